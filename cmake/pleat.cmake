@@ -1,0 +1,40 @@
+find_package(PkgConfig REQUIRED)
+
+# Finds a Debian library once, as an imported target PkgConfig::NAME.
+macro(pleat_find name module)
+  if(NOT TARGET PkgConfig::${name})
+    pkg_check_modules(${name} REQUIRED IMPORTED_TARGET GLOBAL ${module})
+  endif()
+endmacro()
+
+# pleat_library(FOLDER SOURCES a.c b.c DEPS pleat-base PkgConfig::X)
+# One static library per folder of src/, named pleat-FOLDER; its headers are
+# included by folder: #include "model/event.h".
+function(pleat_library folder)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(pleat-${folder} STATIC ${arg_SOURCES})
+  target_include_directories(pleat-${folder} PUBLIC
+    ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(pleat-${folder} PUBLIC ${arg_DEPS})
+endfunction()
+
+# pleat_program(NAME SOURCES ... DEPS ...): a program in build/bin.
+function(pleat_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS})
+endfunction()
+
+# pleat_unit_test(NAME SOURCES ... DEPS ... LABEL unit|conformance): a cmocka program known to ctest.
+function(pleat_unit_test name)
+  cmake_parse_arguments(arg "" "LABEL" "SOURCES;DEPS" ${ARGN})
+  if(NOT arg_LABEL)
+    set(arg_LABEL unit)
+  endif()
+  pleat_find(cmocka cmocka)
+  add_executable(test-${name} ${arg_SOURCES})
+  target_link_libraries(test-${name} PRIVATE ${arg_DEPS} PkgConfig::cmocka)
+  set_target_properties(test-${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${arg_LABEL}-${name} COMMAND test-${name})
+  set_tests_properties(${arg_LABEL}-${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 300)
+endfunction()

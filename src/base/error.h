@@ -1,0 +1,21 @@
+/* error.h - filling struct pleat_error. The convention is in include/pleat-error.h. */
+#ifndef PLEAT_BASE_ERROR_H
+#define PLEAT_BASE_ERROR_H
+
+#include "pleat-error.h"
+
+/* Fills *err (where not NULL) and returns code, so that a failure is one line:
+ *     return pleat_error_set(err, PLEAT_E_INVALID, "%s:%d: unknown key '%s'", ...); */
+int pleat_error_set(struct pleat_error *err, int code, const char *fmt, ...) PLEAT_PRINTF(3, 4);
+
+/* As above with code PLEAT_E_SYSTEM, and ": " and the text of errno_value after the message. */
+int pleat_error_sys(struct pleat_error *err, int errno_value, const char *fmt, ...)
+    PLEAT_PRINTF(3, 4);
+
+/* Puts "context: " in front of a text already there; returns err's code. */
+int pleat_error_prefix(struct pleat_error *err, const char *fmt, ...) PLEAT_PRINTF(2, 3);
+
+/* The short name of a code ("invalid", "not found"), for JSON; never NULL. */
+const char *pleat_error_name(int code);
+
+#endif

@@ -1,0 +1,116 @@
+#include "base/heap.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pleat_heap_init(struct pleat_heap *heap)
+{
+    memset(heap, 0, sizeof(*heap));
+    heap->free_handle = PLEAT_HEAP_NONE;
+}
+
+void pleat_heap_finish(struct pleat_heap *heap)
+{
+    free(heap->entries);
+    free(heap->where);
+    pleat_heap_init(heap);
+}
+
+static int earlier(const struct pleat_heap_entry *a, const struct pleat_heap_entry *b)
+{
+    return a->time_us < b->time_us || (a->time_us == b->time_us && a->sequence < b->sequence);
+}
+
+static void put(struct pleat_heap *heap, size_t position, struct pleat_heap_entry entry)
+{
+    heap->entries[position] = entry;
+    heap->where[entry.handle] = (uint32_t)position;
+}
+
+static void sift_up(struct pleat_heap *heap, size_t position)
+{
+    struct pleat_heap_entry entry = heap->entries[position];
+    while (position > 0) {
+        size_t parent = (position - 1) / 2;
+        if (!earlier(&entry, &heap->entries[parent]))
+            break;
+        put(heap, position, heap->entries[parent]);
+        position = parent;
+    }
+    put(heap, position, entry);
+}
+
+static void sift_down(struct pleat_heap *heap, size_t position)
+{
+    struct pleat_heap_entry entry = heap->entries[position];
+    for (;;) {
+        size_t child = 2 * position + 1;
+        if (child >= heap->count)
+            break;
+        if (child + 1 < heap->count && earlier(&heap->entries[child + 1], &heap->entries[child]))
+            child++;
+        if (!earlier(&heap->entries[child], &entry))
+            break;
+        put(heap, position, heap->entries[child]);
+        position = child;
+    }
+    put(heap, position, entry);
+}
+
+int pleat_heap_push(struct pleat_heap *heap, int64_t time_us, uint64_t payload, uint32_t *handle)
+{
+    if (heap->count == heap->capacity) {
+        size_t wanted = heap->capacity ? heap->capacity * 2 : 64;
+        struct pleat_heap_entry *entries = realloc(heap->entries, wanted * sizeof(*entries));
+        if (!entries)
+            return PLEAT_E_NOMEM;
+        heap->entries = entries;
+        /* there are never more handles than the largest number of entries held at once */
+        uint32_t *where = realloc(heap->where, wanted * sizeof(*where));
+        if (!where)
+            return PLEAT_E_NOMEM;
+        heap->where = where;
+        heap->capacity = wanted;
+    }
+    uint32_t fresh = heap->free_handle;
+    if (fresh != PLEAT_HEAP_NONE)
+        heap->free_handle = heap->where[fresh];
+    else
+        fresh = (uint32_t)heap->handles++;
+    size_t position = heap->count++;
+    heap->entries[position] = (struct pleat_heap_entry){
+        .time_us = time_us, .sequence = heap->next_sequence++, .payload = payload, .handle = fresh};
+    sift_up(heap, position);
+    *handle = fresh;
+    return 0;
+}
+
+void pleat_heap_remove(struct pleat_heap *heap, uint32_t handle)
+{
+    size_t position = heap->where[handle];
+    assert(position < heap->count && heap->entries[position].handle == handle);
+    heap->where[handle] = heap->free_handle;
+    heap->free_handle = handle;
+    size_t last = --heap->count;
+    if (position == last)
+        return;
+    put(heap, position, heap->entries[last]);
+    if (position > 0 && earlier(&heap->entries[position], &heap->entries[(position - 1) / 2]))
+        sift_up(heap, position);
+    else
+        sift_down(heap, position);
+}
+
+const struct pleat_heap_entry *pleat_heap_first(const struct pleat_heap *heap)
+{
+    return heap->count ? &heap->entries[0] : NULL;
+}
+
+struct pleat_heap_entry pleat_heap_pop(struct pleat_heap *heap)
+{
+    assert(heap->count > 0);
+    struct pleat_heap_entry first = heap->entries[0];
+    pleat_heap_remove(heap, first.handle);
+    return first;
+}

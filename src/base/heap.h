@@ -1,0 +1,47 @@
+/* heap.h - a binary heap of times whose entries can be moved and removed by handle.
+ *
+ * The core's one heap of deadlines, and the simulator's queue of events. Entries with equal times
+ * come out in the order of their sequence numbers, so runs are reproducible.
+ */
+#ifndef PLEAT_BASE_HEAP_H
+#define PLEAT_BASE_HEAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define PLEAT_HEAP_NONE UINT32_MAX
+
+struct pleat_heap_entry {
+    int64_t time_us;
+    uint64_t sequence; /* set by the heap */
+    uint64_t payload;  /* the caller's */
+    uint32_t handle;   /* set by the heap */
+};
+
+struct pleat_heap {
+    struct pleat_heap_entry *entries;
+    uint32_t *where; /* handle -> position, or the next free handle */
+    size_t count;
+    size_t capacity;
+    size_t handles;
+    uint32_t free_handle;
+    uint64_t next_sequence;
+};
+
+/* A zeroed heap with free_handle = PLEAT_HEAP_NONE is empty: call init. */
+void pleat_heap_init(struct pleat_heap *heap);
+void pleat_heap_finish(struct pleat_heap *heap);
+
+/* O(log n). *handle stays valid until the entry is removed or popped. 0 or PLEAT_E_NOMEM. */
+int pleat_heap_push(struct pleat_heap *heap, int64_t time_us, uint64_t payload, uint32_t *handle)
+    PLEAT_MUST_CHECK;
+/* O(log n). The handle must be of an entry in the heap. */
+void pleat_heap_remove(struct pleat_heap *heap, uint32_t handle);
+/* The earliest entry, or NULL; valid until the next change. */
+const struct pleat_heap_entry *pleat_heap_first(const struct pleat_heap *heap);
+/* Removes the earliest entry; the heap must not be empty. */
+struct pleat_heap_entry pleat_heap_pop(struct pleat_heap *heap);
+
+#endif

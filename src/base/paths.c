@@ -1,0 +1,112 @@
+#include "base/paths.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *env(const char *name)
+{
+    const char *value = getenv(name);
+    return value && value[0] == '/' ? value : NULL; /* XDG: relative paths are to be ignored */
+}
+
+static int fits(int length, size_t size)
+{
+    return length >= 0 && (size_t)length < size;
+}
+
+int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err)
+{
+    char fallback[64];
+    snprintf(fallback, sizeof(fallback), "/tmp/pleat-%lu", (unsigned long)getuid());
+    const char *private_dir = getenv("PLEAT_DIR");
+    const char *home = env("HOME");
+    const char *runtime = env("XDG_RUNTIME_DIR");
+    int ok = 1;
+
+    if (private_dir && private_dir[0]) {
+        char *absolute = private_dir[0] == '/' ? strdup(private_dir) : NULL;
+        if (!absolute) {
+            char cwd[256];
+            if (!getcwd(cwd, sizeof(cwd)) || asprintf(&absolute, "%s/%s", cwd, private_dir) < 0)
+                return pleat_error_set(err, PLEAT_E_INVALID,
+                                       "PLEAT_DIR '%s' cannot be made absolute", private_dir);
+        }
+        ok = fits(snprintf(paths->runtime, sizeof(paths->runtime), "%s", absolute),
+                  sizeof(paths->runtime)) &&
+             fits(snprintf(paths->state, sizeof(paths->state), "%s", absolute),
+                  sizeof(paths->state)) &&
+             fits(snprintf(paths->config, sizeof(paths->config), "%s", absolute),
+                  sizeof(paths->config));
+        free(absolute);
+    } else {
+        ok = runtime ? fits(snprintf(paths->runtime, sizeof(paths->runtime), "%s/pleat", runtime),
+                            sizeof(paths->runtime))
+                     : fits(snprintf(paths->runtime, sizeof(paths->runtime), "%s", fallback),
+                            sizeof(paths->runtime));
+        const char *state = env("XDG_STATE_HOME");
+        const char *config = env("XDG_CONFIG_HOME");
+        if (state)
+            ok = ok && fits(snprintf(paths->state, sizeof(paths->state), "%s/pleat", state),
+                            sizeof(paths->state));
+        else if (home)
+            ok = ok &&
+                 fits(snprintf(paths->state, sizeof(paths->state), "%s/.local/state/pleat", home),
+                      sizeof(paths->state));
+        else
+            ok = ok && fits(snprintf(paths->state, sizeof(paths->state), "%s", fallback),
+                            sizeof(paths->state));
+        if (config)
+            ok = ok && fits(snprintf(paths->config, sizeof(paths->config), "%s/pleat", config),
+                            sizeof(paths->config));
+        else if (home)
+            ok = ok && fits(snprintf(paths->config, sizeof(paths->config), "%s/.config/pleat",
+                                     home),
+                            sizeof(paths->config));
+        else
+            ok = ok && fits(snprintf(paths->config, sizeof(paths->config), "%s", fallback),
+                            sizeof(paths->config));
+    }
+    ok = ok && fits(snprintf(paths->socket, sizeof(paths->socket), "%s/pleatd.sock",
+                             paths->runtime),
+                    sizeof(paths->socket));
+    if (!ok)
+        return pleat_error_set(err, PLEAT_E_TOOBIG,
+                               "the directory for the socket has too long a name (at most 90 "
+                               "bytes): set PLEAT_DIR or XDG_RUNTIME_DIR to a shorter one");
+    return 0;
+}
+
+int pleat_paths_make_private(const char *path, struct pleat_error *err)
+{
+    char part[512];
+    if (strlen(path) >= sizeof(part))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "path too long: %s", path);
+    for (size_t i = 1;; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0700) && errno != EEXIST)
+            return pleat_error_sys(err, errno, "cannot make directory %s", part);
+        if (path[i] == '\0' || path[i + 1] == '\0')
+            break;
+    }
+    struct stat st;
+    if (stat(path, &st))
+        return pleat_error_sys(err, errno, "cannot look at directory %s", path);
+    if (!S_ISDIR(st.st_mode))
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s is not a directory", path);
+    if (st.st_uid != geteuid())
+        return pleat_error_set(err, PLEAT_E_PERMISSION,
+                               "%s belongs to user %lu, not to you: set PLEAT_DIR to a directory "
+                               "of your own",
+                               path, (unsigned long)st.st_uid);
+    if (st.st_mode & 022)
+        return pleat_error_set(err, PLEAT_E_PERMISSION,
+                               "others can write to %s: chmod go-w it, or set PLEAT_DIR", path);
+    return 0;
+}

@@ -1,0 +1,25 @@
+/* paths.h - where Pleat keeps things: the XDG directories, else /tmp/pleat-UID (mode 0700). */
+#ifndef PLEAT_BASE_PATHS_H
+#define PLEAT_BASE_PATHS_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct pleat_paths {
+    char runtime[256]; /* the socket and the lock; short: a socket path has at most 107 bytes */
+    char state[512];   /* the log and the jobs' output */
+    char config[512];  /* pleat.conf lives here; need not exist */
+    char socket[104];  /* runtime/pleatd.sock */
+};
+
+/* Fills *paths from the environment: PLEAT_DIR (all three under one directory: a private instance,
+ * as tests and the demo use) or XDG_RUNTIME_DIR, XDG_STATE_HOME / HOME, XDG_CONFIG_HOME / HOME, or
+ * /tmp/pleat-UID. Creates nothing. PLEAT_E_TOOBIG when the socket path would not fit. */
+int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Makes a directory (and its parents) with mode 0700 where missing, and refuses one that belongs to
+ * another user or that others can write to. */
+int pleat_paths_make_private(const char *path, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif

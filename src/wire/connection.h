@@ -1,0 +1,59 @@
+/* connection.h - a connection that speaks the protocol on a libuv loop (daemon and agent).
+ *
+ * Reads are handed over as messages; writes are queued and never block. A peer that does not read
+ * (more than PLEAT_CONNECTION_BACKLOG_MAX bytes waiting), sends garbage, or is of another user is
+ * closed with a reason. Callbacks run from the loop, never from inside a call on the connection.
+ */
+#ifndef PLEAT_WIRE_CONNECTION_H
+#define PLEAT_WIRE_CONNECTION_H
+
+#include <uv.h>
+
+#include "wire/message.h"
+
+#define PLEAT_CONNECTION_BACKLOG_MAX (16 * 1024 * 1024)
+
+struct pleat_connection;
+
+struct pleat_connection_callbacks {
+    /* A message, borrowed for the call. */
+    void (*message)(void *arg, struct pleat_connection *connection,
+                    const struct pleat_message *message);
+    /* The connection is closed (error->code 0: by the peer, orderly). The last callback; the
+     * connection is freed when it returns. Not called after pleat_connection_close. */
+    void (*closed)(void *arg, struct pleat_connection *connection, const struct pleat_error *error);
+};
+
+/* Listens on a unix socket (mode 0600; an existing file there is replaced, so hold the instance's
+ * lock first). on_accept gets each new connection, already checked with SO_PEERCRED to be of this
+ * user (others get one error line and are closed); it must call pleat_connection_start or _close. */
+struct pleat_listener;
+int pleat_listener_create(uv_loop_t *loop, const char *path,
+                          void (*on_accept)(void *arg, struct pleat_connection *connection),
+                          void *arg, struct pleat_listener **listener, struct pleat_error *err)
+    PLEAT_MUST_CHECK;
+/* Stops listening and unlinks the socket. Accepts NULL. */
+void pleat_listener_close(struct pleat_listener *listener);
+
+/* Starts connecting to a unix socket; failure to connect arrives as `closed`. */
+int pleat_connection_open(uv_loop_t *loop, const char *path,
+                          const struct pleat_connection_callbacks *callbacks, void *arg,
+                          struct pleat_connection **connection, struct pleat_error *err)
+    PLEAT_MUST_CHECK;
+/* For accepted ones: begin to read. */
+int pleat_connection_start(struct pleat_connection *connection,
+                           const struct pleat_connection_callbacks *callbacks, void *arg)
+    PLEAT_MUST_CHECK;
+/* Queues what is in *out (taken over and emptied). Bytes queued before the connection is
+ * established are kept. */
+int pleat_connection_send(struct pleat_connection *connection, struct pleat_string *out)
+    PLEAT_MUST_CHECK;
+/* Bytes queued and not yet written. */
+size_t pleat_connection_backlog(const struct pleat_connection *connection);
+/* The peer's pid (SO_PEERCRED) or 0. */
+int pleat_connection_peer_pid(const struct pleat_connection *connection);
+/* Closes after what is queued has been written (at most 1 s later); frees it; no callback follows.
+ * Accepts NULL. */
+void pleat_connection_close(struct pleat_connection *connection);
+
+#endif

@@ -1,0 +1,89 @@
+/* message.h - Pleat's protocol: one JSON object per line.
+ *
+ *   request       {"id":7,"method":"submit","params":{...}}
+ *   result        {"id":7,"result":{...}}
+ *   error         {"id":7,"error":{"code":-4,"name":"not found","text":"no job 17: see 'pleat ps'"}}
+ *   notification  {"method":"exited","params":{...}}
+ *
+ * Both sides send a hello notification first: {"method":"hello","params":{"protocol":1,
+ * "version":"0.1.0","role":"client|daemon|agent","features":[...], ...}}. Unknown fields are
+ * ignored. A line is at most PLEAT_WIRE_LINE_MAX bytes. A message with an integer member "bytes": N
+ * (N <= PLEAT_WIRE_BYTES_MAX) is followed by exactly N raw bytes. docs/protocol.md has the methods.
+ */
+#ifndef PLEAT_WIRE_MESSAGE_H
+#define PLEAT_WIRE_MESSAGE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+#define PLEAT_WIRE_PROTOCOL 1
+#define PLEAT_WIRE_LINE_MAX (1024 * 1024)
+#define PLEAT_WIRE_BYTES_MAX (4 * 1024 * 1024)
+
+enum pleat_message_kind { PLEAT_REQUEST, PLEAT_RESULT, PLEAT_FAILURE, PLEAT_NOTIFICATION };
+
+/* A message taken apart. All pointers are borrowed from `json` (which the message owns) and from
+ * the reader's buffer (`bytes`: valid until the next call on the reader). */
+struct pleat_message {
+    enum pleat_message_kind kind;
+    int64_t id;            /* request, result, failure */
+    const char *method;    /* request, notification */
+    const json_t *params;  /* request, notification; an object, or NULL where absent */
+    const json_t *result;  /* result */
+    struct pleat_error error; /* failure */
+    const char *bytes;     /* NULL without attachment */
+    size_t bytes_count;
+    json_t *json;
+};
+
+void pleat_message_finish(struct pleat_message *message);
+
+/* ---- reading: feed what arrives, take out messages ---- */
+
+struct pleat_reader; /* one per connection; holds at most one line and one attachment */
+
+int pleat_reader_create(struct pleat_reader **reader) PLEAT_MUST_CHECK;
+void pleat_reader_destroy(struct pleat_reader *reader);
+/* Copies count bytes in. PLEAT_E_TOOBIG as soon as a line or an attachment exceeds its limit (the
+ * memory held stays bounded), PLEAT_E_NOMEM; after a failure the connection must be closed. */
+int pleat_reader_feed(struct pleat_reader *reader, const char *bytes, size_t count,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* 1: *message is filled (finish it). 0: nothing complete yet. PLEAT_E_PROTOCOL: not a message; the
+ * connection must be closed. */
+int pleat_reader_next(struct pleat_reader *reader, struct pleat_message *message,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- writing: each appends one whole line (and attachment) to out ----
+ * `params`/`result` are stolen (as json_object_set_new does), also on failure; NULL means {}. */
+int pleat_write_request(struct pleat_string *out, int64_t id, const char *method, json_t *params)
+    PLEAT_MUST_CHECK;
+int pleat_write_notification(struct pleat_string *out, const char *method, json_t *params)
+    PLEAT_MUST_CHECK;
+int pleat_write_result(struct pleat_string *out, int64_t id, json_t *result) PLEAT_MUST_CHECK;
+int pleat_write_result_bytes(struct pleat_string *out, int64_t id, json_t *result,
+                             const char *bytes, size_t count) PLEAT_MUST_CHECK;
+int pleat_write_failure(struct pleat_string *out, int64_t id, const struct pleat_error *error)
+    PLEAT_MUST_CHECK;
+/* extra (stolen, may be NULL): members added to the hello's params. */
+int pleat_write_hello(struct pleat_string *out, const char *role, json_t *extra) PLEAT_MUST_CHECK;
+/* Checks a hello: its protocol must be ours. *role is borrowed from the message. */
+int pleat_read_hello(const struct pleat_message *message, const char **role,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- reading members, with errors that name the member ----
+ * `required` false: an absent member leaves *value as it was and returns 0. Wrong type or out of
+ * range: PLEAT_E_INVALID with the member's name. Strings are borrowed. */
+int pleat_get_string(const json_t *object, const char *name, bool required, const char **value,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_get_int(const json_t *object, const char *name, bool required, int64_t low, int64_t high,
+                  int64_t *value, struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_get_bool(const json_t *object, const char *name, bool required, bool *value,
+                   struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_get_real(const json_t *object, const char *name, bool required, double *value,
+                   struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif
