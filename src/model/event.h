@@ -1,0 +1,166 @@
+/* event.h - everything that happens, as records of 64 bytes without strings or pointers.
+ *
+ * The log of a daemon is a sequence of these: inputs (what the world did), and for every pass of
+ * the policies a PASS record followed by its decisions. Applying all of them in order gives the
+ * state back (recovery); applying only the inputs and letting the policies decide again at every
+ * PASS must give the same decisions (replay).
+ *
+ * The layout is part of the log's schema (PLEAT_EVENT_SCHEMA): never reorder, only append kinds.
+ */
+#ifndef PLEAT_MODEL_EVENT_H
+#define PLEAT_MODEL_EVENT_H
+
+#include <stdint.h>
+
+#include "base/array.h"
+#include "model/types.h"
+
+#define PLEAT_EVENT_SCHEMA 1
+
+enum pleat_event_kind {
+    /* ---- configuration (before anything else, and when it changes) ---- */
+    PLEAT_EV_POLICY = 1,    /* policy: which one answers a question */
+    PLEAT_EV_PARAMETER = 2, /* parameter */
+    PLEAT_EV_SITE = 3,      /* site: joins, or its capacity changes */
+    PLEAT_EV_BACKGROUND = 4, /* site: processors in use that Pleat did not hand out */
+    PLEAT_EV_SIZES = 5,     /* sizes: part of a list that a later SUBMIT refers to */
+    /* ---- users ---- */
+    PLEAT_EV_SUBMIT = 16,
+    PLEAT_EV_LIMITS = 17, /* limits: minimum and maximum change */
+    PLEAT_EV_CANCEL = 18,
+    PLEAT_EV_DEMAND = 19, /* demand: the user wants this size now */
+    /* ---- sites ---- */
+    PLEAT_EV_PIECE = 32,        /* piece: where (part of) a claim's processors are; before CLAIMED */
+    PLEAT_EV_CLAIMED = 33,      /* claim: `count` processors are ours */
+    PLEAT_EV_CLAIM_FAILED = 34, /* claim */
+    PLEAT_EV_RELEASED = 35,     /* claim: `count` processors are the site's again */
+    PLEAT_EV_LOST = 36,         /* claim: taken away by the site */
+    /* ---- runners ---- */
+    PLEAT_EV_STARTED = 48,
+    PLEAT_EV_START_FAILED = 49, /* exit.reason */
+    PLEAT_EV_EXITED = 50,       /* exit */
+    PLEAT_EV_ANSWER = 51,       /* change: `processors` is the total size accepted */
+    PLEAT_EV_APPLIED = 52,      /* change: runs at `processes` */
+    PLEAT_EV_VACATED = 53,      /* change: leaving processes are gone */
+    PLEAT_EV_RESIZE_FAILED = 54,
+    PLEAT_EV_WITHDRAWN = 55,
+    /* ---- time ---- */
+    PLEAT_EV_TIME = 64, /* deadlines up to time_us have passed */
+    /* ---- decisions: a pass, then what it decided ---- */
+    PLEAT_EV_PASS = 128,
+    PLEAT_EV_START = 129,   /* start */
+    PLEAT_EV_RESIZE = 130,  /* resize */
+    PLEAT_EV_TRIED = 131,   /* a placement try that failed */
+    PLEAT_EV_WAKE = 132     /* wake: another pass is wanted then */
+};
+
+enum { PLEAT_EV_FIRST_DECISION = PLEAT_EV_PASS };
+
+/* flags of SUBMIT */
+enum {
+    PLEAT_COMPONENT_ASKS = 1,  /* decides itself what it accepts: is offered, and answers */
+    PLEAT_COMPONENT_EMPTY = 2  /* can run on 0 processors (its minimum may be 0 while it runs) */
+};
+/* flags of RESIZE and DEMAND */
+enum { PLEAT_MANDATORY = 1 };
+
+enum pleat_parameter {
+    PLEAT_PARAM_ANSWER_US = 1, /* deadlines of a resize's steps, microseconds */
+    PLEAT_PARAM_CLAIM_US = 2,
+    PLEAT_PARAM_APPLY_US = 3,    /* voluntary: until the application's adaptation point */
+    PLEAT_PARAM_SHRINK_US = 4,   /* mandatory: then the job is ended */
+    PLEAT_PARAM_STUCK_US = 5,    /* after a withdrawal nobody answers */
+    PLEAT_PARAM_VACATE_US = 6,   /* leaving processes, after the application went on */
+    PLEAT_PARAM_START_US = 7,    /* until the runner says started */
+    PLEAT_PARAM_EARMARK_US = 8,  /* earmarked processors may wait this long for their job */
+    PLEAT_PARAM_BACKOFF_US = 9,  /* no voluntary offer this long after one that failed */
+    PLEAT_PARAM_KILL_US = 10,    /* a killed job must be gone by then; else killed again */
+    PLEAT_PARAM_MAX_TRIES = 11,  /* placement tries; 0: no limit */
+    PLEAT_PARAM_TRY_US = 12,     /* a job's tries are at least this far apart */
+    PLEAT_PARAM_COUNT = 13
+};
+
+struct pleat_event {
+    int64_t time_us;
+    uint16_t kind;
+    uint16_t flags;
+    uint32_t component; /* dense index, or a site's for SITE and BACKGROUND; PLEAT_NONE */
+    union {
+        struct {
+            uint32_t question; /* enum pleat_question of policy/policy.h */
+            uint32_t policy;   /* the policy's own number, stable for ever */
+            uint32_t version;  /* of its decisions */
+        } policy;
+        struct {
+            int64_t value;
+            uint32_t which;
+        } parameter;
+        struct {
+            int32_t capacity;
+            int32_t threshold; /* processors never used for growing (000, V-B) */
+            int32_t background;
+        } site;
+        struct {
+            uint32_t list;
+            uint32_t count; /* values here, at most 10; a list may take several events */
+            int32_t values[10];
+        } sizes;
+        struct {
+            uint64_t job;
+            int64_t estimate_us; /* run time as the user estimates it; 0: none */
+            int32_t minimum, maximum, initial; /* initial 0: as many as are available */
+            int32_t sizes_parameter;           /* step, or the number of a list */
+            uint32_t site;                     /* where it must run; PLEAT_NONE: anywhere */
+            uint16_t ordinal;
+            uint8_t job_kind;
+            uint8_t sizes_kind;
+        } submit;
+        struct {
+            int32_t minimum, maximum;
+        } limits;
+        struct {
+            int32_t processors;
+        } demand;
+        struct {
+            uint64_t claim;
+            uint32_t node, first, count; /* `count` slots of a node, from `first` on */
+        } piece;
+        struct {
+            uint64_t claim;
+            int32_t count;
+            uint32_t reason; /* enum pleat_reason, CLAIM_FAILED */
+        } claim;
+        struct {
+            int32_t code, signal;
+            uint32_t reason;
+        } exit;
+        struct {
+            uint64_t resize;
+            int32_t processors, processes;
+        } change;
+        struct {
+            uint32_t site;
+            int32_t processors, processes;
+        } start;
+        struct {
+            int32_t offered;    /* by how many processors the policy wanted to change it */
+            int32_t accepted;   /* by how many it will */
+            int32_t processors; /* the size that gives */
+            int32_t processes;
+            uint32_t waiter; /* component for which a shrink makes room, or PLEAT_NONE */
+        } resize;
+        struct {
+            int64_t at_us;
+        } wake;
+        uint8_t bytes[48];
+    } u;
+};
+
+_Static_assert(sizeof(struct pleat_event) == 64, "an event is 64 bytes: the log depends on it");
+
+PLEAT_ARRAY(pleat_events, struct pleat_event);
+
+/* "submit", "claimed", ...; "?" for a number that is none. */
+const char *pleat_event_name(unsigned kind);
+
+#endif

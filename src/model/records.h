@@ -1,0 +1,101 @@
+/* records.h - components, sites, claims and resizes as the core keeps them and policies read them.
+ *
+ * Policies get them only through a const view (policy/view.h). Indexes are dense; PLEAT_NONE is
+ * none. Lists are threaded through the records, in the order stated at the links.
+ */
+#ifndef PLEAT_MODEL_RECORDS_H
+#define PLEAT_MODEL_RECORDS_H
+
+#include <stdint.h>
+
+#include "model/types.h"
+
+struct pleat_component {
+    uint64_t job;
+    uint64_t run; /* the present (or last) start of it; 0: never started */
+    int64_t submit_us;
+    int64_t start_us;       /* of the present run; PLEAT_NEVER before */
+    int64_t end_us;         /* PLEAT_NEVER before */
+    int64_t estimate_us;    /* 0: none */
+    int64_t quiet_until_us; /* no voluntary offer before (backoff) */
+    int64_t last_try_us;
+
+    /* the wish */
+    int32_t minimum, maximum; /* as asked */
+    int32_t initial;          /* 0: as available */
+    int32_t sizes_parameter;
+    uint32_t wanted_site; /* PLEAT_NONE: anywhere */
+    uint16_t ordinal;     /* within its job */
+    uint16_t flags;       /* PLEAT_COMPONENT_* */
+    uint8_t kind;         /* enum pleat_job_kind */
+    uint8_t sizes_kind;
+
+    /* the present */
+    uint8_t state;
+    uint8_t reason;      /* why it ended, or is being ended */
+    int32_t cap;         /* not grown beyond this (a user's shrink holds it there); PLEAT_SIZE_MAX */
+    int32_t processors;  /* of its partition, applied; 0 before it runs */
+    int32_t processes;
+    int32_t target;      /* processors once the resize under way is over; = processors without */
+    int32_t earmarked;   /* processors held for it as earmarks, all at `site` */
+    int32_t coming;      /* processors being shrunk away for it, at `site` */
+    uint32_t site;       /* where it runs, or where room is being made for it; PLEAT_NONE */
+    uint32_t resize;     /* under way; PLEAT_NONE */
+    uint32_t first_claim, last_claim; /* FOR_RUN and FOR_EARMARK claims, in the order of ranks */
+    uint32_t previous, next; /* QUEUED: the queue. RUNNING, RESIZING: running by start, per site */
+    uint32_t deadline;       /* handle in the core's heap; PLEAT_HEAP_NONE */
+    uint16_t tries;
+    uint16_t attempt;
+    uint8_t exited;   /* its processes are gone (or never were) */
+    uint8_t starting; /* START was given, STARTED has not come */
+    int16_t signal;
+    int32_t code;
+};
+
+struct pleat_site {
+    int32_t capacity;
+    int32_t background; /* in use by others */
+    int32_t threshold;  /* left free when growing */
+    int32_t held;       /* in claims, whatever their state */
+    int32_t releasing;  /* part of held: on the way back */
+    int32_t coming;     /* part of held: being shrunk away for nobody in particular */
+    int32_t reclaimable; /* what running malleable components have above their minimum, by target */
+    uint32_t malleable_count;
+    uint32_t resizing_count; /* of the malleable ones */
+    uint32_t growers;        /* malleable ones with target below their limit */
+    uint32_t malleable_first, malleable_last; /* running malleable components, by start */
+    uint32_t rigid_first, rigid_last;         /* the other running ones, by start */
+};
+
+struct pleat_claim {
+    uint64_t id;
+    uint32_t component; /* owner */
+    uint32_t site;
+    int32_t count;
+    uint8_t state, purpose;
+    uint8_t last_released; /* unused */
+    uint32_t previous, next; /* of the same owner, in the order of ranks */
+    uint32_t first_piece, last_piece;
+};
+
+struct pleat_piece {
+    uint32_t node, first, count;
+    uint32_t next; /* of the same claim */
+};
+
+struct pleat_resize {
+    uint64_t id;
+    int64_t begun_us;
+    int64_t granted_us; /* when the application was told */
+    uint32_t component;
+    uint32_t waiter; /* component for which the shrink makes room; PLEAT_NONE */
+    uint32_t claim;  /* index of the growth's claim; PLEAT_NONE */
+    uint32_t deadline;
+    int32_t from, to; /* processors */
+    int32_t offered, accepted;
+    uint8_t step; /* enum pleat_resize_step */
+    uint8_t mandatory;
+    uint8_t by_user;
+};
+
+#endif

@@ -1,0 +1,73 @@
+#include "model/types.h"
+
+#include <stddef.h>
+
+#define NAME_OF(table, index)                                                                      \
+    ((size_t)(index) < sizeof(table) / sizeof((table)[0]) && (table)[index] ? (table)[index] : "?")
+
+const char *pleat_kind_name(enum pleat_job_kind kind)
+{
+    static const char *const names[] = {"rigid", "moldable", "malleable"};
+    return NAME_OF(names, kind);
+}
+
+const char *pleat_state_name(enum pleat_state state)
+{
+    static const char *const names[] = {
+        "new",      "queued",    "placed",      "staging in", "claiming", "running",
+        "resizing", "finishing", "staging out", "done",       "failed",   "cancelled"};
+    return NAME_OF(names, state);
+}
+
+const char *pleat_purpose_name(enum pleat_purpose purpose)
+{
+    static const char *const names[] = {"run", "growth", "earmark", "buffer"};
+    return NAME_OF(names, purpose);
+}
+
+const char *pleat_resize_step_name(enum pleat_resize_step step)
+{
+    static const char *const names[] = {"free",        "offered", "accepted", "granted",
+                                        "withdrawing", "applied", "releasing"};
+    return NAME_OF(names, step);
+}
+
+const char *pleat_outcome_name(enum pleat_outcome outcome)
+{
+    static const char *const names[] = {
+        [PLEAT_OUTCOME_NONE] = "under way",
+        [PLEAT_OUTCOME_GROWN] = "grown",
+        [PLEAT_OUTCOME_SHRUNK] = "shrunk",
+        [PLEAT_OUTCOME_REFUSED] = "refused",
+        [PLEAT_OUTCOME_BAD_ANSWER] = "bad answer",
+        [PLEAT_OUTCOME_CLAIM_FAILED] = "claim failed",
+        [PLEAT_OUTCOME_TIMED_OUT] = "timed out",
+        [PLEAT_OUTCOME_APP_FAILED] = "application failed",
+        [PLEAT_OUTCOME_STUCK] = "stuck",
+        [PLEAT_OUTCOME_NOT_HONOURED] = "not honoured",
+        [PLEAT_OUTCOME_JOB_ENDED] = "job ended",
+        [PLEAT_OUTCOME_LOST] = "processors lost",
+    };
+    return NAME_OF(names, outcome);
+}
+
+const char *pleat_reason_name(enum pleat_reason reason)
+{
+    static const char *const names[] = {
+        [PLEAT_REASON_NONE] = "none",
+        [PLEAT_REASON_EXIT] = "exited",
+        [PLEAT_REASON_CANCELLED] = "cancelled",
+        [PLEAT_REASON_START_USER] = "could not be started",
+        [PLEAT_REASON_START_SYSTEM] = "the node could not start it",
+        [PLEAT_REASON_TRIES] = "too many placement tries",
+        [PLEAT_REASON_STUCK] = "stuck in a resize",
+        [PLEAT_REASON_NOT_HONOURED] = "mandatory shrink not honoured",
+        [PLEAT_REASON_LOST] = "processors lost",
+        [PLEAT_REASON_IMPOSSIBLE] = "no site can hold it",
+        [PLEAT_REASON_CLAIM_REFUSED] = "claim refused",
+        [PLEAT_REASON_CLAIM_CANNOT] = "the site cannot claim this",
+        [PLEAT_REASON_CLAIM_FAILED] = "claim failed",
+        [PLEAT_REASON_CLAIM_TIMEOUT] = "claim timed out",
+    };
+    return NAME_OF(names, reason);
+}

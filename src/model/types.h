@@ -1,0 +1,113 @@
+/* types.h - the words of the model: identifiers, states, purposes, reasons. docs/architecture.md
+ * explains them; names are those users see (pleat_*_name). */
+#ifndef PLEAT_MODEL_TYPES_H
+#define PLEAT_MODEL_TYPES_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define PLEAT_NONE UINT32_MAX   /* no such index */
+#define PLEAT_NEVER INT64_MAX   /* no such time, microseconds */
+#define PLEAT_SIZE_MAX 16777216 /* processors of a site, and of a job */
+#define PLEAT_SITES_MAX 1024
+
+/* How a job's size is chosen (Feitelson and Rudolph's classes; 000, II-A). Evolving comes with the
+ * requests of applications. */
+enum pleat_job_kind { PLEAT_RIGID, PLEAT_MOLDABLE, PLEAT_MALLEABLE };
+
+/* States of a component; the one table of transitions is core/transition.c. Staging states belong
+ * to the table already; no input leads there yet. */
+enum pleat_state {
+    PLEAT_NEW, /* before its submission: never seen outside the core */
+    PLEAT_QUEUED,
+    PLEAT_PLACED,
+    PLEAT_STAGING_IN,
+    PLEAT_CLAIMING, /* processors asked for, or had and the program being started */
+    PLEAT_RUNNING,
+    PLEAT_RESIZING,
+    PLEAT_FINISHING, /* being ended, or ended and its processors not all given back */
+    PLEAT_STAGING_OUT,
+    PLEAT_DONE,
+    PLEAT_FAILED,
+    PLEAT_CANCELLED,
+    PLEAT_STATE_COUNT
+};
+
+static inline int pleat_state_is_final(enum pleat_state state)
+{
+    return state >= PLEAT_DONE && state <= PLEAT_CANCELLED;
+}
+
+/* What a claim's processors are for. */
+enum pleat_purpose {
+    PLEAT_FOR_RUN,     /* a component's processes run there */
+    PLEAT_FOR_GROWTH,  /* got while the application still computes at its old size */
+    PLEAT_FOR_EARMARK, /* taken from a shrunk job for a waiting one, which is the owner */
+    PLEAT_FOR_BUFFER,  /* held ready for an application agent (003) */
+    PLEAT_PURPOSE_COUNT
+};
+
+enum pleat_claim_state {
+    PLEAT_CLAIM_FREE, /* the record is unused */
+    PLEAT_CLAIM_REQUESTED,
+    PLEAT_CLAIM_HELD,
+    PLEAT_CLAIM_RELEASING
+};
+
+/* Steps of a resize, in order (a shrink has no GRANTED; only applications that decide for
+ * themselves are OFFERED). */
+enum pleat_resize_step {
+    PLEAT_RESIZE_FREE,
+    PLEAT_RESIZE_OFFERED,     /* waiting for the application's answer */
+    PLEAT_RESIZE_ACCEPTED,    /* grow: waiting for processors */
+    PLEAT_RESIZE_GRANTED,     /* the application was told; it changes at its adaptation point */
+    PLEAT_RESIZE_WITHDRAWING, /* not applied in time: being taken back */
+    PLEAT_RESIZE_APPLIED,     /* shrink: runs at the new size, leaving processes still there */
+    PLEAT_RESIZE_RELEASING    /* shrink: processes gone, processors on their way back */
+};
+
+/* How a resize ended. Every transaction ends with exactly one of these. */
+enum pleat_outcome {
+    PLEAT_OUTCOME_NONE,
+    PLEAT_OUTCOME_GROWN,
+    PLEAT_OUTCOME_SHRUNK,        /* processes left by themselves; processors given back or earmarked */
+    PLEAT_OUTCOME_REFUSED,       /* the application accepted nothing */
+    PLEAT_OUTCOME_BAD_ANSWER,    /* it accepted more than was offered: taken as a refusal */
+    PLEAT_OUTCOME_CLAIM_FAILED,  /* the site did not give the processors */
+    PLEAT_OUTCOME_TIMED_OUT,     /* not answered, claimed or applied in time; rolled back */
+    PLEAT_OUTCOME_APP_FAILED,    /* the application tried and could not; its size is unchanged */
+    PLEAT_OUTCOME_STUCK,         /* inside the resize and not coming out: the job was ended */
+    PLEAT_OUTCOME_NOT_HONOURED,  /* a mandatory shrink not done by its deadline: job ended */
+    PLEAT_OUTCOME_JOB_ENDED,     /* the job ended meanwhile */
+    PLEAT_OUTCOME_LOST,          /* the site took processors away meanwhile */
+    PLEAT_OUTCOME_COUNT
+};
+
+/* Why a component ended or is being ended, or why a claim failed. */
+enum pleat_reason {
+    PLEAT_REASON_NONE,
+    PLEAT_REASON_EXIT,           /* by itself: exit code or signal */
+    PLEAT_REASON_CANCELLED,      /* its user asked */
+    PLEAT_REASON_START_USER,     /* could not be started: the user's own fault (no such program) */
+    PLEAT_REASON_START_SYSTEM,   /* could not be started: the node's fault */
+    PLEAT_REASON_TRIES,          /* placement tried too often */
+    PLEAT_REASON_STUCK,          /* stuck in a resize */
+    PLEAT_REASON_NOT_HONOURED,   /* mandatory shrink not honoured */
+    PLEAT_REASON_LOST,           /* its processors were taken away by the site, or its node is gone */
+    PLEAT_REASON_IMPOSSIBLE,     /* no site can ever hold it */
+    PLEAT_REASON_CLAIM_REFUSED,  /* claim: the site says no for now */
+    PLEAT_REASON_CLAIM_CANNOT,   /* claim: the site can never do this */
+    PLEAT_REASON_CLAIM_FAILED,   /* claim: something broke */
+    PLEAT_REASON_CLAIM_TIMEOUT,
+    PLEAT_REASON_COUNT
+};
+
+const char *pleat_kind_name(enum pleat_job_kind kind);
+const char *pleat_state_name(enum pleat_state state);
+const char *pleat_purpose_name(enum pleat_purpose purpose);
+const char *pleat_resize_step_name(enum pleat_resize_step step);
+const char *pleat_outcome_name(enum pleat_outcome outcome);
+const char *pleat_reason_name(enum pleat_reason reason);
+
+#endif

@@ -1,0 +1,23 @@
+/* Initial size from availability: Buisson et al. 2007, V-B ("determined considering the number of
+ * available processors"), at least the minimum; at most what the user gave as initial size. */
+#include "policy/policies.h"
+
+static int32_t available_size(struct pleat_pass *pass, uint32_t component, uint32_t site,
+                              int32_t available)
+{
+    (void)site;
+    const struct pleat_component *job = &pass->view->components[component];
+    if (job->initial > 0 && job->initial < available)
+        available = job->initial;
+    return pleat_accept_start_floor(pass->view, job, available);
+}
+
+const struct pleat_policy pleat_policy_available = {
+    .number = 1,
+    .version = 1,
+    .question = PLEAT_MOLDABILITY,
+    .name = "available",
+    .source = "Buisson et al. 2007, V-B",
+    .summary = "start with what is available, at most the initial size asked for",
+    .size = available_size,
+};

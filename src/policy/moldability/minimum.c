@@ -1,0 +1,22 @@
+/* Initial size: the minimum, or the initial size that the user gave if that is available. */
+#include "policy/policies.h"
+
+static int32_t minimum_size(struct pleat_pass *pass, uint32_t component, uint32_t site,
+                            int32_t available)
+{
+    (void)site;
+    const struct pleat_component *job = &pass->view->components[component];
+    int32_t smallest = pleat_accept_start(pass->view, job);
+    int32_t wanted = job->initial > smallest ? job->initial : smallest;
+    return pleat_accept_start_floor(pass->view, job, wanted < available ? wanted : available);
+}
+
+const struct pleat_policy pleat_policy_minimum = {
+    .number = 2,
+    .version = 1,
+    .question = PLEAT_MOLDABILITY,
+    .name = "minimum",
+    .source = "Buisson et al. 2007, VI-C (initial size 2, the minimum)",
+    .summary = "start with the minimum, or with the initial size asked for",
+    .size = minimum_size,
+};

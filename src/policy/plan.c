@@ -1,0 +1,238 @@
+#include "policy/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
+{
+    if (view->site_count > plan->site_room) {
+        struct pleat_plan_site *sites = realloc(plan->sites, view->site_count * sizeof(*sites));
+        if (!sites)
+            return PLEAT_E_NOMEM;
+        plan->sites = sites;
+        plan->site_room = view->site_count;
+    }
+    if (view->component_count > plan->component_room) {
+        uint32_t room = view->component_count + view->component_count / 2 + 64;
+        uint32_t *decided = realloc(plan->decided, room * sizeof(*decided));
+        if (!decided)
+            return PLEAT_E_NOMEM;
+        plan->decided = decided;
+        uint32_t *stamp = realloc(plan->stamp, room * sizeof(*stamp));
+        if (!stamp)
+            return PLEAT_E_NOMEM;
+        memset(stamp + plan->component_room, 0,
+               (room - plan->component_room) * sizeof(*stamp));
+        plan->stamp = stamp;
+        plan->component_room = room;
+    }
+    if (++plan->pass == 0) { /* the stamps of 4 billion passes ago must not look like ours */
+        memset(plan->stamp, 0, plan->component_room * sizeof(*plan->stamp));
+        plan->pass = 1;
+    }
+    plan->view = view;
+    plan->decisions.count = 0;
+    plan->journal.count = 0;
+    plan->wake_us = PLEAT_NEVER;
+    plan->failed = 0;
+    for (uint32_t s = 0; s < view->site_count; s++) {
+        const struct pleat_site *site = &view->sites[s];
+        plan->sites[s] = (struct pleat_plan_site){
+            .free = site->capacity - site->background - site->held, .held = false};
+    }
+    return 0;
+}
+
+void pleat_plan_finish(struct pleat_plan *plan)
+{
+    free(plan->sites);
+    free(plan->decided);
+    free(plan->stamp);
+    pleat_array_finish(&plan->decisions);
+    pleat_array_finish(&plan->journal);
+    memset(plan, 0, sizeof(*plan));
+}
+
+int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site)
+{
+    return plan->sites[site].free > 0 ? plan->sites[site].free : 0;
+}
+
+int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site)
+{
+    int32_t left = plan->sites[site].free - plan->view->sites[site].threshold;
+    return left > 0 && !plan->sites[site].held ? left : 0;
+}
+
+int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, uint32_t site)
+{
+    const struct pleat_component *waiting = &plan->view->components[component];
+    int32_t earmarked = waiting->site == site ? waiting->earmarked : 0;
+    return pleat_plan_free(plan, site) + earmarked;
+}
+
+/* The decision that this plan has for a component, or NULL. */
+static struct pleat_event *find(const struct pleat_plan *plan, uint32_t component)
+{
+    return plan->stamp[component] == plan->pass ? &plan->decisions.items[plan->decided[component]]
+                                                : NULL;
+}
+
+static struct pleat_event *append(struct pleat_plan *plan, uint16_t kind, uint32_t component)
+{
+    struct pleat_event fresh = {.time_us = plan->view->now_us, .kind = kind,
+                                .component = component};
+    if (pleat_array_push(&plan->decisions, fresh)) {
+        plan->failed = 1;
+        return NULL;
+    }
+    if (component != PLEAT_NONE) {
+        plan->stamp[component] = plan->pass;
+        plan->decided[component] = (uint32_t)plan->decisions.count - 1;
+    }
+    return &plan->decisions.items[plan->decisions.count - 1];
+}
+
+/* The component's resize in this plan, made where there is none; journalled either way. */
+static struct pleat_event *resize_of(struct pleat_plan *plan, uint32_t component)
+{
+    struct pleat_event *known = find(plan, component);
+    uint32_t site = plan->view->components[component].site;
+    struct pleat_plan_undo undo = {.component = component,
+                                   .decision = known ? plan->decided[component]
+                                                     : (uint32_t)plan->decisions.count,
+                                   .free_before = plan->sites[site].free,
+                                   .site = site,
+                                   .was_new = !known};
+    if (known)
+        undo.before = *known;
+    if (pleat_array_push(&plan->journal, undo)) {
+        plan->failed = 1;
+        return NULL;
+    }
+    if (known)
+        return known;
+    struct pleat_event *fresh = append(plan, PLEAT_EV_RESIZE, component);
+    if (!fresh) {
+        plan->journal.count--;
+        return NULL;
+    }
+    fresh->u.resize.waiter = PLEAT_NONE;
+    fresh->u.resize.processors = plan->view->components[component].processors;
+    fresh->u.resize.processes = plan->view->components[component].processes;
+    return fresh;
+}
+
+int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors)
+{
+    const struct pleat_component *job = &plan->view->components[component];
+    const struct pleat_event *known = find(plan, component);
+    if (job->state != PLEAT_RUNNING || (known && known->u.resize.accepted < 0))
+        return 0;
+    int32_t growable = pleat_plan_growable(plan, job->site);
+    int32_t size = known ? known->u.resize.processors : job->processors;
+    int32_t accepted =
+        pleat_accept_grow(plan->view, job, size, processors < growable ? processors : growable);
+    if (accepted == 0)
+        return 0;
+    if (plan->view->now_us < job->quiet_until_us) {
+        pleat_plan_wake(plan, job->quiet_until_us);
+        return 0;
+    }
+    struct pleat_event *resize = resize_of(plan, component);
+    if (!resize)
+        return 0;
+    resize->u.resize.offered += processors;
+    resize->u.resize.accepted += accepted;
+    resize->u.resize.processors += accepted;
+    resize->u.resize.processes += accepted;
+    plan->sites[job->site].free -= accepted;
+    return accepted;
+}
+
+int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int32_t processors,
+                                uint32_t waiter)
+{
+    const struct pleat_component *job = &plan->view->components[component];
+    const struct pleat_event *known = find(plan, component);
+    if (job->state != PLEAT_RUNNING || (known && known->u.resize.accepted > 0))
+        return 0;
+    int32_t size = known ? known->u.resize.processors : job->processors;
+    int32_t accepted = pleat_accept_shrink(plan->view, job, size, processors);
+    if (accepted == 0)
+        return 0;
+    struct pleat_event *resize = resize_of(plan, component);
+    if (!resize)
+        return 0;
+    resize->flags |= PLEAT_MANDATORY;
+    resize->u.resize.offered -= processors;
+    resize->u.resize.accepted -= accepted;
+    resize->u.resize.processors -= accepted;
+    resize->u.resize.processes -= accepted;
+    resize->u.resize.waiter = waiter;
+    /* not free before its processes are gone */
+    return accepted;
+}
+
+bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size)
+{
+    const struct pleat_component *job = &plan->view->components[component];
+    if (job->state != PLEAT_QUEUED || size < 1 || find(plan, component) ||
+        size > pleat_plan_available(plan, component, site))
+        return false;
+    struct pleat_event *start = append(plan, PLEAT_EV_START, component);
+    if (!start)
+        return false;
+    start->u.start.site = site;
+    start->u.start.processors = size;
+    start->u.start.processes = size;
+    int32_t earmarked = job->site == site ? job->earmarked : 0;
+    plan->sites[site].free -= size > earmarked ? size - earmarked : 0;
+    return true;
+}
+
+void pleat_plan_hold(struct pleat_plan *plan, uint32_t site)
+{
+    plan->sites[site].held = true;
+}
+
+void pleat_plan_tried(struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_view *view = plan->view;
+    const struct pleat_component *job = &view->components[component];
+    if (view->max_tries == 0 || find(plan, component))
+        return;
+    int64_t next_us = job->last_try_us + view->try_us;
+    if (job->tries > 0 && view->now_us < next_us) {
+        pleat_plan_wake(plan, next_us);
+        return;
+    }
+    (void)append(plan, PLEAT_EV_TRIED, component);
+    pleat_plan_wake(plan, view->now_us + view->try_us);
+}
+
+void pleat_plan_wake(struct pleat_plan *plan, int64_t at_us)
+{
+    if (at_us < plan->wake_us)
+        plan->wake_us = at_us;
+}
+
+pleat_plan_mark pleat_plan_remember(const struct pleat_plan *plan)
+{
+    return plan->journal.count;
+}
+
+void pleat_plan_rollback(struct pleat_plan *plan, pleat_plan_mark mark)
+{
+    while (plan->journal.count > mark) {
+        const struct pleat_plan_undo *undo = &plan->journal.items[--plan->journal.count];
+        plan->sites[undo->site].free = undo->free_before;
+        if (undo->was_new) {
+            /* only offers are made between a mark and its rollback, so the newest is the last */
+            plan->decisions.count = undo->decision;
+            plan->stamp[undo->component] = 0;
+        } else {
+            plan->decisions.items[undo->decision] = undo->before;
+        }
+    }
+}

@@ -1,0 +1,85 @@
+/* plan.h - what a pass decides, and what is free after it.
+ *
+ * Policies call these functions; each returns what it could do, and changes what the next call
+ * sees. Nothing happens in the world before the pass is over and the core has checked the plan.
+ * Several offers to one component in one pass become one resize.
+ */
+#ifndef PLEAT_POLICY_PLAN_H
+#define PLEAT_POLICY_PLAN_H
+
+#include <stdbool.h>
+
+#include "model/event.h"
+#include "policy/view.h"
+
+struct pleat_plan_site {
+    int32_t free; /* nobody has them, and no decision of this plan takes them */
+    bool held;    /* kept for a waiting component: no growing here in this pass */
+};
+
+struct pleat_plan_undo {
+    uint32_t component;
+    uint32_t decision; /* its place in decisions */
+    struct pleat_event before;
+    int32_t free_before;
+    uint32_t site;
+    bool was_new;
+};
+
+PLEAT_ARRAY(pleat_plan_journal, struct pleat_plan_undo);
+
+struct pleat_plan {
+    const struct pleat_view *view;
+    struct pleat_events decisions;
+    struct pleat_plan_site *sites;
+    uint32_t *decided; /* per component: its decision's place, valid while stamped */
+    uint32_t *stamp;   /* per component: the pass that set `decided` */
+    uint32_t pass;
+    uint32_t site_room, component_room;
+    struct pleat_plan_journal journal;
+    int64_t wake_us;
+    int failed; /* out of memory: the pass decides nothing */
+};
+
+/* ---- what is there ---- */
+
+/* Processors of a site that nobody has and this plan does not use (not below 0). */
+int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site);
+/* Those that may be used for growing: less the threshold; 0 where held for a waiting component. */
+int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site);
+/* What a waiting component could start on at a site: free ones and those earmarked for it. */
+int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, uint32_t site);
+
+/* ---- deciding ---- */
+
+/* Offers a running malleable component `processors` more; returns how many it accepted (000, V-C:
+ * lines 3-5 of FPSMA_GROW). A voluntary change: none while another resize is under way, or soon
+ * after one that failed. */
+int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors);
+/* Tells it to give up `processors` for a waiting component (mandatory); returns how many it will,
+ * which can be more than asked (see pleat_accept_shrink). */
+int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int32_t processors,
+                                uint32_t waiter);
+/* Starts a queued component; false (and nothing changed) if that does not fit. */
+bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size);
+/* Keeps what is free at a site for a waiting component: no growing there in this pass. */
+void pleat_plan_hold(struct pleat_plan *plan, uint32_t site);
+/* Records that a waiting component could not be placed, where tries are limited. */
+void pleat_plan_tried(struct pleat_plan *plan, uint32_t component);
+/* Asks for another pass at that time. */
+void pleat_plan_wake(struct pleat_plan *plan, int64_t at_us);
+
+/* ---- trying things out ---- */
+
+typedef size_t pleat_plan_mark;
+pleat_plan_mark pleat_plan_remember(const struct pleat_plan *plan);
+/* Takes back every offer made since. */
+void pleat_plan_rollback(struct pleat_plan *plan, pleat_plan_mark mark);
+
+/* ---- for the core ---- */
+
+void pleat_plan_finish(struct pleat_plan *plan);
+/* Empties the plan for a new pass over view. 0 or PLEAT_E_NOMEM. */
+int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view) PLEAT_MUST_CHECK;
+
+#endif

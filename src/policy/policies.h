@@ -1,0 +1,13 @@
+/* policies.h - all policies there are; registry.c lists them for users. */
+#ifndef PLEAT_POLICY_POLICIES_H
+#define PLEAT_POLICY_POLICIES_H
+
+#include "policy/policy.h"
+
+extern const struct pleat_policy pleat_policy_pra, pleat_policy_pwa;
+extern const struct pleat_policy pleat_policy_fcfs, pleat_policy_scan;
+extern const struct pleat_policy pleat_policy_worst_fit;
+extern const struct pleat_policy pleat_policy_available, pleat_policy_minimum;
+extern const struct pleat_policy pleat_policy_fpsma, pleat_policy_egs, pleat_policy_none;
+
+#endif

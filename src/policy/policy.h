@@ -1,0 +1,84 @@
+/* policy.h - the seam between the core and what decides.
+ *
+ * Five questions, a folder each; a policy answers one of them and is a file and a row of registry.c.
+ * A pass asks the approach; the approach uses the other four. A policy may keep state: it is
+ * changed only by observe (which also runs when a log is replayed), never while deciding, so that
+ * the same log always gives the same decisions.
+ *
+ *   approach      who gets free processors first, and when is room made?   pra, pwa
+ *   queue         in which order do waiting components start?              fcfs, scan
+ *   placement     at which site?                                           worst-fit
+ *   moldability   at which size does a component start?                    available, minimum
+ *   malleability  which running ones grow or shrink, by how much?          fpsma, egs
+ */
+#ifndef PLEAT_POLICY_POLICY_H
+#define PLEAT_POLICY_POLICY_H
+
+#include "policy/plan.h"
+
+enum pleat_question {
+    PLEAT_APPROACH,
+    PLEAT_QUEUE,
+    PLEAT_PLACEMENT,
+    PLEAT_MOLDABILITY,
+    PLEAT_MALLEABILITY,
+    PLEAT_QUESTION_COUNT
+};
+
+struct pleat_pass;
+
+struct pleat_policy {
+    uint32_t number; /* in logs: never reuse one */
+    uint32_t version; /* raise it when the policy's decisions change */
+    enum pleat_question question;
+    const char *name;   /* as users write it */
+    const char *source; /* paper and section */
+    const char *summary;
+
+    /* ---- the answer: the one that belongs to `question` ---- */
+
+    /* approach: decides everything, with the help of the others */
+    void (*decide)(struct pleat_pass *pass);
+    /* queue: starts what it may; returns the first component that has to wait, or PLEAT_NONE */
+    uint32_t (*start)(struct pleat_pass *pass);
+    /* placement: the site where a component can start now, or PLEAT_NONE */
+    uint32_t (*place)(struct pleat_pass *pass, uint32_t component);
+    /* moldability: its size, given what is available; 0: it cannot start */
+    int32_t (*size)(struct pleat_pass *pass, uint32_t component, uint32_t site, int32_t available);
+    /* malleability: hand out / get back `processors` at a site, by offers to running malleable
+     * components; returns what was not accepted */
+    int32_t (*grow)(struct pleat_pass *pass, uint32_t site, int32_t processors);
+    int32_t (*shrink)(struct pleat_pass *pass, uint32_t site, int32_t processors, uint32_t waiter);
+
+    /* ---- optional state ---- */
+    size_t state_size; /* 0: none; zeroed at first */
+    void (*observe)(void *state, const struct pleat_view *view, const struct pleat_event *event);
+};
+
+struct pleat_pass {
+    const struct pleat_view *view;
+    struct pleat_plan *plan;
+    const struct pleat_policy *policies[PLEAT_QUESTION_COUNT];
+    const void *states[PLEAT_QUESTION_COUNT];
+};
+
+const char *pleat_question_name(enum pleat_question question);
+/* By name or by number; NULL where there is none. */
+const struct pleat_policy *pleat_policy_find(enum pleat_question question, const char *name);
+const struct pleat_policy *pleat_policy_get(enum pleat_question question, uint32_t number);
+/* The i-th of all, NULL at the end. */
+const struct pleat_policy *pleat_policy_at(size_t i);
+/* The one in force unless configured. */
+const struct pleat_policy *pleat_policy_default(enum pleat_question question);
+
+/* ---- steps that policies share (pass.c) ---- */
+
+/* Starts a waiting component if a site has room: placement, then moldability. */
+bool pleat_pass_start(struct pleat_pass *pass, uint32_t component);
+/* Offers what may be used for growing at a site until nobody accepts more. */
+void pleat_pass_grow(struct pleat_pass *pass, uint32_t site);
+/* Could a running component of the site still be grown into what is free there, now or as soon as
+ * the resize that it is in is over? */
+bool pleat_pass_could_grow(const struct pleat_pass *pass, uint32_t site);
+
+#endif

@@ -1,0 +1,85 @@
+/* view.h - what policies may see: the core's own records and lists, const.
+ *
+ * Nothing is built for a pass. Iterators run over lists that the core keeps as events arrive.
+ */
+#ifndef PLEAT_POLICY_VIEW_H
+#define PLEAT_POLICY_VIEW_H
+
+#include "model/records.h"
+#include "model/sizes.h"
+
+struct pleat_view {
+    int64_t now_us;
+    const struct pleat_component *components;
+    const struct pleat_site *sites;
+    const struct pleat_size_list *size_lists;
+    uint32_t component_count, site_count;
+    uint32_t queue_first, queue_last; /* waiting, first come first; requeued ones in front */
+    int32_t max_tries;                /* 0: no limit */
+    int64_t try_us;
+};
+
+/* The queue, head first. */
+static inline uint32_t pleat_queue_next(const struct pleat_view *view, uint32_t component)
+{
+    return view->components[component].next;
+}
+
+/* Running malleable components of a site, earliest started first / latest started first. */
+static inline uint32_t pleat_malleable_oldest(const struct pleat_view *view, uint32_t site)
+{
+    return view->sites[site].malleable_first;
+}
+
+static inline uint32_t pleat_malleable_newest(const struct pleat_view *view, uint32_t site)
+{
+    return view->sites[site].malleable_last;
+}
+
+static inline uint32_t pleat_malleable_younger(const struct pleat_view *view, uint32_t component)
+{
+    return view->components[component].next;
+}
+
+static inline uint32_t pleat_malleable_older(const struct pleat_view *view, uint32_t component)
+{
+    return view->components[component].previous;
+}
+
+/* The constraint that a component declared. */
+static inline struct pleat_sizes pleat_view_sizes(const struct pleat_view *view,
+                                                  const struct pleat_component *component)
+{
+    struct pleat_sizes sizes = {.kind = (enum pleat_sizes_kind)component->sizes_kind};
+    if (sizes.kind == PLEAT_SIZES_LIST) {
+        sizes.list = view->size_lists[component->sizes_parameter].items;
+        sizes.count = (uint32_t)view->size_lists[component->sizes_parameter].count;
+    } else {
+        sizes.step = component->sizes_parameter;
+    }
+    return sizes;
+}
+
+/* ---- what an application accepts (000, V-C: "accepted number of processors") ----
+ * Known at once from its limits and its declared sizes. */
+
+/* The smallest and the largest size at which it can run; the smallest is 0 only if it may be
+ * emptied while it runs. largest < smallest: there is none. */
+int32_t pleat_accept_smallest(const struct pleat_view *view,
+                              const struct pleat_component *component);
+int32_t pleat_accept_largest(const struct pleat_view *view,
+                             const struct pleat_component *component);
+/* The smallest size at which it can start: at least 1. 0: none. */
+int32_t pleat_accept_start(const struct pleat_view *view, const struct pleat_component *component);
+/* The largest size at which it can start, or 0, that is at most `available`. */
+int32_t pleat_accept_start_floor(const struct pleat_view *view,
+                                 const struct pleat_component *component, int32_t available);
+/* Of `offered` processors more than `size`: how many it takes (0 .. offered). */
+int32_t pleat_accept_grow(const struct pleat_view *view, const struct pleat_component *component,
+                          int32_t size, int32_t offered);
+/* Of `size`, when asked to give up `wanted`: how many it gives up (0 .. size). More than wanted
+ * where its sizes leave no other choice, fewer where its minimum does. */
+int32_t pleat_accept_shrink(const struct pleat_view *view, const struct pleat_component *component,
+                            int32_t size, int32_t wanted);
+
+#endif
