@@ -1,0 +1,96 @@
+/* openmpi.c - Open MPI 4.1: mpirun with the options under which a program can grow and shrink.
+ *
+ * Each was tried; what happens without it:
+ *   EVENT_NOEPOLL=1         mpirun's event loop hangs within a few MPI_Comm_spawn
+ *   --oversubscribe         spawning beyond the slots of the start is MPI_ERR_SPAWN
+ *   --bind-to none          spawned ranks are bound on top of those that are there
+ *   pml ob1, btl vader,self,tcp   others do not survive leaving ranks
+ *   async_mpi_finalize      ranks that leave stay in MPI_Finalize until all others come to it
+ *   mpi_yield_when_idle     more ranks than processors: waiting ranks burn the others' time
+ *   ras/plm ^slurm,...      within a batch job mpirun asks the batch system instead of using the
+ *                           nodes it was given
+ * mpirun refuses to run as root, and refuses to run below another mpirun, which it recognizes by
+ * what that one left in the environment.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "launch/launcher.h"
+
+static const struct {
+    const char *name;
+    const char *value;
+} parameters[] = {
+    {"pml", "ob1"},
+    {"btl", "vader,self,tcp"},
+    {"async_mpi_finalize", "1"},
+    {"ras", "^slurm,gridengine,tm,lsf,loadleveler,alps"},
+    {"plm", "^slurm,tm,lsf,alps"},
+};
+
+static bool inherited(const char *name)
+{
+    static const char *const prefixes[] = {
+        "PMIX_",
+        "OMPI_COMM_WORLD_",
+        "OMPI_MCA_orte_",
+        "OMPI_MCA_ess",
+        "OMPI_MCA_pmix",
+        "OMPI_MCA_initial_wdir",
+        "OMPI_MCA_mpi_oversubscribe",
+        "OMPI_MCA_shmem_RUNTIME_QUERY_hint",
+        "OMPI_UNIVERSE_SIZE=",
+        "OMPI_FILE_LOCATION=",
+        "OMPI_FIRST_RANKS=",
+        "OMPI_APP_CTX_NUM_PROCS=",
+        "OMPI_NUM_APP_CTX=",
+        "OMPI_ARGV=",
+        "OMPI_COMMAND=",
+    };
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+static void add_parameter(const struct pleat_launch_request *request,
+                          struct pleat_launch_list *argv, const char *name, const char *value)
+{
+    char variable[64];
+    snprintf(variable, sizeof(variable), "OMPI_MCA_%s", name);
+    if (pleat_launch_env(request->env, variable))
+        return; /* the command line would win over what the user set */
+    pleat_launch_add(argv, "--mca");
+    pleat_launch_add(argv, name);
+    pleat_launch_add(argv, value);
+}
+
+static int compose(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
+                   struct pleat_launch_list *env, struct pleat_error *err)
+{
+    int result = pleat_launch_check_program("mpirun", request, err);
+    if (result)
+        return result;
+    pleat_launch_add(argv, "mpirun.openmpi");
+    pleat_launch_add(argv, "--oversubscribe");
+    pleat_launch_add(argv, "--bind-to");
+    pleat_launch_add(argv, "none");
+    for (size_t i = 0; i < sizeof(parameters) / sizeof(*parameters); i++)
+        add_parameter(request, argv, parameters[i].name, parameters[i].value);
+    add_parameter(request, argv, "mpi_yield_when_idle", request->oversubscribed ? "1" : "0");
+    if (!pleat_launch_is_local(request)) {
+        pleat_launch_add(argv, "--host");
+        pleat_launch_add_hosts(argv, request);
+    }
+    pleat_launch_add(argv, "-n");
+    pleat_launch_addf(argv, "%u", request->processes);
+
+    pleat_launch_set(env, "EVENT_NOEPOLL", "1");
+    if (request->is_root) {
+        pleat_launch_set(env, "OMPI_ALLOW_RUN_AS_ROOT", "1");
+        pleat_launch_set(env, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    }
+    return 0;
+}
+
+const struct pleat_launcher pleat_launcher_openmpi = {"openmpi", inherited, compose};

@@ -1,0 +1,201 @@
+/* What pleat_launch_compose writes for each launcher, and what it refuses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "launch/launch.h"
+
+static const char *const app[] = {"./app", "-n", "7", "two words", NULL};
+
+static struct pleat_launch_request request_of(enum pleat_mpi mpi, uint32_t processes)
+{
+    return (struct pleat_launch_request){.mpi = mpi, .processes = processes, .argv = app};
+}
+
+static char *join(char *const *list, char *buffer, size_t size)
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (; *list; list++) {
+        int count = snprintf(buffer + used, size - used, "%s%s", used ? "|" : "", *list);
+        assert_true(count >= 0 && (size_t)count < size - used);
+        used += (size_t)count;
+    }
+    return buffer;
+}
+
+static void expect(const struct pleat_launch_request *request, const char *argv, const char *env)
+{
+    struct pleat_launch_command command;
+    struct pleat_error err;
+    char text[1024];
+    assert_int_equal(pleat_launch_compose(request, &command, &err), 0);
+    assert_string_equal(join(command.argv, text, sizeof(text)), argv);
+    assert_null(command.argv[command.argc]);
+    assert_string_equal(join(command.env, text, sizeof(text)), env);
+    assert_null(command.env[command.env_count]);
+    pleat_launch_command_finish(&command);
+}
+
+static void expect_refused(const struct pleat_launch_request *request, int code, const char *word)
+{
+    struct pleat_launch_command command;
+    struct pleat_error err = {0};
+    assert_int_equal(pleat_launch_compose(request, &command, &err), code);
+    assert_int_equal(err.code, code);
+    assert_non_null(strstr(err.text, word));
+    assert_null(command.argv);
+    assert_null(command.env);
+    pleat_launch_command_finish(&command);
+}
+
+#define OPENMPI                                                                                    \
+    "mpirun.openmpi|--oversubscribe|--bind-to|none|--mca|pml|ob1|--mca|btl|vader,self,tcp|"        \
+    "--mca|async_mpi_finalize|1|--mca|ras|^slurm,gridengine,tm,lsf,loadleveler,alps|"              \
+    "--mca|plm|^slurm,tm,lsf,alps|"
+#define APP "./app|-n|7|two words"
+
+static void test_none(void **state)
+{
+    (void)state;
+    struct pleat_launch_request request = request_of(PLEAT_MPI_NONE, 1);
+    expect(&request, APP, "");
+    static const char *const env[] = {"PATH=/bin", "A=", NULL};
+    request.env = env;
+    request.is_root = true;
+    expect(&request, APP, "PATH=/bin|A=");
+    request.processes = 2;
+    expect_refused(&request, PLEAT_E_UNSUPPORTED, "not an MPI program");
+}
+
+static void test_openmpi(void **state)
+{
+    (void)state;
+    struct pleat_launch_request request = request_of(PLEAT_MPI_OPENMPI, 4);
+    expect(&request, OPENMPI "--mca|mpi_yield_when_idle|0|-n|4|" APP, "EVENT_NOEPOLL=1");
+    request.oversubscribed = true;
+    request.is_root = true;
+    expect(&request, OPENMPI "--mca|mpi_yield_when_idle|1|-n|4|" APP,
+           "EVENT_NOEPOLL=1|OMPI_ALLOW_RUN_AS_ROOT=1|OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
+}
+
+static void test_openmpi_env(void **state)
+{
+    (void)state;
+    /* what the user chose stays; what a surrounding mpirun or mpiexec left goes */
+    static const char *const env[] = {"EVENT_NOEPOLL=0",
+                                      "OMPI_MCA_btl=tcp,self",
+                                      "OMPI_MCA_orte_hnp_uri=1.0;tcp://1.2.3.4:5",
+                                      "PMIX_RANK=3",
+                                      "OMPI_COMM_WORLD_RANK=3",
+                                      "OMPI_ARGV=x",
+                                      "PMI_FD=7",
+                                      "HOME=/h",
+                                      NULL};
+    struct pleat_launch_request request = request_of(PLEAT_MPI_OPENMPI, 1);
+    request.env = env;
+    expect(&request,
+           "mpirun.openmpi|--oversubscribe|--bind-to|none|--mca|pml|ob1|--mca|async_mpi_finalize|1|"
+           "--mca|ras|^slurm,gridengine,tm,lsf,loadleveler,alps|--mca|plm|^slurm,tm,lsf,alps|"
+           "--mca|mpi_yield_when_idle|0|-n|1|" APP,
+           "OMPI_MCA_btl=tcp,self|HOME=/h|EVENT_NOEPOLL=1");
+}
+
+static void test_mpich(void **state)
+{
+    (void)state;
+    struct pleat_launch_request request = request_of(PLEAT_MPI_MPICH, 3);
+    request.is_root = true;
+    static const char *const env[] = {"PMI_RANK=0", "MPI_LOCALRANKID=0", "HOME=/h", NULL};
+    request.env = env;
+    expect(&request, "mpiexec.mpich|-rmk|user|-launcher|fork|-bind-to|none|-n|3|" APP, "HOME=/h");
+}
+
+static void test_nodes(void **state)
+{
+    (void)state;
+    static const struct pleat_launch_node two[] = {{"h1", 4}, {"h2", 2}};
+    static const struct pleat_launch_node here[] = {{NULL, 8}};
+    struct pleat_launch_request request = request_of(PLEAT_MPI_OPENMPI, 6);
+    request.nodes = two;
+    request.node_count = 2;
+    expect(&request, OPENMPI "--mca|mpi_yield_when_idle|0|--host|h1:4,h2:2|-n|6|" APP,
+           "EVENT_NOEPOLL=1");
+    request.mpi = PLEAT_MPI_MPICH;
+    expect(&request, "mpiexec.mpich|-rmk|user|-hosts|h1:4,h2:2|-bind-to|none|-n|6|" APP, "");
+    request.nodes = here;
+    request.node_count = 1;
+    expect(&request, "mpiexec.mpich|-rmk|user|-launcher|fork|-bind-to|none|-n|6|" APP, "");
+    request.mpi = PLEAT_MPI_NONE;
+    request.processes = 1;
+    expect(&request, APP, "");
+    request.nodes = two;
+    expect_refused(&request, PLEAT_E_UNSUPPORTED, "own node");
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct pleat_launch_request request = request_of(PLEAT_MPI_OPENMPI, 0);
+    expect_refused(&request, PLEAT_E_INVALID, "0 processes");
+    request.processes = PLEAT_LAUNCH_PROCESSES_MAX + 1;
+    expect_refused(&request, PLEAT_E_TOOBIG, "limit");
+    request.processes = 1;
+    static const char *const nothing[] = {NULL};
+    static const char *const empty[] = {"", NULL};
+    static const char *const option[] = {"--version", NULL};
+    static const char *const colon[] = {"app", "a", ":", "b", NULL};
+    request.argv = nothing;
+    expect_refused(&request, PLEAT_E_INVALID, "no program");
+    request.argv = empty;
+    expect_refused(&request, PLEAT_E_INVALID, "no program");
+    request.argv = option;
+    expect_refused(&request, PLEAT_E_UNSUPPORTED, "./--version");
+    request.mpi = PLEAT_MPI_MPICH;
+    expect_refused(&request, PLEAT_E_UNSUPPORTED, "./--version");
+    request.argv = colon;
+    expect_refused(&request, PLEAT_E_UNSUPPORTED, "':'");
+    request.mpi = (enum pleat_mpi)9;
+    expect_refused(&request, PLEAT_E_INVALID, "unknown MPI");
+    request = request_of(PLEAT_MPI_OPENMPI, 1);
+    static const char *const hosts[] = {"", "a,b", "a:1", "-x", "a b"};
+    for (size_t i = 0; i < sizeof(hosts) / sizeof(*hosts); i++) {
+        struct pleat_launch_node node = {hosts[i], 1};
+        request.nodes = &node;
+        request.node_count = 1;
+        expect_refused(&request, PLEAT_E_INVALID, "host name");
+    }
+    struct pleat_launch_node node = {"h", 0};
+    request.nodes = &node;
+    expect_refused(&request, PLEAT_E_INVALID, "no slot");
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const enum pleat_mpi all[] = {PLEAT_MPI_NONE, PLEAT_MPI_OPENMPI, PLEAT_MPI_MPICH};
+    for (size_t i = 0; i < 3; i++) {
+        enum pleat_mpi mpi = PLEAT_MPI_NONE;
+        assert_int_equal(pleat_mpi_parse(pleat_mpi_name(all[i]), &mpi, NULL), 0);
+        assert_int_equal(mpi, all[i]);
+    }
+    struct pleat_error err;
+    enum pleat_mpi mpi = PLEAT_MPI_NONE;
+    assert_int_equal(pleat_mpi_parse("lam", &mpi, &err), PLEAT_E_NOTFOUND);
+    assert_non_null(strstr(err.text, "openmpi"));
+    assert_string_equal(pleat_mpi_name((enum pleat_mpi)77), "unknown");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_none),        cmocka_unit_test(test_openmpi),
+        cmocka_unit_test(test_openmpi_env), cmocka_unit_test(test_mpich),
+        cmocka_unit_test(test_nodes),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
