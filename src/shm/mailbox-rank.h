@@ -1,0 +1,136 @@
+/* mailbox-rank.h - the rank's side of the mailbox, for libpleat; mailbox.h explains the protocol.
+ *
+ * The layout of the segment is here because the quiet adaptation point is inline: two stores and a
+ * load, no system call. Only mailbox.c and that path may touch it.
+ *
+ * The word holds {K: 45 bits, sequence: 16 bits, state: 3 bits}. Every change of it is one
+ * compare-and-swap from the exact value that was judged, and within one sequence K only rises, so a
+ * helper that slept for long can do no harm: its swap fails.
+ */
+#ifndef PLEAT_SHM_MAILBOX_RANK_H
+#define PLEAT_SHM_MAILBOX_RANK_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "shm/mailbox.h"
+
+#define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
+#define PLEAT_MAILBOX_VERSION 1u
+#define PLEAT_MAILBOX_MAX_RANKS 65536u
+#define PLEAT_MAILBOX_TEXT 192
+#define PLEAT_MAILBOX_LINE 64
+
+/* States of the word. A rank that arrives has to look closer only where bit 2 is set. */
+enum pleat_word_state {
+    PLEAT_WORD_IDLE = 0,
+    PLEAT_WORD_ANSWERED = 1,
+    PLEAT_WORD_APPLIED = 2,
+    PLEAT_WORD_FAILED = 3,
+    PLEAT_WORD_ASKED = 4,
+    PLEAT_WORD_PROPOSED = 5,
+    PLEAT_WORD_COMMITTED = 6,
+    PLEAT_WORD_ENTERED = 7
+};
+#define PLEAT_WORD_BUSY_BIT UINT64_C(4)
+
+/* One rank's cache line; written by that rank only. */
+struct pleat_mailbox_slot {
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t iteration; /* adaptation points reached */
+    _Atomic uint64_t busy_ns;                                /* time in iterations at this size */
+    _Atomic uint64_t busy_count;                             /* iterations in busy_ns */
+    _Atomic uint64_t entered_ns; /* when it last went into a resize (CLOCK_MONOTONIC) */
+    _Atomic int32_t pid;
+};
+
+struct pleat_mailbox_segment {
+    /* constant once the segment exists */
+    _Alignas(PLEAT_MAILBOX_LINE) uint64_t magic;
+    uint32_t version;
+    uint32_t max_ranks;
+    /* read by every rank at every adaptation point, so alone in its line */
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t word;
+    /* the agent's, written before the word says so */
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t resize;
+    _Atomic uint64_t posted_ns;
+    _Atomic uint32_t target;
+    _Atomic uint32_t mandatory;
+    /* rank 0's, written before the word says so */
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t size;
+    _Atomic uint32_t accepted;
+    _Atomic uint32_t attached;
+    _Atomic uint32_t finished;
+    _Atomic uint64_t cost[5]; /* in the order of struct pleat_mailbox_cost */
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t text[PLEAT_MAILBOX_TEXT / 8];
+    struct pleat_mailbox_slot slots[];
+};
+
+/* What a rank keeps about itself. One thread at a time. */
+struct pleat_mailbox_rank {
+    struct pleat_mailbox *mailbox;
+    struct pleat_mailbox_slot *slot;
+    _Atomic uint64_t *word;
+    uint64_t iteration;
+    uint64_t entered; /* K of the last resize it was in; 0: none */
+    uint32_t rank;
+    int doorbell; /* the caller's; -1: none */
+};
+
+enum pleat_mailbox_arrival {
+    PLEAT_ARRIVAL_QUIET = 0, /* go on computing */
+    PLEAT_ARRIVAL_ANSWER,    /* rank 0 only: call pleat_mailbox_answer */
+    PLEAT_ARRIVAL_ENTER /* the resize happens here; every rank gets this at the same iteration */
+};
+
+/* Takes the slot of `rank` and publishes this process's pid. `iteration`: adaptation points so far
+ * (0 at the start; the K of the resize for a rank that joins in it). The doorbell stays the
+ * caller's. PLEAT_E_TOOBIG beyond the segment's limit. */
+int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t iteration,
+                         int doorbell, struct pleat_mailbox_rank *self) PLEAT_MUST_CHECK;
+
+/* Rank 0, once every rank has attached and before any reaches an adaptation point. */
+int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size) PLEAT_MUST_CHECK;
+
+/* The part of arriving that is not quiet; call pleat_mailbox_arrive. */
+int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word) PLEAT_MUST_CHECK;
+
+/* The next adaptation point. An enum pleat_mailbox_arrival, or PLEAT_E_CORRUPT when the segment
+ * contradicts itself or ranks disagree about how many adaptation points there were. */
+PLEAT_MUST_CHECK static inline int pleat_mailbox_arrive(struct pleat_mailbox_rank *self)
+{
+    atomic_store(&self->slot->iteration, ++self->iteration);
+    uint64_t word = atomic_load(self->word);
+    if (__builtin_expect(!(word & PLEAT_WORD_BUSY_BIT), 1))
+        return PLEAT_ARRIVAL_QUIET;
+    return pleat_mailbox_arrive_slow(self, word);
+}
+
+/* Publishes the time spent in iterations at this size so far. */
+static inline void pleat_mailbox_publish(struct pleat_mailbox_rank *self, uint64_t busy_ns,
+                                         uint64_t count)
+{
+    atomic_store_explicit(&self->slot->busy_ns, busy_ns, memory_order_relaxed);
+    atomic_store_explicit(&self->slot->busy_count, count, memory_order_relaxed);
+}
+
+/* What was asked or posted; meaningful after ANSWER or ENTER. PLEAT_E_CORRUPT when its target is
+ * not a size that this segment has room for. */
+int pleat_mailbox_request(const struct pleat_mailbox_rank *self,
+                          struct pleat_mailbox_request *request) PLEAT_MUST_CHECK;
+/* The adaptation point K of the resize under way, for a rank that joins in it; PLEAT_E_STATE when
+ * none is. */
+int pleat_mailbox_entered(const struct pleat_mailbox *mailbox,
+                          uint64_t *iteration) PLEAT_MUST_CHECK;
+
+/* Rank 0 rings the doorbell in each of these. All but finish do nothing if the word has moved on.
+ */
+void pleat_mailbox_answer(struct pleat_mailbox_rank *self, uint32_t accepted);
+/* Fills cost->wait_ns itself, from what the `before` ranks published when they entered. */
+void pleat_mailbox_applied(struct pleat_mailbox_rank *self, uint32_t before, uint32_t size,
+                           const struct pleat_mailbox_cost *cost);
+void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text);
+void pleat_mailbox_finish(struct pleat_mailbox_rank *self);
+/* One byte into the doorbell, never blocking. */
+void pleat_mailbox_ring(const struct pleat_mailbox_rank *self);
+
+#endif

@@ -1,0 +1,179 @@
+/* Agreement without a collective, under stress: threads are ranks that run at different speeds, the
+ * main thread is the agent, which posts and often withdraws. For every request: either the
+ * withdrawal succeeded and no rank entered, or every rank entered, all at the same iteration. */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "shm/mailbox-rank.h"
+
+#define REQUESTS 3000
+#define MOST_RANKS 8
+#define LIMIT_US (120 * PLEAT_US_PER_S)
+
+struct stress {
+    struct pleat_mailbox *mailbox;
+    uint32_t ranks;
+    pthread_barrier_t inside;
+    atomic_bool stop;
+    atomic_int errors;
+    /* iteration at which each rank entered each request; 0: it did not */
+    _Atomic uint64_t entered[REQUESTS + 1][MOST_RANKS];
+};
+
+struct worker {
+    struct stress *stress;
+    uint32_t rank;
+    pthread_t thread;
+};
+
+static void resize(struct worker *worker, struct pleat_mailbox_rank *self)
+{
+    struct stress *stress = worker->stress;
+    struct pleat_mailbox_request request;
+    if (pleat_mailbox_request(self, &request) || request.resize < 1 || request.resize > REQUESTS) {
+        atomic_fetch_add(&stress->errors, 1);
+        return;
+    }
+    if (atomic_exchange(&stress->entered[request.resize][worker->rank], self->iteration))
+        atomic_fetch_add(&stress->errors, 1);
+    /* The collectives of a resize keep everybody until all are here. */
+    pthread_barrier_wait(&stress->inside);
+    if (worker->rank == 0) {
+        const struct pleat_mailbox_cost cost = {.bytes = request.resize};
+        pleat_mailbox_applied(self, stress->ranks, stress->ranks, &cost);
+    }
+}
+
+static void *rank_main(void *arg)
+{
+    struct worker *worker = arg;
+    struct stress *stress = worker->stress;
+    struct pleat_mailbox_rank self;
+    struct pleat_random random;
+    pleat_random_init(&random, 1000 + worker->rank);
+    if (pleat_mailbox_attach(stress->mailbox, worker->rank, 0, -1, &self))
+        abort();
+    pthread_barrier_wait(&stress->inside);
+    if (worker->rank == 0 && pleat_mailbox_set_size(&self, stress->ranks))
+        abort();
+    pthread_barrier_wait(&stress->inside);
+    while (!atomic_load(&stress->stop)) {
+        int arrival = pleat_mailbox_arrive(&self);
+        if (arrival == PLEAT_ARRIVAL_ENTER)
+            resize(worker, &self);
+        else if (arrival != PLEAT_ARRIVAL_QUIET)
+            atomic_fetch_add(&stress->errors, 1);
+        /* Some ranks race ahead, some give way at every iteration. */
+        if (pleat_random_below(&random, 1 + worker->rank))
+            sched_yield();
+    }
+    return NULL;
+}
+
+static enum pleat_mailbox_phase phase_now(const struct stress *stress)
+{
+    struct pleat_mailbox_status status;
+    pleat_mailbox_status(stress->mailbox, &status);
+    return status.phase;
+}
+
+/* True when the request was applied, false when it was withdrawn. */
+static bool drive(struct stress *stress, struct pleat_random *random, uint64_t number,
+                  int64_t deadline_us)
+{
+    const struct pleat_mailbox_request request = {.resize = number, .target = stress->ranks};
+    assert_int_equal(pleat_mailbox_post(stress->mailbox, &request), 0);
+    if (number % 2) {
+        for (uint64_t turn = pleat_random_below(random, 4); turn; turn--)
+            sched_yield();
+        int code = pleat_mailbox_withdraw(stress->mailbox);
+        if (code == 0)
+            return false;
+        assert_int_equal(code, PLEAT_E_STATE);
+    }
+    while (phase_now(stress) != PLEAT_MAILBOX_APPLIED) {
+        assert_true(pleat_clock_monotonic_us() < deadline_us);
+        sched_yield();
+    }
+    pleat_mailbox_acknowledge(stress->mailbox);
+    return true;
+}
+
+static void run_stress(uint32_t ranks)
+{
+    static struct stress stress;
+    memset(&stress, 0, sizeof(stress));
+    stress.ranks = ranks;
+    struct pleat_error err;
+    struct pleat_random random;
+    int fd;
+    pleat_random_init(&random, ranks);
+    assert_int_equal(pleat_mailbox_create(ranks, &stress.mailbox, &fd, &err), 0);
+    pthread_barrier_init(&stress.inside, NULL, ranks);
+    struct worker workers[MOST_RANKS];
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        workers[rank] = (struct worker){.stress = &stress, .rank = rank};
+        assert_int_equal(pthread_create(&workers[rank].thread, NULL, rank_main, &workers[rank]), 0);
+    }
+    /* Posting starts at once: a request may meet ranks that have not attached yet. */
+    int64_t deadline_us = pleat_clock_monotonic_us() + LIMIT_US;
+    bool applied[REQUESTS + 1];
+    for (uint64_t number = 1; number <= REQUESTS; number++)
+        applied[number] = drive(&stress, &random, number, deadline_us);
+    atomic_store(&stress.stop, true);
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        pthread_join(workers[rank].thread, NULL);
+
+    uint64_t before = 0;
+    for (uint64_t number = 1; number <= REQUESTS; number++) {
+        uint64_t first = atomic_load(&stress.entered[number][0]);
+        assert_true(applied[number] ? first > before : first == 0);
+        for (uint32_t rank = 1; rank < ranks; rank++)
+            assert_int_equal(atomic_load(&stress.entered[number][rank]), first);
+        before = first ? first : before;
+    }
+    assert_int_equal(atomic_load(&stress.errors), 0);
+    pthread_barrier_destroy(&stress.inside);
+    pleat_mailbox_close(stress.mailbox);
+    close(fd);
+}
+
+static void test_one_rank(void **state)
+{
+    (void)state;
+    run_stress(1);
+}
+
+static void test_two_ranks(void **state)
+{
+    (void)state;
+    run_stress(2);
+}
+
+static void test_eight_ranks(void **state)
+{
+    (void)state;
+    run_stress(8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_rank),
+        cmocka_unit_test(test_two_ranks),
+        cmocka_unit_test(test_eight_ranks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,329 @@
+/* The mailbox: its limits, what it makes of damaged segments, and each step of a request. The
+ * agreement between many ranks is in mailbox_agreement_test.c. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "shm/mailbox-rank.h"
+
+static const struct pleat_mailbox_request grow = {.resize = 7, .target = 4, .mandatory = false};
+
+struct pair {
+    struct pleat_mailbox *agent;
+    struct pleat_mailbox *application;
+    struct pleat_mailbox_rank ranks[2];
+    int fd;
+    int bell[2];
+};
+
+static void path_of(int fd, char *path, size_t size)
+{
+    snprintf(path, size, "/proc/%d/fd/%d", (int)getpid(), fd);
+}
+
+static void pair_open(struct pair *pair)
+{
+    struct pleat_error err = {0};
+    char path[64];
+    assert_int_equal(pleat_mailbox_create(8, &pair->agent, &pair->fd, &err), 0);
+    path_of(pair->fd, path, sizeof(path));
+    assert_int_equal(pleat_mailbox_open(path, &pair->application, &err), 0);
+    assert_int_equal(pipe2(pair->bell, O_CLOEXEC | O_NONBLOCK), 0);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        assert_int_equal(pleat_mailbox_attach(pair->application, rank, 0, rank ? -1 : pair->bell[1],
+                                              &pair->ranks[rank]),
+                         0);
+    assert_int_equal(pleat_mailbox_set_size(&pair->ranks[0], 2), 0);
+}
+
+static void pair_close(struct pair *pair)
+{
+    pleat_mailbox_close(pair->agent);
+    pleat_mailbox_close(pair->application);
+    close(pair->fd);
+    close(pair->bell[0]);
+    close(pair->bell[1]);
+}
+
+static struct pleat_mailbox_status status_of(const struct pair *pair)
+{
+    struct pleat_mailbox_status status;
+    pleat_mailbox_status(pair->agent, &status);
+    return status;
+}
+
+static int rings(const struct pair *pair)
+{
+    char bytes[16];
+    ssize_t got = read(pair->bell[0], bytes, sizeof(bytes));
+    return got > 0 ? (int)got : 0;
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    struct pleat_mailbox *mailbox;
+    struct pleat_error err = {0};
+    int fd;
+    assert_int_equal(pleat_mailbox_create(0, &mailbox, &fd, &err), PLEAT_E_INVALID);
+    assert_int_equal(pleat_mailbox_create(65537, &mailbox, &fd, &err), PLEAT_E_INVALID);
+    assert_non_null(strstr(err.text, "65536"));
+    assert_int_equal(pleat_mailbox_create(65536, &mailbox, &fd, &err), 0);
+    pleat_mailbox_close(mailbox);
+    close(fd);
+    pleat_mailbox_close(NULL);
+}
+
+static void test_a_grow_from_post_to_acknowledge(void **state)
+{
+    (void)state;
+    struct pair pair;
+    pair_open(&pair);
+    assert_true(status_of(&pair).attached);
+    assert_int_equal(status_of(&pair).size, 2);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pleat_mailbox_arrive(&pair.ranks[0]), PLEAT_ARRIVAL_QUIET);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[1]), PLEAT_ARRIVAL_QUIET);
+    assert_int_equal(status_of(&pair).iteration, 1);
+
+    assert_int_equal(pleat_mailbox_post(pair.agent, &grow), 0);
+    assert_int_equal(pleat_mailbox_post(pair.agent, &grow), PLEAT_E_BUSY);
+    assert_int_equal(pleat_mailbox_ask(pair.agent, &grow), PLEAT_E_BUSY);
+    assert_int_equal(status_of(&pair).phase, PLEAT_MAILBOX_POSTED);
+    /* Rank 0 has done 3, so it happens at 4; rank 1 passes 2 and 3 undisturbed. */
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[1]), PLEAT_ARRIVAL_QUIET);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[0]), PLEAT_ARRIVAL_ENTER);
+    assert_int_equal(status_of(&pair).phase, PLEAT_MAILBOX_ENTERED);
+    assert_int_equal(pleat_mailbox_withdraw(pair.agent), PLEAT_E_STATE);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[1]), PLEAT_ARRIVAL_QUIET);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[1]), PLEAT_ARRIVAL_ENTER);
+
+    struct pleat_mailbox_request request;
+    assert_int_equal(pleat_mailbox_request(&pair.ranks[1], &request), 0);
+    assert_int_equal(request.resize, 7);
+    assert_int_equal(request.target, 4);
+    struct pleat_mailbox_rank joiner;
+    uint64_t entered;
+    assert_int_equal(pleat_mailbox_entered(pair.application, &entered), 0);
+    assert_int_equal(entered, 4);
+    assert_int_equal(pleat_mailbox_attach(pair.application, 2, entered, -1, &joiner), 0);
+    /* Ranks that are through before rank 0 says so must not enter twice. */
+    assert_int_equal(pleat_mailbox_arrive(&joiner), PLEAT_ARRIVAL_QUIET);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[1]), PLEAT_ARRIVAL_QUIET);
+
+    const struct pleat_mailbox_cost cost = {
+        .processes_ns = 11, .redistribute_ns = 12, .total_ns = 13, .bytes = 14};
+    assert_int_equal(rings(&pair), 0);
+    pleat_mailbox_applied(&pair.ranks[0], 2, 3, &cost);
+    assert_int_equal(rings(&pair), 1);
+    struct pleat_mailbox_status status = status_of(&pair);
+    assert_int_equal(status.phase, PLEAT_MAILBOX_APPLIED);
+    assert_int_equal(status.size, 3);
+    assert_int_equal(status.cost.total_ns, 13);
+    assert_int_equal(status.cost.bytes, 14);
+    assert_int_equal(pleat_mailbox_post(pair.agent, &grow), PLEAT_E_BUSY);
+    pleat_mailbox_acknowledge(pair.agent);
+    assert_int_equal(status_of(&pair).phase, PLEAT_MAILBOX_IDLE);
+    assert_int_equal(pleat_mailbox_post(pair.agent, &grow), 0);
+    pair_close(&pair);
+}
+
+static void test_an_offer_is_answered_by_rank_0(void **state)
+{
+    (void)state;
+    struct pair pair;
+    pair_open(&pair);
+    assert_int_equal(pleat_mailbox_ask(pair.agent, &grow), 0);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[1]), PLEAT_ARRIVAL_QUIET);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[0]), PLEAT_ARRIVAL_ANSWER);
+    pleat_mailbox_answer(&pair.ranks[0], 3);
+    assert_int_equal(rings(&pair), 1);
+    assert_int_equal(status_of(&pair).phase, PLEAT_MAILBOX_ANSWERED);
+    assert_int_equal(status_of(&pair).accepted, 3);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[0]), PLEAT_ARRIVAL_QUIET);
+    pleat_mailbox_acknowledge(pair.agent);
+    /* An offer taken back before it was answered: the answer comes too late and changes nothing. */
+    assert_int_equal(pleat_mailbox_ask(pair.agent, &grow), 0);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[0]), PLEAT_ARRIVAL_ANSWER);
+    assert_int_equal(pleat_mailbox_withdraw(pair.agent), 0);
+    pleat_mailbox_answer(&pair.ranks[0], 3);
+    assert_int_equal(status_of(&pair).phase, PLEAT_MAILBOX_IDLE);
+    pair_close(&pair);
+}
+
+static void test_failure_withdrawal_and_finish(void **state)
+{
+    (void)state;
+    struct pair pair;
+    pair_open(&pair);
+    assert_int_equal(pleat_mailbox_withdraw(pair.agent), PLEAT_E_STATE);
+    assert_int_equal(pleat_mailbox_post(pair.agent, &grow), 0);
+    assert_int_equal(pleat_mailbox_withdraw(pair.agent), 0);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[0]), PLEAT_ARRIVAL_QUIET);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[1]), PLEAT_ARRIVAL_QUIET);
+    assert_int_equal(pleat_mailbox_post(pair.agent, &grow), 0);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[0]), PLEAT_ARRIVAL_ENTER);
+    pleat_mailbox_failed(&pair.ranks[0], "no room\n");
+    assert_int_equal(status_of(&pair).phase, PLEAT_MAILBOX_FAILED);
+    assert_int_equal(status_of(&pair).size, 2);
+    char text[64];
+    pleat_mailbox_failure(pair.agent, text, sizeof(text));
+    assert_string_equal(text, "no room?");
+    pleat_mailbox_failure(pair.agent, text, 4);
+    assert_string_equal(text, "no ");
+    assert_false(status_of(&pair).finished);
+    pleat_mailbox_finish(&pair.ranks[0]);
+    assert_true(status_of(&pair).finished);
+    pair_close(&pair);
+}
+
+static void test_requests_are_checked(void **state)
+{
+    (void)state;
+    struct pair pair;
+    pair_open(&pair);
+    struct pleat_mailbox_request request = {.resize = 1, .target = 0};
+    assert_int_equal(pleat_mailbox_post(pair.agent, &request), PLEAT_E_INVALID);
+    request.target = 9;
+    assert_int_equal(pleat_mailbox_post(pair.agent, &request), PLEAT_E_TOOBIG);
+    assert_int_equal(pleat_mailbox_ask(pair.agent, &request), PLEAT_E_TOOBIG);
+    assert_int_equal(pleat_mailbox_attach(pair.application, 8, 0, -1, &pair.ranks[1]),
+                     PLEAT_E_TOOBIG);
+    assert_int_equal(pleat_mailbox_set_size(&pair.ranks[0], 9), PLEAT_E_TOOBIG);
+    pair_close(&pair);
+}
+
+static void test_times_and_pids(void **state)
+{
+    (void)state;
+    struct pair pair;
+    pair_open(&pair);
+    assert_int_equal(status_of(&pair).iteration_ns, 0);
+    pleat_mailbox_publish(&pair.ranks[0], 3000, 3);
+    assert_int_equal(status_of(&pair).iteration_ns, 1000);
+    int32_t pids[16];
+    assert_int_equal(pleat_mailbox_pids(pair.agent, 1, 16, pids), 7);
+    assert_int_equal(pids[0], getpid());
+    assert_int_equal(pids[1], 0);
+    assert_int_equal(pleat_mailbox_pids(pair.agent, 8, 16, pids), 0);
+    assert_int_equal(pleat_mailbox_pids(pair.agent, UINT32_MAX, UINT32_MAX, pids), 0);
+    pair_close(&pair);
+}
+
+/* The application can write anything into the segment: no value may lead out of it. */
+static void test_scribbled_segments(void **state)
+{
+    (void)state;
+    struct pair pair;
+    pair_open(&pair);
+    size_t bytes = sizeof(struct pleat_mailbox_segment) + 8 * sizeof(struct pleat_mailbox_slot);
+    unsigned char *raw = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, pair.fd, 0);
+    assert_true(raw != MAP_FAILED);
+    for (unsigned fill = 0; fill < 256; fill++) {
+        memset(raw, (int)fill, bytes);
+        struct pleat_mailbox_status status = status_of(&pair);
+        assert_in_range(status.size, 0, 8);
+        assert_in_range(status.accepted, 0, 8);
+        char text[512];
+        pleat_mailbox_failure(pair.agent, text, sizeof(text));
+        assert_in_range(strlen(text), 0, 191);
+        int32_t pids[8];
+        assert_int_equal(pleat_mailbox_pids(pair.agent, 0, 8, pids), 8);
+        for (int i = 0; i < 8; i++)
+            assert_true(pids[i] >= 0);
+        int code = pleat_mailbox_post(pair.agent, &grow);
+        assert_true(code == 0 || code == PLEAT_E_BUSY);
+        code = pleat_mailbox_arrive(&pair.ranks[0]);
+        assert_true(code == PLEAT_ARRIVAL_QUIET || code == PLEAT_ARRIVAL_ANSWER ||
+                    code == PLEAT_ARRIVAL_ENTER || code == PLEAT_E_CORRUPT);
+        struct pleat_mailbox_request request;
+        code = pleat_mailbox_request(&pair.ranks[0], &request);
+        assert_true(code == PLEAT_E_CORRUPT || (request.target >= 1 && request.target <= 8));
+        code = pleat_mailbox_withdraw(pair.agent);
+        assert_true(code == 0 || code == PLEAT_E_STATE);
+        pleat_mailbox_acknowledge(pair.agent);
+    }
+    munmap(raw, bytes);
+    pair_close(&pair);
+}
+
+static int open_fd(int fd, struct pleat_error *err)
+{
+    struct pleat_mailbox *mailbox = NULL;
+    char path[64];
+    path_of(fd, path, sizeof(path));
+    int code = pleat_mailbox_open(path, &mailbox, err);
+    pleat_mailbox_close(mailbox);
+    return code;
+}
+
+/* A memfd of `bytes` with the given header, sealed or not; the result of opening it. */
+static int open_made(size_t bytes, const struct pleat_mailbox_segment *header, bool sealed)
+{
+    int fd = memfd_create("segment", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+    size_t part = bytes < sizeof(*header) ? bytes : sizeof(*header);
+    assert_int_equal(pwrite(fd, header, part, 0), part);
+    if (sealed)
+        assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+    struct pleat_error err = {0};
+    int code = open_fd(fd, &err);
+    assert_true(code == 0 || (err.code == code && err.text[0]));
+    close(fd);
+    return code;
+}
+
+static void test_bad_segments_are_refused(void **state)
+{
+    (void)state;
+    static struct pleat_mailbox_segment good;
+    good.magic = PLEAT_MAILBOX_MAGIC;
+    good.version = PLEAT_MAILBOX_VERSION;
+    good.max_ranks = 4;
+    const size_t whole = sizeof(good) + 4 * sizeof(struct pleat_mailbox_slot);
+    assert_int_equal(open_made(whole, &good, true), 0);
+    assert_int_equal(open_made(whole, &good, false), PLEAT_E_CORRUPT);
+    assert_int_equal(open_made(whole - 1, &good, true), PLEAT_E_CORRUPT);
+    assert_int_equal(open_made(16, &good, true), PLEAT_E_CORRUPT);
+    assert_int_equal(open_made(64 << 20, &good, true), PLEAT_E_CORRUPT);
+    good.max_ranks = 0;
+    assert_int_equal(open_made(whole, &good, true), PLEAT_E_CORRUPT);
+    good.max_ranks = UINT32_MAX;
+    assert_int_equal(open_made(whole, &good, true), PLEAT_E_CORRUPT);
+    good.max_ranks = 4;
+    good.version = 2;
+    assert_int_equal(open_made(whole, &good, true), PLEAT_E_UNSUPPORTED);
+    good.version = PLEAT_MAILBOX_VERSION;
+    good.magic++;
+    assert_int_equal(open_made(whole, &good, true), PLEAT_E_CORRUPT);
+
+    struct pleat_mailbox *mailbox;
+    struct pleat_error err = {0};
+    assert_int_equal(pleat_mailbox_open("/proc/self/exe", &mailbox, &err), PLEAT_E_SYSTEM);
+    assert_int_equal(pleat_mailbox_open("/nowhere", &mailbox, &err), PLEAT_E_SYSTEM);
+    assert_int_equal(pleat_mailbox_open("/dev/null", &mailbox, &err), PLEAT_E_CORRUPT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_a_grow_from_post_to_acknowledge),
+        cmocka_unit_test(test_an_offer_is_answered_by_rank_0),
+        cmocka_unit_test(test_failure_withdrawal_and_finish),
+        cmocka_unit_test(test_requests_are_checked),
+        cmocka_unit_test(test_times_and_pids),
+        cmocka_unit_test(test_scribbled_segments),
+        cmocka_unit_test(test_bad_segments_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
