@@ -3,6 +3,11 @@
  * Reads are handed over as messages; writes are queued and never block. A peer that does not read
  * (more than PLEAT_CONNECTION_BACKLOG_MAX bytes waiting), sends garbage, or is of another user is
  * closed with a reason. Callbacks run from the loop, never from inside a call on the connection.
+ * Nothing here times out on its own: a peer that says nothing stays connected.
+ *
+ * Writing to a peer that has gone would raise SIGPIPE, so creating a listener or a connection sets
+ * SIGPIPE to be ignored if it was at its default; uv_spawn restores it in children, a plain
+ * fork and exec must do so itself. Freeing takes turns of the loop: run it after the last close.
  */
 #ifndef PLEAT_WIRE_CONNECTION_H
 #define PLEAT_WIRE_CONNECTION_H
@@ -24,36 +29,41 @@ struct pleat_connection_callbacks {
     void (*closed)(void *arg, struct pleat_connection *connection, const struct pleat_error *error);
 };
 
-/* Listens on a unix socket (mode 0600; an existing file there is replaced, so hold the instance's
- * lock first). on_accept gets each new connection, already checked with SO_PEERCRED to be of this
- * user (others get one error line and are closed); it must call pleat_connection_start or _close. */
+/* Listens on a unix socket (mode 0600; an existing socket there is replaced, so hold the instance's
+ * lock first; another kind of file is PLEAT_E_EXISTS; a path that does not fit PLEAT_E_TOOBIG;
+ * otherwise PLEAT_E_SYSTEM). on_accept gets each new connection, already checked with SO_PEERCRED
+ * to be of this user (others get one error line and are closed); it must call
+ * pleat_connection_start or _close. */
 struct pleat_listener;
 int pleat_listener_create(uv_loop_t *loop, const char *path,
                           void (*on_accept)(void *arg, struct pleat_connection *connection),
-                          void *arg, struct pleat_listener **listener, struct pleat_error *err)
-    PLEAT_MUST_CHECK;
+                          void *arg, struct pleat_listener **listener,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Stops listening and unlinks the socket. Accepts NULL. */
 void pleat_listener_close(struct pleat_listener *listener);
 
-/* Starts connecting to a unix socket; failure to connect arrives as `closed`. */
+/* Starts connecting to a unix socket; failure to connect arrives as `closed`, as does a server that
+ * runs under another user (PLEAT_E_PERMISSION). */
 int pleat_connection_open(uv_loop_t *loop, const char *path,
                           const struct pleat_connection_callbacks *callbacks, void *arg,
-                          struct pleat_connection **connection, struct pleat_error *err)
-    PLEAT_MUST_CHECK;
+                          struct pleat_connection **connection,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
 /* For accepted ones: begin to read. */
 int pleat_connection_start(struct pleat_connection *connection,
-                           const struct pleat_connection_callbacks *callbacks, void *arg)
-    PLEAT_MUST_CHECK;
-/* Queues what is in *out (taken over and emptied). Bytes queued before the connection is
- * established are kept. */
-int pleat_connection_send(struct pleat_connection *connection, struct pleat_string *out)
-    PLEAT_MUST_CHECK;
+                           const struct pleat_connection_callbacks *callbacks,
+                           void *arg) PLEAT_MUST_CHECK;
+/* Queues what is in *out (taken over and emptied, also on failure). Bytes queued before the
+ * connection is established are kept. PLEAT_E_NOMEM if *out had failed; PLEAT_E_TOOBIG when the
+ * backlog would exceed its limit, PLEAT_E_CLOSED when the connection is closing: `closed` follows
+ * from the loop in all three cases, if it has not been called for. */
+int pleat_connection_send(struct pleat_connection *connection,
+                          struct pleat_string *out) PLEAT_MUST_CHECK;
 /* Bytes queued and not yet written. */
 size_t pleat_connection_backlog(const struct pleat_connection *connection);
 /* The peer's pid (SO_PEERCRED) or 0. */
 int pleat_connection_peer_pid(const struct pleat_connection *connection);
 /* Closes after what is queued has been written (at most 1 s later); frees it; no callback follows.
- * Accepts NULL. */
+ * May be called from a callback (from `closed` it does nothing). Accepts NULL. */
 void pleat_connection_close(struct pleat_connection *connection);
 
 #endif

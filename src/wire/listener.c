@@ -1,0 +1,187 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "wire/connection-internal.h"
+
+#define LISTEN_QUEUE 128
+#define RETRY_MS 100
+
+struct pleat_listener {
+    uv_pipe_t pipe;
+    uv_timer_t retry; /* runs when there was no memory for a connection */
+    int handles;      /* not yet closed */
+    void (*on_accept)(void *arg, struct pleat_connection *connection);
+    void *arg;
+    char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+    dev_t device; /* which file is ours: another may have taken its place */
+    ino_t inode;
+};
+
+/* One error line to somebody who may not be here. The socket is fresh: the line fits, or never
+ * mind. */
+static void turn_away(uv_stream_t *stream, const struct pleat_error *reason)
+{
+    struct pleat_string line = {0};
+    if (pleat_write_failure(&line, 0, reason) == 0) {
+        uv_buf_t buffer = uv_buf_init(line.text, (unsigned)line.length);
+        (void)uv_try_write(stream, &buffer, 1);
+    }
+    pleat_string_finish(&line);
+}
+
+static void on_connection(uv_stream_t *server, int status);
+
+static void on_retry(uv_timer_t *timer)
+{
+    struct pleat_listener *listener = timer->data;
+    on_connection((uv_stream_t *)&listener->pipe, 0);
+}
+
+static void on_connection(uv_stream_t *server, int status)
+{
+    struct pleat_listener *listener = server->data;
+    if (status < 0)
+        return; /* out of descriptors: libuv has turned the peer away, who will try again */
+    struct pleat_connection *connection = pleat_connection_make(server->loop);
+    if (!connection) {
+        /* libuv reports nothing more until this peer is accepted */
+        (void)uv_timer_start(&listener->retry, on_retry, RETRY_MS, 0);
+        return;
+    }
+    uv_stream_t *stream = pleat_connection_stream(connection);
+    struct ucred peer;
+    struct pleat_error err = {0};
+    if (uv_accept(server, stream) || pleat_peer_credentials(stream, &peer, &err)) {
+        pleat_connection_close(connection);
+        return;
+    }
+    if (peer.uid != geteuid()) {
+        pleat_error_set(&err, PLEAT_E_PERMISSION,
+                        "this socket belongs to user %lu and serves nobody else (you are user %lu)",
+                        (unsigned long)geteuid(), (unsigned long)peer.uid);
+        turn_away(stream, &err);
+        pleat_connection_close(connection);
+        return;
+    }
+    pleat_connection_established(connection, peer.pid);
+    listener->on_accept(listener->arg, connection);
+}
+
+/* Removes a socket that an earlier process left there. */
+static int clear_place(const char *path, struct pleat_error *err)
+{
+    struct stat st;
+    if (lstat(path, &st)) {
+        if (errno == ENOENT)
+            return 0;
+        return pleat_error_sys(err, errno, "cannot look at %s", path);
+    }
+    if (!S_ISSOCK(st.st_mode))
+        return pleat_error_set(
+            err, PLEAT_E_EXISTS,
+            "%s is there and is not a socket: remove it, or choose another place", path);
+    if (unlink(path) && errno != ENOENT)
+        return pleat_error_sys(err, errno, "cannot remove the old socket %s", path);
+    return 0;
+}
+
+/* A bound socket whose file has mode 0600 from its first moment: on Linux a socket's file takes the
+ * mode of the socket, so no umask, which all threads share, has to change. */
+static int bind_private(const struct sockaddr_un *address, int *fd, struct pleat_error *err)
+{
+    int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (made < 0)
+        return pleat_error_sys(err, errno, "cannot make a socket");
+    if (fchmod(made, 0600) || bind(made, (const struct sockaddr *)address, sizeof(*address))) {
+        int reason = errno;
+        close(made);
+        return pleat_error_sys(err, reason, "cannot listen at %s", address->sun_path);
+    }
+    *fd = made;
+    return 0;
+}
+
+static void on_listener_closed(uv_handle_t *handle)
+{
+    struct pleat_listener *listener = handle->data;
+    if (--listener->handles == 0)
+        free(listener);
+}
+
+static void unlink_own(const struct pleat_listener *listener)
+{
+    struct stat st;
+    if (lstat(listener->path, &st) == 0 && st.st_dev == listener->device &&
+        st.st_ino == listener->inode)
+        unlink(listener->path);
+}
+
+void pleat_listener_close(struct pleat_listener *listener)
+{
+    if (!listener)
+        return;
+    unlink_own(listener);
+    uv_close((uv_handle_t *)&listener->pipe, on_listener_closed);
+    uv_close((uv_handle_t *)&listener->retry, on_listener_closed);
+}
+
+/* Gives the bound socket to libuv; on failure the caller still owns fd. */
+static int adopt(struct pleat_listener *listener, int fd, struct pleat_error *err)
+{
+    struct stat st;
+    if (lstat(listener->path, &st))
+        return pleat_error_sys(err, errno, "cannot look at %s", listener->path);
+    listener->device = st.st_dev;
+    listener->inode = st.st_ino;
+    int status = uv_pipe_open(&listener->pipe, fd);
+    if (status < 0)
+        return pleat_error_sys(err, -status, "cannot listen at %s", listener->path);
+    return 0;
+}
+
+int pleat_listener_create(uv_loop_t *loop, const char *path,
+                          void (*on_accept)(void *arg, struct pleat_connection *connection),
+                          void *arg, struct pleat_listener **listener, struct pleat_error *err)
+{
+    struct sockaddr_un address;
+    int fd = -1;
+    int status = pleat_unix_address(path, &address, err);
+    if (!status)
+        status = clear_place(path, err);
+    if (status)
+        return status;
+    struct pleat_listener *fresh = calloc(1, sizeof(*fresh));
+    if (!fresh)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for a listener at %s", path);
+    status = bind_private(&address, &fd, err);
+    if (status) {
+        free(fresh);
+        return status;
+    }
+    pleat_ignore_sigpipe();
+    memcpy(fresh->path, address.sun_path, sizeof(fresh->path));
+    fresh->on_accept = on_accept;
+    fresh->arg = arg;
+    /* these two cannot fail: they only fill in the handle */
+    (void)uv_pipe_init(loop, &fresh->pipe, 0);
+    (void)uv_timer_init(loop, &fresh->retry);
+    fresh->handles = 2;
+    fresh->pipe.data = fresh;
+    fresh->retry.data = fresh;
+    status = adopt(fresh, fd, err);
+    if (status) {
+        close(fd);
+        pleat_listener_close(fresh);
+        return status;
+    }
+    status = uv_listen((uv_stream_t *)&fresh->pipe, LISTEN_QUEUE, on_connection);
+    if (status < 0) {
+        pleat_listener_close(fresh);
+        return pleat_error_sys(err, -status, "cannot listen at %s", path);
+    }
+    *listener = fresh;
+    return 0;
+}
