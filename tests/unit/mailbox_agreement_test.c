@@ -20,7 +20,8 @@
 
 #define REQUESTS 3000
 #define MOST_RANKS 8
-#define LIMIT_US (120 * PLEAT_US_PER_S)
+#define LIMIT_US (60 * PLEAT_US_PER_S)
+#define MOST_AHEAD 64 /* of the slowest rank: an SPMD code's messages hold its ranks together */
 
 struct stress {
     struct pleat_mailbox *mailbox;
@@ -28,6 +29,7 @@ struct stress {
     pthread_barrier_t inside;
     atomic_bool stop;
     atomic_int errors;
+    _Atomic uint64_t done[MOST_RANKS]; /* iterations */
     /* iteration at which each rank entered each request; 0: it did not */
     _Atomic uint64_t entered[REQUESTS + 1][MOST_RANKS];
 };
@@ -56,6 +58,19 @@ static void resize(struct worker *worker, struct pleat_mailbox_rank *self)
     }
 }
 
+static void compute(struct worker *worker, struct pleat_random *random, uint64_t iteration)
+{
+    struct stress *stress = worker->stress;
+    atomic_store(&stress->done[worker->rank], iteration);
+    /* Some ranks race ahead, some give way at nearly every iteration. */
+    if (pleat_random_below(random, 1 + worker->rank))
+        sched_yield();
+    for (uint32_t rank = 0; rank < stress->ranks; rank++)
+        while (atomic_load(&stress->done[rank]) + MOST_AHEAD < iteration &&
+               !atomic_load(&stress->stop))
+            sched_yield();
+}
+
 static void *rank_main(void *arg)
 {
     struct worker *worker = arg;
@@ -75,9 +90,7 @@ static void *rank_main(void *arg)
             resize(worker, &self);
         else if (arrival != PLEAT_ARRIVAL_QUIET)
             atomic_fetch_add(&stress->errors, 1);
-        /* Some ranks race ahead, some give way at every iteration. */
-        if (pleat_random_below(&random, 1 + worker->rank))
-            sched_yield();
+        compute(worker, &random, self.iteration);
     }
     return NULL;
 }
