@@ -1,0 +1,188 @@
+/* The log of records, the specs, and the store's other texts. */
+#include <string.h>
+
+#include "store/store-internal.h"
+
+int64_t pleat_store_checksum(int64_t number, const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+    uint64_t sum = 0xcbf29ce484222325u;
+    uint64_t head[2] = {(uint64_t)number, size};
+    for (int i = 0; i < 16; i++)
+        sum = (sum ^ (head[i / 8] >> (i % 8 * 8) & 0xff)) * 0x100000001b3u;
+    for (size_t i = 0; i < size; i++)
+        sum = (sum ^ byte[i]) * 0x100000001b3u;
+    int64_t stored; /* SQLite's integers are signed */
+    memcpy(&stored, &sum, sizeof(stored));
+    return stored;
+}
+
+int pleat_store_append(struct pleat_store *store, const void *record, size_t size, int64_t *seq,
+                       struct pleat_error *err)
+{
+    int status = pleat_store_check_writing(store, err);
+    if (status)
+        return status;
+    if (size != store->record_size)
+        return pleat_error_set(err, PLEAT_E_INVALID, "a record of %zu bytes; all have %zu", size,
+                               store->record_size);
+    sqlite3_stmt *statement = store->statements[ST_APPEND];
+    int64_t number = store->last_seq + 1;
+    sqlite3_bind_int64(statement, 1, number);
+    sqlite3_bind_blob(statement, 2, record, (int)size, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 3, pleat_store_checksum(number, record, size));
+    status = pleat_store_write(store, ST_APPEND, "write to", err);
+    if (status)
+        return status;
+    store->last_seq = number;
+    if (seq)
+        *seq = number;
+    return 0;
+}
+
+int64_t pleat_store_last_seq(const struct pleat_store *store)
+{
+    return store->last_seq;
+}
+
+static int corrupt_record(const struct pleat_store *store, int64_t seq, const char *how,
+                          struct pleat_error *err)
+{
+    return pleat_error_set(err, PLEAT_E_CORRUPT,
+                           "record %lld of %s %s; the log is good up to record %lld: keep a copy "
+                           "of the file and move it away to begin a new log",
+                           (long long)seq, store->path, how, (long long)(seq - 1));
+}
+
+/* Checks the row and copies its record; seq is what it must be. */
+static int take_record(struct pleat_store *store, sqlite3_stmt *row, int64_t seq,
+                       struct pleat_error *err)
+{
+    if (sqlite3_column_int64(row, 0) != seq)
+        return corrupt_record(store, seq, "is missing", err);
+    size_t size = (size_t)sqlite3_column_bytes(row, 1);
+    if (sqlite3_column_type(row, 1) != SQLITE_BLOB || size != store->record_size)
+        return corrupt_record(store, seq, "has the wrong size", err);
+    memcpy(store->record, sqlite3_column_blob(row, 1), size);
+    if (sqlite3_column_int64(row, 2) != pleat_store_checksum(seq, store->record, size))
+        return corrupt_record(store, seq, "fails its checksum", err);
+    return 0;
+}
+
+int pleat_store_read(struct pleat_store *store, int64_t from_seq,
+                     pleat_store_record_callback callback, void *arg, struct pleat_error *err)
+{
+    if (store->reading)
+        return pleat_error_set(err, PLEAT_E_STATE, "%s is being read", store->path);
+    sqlite3_stmt *statement = store->statements[ST_READ];
+    int64_t seq = from_seq < 1 ? 1 : from_seq;
+    int status = 0;
+    int code;
+    sqlite3_bind_int64(statement, 1, seq);
+    store->reading = true;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        status = take_record(store, statement, seq, err);
+        if (!status)
+            status = callback(arg, seq, store->record);
+        if (status)
+            break;
+        seq++;
+    }
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        status = pleat_store_failure(store, "read", err);
+    else if (code == SQLITE_DONE && seq <= store->last_seq)
+        status = corrupt_record(store, seq, "is missing", err);
+    store->reading = false;
+    sqlite3_reset(statement);
+    return status;
+}
+
+/* ---- texts ---- */
+
+int pleat_store_put_spec(struct pleat_store *store, int64_t id, const char *text,
+                         struct pleat_error *err)
+{
+    int status = pleat_store_check_writing(store, err);
+    if (status)
+        return status;
+    sqlite3_stmt *statement = store->statements[ST_PUT_SPEC];
+    size_t size = strlen(text);
+    sqlite3_bind_int64(statement, 1, id);
+    sqlite3_bind_text64(statement, 2, text, size, SQLITE_STATIC, SQLITE_UTF8);
+    sqlite3_bind_int64(statement, 3, pleat_store_checksum(id, text, size));
+    status = pleat_store_write(store, ST_PUT_SPEC, "write to", err);
+    if (status == PLEAT_E_EXISTS)
+        return pleat_error_set(err, PLEAT_E_EXISTS, "spec %lld is in %s already", (long long)id,
+                               store->path);
+    return status;
+}
+
+int pleat_store_put_meta(struct pleat_store *store, const char *key, const char *value,
+                         struct pleat_error *err)
+{
+    int status = pleat_store_check_writing(store, err);
+    if (status)
+        return status;
+    if (strcmp(key, "schema") == 0)
+        return pleat_error_set(err, PLEAT_E_INVALID, "the key 'schema' is the store's own");
+    sqlite3_stmt *statement = store->statements[ST_PUT_META];
+    sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, value, -1, SQLITE_STATIC);
+    return pleat_store_write(store, ST_PUT_META, "write to", err);
+}
+
+/* Steps a bound reading statement and appends its first column to *text. 1: it was there; 0: not.
+ */
+static int fetch_text(struct pleat_store *store, sqlite3_stmt *statement, struct pleat_string *text,
+                      struct pleat_error *err)
+{
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_DONE)
+        return 0;
+    if (code != SQLITE_ROW)
+        return pleat_store_failure(store, "read", err);
+    const char *value = (const char *)sqlite3_column_text(statement, 0);
+    pleat_string_add_bytes(text, value ? value : "", (size_t)sqlite3_column_bytes(statement, 0));
+    if (text->failed)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for a text of %s", store->path);
+    return 1;
+}
+
+int pleat_store_get_spec(struct pleat_store *store, int64_t id, struct pleat_string *text,
+                         struct pleat_error *err)
+{
+    sqlite3_stmt *statement = store->statements[ST_GET_SPEC];
+    size_t before = text->length;
+    sqlite3_bind_int64(statement, 1, id);
+    int status = fetch_text(store, statement, text, err);
+    if (status == 0) {
+        status = pleat_error_set(err, PLEAT_E_NOTFOUND, "no spec %lld in %s", (long long)id,
+                                 store->path);
+    } else if (status == 1) {
+        status = 0;
+        if (sqlite3_column_int64(statement, 1) !=
+            pleat_store_checksum(id, text->text + before, text->length - before)) {
+            text->length = before;
+            text->text[before] = '\0';
+            status = pleat_error_set(err, PLEAT_E_CORRUPT, "spec %lld of %s fails its checksum",
+                                     (long long)id, store->path);
+        }
+    }
+    sqlite3_reset(statement);
+    return status;
+}
+
+int pleat_store_get_meta(struct pleat_store *store, const char *key, struct pleat_string *value,
+                         struct pleat_error *err)
+{
+    sqlite3_stmt *statement = store->statements[ST_GET_META];
+    sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
+    int status = fetch_text(store, statement, value, err);
+    if (status == 0)
+        status = pleat_error_set(err, PLEAT_E_NOTFOUND, "no value '%s' in %s", key, store->path);
+    else if (status == 1)
+        status = 0;
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return status;
+}

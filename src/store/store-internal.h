@@ -1,0 +1,50 @@
+/* store-internal.h - what the files of src/store share, and what its tests need to break it. */
+#ifndef PLEAT_STORE_STORE_INTERNAL_H
+#define PLEAT_STORE_STORE_INTERNAL_H
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+
+enum statement {
+    ST_BEGIN,
+    ST_COMMIT,
+    ST_ROLLBACK,
+    ST_APPEND,
+    ST_READ,
+    ST_PUT_SPEC,
+    ST_GET_SPEC,
+    ST_PUT_META,
+    ST_GET_META,
+    ST_APPEND_NOTE,
+    ST_NOTES,
+    ST_NOTES_NEWEST,
+    ST_NOTES_OF_JOB,
+    ST_NOTES_OF_JOB_NEWEST,
+    ST_COUNT
+};
+
+struct pleat_store {
+    sqlite3 *db;
+    sqlite3_stmt *statements[ST_COUNT];
+    char *path;
+    size_t record_size;
+    void *record; /* an aligned copy for the callback */
+    int64_t last_seq;
+    int64_t committed_seq; /* last_seq before the open transaction */
+    bool open;             /* a transaction is */
+    bool reading;          /* inside a callback */
+};
+
+/* The failure that SQLite reported last, as ours: what was done to which file, why, what to do. */
+int pleat_store_failure(const struct pleat_store *store, const char *doing,
+                        struct pleat_error *err);
+/* 0 when a write may begin; PLEAT_E_STATE otherwise. */
+int pleat_store_check_writing(const struct pleat_store *store, struct pleat_error *err);
+/* Steps a bound writing statement. On failure the transaction is over and rolled back. */
+int pleat_store_write(struct pleat_store *store, enum statement which, const char *doing,
+                      struct pleat_error *err);
+/* Of the number, the size and the bytes: FNV-1a, 64 bits. */
+int64_t pleat_store_checksum(int64_t number, const void *bytes, size_t size);
+
+#endif

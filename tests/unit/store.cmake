@@ -1,0 +1,2 @@
+pleat_unit_test(store SOURCES ${test_dir}/store_test.c DEPS pleat-store)
+pleat_unit_test(store-failure SOURCES ${test_dir}/store_failure_test.c DEPS pleat-store)
