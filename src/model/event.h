@@ -36,8 +36,8 @@ enum pleat_event_kind {
     PLEAT_EV_RELEASED = 35,     /* claim: `count` processors are the site's again */
     PLEAT_EV_LOST = 36,         /* claim: taken away by the site */
     /* ---- runners ---- */
-    PLEAT_EV_STARTED = 48,
-    PLEAT_EV_START_FAILED = 49, /* exit.reason */
+    PLEAT_EV_STARTED = 48,      /* exit.run */
+    PLEAT_EV_START_FAILED = 49, /* exit.run, exit.reason */
     PLEAT_EV_EXITED = 50,       /* exit */
     PLEAT_EV_ANSWER = 51,       /* change: `processors` is the total size accepted */
     PLEAT_EV_APPLIED = 52,      /* change: runs at `processes` */
@@ -77,14 +77,16 @@ enum pleat_parameter {
     PLEAT_PARAM_KILL_US = 10,    /* a killed job must be gone by then; else killed again */
     PLEAT_PARAM_MAX_TRIES = 11,  /* placement tries; 0: no limit */
     PLEAT_PARAM_TRY_US = 12,     /* a job's tries are at least this far apart */
-    PLEAT_PARAM_COUNT = 13
+    PLEAT_PARAM_ATTEMPTS = 13,   /* starts of a component that fail by no fault of the user's */
+    PLEAT_PARAM_COUNT = 14
 };
 
 struct pleat_event {
     int64_t time_us;
     uint16_t kind;
     uint16_t flags;
-    uint32_t component; /* dense index, or a site's for SITE and BACKGROUND; PLEAT_NONE */
+    uint32_t component; /* dense index; a site's for SITE and BACKGROUND, a claim's for the events
+                         * of sites; PLEAT_NONE */
     union {
         struct {
             uint32_t question; /* enum pleat_question of policy/policy.h */
@@ -131,6 +133,7 @@ struct pleat_event {
             uint32_t reason; /* enum pleat_reason, CLAIM_FAILED */
         } claim;
         struct {
+            uint64_t run;
             int32_t code, signal;
             uint32_t reason;
         } exit;

@@ -42,6 +42,8 @@ struct pleat_component {
     uint32_t site;       /* where it runs, or where room is being made for it; PLEAT_NONE */
     uint32_t resize;     /* under way; PLEAT_NONE */
     uint32_t first_claim, last_claim; /* FOR_RUN and FOR_EARMARK claims, in the order of ranks */
+    uint32_t claims;                  /* all that it owns, also growing and releasing ones */
+    uint32_t start_claim;             /* asked for its start, not yet held; PLEAT_NONE */
     uint32_t previous, next; /* QUEUED: the queue. RUNNING, RESIZING: running by start, per site */
     uint32_t deadline;       /* handle in the core's heap; PLEAT_HEAP_NONE */
     uint16_t tries;
@@ -59,6 +61,7 @@ struct pleat_site {
     int32_t held;       /* in claims, whatever their state */
     int32_t releasing;  /* part of held: on the way back */
     int32_t coming;     /* part of held: being shrunk away for nobody in particular */
+    int64_t quiet_until_us; /* nothing is claimed before (backoff after a failed claim) */
     int32_t reclaimable; /* what running malleable components have above their minimum, by target */
     uint32_t malleable_count;
     uint32_t resizing_count; /* of the malleable ones */
@@ -73,7 +76,6 @@ struct pleat_claim {
     uint32_t site;
     int32_t count;
     uint8_t state, purpose;
-    uint8_t last_released; /* unused */
     uint32_t previous, next; /* of the same owner, in the order of ranks */
     uint32_t first_piece, last_piece;
 };

@@ -63,8 +63,7 @@ enum pleat_resize_step {
     PLEAT_RESIZE_ACCEPTED,    /* grow: waiting for processors */
     PLEAT_RESIZE_GRANTED,     /* the application was told; it changes at its adaptation point */
     PLEAT_RESIZE_WITHDRAWING, /* not applied in time: being taken back */
-    PLEAT_RESIZE_APPLIED,     /* shrink: runs at the new size, leaving processes still there */
-    PLEAT_RESIZE_RELEASING    /* shrink: processes gone, processors on their way back */
+    PLEAT_RESIZE_APPLIED      /* shrink: runs at the new size, leaving processes still there */
 };
 
 /* How a resize ended. Every transaction ends with exactly one of these. */

@@ -39,6 +39,10 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
         const struct pleat_site *site = &view->sites[s];
         plan->sites[s] = (struct pleat_plan_site){
             .free = site->capacity - site->background - site->held, .held = false};
+        if (site->quiet_until_us > view->now_us) {
+            plan->sites[s].free = 0;
+            pleat_plan_wake(plan, site->quiet_until_us);
+        }
     }
     return 0;
 }

@@ -1,0 +1,400 @@
+/* Claims: processors asked for, held, handed over, given back. */
+#include <assert.h>
+#include <string.h>
+
+#include "core/internal.h"
+
+static uint32_t claim_new(struct pleat_core *core)
+{
+    uint32_t index = core->free_claim;
+    if (index != PLEAT_NONE) {
+        core->free_claim = core->claims.items[index].next;
+    } else {
+        if (pleat_array_reserve(&core->claims, 1)) {
+            core->failed = 1;
+            return PLEAT_NONE;
+        }
+        index = (uint32_t)core->claims.count++;
+    }
+    core->claims.items[index] = (struct pleat_claim){
+        .id = core->next_id++,
+        .component = PLEAT_NONE,
+        .previous = PLEAT_NONE,
+        .next = PLEAT_NONE,
+        .first_piece = PLEAT_NONE,
+        .last_piece = PLEAT_NONE,
+    };
+    return index;
+}
+
+static void pieces_free(struct pleat_core *core, uint32_t claim)
+{
+    struct pleat_claim *c = claim_at(core, claim);
+    if (c->last_piece != PLEAT_NONE) {
+        core->pieces.items[c->last_piece].next = core->free_piece;
+        core->free_piece = c->first_piece;
+    }
+    c->first_piece = c->last_piece = PLEAT_NONE;
+}
+
+static int piece_append(struct pleat_core *core, uint32_t claim, uint32_t node, uint32_t first,
+                        uint32_t count)
+{
+    uint32_t index = core->free_piece;
+    if (index != PLEAT_NONE) {
+        core->free_piece = core->pieces.items[index].next;
+    } else {
+        if (pleat_array_reserve(&core->pieces, 1)) {
+            core->failed = 1;
+            return PLEAT_E_NOMEM;
+        }
+        index = (uint32_t)core->pieces.count++;
+    }
+    core->pieces.items[index] =
+        (struct pleat_piece){.node = node, .first = first, .count = count, .next = PLEAT_NONE};
+    struct pleat_claim *c = claim_at(core, claim);
+    if (c->last_piece != PLEAT_NONE)
+        core->pieces.items[c->last_piece].next = index;
+    else
+        c->first_piece = index;
+    c->last_piece = index;
+    return 0;
+}
+
+/* Only a claim that was asked for has a component yet; NOTE and indexes go with every effect. */
+static void claim_effect(struct pleat_core *core, uint32_t claim, uint16_t kind)
+{
+    const struct pleat_claim *c = claim_at(core, claim);
+    struct pleat_effect *effect = emit(core, kind, c->component, c->id);
+    if (!effect)
+        return;
+    effect->u.claim.site = c->site;
+    effect->u.claim.index = claim;
+    effect->u.claim.count = c->count;
+    effect->u.claim.state = c->state;
+    effect->u.claim.purpose = c->purpose;
+}
+
+void claim_note(struct pleat_core *core, uint32_t claim)
+{
+    claim_effect(core, claim, PLEAT_NOTE_CLAIM);
+}
+
+uint32_t claim_request(struct pleat_core *core, uint32_t component, uint32_t site, int32_t count,
+                       enum pleat_purpose purpose)
+{
+    uint32_t claim = claim_new(core);
+    if (claim == PLEAT_NONE)
+        return claim;
+    struct pleat_claim *c = claim_at(core, claim);
+    c->component = component;
+    c->site = site;
+    c->count = count;
+    c->state = PLEAT_CLAIM_REQUESTED;
+    c->purpose = (uint8_t)purpose;
+    component_at(core, component)->claims++;
+    site_at(core, site)->held += count;
+    claim_effect(core, claim, PLEAT_DO_CLAIM);
+    return claim;
+}
+
+void claim_link(struct pleat_core *core, uint32_t claim)
+{
+    struct pleat_claim *c = claim_at(core, claim);
+    struct pleat_component *job = component_at(core, c->component);
+    c->previous = job->last_claim;
+    c->next = PLEAT_NONE;
+    if (c->previous != PLEAT_NONE)
+        claim_at(core, c->previous)->next = claim;
+    else
+        job->first_claim = claim;
+    job->last_claim = claim;
+}
+
+void claim_unlink(struct pleat_core *core, uint32_t claim)
+{
+    struct pleat_claim *c = claim_at(core, claim);
+    struct pleat_component *job = component_at(core, c->component);
+    if (c->previous != PLEAT_NONE)
+        claim_at(core, c->previous)->next = c->next;
+    else
+        job->first_claim = c->next;
+    if (c->next != PLEAT_NONE)
+        claim_at(core, c->next)->previous = c->previous;
+    else
+        job->last_claim = c->previous;
+    c->previous = c->next = PLEAT_NONE;
+}
+
+void claim_release(struct pleat_core *core, uint32_t claim)
+{
+    struct pleat_claim *c = claim_at(core, claim);
+    assert(c->state == PLEAT_CLAIM_REQUESTED || c->state == PLEAT_CLAIM_HELD);
+    c->state = PLEAT_CLAIM_RELEASING;
+    site_at(core, c->site)->releasing += c->count;
+    claim_effect(core, claim, PLEAT_DO_RELEASE);
+}
+
+/* What is beyond the (already reduced) count of `from` moves to `to`. */
+static void pieces_split(struct pleat_core *core, uint32_t from, uint32_t to)
+{
+    uint32_t keep = (uint32_t)claim_at(core, from)->count;
+    uint32_t index = claim_at(core, from)->first_piece;
+    if (index == PLEAT_NONE)
+        return; /* a site that does not say where its processors are */
+    claim_at(core, from)->first_piece = claim_at(core, from)->last_piece = PLEAT_NONE;
+    while (index != PLEAT_NONE) {
+        struct pleat_piece piece = core->pieces.items[index];
+        core->pieces.items[index].next = core->free_piece;
+        core->free_piece = index;
+        uint32_t kept = piece.count < keep ? piece.count : keep;
+        if (kept && piece_append(core, from, piece.node, piece.first, kept))
+            return;
+        if (kept < piece.count &&
+            piece_append(core, to, piece.node, piece.first + kept, piece.count - kept))
+            return;
+        keep -= kept;
+        index = piece.next;
+    }
+}
+
+uint32_t claim_split(struct pleat_core *core, uint32_t claim, int32_t count)
+{
+    uint32_t fresh = claim_new(core);
+    if (fresh == PLEAT_NONE)
+        return fresh;
+    struct pleat_claim *old = claim_at(core, claim);
+    struct pleat_claim *part = claim_at(core, fresh);
+    part->component = old->component;
+    part->site = old->site;
+    part->count = count;
+    part->state = old->state;
+    part->purpose = old->purpose;
+    old->count -= count;
+    component_at(core, old->component)->claims++;
+    pieces_split(core, claim, fresh);
+    struct pleat_effect *effect =
+        emit(core, PLEAT_DO_SPLIT, old->component, claim_at(core, claim)->id);
+    if (effect) {
+        effect->u.claim.into = claim_at(core, fresh)->id;
+        effect->u.claim.site = claim_at(core, fresh)->site;
+        effect->u.claim.index = fresh;
+        effect->u.claim.count = count;
+        effect->u.claim.state = claim_at(core, fresh)->state;
+        effect->u.claim.purpose = claim_at(core, fresh)->purpose;
+    }
+    claim_note(core, claim);
+    return fresh;
+}
+
+void claim_free(struct pleat_core *core, uint32_t claim)
+{
+    struct pleat_claim *c = claim_at(core, claim);
+    struct pleat_site *site = site_at(core, c->site);
+    site->held -= c->count;
+    if (c->state == PLEAT_CLAIM_RELEASING)
+        site->releasing -= c->count;
+    component_at(core, c->component)->claims--;
+    c->state = PLEAT_CLAIM_FREE;
+    claim_note(core, claim);
+    pieces_free(core, claim);
+    c->next = core->free_claim;
+    core->free_claim = claim;
+}
+
+/* Takes the last `count` processors out of a component's list, one claim a call; the claim taken. */
+static uint32_t take_tail(struct pleat_core *core, uint32_t component, int32_t *count)
+{
+    uint32_t last = component_at(core, component)->last_claim;
+    assert(last != PLEAT_NONE);
+    core->operations++;
+    if (claim_at(core, last)->count <= *count)
+        claim_unlink(core, last);
+    else
+        last = claim_split(core, last, *count);
+    if (last != PLEAT_NONE)
+        *count -= claim_at(core, last)->count;
+    return last;
+}
+
+void component_release_tail(struct pleat_core *core, uint32_t component, int32_t count)
+{
+    while (count > 0) {
+        uint32_t claim = take_tail(core, component, &count);
+        if (claim == PLEAT_NONE)
+            return;
+        claim_release(core, claim);
+    }
+}
+
+void component_earmark_tail(struct pleat_core *core, uint32_t component, int32_t count,
+                            uint32_t waiter)
+{
+    while (count > 0) {
+        uint32_t claim = take_tail(core, component, &count);
+        if (claim == PLEAT_NONE)
+            return;
+        struct pleat_claim *c = claim_at(core, claim);
+        component_at(core, component)->claims--;
+        component_at(core, waiter)->claims++;
+        component_at(core, waiter)->earmarked += c->count;
+        c->component = waiter;
+        c->purpose = PLEAT_FOR_EARMARK;
+        claim_link(core, claim);
+        claim_note(core, claim);
+    }
+    arm(core, &component_at(core, waiter)->deadline, DEADLINE_COMPONENT, waiter,
+        now_of(core) + core->parameters[PLEAT_PARAM_EARMARK_US]);
+}
+
+void coming_drop(struct pleat_core *core, uint32_t waiter)
+{
+    struct pleat_component *job = component_at(core, waiter);
+    if (job->coming == 0)
+        return;
+    for (uint32_t r = 0; r < core->resizes.count; r++) {
+        struct pleat_resize *resize = resize_at(core, r);
+        core->operations++;
+        if (resize->step != PLEAT_RESIZE_FREE && resize->waiter == waiter)
+            resize->waiter = PLEAT_NONE;
+    }
+    site_at(core, job->site)->coming += job->coming;
+    job->coming = 0;
+}
+
+void earmarks_drop(struct pleat_core *core, uint32_t waiter)
+{
+    struct pleat_component *job = component_at(core, waiter);
+    coming_drop(core, waiter);
+    component_release_tail(core, waiter, job->earmarked);
+    job->earmarked = 0;
+    job->site = PLEAT_NONE;
+    disarm(core, &job->deadline);
+}
+
+uint32_t claim_find(const struct pleat_core *core, const struct pleat_event *event)
+{
+    /* component carries the claim's dense index in events of sites */
+    uint32_t index = event->component;
+    if (index >= core->claims.count)
+        return PLEAT_NONE;
+    const struct pleat_claim *claim = &core->claims.items[index];
+    uint64_t id =
+        event->kind == PLEAT_EV_PIECE ? event->u.piece.claim : event->u.claim.claim;
+    return claim->state != PLEAT_CLAIM_FREE && claim->id == id ? index : PLEAT_NONE;
+}
+
+int on_piece(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t claim = claim_find(core, event);
+    if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_REQUESTED)
+        return PLEAT_CORE_STALE;
+    if (event->u.piece.count == 0 || event->u.piece.count > PLEAT_SIZE_MAX)
+        return PLEAT_CORE_STALE;
+    return piece_append(core, claim, event->u.piece.node, event->u.piece.first,
+                        event->u.piece.count);
+}
+
+int on_claimed(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t claim = claim_find(core, event);
+    if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_REQUESTED)
+        return PLEAT_CORE_STALE; /* it crossed our release, which will be answered */
+    struct pleat_claim *c = claim_at(core, claim);
+    int32_t count = event->u.claim.count;
+    if (count < 1 || count > c->count)
+        return PLEAT_CORE_STALE;
+    int32_t missing = c->count - count;
+    site_at(core, c->site)->held -= missing;
+    c->count = count;
+    c->state = PLEAT_CLAIM_HELD;
+    claim_note(core, claim);
+    uint32_t component = c->component;
+    if (c->purpose == PLEAT_FOR_GROWTH) {
+        resize_claimed(core, component_at(core, component)->resize);
+    } else {
+        component_at(core, component)->start_claim = PLEAT_NONE;
+        claim_link(core, claim);
+        component_claimed(core, component);
+    }
+    return 0;
+}
+
+int on_claim_failed(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t claim = claim_find(core, event);
+    if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_REQUESTED)
+        return PLEAT_CORE_STALE;
+    struct pleat_claim *c = claim_at(core, claim);
+    uint32_t component = c->component;
+    bool growth = c->purpose == PLEAT_FOR_GROWTH;
+    site_at(core, c->site)->quiet_until_us =
+        now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
+    claim_free(core, claim);
+    if (growth) {
+        resize_at(core, component_at(core, component)->resize)->claim = PLEAT_NONE;
+        resize_claim_failed(core, component_at(core, component)->resize);
+    } else {
+        component_at(core, component)->start_claim = PLEAT_NONE;
+        component_claim_failed(core, component, (enum pleat_reason)event->u.claim.reason);
+    }
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_released(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t claim = claim_find(core, event);
+    if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_RELEASING)
+        return PLEAT_CORE_STALE;
+    const struct pleat_claim *c = claim_at(core, claim);
+    uint32_t component = c->component;
+    claim_free(core, claim);
+    component_settle(core, component);
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_lost(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t claim = claim_find(core, event);
+    if (claim == PLEAT_NONE)
+        return PLEAT_CORE_STALE;
+    struct pleat_claim *c = claim_at(core, claim);
+    uint32_t component = c->component;
+    struct pleat_component *job = component_at(core, component);
+    core->wants_pass = true;
+    if (c->state == PLEAT_CLAIM_RELEASING) { /* gone is gone: as good as released */
+        struct pleat_event released = *event;
+        released.kind = PLEAT_EV_RELEASED;
+        return on_released(core, &released);
+    }
+    if (c->purpose == PLEAT_FOR_GROWTH) {
+        uint32_t resize = job->resize;
+        bool told = resize_at(core, resize)->step >= PLEAT_RESIZE_GRANTED;
+        if (!told) {
+            resize_at(core, resize)->claim = PLEAT_NONE;
+            claim_free(core, claim);
+            resize_end(core, resize, PLEAT_OUTCOME_LOST);
+            return 0;
+        }
+        /* its new processes may be there already: the claim stays until all of it is over */
+    } else if (c->state == PLEAT_CLAIM_REQUESTED) {
+        struct pleat_event failed = *event;
+        failed.kind = PLEAT_EV_CLAIM_FAILED;
+        failed.u.claim.reason = PLEAT_REASON_CLAIM_FAILED;
+        return on_claim_failed(core, &failed);
+    } else if (c->purpose == PLEAT_FOR_EARMARK) {
+        job->earmarked -= c->count;
+        claim_unlink(core, claim);
+        claim_free(core, claim);
+        return 0;
+    }
+    /* processes ran, or were about to run, there: the job cannot go on as it is */
+    if (job->state == PLEAT_CLAIMING && !job->starting) {
+        component_claim_failed(core, component, PLEAT_REASON_LOST);
+        return 0;
+    }
+    component_kill(core, component, PLEAT_REASON_LOST);
+    return 0;
+}

@@ -1,0 +1,489 @@
+/* A component's life, from submission to its final state. */
+#include <string.h>
+
+#include "core/internal.h"
+
+/* The largest site on which it could run; err says what there is. */
+static int check_fits(const struct pleat_core *core, const struct pleat_component *job,
+                      struct pleat_error *err)
+{
+    int32_t need = pleat_accept_start(&core->view, job);
+    if (need == 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "no accepted size lies between the minimum %d and the maximum %d",
+                               job->minimum, job->maximum);
+    int32_t largest = 0;
+    for (uint32_t s = 0; s < core->sites.count; s++)
+        if ((job->wanted_site == PLEAT_NONE || job->wanted_site == s) &&
+            core->sites.items[s].capacity > largest)
+            largest = core->sites.items[s].capacity;
+    if (need > largest)
+        return pleat_error_set(err, PLEAT_E_TOOBIG,
+                               "it needs at least %d processors, and %s has %d", need,
+                               core->sites.count == 1 ? "this machine" : "the largest site",
+                               largest);
+    return 0;
+}
+
+static int check_limits(int32_t minimum, int32_t maximum, struct pleat_error *err)
+{
+    if (minimum < 0 || maximum < 1 || maximum > PLEAT_SIZE_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "limits %d to %d: the minimum is at least 0, the maximum from 1 "
+                               "to %d",
+                               minimum, maximum, PLEAT_SIZE_MAX);
+    if (minimum > maximum)
+        return pleat_error_set(err, PLEAT_E_INVALID, "the minimum %d is above the maximum %d",
+                               minimum, maximum);
+    return 0;
+}
+
+static int check_submit(const struct pleat_core *core, const struct pleat_event *event,
+                        const struct pleat_component *job, struct pleat_error *err)
+{
+    int rc = check_limits(job->minimum, job->maximum, err);
+    if (rc)
+        return rc;
+    if (event->component != core->components.count || event->component == PLEAT_NONE)
+        return pleat_error_set(err, PLEAT_E_INVALID, "component %u is not the next index",
+                               event->component);
+    if (job->kind > PLEAT_MALLEABLE || job->sizes_kind >= PLEAT_SIZES_KIND_COUNT)
+        return pleat_error_set(err, PLEAT_E_INVALID, "no such kind of job or of sizes");
+    if (job->kind == PLEAT_RIGID && job->minimum != job->maximum)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a rigid job has one size, not from %d to %d", job->minimum,
+                               job->maximum);
+    if (job->minimum == 0 && !(job->flags & PLEAT_COMPONENT_EMPTY))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a minimum of 0 needs a runner that can hold an application "
+                               "without processes; this one cannot: use 1");
+    if (job->initial && (job->initial < job->minimum || job->initial > job->maximum))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "the initial size %d is not between the minimum %d and the "
+                               "maximum %d",
+                               job->initial, job->minimum, job->maximum);
+    if (job->sizes_kind == PLEAT_SIZES_LIST
+            ? job->sizes_parameter < 0 || (size_t)job->sizes_parameter >= core->size_lists.count
+            : job->sizes_kind == PLEAT_SIZES_MULTIPLES && job->sizes_parameter < 1)
+        return pleat_error_set(err, PLEAT_E_INVALID, "the accepted sizes are not known");
+    if (job->wanted_site != PLEAT_NONE && job->wanted_site >= core->sites.count)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "no such site");
+    return check_fits(core, job, err);
+}
+
+int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component job = {
+        .job = event->u.submit.job,
+        .submit_us = now_of(core),
+        .start_us = PLEAT_NEVER,
+        .end_us = PLEAT_NEVER,
+        .estimate_us = event->u.submit.estimate_us,
+        .minimum = event->u.submit.minimum,
+        .maximum = event->u.submit.maximum,
+        .initial = event->u.submit.initial,
+        .sizes_parameter = event->u.submit.sizes_parameter,
+        .wanted_site = event->u.submit.site,
+        .ordinal = event->u.submit.ordinal,
+        .flags = event->flags,
+        .kind = event->u.submit.job_kind,
+        .sizes_kind = event->u.submit.sizes_kind,
+        .state = PLEAT_NEW,
+        .cap = PLEAT_SIZE_MAX,
+        .site = PLEAT_NONE,
+        .resize = PLEAT_NONE,
+        .first_claim = PLEAT_NONE,
+        .last_claim = PLEAT_NONE,
+        .start_claim = PLEAT_NONE,
+        .previous = PLEAT_NONE,
+        .next = PLEAT_NONE,
+        .deadline = PLEAT_HEAP_NONE,
+        .exited = 1,
+    };
+    int rc = check_submit(core, event, &job, err);
+    if (rc)
+        return rc;
+    if (pleat_array_push(&core->components, job))
+        return PLEAT_E_NOMEM;
+    core->view.components = core->components.items;
+    core->view.component_count = (uint32_t)core->components.count;
+    set_state(core, event->component, PLEAT_QUEUED);
+    queue_append(core, event->component);
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_limits(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    struct pleat_component wish = *job;
+    wish.minimum = event->u.limits.minimum;
+    wish.maximum = event->u.limits.maximum;
+    int rc = check_limits(wish.minimum, wish.maximum, err);
+    if (rc)
+        return rc;
+    if (pleat_state_is_final(job->state) || job->state == PLEAT_FINISHING)
+        return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
+                               pleat_state_name(job->state));
+    if (job->kind == PLEAT_RIGID)
+        return pleat_error_set(err, PLEAT_E_STATE, "a rigid job has no limits to change");
+    if (wish.minimum == 0 && !(job->flags & PLEAT_COMPONENT_EMPTY))
+        return pleat_error_set(err, PLEAT_E_INVALID, "its runner cannot run it on 0 processors");
+    if (job->state != PLEAT_QUEUED && wish.minimum > job->target)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "it has %d processors, fewer than a minimum of %d: grow it first",
+                               job->target, wish.minimum);
+    if (job->state != PLEAT_QUEUED && job->kind == PLEAT_MOLDABLE && wish.maximum < job->target)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "it runs on %d processors and is not malleable", job->target);
+    rc = check_fits(core, &wish, err);
+    if (rc)
+        return rc;
+    tally_out(core, event->component);
+    job->minimum = wish.minimum;
+    job->maximum = wish.maximum;
+    if (job->initial > job->maximum)
+        job->initial = job->maximum;
+    if (job->initial && job->initial < job->minimum)
+        job->initial = job->minimum;
+    tally_in(core, event->component);
+    struct pleat_effect *note = emit(core, PLEAT_NOTE_LIMITS, event->component, job->job);
+    if (note) {
+        note->u.change.processors = job->minimum;
+        note->u.change.processes = job->maximum;
+    }
+    resize_to_limits(core, event->component);
+    core->wants_pass = true;
+    return 0;
+}
+
+static void release_all(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    while (job->last_claim != PLEAT_NONE) {
+        uint32_t claim = job->last_claim;
+        claim_unlink(core, claim);
+        claim_release(core, claim);
+    }
+    if (job->start_claim != PLEAT_NONE) {
+        claim_release(core, job->start_claim);
+        job->start_claim = PLEAT_NONE;
+    }
+}
+
+/* Its processes are gone: what it holds goes back. Its state is FINISHING. */
+static void give_back(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    job->exited = 1;
+    job->starting = 0;
+    disarm(core, &job->deadline);
+    release_all(core, component);
+    component_settle(core, component);
+}
+
+static void end(struct pleat_core *core, uint32_t component, enum pleat_state state)
+{
+    component_at(core, component)->end_us = now_of(core);
+    set_state(core, component, state);
+}
+
+static bool requeues(const struct pleat_core *core, const struct pleat_component *job)
+{
+    return (job->reason == PLEAT_REASON_LOST || job->reason == PLEAT_REASON_START_SYSTEM) &&
+           job->attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
+}
+
+void component_settle(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->state != PLEAT_FINISHING || !job->exited || job->claims > 0)
+        return;
+    job->processors = job->processes = job->target = 0;
+    core->wants_pass = true;
+    if (job->reason == PLEAT_REASON_CANCELLED) {
+        end(core, component, PLEAT_CANCELLED);
+    } else if (job->reason == PLEAT_REASON_EXIT && job->code == 0 && job->signal == 0) {
+        end(core, component, PLEAT_DONE);
+    } else if (!requeues(core, job)) {
+        end(core, component, PLEAT_FAILED);
+    } else { /* a failure that is not the user's own: back to the front of the queue */
+        job->attempt++;
+        job->site = PLEAT_NONE;
+        job->start_us = PLEAT_NEVER;
+        job->cap = PLEAT_SIZE_MAX;
+        set_state(core, component, PLEAT_QUEUED);
+        job->reason = PLEAT_REASON_NONE;
+        job->code = 0;
+        job->signal = 0;
+        queue_prepend(core, component);
+    }
+}
+
+int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    uint32_t component = event->component;
+    struct pleat_component *job = component_at(core, component);
+    if (pleat_state_is_final(job->state))
+        return pleat_error_set(err, PLEAT_E_STATE, "it has ended already (%s)",
+                               pleat_state_name(job->state));
+    if (job->state != PLEAT_QUEUED) {
+        component_kill(core, component, PLEAT_REASON_CANCELLED);
+        return 0;
+    }
+    earmarks_drop(core, component);
+    queue_remove(core, component);
+    job->reason = PLEAT_REASON_CANCELLED;
+    end(core, component, PLEAT_CANCELLED);
+    core->wants_pass = true;
+    return 0;
+}
+
+void component_kill(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->state == PLEAT_FINISHING) {
+        if (reason == PLEAT_REASON_CANCELLED && !job->exited)
+            job->reason = PLEAT_REASON_CANCELLED;
+        else if (reason == PLEAT_REASON_CANCELLED && requeues(core, job))
+            job->reason = PLEAT_REASON_CANCELLED; /* or it would come back */
+        return;
+    }
+    bool was_running = job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
+    if (job->resize != PLEAT_NONE)
+        resize_end(core, job->resize,
+                   reason == PLEAT_REASON_STUCK          ? PLEAT_OUTCOME_STUCK
+                   : reason == PLEAT_REASON_NOT_HONOURED ? PLEAT_OUTCOME_NOT_HONOURED
+                   : reason == PLEAT_REASON_LOST         ? PLEAT_OUTCOME_LOST
+                                                         : PLEAT_OUTCOME_JOB_ENDED);
+    job->reason = (uint8_t)reason;
+    if (was_running)
+        running_remove(core, component);
+    set_state(core, component, PLEAT_FINISHING);
+    if (!was_running && !job->starting) { /* nothing runs yet */
+        give_back(core, component);
+        return;
+    }
+    start_effect(core, component);
+    arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+        now_of(core) + core->parameters[PLEAT_PARAM_KILL_US]);
+}
+
+/* START or KILL, whichever its state asks for. */
+void start_effect(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *job = component_at(core, component);
+    bool kill = job->state == PLEAT_FINISHING;
+    struct pleat_effect *effect =
+        emit(core, kill ? PLEAT_DO_KILL : PLEAT_DO_START, component, job->run);
+    if (!effect)
+        return;
+    effect->u.run.processors = job->target;
+    effect->u.run.processes = job->target;
+    effect->u.run.reason = job->reason;
+}
+
+/* Hands a queued component's earmarks over to its run; those beyond `size` go back. */
+static int32_t use_earmarks(struct pleat_core *core, uint32_t component, int32_t size)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->earmarked > size)
+        component_release_tail(core, component, job->earmarked - size);
+    int32_t used = job->earmarked < size ? job->earmarked : size;
+    job->earmarked = 0;
+    for (uint32_t c = job->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next) {
+        claim_at(core, c)->purpose = PLEAT_FOR_RUN;
+        claim_note(core, c);
+    }
+    return used;
+}
+
+int on_start(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    uint32_t component = event->component, place = event->u.start.site;
+    struct pleat_component *job = component_at(core, component);
+    int32_t size = event->u.start.processors;
+    if (job->state != PLEAT_QUEUED || place >= core->sites.count)
+        return pleat_error_set(err, PLEAT_E_STATE, "job %llu cannot start: it is %s",
+                               (unsigned long long)job->job, pleat_state_name(job->state));
+    const struct pleat_site *site = site_at(core, place);
+    int32_t earmarked = job->site == place ? job->earmarked : 0;
+    if (size < 1 || pleat_accept_start_floor(&core->view, job, size) != size ||
+        (size > earmarked &&
+         size - earmarked > site->capacity - site->background - site->held) ||
+        (job->wanted_site != PLEAT_NONE && job->wanted_site != place))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "job %llu cannot start on %d processors of site %u: not free, or "
+                               "not within its limits",
+                               (unsigned long long)job->job, size, place);
+    if (job->site != place)
+        earmarks_drop(core, component);
+    coming_drop(core, component);
+    disarm(core, &job->deadline);
+    queue_remove(core, component);
+    set_state(core, component, PLEAT_PLACED);
+    set_state(core, component, PLEAT_CLAIMING);
+    job->site = place;
+    job->target = size;
+    int32_t missing = size - use_earmarks(core, component, size);
+    if (missing == 0) {
+        component_claimed(core, component);
+        return 0;
+    }
+    job->start_claim = claim_request(core, component, place, missing, PLEAT_FOR_RUN);
+    arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+        now_of(core) + core->parameters[PLEAT_PARAM_CLAIM_US]);
+    return 0;
+}
+
+void component_claimed(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    int32_t got = 0;
+    for (uint32_t c = job->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next)
+        got += claim_at(core, c)->count;
+    if (got < job->target) {
+        int32_t size = pleat_accept_start_floor(&core->view, job, got);
+        if (size == 0) {
+            component_claim_failed(core, component, PLEAT_REASON_CLAIM_REFUSED);
+            return;
+        }
+        component_release_tail(core, component, got - size);
+        job->target = size;
+    }
+    job->run = core->next_id++;
+    job->starting = 1;
+    job->exited = 0;
+    start_effect(core, component);
+    arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+        now_of(core) + core->parameters[PLEAT_PARAM_START_US]);
+}
+
+void component_claim_failed(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
+{
+    struct pleat_component *job = component_at(core, component);
+    disarm(core, &job->deadline);
+    int64_t limit = core->parameters[PLEAT_PARAM_MAX_TRIES];
+    job->tries++;
+    core->wants_pass = true;
+    if (reason == PLEAT_REASON_CLAIM_CANNOT || (limit > 0 && job->tries > limit)) {
+        job->reason = (uint8_t)(reason == PLEAT_REASON_CLAIM_CANNOT ? reason : PLEAT_REASON_TRIES);
+        set_state(core, component, PLEAT_FINISHING);
+        give_back(core, component);
+        return;
+    }
+    /* what it has already stays earmarked for it */
+    job->target = 0;
+    for (uint32_t c = job->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next) {
+        claim_at(core, c)->purpose = PLEAT_FOR_EARMARK;
+        job->earmarked += claim_at(core, c)->count;
+        claim_note(core, c);
+    }
+    if (job->earmarked > 0)
+        arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+            now_of(core) + core->parameters[PLEAT_PARAM_EARMARK_US]);
+    else
+        job->site = PLEAT_NONE;
+    set_state(core, component, PLEAT_QUEUED);
+    queue_prepend(core, component);
+}
+
+int on_tried(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    if (job->state != PLEAT_QUEUED)
+        return pleat_error_set(err, PLEAT_E_STATE, "a job that does not wait cannot be tried");
+    job->tries++;
+    job->last_try_us = now_of(core);
+    if (job->tries <= core->parameters[PLEAT_PARAM_MAX_TRIES])
+        return 0;
+    earmarks_drop(core, event->component);
+    queue_remove(core, event->component);
+    job->reason = PLEAT_REASON_TRIES;
+    end(core, event->component, PLEAT_FAILED);
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_started(struct pleat_core *core, const struct pleat_event *event)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    if (job->state != PLEAT_CLAIMING || !job->starting || event->u.exit.run != job->run)
+        return PLEAT_CORE_STALE;
+    disarm(core, &job->deadline);
+    job->starting = 0;
+    job->start_us = now_of(core);
+    job->processors = job->processes = job->target;
+    set_state(core, event->component, PLEAT_RUNNING);
+    running_add(core, event->component);
+    struct pleat_effect *note = emit(core, PLEAT_NOTE_SIZE, event->component, job->run);
+    if (note)
+        note->u.run.processors = note->u.run.processes = job->processors;
+    resize_to_limits(core, event->component);
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_start_failed(struct pleat_core *core, const struct pleat_event *event)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    if (!job->starting || event->u.exit.run != job->run)
+        return PLEAT_CORE_STALE;
+    if (job->state == PLEAT_CLAIMING) {
+        job->reason = (uint8_t)(event->u.exit.reason == PLEAT_REASON_START_USER
+                                    ? PLEAT_REASON_START_USER
+                                    : PLEAT_REASON_START_SYSTEM);
+        set_state(core, event->component, PLEAT_FINISHING);
+    }
+    give_back(core, event->component);
+    return 0;
+}
+
+int on_exited(struct pleat_core *core, const struct pleat_event *event)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    if (job->exited || event->u.exit.run != job->run)
+        return PLEAT_CORE_STALE;
+    job->code = event->u.exit.code;
+    job->signal = (int16_t)event->u.exit.signal;
+    if (job->state != PLEAT_FINISHING) {
+        job->reason = (uint8_t)(event->u.exit.reason == PLEAT_REASON_LOST ? PLEAT_REASON_LOST
+                                                                          : PLEAT_REASON_EXIT);
+        if (job->resize != PLEAT_NONE)
+            resize_end(core, job->resize, PLEAT_OUTCOME_JOB_ENDED);
+        if (job->state == PLEAT_RUNNING)
+            running_remove(core, event->component);
+        set_state(core, event->component, PLEAT_FINISHING);
+    }
+    give_back(core, event->component);
+    return 0;
+}
+
+void on_component_deadline(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    core->wants_pass = true;
+    switch (job->state) {
+    case PLEAT_QUEUED:
+        earmarks_drop(core, component);
+        break;
+    case PLEAT_CLAIMING:
+        if (job->starting) {
+            component_kill(core, component, PLEAT_REASON_START_SYSTEM);
+            break;
+        }
+        site_at(core, job->site)->quiet_until_us =
+            now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
+        claim_release(core, job->start_claim);
+        job->start_claim = PLEAT_NONE;
+        component_claim_failed(core, component, PLEAT_REASON_CLAIM_TIMEOUT);
+        break;
+    case PLEAT_FINISHING: /* still not gone: say it again */
+        start_effect(core, component);
+        arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+            now_of(core) + core->parameters[PLEAT_PARAM_KILL_US]);
+        break;
+    default:
+        break;
+    }
+}

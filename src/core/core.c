@@ -1,0 +1,532 @@
+#include "core/core.h"
+
+#include <string.h>
+
+#include "core/internal.h"
+
+static const struct {
+    const char *name;
+    int64_t value;
+} parameters[PLEAT_PARAM_COUNT] = {
+    [PLEAT_PARAM_ANSWER_US] = {"answer_us", 10000000},
+    [PLEAT_PARAM_CLAIM_US] = {"claim_us", 60000000},
+    [PLEAT_PARAM_APPLY_US] = {"apply_us", 60000000},
+    [PLEAT_PARAM_SHRINK_US] = {"shrink_us", 60000000},
+    [PLEAT_PARAM_STUCK_US] = {"stuck_us", 30000000},
+    [PLEAT_PARAM_VACATE_US] = {"vacate_us", 30000000},
+    [PLEAT_PARAM_START_US] = {"start_us", 60000000},
+    [PLEAT_PARAM_EARMARK_US] = {"earmark_us", 120000000},
+    [PLEAT_PARAM_BACKOFF_US] = {"backoff_us", 5000000},
+    [PLEAT_PARAM_KILL_US] = {"kill_us", 10000000},
+    [PLEAT_PARAM_MAX_TRIES] = {"tries", 0},
+    [PLEAT_PARAM_TRY_US] = {"try_us", 1000000},
+    [PLEAT_PARAM_ATTEMPTS] = {"attempts", 3},
+};
+
+const char *pleat_parameter_name(uint32_t parameter)
+{
+    return parameter < PLEAT_PARAM_COUNT ? parameters[parameter].name : NULL;
+}
+
+int64_t pleat_parameter_default(uint32_t parameter)
+{
+    return parameter < PLEAT_PARAM_COUNT ? parameters[parameter].value : 0;
+}
+
+/* ---- effects and deadlines ---- */
+
+struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t component, uint64_t id)
+{
+    struct pleat_effects *out = core->out;
+    if (pleat_array_reserve(out, 1)) {
+        core->failed = 1;
+        return NULL;
+    }
+    struct pleat_effect *effect = &out->items[out->count++];
+    memset(effect, 0, sizeof(*effect));
+    effect->time_us = now_of(core);
+    effect->kind = kind;
+    effect->component = component;
+    effect->id = id;
+    return effect;
+}
+
+void disarm(struct pleat_core *core, uint32_t *handle)
+{
+    if (*handle != PLEAT_HEAP_NONE)
+        pleat_heap_remove(&core->deadlines, *handle);
+    *handle = PLEAT_HEAP_NONE;
+}
+
+void arm(struct pleat_core *core, uint32_t *handle, enum deadline_kind kind, uint32_t index,
+         int64_t at_us)
+{
+    disarm(core, handle);
+    if (pleat_heap_push(&core->deadlines, at_us, (uint64_t)kind << 32 | index, handle)) {
+        *handle = PLEAT_HEAP_NONE;
+        core->failed = 1;
+    }
+}
+
+static int on_time(struct pleat_core *core)
+{
+    const struct pleat_heap_entry *first;
+    bool any = false;
+    while ((first = pleat_heap_first(&core->deadlines)) && first->time_us <= now_of(core)) {
+        struct pleat_heap_entry entry = pleat_heap_pop(&core->deadlines);
+        uint32_t index = (uint32_t)entry.payload;
+        any = true;
+        core->operations++;
+        switch ((enum deadline_kind)(entry.payload >> 32)) {
+        case DEADLINE_COMPONENT:
+            component_at(core, index)->deadline = PLEAT_HEAP_NONE;
+            on_component_deadline(core, index);
+            break;
+        case DEADLINE_RESIZE:
+            resize_at(core, index)->deadline = PLEAT_HEAP_NONE;
+            on_resize_deadline(core, index);
+            break;
+        case DEADLINE_WAKE:
+            core->wake = PLEAT_HEAP_NONE;
+            core->wants_pass = true;
+            break;
+        }
+    }
+    return any ? 0 : PLEAT_CORE_STALE;
+}
+
+/* ---- life ---- */
+
+static void sync_view(struct pleat_core *core)
+{
+    core->view.components = core->components.items;
+    core->view.component_count = (uint32_t)core->components.count;
+    core->view.sites = core->sites.items;
+    core->view.site_count = (uint32_t)core->sites.count;
+    core->view.size_lists = core->size_lists.items;
+    core->view.max_tries = (int32_t)core->parameters[PLEAT_PARAM_MAX_TRIES];
+    core->view.try_us = core->parameters[PLEAT_PARAM_TRY_US];
+}
+
+static int set_policy(struct pleat_core *core, const struct pleat_policy *policy)
+{
+    void *state = policy->state_size ? calloc(1, policy->state_size) : NULL;
+    if (policy->state_size && !state)
+        return PLEAT_E_NOMEM;
+    free(core->states[policy->question]);
+    core->states[policy->question] = state;
+    core->policies[policy->question] = policy;
+    core->observed = false;
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        if (core->policies[q] && core->policies[q]->observe)
+            core->observed = true;
+    return 0;
+}
+
+int pleat_core_create(struct pleat_core **out)
+{
+    struct pleat_core *core = calloc(1, sizeof(*core));
+    if (!core)
+        return PLEAT_E_NOMEM;
+    pleat_heap_init(&core->deadlines);
+    core->free_claim = core->free_piece = core->free_resize = PLEAT_NONE;
+    core->view.queue_first = core->view.queue_last = PLEAT_NONE;
+    core->wake = PLEAT_HEAP_NONE;
+    core->next_id = 1;
+    for (uint32_t p = 0; p < PLEAT_PARAM_COUNT; p++)
+        core->parameters[p] = parameters[p].value;
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
+        if (set_policy(core, pleat_policy_default((enum pleat_question)q))) {
+            pleat_core_destroy(core);
+            return PLEAT_E_NOMEM;
+        }
+    }
+    sync_view(core);
+    *out = core;
+    return 0;
+}
+
+void pleat_core_destroy(struct pleat_core *core)
+{
+    if (!core)
+        return;
+    pleat_array_finish(&core->components);
+    pleat_array_finish(&core->sites);
+    pleat_array_finish(&core->claims);
+    pleat_array_finish(&core->pieces);
+    pleat_array_finish(&core->resizes);
+    for (size_t i = 0; i < core->size_lists.count; i++)
+        pleat_array_finish(&core->size_lists.items[i]);
+    pleat_array_finish(&core->size_lists);
+    pleat_heap_finish(&core->deadlines);
+    pleat_plan_finish(&core->plan);
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        free(core->states[q]);
+    free(core);
+}
+
+/* ---- configuration and sites ---- */
+
+static int on_policy(struct pleat_core *core, const struct pleat_event *event,
+                     struct pleat_error *err)
+{
+    uint32_t question = event->u.policy.question;
+    const struct pleat_policy *policy =
+        question < PLEAT_QUESTION_COUNT
+            ? pleat_policy_get((enum pleat_question)question, event->u.policy.policy)
+            : NULL;
+    if (!policy)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND,
+                               "no policy has the number %u for question %u: was the log written "
+                               "by a newer Pleat?",
+                               event->u.policy.policy, question);
+    core->wants_pass = true;
+    return set_policy(core, policy);
+}
+
+static int on_parameter(struct pleat_core *core, const struct pleat_event *event,
+                        struct pleat_error *err)
+{
+    uint32_t which = event->u.parameter.which;
+    int64_t value = event->u.parameter.value;
+    if (which == 0 || which >= PLEAT_PARAM_COUNT || value < 0 || value > INT64_MAX / 4)
+        return pleat_error_set(err, PLEAT_E_INVALID, "parameter %u cannot be %lld", which,
+                               (long long)value);
+    core->parameters[which] = value;
+    sync_view(core);
+    core->wants_pass = true;
+    return 0;
+}
+
+static int on_site(struct pleat_core *core, const struct pleat_event *event,
+                   struct pleat_error *err)
+{
+    if (event->component > core->sites.count || event->component >= PLEAT_SITES_MAX ||
+        event->u.site.capacity < 0 || event->u.site.capacity > PLEAT_SIZE_MAX ||
+        event->u.site.threshold < 0)
+        return pleat_error_set(err, PLEAT_E_INVALID, "site %u with %d processors", event->component,
+                               event->u.site.capacity);
+    if (event->component == core->sites.count) {
+        struct pleat_site fresh = {.malleable_first = PLEAT_NONE,
+                                   .malleable_last = PLEAT_NONE,
+                                   .rigid_first = PLEAT_NONE,
+                                   .rigid_last = PLEAT_NONE};
+        if (pleat_array_push(&core->sites, fresh))
+            return PLEAT_E_NOMEM;
+        sync_view(core);
+    }
+    struct pleat_site *site = site_at(core, event->component);
+    site->capacity = event->u.site.capacity;
+    site->threshold = event->u.site.threshold;
+    site->background = event->u.site.background;
+    core->wants_pass = true;
+    return 0;
+}
+
+static int on_background(struct pleat_core *core, const struct pleat_event *event,
+                         struct pleat_error *err)
+{
+    if (event->component >= core->sites.count || event->u.site.background < 0)
+        return pleat_error_set(err, PLEAT_E_INVALID, "no site %u", event->component);
+    struct pleat_site *site = site_at(core, event->component);
+    if (site->background == event->u.site.background)
+        return PLEAT_CORE_STALE;
+    site->background = event->u.site.background;
+    core->wants_pass = true;
+    return 0;
+}
+
+static int on_sizes(struct pleat_core *core, const struct pleat_event *event,
+                    struct pleat_error *err)
+{
+    uint32_t list = event->u.sizes.list, count = event->u.sizes.count;
+    if (list > core->size_lists.count || count > 10)
+        return pleat_error_set(err, PLEAT_E_INVALID, "list %u of sizes", list);
+    if (list == core->size_lists.count) {
+        struct pleat_size_list fresh = {0};
+        if (pleat_array_push(&core->size_lists, fresh))
+            return PLEAT_E_NOMEM;
+        sync_view(core);
+    }
+    struct pleat_size_list *sizes = &core->size_lists.items[list];
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t before = i ? event->u.sizes.values[i - 1]
+                         : sizes->count ? sizes->items[sizes->count - 1] : 0;
+        if (event->u.sizes.values[i] <= before)
+            return pleat_error_set(err, PLEAT_E_INVALID, "a list of sizes must increase");
+    }
+    if (pleat_array_reserve(sizes, count))
+        return PLEAT_E_NOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        sizes->items[sizes->count++] = event->u.sizes.values[i];
+    return 0;
+}
+
+/* ---- the two calls ---- */
+
+static bool needs_component(unsigned kind)
+{
+    switch (kind) {
+    case PLEAT_EV_LIMITS:
+    case PLEAT_EV_CANCEL:
+    case PLEAT_EV_DEMAND:
+    case PLEAT_EV_STARTED:
+    case PLEAT_EV_START_FAILED:
+    case PLEAT_EV_EXITED:
+    case PLEAT_EV_ANSWER:
+    case PLEAT_EV_APPLIED:
+    case PLEAT_EV_VACATED:
+    case PLEAT_EV_RESIZE_FAILED:
+    case PLEAT_EV_WITHDRAWN:
+    case PLEAT_EV_START:
+    case PLEAT_EV_RESIZE:
+    case PLEAT_EV_TRIED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int dispatch(struct pleat_core *core, const struct pleat_event *event,
+                    struct pleat_error *err)
+{
+    switch (event->kind) {
+    case PLEAT_EV_POLICY:
+        return on_policy(core, event, err);
+    case PLEAT_EV_PARAMETER:
+        return on_parameter(core, event, err);
+    case PLEAT_EV_SITE:
+        return on_site(core, event, err);
+    case PLEAT_EV_BACKGROUND:
+        return on_background(core, event, err);
+    case PLEAT_EV_SIZES:
+        return on_sizes(core, event, err);
+    case PLEAT_EV_SUBMIT:
+        return on_submit(core, event, err);
+    case PLEAT_EV_LIMITS:
+        return on_limits(core, event, err);
+    case PLEAT_EV_CANCEL:
+        return on_cancel(core, event, err);
+    case PLEAT_EV_DEMAND:
+        return on_demand(core, event, err);
+    case PLEAT_EV_PIECE:
+        return on_piece(core, event);
+    case PLEAT_EV_CLAIMED:
+        return on_claimed(core, event);
+    case PLEAT_EV_CLAIM_FAILED:
+        return on_claim_failed(core, event);
+    case PLEAT_EV_RELEASED:
+        return on_released(core, event);
+    case PLEAT_EV_LOST:
+        return on_lost(core, event);
+    case PLEAT_EV_STARTED:
+        return on_started(core, event);
+    case PLEAT_EV_START_FAILED:
+        return on_start_failed(core, event);
+    case PLEAT_EV_EXITED:
+        return on_exited(core, event);
+    case PLEAT_EV_ANSWER:
+        return on_answer(core, event);
+    case PLEAT_EV_APPLIED:
+        return on_applied(core, event);
+    case PLEAT_EV_VACATED:
+        return on_vacated(core, event);
+    case PLEAT_EV_RESIZE_FAILED:
+        return on_resize_failed(core, event);
+    case PLEAT_EV_WITHDRAWN:
+        return on_withdrawn(core, event);
+    case PLEAT_EV_TIME:
+        return on_time(core);
+    case PLEAT_EV_PASS:
+        core->wants_pass = false;
+        return 0;
+    case PLEAT_EV_START:
+        return on_start(core, event, err);
+    case PLEAT_EV_RESIZE:
+        return on_resize(core, event, err);
+    case PLEAT_EV_TRIED:
+        return on_tried(core, event, err);
+    case PLEAT_EV_WAKE:
+        arm(core, &core->wake, DEADLINE_WAKE, 0, event->u.wake.at_us);
+        return 0;
+    default:
+        return pleat_error_set(err, PLEAT_E_INVALID, "events of kind %u are not known",
+                               event->kind);
+    }
+}
+
+int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
+                     struct pleat_effects *effects, struct pleat_error *err)
+{
+    if (event->time_us > core->view.now_us)
+        core->view.now_us = event->time_us;
+    if (event->component >= core->components.count && needs_component(event->kind))
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "no component %u", event->component);
+    core->out = effects;
+    core->failed = 0;
+    core->operations++;
+    int rc = dispatch(core, event, err);
+    if (core->failed || rc == PLEAT_E_NOMEM)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (rc == 0 && core->observed) {
+        for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+            if (core->policies[q]->observe)
+                core->policies[q]->observe(core->states[q], &core->view, event);
+    }
+    return rc;
+}
+
+bool pleat_core_wants_pass(const struct pleat_core *core)
+{
+    return core->wants_pass;
+}
+
+/* Logs and applies one decision. */
+static int decide(struct pleat_core *core, const struct pleat_event *decision,
+                  struct pleat_events *decisions, struct pleat_effects *effects,
+                  struct pleat_error *err)
+{
+    if (pleat_array_reserve(decisions, 1))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    int rc = pleat_core_apply(core, decision, effects, err);
+    if (rc < 0)
+        return rc;
+    decisions->items[decisions->count++] = *decision;
+    return 0;
+}
+
+int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events *decisions,
+                    struct pleat_effects *effects, struct pleat_error *err)
+{
+    if (now_us > core->view.now_us)
+        core->view.now_us = now_us;
+    struct pleat_event pass = {
+        .time_us = core->view.now_us, .kind = PLEAT_EV_PASS, .component = PLEAT_NONE};
+    int rc = decide(core, &pass, decisions, effects, err);
+    if (rc)
+        return rc;
+    if (pleat_plan_begin(&core->plan, &core->view))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    struct pleat_pass context = {.view = &core->view, .plan = &core->plan};
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
+        context.policies[q] = core->policies[q];
+        context.states[q] = core->states[q];
+    }
+    core->policies[PLEAT_APPROACH]->decide(&context);
+    if (core->plan.failed)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < core->plan.decisions.count; i++) {
+        rc = decide(core, &core->plan.decisions.items[i], decisions, effects, err);
+        if (rc) {
+            if (err && rc != PLEAT_E_NOMEM)
+                pleat_error_prefix(err, "a decision of %s was refused",
+                                   core->policies[PLEAT_APPROACH]->name);
+            return rc;
+        }
+    }
+    if (core->plan.wake_us != PLEAT_NEVER) {
+        struct pleat_event wake = {.time_us = core->view.now_us,
+                                   .kind = PLEAT_EV_WAKE,
+                                   .component = PLEAT_NONE,
+                                   .u.wake.at_us = core->plan.wake_us};
+        return decide(core, &wake, decisions, effects, err);
+    }
+    return 0;
+}
+
+int64_t pleat_core_next_deadline(const struct pleat_core *core)
+{
+    const struct pleat_heap_entry *first = pleat_heap_first(&core->deadlines);
+    return first ? first->time_us : PLEAT_NEVER;
+}
+
+int pleat_core_outstanding(struct pleat_core *core, struct pleat_effects *effects)
+{
+    core->out = effects;
+    core->failed = 0;
+    for (uint32_t i = 0; i < core->claims.count; i++) {
+        const struct pleat_claim *claim = claim_at(core, i);
+        if (claim->state != PLEAT_CLAIM_REQUESTED && claim->state != PLEAT_CLAIM_RELEASING)
+            continue;
+        struct pleat_effect *effect =
+            emit(core, claim->state == PLEAT_CLAIM_REQUESTED ? PLEAT_DO_CLAIM : PLEAT_DO_RELEASE,
+                 claim->component, claim->id);
+        if (!effect)
+            break;
+        effect->u.claim.site = claim->site;
+        effect->u.claim.index = i;
+        effect->u.claim.count = claim->count;
+        effect->u.claim.state = claim->state;
+        effect->u.claim.purpose = claim->purpose;
+    }
+    for (uint32_t i = 0; i < core->components.count; i++) {
+        const struct pleat_component *job = component_at(core, i);
+        if (job->starting || (job->state == PLEAT_FINISHING && !job->exited))
+            start_effect(core, i);
+        if (job->resize == PLEAT_NONE)
+            continue;
+        switch (resize_at(core, job->resize)->step) {
+        case PLEAT_RESIZE_OFFERED:
+            resize_effect(core, job->resize, PLEAT_DO_ASK, PLEAT_OUTCOME_NONE);
+            break;
+        case PLEAT_RESIZE_GRANTED:
+        case PLEAT_RESIZE_APPLIED:
+            resize_effect(core, job->resize, PLEAT_DO_RESIZE, PLEAT_OUTCOME_NONE);
+            break;
+        case PLEAT_RESIZE_WITHDRAWING:
+            resize_effect(core, job->resize, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
+            break;
+        default:
+            break;
+        }
+    }
+    return core->failed ? PLEAT_E_NOMEM : 0;
+}
+
+/* ---- looking ---- */
+
+uint32_t pleat_core_next_component(const struct pleat_core *core)
+{
+    return (uint32_t)core->components.count;
+}
+
+const struct pleat_view *pleat_core_view(const struct pleat_core *core)
+{
+    return &core->view;
+}
+
+const struct pleat_claim *pleat_core_claim(const struct pleat_core *core, uint32_t index)
+{
+    return &core->claims.items[index];
+}
+
+uint32_t pleat_core_claim_count(const struct pleat_core *core)
+{
+    return (uint32_t)core->claims.count;
+}
+
+const struct pleat_piece *pleat_core_piece(const struct pleat_core *core, uint32_t index)
+{
+    return &core->pieces.items[index];
+}
+
+const struct pleat_resize *pleat_core_resize(const struct pleat_core *core, uint32_t index)
+{
+    return &core->resizes.items[index];
+}
+
+const struct pleat_policy *pleat_core_policy(const struct pleat_core *core,
+                                             enum pleat_question question)
+{
+    return core->policies[question];
+}
+
+int64_t pleat_core_parameter(const struct pleat_core *core, enum pleat_parameter parameter)
+{
+    return core->parameters[parameter];
+}
+
+uint64_t pleat_core_operations(const struct pleat_core *core)
+{
+    return core->operations;
+}

@@ -1,0 +1,78 @@
+/* core.h - the state machine: events in, changed state and effects out.
+ *
+ * No input or output, no clock, no logging; deterministic: the same events give the same state,
+ * the same effects and the same decisions. Used by the daemon (real time) and by the simulator.
+ *
+ *     for each event of this instant: pleat_core_apply(core, &event, &effects, &err);
+ *     if (pleat_core_wants_pass(core)) pleat_core_pass(core, now, &decisions, &effects, &err);
+ *     write events and decisions to the log; then carry out the effects
+ *     sleep until something happens, or until pleat_core_next_deadline(core): then apply TIME
+ *
+ * Not thread-safe. After PLEAT_E_NOMEM the core may be half changed: rebuild it from the log.
+ */
+#ifndef PLEAT_CORE_CORE_H
+#define PLEAT_CORE_CORE_H
+
+#include "model/effect.h"
+#include "model/event.h"
+#include "model/records.h"
+#include "policy/policy.h"
+
+struct pleat_core;
+
+/* An input that came too late to matter (an answer to a resize that is over): nothing changed. */
+enum { PLEAT_CORE_STALE = 1 };
+
+/* A core without sites and jobs, with default policies and parameters. */
+int pleat_core_create(struct pleat_core **core) PLEAT_MUST_CHECK;
+void pleat_core_destroy(struct pleat_core *core);
+
+/* Applies one event (input or logged decision); effects are appended to *effects.
+ * 0: applied, belongs into the log. PLEAT_CORE_STALE: nothing changed, nothing to log. Negative:
+ * refused, nothing changed; err says why in words for the user.
+ * Event times must not go back (an earlier time counts as the latest seen). */
+int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
+                     struct pleat_effects *effects, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Would a pass find something new? */
+bool pleat_core_wants_pass(const struct pleat_core *core);
+
+/* Asks the policies, checks their plan against the core's invariants, applies it. Appended to
+ * *decisions: a PASS record and the decisions, in the order applied. PLEAT_E_STATE: a policy's
+ * plan broke an invariant (err names it); what was decided before that stands. */
+int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events *decisions,
+                    struct pleat_effects *effects, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* When TIME must be applied next; PLEAT_NEVER. */
+int64_t pleat_core_next_deadline(const struct pleat_core *core);
+
+/* Effects not yet answered, again: claims requested or releasing, runs being started or killed,
+ * resizes under way. After a recovery, before anything else. */
+int pleat_core_outstanding(struct pleat_core *core, struct pleat_effects *effects) PLEAT_MUST_CHECK;
+
+/* ---- looking (pointers are valid until the next apply or pass) ---- */
+
+/* The index that the next SUBMIT must carry. */
+uint32_t pleat_core_next_component(const struct pleat_core *core);
+const struct pleat_view *pleat_core_view(const struct pleat_core *core);
+const struct pleat_claim *pleat_core_claim(const struct pleat_core *core, uint32_t index);
+uint32_t pleat_core_claim_count(const struct pleat_core *core); /* indexes below; some FREE */
+const struct pleat_piece *pleat_core_piece(const struct pleat_core *core, uint32_t index);
+const struct pleat_resize *pleat_core_resize(const struct pleat_core *core, uint32_t index);
+const struct pleat_policy *pleat_core_policy(const struct pleat_core *core,
+                                             enum pleat_question question);
+int64_t pleat_core_parameter(const struct pleat_core *core, enum pleat_parameter parameter);
+/* Name and default of a parameter; NULL for a number that is none. */
+const char *pleat_parameter_name(uint32_t parameter);
+int64_t pleat_parameter_default(uint32_t parameter);
+/* Numbers that only grow, for benchmarks and tests: steps taken in lists and heaps. */
+uint64_t pleat_core_operations(const struct pleat_core *core);
+
+/* Recounts everything from the records and compares with the indexes: 0, or PLEAT_E_CORRUPT with
+ * what is wrong. For tests: costs time proportional to all that is known. */
+int pleat_core_check(const struct pleat_core *core, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Is that step in the one table of transitions? */
+bool pleat_transition_allowed(enum pleat_state from, enum pleat_state to);
+
+#endif

@@ -1,0 +1,151 @@
+/* internal.h - the core's state and the steps that its files share. */
+#ifndef PLEAT_CORE_INTERNAL_H
+#define PLEAT_CORE_INTERNAL_H
+
+#include "base/heap.h"
+#include "core/core.h"
+
+PLEAT_ARRAY(pleat_component_array, struct pleat_component);
+PLEAT_ARRAY(pleat_site_array, struct pleat_site);
+PLEAT_ARRAY(pleat_claim_array, struct pleat_claim);
+PLEAT_ARRAY(pleat_piece_array, struct pleat_piece);
+PLEAT_ARRAY(pleat_resize_array, struct pleat_resize);
+PLEAT_ARRAY(pleat_size_list_array, struct pleat_size_list);
+
+enum deadline_kind { DEADLINE_COMPONENT, DEADLINE_RESIZE, DEADLINE_WAKE };
+
+struct pleat_core {
+    struct pleat_view view; /* its pointers follow the arrays below: see sync_view */
+    struct pleat_component_array components;
+    struct pleat_site_array sites;
+    struct pleat_claim_array claims;
+    struct pleat_piece_array pieces;
+    struct pleat_resize_array resizes;
+    struct pleat_size_list_array size_lists;
+    uint32_t free_claim, free_piece, free_resize; /* free records, by their `next` (claim: of) */
+    struct pleat_heap deadlines;
+    uint32_t wake; /* handle of the policies' wake-up */
+    uint64_t next_id;
+    bool wants_pass;
+    struct pleat_plan plan;
+    const struct pleat_policy *policies[PLEAT_QUESTION_COUNT];
+    void *states[PLEAT_QUESTION_COUNT];
+    bool observed; /* some policy in force observes */
+    int64_t parameters[PLEAT_PARAM_COUNT];
+    uint64_t operations;
+    struct pleat_effects *out; /* of the call under way */
+    int failed;                /* out of memory in the call under way */
+};
+
+/* ---- core.c ---- */
+struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t component, uint64_t id);
+void arm(struct pleat_core *core, uint32_t *handle, enum deadline_kind kind, uint32_t index,
+         int64_t at_us);
+void disarm(struct pleat_core *core, uint32_t *handle);
+
+/* ---- transition.c ---- */
+void set_state(struct pleat_core *core, uint32_t component, enum pleat_state to);
+
+/* ---- tally.c: lists of waiting and running components, sums per site ---- */
+void queue_append(struct pleat_core *core, uint32_t component);
+void queue_prepend(struct pleat_core *core, uint32_t component);
+void queue_remove(struct pleat_core *core, uint32_t component);
+void running_add(struct pleat_core *core, uint32_t component);
+void running_remove(struct pleat_core *core, uint32_t component);
+/* Around every change of a running component's target, limits or state. */
+void tally_out(struct pleat_core *core, uint32_t component);
+void tally_in(struct pleat_core *core, uint32_t component);
+
+/* ---- claims.c ---- */
+uint32_t claim_request(struct pleat_core *core, uint32_t component, uint32_t site, int32_t count,
+                       enum pleat_purpose purpose);
+/* The claim with this id that the event names, or PLEAT_NONE. */
+uint32_t claim_find(const struct pleat_core *core, const struct pleat_event *event);
+void claim_note(struct pleat_core *core, uint32_t claim);
+void claim_link(struct pleat_core *core, uint32_t claim);
+void claim_unlink(struct pleat_core *core, uint32_t claim);
+/* Starts giving back a claim that is not linked. */
+void claim_release(struct pleat_core *core, uint32_t claim);
+/* Cuts a linked claim in two; the new one has the last `count` processors and is not linked. */
+uint32_t claim_split(struct pleat_core *core, uint32_t claim, int32_t count);
+void claim_free(struct pleat_core *core, uint32_t claim);
+/* Gives back the last `count` processors of a component. */
+void component_release_tail(struct pleat_core *core, uint32_t component, int32_t count);
+/* Hands its last `count` processors to a waiting component, as earmarks. */
+void component_earmark_tail(struct pleat_core *core, uint32_t component, int32_t count,
+                            uint32_t waiter);
+/* Shrinks under way for a waiting component go on, for nobody in particular. */
+void coming_drop(struct pleat_core *core, uint32_t waiter);
+void earmarks_drop(struct pleat_core *core, uint32_t waiter);
+int on_piece(struct pleat_core *core, const struct pleat_event *event);
+int on_claimed(struct pleat_core *core, const struct pleat_event *event);
+int on_claim_failed(struct pleat_core *core, const struct pleat_event *event);
+int on_released(struct pleat_core *core, const struct pleat_event *event);
+int on_lost(struct pleat_core *core, const struct pleat_event *event);
+
+/* ---- component.c ---- */
+int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_limits(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_start(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_tried(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_started(struct pleat_core *core, const struct pleat_event *event);
+int on_start_failed(struct pleat_core *core, const struct pleat_event *event);
+int on_exited(struct pleat_core *core, const struct pleat_event *event);
+void on_component_deadline(struct pleat_core *core, uint32_t component);
+/* The processors of its start have come (all, or what there was). */
+void component_claimed(struct pleat_core *core, uint32_t component);
+/* Its start cannot go on: back to the front of the queue, or failed. */
+void component_claim_failed(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
+void component_kill(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
+void start_effect(struct pleat_core *core, uint32_t component);
+/* After its last claim went: the final state, or the queue again. */
+void component_settle(struct pleat_core *core, uint32_t component);
+
+/* ---- resize.c ---- */
+int on_resize(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_demand(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_answer(struct pleat_core *core, const struct pleat_event *event);
+int on_applied(struct pleat_core *core, const struct pleat_event *event);
+int on_vacated(struct pleat_core *core, const struct pleat_event *event);
+int on_resize_failed(struct pleat_core *core, const struct pleat_event *event);
+int on_withdrawn(struct pleat_core *core, const struct pleat_event *event);
+void on_resize_deadline(struct pleat_core *core, uint32_t resize);
+void resize_claimed(struct pleat_core *core, uint32_t resize);
+void resize_claim_failed(struct pleat_core *core, uint32_t resize);
+void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
+                  bool mandatory, bool by_user, uint32_t waiter);
+/* Ends it, whatever its step; the component's records are put right. */
+void resize_end(struct pleat_core *core, uint32_t resize, enum pleat_outcome outcome);
+/* If the component is larger than its maximum and free to change: shrink it. */
+void resize_to_limits(struct pleat_core *core, uint32_t component);
+/* Emits one effect (or note) about a resize. */
+void resize_effect(struct pleat_core *core, uint32_t resize, uint16_t kind,
+                   enum pleat_outcome outcome);
+
+static inline struct pleat_component *component_at(struct pleat_core *core, uint32_t index)
+{
+    return &core->components.items[index];
+}
+
+static inline struct pleat_site *site_at(struct pleat_core *core, uint32_t index)
+{
+    return &core->sites.items[index];
+}
+
+static inline struct pleat_claim *claim_at(struct pleat_core *core, uint32_t index)
+{
+    return &core->claims.items[index];
+}
+
+static inline struct pleat_resize *resize_at(struct pleat_core *core, uint32_t index)
+{
+    return &core->resizes.items[index];
+}
+
+static inline int64_t now_of(const struct pleat_core *core)
+{
+    return core->view.now_us;
+}
+
+#endif

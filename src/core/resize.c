@@ -1,0 +1,490 @@
+/* A resize is a transaction: offered, accepted, granted, applied, completed or rolled back; every
+ * step has a deadline, every end a name. Processors count as the job's until its processes on them
+ * are gone. docs/architecture.md has the picture. */
+#include <assert.h>
+
+#include "core/internal.h"
+
+static uint32_t resize_new(struct pleat_core *core)
+{
+    uint32_t index = core->free_resize;
+    if (index != PLEAT_NONE) {
+        core->free_resize = resize_at(core, index)->waiter;
+        return index;
+    }
+    if (pleat_array_reserve(&core->resizes, 1)) {
+        core->failed = 1;
+        return PLEAT_NONE;
+    }
+    return (uint32_t)core->resizes.count++;
+}
+
+void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
+                   enum pleat_outcome outcome)
+{
+    const struct pleat_resize *resize = resize_at(core, index);
+    struct pleat_effect *effect = emit(core, kind, resize->component, resize->id);
+    if (!effect)
+        return;
+    effect->flags = resize->mandatory ? PLEAT_MANDATORY : 0;
+    effect->u.change.run = component_at(core, resize->component)->run;
+    effect->u.change.from = resize->from;
+    effect->u.change.processors = effect->u.change.processes = resize->to;
+    effect->u.change.offered = resize->offered;
+    effect->u.change.accepted = resize->accepted;
+    effect->u.change.step = resize->step;
+    effect->u.change.outcome = (uint8_t)outcome;
+    effect->u.change.waiter = resize->waiter;
+}
+
+static void warn(struct pleat_core *core, uint32_t index)
+{
+    resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_BAD_ANSWER);
+}
+
+static void step_to(struct pleat_core *core, uint32_t index, enum pleat_resize_step step,
+                    enum pleat_parameter limit)
+{
+    struct pleat_resize *resize = resize_at(core, index);
+    resize->step = (uint8_t)step;
+    resize_effect(core, index, PLEAT_NOTE_RESIZE, PLEAT_OUTCOME_NONE);
+    arm(core, &resize->deadline, DEADLINE_RESIZE, index, now_of(core) + core->parameters[limit]);
+}
+
+/* What a shrink will free is announced, to its waiter or to everybody. */
+static void announce(struct pleat_core *core, const struct pleat_resize *resize, int sign)
+{
+    if (resize->to >= resize->from)
+        return;
+    int32_t count = sign * (resize->from - resize->to);
+    uint32_t site = component_at(core, resize->component)->site;
+    if (resize->waiter == PLEAT_NONE) {
+        site_at(core, site)->coming += count;
+        return;
+    }
+    struct pleat_component *waiter = component_at(core, resize->waiter);
+    waiter->coming += count;
+    waiter->site = site;
+    if (waiter->coming == 0 && waiter->earmarked == 0 && waiter->state == PLEAT_QUEUED)
+        waiter->site = PLEAT_NONE; /* nothing ties it there any more */
+}
+
+static void retarget(struct pleat_core *core, uint32_t index, int32_t to)
+{
+    struct pleat_resize *resize = resize_at(core, index);
+    tally_out(core, resize->component);
+    announce(core, resize, -1);
+    resize->to = to;
+    resize->accepted = to > resize->from ? to - resize->from : resize->from - to;
+    component_at(core, resize->component)->target = to;
+    announce(core, resize, 1);
+    tally_in(core, resize->component);
+}
+
+static void grant(struct pleat_core *core, uint32_t index)
+{
+    struct pleat_resize *resize = resize_at(core, index);
+    resize->granted_us = now_of(core);
+    step_to(core, index, PLEAT_RESIZE_GRANTED,
+            resize->mandatory ? PLEAT_PARAM_SHRINK_US : PLEAT_PARAM_APPLY_US);
+    resize_effect(core, index, PLEAT_DO_RESIZE, PLEAT_OUTCOME_NONE);
+}
+
+static void accepted(struct pleat_core *core, uint32_t index)
+{
+    struct pleat_resize *resize = resize_at(core, index);
+    if (resize->to < resize->from) {
+        grant(core, index);
+        return;
+    }
+    step_to(core, index, PLEAT_RESIZE_ACCEPTED, PLEAT_PARAM_CLAIM_US);
+    uint32_t component = resize->component;
+    uint32_t claim = claim_request(core, component, component_at(core, component)->site,
+                                   resize->to - resize->from, PLEAT_FOR_GROWTH);
+    resize_at(core, index)->claim = claim;
+}
+
+void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
+                  bool mandatory, bool by_user, uint32_t waiter)
+{
+    uint32_t index = resize_new(core);
+    if (index == PLEAT_NONE)
+        return;
+    struct pleat_component *job = component_at(core, component);
+    int32_t change = target - job->processors;
+    *resize_at(core, index) = (struct pleat_resize){
+        .id = core->next_id++,
+        .begun_us = now_of(core),
+        .component = component,
+        .waiter = waiter,
+        .claim = PLEAT_NONE,
+        .deadline = PLEAT_HEAP_NONE,
+        .from = job->processors,
+        .to = target,
+        .offered = offered < 0 ? -offered : offered,
+        .accepted = change < 0 ? -change : change,
+        .mandatory = mandatory,
+        .by_user = by_user,
+    };
+    tally_out(core, component);
+    set_state(core, component, PLEAT_RESIZING);
+    job->resize = index;
+    job->target = target;
+    tally_in(core, component);
+    announce(core, resize_at(core, index), 1);
+    if (job->flags & PLEAT_COMPONENT_ASKS) {
+        step_to(core, index, PLEAT_RESIZE_OFFERED, PLEAT_PARAM_ANSWER_US);
+        resize_effect(core, index, PLEAT_DO_ASK, PLEAT_OUTCOME_NONE);
+    } else {
+        accepted(core, index);
+    }
+}
+
+static bool ends_the_job(enum pleat_outcome outcome)
+{
+    return outcome == PLEAT_OUTCOME_STUCK || outcome == PLEAT_OUTCOME_NOT_HONOURED ||
+           outcome == PLEAT_OUTCOME_JOB_ENDED || outcome == PLEAT_OUTCOME_LOST;
+}
+
+/* The growth's processors that did not become the job's: back to the site, unless processes may be
+ * there already; then they go with the rest, when the job's processes are gone. */
+static void drop_growth(struct pleat_core *core, struct pleat_resize *resize,
+                        enum pleat_outcome outcome)
+{
+    uint32_t claim = resize->claim;
+    if (claim == PLEAT_NONE)
+        return;
+    resize->claim = PLEAT_NONE;
+    if (ends_the_job(outcome) && resize->step >= PLEAT_RESIZE_GRANTED) {
+        claim_at(core, claim)->purpose = PLEAT_FOR_RUN;
+        claim_link(core, claim);
+    } else {
+        claim_release(core, claim);
+    }
+}
+
+void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outcome)
+{
+    struct pleat_resize *resize = resize_at(core, index);
+    uint32_t component = resize->component;
+    struct pleat_component *job = component_at(core, component);
+    disarm(core, &resize->deadline);
+    drop_growth(core, resize, outcome);
+    tally_out(core, component);
+    announce(core, resize, -1);
+    job->target = job->processors;
+    job->resize = PLEAT_NONE;
+    if (outcome != PLEAT_OUTCOME_GROWN && outcome != PLEAT_OUTCOME_SHRUNK)
+        job->quiet_until_us = now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
+    resize_effect(core, index, PLEAT_NOTE_RESIZE, outcome);
+    set_state(core, component, PLEAT_RUNNING);
+    tally_in(core, component);
+    resize->step = PLEAT_RESIZE_FREE;
+    resize->waiter = core->free_resize;
+    core->free_resize = index;
+    core->wants_pass = true;
+    if (!ends_the_job(outcome))
+        resize_to_limits(core, component);
+}
+
+void resize_to_limits(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->state != PLEAT_RUNNING || job->kind != PLEAT_MALLEABLE)
+        return;
+    int32_t largest = pleat_accept_largest(&core->view, job);
+    if (job->processors > largest && largest >= pleat_accept_smallest(&core->view, job))
+        resize_begin(core, component, largest, job->processors - largest, true, true, PLEAT_NONE);
+}
+
+static bool size_is_accepted(const struct pleat_core *core, const struct pleat_component *job,
+                             int32_t size, int32_t limit)
+{
+    struct pleat_sizes sizes = pleat_view_sizes(&core->view, job);
+    return size <= limit && size >= pleat_accept_smallest(&core->view, job) &&
+           (size == 0 || pleat_sizes_floor(&sizes, size) == size);
+}
+
+int on_resize(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    const struct pleat_component *job = component_at(core, event->component);
+    int32_t to = event->u.resize.processors;
+    uint32_t waiter = event->u.resize.waiter;
+    bool ok = job->state == PLEAT_RUNNING && job->kind == PLEAT_MALLEABLE &&
+              to != job->processors && to - job->processors == event->u.resize.accepted;
+    if (ok && to > job->processors) {
+        const struct pleat_site *site = site_at(core, job->site);
+        ok = size_is_accepted(core, job, to, pleat_accept_largest(&core->view, job)) &&
+             to - job->processors <=
+                 site->capacity - site->background - site->held - site->threshold;
+    } else if (ok) {
+        ok = size_is_accepted(core, job, to, job->processors);
+    }
+    if (ok && waiter != PLEAT_NONE) {
+        ok = waiter < core->components.count && to < job->processors;
+        if (ok) {
+            const struct pleat_component *waiting = component_at(core, waiter);
+            ok = waiting->state == PLEAT_QUEUED &&
+                 (waiting->site == PLEAT_NONE || waiting->site == job->site);
+        }
+    }
+    if (!ok)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "job %llu (%s on %d processors) cannot be resized to %d",
+                               (unsigned long long)job->job, pleat_state_name(job->state),
+                               job->processors, to);
+    resize_begin(core, event->component, to, event->u.resize.offered,
+                 event->flags & PLEAT_MANDATORY, false, waiter);
+    return 0;
+}
+
+int on_demand(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    int32_t to = event->u.demand.processors;
+    if (job->state == PLEAT_RESIZING)
+        return pleat_error_set(err, PLEAT_E_BUSY,
+                               "it is in a resize already (from %d to %d processors): try again "
+                               "when that is over",
+                               job->processors, job->target);
+    if (job->state != PLEAT_RUNNING)
+        return pleat_error_set(err, PLEAT_E_STATE, "it is %s, not running",
+                               pleat_state_name(job->state));
+    if (job->kind != PLEAT_MALLEABLE)
+        return pleat_error_set(err, PLEAT_E_STATE, "it is %s: its size does not change",
+                               pleat_kind_name(job->kind));
+    if (to > job->maximum || to < job->minimum)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%d processors: its limits are %d to %d", to, job->minimum,
+                               job->maximum);
+    if (!size_is_accepted(core, job, to, job->maximum))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%d processors: the application does not accept that size", to);
+    const struct pleat_site *site = site_at(core, job->site);
+    int32_t unused = site->capacity - site->background - site->held - site->threshold;
+    if (to > job->processors && to - job->processors > unused)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "%d more processors: only %d may be used for growing now",
+                               to - job->processors, unused > 0 ? unused : 0);
+    /* a shrink that its user wants lasts until the user grows it again */
+    tally_out(core, event->component);
+    job->cap = to < job->processors ? to : PLEAT_SIZE_MAX;
+    tally_in(core, event->component);
+    core->wants_pass = true;
+    if (to != job->processors)
+        resize_begin(core, event->component, to, to - job->processors,
+                     event->flags & PLEAT_MANDATORY, true, PLEAT_NONE);
+    return 0;
+}
+
+/* The resize under way that an event of a runner is about, or PLEAT_NONE. */
+static uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t index = component_at(core, event->component)->resize;
+    return index != PLEAT_NONE && resize_at(core, index)->id == event->u.change.resize
+               ? index
+               : PLEAT_NONE;
+}
+
+int on_answer(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t index = resize_of(core, event);
+    if (index == PLEAT_NONE)
+        return PLEAT_CORE_STALE;
+    struct pleat_resize *resize = resize_at(core, index);
+    const struct pleat_component *job = component_at(core, resize->component);
+    if (resize->step != PLEAT_RESIZE_OFFERED) { /* answered twice: the first answer stands */
+        warn(core, index);
+        return 0;
+    }
+    int32_t size = event->u.change.processors;
+    bool growing = resize->to > resize->from;
+    bool bad = growing ? size > resize->to || size < 0
+                       : size < pleat_accept_smallest(&core->view, job);
+    bool refused = growing ? size <= resize->from : size >= resize->from;
+    if (!growing && resize->mandatory && (bad || size > resize->to)) {
+        warn(core, index); /* a mandatory change cannot be refused: it stays as it was told */
+        size = resize->to;
+    } else if (bad) {
+        warn(core, index);
+        resize_end(core, index, PLEAT_OUTCOME_BAD_ANSWER);
+        return 0;
+    } else if (refused) {
+        resize_end(core, index, PLEAT_OUTCOME_REFUSED);
+        return 0;
+    }
+    if (size != resize->to)
+        core->wants_pass = true; /* what it leaves can be offered to the next */
+    retarget(core, index, size);
+    accepted(core, index);
+    return 0;
+}
+
+void resize_claimed(struct pleat_core *core, uint32_t index)
+{
+    struct pleat_resize *resize = resize_at(core, index);
+    const struct pleat_component *job = component_at(core, resize->component);
+    int32_t got = claim_at(core, resize->claim)->count;
+    int32_t usable = resize->from + got == resize->to
+                         ? got
+                         : pleat_accept_grow(&core->view, job, resize->from, got);
+    if (usable == 0) {
+        resize_end(core, index, PLEAT_OUTCOME_CLAIM_FAILED);
+        return;
+    }
+    if (usable < got) {
+        uint32_t rest = claim_split(core, resize->claim, got - usable);
+        if (rest == PLEAT_NONE)
+            return;
+        claim_release(core, rest);
+    }
+    if (resize->from + usable != resize->to)
+        retarget(core, index, resize->from + usable);
+    grant(core, index);
+}
+
+void resize_claim_failed(struct pleat_core *core, uint32_t index)
+{
+    resize_end(core, index, PLEAT_OUTCOME_CLAIM_FAILED);
+}
+
+static void sized(struct pleat_core *core, uint32_t component, int32_t processors)
+{
+    struct pleat_component *job = component_at(core, component);
+    job->processors = job->processes = processors;
+    struct pleat_effect *note = emit(core, PLEAT_NOTE_SIZE, component, job->run);
+    if (note)
+        note->u.run.processors = note->u.run.processes = processors;
+}
+
+static void grown(struct pleat_core *core, uint32_t index, int32_t processors)
+{
+    struct pleat_resize *resize = resize_at(core, index);
+    uint32_t component = resize->component, claim = resize->claim;
+    int32_t unused = resize->to - processors;
+    claim_at(core, claim)->purpose = PLEAT_FOR_RUN;
+    claim_link(core, claim);
+    claim_note(core, claim);
+    resize->claim = PLEAT_NONE;
+    if (unused > 0)
+        component_release_tail(core, component, unused);
+    tally_out(core, component);
+    sized(core, component, processors);
+    tally_in(core, component);
+    resize_end(core, index, PLEAT_OUTCOME_GROWN);
+}
+
+int on_applied(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t index = resize_of(core, event);
+    if (index == PLEAT_NONE)
+        return PLEAT_CORE_STALE;
+    struct pleat_resize *resize = resize_at(core, index);
+    uint32_t component = resize->component;
+    int32_t size = event->u.change.processors;
+    if (resize->step != PLEAT_RESIZE_GRANTED && resize->step != PLEAT_RESIZE_WITHDRAWING) {
+        warn(core, index);
+        return 0;
+    }
+    if (resize->to > resize->from) {
+        if (size > resize->to || size < resize->from)
+            component_kill(core, component, PLEAT_REASON_NOT_HONOURED); /* runs where it may not */
+        else if (size == resize->from)
+            resize_end(core, index, PLEAT_OUTCOME_APP_FAILED);
+        else
+            grown(core, index, size);
+        return 0;
+    }
+    if (size > resize->to || size < pleat_accept_smallest(&core->view,
+                                                          component_at(core, component))) {
+        warn(core, index); /* not what it was told: its deadline goes on */
+        return 0;
+    }
+    if (size != resize->to)
+        retarget(core, index, size);
+    sized(core, component, size);
+    step_to(core, index, PLEAT_RESIZE_APPLIED, PLEAT_PARAM_VACATE_US);
+    return 0;
+}
+
+int on_vacated(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t index = resize_of(core, event);
+    if (index == PLEAT_NONE)
+        return PLEAT_CORE_STALE;
+    struct pleat_resize *resize = resize_at(core, index);
+    if (resize->step != PLEAT_RESIZE_APPLIED) {
+        warn(core, index);
+        return 0;
+    }
+    int32_t count = resize->from - resize->to;
+    uint32_t component = resize->component, waiter = resize->waiter;
+    /* the end takes back the announcement, and must find the waiter as it was */
+    if (waiter != PLEAT_NONE)
+        component_earmark_tail(core, component, count, waiter);
+    else
+        component_release_tail(core, component, count);
+    resize_end(core, index, PLEAT_OUTCOME_SHRUNK);
+    return 0;
+}
+
+int on_resize_failed(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t index = resize_of(core, event);
+    if (index == PLEAT_NONE)
+        return PLEAT_CORE_STALE;
+    struct pleat_resize *resize = resize_at(core, index);
+    if (resize->step != PLEAT_RESIZE_GRANTED && resize->step != PLEAT_RESIZE_WITHDRAWING) {
+        warn(core, index);
+        return 0;
+    }
+    if (resize->mandatory)
+        component_kill(core, resize->component, PLEAT_REASON_NOT_HONOURED);
+    else
+        resize_end(core, index, PLEAT_OUTCOME_APP_FAILED);
+    return 0;
+}
+
+int on_withdrawn(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t index = resize_of(core, event);
+    if (index == PLEAT_NONE || resize_at(core, index)->step != PLEAT_RESIZE_WITHDRAWING)
+        return PLEAT_CORE_STALE;
+    resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);
+    return 0;
+}
+
+/* Mandatory as long as somebody wants it: its user, or a component that still waits. */
+static bool still_mandatory(const struct pleat_resize *resize)
+{
+    return resize->mandatory && (resize->by_user || resize->waiter != PLEAT_NONE);
+}
+
+void on_resize_deadline(struct pleat_core *core, uint32_t index)
+{
+    struct pleat_resize *resize = resize_at(core, index);
+    switch (resize->step) {
+    case PLEAT_RESIZE_OFFERED:
+        if (still_mandatory(resize))
+            grant(core, index);
+        else
+            resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);
+        break;
+    case PLEAT_RESIZE_ACCEPTED:
+        site_at(core, component_at(core, resize->component)->site)->quiet_until_us =
+            now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
+        resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);
+        break;
+    case PLEAT_RESIZE_GRANTED:
+        if (still_mandatory(resize)) {
+            component_kill(core, resize->component, PLEAT_REASON_NOT_HONOURED);
+            break;
+        }
+        step_to(core, index, PLEAT_RESIZE_WITHDRAWING, PLEAT_PARAM_STUCK_US);
+        resize_effect(core, index, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
+        break;
+    default: /* WITHDRAWING: nobody answers; APPLIED: processes that should be gone are not */
+        component_kill(core, resize->component, PLEAT_REASON_STUCK);
+        break;
+    }
+}

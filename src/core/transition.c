@@ -1,0 +1,37 @@
+/* The one table of states. docs/architecture.md draws it. */
+#include <assert.h>
+
+#include "core/internal.h"
+
+#define TO(state) (1u << PLEAT_##state)
+
+static const unsigned allowed[PLEAT_STATE_COUNT] = {
+    [PLEAT_NEW] = TO(QUEUED),
+    [PLEAT_QUEUED] = TO(PLACED) | TO(CANCELLED) | TO(FAILED),
+    [PLEAT_PLACED] = TO(STAGING_IN) | TO(CLAIMING),
+    [PLEAT_STAGING_IN] = TO(CLAIMING) | TO(QUEUED) | TO(FINISHING),
+    [PLEAT_CLAIMING] = TO(RUNNING) | TO(FINISHING) | TO(QUEUED),
+    [PLEAT_RUNNING] = TO(RESIZING) | TO(FINISHING),
+    [PLEAT_RESIZING] = TO(RUNNING) | TO(FINISHING),
+    [PLEAT_FINISHING] = TO(STAGING_OUT) | TO(DONE) | TO(FAILED) | TO(CANCELLED) | TO(QUEUED),
+    [PLEAT_STAGING_OUT] = TO(DONE) | TO(FAILED) | TO(CANCELLED),
+};
+
+bool pleat_transition_allowed(enum pleat_state from, enum pleat_state to)
+{
+    return from < PLEAT_STATE_COUNT && to < PLEAT_STATE_COUNT && (allowed[from] >> to & 1u);
+}
+
+void set_state(struct pleat_core *core, uint32_t component, enum pleat_state to)
+{
+    struct pleat_component *job = component_at(core, component);
+    enum pleat_state from = (enum pleat_state)job->state;
+    assert(pleat_transition_allowed(from, to));
+    job->state = (uint8_t)to;
+    struct pleat_effect *note = emit(core, PLEAT_NOTE_STATE, component, job->job);
+    if (note) {
+        note->u.state.from = from;
+        note->u.state.to = to;
+        note->u.state.reason = job->reason;
+    }
+}
