@@ -1,0 +1,285 @@
+#include "agent/agent.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+#include "agent/log.h"
+#include "agent/resize.h"
+#include "agent/run.h"
+#include "base/clock.h"
+
+#define RECONNECT_MS 200
+#define IDLE_MS 10000
+#define TERMINATE_GRACE_US (5 * PLEAT_US_PER_S)
+
+/* ---- ending ---- */
+
+static void close_handle(void *handle)
+{
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+/* Nothing runs any more; the loop ends when all handles are closed and replies are written. */
+static void shut_down(struct pleat_agent *agent)
+{
+    if (agent->closing)
+        return;
+    agent->closing = true;
+    pleat_connection_close(agent->connection);
+    agent->connection = NULL;
+    void *handles[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt, &agent->reconnect,
+                       &agent->idle,     &agent->ending,  &agent->resizing,     &agent->progress};
+    for (size_t i = 0; i < sizeof(handles) / sizeof(*handles); i++)
+        close_handle(handles[i]);
+}
+
+static void on_idle(uv_timer_t *timer)
+{
+    struct pleat_agent *agent = timer->data;
+    pleat_log("no daemon and nothing to do for %d s: ending", IDLE_MS / 1000);
+    shut_down(agent);
+}
+
+void pleat_agent_settle(struct pleat_agent *agent)
+{
+    if (agent->closing)
+        return;
+    if (agent->quitting && pleat_runs_live(agent) == 0) {
+        shut_down(agent);
+        return;
+    }
+    bool idle = agent->runs.count == 0 && !agent->greeted;
+    if (!idle)
+        uv_timer_stop(&agent->idle);
+    else if (!uv_is_active((const uv_handle_t *)&agent->idle))
+        uv_timer_start(&agent->idle, on_idle, IDLE_MS, 0);
+    pleat_malleables_arm(agent);
+}
+
+void pleat_agent_terminate(struct pleat_agent *agent, int64_t grace_us)
+{
+    agent->quitting = true;
+    for (size_t i = 0; i < agent->runs.count; i++)
+        pleat_run_kill(agent->runs.items[i], grace_us);
+    pleat_runs_sweep(agent);
+    pleat_agent_settle(agent);
+}
+
+/* ---- signals ---- */
+
+static void on_child(uv_signal_t *handle, int number)
+{
+    struct pleat_agent *agent = handle->data;
+    (void)number;
+    pleat_runs_reap(agent);
+    pleat_runs_sweep(agent);
+}
+
+static void on_end_signal(uv_signal_t *handle, int number)
+{
+    struct pleat_agent *agent = handle->data;
+    bool again = agent->quitting;
+    pleat_log("signal %d: ending all runs%s", number, again ? " now" : "");
+    pleat_agent_terminate(agent, again ? 0 : TERMINATE_GRACE_US);
+}
+
+/* ---- connection ---- */
+
+/* A connection that cannot be sent to reports itself closed, and `list` tells all again. */
+static void send_out(struct pleat_agent *agent, struct pleat_string *out)
+{
+    if (!agent->connection)
+        pleat_string_finish(out);
+    else if (pleat_connection_send(agent->connection, out))
+        agent->reporting = false;
+}
+
+void pleat_agent_notify(struct pleat_agent *agent, const char *method, json_t *params)
+{
+    struct pleat_string out = {0};
+    if (!params)
+        pleat_log("no memory to tell '%s'", method);
+    if (!params || !agent->connection || !agent->reporting) {
+        json_decref(params);
+        return;
+    }
+    if (pleat_write_notification(agent->answering ? &agent->held : &out, method, params)) {
+        pleat_log("no memory to tell '%s'", method);
+        pleat_string_finish(&out);
+        return;
+    }
+    if (!agent->answering)
+        send_out(agent, &out);
+}
+
+static void connection_lost(struct pleat_agent *agent);
+
+static void answer(struct pleat_agent *agent, const struct pleat_message *message)
+{
+    struct pleat_string out = {0};
+    struct pleat_error err = {0};
+    json_t *result = NULL;
+    int status;
+    agent->answering = true;
+    if (!agent->greeted)
+        status = pleat_error_set(&err, PLEAT_E_PROTOCOL, "say hello before the first request");
+    else
+        status = pleat_agent_answer(agent, message, &result, &err);
+    agent->answering = false;
+    if (status) {
+        json_decref(result);
+        status = pleat_write_failure(&out, message->id, &err);
+    } else {
+        status = pleat_write_result(&out, message->id, result);
+    }
+    if (status)
+        pleat_log("cannot answer '%s' (request %" PRId64 ")", message->method, message->id);
+    send_out(agent, &out);
+    send_out(agent, &agent->held);
+}
+
+static void greet(struct pleat_agent *agent, const struct pleat_message *message)
+{
+    struct pleat_error err;
+    const char *role = NULL;
+    int status = pleat_read_hello(message, &role, &err);
+    if (!status && strcmp(role, "daemon") != 0)
+        status = pleat_error_set(&err, PLEAT_E_PROTOCOL, "%s is no daemon's socket but a %.40s's",
+                                 agent->options.daemon, role);
+    if (status) {
+        pleat_log("%s", err.text);
+        connection_lost(agent);
+        return;
+    }
+    agent->greeted = true;
+    agent->reporting = agent->reporting || agent->runs.count == 0;
+    pleat_malleables_forget_progress(agent);
+    pleat_agent_settle(agent);
+}
+
+static void on_message(void *arg, struct pleat_connection *connection,
+                       const struct pleat_message *message)
+{
+    struct pleat_agent *agent = arg;
+    (void)connection;
+    if (message->kind == PLEAT_REQUEST) {
+        answer(agent, message);
+        pleat_agent_settle(agent); /* after the reply was queued: it may end the agent */
+    } else if (message->kind == PLEAT_NOTIFICATION && strcmp(message->method, "hello") == 0) {
+        greet(agent, message);
+    }
+    /* the agent asks nothing, so results and failures answer nothing; a failure is worth a line */
+    else if (message->kind == PLEAT_FAILURE)
+        pleat_log("the daemon says: %s", message->error.text);
+}
+
+static void on_closed(void *arg, struct pleat_connection *connection,
+                      const struct pleat_error *error)
+{
+    struct pleat_agent *agent = arg;
+    (void)connection;
+    if (agent->greeted)
+        pleat_log("lost the daemon%s%s; trying again", error->code ? ": " : "",
+                  error->code ? error->text : "");
+    agent->connection = NULL;
+    connection_lost(agent);
+}
+
+static void connect_to_daemon(struct pleat_agent *agent)
+{
+    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
+    const struct pleat_agent_options *options = &agent->options;
+    struct pleat_string out = {0};
+    struct pleat_error err;
+    if (pleat_connection_open(&agent->loop, options->daemon, &callbacks, agent, &agent->connection,
+                              &err)) {
+        pleat_log("%s", err.text);
+        connection_lost(agent);
+        return;
+    }
+    json_t *extra =
+        json_pack("{s:s, s:s, s:I, s:i}", "instance", options->instance, "site", options->site,
+                  "node", (json_int_t)options->node, "pid", (int)agent->pid);
+    if (!extra || pleat_write_hello(&out, "agent", extra) ||
+        pleat_connection_send(agent->connection, &out)) {
+        pleat_log("cannot say hello to the daemon");
+        connection_lost(agent);
+    }
+    pleat_string_finish(&out);
+}
+
+static void on_reconnect(uv_timer_t *timer)
+{
+    connect_to_daemon(timer->data);
+}
+
+static void connection_lost(struct pleat_agent *agent)
+{
+    if (agent->closing)
+        return;
+    pleat_connection_close(agent->connection);
+    agent->connection = NULL;
+    agent->greeted = false;
+    agent->reporting = false;
+    uv_timer_start(&agent->reconnect, on_reconnect, RECONNECT_MS, 0);
+    pleat_agent_settle(agent);
+}
+
+/* ---- the loop ---- */
+
+static int init_handles(struct pleat_agent *agent, struct pleat_error *err)
+{
+    uv_timer_t *timers[] = {&agent->reconnect, &agent->idle, &agent->ending, &agent->resizing,
+                            &agent->progress};
+    uv_signal_t *signals[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt};
+    for (size_t i = 0; i < sizeof(timers) / sizeof(*timers); i++) {
+        (void)uv_timer_init(&agent->loop, timers[i]); /* cannot fail */
+        timers[i]->data = agent;
+    }
+    int status = 0;
+    for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+        if (status == 0)
+            status = uv_signal_init(&agent->loop, signals[i]);
+        signals[i]->data = agent;
+    }
+    if (status == 0)
+        status = uv_signal_start(&agent->on_child, on_child, SIGCHLD);
+    if (status == 0)
+        status = uv_signal_start(&agent->on_term, on_end_signal, SIGTERM);
+    if (status == 0)
+        status = uv_signal_start(&agent->on_interrupt, on_end_signal, SIGINT);
+    return status < 0 ? pleat_error_sys(err, -status, "cannot watch signals") : 0;
+}
+
+static void finish(struct pleat_agent *agent)
+{
+    while (agent->runs.count)
+        pleat_run_destroy(agent->runs.items[agent->runs.count - 1]);
+    /* handles of mailboxes close, the last replies are written (within a second) */
+    (void)uv_run(&agent->loop, UV_RUN_DEFAULT);
+    pleat_array_finish(&agent->runs);
+    pleat_tree_finish(&agent->tree);
+    pleat_string_finish(&agent->env);
+    pleat_string_finish(&agent->held);
+    if (uv_loop_close(&agent->loop))
+        pleat_log("the loop was not empty at the end");
+}
+
+int pleat_agent_run(struct pleat_agent *agent, struct pleat_error *err)
+{
+    int status = uv_loop_init(&agent->loop);
+    if (status < 0)
+        return pleat_error_sys(err, -status, "cannot create the event loop");
+    status = init_handles(agent, err);
+    if (status)
+        return status; /* the process ends; a loop with half its handles cannot be closed */
+    connect_to_daemon(agent);
+    pleat_agent_settle(agent);
+    pleat_runs_reap(agent);
+    while (!agent->closing)
+        (void)uv_run(&agent->loop, UV_RUN_ONCE);
+    finish(agent);
+    return 0;
+}

@@ -1,0 +1,99 @@
+/* agent.h - the state of pleat-agent and what its files offer each other.
+ *
+ *   main.c     options, the process itself        methods.c  requests of the daemon
+ *   agent.c    loop, connection, notifications    run.c      life of a run: start, exit, forget
+ *   ending.c   ends whole trees of processes      resize.c   the mailbox of a malleable run
+ *   stray.c    what a killed predecessor left     vacate.c   waits until leaving ranks are gone
+ *   tree.c     /proc                              process.c  fork and exec
+ *
+ * One thread, one loop; nothing blocks but pleat_process_start (until the program is executed) and
+ * pleat_strays_end (before the loop starts). Notifications can be lost with a connection, so
+ * nothing depends on them: what they say is kept in the run until the daemon forgets it.
+ */
+#ifndef PLEAT_AGENT_AGENT_H
+#define PLEAT_AGENT_AGENT_H
+
+#include <jansson.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#include "agent/tree.h"
+#include "base/array.h"
+#include "wire/connection.h"
+
+#define PLEAT_AGENT_RUNS_MAX 65536
+#define PLEAT_AGENT_LIST_MAX 4096 /* runs in one answer to `list`, so that it fits a line */
+
+/* In the environment of all that an agent starts; this is how it is found again. */
+#define PLEAT_RUN_ENV "PLEAT_RUN"         /* <instance>:<run> */
+#define PLEAT_NODE_ENV "PLEAT_NODE"       /* <site>:<node> */
+#define PLEAT_AGENT_ENV "PLEAT_AGENT_PID" /* <pid>:<start time of that process in ticks> */
+
+struct pleat_agent_options {
+    const char *daemon; /* path of its socket */
+    const char *instance;
+    const char *site;
+    uint32_t node;
+    const char *state; /* directory of the lock file; NULL: none */
+};
+
+struct pleat_run;
+PLEAT_ARRAY(pleat_run_list, struct pleat_run *);
+
+struct pleat_agent {
+    struct pleat_agent_options options;
+    const char *proc; /* "/proc" */
+    pid_t pid;
+    uint64_t start;      /* of this process, in ticks */
+    struct rlimit files; /* as the agent was started with: what runs get */
+
+    uv_loop_t loop;
+    uv_signal_t on_child;
+    uv_signal_t on_term;
+    uv_signal_t on_interrupt;
+    uv_timer_t reconnect;
+    uv_timer_t idle;
+    uv_timer_t ending;
+    uv_timer_t resizing;
+    uv_timer_t progress;
+
+    struct pleat_connection *connection; /* NULL: none, `reconnect` is running */
+    bool greeted;                        /* the daemon's hello has come */
+    bool reporting; /* notifications flow: at once without runs, else after `list` */
+    bool quitting;  /* end as soon as nothing runs */
+    bool closing;   /* all handles are being closed */
+
+    bool answering; /* a request is being answered: notifications wait in `held` behind the reply */
+    struct pleat_string held;
+
+    struct pleat_run_list runs; /* ordered by id */
+    struct pleat_tree tree;     /* the last snapshot; kept to reuse its memory */
+    struct pleat_string env;    /* likewise */
+};
+
+/* ---- agent.c ---- */
+
+/* Runs until it is told to end. 0 or a failure to set up. */
+int pleat_agent_run(struct pleat_agent *agent, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Sends a notification where one can be received now; params is stolen and may be NULL only where
+ * memory ran out (then it is logged and dropped: `list` will bring it again). */
+void pleat_agent_notify(struct pleat_agent *agent, const char *method, json_t *params);
+/* To call after anything that may have changed whether the agent has work or may end. */
+void pleat_agent_settle(struct pleat_agent *agent);
+/* Ends all runs within grace_us, then the agent. */
+void pleat_agent_terminate(struct pleat_agent *agent, int64_t grace_us);
+
+/* ---- methods.c ---- */
+
+/* Answers one request. *result is owned by the caller and may stay NULL for {}. */
+int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *message,
+                       json_t **result, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- stray.c ---- */
+
+/* Ends processes that an agent of this instance, site and node left when it died: SIGTERM, after
+ * 2 s SIGKILL. Blocks until they are gone, at most 10 s. Never touches what a living agent has. */
+void pleat_strays_end(const struct pleat_agent *agent);
+
+#endif

@@ -1,0 +1,243 @@
+/* ending.c - ends whole trees of processes.
+ *
+ * The agent is subreaper, so everything that was ever started below it stays below it. A process
+ * belongs to a run when, on the way up from it to the agent, there is a process in the run's
+ * session or one whose environment has the run's token: the first finds what cleared its
+ * environment, the second what made itself a session of its own and lost its parents.
+ *
+ * Signals are repeated until nothing is left, since processes fork while they are being counted.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/log.h"
+#include "agent/run.h"
+#include "base/clock.h"
+
+#define LEFT_GRACE_US (2 * PLEAT_US_PER_S)
+#define KILL_ROUNDS 10
+#define CHAIN_MAX 4096
+#define COMPLAIN_US (10 * PLEAT_US_PER_S)
+
+#define NOBODYS UINT64_C(0)
+/* Parents of a process that ended while the list was read are missing in it. */
+enum where { OUTSIDE, INSIDE, UNKNOWN };
+
+static enum where where_is(const struct pleat_agent *agent,
+                           const struct pleat_tree_process *process)
+{
+    for (int length = 0; length < CHAIN_MAX; length++) {
+        if (process->parent == agent->pid)
+            return INSIDE;
+        if (process->parent == 0 || process->pid == agent->pid)
+            return OUTSIDE;
+        process = pleat_tree_find(&agent->tree, process->parent);
+        if (!process)
+            return UNKNOWN;
+    }
+    return UNKNOWN;
+}
+
+static uint64_t by_session(const struct pleat_agent *agent, pid_t session)
+{
+    for (size_t i = 0; i < agent->runs.count; i++) {
+        const struct pleat_run *run = agent->runs.items[i];
+        if (run->session == session && pleat_run_is_live(run))
+            return run->id;
+    }
+    return NOBODYS;
+}
+
+static uint64_t by_token(struct pleat_agent *agent, pid_t pid)
+{
+    if (pleat_tree_environ(agent->proc, pid, &agent->env))
+        return NOBODYS;
+    const char *token = pleat_tree_environ_get(&agent->env, PLEAT_RUN_ENV);
+    size_t length = strlen(agent->options.instance);
+    if (!token || strncmp(token, agent->options.instance, length) != 0 || token[length] != ':')
+        return NOBODYS;
+    char *end = NULL;
+    uint64_t id = strtoull(token + length + 1, &end, 10);
+    return end != token + length + 1 && *end == '\0' ? id : NOBODYS;
+}
+
+/* The run a process belongs to, or NOBODYS. */
+static uint64_t owner_of(struct pleat_agent *agent, struct pleat_tree_process *process)
+{
+    if (process->owner_known)
+        return process->owner;
+    process->owner_known = true;
+    process->owner = NOBODYS;
+    if (pleat_tree_is_dead(process) || where_is(agent, process) == OUTSIDE)
+        return NOBODYS;
+    struct pleat_tree_process *at = process;
+    uint64_t owner = NOBODYS;
+    for (int length = 0; at && at->pid != agent->pid && length < CHAIN_MAX && !owner; length++) {
+        owner = by_session(agent, at->session);
+        at = pleat_tree_find(&agent->tree, at->parent);
+    }
+    at = process;
+    for (int length = 0; at && at->pid != agent->pid && length < CHAIN_MAX && !owner; length++) {
+        if (at != process && at->owner_known && at->owner)
+            owner = at->owner;
+        else
+            owner = by_token(agent, at->pid);
+        at = pleat_tree_find(&agent->tree, at->parent);
+    }
+    process->owner = owner;
+    return owner;
+}
+
+/* ---- telling processes to end ---- */
+
+static struct pleat_told *find_told(const struct pleat_run *run,
+                                    const struct pleat_tree_process *process)
+{
+    for (size_t i = 0; i < run->told.count; i++)
+        if (run->told.items[i].pid == process->pid && run->told.items[i].start == process->start)
+            return &run->told.items[i];
+    return NULL;
+}
+
+static void send_signal(const struct pleat_run *run, const struct pleat_tree_process *process,
+                        int number)
+{
+    struct pleat_error err = {0};
+    int result = pleat_tree_signal(run->agent->proc, process->pid, process->start, number, &err);
+    if (result && result != PLEAT_E_NOTFOUND)
+        pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, err.text);
+}
+
+static void end_process(struct pleat_run *run, const struct pleat_tree_process *process,
+                        bool killing)
+{
+    struct pleat_told *told = find_told(run, process);
+    bool is_new = !told;
+    if (is_new) {
+        struct pleat_told fresh = {process->pid, process->start, false};
+        if (pleat_array_push(&run->told, fresh) == 0)
+            told = &run->told.items[run->told.count - 1];
+    }
+    if (told && !told->outlived && run->state == PLEAT_RUN_ENDING && (is_new || killing)) {
+        told->outlived = true;
+        run->left++;
+    }
+    if (killing) {
+        send_signal(run, process, SIGKILL);
+    } else if (is_new) {
+        send_signal(run, process, SIGTERM);
+        send_signal(run, process, SIGCONT); /* a stopped one would not see it */
+    }
+}
+
+static bool is_ending(const struct pleat_run *run)
+{
+    return run->state == PLEAT_RUN_ENDING || (run->state == PLEAT_RUN_RUNNING && run->killing);
+}
+
+/* Deals with all of the run's processes of the snapshot; returns how many there are. */
+static size_t sweep_run(struct pleat_run *run, int64_t now)
+{
+    struct pleat_agent *agent = run->agent;
+    size_t members = 0;
+    for (size_t i = 0; i < agent->tree.count; i++) {
+        struct pleat_tree_process *process = &agent->tree.items[i];
+        if (owner_of(agent, process) != run->id)
+            continue;
+        members++;
+        if (now >= run->term_at_us)
+            end_process(run, process, now >= run->kill_at_us);
+    }
+    if (members && !run->complained && now >= run->kill_at_us + COMPLAIN_US) {
+        run->complained = true;
+        pleat_log("run %" PRIu64 " (job %s): %zu processes do not end although they were killed",
+                  run->id, run->job, members);
+    }
+    return members;
+}
+
+/* Returns whether another look right now is worth it: something was killed that may have forked. */
+static bool sweep_round(struct pleat_agent *agent)
+{
+    struct pleat_error err;
+    if (pleat_tree_read(agent->proc, &agent->tree, &err)) {
+        pleat_log("%s; trying again", err.text);
+        return false;
+    }
+    int64_t now = pleat_clock_monotonic_us();
+    bool again = false;
+    for (size_t i = 0; i < agent->runs.count; i++) {
+        struct pleat_run *run = agent->runs.items[i];
+        if (!is_ending(run))
+            continue;
+        if (sweep_run(run, now))
+            again = again || now >= run->kill_at_us;
+        else if (run->state == PLEAT_RUN_ENDING)
+            pleat_run_exited(run);
+    }
+    return again;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    pleat_runs_sweep(timer->data);
+}
+
+/* Often at first, when most trees end; later seldom, for what does not go. 0: nothing to do. */
+static uint64_t next_look_ms(const struct pleat_agent *agent)
+{
+    int64_t now = pleat_clock_monotonic_us();
+    uint64_t next = 0;
+    for (size_t i = 0; i < agent->runs.count; i++) {
+        const struct pleat_run *run = agent->runs.items[i];
+        if (!is_ending(run))
+            continue;
+        int64_t age = now - run->ending_us;
+        uint64_t wait = run->complained ? 1000 : age < PLEAT_US_PER_S / 2 ? 20 : 100;
+        if (next == 0 || wait < next)
+            next = wait;
+    }
+    return next;
+}
+
+void pleat_runs_sweep(struct pleat_agent *agent)
+{
+    if (next_look_ms(agent) == 0) {
+        uv_timer_stop(&agent->ending);
+        return;
+    }
+    for (int round = 0; round < KILL_ROUNDS && sweep_round(agent); round++)
+        ;
+    uint64_t next = next_look_ms(agent);
+    if (next && !agent->closing)
+        uv_timer_start(&agent->ending, on_timer, next, 0);
+    else
+        uv_timer_stop(&agent->ending);
+    pleat_agent_settle(agent);
+}
+
+void pleat_run_kill(struct pleat_run *run, int64_t grace_us)
+{
+    if (!pleat_run_is_live(run))
+        return;
+    int64_t now = pleat_clock_monotonic_us();
+    bool first = !is_ending(run);
+    if (first)
+        run->ending_us = now;
+    if (first || run->term_at_us > now)
+        run->term_at_us = now;
+    if (first || run->kill_at_us > now + grace_us)
+        run->kill_at_us = now + grace_us;
+    run->killing = true;
+}
+
+void pleat_run_end_rest(struct pleat_run *run)
+{
+    if (run->killing)
+        return;
+    run->ending_us = pleat_clock_monotonic_us();
+    run->term_at_us = run->ending_us + run->linger_us;
+    run->kill_at_us = run->term_at_us + LEFT_GRACE_US;
+}

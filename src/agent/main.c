@@ -1,0 +1,201 @@
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/log.h"
+#include "base/paths.h"
+
+#define NAME_MAX_LENGTH 63
+
+static const char usage[] =
+    "usage: pleat-agent --daemon SOCKET --instance ID --site NAME --node N [--state DIR]\n"
+    "\n"
+    "Starts, watches and ends the processes of jobs on one node, for pleatd, which starts it.\n"
+    "\n"
+    "  --daemon SOCKET   the daemon's socket; tried again every 200 ms while nobody answers\n"
+    "  --instance ID     the daemon's instance; marks all processes that are started\n"
+    "  --site NAME       the site, and\n"
+    "  --node N          the number of the node within it, that this agent serves\n"
+    "  --state DIR       keep a lock there, so that one node has one agent\n"
+    "  --help, --version\n"
+    "\n"
+    "SIGTERM ends its jobs (SIGKILL after 5 s, or at a second SIGTERM), then the agent.\n";
+
+/* These become parts of environment variables, file names and log lines. */
+static bool is_name(const char *text)
+{
+    size_t length = strlen(text);
+    if (length == 0 || length > NAME_MAX_LENGTH || *text == '.' || *text == '-')
+        return false;
+    for (; *text; text++)
+        if (!isalnum((unsigned char)*text) && !strchr("-_.", *text))
+            return false;
+    return true;
+}
+
+static int read_node(const char *text, uint32_t *node)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (errno || end == text || *end || !isdigit((unsigned char)*text) || value >= UINT32_MAX)
+        return -1;
+    *node = (uint32_t)value;
+    return 0;
+}
+
+static int complain(const char *text)
+{
+    fprintf(stderr, "pleat-agent: %s (see pleat-agent --help)\n", text);
+    return 2;
+}
+
+/* 0: go on. 1: done, with success. 2: wrong. */
+static int read_options(int argc, char **argv, struct pleat_agent_options *options)
+{
+    static const struct option known[] = {
+        {"daemon", required_argument, NULL, 'd'}, {"instance", required_argument, NULL, 'i'},
+        {"site", required_argument, NULL, 's'},   {"node", required_argument, NULL, 'n'},
+        {"state", required_argument, NULL, 't'},  {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0},
+    };
+    bool has_node = false;
+    int option;
+    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        switch (option) {
+        case 'd':
+            options->daemon = optarg;
+            break;
+        case 'i':
+            options->instance = optarg;
+            break;
+        case 's':
+            options->site = optarg;
+            break;
+        case 'n':
+            if (read_node(optarg, &options->node))
+                return complain("--node must be a number from 0");
+            has_node = true;
+            break;
+        case 't':
+            options->state = optarg;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return 1;
+        case 'v':
+            puts("pleat-agent " PLEAT_VERSION);
+            return 1;
+        default:
+            return complain("unknown or incomplete option");
+        }
+    }
+    if (optind < argc)
+        return complain("it takes only options");
+    if (!options->daemon || !options->instance || !options->site || !has_node)
+        return complain("--daemon, --instance, --site and --node must be given");
+    if (!is_name(options->instance) || !is_name(options->site))
+        return complain("--instance and --site may have letters, digits, '-', '_' and '.', at most "
+                        "63");
+    return 0;
+}
+
+/* Descriptors 0 to 2 must not become something else's. */
+static int open_standard_files(struct pleat_error *err)
+{
+    int fd;
+    do {
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (fd < 0)
+            return pleat_error_sys(err, errno, "cannot open /dev/null");
+    } while (fd <= STDERR_FILENO);
+    close(fd);
+    return 0;
+}
+
+/* The lock ends with this process, however it ends: its descriptor is in no other. */
+static int take_lock(const struct pleat_agent_options *options, struct pleat_error *err)
+{
+    char path[1024];
+    if (!options->state)
+        return 0;
+    int result = pleat_paths_make_private(options->state, err);
+    if (result)
+        return result;
+    int used = snprintf(path, sizeof(path), "%s/agent-%s-%" PRIu32 ".lock", options->state,
+                        options->site, options->node);
+    if (used < 0 || (size_t)used >= sizeof(path))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the path of the lock in '%s' is too long",
+                               options->state);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return pleat_error_sys(err, errno, "cannot open the lock '%s'", path);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return 0; /* fd stays open */
+    int code = errno;
+    close(fd);
+    if (code == EWOULDBLOCK)
+        return pleat_error_set(err, PLEAT_E_BUSY,
+                               "another agent serves node %" PRIu32 " of site %s (it holds '%s'): "
+                               "use that, or end it first",
+                               options->node, options->site, path);
+    return pleat_error_sys(err, code, "cannot take the lock '%s'", path);
+}
+
+static int prepare(struct pleat_agent *agent, struct pleat_error *err)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct pleat_tree_process self;
+    agent->proc = "/proc";
+    agent->pid = getpid();
+    if (pleat_tree_read_one(agent->proc, agent->pid, &self))
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "cannot read /proc/%d/stat: an agent needs /proc", (int)agent->pid);
+    agent->start = self.start;
+    if (sigaction(SIGHUP, &ignore, NULL) || sigaction(SIGPIPE, &ignore, NULL))
+        return pleat_error_sys(err, errno, "cannot ignore signals");
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+        return pleat_error_sys(err, errno, "cannot become a subreaper");
+    if (getrlimit(RLIMIT_NOFILE, &agent->files))
+        return pleat_error_sys(err, errno, "cannot read the limit of open files");
+    struct rlimit most = {agent->files.rlim_max, agent->files.rlim_max};
+    (void)setrlimit(RLIMIT_NOFILE, &most); /* with the old one it serves fewer malleable runs */
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static struct pleat_agent agent;
+    static char name[160];
+    struct pleat_error err;
+    int result = read_options(argc, argv, &agent.options);
+    if (result)
+        return result == 1 ? 0 : result;
+    snprintf(name, sizeof(name), "pleat-agent[%d] %s:%" PRIu32, (int)getpid(), agent.options.site,
+             agent.options.node);
+    result = open_standard_files(&err);
+    pleat_log_name(name);
+    if (!result)
+        result = take_lock(&agent.options, &err);
+    if (!result)
+        result = prepare(&agent, &err);
+    if (!result) {
+        pleat_strays_end(&agent);
+        result = pleat_agent_run(&agent, &err);
+    }
+    if (result) {
+        pleat_log("%s", err.text);
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,314 @@
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+#include "agent/agent.h"
+#include "agent/resize.h"
+#include "agent/run.h"
+#include "base/clock.h"
+
+#define RANKS_MAX 65536
+#define GRACE_MAX_S 86400.0
+/* Ranks may still be in MPI_Finalize when mpirun ends; other programs' rest is rarely wanted. */
+#define LINGER_MALLEABLE_S 2.0
+#define LINGER_S 0.25
+
+static int get_id(const json_t *params, const char *name, uint64_t *id, struct pleat_error *err)
+{
+    int64_t value = 0;
+    int result = pleat_get_int(params, name, true, 1, INT64_MAX, &value, err);
+    *id = (uint64_t)value;
+    return result;
+}
+
+static int get_run(struct pleat_agent *agent, const json_t *params, struct pleat_run **run,
+                   struct pleat_error *err)
+{
+    uint64_t id = 0;
+    int result = get_id(params, "run", &id, err);
+    if (result)
+        return result;
+    *run = pleat_run_find(agent, id);
+    if (!*run)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "this agent has no run %" PRIu64, id);
+    return 0;
+}
+
+static int get_seconds(const json_t *params, const char *name, double otherwise, int64_t *us,
+                       struct pleat_error *err)
+{
+    double seconds = otherwise;
+    int result = pleat_get_real(params, name, false, &seconds, err);
+    if (result)
+        return result;
+    if (!(seconds >= 0 && seconds <= GRACE_MAX_S))
+        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be from 0 to %.0f seconds", name,
+                               GRACE_MAX_S);
+    *us = (int64_t)(seconds * (double)PLEAT_US_PER_S);
+    return 0;
+}
+
+/* An array of strings; each "NAME=value" where variables are wanted. */
+static int get_strings(const json_t *params, const char *name, bool variables, const json_t **array,
+                       struct pleat_error *err)
+{
+    const json_t *found = params ? json_object_get(params, name) : NULL;
+    if (!json_is_array(found))
+        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be an array of strings", name);
+    for (size_t i = 0; i < json_array_size(found); i++) {
+        const char *text = json_string_value(json_array_get(found, i));
+        if (!text)
+            return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be an array of strings", name);
+        if (variables && (*text == '=' || !strchr(text, '=')))
+            return pleat_error_set(err, PLEAT_E_INVALID, "'%s' has '%.80s', not NAME=value", name,
+                                   text);
+    }
+    *array = found;
+    return 0;
+}
+
+static int get_path(const json_t *params, const char *name, const char **path,
+                    struct pleat_error *err)
+{
+    int result = pleat_get_string(params, name, true, path, err);
+    if (!result && **path != '/')
+        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be an absolute path, not '%.80s'",
+                               name, *path);
+    return result;
+}
+
+static int read_start(const json_t *params, struct pleat_run_request *request,
+                      struct pleat_error *err)
+{
+    int64_t ranks = 0;
+    int result = get_id(params, "run", &request->id, err);
+    request->job = "?";
+    if (!result)
+        result = pleat_get_string(params, "job", false, &request->job, err);
+    if (!result)
+        result = get_strings(params, "argv", false, &request->argv, err);
+    if (!result && json_array_size(request->argv) == 0)
+        result = pleat_error_set(err, PLEAT_E_INVALID, "'argv' is empty: there is no program");
+    if (!result)
+        result = get_strings(params, "env", true, &request->env, err);
+    if (!result)
+        result = get_path(params, "cwd", &request->cwd, err);
+    if (!result)
+        result = get_path(params, "stdout", &request->stdout_path, err);
+    if (!result)
+        result = get_path(params, "stderr", &request->stderr_path, err);
+    if (!result)
+        result = pleat_get_int(params, "mailbox_ranks", false, 0, RANKS_MAX, &ranks, err);
+    request->mailbox_ranks = (uint32_t)ranks;
+    if (!result)
+        result = get_seconds(params, "linger_s", ranks ? LINGER_MALLEABLE_S : LINGER_S,
+                             &request->linger_us, err);
+    return result;
+}
+
+static int do_start(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                    struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run_request request = {0};
+    int result = read_start(params, &request, err);
+    if (result || pleat_run_find(agent, request.id))
+        return result;
+    if (agent->quitting)
+        return pleat_error_set(err, PLEAT_E_STATE, "the agent is ending: start another");
+    return pleat_run_start(agent, &request, err);
+}
+
+static int get_malleable(struct pleat_agent *agent, const json_t *params,
+                         struct pleat_malleable **malleable, struct pleat_error *err)
+{
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    if (result)
+        return result;
+    *malleable = run->malleable;
+    if (!run->malleable)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "run %" PRIu64 " cannot be resized: it has no mailbox", run->id);
+    return 0;
+}
+
+static int request_size(struct pleat_agent *agent, const json_t *params, bool ask,
+                        struct pleat_error *err)
+{
+    struct pleat_malleable *malleable = NULL;
+    struct pleat_mailbox_request request = {0};
+    int64_t target = 0;
+    int result = get_malleable(agent, params, &malleable, err);
+    if (!result)
+        result = get_id(params, "resize", &request.resize, err);
+    if (!result)
+        result =
+            pleat_get_int(params, ask ? "offered" : "target", true, 1, RANKS_MAX, &target, err);
+    if (!result)
+        result = pleat_get_bool(params, "mandatory", false, &request.mandatory, err);
+    request.target = (uint32_t)target;
+    return result ? result : pleat_malleable_request(malleable, ask, &request, err);
+}
+
+static int do_ask(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                  struct pleat_error *err)
+{
+    (void)answer;
+    return request_size(agent, params, true, err);
+}
+
+static int do_resize(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                     struct pleat_error *err)
+{
+    (void)answer;
+    return request_size(agent, params, false, err);
+}
+
+static int do_withdraw(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                       struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_malleable *malleable = NULL;
+    uint64_t resize = 0;
+    int result = get_malleable(agent, params, &malleable, err);
+    if (!result)
+        result = get_id(params, "resize", &resize, err);
+    return result ? result : pleat_malleable_withdraw(malleable, resize, err);
+}
+
+static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                     struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int64_t number = 0;
+    int result = get_run(agent, params, &run, err);
+    if (!result)
+        result = pleat_get_int(params, "signal", true, 1, SIGRTMAX, &number, err);
+    if (result)
+        return result;
+    /* the main process is not reaped yet, so the number of its group cannot be another's */
+    if (run->pid == 0)
+        return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " is not running", run->id);
+    if (kill(-run->pid, (int)number))
+        return pleat_error_set(err, PLEAT_E_SYSTEM, "cannot send signal %d to run %" PRIu64,
+                               (int)number, run->id);
+    return 0;
+}
+
+static int do_kill(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                   struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int64_t grace_us = 0;
+    int result = get_run(agent, params, &run, err);
+    if (!result)
+        result = get_seconds(params, "grace_s", 0, &grace_us, err);
+    if (result)
+        return result;
+    pleat_run_kill(run, grace_us);
+    pleat_runs_sweep(agent);
+    return 0;
+}
+
+static int do_forget(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                     struct pleat_error *err)
+{
+    (void)answer;
+    uint64_t id = 0;
+    int result = get_id(params, "run", &id, err);
+    if (result)
+        return result;
+    struct pleat_run *run = pleat_run_find(agent, id);
+    if (!run)
+        return 0; /* it was forgotten before */
+    if (pleat_run_is_live(run))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "run %" PRIu64 " is still running: kill it first", run->id);
+    pleat_run_destroy(run);
+    return 0;
+}
+
+static json_t *describe(const struct pleat_run *run)
+{
+    static const char *const states[] = {[PLEAT_RUN_RUNNING] = "running",
+                                         [PLEAT_RUN_ENDING] = "running",
+                                         [PLEAT_RUN_EXITED] = "exited",
+                                         [PLEAT_RUN_FAILED] = "failed"};
+    uint64_t resize = 0;
+    json_t *text = json_pack("{s:I, s:s, s:i}", "run", (json_int_t)run->id, "state",
+                             states[run->state], "pid", (int)run->first_pid);
+    if (!text || !run->malleable)
+        return text;
+    int failed = json_object_set_new(text, "processes",
+                                     json_integer(pleat_malleable_processes(run->malleable)));
+    if (pleat_malleable_outstanding(run->malleable, &resize))
+        failed |= json_object_set_new(text, "resize", json_integer((json_int_t)resize));
+    if (failed) {
+        json_decref(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* One page: runs with a number above `after`. What is known of them is told behind the answer. */
+static int do_list(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                   struct pleat_error *err)
+{
+    int64_t after = 0;
+    int result = pleat_get_int(params, "after", false, 0, INT64_MAX, &after, err);
+    if (result)
+        return result;
+    size_t first = 0;
+    while (first < agent->runs.count && agent->runs.items[first]->id <= (uint64_t)after)
+        first++;
+    size_t end = agent->runs.count - first > PLEAT_AGENT_LIST_MAX ? first + PLEAT_AGENT_LIST_MAX
+                                                                  : agent->runs.count;
+    json_t *runs = json_array();
+    for (size_t i = first; runs && i < end; i++) {
+        if (json_array_append_new(runs, describe(agent->runs.items[i]))) {
+            json_decref(runs);
+            runs = NULL;
+        }
+    }
+    if (runs)
+        *answer = json_pack("{s:o, s:b}", "runs", runs, "more", end < agent->runs.count);
+    if (!*answer)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the list of runs");
+    agent->reporting = true;
+    for (size_t i = first; i < end; i++)
+        pleat_run_report(agent->runs.items[i]);
+    return 0;
+}
+
+static int do_quit(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                   struct pleat_error *err)
+{
+    (void)params;
+    (void)answer;
+    (void)err;
+    agent->quitting = true;
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*call)(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                struct pleat_error *err);
+} methods[] = {
+    {"start", do_start},       {"ask", do_ask},       {"resize", do_resize},
+    {"withdraw", do_withdraw}, {"signal", do_signal}, {"kill", do_kill},
+    {"forget", do_forget},     {"list", do_list},     {"quit", do_quit},
+};
+
+int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *message,
+                       json_t **result, struct pleat_error *err)
+{
+    for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++)
+        if (strcmp(message->method, methods[i].name) == 0)
+            return methods[i].call(agent, message->params, result, err);
+    return pleat_error_set(err, PLEAT_E_UNSUPPORTED, "the agent knows no method '%.60s'",
+                           message->method);
+}

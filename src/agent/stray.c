@@ -1,0 +1,115 @@
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/agent.h"
+#include "agent/log.h"
+#include "base/clock.h"
+
+#define GRACE_US (2 * PLEAT_US_PER_S)
+#define LIMIT_US (10 * PLEAT_US_PER_S)
+#define LOOK_MS 50
+
+/* "<pid>:<start>": whether that very process lives. */
+static bool agent_lives(const struct pleat_agent *agent, const char *text)
+{
+    int pid = 0;
+    uint64_t start = 0;
+    char end = '\0';
+    struct pleat_tree_process process;
+    if (sscanf(text, "%d:%" SCNu64 "%c", &pid, &start, &end) != 2)
+        return false;
+    return pleat_tree_read_one(agent->proc, (pid_t)pid, &process) == 0 && process.start == start &&
+           !pleat_tree_is_dead(&process);
+}
+
+static bool is_stray(struct pleat_string *env, const struct pleat_agent *agent,
+                     const struct pleat_tree_process *process)
+{
+    char node[128];
+    size_t length = strlen(agent->options.instance);
+    if (pleat_tree_is_dead(process) || pleat_tree_environ(agent->proc, process->pid, env))
+        return false;
+    const char *run = pleat_tree_environ_get(env, PLEAT_RUN_ENV);
+    const char *where = pleat_tree_environ_get(env, PLEAT_NODE_ENV);
+    const char *whose = pleat_tree_environ_get(env, PLEAT_AGENT_ENV);
+    snprintf(node, sizeof(node), "%s:%" PRIu32, agent->options.site, agent->options.node);
+    return run && where && whose && strncmp(run, agent->options.instance, length) == 0 &&
+           run[length] == ':' && strcmp(where, node) == 0 && !agent_lives(agent, whose);
+}
+
+struct hunt {
+    struct pleat_tree tree;
+    struct pleat_string env;
+    struct pleat_tree told; /* those that got SIGTERM */
+};
+
+static bool was_told(const struct hunt *hunt, const struct pleat_tree_process *process)
+{
+    for (size_t i = 0; i < hunt->told.count; i++)
+        if (hunt->told.items[i].pid == process->pid && hunt->told.items[i].start == process->start)
+            return true;
+    return false;
+}
+
+static void end_stray(const struct pleat_agent *agent, struct hunt *hunt,
+                      const struct pleat_tree_process *process, bool killing)
+{
+    struct pleat_error err;
+    bool told = was_told(hunt, process);
+    if (told && !killing)
+        return;
+    if (!told) {
+        pleat_log("ending process %d, which an earlier agent left (%s)", (int)process->pid,
+                  pleat_tree_environ_get(&hunt->env, PLEAT_RUN_ENV));
+        if (pleat_array_push(&hunt->told, *process))
+            pleat_log("no memory to remember it");
+    }
+    int number = killing ? SIGKILL : SIGTERM;
+    int result = pleat_tree_signal(agent->proc, process->pid, process->start, number, &err);
+    if (!result && !killing)
+        result = pleat_tree_signal(agent->proc, process->pid, process->start, SIGCONT, &err);
+    if (result && result != PLEAT_E_NOTFOUND)
+        pleat_log("%s", err.text);
+}
+
+/* Returns how many there are. */
+static size_t hunt_round(const struct pleat_agent *agent, struct hunt *hunt, bool killing)
+{
+    struct pleat_error err;
+    size_t strays = 0;
+    if (pleat_tree_read(agent->proc, &hunt->tree, &err)) {
+        pleat_log("%s: cannot look for strays", err.text);
+        return 0;
+    }
+    for (size_t i = 0; i < hunt->tree.count; i++) {
+        const struct pleat_tree_process *process = &hunt->tree.items[i];
+        if (process->pid == agent->pid || !is_stray(&hunt->env, agent, process))
+            continue;
+        strays++;
+        end_stray(agent, hunt, process, killing);
+    }
+    return strays;
+}
+
+void pleat_strays_end(const struct pleat_agent *agent)
+{
+    struct hunt hunt;
+    memset(&hunt, 0, sizeof(hunt));
+    int64_t begin = pleat_clock_monotonic_us();
+    size_t strays;
+    for (;;) {
+        int64_t age = pleat_clock_monotonic_us() - begin;
+        strays = hunt_round(agent, &hunt, age >= GRACE_US);
+        if (strays == 0 || age >= LIMIT_US)
+            break;
+        (void)poll(NULL, 0, LOOK_MS); /* they are nobody's children here: only looking helps */
+    }
+    if (strays)
+        pleat_log("%zu processes of an earlier agent do not end although they were killed", strays);
+    pleat_tree_finish(&hunt.tree);
+    pleat_tree_finish(&hunt.told);
+    pleat_string_finish(&hunt.env);
+}

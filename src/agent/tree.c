@@ -1,0 +1,190 @@
+#include "agent/tree.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define READ_CHUNK 4096
+/* Longer than any chain of parents can be without a cycle in a snapshot read while it changed. */
+#define CHAIN_MAX 4096
+
+static int open_pidfd(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static int read_file(const char *path, char *buffer, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t count = read(fd, buffer, size - 1);
+    close(fd);
+    if (count < 0)
+        return -1;
+    buffer[count] = '\0';
+    return (int)count;
+}
+
+/* proc(5): "pid (comm) state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime
+ * stime cutime cstime priority nice num_threads itrealvalue starttime ..."; comm may contain
+ * anything, so the fields are counted from its last ')'. */
+static bool parse_stat(const char *text, struct pleat_tree_process *process)
+{
+    const char *fields = strrchr(text, ')');
+    memset(process, 0, sizeof(*process));
+    int parent = 0;
+    int session = 0;
+    if (!fields ||
+        sscanf(fields + 1,
+               " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
+               &process->state, &parent, &session, &process->start) != 4)
+        return false;
+    process->pid = (pid_t)atoi(text);
+    process->parent = parent;
+    process->session = session;
+    return process->pid > 0;
+}
+
+int pleat_tree_read_one(const char *proc, pid_t pid, struct pleat_tree_process *process)
+{
+    char path[256];
+    char text[1024];
+    int used = snprintf(path, sizeof(path), "%s/%d/stat", proc, (int)pid);
+    if (used < 0 || (size_t)used >= sizeof(path) || read_file(path, text, sizeof(text)) < 0 ||
+        !parse_stat(text, process) || process->pid != pid)
+        return PLEAT_E_NOTFOUND;
+    return 0;
+}
+
+static int by_pid(const void *left, const void *right)
+{
+    pid_t a = ((const struct pleat_tree_process *)left)->pid;
+    pid_t b = ((const struct pleat_tree_process *)right)->pid;
+    return (a > b) - (a < b);
+}
+
+int pleat_tree_read(const char *proc, struct pleat_tree *tree, struct pleat_error *err)
+{
+    DIR *directory = opendir(proc);
+    if (!directory)
+        return pleat_error_sys(err, errno, "cannot read the list of processes in %s", proc);
+    tree->count = 0;
+    const struct dirent *entry;
+    int result = 0;
+    while (!result && (entry = readdir(directory)) != NULL) {
+        struct pleat_tree_process process;
+        if (!isdigit((unsigned char)entry->d_name[0]) ||
+            pleat_tree_read_one(proc, (pid_t)atoi(entry->d_name), &process))
+            continue;
+        if (pleat_array_push(tree, process))
+            result = pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the list of processes");
+    }
+    closedir(directory);
+    if (tree->count > 1)
+        qsort(tree->items, tree->count, sizeof(*tree->items), by_pid);
+    return result;
+}
+
+void pleat_tree_finish(struct pleat_tree *tree)
+{
+    pleat_array_finish(tree);
+}
+
+struct pleat_tree_process *pleat_tree_find(const struct pleat_tree *tree, pid_t pid)
+{
+    struct pleat_tree_process key = {.pid = pid};
+    if (tree->count == 0)
+        return NULL;
+    return bsearch(&key, tree->items, tree->count, sizeof(*tree->items), by_pid);
+}
+
+bool pleat_tree_descends(const struct pleat_tree *tree, const struct pleat_tree_process *process,
+                         pid_t ancestor)
+{
+    for (int length = 0; process && length < CHAIN_MAX; length++) {
+        if (process->parent == ancestor)
+            return true;
+        process = pleat_tree_find(tree, process->parent);
+    }
+    return false;
+}
+
+bool pleat_tree_is_dead(const struct pleat_tree_process *process)
+{
+    return process->state == 'Z' || process->state == 'X' || process->state == 'x';
+}
+
+int pleat_tree_environ(const char *proc, pid_t pid, struct pleat_string *env)
+{
+    char path[256];
+    char chunk[READ_CHUNK];
+    env->length = 0;
+    int used = snprintf(path, sizeof(path), "%s/%d/environ", proc, (int)pid);
+    if (used < 0 || (size_t)used >= sizeof(path))
+        return PLEAT_E_NOTFOUND;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return PLEAT_E_NOTFOUND;
+    ssize_t count;
+    while (env->length < PLEAT_TREE_ENV_MAX && (count = read(fd, chunk, sizeof(chunk))) > 0)
+        pleat_string_add_bytes(env, chunk, (size_t)count);
+    close(fd);
+    return env->length > 0 && !env->failed ? 0 : PLEAT_E_NOTFOUND;
+}
+
+const char *pleat_tree_environ_get(const struct pleat_string *env, const char *name)
+{
+    size_t length = strlen(name);
+    /* text[env->length] is NUL, so the last string ends even where the process's does not */
+    for (size_t at = 0; at < env->length; at += strlen(env->text + at) + 1)
+        if (strncmp(env->text + at, name, length) == 0 && env->text[at + length] == '=')
+            return env->text + at + length + 1;
+    return NULL;
+}
+
+int pleat_tree_open(const char *proc, pid_t pid, uint64_t start, int *pidfd,
+                    struct pleat_error *err)
+{
+    int fd = open_pidfd(pid);
+    if (fd < 0) {
+        int code = errno;
+        if (code == ESRCH)
+            return pleat_error_set(err, PLEAT_E_NOTFOUND, "process %d is gone", (int)pid);
+        return pleat_error_sys(err, code, "cannot open process %d", (int)pid);
+    }
+    /* The descriptor stays with its process, so what is checked now holds for good. */
+    struct pleat_tree_process now;
+    if (pleat_tree_read_one(proc, pid, &now) || now.start != start) {
+        close(fd);
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "process %d is gone", (int)pid);
+    }
+    *pidfd = fd;
+    return 0;
+}
+
+int pleat_tree_signal(const char *proc, pid_t pid, uint64_t start, int signal_number,
+                      struct pleat_error *err)
+{
+    int fd = -1;
+    int result = pleat_tree_open(proc, pid, start, &fd, err);
+    if (result)
+        return result;
+    int code = syscall(SYS_pidfd_send_signal, fd, signal_number, NULL, 0) ? errno : 0;
+    close(fd);
+    if (code == 0)
+        return 0;
+    if (code == ESRCH)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "process %d is gone", (int)pid);
+    (void)pleat_error_sys(err, code, "cannot signal process %d", (int)pid);
+    if (code == EPERM && err)
+        err->code = PLEAT_E_PERMISSION;
+    return code == EPERM ? PLEAT_E_PERMISSION : PLEAT_E_SYSTEM;
+}
