@@ -22,9 +22,8 @@
 
 /* Appends one item by value. 0 or PLEAT_E_NOMEM. */
 #define pleat_array_push(array, item)                                                              \
-    (pleat_array_reserve((array), 1)                                                               \
-         ? PLEAT_E_NOMEM                                                                           \
-         : ((array)->items[(array)->count++] = (item), 0))
+    (pleat_array_reserve((array), 1) ? PLEAT_E_NOMEM                                               \
+                                     : ((array)->items[(array)->count++] = (item), 0))
 
 #define pleat_array_finish(array)                                                                  \
     do {                                                                                           \

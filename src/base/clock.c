@@ -20,6 +20,13 @@ int64_t pleat_clock_monotonic_us(void)
     return read_us(CLOCK_MONOTONIC);
 }
 
+int64_t pleat_clock_monotonic_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
+
 char *pleat_clock_format(int64_t real_us, char *buffer, size_t size)
 {
     time_t seconds = (time_t)(real_us / PLEAT_US_PER_S);

@@ -42,7 +42,8 @@ int pleat_error_prefix(struct pleat_error *err, const char *fmt, ...)
     int used = vsnprintf(err->text, sizeof(err->text), fmt, args);
     va_end(args);
     if (used >= 0 && (size_t)used < sizeof(err->text))
-        snprintf(err->text + used, sizeof(err->text) - (size_t)used, ": %s", old);
+        snprintf(err->text + used, sizeof(err->text) - (size_t)used, ": %.*s",
+                 (int)(sizeof(err->text) - (size_t)used), old);
     return err->code;
 }
 

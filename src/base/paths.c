@@ -63,16 +63,16 @@ int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err)
             ok = ok && fits(snprintf(paths->config, sizeof(paths->config), "%s/pleat", config),
                             sizeof(paths->config));
         else if (home)
-            ok = ok && fits(snprintf(paths->config, sizeof(paths->config), "%s/.config/pleat",
-                                     home),
-                            sizeof(paths->config));
+            ok =
+                ok && fits(snprintf(paths->config, sizeof(paths->config), "%s/.config/pleat", home),
+                           sizeof(paths->config));
         else
             ok = ok && fits(snprintf(paths->config, sizeof(paths->config), "%s", fallback),
                             sizeof(paths->config));
     }
-    ok = ok && fits(snprintf(paths->socket, sizeof(paths->socket), "%s/pleatd.sock",
-                             paths->runtime),
-                    sizeof(paths->socket));
+    ok =
+        ok && fits(snprintf(paths->socket, sizeof(paths->socket), "%s/pleatd.sock", paths->runtime),
+                   sizeof(paths->socket));
     if (!ok)
         return pleat_error_set(err, PLEAT_E_TOOBIG,
                                "the directory for the socket has too long a name (at most 90 "

@@ -202,7 +202,8 @@ void claim_free(struct pleat_core *core, uint32_t claim)
     core->free_claim = claim;
 }
 
-/* Takes the last `count` processors out of a component's list, one claim a call; the claim taken. */
+/* Takes the last `count` processors out of a component's list, one claim a call; the claim taken.
+ */
 static uint32_t take_tail(struct pleat_core *core, uint32_t component, int32_t *count)
 {
     uint32_t last = component_at(core, component)->last_claim;
@@ -279,8 +280,7 @@ uint32_t claim_find(const struct pleat_core *core, const struct pleat_event *eve
     if (index >= core->claims.count)
         return PLEAT_NONE;
     const struct pleat_claim *claim = &core->claims.items[index];
-    uint64_t id =
-        event->kind == PLEAT_EV_PIECE ? event->u.piece.claim : event->u.claim.claim;
+    uint64_t id = event->kind == PLEAT_EV_PIECE ? event->u.piece.claim : event->u.claim.claim;
     return claim->state != PLEAT_CLAIM_FREE && claim->id == id ? index : PLEAT_NONE;
 }
 
@@ -392,6 +392,8 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event)
     }
     /* processes ran, or were about to run, there: the job cannot go on as it is */
     if (job->state == PLEAT_CLAIMING && !job->starting) {
+        claim_unlink(core, claim);
+        claim_free(core, claim);
         component_claim_failed(core, component, PLEAT_REASON_LOST);
         return 0;
     }

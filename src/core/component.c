@@ -18,10 +18,9 @@ static int check_fits(const struct pleat_core *core, const struct pleat_componen
             core->sites.items[s].capacity > largest)
             largest = core->sites.items[s].capacity;
     if (need > largest)
-        return pleat_error_set(err, PLEAT_E_TOOBIG,
-                               "it needs at least %d processors, and %s has %d", need,
-                               core->sites.count == 1 ? "this machine" : "the largest site",
-                               largest);
+        return pleat_error_set(
+            err, PLEAT_E_TOOBIG, "it needs at least %d processors, and %s has %d", need,
+            core->sites.count == 1 ? "this machine" : "the largest site", largest);
     return 0;
 }
 
@@ -50,9 +49,8 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
     if (job->kind > PLEAT_MALLEABLE || job->sizes_kind >= PLEAT_SIZES_KIND_COUNT)
         return pleat_error_set(err, PLEAT_E_INVALID, "no such kind of job or of sizes");
     if (job->kind == PLEAT_RIGID && job->minimum != job->maximum)
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "a rigid job has one size, not from %d to %d", job->minimum,
-                               job->maximum);
+        return pleat_error_set(err, PLEAT_E_INVALID, "a rigid job has one size, not from %d to %d",
+                               job->minimum, job->maximum);
     if (job->minimum == 0 && !(job->flags & PLEAT_COMPONENT_EMPTY))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a minimum of 0 needs a runner that can hold an application "
@@ -129,13 +127,17 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
         return pleat_error_set(err, PLEAT_E_STATE, "a rigid job has no limits to change");
     if (wish.minimum == 0 && !(job->flags & PLEAT_COMPONENT_EMPTY))
         return pleat_error_set(err, PLEAT_E_INVALID, "its runner cannot run it on 0 processors");
-    if (job->state != PLEAT_QUEUED && wish.minimum > job->target)
+    /* a resize under way may still end either way */
+    int32_t certain = job->state == PLEAT_RESIZING && job->processors < job->target
+                          ? job->processors
+                          : job->target;
+    if (job->state != PLEAT_QUEUED && wish.minimum > certain)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "it has %d processors, fewer than a minimum of %d: grow it first",
-                               job->target, wish.minimum);
+                               certain, wish.minimum);
     if (job->state != PLEAT_QUEUED && job->kind == PLEAT_MOLDABLE && wish.maximum < job->target)
-        return pleat_error_set(err, PLEAT_E_STATE,
-                               "it runs on %d processors and is not malleable", job->target);
+        return pleat_error_set(err, PLEAT_E_STATE, "it runs on %d processors and is not malleable",
+                               job->target);
     rc = check_fits(core, &wish, err);
     if (rc)
         return rc;
@@ -309,8 +311,7 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
     const struct pleat_site *site = site_at(core, place);
     int32_t earmarked = job->site == place ? job->earmarked : 0;
     if (size < 1 || pleat_accept_start_floor(&core->view, job, size) != size ||
-        (size > earmarked &&
-         size - earmarked > site->capacity - site->background - site->held) ||
+        (size > earmarked && size - earmarked > site->capacity - site->background - site->held) ||
         (job->wanted_site != PLEAT_NONE && job->wanted_site != place))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "job %llu cannot start on %d processors of site %u: not free, or "
@@ -363,6 +364,10 @@ void component_claim_failed(struct pleat_core *core, uint32_t component, enum pl
 {
     struct pleat_component *job = component_at(core, component);
     disarm(core, &job->deadline);
+    if (job->start_claim != PLEAT_NONE) {
+        claim_release(core, job->start_claim);
+        job->start_claim = PLEAT_NONE;
+    }
     int64_t limit = core->parameters[PLEAT_PARAM_MAX_TRIES];
     job->tries++;
     core->wants_pass = true;
@@ -430,9 +435,9 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event)
     if (!job->starting || event->u.exit.run != job->run)
         return PLEAT_CORE_STALE;
     if (job->state == PLEAT_CLAIMING) {
-        job->reason = (uint8_t)(event->u.exit.reason == PLEAT_REASON_START_USER
-                                    ? PLEAT_REASON_START_USER
-                                    : PLEAT_REASON_START_SYSTEM);
+        job->reason =
+            (uint8_t)(event->u.exit.reason == PLEAT_REASON_START_USER ? PLEAT_REASON_START_USER
+                                                                      : PLEAT_REASON_START_SYSTEM);
         set_state(core, event->component, PLEAT_FINISHING);
     }
     give_back(core, event->component);
@@ -474,8 +479,6 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
         }
         site_at(core, job->site)->quiet_until_us =
             now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
-        claim_release(core, job->start_claim);
-        job->start_claim = PLEAT_NONE;
         component_claim_failed(core, component, PLEAT_REASON_CLAIM_TIMEOUT);
         break;
     case PLEAT_FINISHING: /* still not gone: say it again */

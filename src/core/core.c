@@ -250,8 +250,9 @@ static int on_sizes(struct pleat_core *core, const struct pleat_event *event,
     }
     struct pleat_size_list *sizes = &core->size_lists.items[list];
     for (uint32_t i = 0; i < count; i++) {
-        int32_t before = i ? event->u.sizes.values[i - 1]
-                         : sizes->count ? sizes->items[sizes->count - 1] : 0;
+        int32_t before = i              ? event->u.sizes.values[i - 1]
+                         : sizes->count ? sizes->items[sizes->count - 1]
+                                        : 0;
         if (event->u.sizes.values[i] <= before)
             return pleat_error_set(err, PLEAT_E_INVALID, "a list of sizes must increase");
     }

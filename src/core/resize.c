@@ -229,10 +229,9 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
         }
     }
     if (!ok)
-        return pleat_error_set(err, PLEAT_E_STATE,
-                               "job %llu (%s on %d processors) cannot be resized to %d",
-                               (unsigned long long)job->job, pleat_state_name(job->state),
-                               job->processors, to);
+        return pleat_error_set(
+            err, PLEAT_E_STATE, "job %llu (%s on %d processors) cannot be resized to %d",
+            (unsigned long long)job->job, pleat_state_name(job->state), job->processors, to);
     resize_begin(core, event->component, to, event->u.resize.offered,
                  event->flags & PLEAT_MANDATORY, false, waiter);
     return 0;
@@ -254,9 +253,8 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
         return pleat_error_set(err, PLEAT_E_STATE, "it is %s: its size does not change",
                                pleat_kind_name(job->kind));
     if (to > job->maximum || to < job->minimum)
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "%d processors: its limits are %d to %d", to, job->minimum,
-                               job->maximum);
+        return pleat_error_set(err, PLEAT_E_INVALID, "%d processors: its limits are %d to %d", to,
+                               job->minimum, job->maximum);
     if (!size_is_accepted(core, job, to, job->maximum))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%d processors: the application does not accept that size", to);
@@ -281,9 +279,8 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
 static uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event)
 {
     uint32_t index = component_at(core, event->component)->resize;
-    return index != PLEAT_NONE && resize_at(core, index)->id == event->u.change.resize
-               ? index
-               : PLEAT_NONE;
+    return index != PLEAT_NONE && resize_at(core, index)->id == event->u.change.resize ? index
+                                                                                       : PLEAT_NONE;
 }
 
 int on_answer(struct pleat_core *core, const struct pleat_event *event)
@@ -299,8 +296,8 @@ int on_answer(struct pleat_core *core, const struct pleat_event *event)
     }
     int32_t size = event->u.change.processors;
     bool growing = resize->to > resize->from;
-    bool bad = growing ? size > resize->to || size < 0
-                       : size < pleat_accept_smallest(&core->view, job);
+    bool bad =
+        growing ? size > resize->to || size < 0 : size < pleat_accept_smallest(&core->view, job);
     bool refused = growing ? size <= resize->from : size >= resize->from;
     if (!growing && resize->mandatory && (bad || size > resize->to)) {
         warn(core, index); /* a mandatory change cannot be refused: it stays as it was told */
@@ -395,8 +392,8 @@ int on_applied(struct pleat_core *core, const struct pleat_event *event)
             grown(core, index, size);
         return 0;
     }
-    if (size > resize->to || size < pleat_accept_smallest(&core->view,
-                                                          component_at(core, component))) {
+    if (size > resize->to ||
+        size < pleat_accept_smallest(&core->view, component_at(core, component))) {
         warn(core, index); /* not what it was told: its deadline goes on */
         return 0;
     }

@@ -19,19 +19,19 @@
 
 enum pleat_event_kind {
     /* ---- configuration (before anything else, and when it changes) ---- */
-    PLEAT_EV_POLICY = 1,    /* policy: which one answers a question */
-    PLEAT_EV_PARAMETER = 2, /* parameter */
-    PLEAT_EV_SITE = 3,      /* site: joins, or its capacity changes */
+    PLEAT_EV_POLICY = 1,     /* policy: which one answers a question */
+    PLEAT_EV_PARAMETER = 2,  /* parameter */
+    PLEAT_EV_SITE = 3,       /* site: joins, or its capacity changes */
     PLEAT_EV_BACKGROUND = 4, /* site: processors in use that Pleat did not hand out */
-    PLEAT_EV_SIZES = 5,     /* sizes: part of a list that a later SUBMIT refers to */
+    PLEAT_EV_SIZES = 5,      /* sizes: part of a list that a later SUBMIT refers to */
     /* ---- users ---- */
     PLEAT_EV_SUBMIT = 16,
     PLEAT_EV_LIMITS = 17, /* limits: minimum and maximum change */
     PLEAT_EV_CANCEL = 18,
     PLEAT_EV_DEMAND = 19, /* demand: the user wants this size now */
     /* ---- sites ---- */
-    PLEAT_EV_PIECE = 32,        /* piece: where (part of) a claim's processors are; before CLAIMED */
-    PLEAT_EV_CLAIMED = 33,      /* claim: `count` processors are ours */
+    PLEAT_EV_PIECE = 32,   /* piece: where (part of) a claim's processors are; before CLAIMED */
+    PLEAT_EV_CLAIMED = 33, /* claim: `count` processors are ours */
     PLEAT_EV_CLAIM_FAILED = 34, /* claim */
     PLEAT_EV_RELEASED = 35,     /* claim: `count` processors are the site's again */
     PLEAT_EV_LOST = 36,         /* claim: taken away by the site */
@@ -48,18 +48,18 @@ enum pleat_event_kind {
     PLEAT_EV_TIME = 64, /* deadlines up to time_us have passed */
     /* ---- decisions: a pass, then what it decided ---- */
     PLEAT_EV_PASS = 128,
-    PLEAT_EV_START = 129,   /* start */
-    PLEAT_EV_RESIZE = 130,  /* resize */
-    PLEAT_EV_TRIED = 131,   /* a placement try that failed */
-    PLEAT_EV_WAKE = 132     /* wake: another pass is wanted then */
+    PLEAT_EV_START = 129,  /* start */
+    PLEAT_EV_RESIZE = 130, /* resize */
+    PLEAT_EV_TRIED = 131,  /* a placement try that failed */
+    PLEAT_EV_WAKE = 132    /* wake: another pass is wanted then */
 };
 
 enum { PLEAT_EV_FIRST_DECISION = PLEAT_EV_PASS };
 
 /* flags of SUBMIT */
 enum {
-    PLEAT_COMPONENT_ASKS = 1,  /* decides itself what it accepts: is offered, and answers */
-    PLEAT_COMPONENT_EMPTY = 2  /* can run on 0 processors (its minimum may be 0 while it runs) */
+    PLEAT_COMPONENT_ASKS = 1, /* decides itself what it accepts: is offered, and answers */
+    PLEAT_COMPONENT_EMPTY = 2 /* can run on 0 processors (its minimum may be 0 while it runs) */
 };
 /* flags of RESIZE and DEMAND */
 enum { PLEAT_MANDATORY = 1 };
@@ -67,17 +67,17 @@ enum { PLEAT_MANDATORY = 1 };
 enum pleat_parameter {
     PLEAT_PARAM_ANSWER_US = 1, /* deadlines of a resize's steps, microseconds */
     PLEAT_PARAM_CLAIM_US = 2,
-    PLEAT_PARAM_APPLY_US = 3,    /* voluntary: until the application's adaptation point */
-    PLEAT_PARAM_SHRINK_US = 4,   /* mandatory: then the job is ended */
-    PLEAT_PARAM_STUCK_US = 5,    /* after a withdrawal nobody answers */
-    PLEAT_PARAM_VACATE_US = 6,   /* leaving processes, after the application went on */
-    PLEAT_PARAM_START_US = 7,    /* until the runner says started */
-    PLEAT_PARAM_EARMARK_US = 8,  /* earmarked processors may wait this long for their job */
-    PLEAT_PARAM_BACKOFF_US = 9,  /* no voluntary offer this long after one that failed */
-    PLEAT_PARAM_KILL_US = 10,    /* a killed job must be gone by then; else killed again */
-    PLEAT_PARAM_MAX_TRIES = 11,  /* placement tries; 0: no limit */
-    PLEAT_PARAM_TRY_US = 12,     /* a job's tries are at least this far apart */
-    PLEAT_PARAM_ATTEMPTS = 13,   /* starts of a component that fail by no fault of the user's */
+    PLEAT_PARAM_APPLY_US = 3,   /* voluntary: until the application's adaptation point */
+    PLEAT_PARAM_SHRINK_US = 4,  /* mandatory: then the job is ended */
+    PLEAT_PARAM_STUCK_US = 5,   /* after a withdrawal nobody answers */
+    PLEAT_PARAM_VACATE_US = 6,  /* leaving processes, after the application went on */
+    PLEAT_PARAM_START_US = 7,   /* until the runner says started */
+    PLEAT_PARAM_EARMARK_US = 8, /* earmarked processors may wait this long for their job */
+    PLEAT_PARAM_BACKOFF_US = 9, /* no voluntary offer this long after one that failed */
+    PLEAT_PARAM_KILL_US = 10,   /* a killed job must be gone by then; else killed again */
+    PLEAT_PARAM_MAX_TRIES = 11, /* placement tries; 0: no limit */
+    PLEAT_PARAM_TRY_US = 12,    /* a job's tries are at least this far apart */
+    PLEAT_PARAM_ATTEMPTS = 13,  /* starts of a component that fail by no fault of the user's */
     PLEAT_PARAM_COUNT = 14
 };
 
@@ -109,7 +109,7 @@ struct pleat_event {
         } sizes;
         struct {
             uint64_t job;
-            int64_t estimate_us; /* run time as the user estimates it; 0: none */
+            int64_t estimate_us;               /* run time as the user estimates it; 0: none */
             int32_t minimum, maximum, initial; /* initial 0: as many as are available */
             int32_t sizes_parameter;           /* step, or the number of a list */
             uint32_t site;                     /* where it must run; PLEAT_NONE: anywhere */

@@ -32,15 +32,15 @@ struct pleat_component {
 
     /* the present */
     uint8_t state;
-    uint8_t reason;      /* why it ended, or is being ended */
-    int32_t cap;         /* not grown beyond this (a user's shrink holds it there); PLEAT_SIZE_MAX */
-    int32_t processors;  /* of its partition, applied; 0 before it runs */
+    uint8_t reason;     /* why it ended, or is being ended */
+    int32_t cap;        /* not grown beyond this (a user's shrink holds it there); PLEAT_SIZE_MAX */
+    int32_t processors; /* of its partition, applied; 0 before it runs */
     int32_t processes;
-    int32_t target;      /* processors once the resize under way is over; = processors without */
-    int32_t earmarked;   /* processors held for it as earmarks, all at `site` */
-    int32_t coming;      /* processors being shrunk away for it, at `site` */
-    uint32_t site;       /* where it runs, or where room is being made for it; PLEAT_NONE */
-    uint32_t resize;     /* under way; PLEAT_NONE */
+    int32_t target;    /* processors once the resize under way is over; = processors without */
+    int32_t earmarked; /* processors held for it as earmarks, all at `site` */
+    int32_t coming;    /* processors being shrunk away for it, at `site` */
+    uint32_t site;     /* where it runs, or where room is being made for it; PLEAT_NONE */
+    uint32_t resize;   /* under way; PLEAT_NONE */
     uint32_t first_claim, last_claim; /* FOR_RUN and FOR_EARMARK claims, in the order of ranks */
     uint32_t claims;                  /* all that it owns, also growing and releasing ones */
     uint32_t start_claim;             /* asked for its start, not yet held; PLEAT_NONE */
@@ -56,16 +56,16 @@ struct pleat_component {
 
 struct pleat_site {
     int32_t capacity;
-    int32_t background; /* in use by others */
-    int32_t threshold;  /* left free when growing */
-    int32_t held;       /* in claims, whatever their state */
-    int32_t releasing;  /* part of held: on the way back */
-    int32_t coming;     /* part of held: being shrunk away for nobody in particular */
+    int32_t background;     /* in use by others */
+    int32_t threshold;      /* left free when growing */
+    int32_t held;           /* in claims, whatever their state */
+    int32_t releasing;      /* part of held: on the way back */
+    int32_t coming;         /* part of held: being shrunk away for nobody in particular */
     int64_t quiet_until_us; /* nothing is claimed before (backoff after a failed claim) */
     int32_t reclaimable; /* what running malleable components have above their minimum, by target */
     uint32_t malleable_count;
-    uint32_t resizing_count; /* of the malleable ones */
-    uint32_t growers;        /* malleable ones with target below their limit */
+    uint32_t resizing_count;                  /* of the malleable ones */
+    uint32_t growers;                         /* malleable ones with target below their limit */
     uint32_t malleable_first, malleable_last; /* running malleable components, by start */
     uint32_t rigid_first, rigid_last;         /* the other running ones, by start */
 };

@@ -135,17 +135,16 @@ static int parse_list(const char *text, struct pleat_sizes *sizes, struct pleat_
                                    "increase",
                                    text, size, list->items[list->count - 1]);
         if (list->count == PLEAT_SIZES_LIST_MAX)
-            return pleat_error_set(err, PLEAT_E_TOOBIG,
-                                   "accepted sizes: at most %d in a list", PLEAT_SIZES_LIST_MAX);
+            return pleat_error_set(err, PLEAT_E_TOOBIG, "accepted sizes: at most %d in a list",
+                                   PLEAT_SIZES_LIST_MAX);
         if (pleat_array_push(list, size))
             return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
         if (!*at)
             break;
         at++;
     }
-    *sizes = (struct pleat_sizes){.kind = PLEAT_SIZES_LIST,
-                                  .list = list->items,
-                                  .count = (uint32_t)list->count};
+    *sizes = (struct pleat_sizes){
+        .kind = PLEAT_SIZES_LIST, .list = list->items, .count = (uint32_t)list->count};
     return 0;
 }
 

@@ -34,7 +34,8 @@ struct pleat_sizes {
 
 /* The largest size taken that is at most n; 0 where there is none. */
 int32_t pleat_sizes_floor(const struct pleat_sizes *sizes, int32_t n);
-/* The smallest size taken that is at least n (n >= 1); 0 where there is none up to PLEAT_SIZE_MAX. */
+/* The smallest size taken that is at least n (n >= 1); 0 where there is none up to PLEAT_SIZE_MAX.
+ */
 int32_t pleat_sizes_ceil(const struct pleat_sizes *sizes, int32_t n);
 
 PLEAT_ARRAY(pleat_size_list, int32_t);

@@ -13,9 +13,9 @@ const char *pleat_kind_name(enum pleat_job_kind kind)
 
 const char *pleat_state_name(enum pleat_state state)
 {
-    static const char *const names[] = {
-        "new",      "queued",    "placed",      "staging in", "claiming", "running",
-        "resizing", "finishing", "staging out", "done",       "failed",   "cancelled"};
+    static const char *const names[] = {"new",         "queued",  "placed",   "staging in",
+                                        "claiming",    "running", "resizing", "finishing",
+                                        "staging out", "done",    "failed",   "cancelled"};
     return NAME_OF(names, state);
 }
 

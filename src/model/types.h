@@ -70,34 +70,34 @@ enum pleat_resize_step {
 enum pleat_outcome {
     PLEAT_OUTCOME_NONE,
     PLEAT_OUTCOME_GROWN,
-    PLEAT_OUTCOME_SHRUNK,        /* processes left by themselves; processors given back or earmarked */
-    PLEAT_OUTCOME_REFUSED,       /* the application accepted nothing */
-    PLEAT_OUTCOME_BAD_ANSWER,    /* it accepted more than was offered: taken as a refusal */
-    PLEAT_OUTCOME_CLAIM_FAILED,  /* the site did not give the processors */
-    PLEAT_OUTCOME_TIMED_OUT,     /* not answered, claimed or applied in time; rolled back */
-    PLEAT_OUTCOME_APP_FAILED,    /* the application tried and could not; its size is unchanged */
-    PLEAT_OUTCOME_STUCK,         /* inside the resize and not coming out: the job was ended */
-    PLEAT_OUTCOME_NOT_HONOURED,  /* a mandatory shrink not done by its deadline: job ended */
-    PLEAT_OUTCOME_JOB_ENDED,     /* the job ended meanwhile */
-    PLEAT_OUTCOME_LOST,          /* the site took processors away meanwhile */
+    PLEAT_OUTCOME_SHRUNK,     /* processes left by themselves; processors given back or earmarked */
+    PLEAT_OUTCOME_REFUSED,    /* the application accepted nothing */
+    PLEAT_OUTCOME_BAD_ANSWER, /* it accepted more than was offered: taken as a refusal */
+    PLEAT_OUTCOME_CLAIM_FAILED, /* the site did not give the processors */
+    PLEAT_OUTCOME_TIMED_OUT,    /* not answered, claimed or applied in time; rolled back */
+    PLEAT_OUTCOME_APP_FAILED,   /* the application tried and could not; its size is unchanged */
+    PLEAT_OUTCOME_STUCK,        /* inside the resize and not coming out: the job was ended */
+    PLEAT_OUTCOME_NOT_HONOURED, /* a mandatory shrink not done by its deadline: job ended */
+    PLEAT_OUTCOME_JOB_ENDED,    /* the job ended meanwhile */
+    PLEAT_OUTCOME_LOST,         /* the site took processors away meanwhile */
     PLEAT_OUTCOME_COUNT
 };
 
 /* Why a component ended or is being ended, or why a claim failed. */
 enum pleat_reason {
     PLEAT_REASON_NONE,
-    PLEAT_REASON_EXIT,           /* by itself: exit code or signal */
-    PLEAT_REASON_CANCELLED,      /* its user asked */
-    PLEAT_REASON_START_USER,     /* could not be started: the user's own fault (no such program) */
-    PLEAT_REASON_START_SYSTEM,   /* could not be started: the node's fault */
-    PLEAT_REASON_TRIES,          /* placement tried too often */
-    PLEAT_REASON_STUCK,          /* stuck in a resize */
-    PLEAT_REASON_NOT_HONOURED,   /* mandatory shrink not honoured */
-    PLEAT_REASON_LOST,           /* its processors were taken away by the site, or its node is gone */
-    PLEAT_REASON_IMPOSSIBLE,     /* no site can ever hold it */
-    PLEAT_REASON_CLAIM_REFUSED,  /* claim: the site says no for now */
-    PLEAT_REASON_CLAIM_CANNOT,   /* claim: the site can never do this */
-    PLEAT_REASON_CLAIM_FAILED,   /* claim: something broke */
+    PLEAT_REASON_EXIT,         /* by itself: exit code or signal */
+    PLEAT_REASON_CANCELLED,    /* its user asked */
+    PLEAT_REASON_START_USER,   /* could not be started: the user's own fault (no such program) */
+    PLEAT_REASON_START_SYSTEM, /* could not be started: the node's fault */
+    PLEAT_REASON_TRIES,        /* placement tried too often */
+    PLEAT_REASON_STUCK,        /* stuck in a resize */
+    PLEAT_REASON_NOT_HONOURED, /* mandatory shrink not honoured */
+    PLEAT_REASON_LOST,         /* its processors were taken away by the site, or its node is gone */
+    PLEAT_REASON_IMPOSSIBLE,   /* no site can ever hold it */
+    PLEAT_REASON_CLAIM_REFUSED, /* claim: the site says no for now */
+    PLEAT_REASON_CLAIM_CANNOT,  /* claim: the site can never do this */
+    PLEAT_REASON_CLAIM_FAILED,  /* claim: something broke */
     PLEAT_REASON_CLAIM_TIMEOUT,
     PLEAT_REASON_COUNT
 };

@@ -15,8 +15,7 @@ int32_t pleat_accept_smallest(const struct pleat_view *view,
     return size ? size : PLEAT_SIZE_MAX;
 }
 
-int32_t pleat_accept_largest(const struct pleat_view *view,
-                             const struct pleat_component *component)
+int32_t pleat_accept_largest(const struct pleat_view *view, const struct pleat_component *component)
 {
     struct pleat_sizes sizes = pleat_view_sizes(view, component);
     return pleat_sizes_floor(&sizes, smaller(component->maximum, component->cap));

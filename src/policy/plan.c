@@ -21,8 +21,7 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
         uint32_t *stamp = realloc(plan->stamp, room * sizeof(*stamp));
         if (!stamp)
             return PLEAT_E_NOMEM;
-        memset(stamp + plan->component_room, 0,
-               (room - plan->component_room) * sizeof(*stamp));
+        memset(stamp + plan->component_room, 0, (room - plan->component_room) * sizeof(*stamp));
         plan->stamp = stamp;
         plan->component_room = room;
     }
@@ -84,8 +83,8 @@ static struct pleat_event *find(const struct pleat_plan *plan, uint32_t componen
 
 static struct pleat_event *append(struct pleat_plan *plan, uint16_t kind, uint32_t component)
 {
-    struct pleat_event fresh = {.time_us = plan->view->now_us, .kind = kind,
-                                .component = component};
+    struct pleat_event fresh = {
+        .time_us = plan->view->now_us, .kind = kind, .component = component};
     if (pleat_array_push(&plan->decisions, fresh)) {
         plan->failed = 1;
         return NULL;

@@ -1,9 +1,9 @@
 /* policy.h - the seam between the core and what decides.
  *
- * Five questions, a folder each; a policy answers one of them and is a file and a row of registry.c.
- * A pass asks the approach; the approach uses the other four. A policy may keep state: it is
- * changed only by observe (which also runs when a log is replayed), never while deciding, so that
- * the same log always gives the same decisions.
+ * Five questions, a folder each; a policy answers one of them and is a file and a row of
+ * registry.c. A pass asks the approach; the approach uses the other four. A policy may keep state:
+ * it is changed only by observe (which also runs when a log is replayed), never while deciding, so
+ * that the same log always gives the same decisions.
  *
  *   approach      who gets free processors first, and when is room made?   pra, pwa
  *   queue         in which order do waiting components start?              fcfs, scan
@@ -28,7 +28,7 @@ enum pleat_question {
 struct pleat_pass;
 
 struct pleat_policy {
-    uint32_t number; /* in logs: never reuse one */
+    uint32_t number;  /* in logs: never reuse one */
     uint32_t version; /* raise it when the policy's decisions change */
     enum pleat_question question;
     const char *name;   /* as users write it */

@@ -4,7 +4,7 @@
 
 /* The first of each question is the default. */
 static const struct pleat_policy *const all[] = {
-    &pleat_policy_pwa,       &pleat_policy_pra,       &pleat_policy_fcfs,  &pleat_policy_scan,
+    &pleat_policy_pwa,       &pleat_policy_pra,       &pleat_policy_fcfs,    &pleat_policy_scan,
     &pleat_policy_worst_fit, &pleat_policy_available, &pleat_policy_minimum, &pleat_policy_egs,
     &pleat_policy_fpsma,     &pleat_policy_none,
 };

@@ -7,8 +7,10 @@ static int32_t available_size(struct pleat_pass *pass, uint32_t component, uint3
 {
     (void)site;
     const struct pleat_component *job = &pass->view->components[component];
-    if (job->initial > 0 && job->initial < available)
-        available = job->initial;
+    int32_t smallest = pleat_accept_start(pass->view, job);
+    int32_t wanted = job->initial > smallest ? job->initial : smallest;
+    if (job->initial > 0 && wanted < available)
+        available = wanted;
     return pleat_accept_start_floor(pass->view, job, available);
 }
 

@@ -1,0 +1,199 @@
+/* Recounts what the core keeps incrementally. Runs after every event in tests. */
+#include "core/internal.h"
+
+#include <string.h>
+
+#define FAIL(...) return pleat_error_set(err, PLEAT_E_CORRUPT, __VA_ARGS__)
+
+static int check_claims(const struct pleat_core *core, struct pleat_site *sums, uint32_t *owned,
+                        struct pleat_error *err)
+{
+    for (uint32_t i = 0; i < core->claims.count; i++) {
+        const struct pleat_claim *claim = &core->claims.items[i];
+        if (claim->state == PLEAT_CLAIM_FREE)
+            continue;
+        if (claim->component >= core->components.count || claim->site >= core->sites.count)
+            FAIL("claim %u has no owner or site", i);
+        if (claim->count < 1)
+            FAIL("claim %u is of %d processors", i, claim->count);
+        owned[claim->component]++;
+        sums[claim->site].held += claim->count;
+        if (claim->state == PLEAT_CLAIM_RELEASING)
+            sums[claim->site].releasing += claim->count;
+        uint32_t in_pieces = 0;
+        for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = core->pieces.items[p].next)
+            in_pieces += core->pieces.items[p].count;
+        if (claim->first_piece != PLEAT_NONE && claim->state == PLEAT_CLAIM_HELD &&
+            in_pieces != (uint32_t)claim->count)
+            FAIL("claim %u of %d processors has pieces of %u", i, claim->count, in_pieces);
+    }
+    return 0;
+}
+
+/* What a component holds, against its state. */
+static int check_component(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
+{
+    const struct pleat_component *job = &core->components.items[index];
+    int32_t listed = 0;
+    uint32_t previous = PLEAT_NONE;
+    for (uint32_t c = job->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
+        const struct pleat_claim *claim = &core->claims.items[c];
+        enum pleat_purpose expected =
+            job->state == PLEAT_QUEUED ? PLEAT_FOR_EARMARK : PLEAT_FOR_RUN;
+        if (claim->component != index || claim->state != PLEAT_CLAIM_HELD ||
+            claim->previous != previous || claim->purpose != expected)
+            FAIL("component %u: claim %u is not one of its held ones", index, c);
+        listed += claim->count;
+        previous = c;
+    }
+    if (job->last_claim != previous)
+        FAIL("component %u: its list of claims has a loose end", index);
+    bool running = job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
+    if ((job->state == PLEAT_RESIZING) != (job->resize != PLEAT_NONE))
+        FAIL("component %u is %s, its resize is %d", index, pleat_state_name(job->state),
+             (int)job->resize);
+    if (job->state == PLEAT_QUEUED && listed != job->earmarked)
+        FAIL("component %u has %d earmarked, counts %d", index, listed, job->earmarked);
+    if (running) {
+        const struct pleat_resize *resize =
+            job->resize != PLEAT_NONE ? &core->resizes.items[job->resize] : NULL;
+        int32_t expected =
+            resize && resize->step == PLEAT_RESIZE_APPLIED ? resize->from : job->processors;
+        if (listed != expected)
+            FAIL("component %u runs on %d processors and holds %d", index, job->processors, listed);
+        if (job->target != (resize ? resize->to : job->processors))
+            FAIL("component %u: target %d", index, job->target);
+        if (job->processors < job->minimum)
+            FAIL("component %u runs on %d processors, below its minimum %d", index, job->processors,
+                 job->minimum);
+        /* a maximum lowered during a resize is seen to as soon as that is over */
+        if (job->processors > job->maximum && !resize &&
+            pleat_accept_largest(&core->view, job) >= pleat_accept_smallest(&core->view, job))
+            FAIL("component %u runs on %d processors, above its maximum %d, and is not being "
+                 "shrunk",
+                 index, job->processors, job->maximum);
+    }
+    if (pleat_state_is_final(job->state) && (listed || job->earmarked || job->coming))
+        FAIL("component %u is %s and holds processors", index, pleat_state_name(job->state));
+    return 0;
+}
+
+static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
+                       struct pleat_error *err)
+{
+    uint32_t waiting = 0, previous = PLEAT_NONE;
+    for (uint32_t c = core->view.queue_first; c != PLEAT_NONE; c = core->components.items[c].next) {
+        if (core->components.items[c].state != PLEAT_QUEUED ||
+            core->components.items[c].previous != previous)
+            FAIL("component %u in the queue is %s", c,
+                 pleat_state_name(core->components.items[c].state));
+        previous = c;
+        waiting++;
+    }
+    if (core->view.queue_last != previous)
+        FAIL("the queue has a loose end");
+    for (uint32_t i = 0; i < core->components.count; i++)
+        waiting -= core->components.items[i].state == PLEAT_QUEUED;
+    if (waiting != 0)
+        FAIL("the queue misses a waiting component");
+    for (uint32_t s = 0; s < core->sites.count; s++) {
+        int64_t latest = INT64_MIN;
+        for (uint32_t c = core->sites.items[s].malleable_first; c != PLEAT_NONE;
+             c = core->components.items[c].next) {
+            const struct pleat_component *job = &core->components.items[c];
+            if (job->start_us < latest || job->kind != PLEAT_MALLEABLE || job->site != s)
+                FAIL("component %u is out of order among the running ones", c);
+            latest = job->start_us;
+            sums[s].malleable_count++;
+            sums[s].resizing_count += job->state == PLEAT_RESIZING;
+            int32_t smallest = pleat_accept_smallest(&core->view, job);
+            sums[s].reclaimable += job->target > smallest ? job->target - smallest : 0;
+            sums[s].growers += job->target < (job->maximum < job->cap ? job->maximum : job->cap);
+        }
+    }
+    return 0;
+}
+
+static int check_resizes(const struct pleat_core *core, struct pleat_site *sums, int32_t *coming,
+                         struct pleat_error *err)
+{
+    uint32_t active = 0, resizing = 0;
+    for (uint32_t r = 0; r < core->resizes.count; r++) {
+        const struct pleat_resize *resize = &core->resizes.items[r];
+        if (resize->step == PLEAT_RESIZE_FREE)
+            continue;
+        active++;
+        const struct pleat_component *job = &core->components.items[resize->component];
+        if (job->resize != r)
+            FAIL("resize %u is not its component's", r);
+        if (resize->deadline == PLEAT_HEAP_NONE)
+            FAIL("resize %u has no deadline: it could wait for ever", r);
+        if ((resize->step == PLEAT_RESIZE_ACCEPTED || resize->step == PLEAT_RESIZE_GRANTED) &&
+            (resize->to > resize->from) != (resize->claim != PLEAT_NONE))
+            FAIL("resize %u from %d to %d: its claim is %d", r, resize->from, resize->to,
+                 (int)resize->claim);
+        if (resize->to < resize->from) {
+            if (resize->waiter != PLEAT_NONE)
+                coming[resize->waiter] += resize->from - resize->to;
+            else
+                sums[job->site].coming += resize->from - resize->to;
+        }
+    }
+    for (uint32_t i = 0; i < core->components.count; i++) {
+        resizing += core->components.items[i].state == PLEAT_RESIZING;
+        if (core->components.items[i].coming != coming[i])
+            FAIL("component %u expects %d processors, %d are coming", i,
+                 core->components.items[i].coming, coming[i]);
+    }
+    if (active != resizing)
+        FAIL("%u resizes under way, %u components in one", active, resizing);
+    return 0;
+}
+
+static int compare_sites(const struct pleat_core *core, const struct pleat_site *sums,
+                         struct pleat_error *err)
+{
+    for (uint32_t s = 0; s < core->sites.count; s++) {
+        const struct pleat_site *kept = &core->sites.items[s], *sum = &sums[s];
+        if (kept->held != sum->held || kept->releasing != sum->releasing ||
+            kept->coming != sum->coming || kept->reclaimable != sum->reclaimable ||
+            kept->malleable_count != sum->malleable_count ||
+            kept->resizing_count != sum->resizing_count || kept->growers != sum->growers)
+            FAIL("site %u: held %d/%d releasing %d/%d coming %d/%d reclaimable %d/%d malleable "
+                 "%u/%u resizing %u/%u growers %u/%u (kept/counted)",
+                 s, kept->held, sum->held, kept->releasing, sum->releasing, kept->coming,
+                 sum->coming, kept->reclaimable, sum->reclaimable, kept->malleable_count,
+                 sum->malleable_count, kept->resizing_count, sum->resizing_count, kept->growers,
+                 sum->growers);
+    }
+    return 0;
+}
+
+int pleat_core_check(const struct pleat_core *core, struct pleat_error *err)
+{
+    size_t components = core->components.count + 1, sites = core->sites.count + 1;
+    struct pleat_site *sums = calloc(sites, sizeof(*sums));
+    uint32_t *owned = calloc(components, sizeof(*owned));
+    int32_t *coming = calloc(components, sizeof(*coming));
+    int rc = PLEAT_E_NOMEM;
+    if (sums && owned && coming) {
+        rc = check_claims(core, sums, owned, err);
+        for (uint32_t i = 0; !rc && i < core->components.count; i++) {
+            if (owned[i] != core->components.items[i].claims)
+                rc = pleat_error_set(err, PLEAT_E_CORRUPT, "component %u owns %u claims, counts %u",
+                                     i, owned[i], core->components.items[i].claims);
+            else
+                rc = check_component(core, i, err);
+        }
+        if (!rc)
+            rc = check_lists(core, sums, err);
+        if (!rc)
+            rc = check_resizes(core, sums, coming, err);
+        if (!rc)
+            rc = compare_sites(core, sums, err);
+    }
+    free(sums);
+    free(owned);
+    free(coming);
+    return rc;
+}

@@ -1,0 +1,113 @@
+/* runner.h - the seam to how a kind of application lives: how to start it, resize it, end it.
+ *
+ * As with sites (site/site.h), a call only accepts; what comes of it arrives as an event:
+ *   start    -> STARTED | START_FAILED(reason)      later EXITED, once, whatever happened
+ *   ask      -> ANSWER(processors)
+ *   resize   -> APPLIED(processors), after a shrink then VACATED | RESIZE_FAILED
+ *   withdraw -> WITHDRAWN, or what the resize gives after all
+ *   kill     -> EXITED
+ * Repeated calls with the same run (and resize) change nothing, and are answered again.
+ * tests/conformance/runner.c runs over every runner.
+ */
+#ifndef PLEAT_RUNNER_RUNNER_H
+#define PLEAT_RUNNER_RUNNER_H
+
+#include <jansson.h>
+
+#include "model/host.h"
+#include "model/spec.h"
+
+enum pleat_runner_capability {
+    PLEAT_RUNNER_RESIZES = 1, /* its applications can change size while they run */
+    PLEAT_RUNNER_EMPTIES = 2  /* ... down to no processors at all */
+};
+
+/* How runners reach the agents of nodes; asynchronous, too. */
+struct pleat_agent_link {
+    void *arg;
+    /* Sends a request to the agent of a node (docs/protocol.md). params is stolen. A node without
+     * agent gets one first. What the agent notifies of comes back through `notice` of the runner;
+     * an error reply as a notice "start_failed" or "resize_failed". */
+    int (*send)(void *arg, uint32_t site, uint32_t node, const char *method, json_t *params,
+                struct pleat_error *err);
+};
+
+struct pleat_run_order {
+    uint64_t run;
+    uint32_t component;
+    uint64_t job;
+    uint32_t site, node; /* the node where its first process runs */
+    int32_t processes;
+    int32_t most; /* the largest size that it may ever have */
+    const struct pleat_spec *spec;
+    const char *stdout_path, *stderr_path;
+};
+
+struct pleat_change_order {
+    uint64_t run, resize;
+    uint32_t component;
+    uint32_t site, node;
+    int32_t from, processes; /* the size aimed at */
+    bool mandatory;
+};
+
+struct pleat_runner {
+    const struct pleat_runner_ops *ops;
+    const struct pleat_host *host;
+    const struct pleat_agent_link *agents;
+};
+
+struct pleat_runner_ops {
+    const char *name;
+    unsigned capabilities;
+    int (*start)(struct pleat_runner *runner, const struct pleat_run_order *order,
+                 struct pleat_error *err);
+    int (*ask)(struct pleat_runner *runner, const struct pleat_change_order *order,
+               struct pleat_error *err);
+    int (*resize)(struct pleat_runner *runner, const struct pleat_change_order *order,
+                  struct pleat_error *err);
+    int (*withdraw)(struct pleat_runner *runner, const struct pleat_change_order *order,
+                    struct pleat_error *err);
+    int (*kill)(struct pleat_runner *runner, const struct pleat_run_order *order,
+                struct pleat_error *err);
+    /* A notification of an agent about one of this runner's runs. PLEAT_E_PROTOCOL when it makes no
+     * sense; nothing is emitted then. */
+    int (*notice)(struct pleat_runner *runner, uint32_t component, const char *method,
+                  const json_t *params, struct pleat_error *err);
+    void (*close)(struct pleat_runner *runner);
+};
+
+/* A runner by name ("plain", "mpi", "malleable"); PLEAT_E_NOTFOUND. host and agents are borrowed
+ * until close. */
+int pleat_runner_open(const char *name, const struct pleat_host *host,
+                      const struct pleat_agent_link *agents, struct pleat_runner **runner,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Capabilities by name; 0 where there is no such runner (or it has none). */
+unsigned pleat_runner_capabilities(const char *name);
+
+/* ---- the fake: applications from nowhere, with delays and misbehaviour from a seed ---- */
+
+struct pleat_fake_runner_options {
+    uint64_t seed;
+    int64_t start_delay_us; /* all delays uniform in 0 .. this */
+    int64_t run_us;         /* processor-microseconds of work: ends when that much is done */
+    int64_t adapt_us;       /* until the next adaptation point */
+    int64_t vacate_us;
+    double start_fail; /* probabilities: the start fails (half of them the user's fault) */
+    double crash;      /* it dies with a signal before its work is done */
+    double refuse;     /* an asked one refuses; accepts part of the offer with the same odds */
+    double overaccept; /* an asked one accepts more than was offered */
+    double answer_twice;
+    double ignore;      /* a resize is never applied (withdrawing works) */
+    double stuck;       /* a resize is never applied, nor can it be withdrawn */
+    double resize_fail; /* the application reports that it could not */
+    double die_in_resize;
+};
+
+int pleat_fake_runner_open(const struct pleat_fake_runner_options *options,
+                           const struct pleat_host *host, struct pleat_runner **runner,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Processes that its applications have now (leaving ones included), for comparing. */
+int32_t pleat_fake_runner_processes(const struct pleat_runner *runner, uint32_t component);
+
+#endif

@@ -1,0 +1,216 @@
+/* A site without processors: answers after random delays, fails and takes away at random, all from
+ * a seed. Part of the product's tests, and a first-class site for the conformance suite. */
+#include <string.h>
+
+#include "base/random.h"
+#include "site/claimbook.h"
+
+enum pending_kind { PENDING_CLAIM, PENDING_RELEASE, PENDING_LOSS };
+
+struct pending {
+    uint64_t id;
+    uint32_t index;
+    int32_t count;
+    enum pending_kind kind;
+};
+
+PLEAT_ARRAY(pending_array, struct pending);
+
+struct fake_site {
+    struct pleat_site_instance base;
+    const struct pleat_host *host;
+    struct pleat_fake_site_options options;
+    struct pleat_random random;
+    struct pleat_claimbook book;
+    struct pending_array pending; /* by token; kind of an answered one stays */
+};
+
+static void answer(void *arg, uint64_t token);
+
+static int fake_open(const struct pleat_site_options *options, const struct pleat_host *host,
+                     struct pleat_site_instance **out, struct pleat_error *err)
+{
+    if (options->processors < 1 || options->processors > PLEAT_SIZE_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "site %s: %d processors", options->name,
+                               options->processors);
+    struct fake_site *site = calloc(1, sizeof(*site));
+    if (!site || pleat_claimbook_init(&site->book, options->processors)) {
+        free(site);
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    site->base.ops = &pleat_site_fake;
+    site->host = host;
+    if (options->fake)
+        site->options = *(const struct pleat_fake_site_options *)options->fake;
+    pleat_random_init(&site->random, site->options.seed);
+    struct pleat_event there = {
+        .kind = PLEAT_EV_SITE,
+        .component = options->index,
+        .u.site = {.capacity = options->processors, .threshold = options->threshold}};
+    host->emit(host->arg, &there);
+    *out = &site->base;
+    return 0;
+}
+
+static int fake_probe(struct pleat_site_instance *base, struct pleat_error *err)
+{
+    (void)base;
+    (void)err;
+    return 0;
+}
+
+static int64_t delay(struct fake_site *site, int64_t most)
+{
+    return (int64_t)pleat_random_below(&site->random, (uint64_t)most + 1);
+}
+
+static int schedule(struct fake_site *site, struct pending pending, int64_t delay_us)
+{
+    if (pleat_array_push(&site->pending, pending))
+        return PLEAT_E_NOMEM;
+    site->host->later(site->host->arg, delay_us, answer, site, site->pending.count - 1);
+    return 0;
+}
+
+static void emit_claim(struct fake_site *site, uint16_t kind, const struct pending *what,
+                       uint32_t reason)
+{
+    struct pleat_event event = {
+        .kind = kind,
+        .component = what->index,
+        .u.claim = {.claim = what->id, .count = what->count, .reason = reason}};
+    site->host->emit(site->host->arg, &event);
+}
+
+static void answer_claim(struct fake_site *site, struct pending *what)
+{
+    if (pleat_random_unit(&site->random) < site->options.fail) {
+        emit_claim(site, PLEAT_EV_CLAIM_FAILED, what, PLEAT_REASON_CLAIM_REFUSED);
+        return;
+    }
+    int32_t count = what->count;
+    if (count > 1 && pleat_random_unit(&site->random) < site->options.partial)
+        count = 1 + (int32_t)pleat_random_below(&site->random, (uint64_t)count);
+    struct pleat_booked *booked;
+    if (pleat_claimbook_take(&site->book, what->id, what->index, count, &booked)) {
+        emit_claim(site, PLEAT_EV_CLAIM_FAILED, what, PLEAT_REASON_CLAIM_REFUSED);
+        return;
+    }
+    pleat_claimbook_announce(booked, site->host);
+    if (pleat_random_unit(&site->random) < site->options.lose) {
+        struct pending loss = *what;
+        loss.kind = PENDING_LOSS;
+        (void)schedule(site, loss, delay(site, site->options.lose_delay_us));
+    }
+}
+
+static void answer(void *arg, uint64_t token)
+{
+    struct fake_site *site = arg;
+    struct pending what = site->pending.items[token];
+    switch (what.kind) {
+    case PENDING_CLAIM:
+        if (what.count > 0) /* 0: released before it was answered */
+            answer_claim(site, &what);
+        break;
+    case PENDING_RELEASE:
+        pleat_claimbook_drop(&site->book, what.id);
+        emit_claim(site, PLEAT_EV_RELEASED, &what, 0);
+        break;
+    case PENDING_LOSS: {
+        const struct pleat_booked *booked = pleat_claimbook_find(&site->book, what.id);
+        if (booked) {
+            what.count = booked->count;
+            pleat_claimbook_drop(&site->book, what.id);
+            emit_claim(site, PLEAT_EV_LOST, &what, 0);
+        }
+        break;
+    }
+    }
+}
+
+static struct pending *find_claim(struct fake_site *site, uint64_t id, enum pending_kind kind)
+{
+    for (size_t i = 0; i < site->pending.count; i++)
+        if (site->pending.items[i].id == id && site->pending.items[i].kind == kind)
+            return &site->pending.items[i];
+    return NULL;
+}
+
+static int fake_claim(struct pleat_site_instance *base, uint64_t id, uint32_t index, int32_t count,
+                      struct pleat_error *err)
+{
+    struct fake_site *site = (struct fake_site *)base;
+    const struct pleat_booked *booked = pleat_claimbook_find(&site->book, id);
+    if (booked) {
+        pleat_claimbook_announce(booked, site->host);
+        return 0;
+    }
+    if (find_claim(site, id, PENDING_CLAIM))
+        return 0;
+    if (count < 1)
+        return pleat_error_set(err, PLEAT_E_INVALID, "a claim of %d processors", count);
+    struct pending wish = {.id = id, .index = index, .count = count, .kind = PENDING_CLAIM};
+    return schedule(site, wish, delay(site, site->options.claim_delay_us));
+}
+
+static int fake_split(struct pleat_site_instance *base, uint64_t id, uint64_t into,
+                      uint32_t into_index, int32_t count, struct pleat_error *err)
+{
+    struct fake_site *site = (struct fake_site *)base;
+    if (!pleat_claimbook_find(&site->book, id))
+        return 0; /* lost, which the core has not heard yet */
+    int rc = pleat_claimbook_split(&site->book, id, into, into_index, count);
+    return rc ? pleat_error_set(err, rc, "claim %llu cannot be split", (unsigned long long)id) : 0;
+}
+
+static int fake_release(struct pleat_site_instance *base, uint64_t id, uint32_t index,
+                        struct pleat_error *err)
+{
+    struct fake_site *site = (struct fake_site *)base;
+    struct pending *asked = find_claim(site, id, PENDING_CLAIM);
+    if (asked)
+        asked->count = 0; /* not to be given any more */
+    struct pending back = {.id = id, .index = index, .kind = PENDING_RELEASE};
+    if (schedule(site, back, delay(site, site->options.release_delay_us)))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    return 0;
+}
+
+static int fake_adopt(struct pleat_site_instance *base, const struct pleat_site_claim *claim,
+                      struct pleat_error *err)
+{
+    struct fake_site *site = (struct fake_site *)base;
+    int rc = pleat_claimbook_adopt(&site->book, claim);
+    return rc ? pleat_error_set(err, rc, "claim %llu cannot be taken up",
+                                (unsigned long long)claim->id)
+              : 0;
+}
+
+static void fake_close(struct pleat_site_instance *base)
+{
+    struct fake_site *site = (struct fake_site *)base;
+    if (!site)
+        return;
+    pleat_claimbook_finish(&site->book);
+    pleat_array_finish(&site->pending);
+    free(site);
+}
+
+int32_t pleat_fake_site_in_use(const struct pleat_site_instance *base)
+{
+    const struct fake_site *site = (const struct fake_site *)base;
+    return site->book.slots - site->book.free;
+}
+
+const struct pleat_site_ops pleat_site_fake = {
+    .name = "fake",
+    .capabilities = PLEAT_SITE_SPLITS | PLEAT_SITE_GROWS,
+    .open = fake_open,
+    .probe = fake_probe,
+    .claim = fake_claim,
+    .split = fake_split,
+    .release = fake_release,
+    .adopt = fake_adopt,
+    .close = fake_close,
+};

@@ -1,0 +1,165 @@
+/* This machine: one node, whose slots Pleat keeps books of. What others use of it is measured
+ * (local_load.c) and respected. */
+#include <string.h>
+
+#include "site/claimbook.h"
+#include "site/local_load.h"
+
+struct local_site {
+    struct pleat_site_instance base;
+    const struct pleat_host *host;
+    uint32_t index;
+    int32_t threshold, background;
+    struct pleat_claimbook book;
+    struct pleat_local_load *load; /* NULL: load of others is ignored */
+};
+
+static void announce_site(struct local_site *site)
+{
+    struct pleat_event there = {.kind = PLEAT_EV_SITE,
+                                .component = site->index,
+                                .u.site = {.capacity = site->book.slots,
+                                           .threshold = site->threshold,
+                                           .background = site->background}};
+    site->host->emit(site->host->arg, &there);
+}
+
+static int local_open(const struct pleat_site_options *options, const struct pleat_host *host,
+                      struct pleat_site_instance **out, struct pleat_error *err)
+{
+    int32_t cpus = pleat_local_cpus();
+    int32_t slots = options->processors ? options->processors : cpus;
+    if (slots < 1 || slots > 65536)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "site %s: %d processors; this machine has %d, and from 1 to 65536 "
+                               "can be offered",
+                               options->name, slots, cpus);
+    struct local_site *site = calloc(1, sizeof(*site));
+    if (!site || pleat_claimbook_init(&site->book, slots)) {
+        free(site);
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    site->base.ops = &pleat_site_local;
+    site->host = host;
+    site->index = options->index;
+    site->threshold = options->threshold;
+    /* offered as more than it has, its slots are not processors: nothing to measure against */
+    if (options->background == 1 || (options->background == -1 && slots <= cpus)) {
+        int rc = pleat_local_load_create(options->root ? options->root : "", &site->load, err);
+        if (rc) {
+            pleat_claimbook_finish(&site->book);
+            free(site);
+            return rc;
+        }
+    }
+    announce_site(site);
+    *out = &site->base;
+    return 0;
+}
+
+static int local_probe(struct pleat_site_instance *base, struct pleat_error *err)
+{
+    struct local_site *site = (struct local_site *)base;
+    if (!site->load)
+        return 0;
+    int32_t background;
+    int rc =
+        pleat_local_load_sample(site->load, site->host->now_us(site->host->arg), &background, err);
+    if (rc || background == site->background)
+        return rc;
+    site->background = background;
+    struct pleat_event event = {.kind = PLEAT_EV_BACKGROUND,
+                                .component = site->index,
+                                .u.site = {.background = background}};
+    site->host->emit(site->host->arg, &event);
+    return 0;
+}
+
+static int local_claim(struct pleat_site_instance *base, uint64_t id, uint32_t index, int32_t count,
+                       struct pleat_error *err)
+{
+    struct local_site *site = (struct local_site *)base;
+    struct pleat_booked *booked = pleat_claimbook_find(&site->book, id);
+    int rc = booked ? 0 : pleat_claimbook_take(&site->book, id, index, count, &booked);
+    if (rc == PLEAT_E_NOMEM)
+        return pleat_error_set(err, rc, "out of memory");
+    if (rc == 0) {
+        pleat_claimbook_announce(booked, site->host);
+        return 0;
+    }
+    struct pleat_event failed = {.kind = PLEAT_EV_CLAIM_FAILED,
+                                 .component = index,
+                                 .u.claim = {.claim = id,
+                                             .reason = count > site->book.slots
+                                                           ? PLEAT_REASON_CLAIM_CANNOT
+                                                           : PLEAT_REASON_CLAIM_REFUSED}};
+    site->host->emit(site->host->arg, &failed);
+    return 0;
+}
+
+static int local_split(struct pleat_site_instance *base, uint64_t id, uint64_t into,
+                       uint32_t into_index, int32_t count, struct pleat_error *err)
+{
+    struct local_site *site = (struct local_site *)base;
+    int rc = pleat_claimbook_split(&site->book, id, into, into_index, count);
+    return rc ? pleat_error_set(err, rc, "claim %llu cannot be split", (unsigned long long)id) : 0;
+}
+
+static int local_release(struct pleat_site_instance *base, uint64_t id, uint32_t index,
+                         struct pleat_error *err)
+{
+    (void)err;
+    struct local_site *site = (struct local_site *)base;
+    pleat_claimbook_drop(&site->book, id);
+    struct pleat_event released = {
+        .kind = PLEAT_EV_RELEASED, .component = index, .u.claim = {.claim = id}};
+    site->host->emit(site->host->arg, &released);
+    return 0;
+}
+
+static int local_adopt(struct pleat_site_instance *base, const struct pleat_site_claim *claim,
+                       struct pleat_error *err)
+{
+    struct local_site *site = (struct local_site *)base;
+    int rc = pleat_claimbook_adopt(&site->book, claim);
+    if (rc == PLEAT_E_NOMEM)
+        return pleat_error_set(err, rc, "out of memory");
+    if (rc) { /* the machine is offered as fewer processors than before the restart */
+        struct pleat_event lost = {.kind = PLEAT_EV_LOST,
+                                   .component = claim->index,
+                                   .u.claim = {.claim = claim->id, .count = claim->count}};
+        site->host->emit(site->host->arg, &lost);
+    }
+    return 0;
+}
+
+static void local_close(struct pleat_site_instance *base)
+{
+    struct local_site *site = (struct local_site *)base;
+    if (!site)
+        return;
+    pleat_local_load_destroy(site->load);
+    pleat_claimbook_finish(&site->book);
+    free(site);
+}
+
+const struct pleat_site_ops pleat_site_local = {
+    .name = "local",
+    .capabilities = PLEAT_SITE_SPLITS | PLEAT_SITE_GROWS,
+    .open = local_open,
+    .probe = local_probe,
+    .claim = local_claim,
+    .split = local_split,
+    .release = local_release,
+    .adopt = local_adopt,
+    .close = local_close,
+};
+
+const struct pleat_site_ops *pleat_site_find(const char *kind)
+{
+    static const struct pleat_site_ops *const all[] = {&pleat_site_local, &pleat_site_fake};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (!strcmp(all[i]->name, kind))
+            return all[i];
+    return NULL;
+}

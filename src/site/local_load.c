@@ -1,0 +1,186 @@
+#include "site/local_load.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+
+struct process {
+    int pid, parent;
+    int ours;
+    uint64_t ticks; /* its own and its reaped children's */
+};
+
+PLEAT_ARRAY(process_array, struct process);
+
+struct pleat_local_load {
+    char root[256];
+    struct process_array processes;
+    uint64_t busy, ours; /* ticks at the last sample */
+    int64_t sampled_us;
+    double average; /* processors */
+    int32_t background;
+    long ticks_per_s;
+};
+
+int32_t pleat_local_cpus(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int32_t)online : 1;
+}
+
+int pleat_local_load_create(const char *root, struct pleat_local_load **out,
+                            struct pleat_error *err)
+{
+    struct pleat_local_load *load = calloc(1, sizeof(*load));
+    if (!load)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if ((size_t)snprintf(load->root, sizeof(load->root), "%s", root) >= sizeof(load->root)) {
+        free(load);
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "root %s: too long", root);
+    }
+    load->sampled_us = -1;
+    load->ticks_per_s = sysconf(_SC_CLK_TCK);
+    *out = load;
+    return 0;
+}
+
+void pleat_local_load_destroy(struct pleat_local_load *load)
+{
+    if (!load)
+        return;
+    pleat_array_finish(&load->processes);
+    free(load);
+}
+
+static int read_busy(const struct pleat_local_load *load, uint64_t *busy, struct pleat_error *err)
+{
+    char path[320];
+    snprintf(path, sizeof(path), "%s/proc/stat", load->root);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return pleat_error_sys(err, errno, "cannot read %s", path);
+    unsigned long long user, nice, system, idle, wait, irq, soft;
+    int fields = fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system,
+                        &idle, &wait, &irq, &soft);
+    fclose(file);
+    if (fields != 7)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s is not what it should be", path);
+    *busy = user + nice + system + irq + soft;
+    return 0;
+}
+
+/* One process's line; 0 where it is gone or makes no sense. */
+static int read_process(const struct pleat_local_load *load, const char *pid,
+                        struct process *process)
+{
+    char path[600], line[1024];
+    snprintf(path, sizeof(path), "%s/proc/%s/stat", load->root, pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    size_t length = fread(line, 1, sizeof(line) - 1, file);
+    fclose(file);
+    line[length] = '\0';
+    /* the name is in parentheses and may contain anything, so look for the last one */
+    char *open = strchr(line, '('), *close = strrchr(line, ')');
+    if (!open || !close || close < open)
+        return 0;
+    *close = '\0';
+    unsigned long long user, system;
+    long long child_user, child_system;
+    process->pid = atoi(pid);
+    if (sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld",
+               &process->parent, &user, &system, &child_user, &child_system) != 5)
+        return 0;
+    process->ticks = user + system + (uint64_t)child_user + (uint64_t)child_system;
+    process->ours = !strcmp(open + 1, "pleat-agent") || !strcmp(open + 1, "pleatd");
+    return 1;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct process *x = a, *y = b;
+    return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int read_processes(struct pleat_local_load *load, struct pleat_error *err)
+{
+    char path[320];
+    snprintf(path, sizeof(path), "%s/proc", load->root);
+    DIR *directory = opendir(path);
+    if (!directory)
+        return pleat_error_sys(err, errno, "cannot read %s", path);
+    load->processes.count = 0;
+    int rc = 0;
+    for (struct dirent *entry; !rc && (entry = readdir(directory));) {
+        struct process process;
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+            read_process(load, entry->d_name, &process))
+            rc = pleat_array_push(&load->processes, process);
+    }
+    closedir(directory);
+    if (rc)
+        return pleat_error_set(err, rc, "out of memory");
+    if (load->processes.count)
+        qsort(load->processes.items, load->processes.count, sizeof(struct process), by_pid);
+    return 0;
+}
+
+/* Ticks of all processes that are Pleat's or below one that is. */
+static uint64_t ticks_of_ours(struct pleat_local_load *load)
+{
+    struct process *items = load->processes.items;
+    for (int again = 1; again;) { /* as often as the tree is deep, at most */
+        again = 0;
+        for (size_t i = 0; i < load->processes.count; i++) {
+            struct process key = {.pid = items[i].parent};
+            const struct process *parent =
+                items[i].ours ? NULL
+                              : bsearch(&key, items, load->processes.count, sizeof(key), by_pid);
+            if (parent && parent->ours)
+                items[i].ours = again = 1;
+        }
+    }
+    uint64_t ticks = 0;
+    for (size_t i = 0; i < load->processes.count; i++)
+        if (items[i].ours)
+            ticks += items[i].ticks;
+    return ticks;
+}
+
+int pleat_local_load_sample(struct pleat_local_load *load, int64_t now_us, int32_t *background,
+                            struct pleat_error *err)
+{
+    uint64_t busy;
+    int rc = read_busy(load, &busy, err);
+    if (!rc)
+        rc = read_processes(load, err);
+    if (rc)
+        return rc;
+    uint64_t ours = ticks_of_ours(load);
+    double elapsed_s = (double)(now_us - load->sampled_us) / 1e6;
+    if (load->sampled_us >= 0 && elapsed_s > 0) {
+        double all = busy > load->busy ? (double)(busy - load->busy) : 0;
+        double mine = ours > load->ours ? (double)(ours - load->ours) : 0;
+        double others = all > mine ? (all - mine) / (double)load->ticks_per_s / elapsed_s : 0;
+        double weight = 1 - exp(-elapsed_s / 10);
+        load->average += weight * (others - load->average);
+        if (fabs(load->average - load->background) > 0.75)
+            load->background = (int32_t)lround(load->average);
+    }
+    load->busy = busy;
+    load->ours = ours;
+    load->sampled_us = now_us;
+    *background = load->background;
+    return 0;
+}

@@ -1,0 +1,292 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+static int64_t host_now(void *arg)
+{
+    return ((struct world *)arg)->now_us;
+}
+
+static void host_emit(void *arg, const struct pleat_event *event)
+{
+    struct world *world = arg;
+    struct pleat_event stamped = *event;
+    stamped.time_us = world->now_us;
+    assert_int_equal(pleat_array_push(&world->queue, stamped), 0);
+}
+
+static void host_later(void *arg, int64_t delay_us, void (*fn)(void *, uint64_t), void *fn_arg,
+                       uint64_t token)
+{
+    struct world *world = arg;
+    struct world_call call = {fn, fn_arg, token};
+    uint32_t handle;
+    assert_int_equal(pleat_array_push(&world->calls, call), 0);
+    assert_int_equal(
+        pleat_heap_push(&world->timers, world->now_us + delay_us, world->calls.count - 1, &handle),
+        0);
+}
+
+void world_init(struct world *world, const struct pleat_fake_runner_options *applications)
+{
+    memset(world, 0, sizeof(*world));
+    world->host = (struct pleat_host){world, host_now, host_emit, host_later};
+    world->now_us = INT64_C(1000000000);
+    world->check = true;
+    pleat_heap_init(&world->timers);
+    assert_int_equal(pleat_core_create(&world->core), 0);
+    assert_int_equal(pleat_fake_runner_open(applications, &world->host, &world->runner, NULL), 0);
+}
+
+void world_finish(struct world *world)
+{
+    for (uint32_t s = 0; s < world->site_count; s++)
+        world->sites[s]->ops->close(world->sites[s]);
+    world->runner->ops->close(world->runner);
+    pleat_core_destroy(world->core);
+    pleat_heap_finish(&world->timers);
+    pleat_array_finish(&world->calls);
+    pleat_array_finish(&world->queue);
+    pleat_array_finish(&world->log);
+    pleat_array_finish(&world->effects);
+}
+
+void world_add_site(struct world *world, int32_t processors, int32_t threshold,
+                    const struct pleat_fake_site_options *options)
+{
+    struct pleat_site_options site = {.name = "fake",
+                                      .index = world->site_count,
+                                      .processors = processors,
+                                      .threshold = threshold,
+                                      .fake = options};
+    assert_int_equal(
+        pleat_site_fake.open(&site, &world->host, &world->sites[world->site_count], NULL), 0);
+    world->site_count++;
+    world_settle(world);
+}
+
+/* What must hold of the world outside: nobody uses more than was handed out. */
+static void check_world(struct world *world)
+{
+    if (!world->check)
+        return;
+    struct pleat_error err;
+    int rc = pleat_core_check(world->core, &err);
+    if (rc)
+        fail_msg("at %lld us: %s", (long long)world->now_us, err.text);
+    const struct pleat_view *view = pleat_core_view(world->core);
+    for (uint32_t c = 0; c < view->component_count; c++) {
+        const struct pleat_component *job = &view->components[c];
+        int32_t processes = pleat_fake_runner_processes(world->runner, c);
+        int32_t held = 0;
+        for (uint32_t i = 0; i < pleat_core_claim_count(world->core); i++) {
+            const struct pleat_claim *claim = pleat_core_claim(world->core, i);
+            if (claim->state == PLEAT_CLAIM_HELD && claim->component == c)
+                held += claim->count;
+        }
+        if (processes > held)
+            fail_msg("job %llu (%s) has %d processes on %d processors",
+                     (unsigned long long)job->job, pleat_state_name(job->state), processes, held);
+    }
+}
+
+static void carry_out_claim(struct world *world, const struct pleat_effect *effect)
+{
+    struct pleat_site_instance *site = world->sites[effect->u.claim.site];
+    int rc;
+    if (effect->kind == PLEAT_DO_CLAIM)
+        rc = site->ops->claim(site, effect->id, effect->u.claim.index, effect->u.claim.count, NULL);
+    else if (effect->kind == PLEAT_DO_SPLIT)
+        rc = site->ops->split(site, effect->id, effect->u.claim.into, effect->u.claim.index,
+                              effect->u.claim.count, NULL);
+    else
+        rc = site->ops->release(site, effect->id, effect->u.claim.index, NULL);
+    assert_int_equal(rc, 0);
+}
+
+static void carry_out_run(struct world *world, const struct pleat_effect *effect)
+{
+    struct pleat_run_order run = {
+        .run = effect->id, .component = effect->component, .processes = effect->u.run.processes};
+    int rc = effect->kind == PLEAT_DO_START ? world->runner->ops->start(world->runner, &run, NULL)
+                                            : world->runner->ops->kill(world->runner, &run, NULL);
+    assert_int_equal(rc, 0);
+}
+
+static void carry_out_change(struct world *world, const struct pleat_effect *effect)
+{
+    const struct pleat_runner_ops *ops = world->runner->ops;
+    struct pleat_change_order order = {.run = effect->u.change.run,
+                                       .resize = effect->id,
+                                       .component = effect->component,
+                                       .from = effect->u.change.from,
+                                       .processes = effect->u.change.processes,
+                                       .mandatory = effect->flags & PLEAT_MANDATORY};
+    int rc = effect->kind == PLEAT_DO_ASK      ? ops->ask(world->runner, &order, NULL)
+             : effect->kind == PLEAT_DO_RESIZE ? ops->resize(world->runner, &order, NULL)
+                                               : ops->withdraw(world->runner, &order, NULL);
+    assert_int_equal(rc, 0);
+}
+
+static void note(struct world *world, const struct pleat_effect *effect)
+{
+    if (effect->kind == PLEAT_NOTE_STATE)
+        assert_true(pleat_transition_allowed((enum pleat_state)effect->u.state.from,
+                                             (enum pleat_state)effect->u.state.to));
+    if (effect->kind == PLEAT_NOTE_STATE && effect->u.state.to == PLEAT_RESIZING)
+        world->resizes_begun++;
+    if (effect->kind == PLEAT_NOTE_RESIZE && effect->u.change.outcome) {
+        world->resizes_ended++;
+        world->outcomes[effect->u.change.outcome]++;
+    }
+    world->warnings += effect->kind == PLEAT_NOTE_WARNING;
+}
+
+static void carry_out(struct world *world)
+{
+    for (size_t i = 0; i < world->effects.count; i++) {
+        struct pleat_effect effect = world->effects.items[i];
+        if (world->observe)
+            world->observe(world, &effect);
+        switch (effect.kind) {
+        case PLEAT_DO_CLAIM:
+        case PLEAT_DO_SPLIT:
+        case PLEAT_DO_RELEASE:
+            carry_out_claim(world, &effect);
+            break;
+        case PLEAT_DO_START:
+        case PLEAT_DO_KILL:
+            carry_out_run(world, &effect);
+            break;
+        case PLEAT_DO_ASK:
+        case PLEAT_DO_RESIZE:
+        case PLEAT_DO_WITHDRAW:
+            carry_out_change(world, &effect);
+            break;
+        default:
+            note(world, &effect);
+            break;
+        }
+    }
+    world->effects.count = 0;
+}
+
+static int apply(struct world *world, struct pleat_event event, struct pleat_error *err)
+{
+    event.time_us = world->now_us;
+    int rc = pleat_core_apply(world->core, &event, &world->effects, err);
+    if (rc == 0)
+        assert_int_equal(pleat_array_push(&world->log, event), 0);
+    check_world(world);
+    return rc;
+}
+
+void world_settle(struct world *world)
+{
+    while (world->queue.count > 0 || pleat_core_wants_pass(world->core)) {
+        for (size_t i = 0; i < world->queue.count; i++) {
+            struct pleat_error err;
+            int rc = apply(world, world->queue.items[i], &err);
+            if (rc < 0)
+                fail_msg("event '%s' was refused: %s", pleat_event_name(world->queue.items[i].kind),
+                         err.text);
+        }
+        world->queue.count = 0;
+        if (pleat_core_wants_pass(world->core)) {
+            struct pleat_error err = {0};
+            if (pleat_core_pass(world->core, world->now_us, &world->log, &world->effects, &err))
+                fail_msg("a pass failed: %s", err.text);
+            world->passes++;
+            check_world(world);
+        }
+        carry_out(world);
+    }
+}
+
+int world_event(struct world *world, struct pleat_event event, struct pleat_error *err)
+{
+    int rc = apply(world, event, err);
+    carry_out(world);
+    world_settle(world);
+    return rc;
+}
+
+/* The next thing that happens, at most at until_us; false when there is none. */
+static bool step(struct world *world, int64_t until_us)
+{
+    const struct pleat_heap_entry *timer = pleat_heap_first(&world->timers);
+    int64_t deadline = pleat_core_next_deadline(world->core);
+    int64_t next = timer && timer->time_us < deadline ? timer->time_us : deadline;
+    if (next == PLEAT_NEVER || next > until_us)
+        return false;
+    if (next > world->now_us)
+        world->now_us = next;
+    if (timer && timer->time_us == next) {
+        struct world_call call = world->calls.items[pleat_heap_pop(&world->timers).payload];
+        call.fn(call.arg, call.token);
+    } else {
+        struct pleat_event time = {.kind = PLEAT_EV_TIME, .component = PLEAT_NONE};
+        assert_int_equal(apply(world, time, NULL), 0);
+    }
+    carry_out(world);
+    world_settle(world);
+    return true;
+}
+
+bool world_run(struct world *world, int64_t until_us)
+{
+    while (step(world, until_us)) {
+    }
+    bool idle =
+        !pleat_heap_first(&world->timers) && pleat_core_next_deadline(world->core) == PLEAT_NEVER;
+    if (!idle && world->now_us < until_us)
+        world->now_us = until_us;
+    return idle;
+}
+
+void world_policy(struct world *world, enum pleat_question question, const char *name)
+{
+    const struct pleat_policy *policy = pleat_policy_find(question, name);
+    assert_non_null(policy);
+    struct pleat_event event = {
+        .kind = PLEAT_EV_POLICY,
+        .component = PLEAT_NONE,
+        .u.policy = {.question = question, .policy = policy->number, .version = policy->version}};
+    assert_int_equal(world_event(world, event, NULL), 0);
+}
+
+void world_parameter(struct world *world, enum pleat_parameter parameter, int64_t value)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_PARAMETER,
+                                .component = PLEAT_NONE,
+                                .u.parameter = {.which = parameter, .value = value}};
+    assert_int_equal(world_event(world, event, NULL), 0);
+}
+
+uint32_t world_submit(struct world *world, enum pleat_job_kind kind, int32_t minimum,
+                      int32_t maximum, int32_t initial)
+{
+    uint32_t component = pleat_core_next_component(world->core);
+    struct pleat_event event = {.kind = PLEAT_EV_SUBMIT,
+                                .component = component,
+                                .u.submit = {.job = component + 1,
+                                             .minimum = minimum,
+                                             .maximum = maximum,
+                                             .initial = initial,
+                                             .site = PLEAT_NONE,
+                                             .job_kind = (uint8_t)kind}};
+    struct pleat_error err;
+    if (world_event(world, event, &err))
+        fail_msg("submit was refused: %s", err.text);
+    return component;
+}
+
+const struct pleat_component *world_job(const struct world *world, uint32_t component)
+{
+    return &pleat_core_view(world->core)->components[component];
+}

@@ -1,0 +1,55 @@
+/* world.h - a core with fake sites and a fake runner in simulated time, for tests. */
+#ifndef PLEAT_TESTS_WORLD_H
+#define PLEAT_TESTS_WORLD_H
+
+#include "base/heap.h"
+#include "core/core.h"
+#include "runner/runner.h"
+#include "site/site.h"
+
+struct world_call {
+    void (*fn)(void *arg, uint64_t token);
+    void *arg;
+    uint64_t token;
+};
+
+PLEAT_ARRAY(world_calls, struct world_call);
+
+struct world {
+    struct pleat_core *core;
+    struct pleat_host host;
+    int64_t now_us;
+    struct pleat_heap timers; /* payload: index into calls */
+    struct world_calls calls;
+    struct pleat_events queue; /* emitted, not yet applied */
+    struct pleat_events log;   /* applied: what a store would hold */
+    struct pleat_effects effects;
+    struct pleat_site_instance *sites[8];
+    uint32_t site_count;
+    struct pleat_runner *runner;
+    bool check; /* recount after every event */
+    uint32_t resizes_begun, resizes_ended;
+    uint32_t outcomes[PLEAT_OUTCOME_COUNT];
+    uint32_t warnings, passes;
+    /* called with each effect before it is carried out; may be NULL */
+    void (*observe)(struct world *world, const struct pleat_effect *effect);
+};
+
+void world_init(struct world *world, const struct pleat_fake_runner_options *applications);
+void world_finish(struct world *world);
+void world_add_site(struct world *world, int32_t processors, int32_t threshold,
+                    const struct pleat_fake_site_options *options);
+/* Applies one input now, decides, carries out effects. The result of apply. */
+int world_event(struct world *world, struct pleat_event event, struct pleat_error *err);
+/* Applies what was emitted, and the pass that follows, until nothing is left to do now. */
+void world_settle(struct world *world);
+/* Runs until nothing is left to happen (or a bound of simulated time); false at the bound. */
+bool world_run(struct world *world, int64_t until_us);
+void world_policy(struct world *world, enum pleat_question question, const char *name);
+void world_parameter(struct world *world, enum pleat_parameter parameter, int64_t value);
+/* Submits one; the component's index. Fails the test if it is refused. */
+uint32_t world_submit(struct world *world, enum pleat_job_kind kind, int32_t minimum,
+                      int32_t maximum, int32_t initial);
+const struct pleat_component *world_job(const struct world *world, uint32_t component);
+
+#endif

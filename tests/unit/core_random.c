@@ -1,0 +1,251 @@
+/* Random users, sites and applications, all misbehaving; after every event everything is recounted.
+ *
+ * What must hold whatever happens: never more processors in use than exist, a job within its
+ * limits, no transition outside the table (all checked in support/world.c and core/check.c); every
+ * resize ends, every job ends, everything is given back. Then the log of each run is applied again:
+ * recovery gives the same state, and the policies decide the same again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "world.h"
+
+static struct pleat_event random_submit(struct pleat_random *random, const struct world *world)
+{
+    uint32_t component = pleat_core_next_component(world->core);
+    int32_t minimum = (int32_t)pleat_random_below(random, 9);
+    int32_t maximum = minimum + (int32_t)pleat_random_below(random, 20);
+    struct pleat_event event = {
+        .kind = PLEAT_EV_SUBMIT,
+        .component = component,
+        .flags = PLEAT_COMPONENT_EMPTY,
+        .u.submit = {.job = component + 1,
+                     .minimum = minimum,
+                     .maximum = maximum,
+                     .site = PLEAT_NONE,
+                     .sizes_kind = (uint8_t)pleat_random_below(random, PLEAT_SIZES_KIND_COUNT),
+                     .sizes_parameter = 0,
+                     .job_kind = (uint8_t)pleat_random_below(random, 3)}};
+    if (event.u.submit.sizes_kind == PLEAT_SIZES_MULTIPLES)
+        event.u.submit.sizes_parameter = 1 + (int32_t)pleat_random_below(random, 4);
+    if (pleat_random_below(random, 3) == 0)
+        event.flags |= PLEAT_COMPONENT_ASKS;
+    if (pleat_random_below(random, 3) == 0)
+        event.u.submit.initial = (minimum ? minimum : 1);
+    if (event.u.submit.job_kind == PLEAT_RIGID)
+        event.u.submit.maximum = minimum;
+    if (pleat_random_below(random, 5) == 0)
+        event.u.submit.site = (uint32_t)pleat_random_below(random, 3);
+    return event;
+}
+
+static struct pleat_event random_event(struct pleat_random *random, const struct world *world)
+{
+    uint32_t count = pleat_core_view(world->core)->component_count;
+    struct pleat_event event = {.component =
+                                    count ? (uint32_t)pleat_random_below(random, count) : 0};
+    switch (count ? pleat_random_below(random, 12) : 0) {
+    case 5:
+        event.kind = PLEAT_EV_CANCEL;
+        return event;
+    case 6:
+    case 7:
+        event.kind = PLEAT_EV_LIMITS;
+        event.u.limits.minimum = (int32_t)pleat_random_below(random, 6);
+        event.u.limits.maximum = (int32_t)pleat_random_below(random, 20);
+        return event;
+    case 8:
+    case 9:
+        event.kind = PLEAT_EV_DEMAND;
+        event.u.demand.processors = (int32_t)pleat_random_below(random, 20);
+        event.flags = (uint16_t)pleat_random_below(random, 2);
+        return event;
+    case 10:
+        event.kind = PLEAT_EV_BACKGROUND;
+        event.component = (uint32_t)pleat_random_below(random, world->site_count);
+        event.u.site.background = (int32_t)pleat_random_below(random, 6);
+        return event;
+    default:
+        return random_submit(random, world);
+    }
+}
+
+/* Applying the whole log, decisions and all, to a new core gives the same records. */
+static void check_recovery(const struct world *world)
+{
+    struct pleat_core *again;
+    struct pleat_effects effects = {0};
+    assert_int_equal(pleat_core_create(&again), 0);
+    for (size_t i = 0; i < world->log.count; i++) {
+        struct pleat_error err = {0};
+        int rc = pleat_core_apply(again, &world->log.items[i], &effects, &err);
+        if (rc)
+            fail_msg("record %zu ('%s') gives %d when applied again: %s", i,
+                     pleat_event_name(world->log.items[i].kind), rc, err.text);
+    }
+    const struct pleat_view *view = pleat_core_view(world->core);
+    const struct pleat_view *view_again = pleat_core_view(again);
+    assert_int_equal(view->component_count, view_again->component_count);
+    if (view->component_count)
+        assert_memory_equal(view->components, view_again->components,
+                            view->component_count * sizeof(*view->components));
+    assert_memory_equal(view->sites, view_again->sites, view->site_count * sizeof(*view->sites));
+    assert_int_equal(pleat_core_claim_count(world->core), pleat_core_claim_count(again));
+    pleat_array_finish(&effects);
+    pleat_core_destroy(again);
+}
+
+/* Applying only the inputs, and asking the policies at every PASS, gives the same decisions. */
+static void check_replay(const struct world *world)
+{
+    struct pleat_core *again;
+    struct pleat_effects effects = {0};
+    struct pleat_events decisions = {0};
+    assert_int_equal(pleat_core_create(&again), 0);
+    for (size_t i = 0; i < world->log.count;) {
+        const struct pleat_event *event = &world->log.items[i];
+        if (event->kind != PLEAT_EV_PASS) {
+            assert_int_equal(pleat_core_apply(again, event, &effects, NULL), 0);
+            i++;
+            continue;
+        }
+        decisions.count = 0;
+        assert_int_equal(pleat_core_pass(again, event->time_us, &decisions, &effects, NULL), 0);
+        assert_true(i + decisions.count <= world->log.count);
+        assert_memory_equal(decisions.items, event, decisions.count * sizeof(*event));
+        i += decisions.count;
+        effects.count = 0;
+    }
+    pleat_array_finish(&effects);
+    pleat_array_finish(&decisions);
+    pleat_core_destroy(again);
+}
+
+static uint32_t totals[PLEAT_OUTCOME_COUNT];
+
+static void check_all_over(const struct world *world)
+{
+    const struct pleat_view *view = pleat_core_view(world->core);
+    for (uint32_t c = 0; c < view->component_count; c++)
+        if (!pleat_state_is_final(view->components[c].state))
+            fail_msg(
+                "job %u of %u is still %s: %s %d..%d sizes %d/%d, tries %d; sites free %d %d %d", c,
+                view->component_count, pleat_state_name(view->components[c].state),
+                pleat_kind_name(view->components[c].kind), view->components[c].minimum,
+                view->components[c].maximum, view->components[c].sizes_kind,
+                view->components[c].sizes_parameter, view->components[c].tries,
+                view->sites[0].capacity - view->sites[0].held,
+                view->sites[1].capacity - view->sites[1].held,
+                view->sites[2].capacity - view->sites[2].held);
+    for (uint32_t s = 0; s < view->site_count; s++) {
+        assert_int_equal(view->sites[s].held, 0);
+        assert_int_equal(pleat_fake_site_in_use(world->sites[s]), 0);
+    }
+    assert_int_equal(world->resizes_begun, world->resizes_ended);
+}
+
+/* One random world, from a seed. */
+static void live(uint64_t seed, bool misbehave)
+{
+    struct pleat_random random;
+    pleat_random_init(&random, seed);
+    struct world world;
+    struct pleat_fake_runner_options applications = {.seed = seed,
+                                                     .start_delay_us = 300000,
+                                                     .run_us = 200000000,
+                                                     .adapt_us = 2000000,
+                                                     .vacate_us = 500000};
+    struct pleat_fake_site_options site = {.seed = seed,
+                                           .claim_delay_us = 1500000,
+                                           .release_delay_us = 400000,
+                                           .lose_delay_us = 9000000};
+    if (misbehave) {
+        applications.start_fail = applications.crash = 0.05;
+        applications.refuse = 0.2;
+        applications.overaccept = applications.answer_twice = 0.1;
+        applications.ignore = applications.resize_fail = 0.1;
+        applications.stuck = applications.die_in_resize = 0.05;
+        site.fail = site.partial = 0.1;
+        site.lose = 0.05;
+    }
+    world_init(&world, &applications);
+    for (int s = 0; s < 3; s++) {
+        site.seed++;
+        world_add_site(&world, 4 + (int32_t)pleat_random_below(&random, 24),
+                       (int32_t)pleat_random_below(&random, 3), &site);
+    }
+    struct pleat_event list = {.kind = PLEAT_EV_SIZES,
+                               .component = PLEAT_NONE,
+                               .u.sizes = {.list = 0, .count = 5, .values = {1, 2, 5, 7, 11}}};
+    assert_int_equal(world_event(&world, list, NULL), 0);
+    world_policy(&world, PLEAT_APPROACH, seed & 1 ? "pra" : "pwa");
+    world_policy(&world, PLEAT_MALLEABILITY, seed & 2 ? "fpsma" : "egs");
+    world_policy(&world, PLEAT_QUEUE, seed & 4 ? "scan" : "fcfs");
+    world_policy(&world, PLEAT_MOLDABILITY, seed & 8 ? "minimum" : "available");
+    if (seed & 16)
+        world_parameter(&world, PLEAT_PARAM_MAX_TRIES, 20);
+    for (int i = 0; i < 120; i++) {
+        world_run(&world, world.now_us + (int64_t)pleat_random_below(&random, 3000000));
+        struct pleat_error err;
+        /* many make no sense, and must be refused with nothing changed */
+        (void)world_event(&world, random_event(&random, &world), &err);
+    }
+    for (uint32_t s = 0; s < world.site_count; s++) {
+        struct pleat_event calm = {.kind = PLEAT_EV_BACKGROUND, .component = s};
+        (void)world_event(&world, calm, NULL);
+    }
+    /* a job that its user shrank to nothing stays there until the user says otherwise */
+    world_run(&world, world.now_us + INT64_C(1000) * 1000000);
+    for (uint32_t c = 0; c < pleat_core_next_component(world.core); c++) {
+        struct pleat_event cancel = {.kind = PLEAT_EV_CANCEL, .component = c};
+        if (world_job(&world, c)->cap == 0)
+            (void)world_event(&world, cancel, NULL);
+    }
+    if (!world_run(&world, world.now_us + INT64_C(100000) * 1000000))
+        fail_msg("seed %llu: not over after 100,000 s", (unsigned long long)seed);
+    check_all_over(&world);
+    check_recovery(&world);
+    check_replay(&world);
+    for (int o = 0; o < PLEAT_OUTCOME_COUNT; o++)
+        totals[o] += world.outcomes[o];
+    world_finish(&world);
+}
+
+static void test_well_behaved(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++)
+        live(seed, false);
+}
+
+static void test_misbehaving(void **state)
+{
+    (void)state;
+    memset(totals, 0, sizeof(totals));
+    for (uint64_t seed = 1000; seed < 1300; seed++)
+        live(seed, true);
+    /* a test that never met an outcome says nothing about it */
+    for (int o = PLEAT_OUTCOME_GROWN; o < PLEAT_OUTCOME_COUNT; o++) {
+        print_message("%-20s %u\n", pleat_outcome_name((enum pleat_outcome)o), totals[o]);
+        assert_true(totals[o] > 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) { /* one seed, for looking closer */
+        live(strtoull(argv[1], NULL, 10), argc > 2);
+        return 0;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_well_behaved),
+        cmocka_unit_test(test_misbehaving),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
