@@ -10,6 +10,8 @@ int pleat_array_reserve_raw(void **items, size_t *capacity, size_t count, size_t
 {
     if (extra <= *capacity - count)
         return 0;
+    if (extra > SIZE_MAX - count)
+        return PLEAT_E_NOMEM;
     size_t wanted = *capacity ? *capacity * 2 : 16;
     if (wanted < count + extra)
         wanted = count + extra;

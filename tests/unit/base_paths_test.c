@@ -1,0 +1,192 @@
+/* Where Pleat keeps things, and whom it trusts with a directory. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/paths.h"
+
+static const char *const names[] = {"PLEAT_DIR", "HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
+                                    "XDG_CONFIG_HOME"};
+
+static int clear_environment(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        unsetenv(names[i]);
+    return 0;
+}
+
+static struct pleat_paths get(void)
+{
+    struct pleat_paths paths;
+    struct pleat_error err;
+    if (pleat_paths_init(&paths, &err))
+        fail_msg("%s", err.text);
+    return paths;
+}
+
+static void assert_too_big(void)
+{
+    struct pleat_paths paths;
+    struct pleat_error err = {0};
+    assert_int_equal(pleat_paths_init(&paths, &err), PLEAT_E_TOOBIG);
+    assert_int_equal(err.code, PLEAT_E_TOOBIG);
+    assert_non_null(strstr(err.text, "PLEAT_DIR"));
+}
+
+static void test_private_instance(void **state)
+{
+    (void)state;
+    setenv("PLEAT_DIR", "/some/where", 1);
+    setenv("XDG_RUNTIME_DIR", "/run/user/1", 1);
+    struct pleat_paths paths = get();
+    assert_string_equal(paths.runtime, "/some/where");
+    assert_string_equal(paths.state, "/some/where");
+    assert_string_equal(paths.config, "/some/where");
+    assert_string_equal(paths.socket, "/some/where/pleatd.sock");
+}
+
+static void test_relative_private_instance(void **state)
+{
+    (void)state;
+    char before[256];
+    assert_non_null(getcwd(before, sizeof(before)));
+    assert_int_equal(chdir("/tmp"), 0);
+    setenv("PLEAT_DIR", "mine", 1);
+    assert_string_equal(get().socket, "/tmp/mine/pleatd.sock");
+    assert_int_equal(chdir(before), 0);
+    setenv("PLEAT_DIR", "", 1); /* empty is as if it were not set */
+    setenv("XDG_RUNTIME_DIR", "/run/user/1", 1);
+    assert_string_equal(get().runtime, "/run/user/1/pleat");
+}
+
+static void test_xdg(void **state)
+{
+    (void)state;
+    setenv("HOME", "/home/me", 1);
+    setenv("XDG_RUNTIME_DIR", "/run/user/1", 1);
+    struct pleat_paths paths = get();
+    assert_string_equal(paths.socket, "/run/user/1/pleat/pleatd.sock");
+    assert_string_equal(paths.state, "/home/me/.local/state/pleat");
+    assert_string_equal(paths.config, "/home/me/.config/pleat");
+    setenv("XDG_STATE_HOME", "/s", 1);
+    setenv("XDG_CONFIG_HOME", "/c", 1);
+    paths = get();
+    assert_string_equal(paths.state, "/s/pleat");
+    assert_string_equal(paths.config, "/c/pleat");
+    /* relative ones are to be ignored */
+    setenv("XDG_STATE_HOME", "s", 1);
+    setenv("XDG_CONFIG_HOME", "", 1);
+    paths = get();
+    assert_string_equal(paths.state, "/home/me/.local/state/pleat");
+    assert_string_equal(paths.config, "/home/me/.config/pleat");
+}
+
+static void test_without_any(void **state)
+{
+    (void)state;
+    char expected[64];
+    snprintf(expected, sizeof(expected), "/tmp/pleat-%lu", (unsigned long)getuid());
+    struct pleat_paths paths = get();
+    assert_string_equal(paths.runtime, expected);
+    assert_string_equal(paths.state, expected);
+    assert_string_equal(paths.config, expected);
+}
+
+static void test_too_long(void **state)
+{
+    (void)state;
+    char path[700];
+    memset(path, 'a', sizeof(path));
+    path[0] = '/';
+    path[sizeof(path) - 1] = '\0';
+    setenv("PLEAT_DIR", path, 1);
+    assert_too_big();
+    unsetenv("PLEAT_DIR");
+    setenv("XDG_RUNTIME_DIR", path, 1);
+    assert_too_big();
+    setenv("XDG_RUNTIME_DIR", "/run", 1);
+    setenv("XDG_STATE_HOME", path, 1);
+    assert_too_big();
+    unsetenv("XDG_STATE_HOME");
+    setenv("HOME", path, 1);
+    assert_too_big();
+    unsetenv("HOME");
+    /* the longest that fits, and one more */
+    size_t longest = sizeof(((struct pleat_paths *)0)->socket) - 1 - strlen("/pleatd.sock");
+    path[longest] = '\0';
+    setenv("PLEAT_DIR", path, 1);
+    assert_int_equal(strlen(get().socket), sizeof(((struct pleat_paths *)0)->socket) - 1);
+    path[longest] = 'a';
+    path[longest + 1] = '\0';
+    setenv("PLEAT_DIR", path, 1);
+    assert_too_big();
+}
+
+static void test_make_private(void **state)
+{
+    (void)state;
+    char base[64] = "/tmp/pleat-test-XXXXXX", path[128], part[128];
+    struct stat st;
+    struct pleat_error err;
+    assert_non_null(mkdtemp(base));
+    snprintf(part, sizeof(part), "%s/a", base);
+    snprintf(path, sizeof(path), "%s/a/b", base);
+    assert_int_equal(pleat_paths_make_private(path, &err), 0);
+    assert_int_equal(stat(part, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0700);
+    assert_int_equal(pleat_paths_make_private(path, &err), 0); /* again */
+    char slash[160];
+    snprintf(slash, sizeof(slash), "%s/", path);
+    assert_int_equal(pleat_paths_make_private(slash, &err), 0);
+    /* others may look, not write */
+    assert_int_equal(chmod(path, 0755), 0);
+    assert_int_equal(pleat_paths_make_private(path, &err), 0);
+    assert_int_equal(chmod(path, 0770), 0);
+    assert_int_equal(pleat_paths_make_private(path, &err), PLEAT_E_PERMISSION);
+    assert_int_equal(chmod(path, 0702), 0);
+    assert_int_equal(pleat_paths_make_private(path, &err), PLEAT_E_PERMISSION);
+    assert_non_null(strstr(err.text, path));
+    assert_int_equal(rmdir(path), 0);
+    /* a file in its place */
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_int_equal(pleat_paths_make_private(path, &err), PLEAT_E_INVALID);
+    snprintf(slash, sizeof(slash), "%s/c", path);
+    assert_int_equal(pleat_paths_make_private(slash, &err), PLEAT_E_SYSTEM);
+    assert_int_equal(unlink(path), 0);
+    if (geteuid() == 0) { /* another user's */
+        assert_int_equal(chown(part, 65534, 65534), 0);
+        assert_int_equal(pleat_paths_make_private(part, &err), PLEAT_E_PERMISSION);
+        assert_non_null(strstr(err.text, "65534"));
+    }
+    assert_int_equal(rmdir(part), 0);
+    assert_int_equal(rmdir(base), 0);
+    char long_path[600];
+    memset(long_path, 'a', sizeof(long_path) - 1);
+    long_path[sizeof(long_path) - 1] = '\0';
+    long_path[0] = '/';
+    assert_int_equal(pleat_paths_make_private(long_path, &err), PLEAT_E_TOOBIG);
+}
+
+#define fresh(test) cmocka_unit_test_setup(test, clear_environment)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        fresh(test_private_instance),
+        fresh(test_relative_private_instance),
+        fresh(test_xdg),
+        fresh(test_without_any),
+        fresh(test_too_long),
+        fresh(test_make_private),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
