@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "shm/mailbox-rank.h"
 
 #define STATE_BITS 3
@@ -55,9 +55,7 @@ static uint64_t word_become(uint64_t word, enum pleat_word_state state)
 
 static uint64_t now_ns(void)
 {
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec;
+    return (uint64_t)pleat_clock_monotonic_ns();
 }
 
 static size_t segment_bytes(uint32_t max_ranks)

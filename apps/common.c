@@ -1,0 +1,59 @@
+#include "common.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+void app_give_up(const char *what, const struct pleat_error *err)
+{
+    fprintf(stderr, "%s: %s\n", what, err->text);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+int app_not_begun(struct pleat_session *session, const struct pleat_error *err)
+{
+    if (!pleat_session_joined(session))
+        app_give_up("cannot begin", err);
+    fprintf(stderr, "a new rank could not join: %s\n", err->text);
+    pleat_session_finish(session);
+    MPI_Finalize();
+    return 0;
+}
+
+long long app_number(const char *option, const char *text, long long least, long long most)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    if (shift)
+        end++;
+    if (errno || end == text || *end || number > (INT64_MAX >> shift) || number < 0 ||
+        number << shift < least || number << shift > most) {
+        fprintf(stderr, "--%s wants a number from %lld to %lld, not '%s'\n", option, least, most,
+                text);
+        exit(2);
+    }
+    return number << shift;
+}
+
+void app_pause(double milliseconds)
+{
+    if (milliseconds <= 0)
+        return;
+    struct timespec left = {.tv_sec = (time_t)(milliseconds / 1000)};
+    left.tv_nsec = (long)((milliseconds - 1000.0 * (double)left.tv_sec) * 1e6);
+    while (nanosleep(&left, &left) && errno == EINTR)
+        ;
+}
+
+double app_noise(unsigned long long a, unsigned long long b)
+{
+    uint64_t x = a * UINT64_C(0x9e3779b97f4a7c15) ^ (b + 1) * UINT64_C(0xc2b2ae3d27d4eb4f);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
+}

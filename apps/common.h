@@ -1,0 +1,24 @@
+/* common.h - what the example programs share: reading options, giving up, pausing. */
+#ifndef PLEAT_APPS_COMMON_H
+#define PLEAT_APPS_COMMON_H
+
+#include <pleat.h>
+
+/* Prints what failed and why, and ends all ranks. */
+void app_give_up(const char *what, const struct pleat_error *err);
+
+/* For a joiner that was not let in: the program goes on without it, so it leaves quietly (a failing
+ * exit code would make mpirun end all ranks). Everybody else gives up. Returns the exit code. */
+int app_not_begun(struct pleat_session *session, const struct pleat_error *err);
+
+/* A number, optionally followed by K, M or G (powers of 1024); prints a message and exits with 2
+ * when it is not one, or not within [least, most]. */
+long long app_number(const char *option, const char *text, long long least, long long most);
+
+/* Sleeps, to stretch an iteration. */
+void app_pause(double milliseconds);
+
+/* Uniform in [0, 1), the same for the same arguments on every machine and number of ranks. */
+double app_noise(unsigned long long a, unsigned long long b);
+
+#endif

@@ -1,0 +1,246 @@
+/* loop - the smallest malleable program: a loop that does nothing, with state to carry along.
+ *
+ * For measuring what a resize costs (--state), and for testing Pleat itself: it checks every byte
+ * of its state after each resize, and misbehaves on request.
+ */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common.h"
+
+static const char usage[] =
+    "usage: mpirun ... loop [options]\n"
+    "A loop of barriers that carries state along when it is resized, and checks it.\n"
+    "  --iterations N   iterations (default 1000)\n"
+    "  --resizes N      end after N resizes, however many iterations that takes\n"
+    "  --state BYTES    bytes of state, all ranks together (default 64K; K, M, G allowed)\n"
+    "  --rows N         rows of the state (default 1000)\n"
+    "  --halo N         halo rows on either side of a block (default 1)\n"
+    "  --pause MS       sleep in every iteration (default 0)\n"
+    "  --loose          no barrier: ranks run at their own speed\n"
+    "Answering offers (default: accept all):\n"
+    "  --accept LIST    accept only sizes in LIST, for example 1,2,4,8\n"
+    "  --greedy         answer with more than was offered\n"
+    "Misbehaving, for tests:\n"
+    "  --die-at I       rank --die-rank (default 0) kills itself in iteration I\n"
+    "  --die-rank R     which rank dies\n"
+    "  --stuck-at I     from iteration I on, never reach an adaptation point\n"
+    "  --die-joining    a rank that joins kills itself before it has joined\n"
+    "  --mismatch       ranks that join register other rows, so that they are not let in\n";
+
+struct options {
+    long long iterations, resizes, state, rows, halo, die_at, die_rank, stuck_at;
+    double pause_ms;
+    const char *accept;
+    int loose, greedy, die_joining, mismatch;
+};
+
+enum {
+    ITERATIONS = 1,
+    RESIZES,
+    STATE,
+    ROWS,
+    HALO,
+    PAUSE,
+    ACCEPT,
+    DIE_AT,
+    DIE_RANK,
+    STUCK_AT,
+    HELP
+};
+
+static void read_options(int argc, char **argv, struct options *o)
+{
+    *o = (struct options){.iterations = 1000,
+                          .resizes = -1,
+                          .state = 65536,
+                          .rows = 1000,
+                          .halo = 1,
+                          .die_at = -1,
+                          .stuck_at = -1};
+    const struct option table[] = {{"iterations", 1, NULL, ITERATIONS},
+                                   {"resizes", 1, NULL, RESIZES},
+                                   {"state", 1, NULL, STATE},
+                                   {"rows", 1, NULL, ROWS},
+                                   {"halo", 1, NULL, HALO},
+                                   {"pause", 1, NULL, PAUSE},
+                                   {"loose", 0, &o->loose, 1},
+                                   {"accept", 1, NULL, ACCEPT},
+                                   {"greedy", 0, &o->greedy, 1},
+                                   {"die-at", 1, NULL, DIE_AT},
+                                   {"die-rank", 1, NULL, DIE_RANK},
+                                   {"stuck-at", 1, NULL, STUCK_AT},
+                                   {"die-joining", 0, &o->die_joining, 1},
+                                   {"mismatch", 0, &o->mismatch, 1},
+                                   {"help", 0, NULL, HELP},
+                                   {NULL, 0, NULL, 0}};
+    const long long most = 1LL << 50;
+    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
+        if (c == ITERATIONS)
+            o->iterations = app_number("iterations", optarg, 0, most);
+        else if (c == RESIZES)
+            o->resizes = app_number("resizes", optarg, 0, most);
+        else if (c == STATE)
+            o->state = app_number("state", optarg, 8, most);
+        else if (c == ROWS)
+            o->rows = app_number("rows", optarg, 1, most);
+        else if (c == HALO)
+            o->halo = app_number("halo", optarg, 0, 1000);
+        else if (c == PAUSE)
+            o->pause_ms = (double)app_number("pause", optarg, 0, 1000000);
+        else if (c == ACCEPT)
+            o->accept = optarg;
+        else if (c == DIE_AT)
+            o->die_at = app_number("die-at", optarg, 0, most);
+        else if (c == DIE_RANK)
+            o->die_rank = app_number("die-rank", optarg, 0, 65535);
+        else if (c == STUCK_AT)
+            o->stuck_at = app_number("stuck-at", optarg, 0, most);
+        else if (c == HELP) {
+            fputs(usage, stdout);
+            exit(0);
+        } else if (c != 0) {
+            fputs(usage, stderr);
+            exit(2);
+        }
+    }
+}
+
+/* The largest size of the list that lies between what there is and what is offered. */
+static int choose(int current, int offered, int mandatory, void *arg)
+{
+    const struct options *o = arg;
+    int low = current < offered ? current : offered;
+    int high = current < offered ? offered : current;
+    int best = current;
+    (void)mandatory;
+    if (o->greedy)
+        return 2 * high;
+    for (const char *at = o->accept; at && *at;) {
+        char *end;
+        long size = strtol(at, &end, 10);
+        if (end == at)
+            break;
+        if (size >= low && size <= high &&
+            (current < offered ? size > best : best == current || size < best))
+            best = (int)size;
+        at = *end == ',' ? end + 1 : end;
+    }
+    return best;
+}
+
+/* ---- the state: word i of row r has a value of its own ---- */
+
+static unsigned long long word_of(long long row, long long i)
+{
+    return (unsigned long long)row * 1000003ULL ^ (unsigned long long)i * 2654435761ULL;
+}
+
+static void fill(const struct pleat_rows *rows, long long words)
+{
+    unsigned long long *data = pleat_rows_data(rows);
+    for (long long r = 0; r < pleat_rows_count(rows); r++)
+        for (long long i = 0; i < words; i++)
+            data[r * words + i] = word_of(pleat_rows_first(rows) + r, i);
+}
+
+static long long wrong_words(const struct pleat_rows *rows, long long words, long long halo)
+{
+    const unsigned long long *data = pleat_rows_data(rows);
+    long long count = pleat_rows_count(rows);
+    long long wrong = 0;
+    for (long long r = 0; r < count; r++)
+        for (long long i = 0; i < words; i++)
+            wrong += data[r * words + i] != word_of(pleat_rows_first(rows) + r, i);
+    for (long long i = 0; count && i < halo * words; i++)
+        wrong += (data[i - halo * words] != 0) + (data[count * words + i] != 0);
+    return wrong;
+}
+
+/* Nothing to check may be lost either: the rows of all ranks together are all rows. */
+static long long check(struct pleat_session *session, const struct pleat_rows *rows,
+                       const struct options *o, long long words)
+{
+    long long mine[2] = {wrong_words(rows, words, o->halo), pleat_rows_count(rows)};
+    long long all[2];
+    MPI_Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, pleat_session_comm(session));
+    return all[0] + (all[1] != o->rows);
+}
+
+static void misbehave(const struct pleat_session *session, const struct options *o,
+                      long long iteration)
+{
+    if (iteration == o->die_at && pleat_session_rank(session) == o->die_rank)
+        raise(SIGKILL);
+    while (o->stuck_at >= 0 && iteration >= o->stuck_at)
+        pause();
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    struct pleat_session *session;
+    struct pleat_rows *rows;
+    struct pleat_error err;
+    MPI_Comm parent;
+    long long counters[3] = {0}; /* iterations, resizes, wrong words */
+
+    read_options(argc, argv, &o);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_get_parent(&parent);
+    if (o.die_joining && parent != MPI_COMM_NULL)
+        raise(SIGKILL);
+    if (pleat_session_create(&session, &err))
+        app_give_up("cannot create the session", &err);
+    pleat_session_on_offer(session, o.accept || o.greedy ? choose : NULL, &o);
+    if (o.mismatch && pleat_session_joined(session))
+        o.rows++;
+    long long words = (o.state / o.rows + 7) / 8;
+    if (words < 1)
+        words = 1;
+    if (pleat_value_register(session, "counters", counters, sizeof(counters), &err) ||
+        pleat_rows_create(session, "state", o.rows, (size_t)words * 8, (int)o.halo, &rows, &err))
+        app_give_up("cannot register the state", &err);
+
+    int begun = pleat_session_begin(session, &err);
+    if (begun < 0)
+        return app_not_begun(session, &err);
+    if (begun == PLEAT_STARTED) {
+        fill(rows, words);
+    } else {
+        counters[1]++;
+        counters[2] += check(session, rows, &o, words);
+    }
+
+    int what = PLEAT_SAME;
+    while (what != PLEAT_LEAVE &&
+           (o.resizes < 0 ? counters[0] < o.iterations : counters[1] < o.resizes)) {
+        app_pause(o.pause_ms);
+        misbehave(session, &o, counters[0]);
+        if (!o.loose)
+            MPI_Barrier(pleat_session_comm(session));
+        counters[0]++;
+        what = pleat_session_adapt(session, &err);
+        if (what < 0)
+            app_give_up("adaptation point", &err);
+        if (what == PLEAT_GREW || what == PLEAT_SHRANK) {
+            counters[1]++;
+            counters[2] += check(session, rows, &o, words);
+        }
+    }
+
+    int failed = 0;
+    if (what != PLEAT_LEAVE) {
+        counters[2] += check(session, rows, &o, words);
+        failed = counters[2] != 0;
+        if (pleat_session_rank(session) == 0)
+            printf("RESULT %s iterations=%lld resizes=%lld ranks=%d\n", failed ? "wrong" : "ok",
+                   counters[0], counters[1], pleat_session_size(session));
+    }
+    pleat_session_finish(session);
+    MPI_Finalize();
+    return failed;
+}

@@ -1,0 +1,352 @@
+/* A resize, once all ranks are inside.
+ *
+ * Grow: spawn, merge, move the data over the merged communicator, free the old one. Shrink: move
+ * the data over the old communicator, split it, free it. In both, everything that can fail for a
+ * reason other than a dying process is tried first (prepare) and its outcome agreed on; until then
+ * nothing has changed, and after a "no" the old communicator and the old data are still in use.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/session.h"
+#include "base/clock.h"
+
+#define HELLO_MAGIC UINT64_C(0x31706d6f636c7770)
+
+/* A clean "no": nothing has changed. Negative codes mean that the session is broken. */
+#define REFUSED 1
+
+/* What rank 0 says before the data move. */
+struct hello {
+    uint64_t magic;
+    uint64_t iteration; /* the adaptation point at which it happens */
+    uint64_t shape;
+    int64_t old_size;
+    int64_t new_size;
+};
+
+/* ---- moving what is registered ---- */
+
+static void cancel_objects(struct pleat_session *session, const struct pleat_object *until)
+{
+    for (struct pleat_object *object = session->objects; object != until; object = object->next)
+        object->ops->cancel(object);
+    free(session->packed);
+    session->packed = NULL;
+}
+
+static int prepare_objects(struct pleat_session *session, const struct pleat_change *change,
+                           struct pleat_error *err)
+{
+    session->packed = malloc(session->values_bytes ? session->values_bytes : 1);
+    if (!session->packed)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to send %zu bytes of values",
+                               session->values_bytes);
+    for (struct pleat_object *object = session->objects; object; object = object->next) {
+        int code = object->ops->prepare(object, change, err);
+        if (code) {
+            cancel_objects(session, object);
+            return code;
+        }
+    }
+    return 0;
+}
+
+/* Joiners get rank 0's values; the others have the same and keep them. */
+static int send_values(struct pleat_session *session, const struct pleat_change *change,
+                       struct pleat_error *err)
+{
+    if (change->new_size <= change->old_size || !session->values_bytes)
+        return 0;
+    size_t at = 0;
+    for (size_t i = 0; change->rank == 0 && i < session->values.count; i++) {
+        const struct pleat_value *value = &session->values.items[i];
+        memcpy(session->packed + at, value->ptr, value->bytes);
+        at += value->bytes;
+    }
+    int code = pleat_mpi_check(
+        MPI_Bcast(session->packed, (int)session->values_bytes, MPI_BYTE, 0, change->comm),
+        "sending values to new ranks", err);
+    at = 0;
+    for (size_t i = 0; !code && change->rank >= change->old_size && i < session->values.count;
+         i++) {
+        const struct pleat_value *value = &session->values.items[i];
+        memcpy(value->ptr, session->packed + at, value->bytes);
+        at += value->bytes;
+    }
+    return code;
+}
+
+/* Moves everything. `code`: what went wrong on this rank before. 0, REFUSED or negative. */
+static int move_all(struct pleat_session *session, const struct pleat_change *change, int code,
+                    struct pleat_error *err)
+{
+    int agreed = 0;
+    if (!code)
+        code = prepare_objects(session, change, err);
+    int failed = pleat_mpi_agree(change->comm, code, &agreed, err);
+    if (failed)
+        return failed;
+    if (agreed) {
+        if (!code) {
+            cancel_objects(session, NULL);
+            pleat_error_set(err, agreed, "another rank could not take part (%s)",
+                            pleat_error_name(agreed));
+        }
+        return REFUSED;
+    }
+    for (struct pleat_object *object = session->objects; object && !code; object = object->next)
+        code = object->ops->exchange(object, change, err);
+    if (!code)
+        code = send_values(session, change, err);
+    free(session->packed);
+    session->packed = NULL;
+    if (code)
+        return code;
+    for (struct pleat_object *object = session->objects; object; object = object->next)
+        object->ops->commit(object, change);
+    /* "Applied" is only true once every rank has its data. */
+    return pleat_mpi_agree(change->comm, 0, &agreed, err);
+}
+
+static uint64_t moved_bytes(const struct pleat_session *session, const struct pleat_change *change)
+{
+    uint64_t bytes = 0;
+    for (const struct pleat_object *object = session->objects; object; object = object->next)
+        bytes += object->ops->moved(object, change);
+    return bytes;
+}
+
+static int say_hello(struct pleat_session *session, const struct pleat_change *change,
+                     struct hello *hello, struct pleat_error *err)
+{
+    *hello = (struct hello){.magic = HELLO_MAGIC,
+                            .iteration = session->self.iteration,
+                            .shape = pleat_session_shape(session),
+                            .old_size = change->old_size,
+                            .new_size = change->new_size};
+    return pleat_mpi_check(MPI_Bcast(hello, (int)sizeof(*hello), MPI_BYTE, 0, change->comm),
+                           "greeting between old and new ranks", err);
+}
+
+static int check_hello(const struct pleat_session *session, const struct hello *hello,
+                       struct pleat_error *err)
+{
+    if (hello->magic != HELLO_MAGIC)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "old and new ranks use different versions of libpleat");
+    if (hello->shape != pleat_session_shape(session))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "ranks have registered different values or rows (names, sizes and "
+                               "order must agree)");
+    return 0;
+}
+
+/* ---- grow and shrink ---- */
+
+static void adopt(struct pleat_session *session, MPI_Comm comm, int size)
+{
+    MPI_Comm_free(&session->comm);
+    session->comm = comm;
+    session->size = size;
+    session->busy_ns = 0;
+    session->busy_count = 0;
+    pleat_mailbox_publish(&session->self, 0, 0);
+}
+
+static int grow(struct pleat_session *session, int target, struct pleat_mailbox_cost *cost,
+                struct pleat_error *err)
+{
+    int64_t start = pleat_clock_monotonic_ns();
+    MPI_Comm children = MPI_COMM_NULL;
+    MPI_Comm merged = MPI_COMM_NULL;
+    bool refused = false;
+    int code = pleat_mpi_spawn(session->comm, session->rank, target - session->size, &children,
+                               &refused, err);
+    if (code)
+        return refused ? REFUSED : code;
+    code = pleat_mpi_merge(&children, false, &merged, err);
+    if (code)
+        return code;
+    int64_t spawned = pleat_clock_monotonic_ns();
+    const struct pleat_change change = {
+        .comm = merged, .rank = session->rank, .old_size = session->size, .new_size = target};
+    struct hello hello;
+    code = say_hello(session, &change, &hello, err);
+    if (code)
+        return code;
+    cost->bytes = moved_bytes(session, &change);
+    code = move_all(session, &change, check_hello(session, &hello, err), err);
+    if (code == REFUSED)
+        MPI_Comm_free(&merged);
+    if (code)
+        return code;
+    cost->processes_ns = (uint64_t)(spawned - start);
+    cost->redistribute_ns = (uint64_t)(pleat_clock_monotonic_ns() - spawned);
+    adopt(session, merged, target);
+    return 0;
+}
+
+static int shrink(struct pleat_session *session, int target, struct pleat_mailbox_cost *cost,
+                  struct pleat_error *err)
+{
+    int64_t start = pleat_clock_monotonic_ns();
+    const struct pleat_change change = {.comm = session->comm,
+                                        .rank = session->rank,
+                                        .old_size = session->size,
+                                        .new_size = target};
+    cost->bytes = moved_bytes(session, &change);
+    int code = move_all(session, &change, 0, err);
+    if (code)
+        return code;
+    int64_t moved = pleat_clock_monotonic_ns();
+    MPI_Comm rest = MPI_COMM_NULL;
+    bool stay = session->rank < target;
+    code = pleat_mpi_check(
+        MPI_Comm_split(session->comm, stay ? 0 : MPI_UNDEFINED, session->rank, &rest),
+        "splitting off the ranks that leave", err);
+    if (code)
+        return code;
+    adopt(session, rest, stay ? target : 0);
+    cost->redistribute_ns = (uint64_t)(moved - start);
+    cost->processes_ns = (uint64_t)(pleat_clock_monotonic_ns() - moved);
+    return 0;
+}
+
+/* ---- entering ---- */
+
+/* What was posted, as rank 0 reads it: the same for all. 0, REFUSED or negative. */
+static int read_target(struct pleat_session *session, int *target, struct pleat_error *err)
+{
+    struct pleat_mailbox_request request = {0};
+    int code = 0;
+    if (session->rank == 0 && !pleat_mailbox_request(&session->self, &request))
+        code = (int)request.target;
+    int failed =
+        pleat_mpi_check(MPI_Bcast(&code, 1, MPI_INT, 0, session->comm), "entering a resize", err);
+    if (failed)
+        return failed;
+    *target = code;
+    if (code >= 1)
+        return 0;
+    pleat_error_set(err, PLEAT_E_CORRUPT, "the mailbox asks for an impossible size");
+    return REFUSED;
+}
+
+static int perform(struct pleat_session *session, int target, struct pleat_mailbox_cost *cost,
+                   struct pleat_error *err)
+{
+    if (target > session->size)
+        return grow(session, target, cost, err);
+    if (target < session->size)
+        return shrink(session, target, cost, err);
+    return 0;
+}
+
+/* The outcome in the agent's and the program's terms. */
+static int conclude(struct pleat_session *session, int code, int before, int target,
+                    const struct pleat_mailbox_cost *cost, const struct pleat_error *why)
+{
+    if (code == REFUSED) {
+        session->failure = *why;
+        if (session->rank == 0)
+            pleat_mailbox_failed(&session->self, why->text);
+        return PLEAT_SAME;
+    }
+    if (code) {
+        session->state = PLEAT_SESSION_BROKEN;
+        if (session->rank == 0)
+            pleat_mailbox_failed(&session->self, why->text);
+        return code;
+    }
+    if (session->rank == 0)
+        pleat_mailbox_applied(&session->self, (uint32_t)before, (uint32_t)target, cost);
+    if (session->comm != MPI_COMM_NULL)
+        return target > before ? PLEAT_GREW : target < before ? PLEAT_SHRANK : PLEAT_SAME;
+    session->state = PLEAT_SESSION_LEAVING;
+    session->rank = -1;
+    return PLEAT_LEAVE;
+}
+
+int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err)
+{
+    int64_t start = pleat_clock_monotonic_ns();
+    struct pleat_error why = {0};
+    struct pleat_mailbox_cost cost = {0};
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    int before = session->size;
+    int target = before;
+    if (session->rank == 0)
+        pleat_mailbox_ring(&session->self);
+    int code = pleat_mpi_check(MPI_Comm_get_errhandler(session->comm, &handler),
+                               "entering a resize", &why);
+    if (!code)
+        code = pleat_mpi_check(MPI_Comm_set_errhandler(session->comm, MPI_ERRORS_RETURN),
+                               "entering a resize", &why);
+    if (!code)
+        code = read_target(session, &target, &why);
+    if (!code)
+        code = perform(session, target, &cost, &why);
+    if (handler != MPI_ERRHANDLER_NULL) {
+        if (session->comm != MPI_COMM_NULL)
+            (void)MPI_Comm_set_errhandler(session->comm, handler);
+        MPI_Errhandler_free(&handler);
+    }
+    cost.total_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
+    int outcome = conclude(session, code, before, target, &cost, &why);
+    if (outcome < 0 && err)
+        *err = why;
+    return outcome;
+}
+
+/* ---- joining ---- */
+
+static int join(struct pleat_session *session, int code, struct pleat_error *err)
+{
+    struct hello hello = {0};
+    int failed = pleat_mpi_check(MPI_Bcast(&hello, (int)sizeof(hello), MPI_BYTE, 0, session->comm),
+                                 "greeting between old and new ranks", err);
+    if (failed)
+        return failed;
+    const struct pleat_change change = {.comm = session->comm,
+                                        .rank = session->rank,
+                                        .old_size = (int)hello.old_size,
+                                        .new_size = (int)hello.new_size};
+    if (!code)
+        code = check_hello(session, &hello, err);
+    if (!code)
+        code = pleat_mailbox_attach(session->mailbox, (uint32_t)session->rank, hello.iteration,
+                                    session->doorbell, &session->self);
+    return move_all(session, &change, code, err);
+}
+
+static int finish_join(struct pleat_session *session, int code, struct pleat_error *err)
+{
+    struct pleat_error why = {0};
+    int outcome = join(session, code, &why);
+    if (outcome == 0) {
+        (void)MPI_Comm_set_errhandler(session->comm, MPI_ERRORS_ARE_FATAL);
+        return 0;
+    }
+    session->state = PLEAT_SESSION_BROKEN;
+    if (outcome == REFUSED)
+        MPI_Comm_free(&session->comm);
+    if (err)
+        *err = why;
+    return why.code ? why.code : PLEAT_E_MPI;
+}
+
+int pleat_resize_join(struct pleat_session *session, struct pleat_error *err)
+{
+    if (!session->excuse.code)
+        return finish_join(session, 0, err);
+    pleat_resize_refuse(session, session->excuse.code);
+    if (err)
+        *err = session->excuse;
+    return session->excuse.code;
+}
+
+void pleat_resize_refuse(struct pleat_session *session, int code)
+{
+    (void)finish_join(session, code, NULL);
+}

@@ -1,0 +1,269 @@
+/* Rows in contiguous blocks. Each global row lives at one address for ever (memory.h), so the rows
+ * that stay are not touched at a resize and the others are received where they belong. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/blocks.h"
+#include "app/memory.h"
+#include "app/session.h"
+
+/* One message: MPI counts are int, and smaller pieces would only cost more calls. */
+#define PIECE_BYTES ((size_t)1 << 30)
+#define ROWS_TAG 0x504c
+
+struct pleat_rows {
+    struct pleat_object object;
+    struct pleat_memory memory;
+    int64_t rows;
+    size_t row_bytes;
+    int64_t halo;
+    struct pleat_block local;
+    MPI_Request *requests; /* during a resize */
+    int requests_max;
+};
+
+static struct pleat_rows *rows_of(struct pleat_object *object)
+{
+    return (struct pleat_rows *)(void *)object;
+}
+
+static const struct pleat_rows *const_rows_of(const struct pleat_object *object)
+{
+    return (const struct pleat_rows *)(const void *)object;
+}
+
+/* Bytes from the start of the memory to global row `row`, which may be a halo row outside. */
+static size_t offset_of(const struct pleat_rows *rows, int64_t row)
+{
+    return (size_t)(row + rows->halo) * rows->row_bytes;
+}
+
+static size_t bytes_of(const struct pleat_rows *rows, struct pleat_block block)
+{
+    return (size_t)pleat_block_count(block) * rows->row_bytes;
+}
+
+static int open_block(struct pleat_rows *rows, struct pleat_block block, struct pleat_error *err)
+{
+    if (!pleat_block_count(block))
+        return 0;
+    return pleat_memory_open(&rows->memory, offset_of(rows, block.first - rows->halo),
+                             offset_of(rows, block.end + rows->halo), err);
+}
+
+static void keep_block(struct pleat_rows *rows, struct pleat_block block)
+{
+    if (!pleat_block_count(block))
+        pleat_memory_keep(&rows->memory, 0, 0);
+    else
+        pleat_memory_keep(&rows->memory, offset_of(rows, block.first - rows->halo),
+                          offset_of(rows, block.end + rows->halo));
+}
+
+static void zero_halo(struct pleat_rows *rows)
+{
+    if (!rows->halo || !pleat_block_count(rows->local))
+        return;
+    size_t bytes = (size_t)rows->halo * rows->row_bytes;
+    memset(rows->memory.base + offset_of(rows, rows->local.first - rows->halo), 0, bytes);
+    memset(rows->memory.base + offset_of(rows, rows->local.end), 0, bytes);
+}
+
+static uint64_t rows_shape(const struct pleat_object *object)
+{
+    const struct pleat_rows *rows = const_rows_of(object);
+    return ((uint64_t)rows->rows * 31 + rows->row_bytes) * 31 + (uint64_t)rows->halo;
+}
+
+/* Calls for every message of this rank: to or from whom, and which rows. */
+struct message {
+    int peer;
+    bool send;
+    struct pleat_block block;
+};
+
+/* The next message of this rank from *cursor on (sends, then receives); false: no more. */
+static bool next_message(const struct pleat_rows *rows, const struct pleat_change *change,
+                         int *cursor, struct message *message)
+{
+    const struct pleat_block before = pleat_block_of(rows->rows, change->old_size, change->rank);
+    const struct pleat_block after = pleat_block_of(rows->rows, change->new_size, change->rank);
+    for (; *cursor < change->new_size + change->old_size; (*cursor)++) {
+        bool send = *cursor < change->new_size;
+        int peer = send ? *cursor : *cursor - change->new_size;
+        if (peer == change->rank)
+            continue;
+        struct pleat_block theirs =
+            pleat_block_of(rows->rows, send ? change->new_size : change->old_size, peer);
+        struct pleat_block common = pleat_block_common(send ? before : after, theirs);
+        if (!pleat_block_count(common))
+            continue;
+        *message = (struct message){.peer = peer, .send = send, .block = common};
+        (*cursor)++;
+        return true;
+    }
+    return false;
+}
+
+static int rows_prepare(struct pleat_object *object, const struct pleat_change *change,
+                        struct pleat_error *err)
+{
+    struct pleat_rows *rows = rows_of(object);
+    size_t count = 0;
+    struct message message;
+    for (int cursor = 0; next_message(rows, change, &cursor, &message);)
+        count += (bytes_of(rows, message.block) + PIECE_BYTES - 1) / PIECE_BYTES;
+    if (count > INT_MAX)
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "rows '%s' would need %zu messages",
+                               object->name, count);
+    rows->requests = malloc((count ? count : 1) * sizeof(*rows->requests));
+    if (!rows->requests)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to move rows '%s'", object->name);
+    rows->requests_max = (int)count;
+    int code = open_block(rows, pleat_block_of(rows->rows, change->new_size, change->rank), err);
+    if (code) {
+        free(rows->requests);
+        rows->requests = NULL;
+    }
+    return code;
+}
+
+static void rows_cancel(struct pleat_object *object)
+{
+    struct pleat_rows *rows = rows_of(object);
+    free(rows->requests);
+    rows->requests = NULL;
+    keep_block(rows, rows->local);
+}
+
+static int start_message(struct pleat_rows *rows, const struct pleat_change *change,
+                         const struct message *message, int *used, struct pleat_error *err)
+{
+    unsigned char *at = rows->memory.base + offset_of(rows, message->block.first);
+    size_t left = bytes_of(rows, message->block);
+    while (left) {
+        int piece = (int)(left < PIECE_BYTES ? left : PIECE_BYTES);
+        MPI_Request *request = &rows->requests[*used];
+        int result =
+            message->send
+                ? MPI_Isend(at, piece, MPI_BYTE, message->peer, ROWS_TAG, change->comm, request)
+                : MPI_Irecv(at, piece, MPI_BYTE, message->peer, ROWS_TAG, change->comm, request);
+        int code = pleat_mpi_check(result, "moving rows", err);
+        if (code)
+            return code;
+        (*used)++;
+        at += piece;
+        left -= (size_t)piece;
+    }
+    return 0;
+}
+
+static int rows_exchange(struct pleat_object *object, const struct pleat_change *change,
+                         struct pleat_error *err)
+{
+    struct pleat_rows *rows = rows_of(object);
+    int used = 0;
+    int code = 0;
+    struct message message;
+    for (int cursor = 0; !code && next_message(rows, change, &cursor, &message);)
+        code = start_message(rows, change, &message, &used, err);
+    /* After a failure, waiting for the rest could last for ever: the session is broken anyway. */
+    if (!code)
+        code = pleat_mpi_check(MPI_Waitall(used, rows->requests, MPI_STATUSES_IGNORE),
+                               "moving rows", err);
+    free(rows->requests);
+    rows->requests = NULL;
+    return code;
+}
+
+static void rows_commit(struct pleat_object *object, const struct pleat_change *change)
+{
+    struct pleat_rows *rows = rows_of(object);
+    rows->local = pleat_block_of(rows->rows, change->new_size, change->rank);
+    keep_block(rows, rows->local);
+    zero_halo(rows);
+}
+
+static uint64_t rows_moved(const struct pleat_object *object, const struct pleat_change *change)
+{
+    const struct pleat_rows *rows = const_rows_of(object);
+    int most = change->old_size > change->new_size ? change->old_size : change->new_size;
+    int64_t stay = 0;
+    for (int rank = 0; rank < most; rank++)
+        stay += pleat_block_count(
+            pleat_block_common(pleat_block_of(rows->rows, change->old_size, rank),
+                               pleat_block_of(rows->rows, change->new_size, rank)));
+    return (uint64_t)(rows->rows - stay) * rows->row_bytes;
+}
+
+static void rows_destroy(struct pleat_object *object)
+{
+    struct pleat_rows *rows = rows_of(object);
+    pleat_memory_release(&rows->memory);
+    free(rows->requests);
+    free(rows);
+}
+
+static const struct pleat_object_ops rows_ops = {
+    .shape = rows_shape,
+    .prepare = rows_prepare,
+    .cancel = rows_cancel,
+    .exchange = rows_exchange,
+    .commit = rows_commit,
+    .moved = rows_moved,
+    .destroy = rows_destroy,
+};
+
+int pleat_rows_create(struct pleat_session *session, const char *name, int64_t count,
+                      size_t row_bytes, int halo, struct pleat_rows **handle,
+                      struct pleat_error *err)
+{
+    size_t bytes;
+    if (count < 1 || row_bytes < 1 || halo < 0)
+        return pleat_error_set(
+            err, PLEAT_E_INVALID,
+            "rows '%s': %lld rows of %zu bytes with a halo of %d: rows and bytes "
+            "must be at least 1, the halo at least 0",
+            name ? name : "", (long long)count, row_bytes, halo);
+    if (count > INT64_MAX - 2 * (int64_t)halo ||
+        __builtin_mul_overflow((size_t)(count + 2 * (int64_t)halo), row_bytes, &bytes))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "rows '%s' are beyond any memory",
+                               name ? name : "");
+    struct pleat_rows *rows = calloc(1, sizeof(*rows));
+    if (!rows)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for rows '%s'", name ? name : "");
+    rows->object.ops = &rows_ops;
+    rows->rows = count;
+    rows->row_bytes = row_bytes;
+    rows->halo = halo;
+    int code = pleat_memory_reserve(&rows->memory, bytes, err);
+    /* A joiner's block comes with the data. */
+    if (!code && !session->joiner) {
+        rows->local = pleat_block_of(count, session->size, session->rank);
+        code = open_block(rows, rows->local, err);
+    }
+    if (!code)
+        code = pleat_session_add(session, &rows->object, name, err);
+    if (code) {
+        rows_destroy(&rows->object);
+        return code;
+    }
+    *handle = rows;
+    return 0;
+}
+
+void *pleat_rows_data(const struct pleat_rows *handle)
+{
+    return handle->memory.base + offset_of(handle, handle->local.first);
+}
+
+int64_t pleat_rows_first(const struct pleat_rows *handle)
+{
+    return handle->local.first;
+}
+
+int64_t pleat_rows_count(const struct pleat_rows *handle)
+{
+    return pleat_block_count(handle->local);
+}

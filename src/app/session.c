@@ -1,0 +1,406 @@
+#include "app/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define VALUES_BYTES_MAX ((size_t)1 << 30)
+
+/* Which MPI this library was built for. */
+#if PLEAT_MPI_KIND == 1
+#define THIS_MPI "Open MPI"
+#elif PLEAT_MPI_KIND == 2
+#define THIS_MPI "MPICH"
+#else
+#error "libpleat does not know this MPI implementation"
+#endif
+
+/* One mailbox, one set of ranks: one session. */
+static bool session_exists;
+
+/* ---- creating ---- */
+
+static int open_mailbox(struct pleat_session *session, struct pleat_error *err)
+{
+    const char *path = getenv(PLEAT_MAILBOX_ENV);
+    if (!path || !*path)
+        return 0;
+    return pleat_mailbox_open(path, &session->mailbox, err);
+}
+
+static void open_doorbell(struct pleat_session *session)
+{
+    const char *path = getenv(PLEAT_DOORBELL_ENV);
+    /* Also for reading: then a write can never raise SIGPIPE in somebody's program. Without a
+     * doorbell the agent merely looks later. */
+    if (path && *path && session->rank == 0)
+        session->doorbell = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+}
+
+static int find_place(struct pleat_session *session, struct pleat_error *err)
+{
+    int code =
+        pleat_mpi_check(MPI_Comm_rank(session->comm, &session->rank), "finding the rank", err);
+    if (!code)
+        code =
+            pleat_mpi_check(MPI_Comm_size(session->comm, &session->size), "finding the size", err);
+    return code;
+}
+
+static int attach_first(struct pleat_session *session, struct pleat_error *err)
+{
+    if (pleat_mailbox_attach(session->mailbox, (uint32_t)session->rank, 0, session->doorbell,
+                             &session->self))
+        return pleat_error_set(err, PLEAT_E_TOOBIG,
+                               "the program was started with %d ranks, more than this job may have",
+                               session->size);
+    return 0;
+}
+
+/* No rank may reach an adaptation point before all are attached and the size is known. */
+static int attach_all(struct pleat_session *session, int code, struct pleat_error *err)
+{
+    int agreed = 0;
+    if (!code && session->mailbox)
+        code = attach_first(session, err);
+    int failed = pleat_mpi_agree(session->comm, code, &agreed, err);
+    if (failed || code)
+        return failed ? failed : code;
+    if (agreed)
+        return pleat_error_set(err, agreed, "another rank could not open Pleat's mailbox");
+    if (!session->mailbox)
+        return 0;
+    if (session->rank == 0)
+        code = pleat_mailbox_set_size(&session->self, (uint32_t)session->size);
+    failed = pleat_mpi_check(MPI_Bcast(&code, 1, MPI_INT, 0, session->comm), "starting", err);
+    return failed ? failed : code ? pleat_error_set(err, code, "the mailbox refuses the size") : 0;
+}
+
+static int start_among_world(struct pleat_session *session, int code, struct pleat_error *err)
+{
+    MPI_Errhandler handler;
+    int failed =
+        pleat_mpi_check(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler), "starting", err);
+    if (failed)
+        return failed;
+    failed = pleat_mpi_check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "starting",
+                             err);
+    if (!failed)
+        failed = pleat_mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &session->comm),
+                                 "duplicating MPI_COMM_WORLD", err);
+    if (!failed)
+        failed = find_place(session, err);
+    if (!failed) {
+        open_doorbell(session);
+        failed = attach_all(session, code, err);
+    }
+    (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    if (session->comm != MPI_COMM_NULL)
+        (void)MPI_Comm_set_errhandler(session->comm, handler);
+    MPI_Errhandler_free(&handler);
+    return failed;
+}
+
+/* The others wait for this rank: whatever went wrong, it must get as far as begin to say so. */
+static int start_as_joiner(struct pleat_session *session, MPI_Comm parent, int code,
+                           const struct pleat_error *why, struct pleat_error *err)
+{
+    session->joiner = true;
+    if (code)
+        session->excuse = *why;
+    int failed = pleat_mpi_merge(&parent, true, &session->comm, err);
+    return failed ? failed : find_place(session, err);
+}
+
+/* A program may also have been spawned by another one for its own purposes. */
+static bool spawned_to_join(const struct pleat_session *session, int code, MPI_Comm parent)
+{
+    uint64_t iteration;
+    const char *path = getenv(PLEAT_MAILBOX_ENV);
+    if (parent == MPI_COMM_NULL || !path || !*path)
+        return false;
+    return code || pleat_mailbox_entered(session->mailbox, &iteration) == 0;
+}
+
+static int check_caller(int api_version, int mpi_kind, struct pleat_error *err)
+{
+    int initialized = 0;
+    int finalized = 0;
+    if (mpi_kind != PLEAT_MPI_KIND)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "this libpleat is for " THIS_MPI ", but the program was compiled "
+                               "with another MPI: link it with the libpleat of that MPI");
+    if (api_version > PLEAT_API_VERSION)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "the program needs version %d of libpleat's interface, this library "
+                               "has %d: use a newer libpleat",
+                               api_version, PLEAT_API_VERSION);
+    if (MPI_Initialized(&initialized) || !initialized || MPI_Finalized(&finalized) || finalized)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "a session lives between MPI_Init and MPI_Finalize");
+    if (session_exists)
+        return pleat_error_set(err, PLEAT_E_STATE, "there is a session already: finish it first");
+    return 0;
+}
+
+int pleat_session_create_for(struct pleat_session **session, int api_version, int mpi_kind,
+                             struct pleat_error *err)
+{
+    int code = check_caller(api_version, mpi_kind, err);
+    if (code)
+        return code;
+    struct pleat_session *made = calloc(1, sizeof(*made));
+    if (!made)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for a session");
+    made->comm = MPI_COMM_NULL;
+    made->doorbell = -1;
+    session_exists = true;
+    MPI_Comm parent = MPI_COMM_NULL;
+    struct pleat_error why = {0};
+    int opened = open_mailbox(made, &why);
+    code = pleat_mpi_check(MPI_Comm_get_parent(&parent), "looking for a parent", err);
+    if (!code && spawned_to_join(made, opened, parent)) {
+        code = start_as_joiner(made, parent, opened, &why, err);
+    } else if (!code) {
+        code = start_among_world(made, opened, err);
+        if (code && code == opened && err)
+            *err = why;
+    }
+    if (code) {
+        made->state = PLEAT_SESSION_BROKEN;
+        pleat_session_finish(made);
+        return code;
+    }
+    *session = made;
+    return 0;
+}
+
+int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
+{
+    if (session->state != PLEAT_SESSION_OPEN)
+        return pleat_error_set(err, PLEAT_E_STATE, "the session has begun already, or is broken");
+    if (session->joiner) {
+        int code = pleat_resize_join(session, err);
+        if (code)
+            return code;
+    }
+    session->state = PLEAT_SESSION_RUNNING;
+    session->last_ns = pleat_clock_monotonic_ns();
+    return session->joiner ? PLEAT_JOINED : PLEAT_STARTED;
+}
+
+/* ---- the adaptation point ---- */
+
+static void answer(struct pleat_session *session)
+{
+    struct pleat_mailbox_request request;
+    uint32_t size = (uint32_t)session->size;
+    if (pleat_mailbox_request(&session->self, &request)) {
+        pleat_mailbox_answer(&session->self, size);
+        return;
+    }
+    uint32_t accepted = request.target;
+    if (session->on_offer && !request.mandatory) {
+        int wanted =
+            session->on_offer(session->size, (int)request.target, 0, session->on_offer_arg);
+        uint32_t low = size < request.target ? size : request.target;
+        uint32_t high = size < request.target ? request.target : size;
+        accepted = wanted < (int)low ? low : (uint32_t)wanted > high ? high : (uint32_t)wanted;
+    } else if (session->on_offer) {
+        /* It is told, but cannot refuse. */
+        (void)session->on_offer(session->size, (int)request.target, 1, session->on_offer_arg);
+    }
+    pleat_mailbox_answer(&session->self, accepted);
+}
+
+int pleat_session_adapt(struct pleat_session *session, struct pleat_error *err)
+{
+    if (__builtin_expect(session->state != PLEAT_SESSION_RUNNING, 0))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "an adaptation point outside of pleat_session_begin and the end");
+    if (!session->mailbox)
+        return PLEAT_SAME;
+    int64_t now = pleat_clock_monotonic_ns();
+    session->busy_ns += (uint64_t)(now - session->last_ns);
+    session->last_ns = now;
+    pleat_mailbox_publish(&session->self, session->busy_ns, ++session->busy_count);
+    int arrival = pleat_mailbox_arrive(&session->self);
+    if (__builtin_expect(arrival == PLEAT_ARRIVAL_QUIET, 1))
+        return PLEAT_SAME;
+    int code = PLEAT_SAME;
+    if (arrival == PLEAT_ARRIVAL_ANSWER) {
+        answer(session);
+    } else if (arrival == PLEAT_ARRIVAL_ENTER) {
+        code = pleat_resize_enter(session, err);
+    } else {
+        session->state = PLEAT_SESSION_BROKEN;
+        code = pleat_error_set(err, arrival,
+                               "the mailbox contradicts itself: do all ranks pass the same number "
+                               "of adaptation points?");
+    }
+    session->last_ns = pleat_clock_monotonic_ns();
+    return code;
+}
+
+/* ---- ending ---- */
+
+static void release_communicator(struct pleat_session *session)
+{
+    int finalized = 0;
+    if (session->comm == MPI_COMM_NULL || session->state == PLEAT_SESSION_BROKEN ||
+        MPI_Finalized(&finalized) || finalized)
+        return;
+    MPI_Comm_free(&session->comm);
+}
+
+void pleat_session_finish(struct pleat_session *session)
+{
+    if (!session)
+        return;
+    if (session->joiner && session->state == PLEAT_SESSION_OPEN)
+        pleat_resize_refuse(session, PLEAT_E_STATE);
+    release_communicator(session);
+    if (session->mailbox && session->rank == 0 && session->state <= PLEAT_SESSION_RUNNING)
+        pleat_mailbox_finish(&session->self);
+    while (session->objects) {
+        struct pleat_object *next = session->objects->next;
+        session->objects->ops->destroy(session->objects);
+        session->objects = next;
+    }
+    pleat_array_finish(&session->values);
+    free(session->packed);
+    if (session->doorbell >= 0)
+        close(session->doorbell);
+    pleat_mailbox_close(session->mailbox);
+    free(session);
+    session_exists = false;
+}
+
+/* ---- registering ---- */
+
+static bool name_taken(const struct pleat_session *session, const char *name)
+{
+    for (size_t i = 0; i < session->values.count; i++)
+        if (!strcmp(session->values.items[i].name, name))
+            return true;
+    for (const struct pleat_object *object = session->objects; object; object = object->next)
+        if (!strcmp(object->name, name))
+            return true;
+    return false;
+}
+
+static int check_name(const struct pleat_session *session, const char *name,
+                      struct pleat_error *err)
+{
+    if (session->state != PLEAT_SESSION_OPEN)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "values and rows are registered before pleat_session_begin");
+    if (!name || !*name || strlen(name) >= PLEAT_NAME_SIZE)
+        return pleat_error_set(err, PLEAT_E_INVALID, "a name has 1 to %d bytes",
+                               PLEAT_NAME_SIZE - 1);
+    if (name_taken(session, name))
+        return pleat_error_set(err, PLEAT_E_EXISTS, "'%s' is registered already", name);
+    return 0;
+}
+
+int pleat_value_register(struct pleat_session *session, const char *name, void *ptr, size_t bytes,
+                         struct pleat_error *err)
+{
+    int code = check_name(session, name, err);
+    if (code)
+        return code;
+    if (!ptr || !bytes)
+        return pleat_error_set(err, PLEAT_E_INVALID, "value '%s' has no address or no bytes", name);
+    if (bytes > VALUES_BYTES_MAX - session->values_bytes)
+        return pleat_error_set(err, PLEAT_E_TOOBIG,
+                               "values together may have %zu bytes, '%s' would exceed it",
+                               VALUES_BYTES_MAX, name);
+    struct pleat_value value = {.ptr = ptr, .bytes = bytes};
+    memcpy(value.name, name, strlen(name) + 1);
+    if (pleat_array_push(&session->values, value))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to register '%s'", name);
+    session->values_bytes += bytes;
+    return 0;
+}
+
+int pleat_session_add(struct pleat_session *session, struct pleat_object *object, const char *name,
+                      struct pleat_error *err)
+{
+    int code = check_name(session, name, err);
+    if (code)
+        return code;
+    memcpy(object->name, name, strlen(name) + 1);
+    struct pleat_object **last = &session->objects;
+    while (*last)
+        last = &(*last)->next;
+    *last = object;
+    return 0;
+}
+
+/* FNV-1a, which is enough to tell one program's registrations from another's. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+uint64_t pleat_session_shape(const struct pleat_session *session)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < session->values.count; i++) {
+        const struct pleat_value *value = &session->values.items[i];
+        hash = hash_bytes(hash, value->name, strlen(value->name) + 1);
+        hash = hash_bytes(hash, &value->bytes, sizeof(value->bytes));
+    }
+    for (const struct pleat_object *object = session->objects; object; object = object->next) {
+        uint64_t shape = object->ops->shape(object);
+        hash = hash_bytes(hash, object->name, strlen(object->name) + 1);
+        hash = hash_bytes(hash, &shape, sizeof(shape));
+    }
+    return hash;
+}
+
+/* ---- looking ---- */
+
+MPI_Comm pleat_session_comm(const struct pleat_session *session)
+{
+    return session->comm;
+}
+
+int pleat_session_rank(const struct pleat_session *session)
+{
+    return session->rank;
+}
+
+int pleat_session_size(const struct pleat_session *session)
+{
+    return session->size;
+}
+
+int pleat_session_joined(const struct pleat_session *session)
+{
+    return session->joiner;
+}
+
+int pleat_session_malleable(const struct pleat_session *session)
+{
+    return session->mailbox != NULL;
+}
+
+const struct pleat_error *pleat_session_failure(const struct pleat_session *session)
+{
+    return &session->failure;
+}
+
+void pleat_session_on_offer(struct pleat_session *session, pleat_offer_callback callback, void *arg)
+{
+    session->on_offer = callback;
+    session->on_offer_arg = arg;
+}

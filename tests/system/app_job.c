@@ -1,0 +1,377 @@
+#include "app_job.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define MARK_NAME "PLEAT_TEST_JOB"
+#define LISTEN_MS 50
+
+/* ---- finding and ending what belongs to the job ---- */
+
+static bool has_mark(pid_t pid, const char *mark)
+{
+    char path[64];
+    static char environment[256 * 1024];
+    snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size_t used = 0;
+    ssize_t got;
+    while (used < sizeof(environment) - 1 &&
+           (got = read(fd, environment + used, sizeof(environment) - 1 - used)) > 0)
+        used += (size_t)got;
+    close(fd);
+    environment[used] = '\0';
+    for (size_t at = 0; at < used; at += strlen(environment + at) + 1)
+        if (!strcmp(environment + at, mark))
+            return true;
+    return false;
+}
+
+static int signal_marked(const char *mark, int number)
+{
+    DIR *proc = opendir("/proc");
+    int count = 0;
+    if (!proc)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(proc));) {
+        pid_t pid = (pid_t)atoi(entry->d_name);
+        if (pid <= 0 || pid == getpid() || !has_mark(pid, mark))
+            continue;
+        count++;
+        if (number)
+            kill(pid, number);
+    }
+    closedir(proc);
+    return count;
+}
+
+/* Removes a directory tree; the number of things that are not directories in it. */
+static int remove_tree(const char *path)
+{
+    DIR *directory = opendir(path);
+    int count = 0;
+    if (!directory)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        char below[512];
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        snprintf(below, sizeof(below), "%s/%s", path, entry->d_name);
+        if (unlink(below) == 0)
+            count++;
+        else
+            count += remove_tree(below);
+    }
+    closedir(directory);
+    rmdir(path);
+    return count;
+}
+
+static void reap_orphans(void)
+{
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+}
+
+/* ---- starting ---- */
+
+static void add(const char **argv, size_t *count, const char *const *words)
+{
+    while (*words)
+        argv[(*count)++] = *words++;
+}
+
+/* The launch that grows and shrinks to any size with Open MPI 4.1, and leaves nothing outside of
+ * the job's own directory. */
+static size_t compose(const char **argv, const struct app_job *job,
+                      const struct app_job_options *options, const char *ranks,
+                      const char *const *program)
+{
+    size_t count = 0;
+    argv[count++] = "mpirun.openmpi";
+    if (!options->no_oversubscribe)
+        argv[count++] = "--oversubscribe";
+    const char *const first[] = {"--bind-to",
+                                 "none",
+                                 "--mca",
+                                 "pml",
+                                 "ob1",
+                                 "--mca",
+                                 "btl",
+                                 "vader,self,tcp",
+                                 "--mca",
+                                 "mpi_yield_when_idle",
+                                 "1",
+                                 "--mca",
+                                 "async_mpi_finalize",
+                                 "1",
+                                 "--mca",
+                                 "orte_tmpdir_base",
+                                 NULL};
+    const char *const second[] = {"--mca", "btl_vader_backing_directory", NULL};
+    const char *const third[] = {"-n", NULL};
+    add(argv, &count, first);
+    argv[count++] = job->directory;
+    add(argv, &count, second);
+    argv[count++] = job->directory;
+    add(argv, &count, third);
+    argv[count++] = ranks;
+    add(argv, &count, program);
+    argv[count] = NULL;
+    return count;
+}
+
+static void run_child(const struct app_job *job, const struct app_job_options *options, int output,
+                      const char *const *program)
+{
+    const char *argv[96];
+    char ranks[16];
+    char path[64];
+    snprintf(ranks, sizeof(ranks), "%d", options->ranks);
+    compose(argv, job, options, ranks, program);
+    putenv((char *)(uintptr_t)job->mark);
+    setenv("EVENT_NOEPOLL", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    unsetenv(PLEAT_MAILBOX_ENV);
+    unsetenv(PLEAT_DOORBELL_ENV);
+    if (!options->without_pleat) {
+        snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(), job->mailbox_fd);
+        setenv(PLEAT_MAILBOX_ENV, options->mailbox_path ? options->mailbox_path : path, 1);
+        snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(), job->bell[1]);
+        setenv(PLEAT_DOORBELL_ENV, path, 1);
+    }
+    setpgid(0, 0);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    execvp(argv[0], (char *const *)(uintptr_t)argv);
+    fprintf(stderr, "cannot start %s: %s\n", argv[0], strerror(errno));
+    _exit(127);
+}
+
+void app_job_start(struct app_job *job, const struct app_job_options *options,
+                   const char *const *argv)
+{
+    static unsigned number;
+    struct pleat_error err;
+    int output[2];
+    memset(job, 0, sizeof(*job));
+    job->pidfd = -1;
+    snprintf(job->mark, sizeof(job->mark), MARK_NAME "=%d.%u", (int)getpid(), ++number);
+    snprintf(job->directory, sizeof(job->directory), "/tmp/pleat-job-XXXXXX");
+    double limit_s = options->limit_s > 0 ? options->limit_s : 120;
+    job->deadline_us = pleat_clock_monotonic_us() + (int64_t)(limit_s * 1e6);
+    /* mpirun's orphans come to us, so that they can be reaped and counted. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (!mkdtemp(job->directory) || pipe2(output, O_CLOEXEC) ||
+        pipe2(job->bell, O_CLOEXEC | O_NONBLOCK))
+        app_job_fail(job, "cannot prepare a job: %s", strerror(errno));
+    if (!options->without_pleat &&
+        pleat_mailbox_create(APP_JOB_MAX_RANKS, &job->mailbox, &job->mailbox_fd, &err))
+        app_job_fail(job, "%s", err.text);
+    job->pid = fork();
+    if (job->pid < 0)
+        app_job_fail(job, "cannot fork: %s", strerror(errno));
+    if (job->pid == 0)
+        run_child(job, options, output[1], argv);
+    close(output[1]);
+    job->output_fd = output[0];
+    fcntl(job->output_fd, F_SETFL, O_NONBLOCK);
+    job->pidfd = (int)syscall(SYS_pidfd_open, job->pid, 0);
+    if (job->pidfd < 0)
+        app_job_fail(job, "cannot watch mpirun: %s", strerror(errno));
+}
+
+/* ---- watching ---- */
+
+static void read_output(struct app_job *job)
+{
+    char rest[4096];
+    for (;;) {
+        size_t room = sizeof(job->output) - 1 - job->output_length;
+        ssize_t got = room ? read(job->output_fd, job->output + job->output_length, room)
+                           : read(job->output_fd, rest, sizeof(rest));
+        if (got <= 0)
+            break;
+        if (room)
+            job->output_length += (size_t)got;
+    }
+    job->output[job->output_length] = '\0';
+}
+
+static void check_limit(struct app_job *job)
+{
+    if (pleat_clock_monotonic_us() > job->deadline_us)
+        app_job_fail(job, "the job did not get there within its limit");
+}
+
+void app_job_listen(struct app_job *job)
+{
+    char rings[64];
+    struct pollfd fds[3] = {{.fd = job->bell[0], .events = POLLIN},
+                            {.fd = job->ended ? -1 : job->pidfd, .events = POLLIN},
+                            {.fd = job->output_fd, .events = POLLIN}};
+    poll(fds, 2, LISTEN_MS);
+    while (read(job->bell[0], rings, sizeof(rings)) > 0)
+        ;
+    read_output(job);
+    if (!job->ended && waitpid(job->pid, &job->wait_status, WNOHANG) == job->pid)
+        job->ended = true;
+    check_limit(job);
+}
+
+struct pleat_mailbox_status app_job_status(const struct app_job *job)
+{
+    struct pleat_mailbox_status status;
+    pleat_mailbox_status(job->mailbox, &status);
+    return status;
+}
+
+static void listen_on(struct app_job *job, const char *what)
+{
+    if (job->ended)
+        app_job_fail(job, "the job ended while the test waited for %s", what);
+    app_job_listen(job);
+}
+
+void app_job_wait_attached(struct app_job *job)
+{
+    while (!app_job_status(job).attached)
+        listen_on(job, "its ranks to attach");
+}
+
+void app_job_post(struct app_job *job, uint32_t target)
+{
+    const struct pleat_mailbox_request request = {.resize = ++job->resize, .target = target};
+    int code = pleat_mailbox_post(job->mailbox, &request);
+    if (code)
+        app_job_fail(job, "posting a resize to %u: error %d", target, code);
+}
+
+static void wait_until_gone(struct app_job *job, const int *pidfds, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct pollfd watch = {.fd = pidfds[i], .events = POLLIN};
+        while (pidfds[i] >= 0 && poll(&watch, 1, LISTEN_MS) == 0)
+            check_limit(job);
+        if (pidfds[i] >= 0)
+            close(pidfds[i]);
+    }
+}
+
+struct pleat_mailbox_status app_job_resize(struct app_job *job, uint32_t target)
+{
+    int32_t pids[APP_JOB_MAX_RANKS];
+    int pidfds[APP_JOB_MAX_RANKS];
+    uint32_t before = app_job_status(job).size;
+    uint32_t leaving = before > target ? before - target : 0;
+    if (leaving && pleat_mailbox_pids(job->mailbox, target, leaving, pids) != leaving)
+        app_job_fail(job, "the ranks' pids are not all there");
+    for (uint32_t i = 0; i < leaving; i++)
+        pidfds[i] = pids[i] ? (int)syscall(SYS_pidfd_open, pids[i], 0) : -1;
+    app_job_post(job, target);
+    struct pleat_mailbox_status status;
+    for (;;) {
+        status = app_job_status(job);
+        if (status.phase == PLEAT_MAILBOX_APPLIED || status.phase == PLEAT_MAILBOX_FAILED)
+            break;
+        listen_on(job, "a resize");
+    }
+    if (status.phase == PLEAT_MAILBOX_APPLIED)
+        wait_until_gone(job, pidfds, leaving);
+    pleat_mailbox_acknowledge(job->mailbox);
+    return status;
+}
+
+uint32_t app_job_ask(struct app_job *job, uint32_t target, bool mandatory)
+{
+    const struct pleat_mailbox_request request = {
+        .resize = ++job->resize, .target = target, .mandatory = mandatory};
+    int code = pleat_mailbox_ask(job->mailbox, &request);
+    if (code)
+        app_job_fail(job, "asking about %u: error %d", target, code);
+    while (app_job_status(job).phase != PLEAT_MAILBOX_ANSWERED)
+        listen_on(job, "an answer");
+    uint32_t accepted = app_job_status(job).accepted;
+    pleat_mailbox_acknowledge(job->mailbox);
+    return accepted;
+}
+
+int app_job_wait(struct app_job *job)
+{
+    while (!job->ended)
+        app_job_listen(job);
+    read_output(job);
+    return WIFEXITED(job->wait_status) ? WEXITSTATUS(job->wait_status)
+                                       : 128 + WTERMSIG(job->wait_status);
+}
+
+/* ---- ending ---- */
+
+int app_job_finish(struct app_job *job)
+{
+    if (job->pid > 0 && !job->ended) {
+        kill(-job->pid, SIGKILL);
+        kill(job->pid, SIGKILL);
+        while (waitpid(job->pid, &job->wait_status, 0) < 0 && errno == EINTR)
+            ;
+    }
+    /* Processes may still be on their way out when mpirun is done. */
+    int64_t patience_us = pleat_clock_monotonic_us() + 2 * PLEAT_US_PER_S;
+    int left = 0;
+    while ((left = signal_marked(job->mark, 0)) && pleat_clock_monotonic_us() < patience_us) {
+        poll(NULL, 0, 10);
+        reap_orphans();
+    }
+    while (signal_marked(job->mark, SIGKILL)) {
+        poll(NULL, 0, 10);
+        reap_orphans();
+    }
+    left += remove_tree(job->directory);
+    pleat_mailbox_close(job->mailbox);
+    if (job->mailbox)
+        close(job->mailbox_fd);
+    close(job->bell[0]);
+    close(job->bell[1]);
+    close(job->output_fd);
+    if (job->pidfd >= 0)
+        close(job->pidfd);
+    return left;
+}
+
+void app_job_fail(struct app_job *job, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fputs("FAILED: ", stderr);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    if (job->mailbox) {
+        struct pleat_mailbox_status status = app_job_status(job);
+        char text[192];
+        pleat_mailbox_failure(job->mailbox, text, sizeof(text));
+        fprintf(stderr, "\nphase %d, size %u, iteration %llu, finished %d, last failure: %s",
+                (int)status.phase, status.size, (unsigned long long)status.iteration,
+                status.finished, text);
+    }
+    if (job->output_fd > 0)
+        read_output(job);
+    fprintf(stderr, "\noutput of the job:\n%s\n", job->output);
+    app_job_finish(job);
+    exit(1);
+}

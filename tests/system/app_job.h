@@ -1,0 +1,73 @@
+/* app_job.h - for tests and benchmarks: plays the agent for one MPI program, without the daemon.
+ *
+ * Starts mpirun with a mailbox, drives resizes, collects the output, and at the end ends whatever
+ * is left. Every wait has a limit. A failure prints what happened and ends the program with 1,
+ * after cleaning up: there is one job at a time.
+ */
+#ifndef PLEAT_TESTS_APP_JOB_H
+#define PLEAT_TESTS_APP_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "shm/mailbox.h"
+
+#define APP_JOB_OUTPUT 65536
+#define APP_JOB_MAX_RANKS 16
+
+struct app_job {
+    struct pleat_mailbox *mailbox; /* NULL: the job was started without Pleat */
+    int mailbox_fd;
+    int bell[2];
+    char mark[64]; /* an environment entry by which its processes are known */
+    char directory[64];
+    int output_fd;
+    char output[APP_JOB_OUTPUT];
+    size_t output_length;
+    pid_t pid;
+    int pidfd;
+    bool ended;
+    int wait_status;
+    uint64_t resize;
+    int64_t deadline_us;
+};
+
+struct app_job_options {
+    int ranks;
+    bool without_pleat;
+    bool no_oversubscribe;    /* then a spawn fails for want of slots */
+    const char *mailbox_path; /* instead of a good one */
+    double limit_s;           /* for the whole job; 0: 120 */
+};
+
+/* argv: program and arguments, NULL at the end. */
+void app_job_start(struct app_job *job, const struct app_job_options *options,
+                   const char *const *argv);
+/* Waits until the ranks are attached. */
+void app_job_wait_attached(struct app_job *job);
+/* Posts, waits for the outcome, acknowledges. The phase is APPLIED or FAILED. After a shrink it
+ * also waits until the processes that were released are gone. */
+struct pleat_mailbox_status app_job_resize(struct app_job *job, uint32_t target);
+/* Asks and waits for the answer; the size accepted. */
+uint32_t app_job_ask(struct app_job *job, uint32_t target, bool mandatory);
+void app_job_post(struct app_job *job, uint32_t target);
+struct pleat_mailbox_status app_job_status(const struct app_job *job);
+/* Waits for the next sign of life (doorbell, output, end), a short while at most. */
+void app_job_listen(struct app_job *job);
+/* Waits for mpirun's end; its exit code, or 128 + signal. */
+int app_job_wait(struct app_job *job);
+/* Ends what is left, frees all. Returns how many processes and files the job left behind by itself;
+ * only meaningful after app_job_wait. */
+int app_job_finish(struct app_job *job);
+/* Says what failed, cleans up, exits with 1. */
+_Noreturn void app_job_fail(struct app_job *job, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#define APP_CHECK(job, condition)                                                                  \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            app_job_fail((job), "%s:%d: not so: %s", __FILE__, __LINE__, #condition);              \
+    } while (0)
+
+#endif
