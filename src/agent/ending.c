@@ -6,6 +6,8 @@
  * environment, the second what made itself a session of its own and lost its parents.
  *
  * Signals are repeated until nothing is left, since processes fork while they are being counted.
+ * That nothing is left is believed only of a snapshot in which nothing had just ended, because what
+ * ended may have started another that the snapshot does not have (tree.h).
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -70,7 +72,7 @@ static uint64_t owner_of(struct pleat_agent *agent, struct pleat_tree_process *p
         return process->owner;
     process->owner_known = true;
     process->owner = NOBODYS;
-    if (pleat_tree_is_dead(process) || where_is(agent, process) == OUTSIDE)
+    if (where_is(agent, process) == OUTSIDE)
         return NOBODYS;
     struct pleat_tree_process *at = process;
     uint64_t owner = NOBODYS;
@@ -137,14 +139,21 @@ static bool is_ending(const struct pleat_run *run)
     return run->state == PLEAT_RUN_ENDING || (run->state == PLEAT_RUN_RUNNING && run->killing);
 }
 
-/* Deals with all of the run's processes of the snapshot; returns how many there are. */
-static size_t sweep_run(struct pleat_run *run, int64_t now)
+/* Deals with all of the run's processes of the snapshot; returns how many there are. *just_ended:
+ * dead ones that are the run's, or may have been (children of the agent are reaped before). */
+static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
 {
     struct pleat_agent *agent = run->agent;
     size_t members = 0;
+    *just_ended = 0;
     for (size_t i = 0; i < agent->tree.count; i++) {
         struct pleat_tree_process *process = &agent->tree.items[i];
-        if (owner_of(agent, process) != run->id)
+        uint64_t owner = owner_of(agent, process);
+        if (pleat_tree_is_dead(process)) {
+            *just_ended += owner == run->id || (owner == NOBODYS && process->parent == agent->pid);
+            continue;
+        }
+        if (owner != run->id)
             continue;
         members++;
         if (now >= run->term_at_us)
@@ -158,10 +167,12 @@ static size_t sweep_run(struct pleat_run *run, int64_t now)
     return members;
 }
 
-/* Returns whether another look right now is worth it: something was killed that may have forked. */
+/* Returns whether another look right now is worth it: something was killed that may have forked, or
+ * something ended meanwhile. */
 static bool sweep_round(struct pleat_agent *agent)
 {
     struct pleat_error err;
+    pleat_runs_reap(agent);
     if (pleat_tree_read(agent->proc, &agent->tree, &err)) {
         pleat_log("%s; trying again", err.text);
         return false;
@@ -170,10 +181,13 @@ static bool sweep_round(struct pleat_agent *agent)
     bool again = false;
     for (size_t i = 0; i < agent->runs.count; i++) {
         struct pleat_run *run = agent->runs.items[i];
+        size_t just_ended = 0;
         if (!is_ending(run))
             continue;
-        if (sweep_run(run, now))
+        if (sweep_run(run, now, &just_ended))
             again = again || now >= run->kill_at_us;
+        else if (just_ended || agent->tree.vanished)
+            again = true;
         else if (run->state == PLEAT_RUN_ENDING)
             pleat_run_exited(run);
     }

@@ -146,6 +146,8 @@ static int open_output(const char *path, bool *user_fault, int *fd, struct pleat
         int code = errno;
         *user_fault = is_users(code);
         (void)pleat_error_sys(err, code, "cannot open the output file '%s'", path);
+        if (*user_fault && err)
+            err->code = PLEAT_E_INVALID;
         return *user_fault ? PLEAT_E_INVALID : PLEAT_E_SYSTEM;
     }
     int flags = fcntl(*fd, F_GETFL);

@@ -77,14 +77,16 @@ int pleat_tree_read(const char *proc, struct pleat_tree *tree, struct pleat_erro
     if (!directory)
         return pleat_error_sys(err, errno, "cannot read the list of processes in %s", proc);
     tree->count = 0;
+    tree->vanished = 0;
     const struct dirent *entry;
     int result = 0;
     while (!result && (entry = readdir(directory)) != NULL) {
         struct pleat_tree_process process;
-        if (!isdigit((unsigned char)entry->d_name[0]) ||
-            pleat_tree_read_one(proc, (pid_t)atoi(entry->d_name), &process))
+        if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
-        if (pleat_array_push(tree, process))
+        if (pleat_tree_read_one(proc, (pid_t)atoi(entry->d_name), &process))
+            tree->vanished++;
+        else if (pleat_array_push(tree, process))
             result = pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the list of processes");
     }
     closedir(directory);

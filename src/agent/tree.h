@@ -23,8 +23,16 @@ struct pleat_tree_process {
     bool owner_known; /* the caller's; false after reading */
 };
 
-/* A snapshot, ordered by pid. A zeroed one is empty. */
-PLEAT_ARRAY(pleat_tree, struct pleat_tree_process);
+/* A snapshot, ordered by pid. A zeroed one is empty. It is not taken at one instant: a process that
+ * was started since the list of pids was read is missing in it. That process's parent (or its
+ * parent, ...) is in the list, but may have ended since: then it is counted in `vanished`, or is in
+ * the snapshot as a zombie. */
+struct pleat_tree {
+    struct pleat_tree_process *items;
+    size_t count;
+    size_t capacity;
+    size_t vanished; /* processes that were listed and could not be read */
+};
 
 /* Reads all processes; those that end meanwhile are left out. Replaces what *tree held. */
 int pleat_tree_read(const char *proc, struct pleat_tree *tree,

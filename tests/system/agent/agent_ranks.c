@@ -1,0 +1,162 @@
+/* agent_ranks.c - plays a malleable application of several ranks, without MPI: one process arrives
+ * for all ranks in turn, and each rank but the first has a process of its own, that ends when its
+ * rank leaves (once the file DIR/leave exists, so that a test can look before).
+ *
+ *   agent-ranks SIZE DIR
+ *
+ * DIR/attach: it waits for this file before it attaches. DIR/fail: it cannot resize.
+ * DIR/finish: it ends its session. DIR/stop: it exits with code 0.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm/mailbox-rank.h"
+
+#define RANKS_MAX 64
+#define ACCEPTS_AT_MOST 3
+
+static const char *directory;
+static struct pleat_mailbox *mailbox;
+static int doorbell;
+static struct pleat_mailbox_rank ranks[RANKS_MAX];
+static int leave_pipe[RANKS_MAX];
+static uint32_t size;
+
+static _Noreturn void give_up(const char *what)
+{
+    fprintf(stderr, "agent-ranks: %s\n", what);
+    exit(99);
+}
+
+static int has_file(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return access(path, F_OK) == 0;
+}
+
+static void nap(void)
+{
+    struct timespec time = {0, 1000000};
+    nanosleep(&time, NULL);
+}
+
+/* A rank's own process: there until its rank leaves or the first process ends. */
+static _Noreturn void be_rank(uint32_t rank, uint64_t iteration, int told)
+{
+    char byte;
+    struct pleat_mailbox_rank self;
+    if (pleat_mailbox_attach(mailbox, rank, iteration, -1, &self))
+        give_up("a rank cannot attach");
+    if (read(told, &byte, 1) == 1)
+        while (!has_file("leave") && getppid() != 1)
+            nap();
+    _exit(0);
+}
+
+static void add_rank(uint32_t rank, uint64_t iteration)
+{
+    int ends[2];
+    if (pleat_mailbox_attach(mailbox, rank, iteration, doorbell, &ranks[rank]))
+        give_up("cannot attach");
+    if (rank == 0)
+        return;
+    if (pipe2(ends, O_CLOEXEC))
+        give_up("no pipe");
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[1]);
+        for (uint32_t other = 1; other < rank; other++)
+            close(leave_pipe[other]); /* else a rank would keep others' pipes open */
+        be_rank(rank, iteration, ends[0]);
+    }
+    close(ends[0]);
+    leave_pipe[rank] = ends[1];
+    int32_t published = 0; /* the child's pid must be there before anybody asks for it */
+    while (pleat_mailbox_pids(mailbox, rank, 1, &published) != 1 || published != pid)
+        nap();
+}
+
+static void resize(void)
+{
+    struct pleat_mailbox_request request;
+    struct pleat_mailbox_cost cost = {0, 2000000, 3000000, 5000000, 4096};
+    uint64_t iteration = 0;
+    if (pleat_mailbox_request(&ranks[0], &request) || pleat_mailbox_entered(mailbox, &iteration))
+        give_up("no request");
+    if (has_file("fail")) {
+        pleat_mailbox_failed(&ranks[0], "no memory for more ranks");
+        return;
+    }
+    uint32_t before = size;
+    if (request.target > RANKS_MAX)
+        give_up("too many ranks");
+    for (; size < request.target; size++)
+        add_rank(size, iteration);
+    for (; size > request.target; size--) {
+        if (write(leave_pipe[size - 1], "x", 1) != 1)
+            give_up("cannot tell a rank to leave");
+        close(leave_pipe[size - 1]);
+    }
+    pleat_mailbox_applied(&ranks[0], before, size, &cost);
+}
+
+static void iterate(void)
+{
+    uint32_t entered = 0;
+    for (uint32_t rank = 0; rank < size; rank++) {
+        int arrival = pleat_mailbox_arrive(&ranks[rank]);
+        if (arrival < 0)
+            give_up("the mailbox is corrupt");
+        if (arrival == PLEAT_ARRIVAL_ANSWER) {
+            struct pleat_mailbox_request request;
+            if (pleat_mailbox_request(&ranks[0], &request))
+                give_up("no request");
+            pleat_mailbox_answer(&ranks[0], request.target < ACCEPTS_AT_MOST ? request.target
+                                                                             : ACCEPTS_AT_MOST);
+        }
+        entered += arrival == PLEAT_ARRIVAL_ENTER;
+    }
+    if (entered && entered != size)
+        give_up("not all ranks entered");
+    if (entered)
+        resize();
+}
+
+int main(int argc, char **argv)
+{
+    struct pleat_error err;
+    if (argc != 3)
+        give_up("usage: agent-ranks SIZE DIR");
+    uint32_t initial = (uint32_t)atoi(argv[1]);
+    directory = argv[2];
+    const char *path = getenv(PLEAT_MAILBOX_ENV);
+    const char *bell = getenv(PLEAT_DOORBELL_ENV);
+    if (!path || !bell || initial > RANKS_MAX)
+        give_up("no mailbox");
+    while (!has_file("attach"))
+        nap();
+    if (pleat_mailbox_open(path, &mailbox, &err))
+        give_up(err.text);
+    doorbell = open(bell, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (doorbell < 0)
+        give_up("no doorbell");
+    for (; size < initial; size++)
+        add_rank(size, 0);
+    if (pleat_mailbox_set_size(&ranks[0], size))
+        give_up("cannot set the size");
+    while (!has_file("finish") && !has_file("stop")) {
+        iterate();
+        nap();
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ;
+    }
+    pleat_mailbox_finish(&ranks[0]);
+    while (!has_file("stop"))
+        nap();
+    return 0;
+}

@@ -1,0 +1,249 @@
+"""The agent's own life: lost daemons, predecessors, locks, bad messages, its end."""
+
+import os
+import signal
+import subprocess
+
+from conftest import Lost, is_alive, wait_until
+
+
+def test_hello(world):
+    agent = world.agent(instance="some-instance", node=4)
+    hello = world.daemon.accept()
+    assert hello["role"] == "agent"
+    assert hello["protocol"] == 1
+    assert (hello["instance"], hello["site"], hello["node"]) == ("some-instance", "local", 4)
+    assert hello["pid"] == agent.pid
+
+
+def test_requests_need_a_hello(world):
+    world.agent()
+    world.daemon.accept(hello=False)
+    assert "hello" in world.daemon.fails("protocol", "list")
+    world.daemon.send({"method": "hello", "params": {"protocol": 1, "role": "daemon"}})
+    assert world.daemon.call("list")["runs"] == []
+
+
+def test_wrong_daemons_are_left(world):
+    world.agent()
+    for hello in ({"protocol": 99, "role": "daemon"}, {"protocol": 1, "role": "client"}, {}):
+        world.daemon.accept(hello=False)
+        world.daemon.send({"method": "hello", "params": hello})
+        try:
+            while True:
+                world.daemon.pump()
+        except Lost:
+            pass
+    world.daemon.accept()
+    assert world.daemon.call("list")["runs"] == []
+
+
+def test_runs_survive_a_lost_daemon(linked):
+    os.mkfifo(linked.directory / "fifo")
+    linked.start(1, "bash", "-c", "read < fifo; exit 6")
+    linked.start(2, "bash", "-c", "echo $$ > pids; sleep 1000")
+    linked.start(3, "no-such-program")
+    pid = linked.daemon.expect("started", 1)["pid"]
+    linked.daemon.expect("started", 2)
+    linked.daemon.expect("start_failed", 3)
+    linked.daemon.drop()
+    with open(linked.directory / "fifo", "w", encoding="ascii") as fifo:
+        fifo.write("go\n")
+    wait_until(lambda: not os.path.exists(f"/proc/{pid}"), "run 1 has ended and was reaped")
+
+    linked.daemon.notifications.clear()
+    linked.daemon.accept()
+    # before `list` the agent is silent: this call would bring up anything it said
+    linked.start(4, "true")
+    assert linked.daemon.notifications == []
+    runs = linked.daemon.call("list")["runs"]
+    assert [(run["run"], run["state"]) for run in runs[:3]] == [
+        (1, "exited"),
+        (2, "running"),
+        (3, "failed"),
+    ]
+    assert runs[0]["pid"] == pid
+    assert linked.daemon.expect("exited", 1)["code"] == 6
+    linked.daemon.expect("started", 2)
+    linked.daemon.expect("start_failed", 3)
+    linked.daemon.expect("exited", 4)
+    for run in (1, 3, 4):
+        linked.daemon.call("forget", run=run)
+    linked.daemon.call("forget", run=1)
+    linked.daemon.drop()
+    linked.daemon.notifications.clear()
+    linked.daemon.accept()
+    assert [run["run"] for run in linked.daemon.call("list")["runs"]] == [2]
+    linked.daemon.expect("started", 2)
+    assert {params["run"] for _, params in linked.daemon.notifications} == {2}
+
+
+def test_forget_needs_an_end(linked):
+    linked.start(1, "sleep", "1000")
+    assert "kill" in linked.daemon.fails("state", "forget", run=1)
+    linked.daemon.call("kill", run=1)
+    linked.daemon.expect("exited", 1)
+    linked.daemon.call("forget", run=1)
+    linked.daemon.fails("not found", "kill", run=1)
+    linked.daemon.fails("not found", "signal", run=1, signal=15)
+
+
+def test_list_comes_in_pages(linked):
+    for run in range(1, 4):
+        linked.start(run, "true")
+        linked.daemon.expect("exited", run)
+    assert [run["run"] for run in linked.daemon.call("list", after=2)["runs"]] == [3]
+    assert linked.daemon.call("list", after=3) == {"runs": [], "more": False}
+    linked.daemon.fails("invalid", "list", after=-1)
+
+
+def test_bad_requests_are_answered(linked):
+    linked.daemon.fails("unsupported", "dance")
+    for method in ("start", "ask", "resize", "withdraw", "signal", "kill", "forget"):
+        linked.daemon.fails("invalid", method)
+    linked.start(1, "sleep", "1000")
+    for number in (0, -1, 65, "TERM"):
+        linked.daemon.fails("invalid", "signal", run=1, signal=number)
+    for grace in (-1, "1", 1e9):
+        linked.daemon.fails("invalid", "kill", run=1, grace_s=grace)
+    assert linked.daemon.call("list")["runs"][0]["state"] == "running"
+
+
+def test_garbage_costs_only_the_connection(linked):
+    linked.start(1, "sleep", "1000")
+    linked.daemon.expect("started", 1)
+    for garbage in (
+        b"hello\n",
+        b"\x00\xff\n",
+        b"[]\n",
+        b"{}\n",
+        b'{"id":{},"method":"list"}\n',
+        b'{"id":1,"method":7}\n',
+        b"[" * 100000 + b"\n",
+        b"x" * (2 * 1024 * 1024),
+    ):
+        try:
+            linked.daemon.connection.sendall(garbage)
+            linked.daemon.connection.shutdown(1)
+            while True:
+                linked.daemon.pump()
+        except (Lost, BrokenPipeError, ConnectionResetError):
+            linked.daemon.drop()
+        linked.daemon.accept()
+        assert linked.daemon.call("list")["runs"][0]["state"] == "running"
+
+
+def test_unexpected_messages_are_ignored(linked):
+    linked.daemon.send({"method": "started", "params": {"run": 1}})
+    linked.daemon.send({"id": 5, "result": {}})
+    linked.daemon.send({"id": 5, "error": {"code": -1, "name": "invalid", "text": "x"}})
+    assert linked.daemon.call("list")["runs"] == []
+
+
+def test_strays_of_a_killed_agent_are_ended(world):
+    first = world.agent()
+    world.daemon.accept()
+    stubborn = "trap '' TERM; echo $$ >> pids; while :; do sleep 1000 & wait; done"
+    world.start(1, "bash", "-c", f"setsid bash -c \"{stubborn}\" & {stubborn}".replace("$$ ", "\\$\\$ ", 1))
+    pids = world.pids("pids", 2)
+    first.kill()
+    first.wait()
+    assert all(is_alive(pid) for pid in pids)
+
+    # neither another instance nor another node has to do with them
+    for options in ({"instance": "test2"}, {"instance": "tes"}, {"node": 1}):
+        other = world.agent(**options)
+        world.daemon.accept()
+        assert world.daemon.call("list")["runs"] == []
+        world.daemon.call("quit")
+        other.wait(30)
+        assert all(is_alive(pid) for pid in pids)
+
+    world.agent()
+    world.daemon.accept()  # it calls only when they are gone
+    assert not any(is_alive(pid) for pid in pids)
+    assert "which an earlier agent left (test:1)" in world.log.read_text()
+
+
+def test_a_living_agents_runs_are_no_strays(linked):
+    linked.start(1, "sleep", "1000")
+    pid = linked.daemon.expect("started", 1)["pid"]
+    kept = linked.daemon.connection
+    second = linked.agent()
+    linked.daemon.accept()
+    assert linked.daemon.call("list")["runs"] == []
+    assert is_alive(pid)
+    linked.daemon.call("quit")
+    second.wait(30)
+    linked.daemon.connection = kept
+    assert linked.daemon.call("list")["runs"][0]["state"] == "running"
+
+
+def test_one_agent_per_node(world):
+    state = world.directory / "state"
+    world.agent(state=state)
+    world.daemon.accept()
+    second = subprocess.run(
+        world.command(state=state), capture_output=True, text=True, check=False, timeout=30
+    )
+    assert second.returncode == 1
+    assert "another agent serves node 0 of site local" in second.stderr
+    other = world.agent(state=state, node=1)
+    world.daemon.accept()
+    world.daemon.call("quit")
+    assert other.wait(30) == 0
+
+
+def test_sigterm_ends_runs_and_agent(linked):
+    linked.start(1, "bash", "-c", "trap 'echo ended; exit 2' TERM; echo $$ > pids; sleep 1000 & wait")
+    pids = linked.pids("pids", 1)
+    linked.first.send_signal(signal.SIGTERM)
+    assert linked.daemon.expect("exited", 1)["code"] == 2
+    assert linked.first.wait(30) == 0
+    assert linked.output(1) == "ended\n"
+    assert not is_alive(pids[0])
+
+
+def test_hangup_and_lost_stderr_do_not_end_it(world):
+    reader, writer = os.pipe()
+    with subprocess.Popen(world.command(), stderr=writer, stdin=subprocess.DEVNULL) as agent:
+        world.agents.append(agent)
+        os.close(writer)
+        os.close(reader)
+        world.daemon.accept()
+        agent.send_signal(signal.SIGHUP)
+        world.daemon.drop()  # makes it log
+        world.daemon.accept()
+        assert world.daemon.call("list")["runs"] == []
+        agent.terminate()
+        assert agent.wait(30) == 0
+
+
+def test_quit_waits_for_runs(linked):
+    os.mkfifo(linked.directory / "fifo")
+    linked.start(1, "bash", "-c", "read < fifo; exit 5")
+    linked.daemon.call("quit")
+    linked.daemon.fails("state", "start", run=2, argv=["true"], env=[], cwd="/", stdout="/dev/null", stderr="/dev/null")
+    with open(linked.directory / "fifo", "w", encoding="ascii") as fifo:
+        fifo.write("go\n")
+    assert linked.daemon.expect("exited", 1)["code"] == 5
+    assert linked.first.wait(30) == 0
+
+
+def test_quit_without_runs(linked):
+    assert linked.daemon.call("quit") == {}
+    assert linked.first.wait(30) == 0
+
+
+def test_idle_agent_without_daemon_ends(linked):
+    """After 10 s without daemon and without work; one that has a run stays."""
+    linked.start(1, "sleep", "1000")
+    linked.daemon.expect("started", 1)
+    linked.daemon.close()
+    os.unlink(linked.daemon.path)
+    lonely = linked.agent(node=1)
+    assert lonely.wait(60) == 0
+    assert linked.first.poll() is None
+    linked.daemon.listen()
+    linked.daemon.accept()
+    assert linked.daemon.call("list")["runs"][0]["state"] == "running"

@@ -1,0 +1,183 @@
+"""Ending whole trees of processes, and what is left when a main process ends."""
+
+import os
+import signal
+
+from conftest import children_of, is_alive, stat_of, wait_until
+
+STUBBORN = "trap '' TERM HUP INT; echo $$ >> pids; while :; do sleep 1000 & wait; done"
+
+# Forks twice, becomes a session of its own, and ignores SIGTERM.
+ESCAPE = """
+import os, signal
+def escape():
+    if os.fork():
+        return
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    script = "trap '' TERM; echo $$ >> pids; while :; do sleep 1000 & wait; done"
+    os.execv("/bin/bash", ["bash", "-c", script])
+escape()
+escape()
+"""
+
+
+def gone(pids):
+    return lambda: not any(is_alive(pid) for pid in pids)
+
+
+def test_kill_stubborn_tree(linked):
+    script = f"({STUBBORN}) & ({STUBBORN}) & {STUBBORN}"
+    linked.start(1, "bash", "-c", script)
+    pids = linked.pids("pids", 3)
+    linked.daemon.call("kill", run=1, grace_s=0.2)
+    exited = linked.daemon.expect("exited", 1)
+    assert exited["signal"] == signal.SIGKILL
+    assert gone(pids)()
+
+
+def test_kill_gives_grace(linked):
+    linked.start(1, "bash", "-c", "trap 'echo bye; exit 7' TERM; echo $$ > pids; sleep 1000 & wait")
+    linked.pids("pids", 1)
+    linked.daemon.call("kill", run=1, grace_s=1000)
+    exited = linked.daemon.expect("exited", 1)
+    assert exited["code"] == 7
+    assert exited["left"] == 0
+    assert linked.output(1) == "bye\n"
+
+
+def test_a_second_kill_can_shorten_the_grace(linked):
+    linked.start(1, "bash", "-c", STUBBORN)
+    pids = linked.pids("pids", 1)
+    linked.daemon.call("kill", run=1, grace_s=1000)
+    linked.daemon.call("kill", run=1, grace_s=2000)
+    assert is_alive(pids[0])
+    linked.daemon.call("kill", run=1, grace_s=0)
+    assert linked.daemon.expect("exited", 1)["signal"] == signal.SIGKILL
+
+
+def test_kill_finds_escapees(linked):
+    linked.start(1, "python3", "-c", ESCAPE + "\nsignal.pause()")
+    pids = linked.pids("pids", 2)
+    wait_until(
+        lambda: all(stat_of(pid)[1] == linked.first.pid for pid in pids), "the agent adopts them"
+    )
+    linked.daemon.call("kill", run=1, grace_s=0.1)
+    linked.daemon.expect("exited", 1)
+    assert gone(pids)()
+
+
+def test_rest_without_environment_is_found_by_its_session(linked):
+    script = f'(env -i PATH=$PATH bash -c "{STUBBORN}" &) ; read < fifo'
+    os.mkfifo(linked.directory / "fifo")
+    linked.start(1, "bash", "-c", script.replace("$$", "\\$\\$").replace("$PATH", "/usr/bin:/bin"))
+    pids = linked.pids("pids", 1)
+    with open(linked.directory / "fifo", "w", encoding="ascii") as fifo:
+        fifo.write("go\n")
+    exited = linked.daemon.expect("exited", 1)
+    assert (exited["code"], exited["left"] >= 1) == (0, True)
+    assert gone(pids)()
+
+
+def test_escapees_end_with_the_main_process(linked):
+    os.mkfifo(linked.directory / "fifo")
+    linked.start(1, "python3", "-c", ESCAPE + "\nopen('fifo').read()")
+    pids = linked.pids("pids", 2)
+    with open(linked.directory / "fifo", "w", encoding="ascii") as fifo:
+        fifo.write("go\n")
+    exited = linked.daemon.expect("exited", 1)
+    assert exited["code"] == 0
+    assert exited["left"] >= 2
+    assert gone(pids)()
+
+
+def test_rest_may_end_by_itself(linked):
+    """With time to linger, what ends by itself is not counted, and is not told to end."""
+    os.mkfifo(linked.directory / "fifo")
+    script = "(trap 'echo told' TERM; echo $BASHPID > pids; read < fifo; echo done) & exit 4"
+    linked.start(1, "bash", "-c", script, linger_s=1000)
+    pids = linked.pids("pids", 1)
+    listed = linked.daemon.call("list")["runs"]
+    assert [run["state"] for run in listed] == ["running"]
+    with open(linked.directory / "fifo", "w", encoding="ascii") as fifo:
+        fifo.write("go\n")
+    exited = linked.daemon.expect("exited", 1)
+    assert (exited["code"], exited["left"]) == (4, 0)
+    assert linked.output(1) == "done\n"
+    assert gone(pids)()
+
+
+def test_stopped_processes_are_ended(linked):
+    linked.start(1, "bash", "-c", "trap 'exit 9' TERM; echo $$ > pids; kill -STOP $$; exit 1")
+    pids = linked.pids("pids", 1)
+    wait_until(lambda: stat_of(pids[0])[0] == "T", "it is stopped")
+    linked.daemon.call("kill", run=1, grace_s=1000)
+    assert linked.daemon.expect("exited", 1)["code"] == 9
+
+
+def test_one_run_is_not_the_other(linked):
+    for run in (1, 2):
+        linked.start(run, "python3", "-c", ESCAPE.replace("pids", f"pids{run}") + "\nsignal.pause()")
+    first, second = linked.pids("pids1", 2), linked.pids("pids2", 2)
+    linked.daemon.call("kill", run=1, grace_s=0)
+    linked.daemon.expect("exited", 1)
+    assert gone(first)()
+    assert all(is_alive(pid) for pid in second)
+    linked.daemon.call("kill", run=2, grace_s=0)
+    linked.daemon.expect("exited", 2)
+    assert gone(second)()
+
+
+def test_forks_while_it_is_killed(linked):
+    """Each process that is ended has started another before."""
+    script = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "open('pids', 'a').write(f'{os.getpid()}\\n')\n"
+        "end = time.monotonic() + 20\n"
+        "while time.monotonic() < end:\n"
+        "    if os.fork():\n"
+        "        time.sleep(0.002)\n"
+        "        os._exit(0)\n"
+        "    os.setsid()\n"
+    )
+    linked.start(1, "python3", "-c", script)
+    linked.pids("pids", 1)
+    linked.daemon.call("kill", run=1, grace_s=0.1)
+    linked.daemon.expect("exited", 1)
+    assert not linked.strays()
+
+
+def test_many_short_processes_leave_no_zombie(linked):
+    for run in range(1, 301):
+        linked.start(run, "sh", "-c", f"(exit 1) & exit {run % 200}")
+    for run in range(1, 301):
+        assert linked.daemon.expect("exited", run)["code"] == run % 200
+        linked.daemon.call("forget", run=run)
+    assert children_of(linked.first.pid) == []
+    assert linked.daemon.call("list") == {"runs": [], "more": False}
+
+
+def test_adopted_orphans_are_reaped(linked):
+    script = "for i in $(seq 20); do (sh -c 'true' & true) & done; wait; read < fifo"
+    os.mkfifo(linked.directory / "fifo")
+    linked.start(1, "bash", "-c", script)
+    pid = linked.daemon.expect("started", 1)["pid"]
+    with open(linked.directory / "fifo", "w", encoding="ascii") as fifo:
+        wait_until(lambda: children_of(linked.first.pid) == [(pid, "S")], "only the run is left")
+        fifo.write("go\n")
+    linked.daemon.expect("exited", 1)
+    wait_until(lambda: children_of(linked.first.pid) == [], "no child is left")
+
+
+def test_descriptors_do_not_grow(linked):
+    descriptors = f"/proc/{linked.first.pid}/fd"
+    before = len(os.listdir(descriptors))
+    for run in range(1, 41):
+        linked.start(run, "true", mailbox_ranks=8)
+        linked.daemon.expect("exited", run)
+        linked.daemon.call("forget", run=run)
+    linked.daemon.call("list")
+    wait_until(lambda: len(os.listdir(descriptors)) == before, "as many descriptors as before")

@@ -1,0 +1,198 @@
+/* Reading processes from a made-up /proc, and never signalling the wrong one. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/tree.h"
+
+static char proc[64];
+
+static void make(const char *name, const char *file, const void *bytes, size_t count)
+{
+    char path[160];
+    snprintf(path, sizeof(path), "%s/%s", proc, name);
+    (void)mkdir(path, 0700); /* may be there */
+    snprintf(path, sizeof(path), "%s/%s/%s", proc, name, file);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, count), (ssize_t)count);
+    close(fd);
+}
+
+static void make_process(int pid, const char *name, char state, int parent, int session,
+                         unsigned long long start)
+{
+    char directory[16];
+    char text[512];
+    snprintf(directory, sizeof(directory), "%d", pid);
+    snprintf(text, sizeof(text),
+             "%d (%s) %c %d %d %d 34816 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 %llu 1000 10 "
+             "18446744073709551615 1 1 0 0 0\n",
+             pid, name, state, parent, pid, session, start);
+    make(directory, "stat", text, strlen(text));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(proc, sizeof(proc), "/tmp/pleat-proc-XXXXXX");
+    return mkdtemp(proc) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof(command), "rm -rf %s", proc);
+    return system(command);
+}
+
+static void test_snapshot(void **state)
+{
+    (void)state;
+    make_process(1, "init", 'S', 0, 1, 1);
+    make_process(20, "a (b) c) S 7", 'R', 10, 10, 200);
+    make_process(10, "sh", 'S', 1, 10, UINT64_MAX);
+    make_process(30, "new\nline", 'Z', 20, 30, 300);
+    make("self", "stat", "x", 1);
+    make("40", "stat", "40 (cut", 7);
+    make("41", "stat", "", 0);
+    static const char other[] = "7 (x) S 1 1 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 5\n";
+    make("42", "stat", other, sizeof(other) - 1);
+    make("43", "comm", "no stat", 7);
+
+    struct pleat_tree tree = {0};
+    assert_int_equal(pleat_tree_read(proc, &tree, NULL), 0);
+    assert_int_equal(tree.count, 4);
+    assert_int_equal(tree.vanished, 4);
+    static const pid_t order[] = {1, 10, 20, 30};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(tree.items[i].pid, order[i]);
+    const struct pleat_tree_process *process = pleat_tree_find(&tree, 20);
+    assert_non_null(process);
+    assert_int_equal(process->state, 'R');
+    assert_int_equal(process->parent, 10);
+    assert_int_equal(process->session, 10);
+    assert_int_equal(process->start, 200);
+    assert_true(pleat_tree_find(&tree, 10)->start == UINT64_MAX);
+    assert_null(pleat_tree_find(&tree, 11));
+    assert_true(pleat_tree_is_dead(pleat_tree_find(&tree, 30)));
+    assert_false(pleat_tree_is_dead(process));
+    /* read again: replaced, not added to */
+    assert_int_equal(pleat_tree_read(proc, &tree, NULL), 0);
+    assert_int_equal(tree.count, 4);
+    pleat_tree_finish(&tree);
+
+    struct pleat_error err;
+    assert_int_equal(pleat_tree_read("/nonexistent", &tree, &err), PLEAT_E_SYSTEM);
+    assert_non_null(strstr(err.text, "/nonexistent"));
+}
+
+static void test_descent(void **state)
+{
+    (void)state;
+    make_process(1, "init", 'S', 0, 1, 1);
+    make_process(2, "agent", 'S', 1, 2, 2);
+    make_process(3, "child", 'S', 2, 3, 3);
+    make_process(4, "grandchild", 'S', 3, 4, 4);
+    make_process(5, "other", 'S', 1, 5, 5);
+    make_process(6, "orphan", 'S', 99, 6, 6);
+    /* a snapshot that was read while pids were given anew can have a cycle */
+    make_process(7, "cycle", 'S', 8, 7, 7);
+    make_process(8, "cycle", 'S', 7, 7, 8);
+    struct pleat_tree tree = {0};
+    assert_int_equal(pleat_tree_read(proc, &tree, NULL), 0);
+    assert_true(pleat_tree_descends(&tree, pleat_tree_find(&tree, 3), 2));
+    assert_true(pleat_tree_descends(&tree, pleat_tree_find(&tree, 4), 2));
+    assert_true(pleat_tree_descends(&tree, pleat_tree_find(&tree, 4), 1));
+    assert_false(pleat_tree_descends(&tree, pleat_tree_find(&tree, 2), 2));
+    assert_false(pleat_tree_descends(&tree, pleat_tree_find(&tree, 5), 2));
+    assert_false(pleat_tree_descends(&tree, pleat_tree_find(&tree, 6), 2));
+    assert_false(pleat_tree_descends(&tree, pleat_tree_find(&tree, 7), 2));
+    pleat_tree_finish(&tree);
+}
+
+static void test_environ(void **state)
+{
+    (void)state;
+    static const char bytes[] = "A=1\0AB=2\0EMPTY=\0NOTHING\0\0PLEAT_RUN=x:7\0CUT=ab";
+    struct pleat_string env = {0};
+    make("9", "environ", bytes, sizeof(bytes) - 1);
+    assert_int_equal(pleat_tree_environ(proc, 9, &env), 0);
+    assert_string_equal(pleat_tree_environ_get(&env, "A"), "1");
+    assert_string_equal(pleat_tree_environ_get(&env, "AB"), "2");
+    assert_string_equal(pleat_tree_environ_get(&env, "EMPTY"), "");
+    assert_string_equal(pleat_tree_environ_get(&env, "PLEAT_RUN"), "x:7");
+    assert_string_equal(pleat_tree_environ_get(&env, "CUT"), "ab");
+    assert_null(pleat_tree_environ_get(&env, "NOTHING"));
+    assert_null(pleat_tree_environ_get(&env, "LEAT_RUN"));
+    assert_null(pleat_tree_environ_get(&env, "PLEAT_RU"));
+
+    make("9", "environ", "", 0);
+    assert_int_equal(pleat_tree_environ(proc, 9, &env), PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_tree_environ(proc, 10, &env), PLEAT_E_NOTFOUND);
+
+    /* no end in sight: bounded */
+    size_t size = PLEAT_TREE_ENV_MAX + 10 * 4096;
+    char *big = malloc(size);
+    assert_non_null(big);
+    memset(big, 'x', size);
+    make("9", "environ", big, size);
+    free(big);
+    assert_int_equal(pleat_tree_environ(proc, 9, &env), 0);
+    assert_in_range(env.length, PLEAT_TREE_ENV_MAX, PLEAT_TREE_ENV_MAX + 4096);
+    assert_null(pleat_tree_environ_get(&env, "x"));
+    pleat_string_finish(&env);
+}
+
+static void test_only_the_same_process_is_signalled(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        for (;;)
+            pause();
+    }
+    assert_true(pid > 0);
+    struct pleat_tree_process process;
+    struct pleat_error err;
+    int pidfd = -1;
+    assert_int_equal(pleat_tree_read_one("/proc", pid, &process), 0);
+    assert_int_equal(process.parent, getpid());
+    /* another that has the same pid now */
+    assert_int_equal(pleat_tree_signal("/proc", pid, process.start - 1, SIGKILL, &err),
+                     PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_tree_open("/proc", pid, process.start + 1, &pidfd, &err),
+                     PLEAT_E_NOTFOUND);
+    assert_int_equal(pidfd, -1);
+    assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+
+    assert_int_equal(pleat_tree_signal("/proc", pid, process.start, SIGKILL, &err), 0);
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_int_equal(pleat_tree_signal("/proc", pid, process.start, SIGKILL, &err),
+                     PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_tree_read_one("/proc", pid, &process), PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_tree_signal("/proc", getpid(), 1, SIGKILL, NULL), PLEAT_E_NOTFOUND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_snapshot, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_descent, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_environ, set_up, tear_down),
+        cmocka_unit_test(test_only_the_same_process_is_signalled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
