@@ -1,0 +1,50 @@
+/* launch_words.c - prints, each ending with NUL, the words of the command that pleat_launch_compose
+ * gives for a program and this process's environment, an empty word, and its environment.
+ *
+ *   launch-words PROCESSES PROGRAM [ARGUMENT...]      PROGRAM: a path; its MPI is detected
+ *   launch-words openmpi|mpich:PROCESSES PROGRAM ...  as if it had been
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launch/detect.h"
+
+static int fail(const struct pleat_error *err)
+{
+    fprintf(stderr, "launch-words: %s\n", err->text);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct pleat_error err;
+    struct pleat_launch_detected detected = {PLEAT_MPI_NONE, false};
+    struct pleat_launch_command command;
+    if (argc < 3)
+        return 2;
+    char *colon = strchr(argv[1], ':');
+    if (colon) {
+        *colon = '\0';
+        if (pleat_mpi_parse(argv[1], &detected.mpi, &err))
+            return fail(&err);
+    } else if (pleat_launch_detect(argv[2], &detected, &err)) {
+        return fail(&err);
+    }
+    struct pleat_launch_request request = {.mpi = detected.mpi,
+                                           .processes = (uint32_t)atoi(colon ? colon + 1 : argv[1]),
+                                           .argv = (const char *const *)(argv + 2),
+                                           .env = (const char *const *)environ,
+                                           .is_root = geteuid() == 0,
+                                           .oversubscribed = true};
+    if (pleat_launch_compose(&request, &command, &err))
+        return fail(&err);
+    for (size_t i = 0; i < command.argc; i++)
+        fwrite(command.argv[i], 1, strlen(command.argv[i]) + 1, stdout);
+    fputc('\0', stdout);
+    for (size_t i = 0; i < command.env_count; i++)
+        fwrite(command.env[i], 1, strlen(command.env[i]) + 1, stdout);
+    pleat_launch_command_finish(&command);
+    return 0;
+}
