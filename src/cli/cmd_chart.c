@@ -1,0 +1,226 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/chart.h"
+#include "cli/commands.h"
+#include "cli/daemon.h"
+#include "cli/gantt.h"
+#include "cli/reply.h"
+
+/* Jobs submitted after the machine was without jobs for this long are another chart. */
+#define GAP_S 60.0
+
+struct chart {
+    const char *svg;
+    double from_s, to_s; /* NAN: not given */
+    bool ascii;
+    bool all;
+    json_t *only; /* NULL: not given */
+};
+
+int pleat_chart_fetch(struct pleat_client *client, struct pleat_chart_data *data)
+{
+    *data = (struct pleat_chart_data){.after = data->after};
+    int code = pleat_daemon_ask(client, "jobs", json_pack("{s:b}", "all", 1), &data->jobs);
+    if (!code)
+        code = pleat_daemon_ask(client, "sites", NULL, &data->sites);
+    if (!code)
+        code = pleat_daemon_events(client, 0, data->after, &data->events);
+    if (code)
+        pleat_chart_data_finish(data);
+    return code;
+}
+
+void pleat_chart_data_finish(struct pleat_chart_data *data)
+{
+    json_decref(data->jobs);
+    json_decref(data->sites);
+    json_decref(data->events);
+    *data = (struct pleat_chart_data){0};
+}
+
+int pleat_chart_build(const struct pleat_chart_data *data, const json_t *only,
+                      struct pleat_gantt *gantt, struct pleat_error *err)
+{
+    double now_s = (double)pleat_clock_real_us() / 1e6;
+    return pleat_gantt_build(gantt, data->events, pleat_reply_array(data->jobs, "jobs"),
+                             pleat_reply_array(data->sites, "sites"), only, now_s, err);
+}
+
+int pleat_chart_print(const struct pleat_gantt *gantt, bool ascii)
+{
+    struct pleat_term term;
+    struct pleat_string out = {0};
+    pleat_term_init(&term);
+    if (ascii)
+        term.utf8 = false;
+    int height = term.height > 16 ? term.height - 8 : term.height > 0 ? 8 : 64;
+    pleat_gantt_add_text(gantt, &term, height, &out);
+    int code = PLEAT_EXIT_OK;
+    if (out.failed || !out.text) {
+        pleat_say("cannot print the chart: out of memory");
+        code = PLEAT_EXIT_FAILED;
+    } else {
+        fputs(out.text, stdout);
+    }
+    pleat_string_finish(&out);
+    return code;
+}
+
+/* The jobs since the last time that there were none for GAP_S. */
+static json_t *last_busy_period(const json_t *jobs)
+{
+    json_t *numbers = json_array();
+    double busy_until = -(double)INFINITY;
+    size_t i;
+    json_t *job;
+    json_array_foreach(jobs, i, job)
+    {
+        double submit = pleat_reply_real(job, "submit_s"), end = pleat_reply_real(job, "end_s");
+        if (submit - busy_until > GAP_S)
+            json_array_clear(numbers);
+        json_array_append_new(numbers, json_integer(pleat_reply_int(job, "job", 0)));
+        busy_until = fmax(busy_until, isfinite(end) ? end : (double)INFINITY);
+    }
+    return numbers;
+}
+
+static int check_only(const struct chart *chart, const json_t *jobs)
+{
+    size_t i, j;
+    json_t *number, *job;
+    json_array_foreach(chart->only, i, number)
+    {
+        bool found = false;
+        json_array_foreach(jobs, j, job) found =
+            found || pleat_reply_int(job, "job", 0) == json_integer_value(number);
+        if (!found) {
+            pleat_say("there is no job %lld: 'pleat ps --all' lists those there are",
+                      (long long)json_integer_value(number));
+            return PLEAT_EXIT_NO_JOB;
+        }
+    }
+    return 0;
+}
+
+static int show(const struct chart *chart, const struct pleat_chart_data *data)
+{
+    struct pleat_gantt gantt;
+    struct pleat_error err = {0};
+    const json_t *jobs = pleat_reply_array(data->jobs, "jobs");
+    int code = check_only(chart, jobs);
+    if (code)
+        return code;
+    json_t *only = chart->only  ? json_incref(chart->only)
+                   : chart->all ? NULL
+                                : last_busy_period(jobs);
+    int status = pleat_chart_build(data, only, &gantt, &err);
+    json_decref(only);
+    if (status)
+        return pleat_fail(&err);
+    if (isfinite(chart->from_s))
+        gantt.from_s = chart->from_s;
+    if (isfinite(chart->to_s))
+        gantt.to_s = chart->to_s;
+    if (gantt.to_s <= gantt.from_s) {
+        pleat_say("nothing is left between --from %g and the end, %g s", gantt.from_s, gantt.to_s);
+        code = PLEAT_EXIT_FAILED;
+    } else if (pleat_settings.json) {
+        json_t *json = pleat_gantt_json(&gantt);
+        code = pleat_reply_print(json);
+        json_decref(json);
+    } else if (gantt.intervals.count == 0 && !chart->svg) {
+        pleat_say("nothing to draw: no job held a processor");
+    } else if (!chart->svg) {
+        code = pleat_chart_print(&gantt, chart->ascii);
+    }
+    if (!code && chart->svg && pleat_gantt_write_svg(&gantt, chart->svg, &err))
+        code = pleat_fail(&err);
+    pleat_gantt_finish(&gantt);
+    return code;
+}
+
+static int read_options(struct pleat_options *options, struct chart *chart)
+{
+    struct pleat_error err;
+    int64_t job;
+    for (int option; (option = pleat_options_next(options)) != PLEAT_OPTION_END;) {
+        int wrong = 0;
+        if (option == PLEAT_OPTION_EXIT)
+            return PLEAT_OPTION_EXIT;
+        if (option == 's')
+            chart->svg = optarg;
+        else if (option == 'A')
+            chart->ascii = true;
+        else if (option == 'a')
+            chart->all = true;
+        else if (option == 'f')
+            wrong = pleat_parse_seconds("--from", optarg, -1e9, 1e9, &chart->from_s, &err);
+        else
+            wrong = pleat_parse_seconds("--to", optarg, -1e9, 1e9, &chart->to_s, &err);
+        if (wrong) {
+            options->exit_code = pleat_usage(&pleat_cmd_chart, "%s", err.text);
+            return PLEAT_OPTION_EXIT;
+        }
+    }
+    for (int i = options->first; i < options->argc; i++) {
+        if (pleat_parse_job(options->argv[i], &job, &err)) {
+            options->exit_code = pleat_usage(&pleat_cmd_chart, "%s", err.text);
+            return PLEAT_OPTION_EXIT;
+        }
+        if (!chart->only)
+            chart->only = json_array();
+        json_array_append_new(chart->only, json_integer(job));
+    }
+    return 0;
+}
+
+static int run_chart(int argc, char **argv)
+{
+    static const struct option own[] = {
+        {"svg", required_argument, NULL, 's'}, {"ascii", no_argument, NULL, 'A'},
+        {"all", no_argument, NULL, 'a'},       {"from", required_argument, NULL, 'f'},
+        {"to", required_argument, NULL, 't'},  {0}};
+    struct pleat_options options;
+    struct chart chart = {.from_s = (double)NAN, .to_s = (double)NAN};
+    struct pleat_client *client;
+    struct pleat_chart_data data = {0};
+    pleat_options_init(&options, &pleat_cmd_chart, argc, argv, own, "a");
+    int code = PLEAT_EXIT_OK;
+    if (read_options(&options, &chart) == PLEAT_OPTION_EXIT) {
+        json_decref(chart.only);
+        return options.exit_code;
+    }
+    code = pleat_daemon_connect(&client);
+    if (!code) {
+        code = pleat_chart_fetch(client, &data);
+        pleat_client_close(client);
+    }
+    if (!code)
+        code = show(&chart, &data);
+    pleat_chart_data_finish(&data);
+    json_decref(chart.only);
+    return code;
+}
+
+const struct pleat_command pleat_cmd_chart = {
+    .name = "chart",
+    .arguments = "[OPTION...] [JOB...]",
+    .summary = "Draws who held which processors when",
+    .help =
+        "Of the jobs given; else of those since the machine was last without jobs for a minute.\n"
+        "Time 0 is the first submission. With --json: the intervals.\n\n"
+        "Options:\n"
+        "      --svg FILE   write a drawing to FILE instead\n"
+        "  -a, --all        all jobs there ever were\n"
+        "      --from S     from second S on (default: 0)\n"
+        "      --to S       up to second S (default: the end)\n"
+        "      --ascii      no Unicode characters (as where the locale is not UTF-8)\n\n"
+        "Exit codes: 0; 1 the file cannot be written; 2 usage; 3 no daemon; 4 no such job.\n\n"
+        "Example:\n"
+        "  pleat chart --svg chart.svg\n",
+    .json = true,
+    .run = run_chart,
+};

@@ -1,0 +1,82 @@
+#include <stdio.h>
+
+#include "cli/commands.h"
+#include "cli/daemon.h"
+#include "cli/reply.h"
+#include "cli/term.h"
+#include "cli/timefmt.h"
+
+static void print_line(const struct pleat_term *term, const char *name, const char *value)
+{
+    struct pleat_string text = {0};
+    pleat_term_add(term, &text, value, 0);
+    printf("%-15s %s\n", name, text.text ? text.text : "");
+    pleat_string_finish(&text);
+}
+
+/* {"a":1,"b":"x"} as "a 1, b x". */
+static void print_members(const struct pleat_term *term, const char *name, json_t *object)
+{
+    struct pleat_string text = {0};
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        pleat_string_add(&text, text.length ? ", " : "");
+        if (json_is_string(value))
+            pleat_string_addf(&text, "%s %s", key, json_string_value(value));
+        else if (json_is_number(value))
+            pleat_string_addf(&text, "%s %.10g", key, json_number_value(value));
+    }
+    print_line(term, name, text.length ? text.text : "none");
+    pleat_string_finish(&text);
+}
+
+static void print_info(const json_t *info)
+{
+    struct pleat_term term;
+    char pid[32], since[PLEAT_TIME_SIZE];
+    pleat_term_init(&term);
+    snprintf(pid, sizeof(pid), "%lld", (long long)pleat_reply_int(info, "pid", 0));
+    print_line(&term, "version", pleat_reply_text(info, "version", "?"));
+    print_line(&term, "pid", pid);
+    print_line(&term, "running since",
+               pleat_time_moment(pleat_reply_real(info, "started_s"), since));
+    print_line(&term, "directory", pleat_reply_text(info, "directory", "?"));
+    print_line(&term, "socket", pleat_reply_text(info, "socket", "?"));
+    print_line(&term, "configuration",
+               pleat_reply_text(info, "configuration", "none (the defaults)"));
+    print_line(&term, "instance", pleat_reply_text(info, "instance", "?"));
+    print_members(&term, "policies", json_object_get(info, "policies"));
+    print_members(&term, "parameters", json_object_get(info, "parameters"));
+    print_members(&term, "jobs", json_object_get(info, "jobs"));
+    printf("%-15s %lld\n", "log records", (long long)pleat_reply_int(info, "log_records", 0));
+}
+
+static int run_info(int argc, char **argv)
+{
+    struct pleat_options options;
+    json_t *info;
+    if (pleat_options_plain(&options, &pleat_cmd_info, argc, argv, 0, 0) == PLEAT_OPTION_EXIT)
+        return options.exit_code;
+    int code = pleat_daemon_ask_once("info", NULL, &info);
+    if (code)
+        return code;
+    if (pleat_settings.json)
+        code = pleat_reply_print(info);
+    else
+        print_info(info);
+    json_decref(info);
+    return code;
+}
+
+const struct pleat_command pleat_cmd_info = {
+    .name = "info",
+    .arguments = "",
+    .summary = "Says which daemon runs, where it keeps its things, and which policies are in force",
+    .help = "Exit codes: 0; 3 no daemon.\n\n"
+            "Example:\n"
+            "  pleat info --json\n",
+    .json = true,
+    .run = run_info,
+};

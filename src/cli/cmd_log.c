@@ -1,0 +1,61 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/daemon.h"
+#include "cli/output.h"
+
+static int run_log(int argc, char **argv)
+{
+    static const struct option own[] = {
+        {"stderr", no_argument, NULL, 'e'}, {"follow", no_argument, NULL, 'f'}, {0}};
+    struct pleat_options options;
+    struct pleat_error err;
+    struct pleat_client *client;
+    bool follow = false;
+    const char *stream = "stdout";
+    int64_t job;
+    pleat_options_init(&options, &pleat_cmd_log, argc, argv, own, "ef");
+    for (int option; (option = pleat_options_next(&options)) != PLEAT_OPTION_END;) {
+        if (option == PLEAT_OPTION_EXIT)
+            return options.exit_code;
+        if (option == 'e')
+            stream = "stderr";
+        else
+            follow = true;
+    }
+    int code = pleat_options_count(&options, 1, 1);
+    if (code)
+        return code;
+    if (pleat_parse_job(argv[options.first], &job, &err))
+        return pleat_usage(&pleat_cmd_log, "%s", err.text);
+    code = pleat_daemon_connect(&client);
+    if (code)
+        return code;
+    struct pleat_output output = {.client = client, .job = job, .stream = stream, .follow = follow};
+    int status = pleat_output_copy(&output, STDOUT_FILENO, &err);
+    if (status == PLEAT_OUTPUT_UNWRITABLE) {
+        pleat_say("cannot write to standard output: %s", strerror(output.write_errno));
+        code = PLEAT_EXIT_FAILED;
+    } else if (status < 0) {
+        code = pleat_daemon_failed(&err, true);
+    }
+    pleat_client_close(client);
+    return code;
+}
+
+const struct pleat_command pleat_cmd_log = {
+    .name = "log",
+    .arguments = "[--stderr] [--follow] JOB",
+    .summary = "Prints what a job wrote",
+    .help =
+        "Options:\n"
+        "  -e, --stderr     what it wrote to its standard error (default: standard output)\n"
+        "  -f, --follow     go on until the job has ended\n\n"
+        "Exit codes: 0; 1 it could not be read or written; 2 usage; 3 no daemon; 4 no such job.\n\n"
+        "Example:\n"
+        "  pleat log --follow 17\n",
+    .run = run_log,
+};

@@ -1,0 +1,207 @@
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/daemon.h"
+#include "cli/interrupt.h"
+#include "cli/jobs.h"
+#include "cli/output.h"
+#include "cli/reply.h"
+#include "cli/submit.h"
+
+/* The job's standard error, copied by a thread with a connection of its own. */
+struct errors_copy {
+    struct pleat_output output;
+    pthread_t thread;
+    bool started;
+};
+
+static void *copy_errors(void *arg)
+{
+    struct errors_copy *copy = arg;
+    struct pleat_error err;
+    int status = pleat_output_copy(&copy->output, STDERR_FILENO, &err);
+    (void)status; /* what went wrong shows in the main thread; stderr itself may be gone */
+    return NULL;
+}
+
+static void start_errors_copy(struct errors_copy *copy, int64_t job)
+{
+    struct pleat_paths paths;
+    sigset_t all, before;
+    *copy = (struct errors_copy){.output = {.job = job, .stream = "stderr", .follow = true}};
+    if (pleat_paths_init(&paths, NULL) || pleat_client_open(&paths, &copy->output.client, NULL)) {
+        pleat_say("the job's standard error is not shown: no second connection to pleatd");
+        return;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are for the main thread */
+    copy->started = pthread_create(&copy->thread, NULL, copy_errors, copy) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void finish_errors_copy(struct errors_copy *copy)
+{
+    if (copy->started)
+        pthread_join(copy->thread, NULL);
+    pleat_client_close(copy->output.client);
+}
+
+/* ---- the job ---- */
+
+static int cancel(struct pleat_client *client, int64_t job)
+{
+    struct pleat_error err;
+    pleat_interrupt_again(); /* a second signal leaves at once */
+    pleat_client_set_interrupt(client, NULL);
+    int status =
+        pleat_client_call(client, "cancel", json_pack("{s:I}", "job", (json_int_t)job), NULL, &err);
+    if (status == PLEAT_E_STATE || status == PLEAT_E_NOTFOUND)
+        return 0; /* it has ended by itself meanwhile */
+    return status ? pleat_daemon_failed(&err, false) : 0;
+}
+
+/* Copies stdout until the job is over; cancels the job where that is asked for. Returns 0 or an
+ * exit code; *cancelled: the code to leave with in that case. */
+static int copy_output(struct pleat_client *client, int64_t job, int *cancelled)
+{
+    struct pleat_error err;
+    struct pleat_output output = {.client = client, .job = job, .stream = "stdout", .follow = true};
+    for (;;) {
+        int status = pleat_output_copy(&output, STDOUT_FILENO, &err);
+        if (status == 0)
+            return 0;
+        if (status == PLEAT_INTERRUPTED) {
+            *cancelled = PLEAT_EXIT_SIGNAL + pleat_interrupt_signal();
+        } else if (status == PLEAT_OUTPUT_UNWRITABLE) {
+            *cancelled =
+                output.write_errno == EPIPE ? PLEAT_EXIT_SIGNAL + SIGPIPE : PLEAT_EXIT_FAILED;
+            if (output.write_errno != EPIPE)
+                pleat_say("cannot write to standard output: %s; job %lld is cancelled",
+                          strerror(output.write_errno), (long long)job);
+        } else {
+            return pleat_daemon_failed(&err, false);
+        }
+        int code = cancel(client, job);
+        if (code || status == PLEAT_OUTPUT_UNWRITABLE)
+            return code;
+    }
+}
+
+/* Waits for the job's end. */
+static int ending(struct pleat_client *client, int64_t job, int *exit_code)
+{
+    json_t *answer;
+    int code =
+        pleat_daemon_ask(client, "wait", json_pack("{s:I}", "job", (json_int_t)job), &answer);
+    if (code)
+        return code;
+    const json_t *ended = json_array_get(pleat_reply_array(answer, "jobs"), 0);
+    *exit_code = pleat_job_exit_code(ended);
+    if (!pleat_reply_is(ended, "state", "done")) {
+        struct pleat_string text = {0};
+        const char *remark = pleat_reply_text(ended, "text", NULL);
+        pleat_job_add_ending(ended, &text);
+        pleat_say("job %lld: %s%s%s", (long long)job, text.text ? text.text : "failed",
+                  remark ? ": " : "", remark ? remark : "");
+        pleat_string_finish(&text);
+    }
+    json_decref(answer);
+    return 0;
+}
+
+static int attend(struct pleat_client *client, int64_t job)
+{
+    struct errors_copy errors;
+    int cancelled = 0, exit_code = PLEAT_EXIT_BEFORE_RUN;
+    start_errors_copy(&errors, job);
+    int code = copy_output(client, job, &cancelled);
+    pleat_client_set_interrupt(client, NULL);
+    if (code) /* the daemon is gone: so is the other connection, or it does not matter */
+        return code;
+    finish_errors_copy(&errors);
+    pleat_interrupt_again();
+    code = ending(client, job, &exit_code);
+    return code ? code : cancelled ? cancelled : exit_code;
+}
+
+static int submit(struct pleat_client *client, json_t *spec, int64_t *job)
+{
+    json_t *answer = NULL;
+    struct pleat_error err = {0};
+    int status = pleat_client_call(client, "submit", spec, &answer, &err);
+    if (status == 0) {
+        pleat_submit_say_warnings(answer);
+        *job = pleat_reply_int(answer, "job", 0);
+        json_decref(answer);
+        return 0;
+    }
+    int code = pleat_daemon_failed(&err, false);
+    return code == PLEAT_EXIT_NO_DAEMON ? code : PLEAT_EXIT_BEFORE_RUN;
+}
+
+static int run(const struct pleat_submission *submission)
+{
+    struct pleat_error err = {0};
+    struct pleat_string notes = {0};
+    struct pleat_client *client;
+    json_t *spec;
+    int64_t job = 0;
+    int status = pleat_submission_spec(submission, &spec, &notes, &err);
+    if (!status)
+        pleat_submit_say_notes(notes.text);
+    pleat_string_finish(&notes);
+    if (status == PLEAT_E_INVALID)
+        return pleat_usage(&pleat_cmd_run, "%s", err.text);
+    if (status) {
+        pleat_fail(&err);
+        return status == PLEAT_E_NOTFOUND     ? PLEAT_EXIT_NO_PROGRAM
+               : status == PLEAT_E_PERMISSION ? PLEAT_EXIT_NOT_EXECUTABLE
+                                              : PLEAT_EXIT_BEFORE_RUN;
+    }
+    int code = pleat_daemon_connect(&client);
+    if (code) {
+        json_decref(spec);
+        return code;
+    }
+    pleat_interrupt_catch();
+    code = submit(client, spec, &job); /* not interrupted: else nobody would know the job */
+    if (!code) {
+        pleat_client_set_interrupt(client, pleat_interrupt_flag());
+        code = attend(client, job);
+    }
+    pleat_client_close(client);
+    return code;
+}
+
+static int run_run(int argc, char **argv)
+{
+    struct pleat_submission submission;
+    int code = PLEAT_EXIT_OK;
+    if (pleat_submit_read(&pleat_cmd_run, argc, argv, &submission, &code))
+        return code;
+    return run(&submission);
+}
+
+const struct pleat_command pleat_cmd_run = {
+    .name = "run",
+    .arguments = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
+    .summary = "Runs a job: submits it, shows what it writes, returns its exit code",
+    .help =
+        "Ctrl-C (also SIGTERM, SIGHUP, or nobody reading its output) cancels the job and waits\n"
+        "for its end; a second Ctrl-C does not wait. Standard input is not passed on.\n\n"
+        "Options (those of 'pleat submit'):\n" PLEAT_SUBMISSION_HELP "\n"
+        "Exit codes: the job's; 128 + N if signal N ended it; 125 Pleat failed or refused; 126 "
+        "the\n"
+        "program cannot be executed; 127 there is no such program; 2 usage; 3 no daemon, or the\n"
+        "connection broke (the job goes on); 130 Ctrl-C.\n\n"
+        "Example:\n"
+        "  pleat run --min 2 --max 8 -- build/apps/heat\n",
+    .program = true,
+    .run = run_run,
+};

@@ -1,0 +1,208 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/daemon.h"
+#include "cli/jobs.h"
+#include "cli/reply.h"
+#include "cli/sizes_text.h"
+#include "cli/table.h"
+#include "cli/term.h"
+#include "cli/timefmt.h"
+
+static struct pleat_term term;
+
+static void line(const char *name, const struct pleat_string *value)
+{
+    struct pleat_string clean = {0};
+    pleat_term_add(&term, &clean, value->text ? value->text : "-", 0);
+    printf("%-12s %s\n", name, clean.text ? clean.text : "");
+    pleat_string_finish(&clean);
+}
+
+static void line_text(const char *name, const char *value)
+{
+    struct pleat_string text = {0};
+    pleat_string_add(&text, value && *value ? value : "-");
+    line(name, &text);
+    pleat_string_finish(&text);
+}
+
+static void show_what(const json_t *job)
+{
+    struct pleat_string text = {0};
+    size_t i;
+    json_t *word;
+    pleat_string_addf(&text, "%lld  %s", (long long)pleat_reply_int(job, "job", 0),
+                      pleat_reply_text(job, "name", ""));
+    line("job", &text);
+    text.length = 0;
+    json_array_foreach(pleat_reply_array(job, "argv"), i, word)
+        pleat_string_addf(&text, i ? " %s" : "%s", json_string_value(word));
+    line("command", &text);
+    line_text("directory", pleat_reply_text(job, "cwd", NULL));
+    text.length = 0;
+    pleat_string_addf(&text, "%s, runner %s, MPI %s", pleat_reply_text(job, "kind", "?"),
+                      pleat_reply_text(job, "runner", "?"), pleat_reply_text(job, "mpi", "?"));
+    line("kind", &text);
+    text.length = 0;
+    pleat_string_addf(
+        &text, "%lld to %lld processors, sizes %s", (long long)pleat_reply_int(job, "min", 0),
+        (long long)pleat_reply_int(job, "max", 0), pleat_reply_text(job, "sizes", "any"));
+    if (pleat_reply_int(job, "initial", 0) > 0)
+        pleat_string_addf(&text, ", initially %lld", (long long)pleat_reply_int(job, "initial", 0));
+    line("limits", &text);
+    pleat_string_finish(&text);
+}
+
+static void show_state(const json_t *job)
+{
+    struct pleat_string text = {0};
+    const char *reason = pleat_reply_text(job, "reason", NULL);
+    const char *remark = pleat_reply_text(job, "text", NULL);
+    pleat_string_add(&text, pleat_reply_text(job, "state", "?"));
+    if (pleat_job_ended(job)) {
+        pleat_string_add(&text, ", ");
+        pleat_job_add_ending(job, &text);
+    } else if (reason)
+        pleat_string_addf(&text, " (%s)", reason);
+    line("state", &text);
+    if (remark)
+        line_text("remark", remark);
+    text.length = 0;
+    pleat_string_addf(&text, "%lld", (long long)pleat_reply_int(job, "processors", 0));
+    if (pleat_reply_int(job, "target", 0) != pleat_reply_int(job, "processors", 0))
+        pleat_string_addf(&text, ", on the way to %lld",
+                          (long long)pleat_reply_int(job, "target", 0));
+    pleat_string_addf(&text, " on %s, %lld processes", pleat_reply_text(job, "site", "no site"),
+                      (long long)pleat_reply_int(job, "processes", 0));
+    line("processors", &text);
+    const json_t *progress = json_object_get(job, "progress");
+    if (json_is_object(progress)) {
+        char span[PLEAT_TIME_SIZE];
+        text.length = 0;
+        pleat_string_addf(&text, "iteration %lld, %s each",
+                          (long long)pleat_reply_int(progress, "iteration", 0),
+                          pleat_time_span(pleat_reply_real(progress, "iteration_s"), span));
+        line("progress", &text);
+    }
+    pleat_string_finish(&text);
+}
+
+static void show_times(const json_t *job)
+{
+    char a[PLEAT_TIME_SIZE], b[PLEAT_TIME_SIZE];
+    struct pleat_string text = {0};
+    pleat_string_addf(&text, "%s, waited %s",
+                      pleat_time_moment(pleat_reply_real(job, "submit_s"), a),
+                      pleat_time_span(pleat_reply_real(job, "wait_s"), b));
+    line("submitted", &text);
+    if (isfinite(pleat_reply_real(job, "start_s"))) {
+        text.length = 0;
+        pleat_string_addf(&text, "%s, ran %s",
+                          pleat_time_moment(pleat_reply_real(job, "start_s"), a),
+                          pleat_time_span(pleat_reply_real(job, "run_s"), b));
+        line("started", &text);
+    }
+    if (pleat_reply_int(job, "attempt", 1) > 1) {
+        text.length = 0;
+        pleat_string_addf(&text, "%lld", (long long)pleat_reply_int(job, "attempt", 1));
+        line("attempt", &text);
+    }
+    line_text("stdout", pleat_reply_text(job, "stdout", NULL));
+    line_text("stderr", pleat_reply_text(job, "stderr", NULL));
+    pleat_string_finish(&text);
+}
+
+static void add_resize(struct pleat_table *table, const json_t *resize, double start)
+{
+    static const char *const costs[] = {"wait_s", "processes_s", "redistribute_s", "total_s"};
+    int64_t waiter = pleat_reply_int(resize, "waiter", 0);
+    int64_t bytes = pleat_reply_int(resize, "bytes", -1);
+    pleat_table_row(table);
+    pleat_table_set_span(table, 0, pleat_reply_real(resize, "begun_s") - start);
+    pleat_table_setf(table, 1, term.utf8 ? "%lld→%lld" : "%lld->%lld",
+                     (long long)pleat_reply_int(resize, "from", 0),
+                     (long long)pleat_reply_int(resize, "to", 0));
+    if (waiter)
+        pleat_table_setf(table, 2, "%s, for job %lld", pleat_reply_text(resize, "by", "?"),
+                         (long long)waiter);
+    else
+        pleat_table_set(table, 2, pleat_reply_text(resize, "by", NULL));
+    pleat_table_set(table, 3, pleat_reply_text(resize, "outcome", "under way"));
+    for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++)
+        pleat_table_set_span(table, 4 + i, pleat_reply_real(resize, costs[i]));
+    if (bytes >= 0)
+        pleat_table_setf(table, 8, "%.1f MB", (double)bytes / 1e6);
+    else
+        pleat_table_set(table, 8, NULL);
+}
+
+static int show_resizes(const json_t *job)
+{
+    static const struct pleat_column columns[] = {
+        {"AT", PLEAT_COLUMN_NUMBER},   {"SIZE", PLEAT_COLUMN_TEXT},
+        {"BY", PLEAT_COLUMN_CUT},      {"OUTCOME", PLEAT_COLUMN_CUT},
+        {"WAIT", PLEAT_COLUMN_NUMBER}, {"PROCESSES", PLEAT_COLUMN_NUMBER},
+        {"DATA", PLEAT_COLUMN_NUMBER}, {"TOTAL", PLEAT_COLUMN_NUMBER},
+        {"MOVED", PLEAT_COLUMN_NUMBER}};
+    const json_t *history = json_object_get(job, "history");
+    const json_t *resizes = pleat_reply_array(history, "resizes");
+    struct pleat_string sizes = {0};
+    size_t i;
+    json_t *resize;
+    pleat_sizes_add_text(&term, pleat_reply_array(history, "sizes"), &sizes);
+    if (sizes.length)
+        line("sizes", &sizes);
+    pleat_string_finish(&sizes);
+    if (json_array_size(resizes) == 0)
+        return 0;
+    struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+    putchar('\n');
+    json_array_foreach(resizes, i, resize)
+        add_resize(table, resize, pleat_reply_real(job, "start_s"));
+    int code = pleat_table_print(table);
+    pleat_table_destroy(table);
+    return code;
+}
+
+static int run_show(int argc, char **argv)
+{
+    struct pleat_options options;
+    struct pleat_error err;
+    int64_t number;
+    json_t *job;
+    if (pleat_options_plain(&options, &pleat_cmd_show, argc, argv, 1, 1) == PLEAT_OPTION_EXIT)
+        return options.exit_code;
+    if (pleat_parse_job(argv[options.first], &number, &err))
+        return pleat_usage(&pleat_cmd_show, "%s", err.text);
+    int code = pleat_daemon_ask_once("job", json_pack("{s:I}", "job", (json_int_t)number), &job);
+    if (code)
+        return code;
+    if (pleat_settings.json) {
+        code = pleat_reply_print(job);
+    } else {
+        pleat_term_init(&term);
+        show_what(job);
+        show_state(job);
+        show_times(job);
+        code = show_resizes(job);
+    }
+    json_decref(job);
+    return code;
+}
+
+const struct pleat_command pleat_cmd_show = {
+    .name = "show",
+    .arguments = "JOB",
+    .summary = "Shows all about a job, with its sizes over time and its resizes",
+    .help =
+        "For each resize: when (since the job's start), how it ended, and what it cost: WAIT for\n"
+        "the application's adaptation point, PROCESSES started or ended, DATA redistributed.\n\n"
+        "Exit codes: 0; 2 usage; 3 no daemon; 4 no such job.\n\n"
+        "Example:\n"
+        "  pleat show 17\n",
+    .json = true,
+    .run = run_show,
+};

@@ -1,0 +1,59 @@
+#include <stdio.h>
+
+#include "cli/commands.h"
+#include "cli/daemon.h"
+#include "cli/reply.h"
+#include "cli/table.h"
+
+static int print_sites(const json_t *sites)
+{
+    static const struct pleat_column columns[] = {
+        {"SITE", PLEAT_COLUMN_TEXT},   {"PROCESSORS", PLEAT_COLUMN_NUMBER},
+        {"USED", PLEAT_COLUMN_NUMBER}, {"BACKGROUND", PLEAT_COLUMN_NUMBER},
+        {"FREE", PLEAT_COLUMN_NUMBER}, {"THRESHOLD", PLEAT_COLUMN_NUMBER},
+        {"CPUS", PLEAT_COLUMN_NUMBER}, {"OVERSUBSCRIBED", PLEAT_COLUMN_TEXT}};
+    static const char *const numbers[] = {"processors", "used",      "background",
+                                          "free",       "threshold", "cpus"};
+    struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+    size_t i;
+    json_t *site;
+    json_array_foreach(sites, i, site)
+    {
+        pleat_table_row(table);
+        pleat_table_set(table, 0, pleat_reply_text(site, "name", ""));
+        for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
+            pleat_table_setf(table, n + 1, "%lld", (long long)pleat_reply_int(site, numbers[n], 0));
+        pleat_table_set(table, 7, pleat_reply_true(site, "oversubscribed") ? "yes" : "no");
+    }
+    int code = pleat_table_print(table);
+    pleat_table_destroy(table);
+    return code;
+}
+
+static int run_sites(int argc, char **argv)
+{
+    struct pleat_options options;
+    json_t *answer;
+    if (pleat_options_plain(&options, &pleat_cmd_sites, argc, argv, 0, 0) == PLEAT_OPTION_EXIT)
+        return options.exit_code;
+    int code = pleat_daemon_ask_once("sites", NULL, &answer);
+    if (code)
+        return code;
+    code = pleat_settings.json ? pleat_reply_print(answer)
+                               : print_sites(pleat_reply_array(answer, "sites"));
+    json_decref(answer);
+    return code;
+}
+
+const struct pleat_command pleat_cmd_sites = {
+    .name = "sites",
+    .arguments = "",
+    .summary = "Lists the sites: where processors come from, and how many are free",
+    .help = "BACKGROUND are processors in use by others; THRESHOLD are never used for growing;\n"
+            "OVERSUBSCRIBED: more processors are offered than the site has CPUs.\n\n"
+            "Exit codes: 0; 3 no daemon.\n\n"
+            "Example:\n"
+            "  pleat sites --json\n",
+    .json = true,
+    .run = run_sites,
+};

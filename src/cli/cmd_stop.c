@@ -1,0 +1,63 @@
+#include <stdio.h>
+
+#include "cli/commands.h"
+#include "cli/daemon.h"
+
+/* Waits until the daemon has closed the connection, that is, ended. */
+static void wait_for_end(struct pleat_client *client)
+{
+    const struct pleat_message *message;
+    while (pleat_client_next_notification(client, -1, &message, NULL) == 1)
+        ;
+}
+
+static int stop(bool force)
+{
+    struct pleat_paths paths;
+    struct pleat_error err = {0};
+    struct pleat_client *client;
+    int status = pleat_paths_init(&paths, &err);
+    if (!status)
+        status = pleat_client_open(&paths, &client, &err);
+    if (status == PLEAT_E_NOTFOUND) {
+        pleat_say("%s: nothing to stop", err.text);
+        return PLEAT_EXIT_OK;
+    }
+    if (status) {
+        pleat_fail(&err);
+        return PLEAT_EXIT_NO_DAEMON;
+    }
+    int code = pleat_daemon_ask(client, "stop", json_pack("{s:b}", "force", force), NULL);
+    if (!code)
+        wait_for_end(client);
+    pleat_client_close(client);
+    return code;
+}
+
+static int run_stop(int argc, char **argv)
+{
+    static const struct option own[] = {{"force", no_argument, NULL, 'f'}, {0}};
+    struct pleat_options options;
+    bool force = false;
+    int option;
+    pleat_options_init(&options, &pleat_cmd_stop, argc, argv, own, NULL);
+    while ((option = pleat_options_next(&options)) == 'f')
+        force = true;
+    if (option == PLEAT_OPTION_EXIT)
+        return options.exit_code;
+    int code = pleat_options_count(&options, 0, 0);
+    return code ? code : stop(force);
+}
+
+const struct pleat_command pleat_cmd_stop = {
+    .name = "stop",
+    .arguments = "[--force]",
+    .summary = "Ends the daemon (it is started again when needed)",
+    .help = "Refused while jobs wait or run. Returns when the daemon has ended.\n\n"
+            "Options:\n"
+            "      --force      cancel the jobs\n\n"
+            "Exit codes: 0 (also where none ran); 1 refused; 2 usage; 3 it cannot be reached.\n\n"
+            "Example:\n"
+            "  pleat stop --force\n",
+    .run = run_stop,
+};

@@ -1,0 +1,100 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/daemon.h"
+#include "cli/reply.h"
+#include "cli/submit.h"
+
+int pleat_submit_read(const struct pleat_command *command, int argc, char **argv,
+                      struct pleat_submission *submission, int *exit_code)
+{
+    struct pleat_options options;
+    struct pleat_error err;
+    pleat_submission_init(submission);
+    pleat_options_init(&options, command, argc, argv, pleat_submission_options,
+                       PLEAT_SUBMISSION_SHORTS);
+    for (int option; (option = pleat_options_next(&options)) != PLEAT_OPTION_END;) {
+        if (option == PLEAT_OPTION_EXIT) {
+            *exit_code = options.exit_code;
+            return 1;
+        }
+        if (pleat_submission_take(submission, option, optarg, &err)) {
+            *exit_code = pleat_usage(command, "%s", err.text);
+            return 1;
+        }
+    }
+    if (options.first == argc) {
+        *exit_code = pleat_usage(command, "which program? It is 'pleat %s %s'", command->name,
+                                 command->arguments);
+        return 1;
+    }
+    submission->argv = argv + options.first;
+    submission->argc = argc - options.first;
+    return 0;
+}
+
+void pleat_submit_say_notes(const char *notes)
+{
+    for (const char *line = notes; line && *line; line += strcspn(line, "\n") + 1)
+        pleat_say("%.*s", (int)strcspn(line, "\n"), line);
+}
+
+void pleat_submit_say_warnings(const json_t *answer)
+{
+    size_t i;
+    json_t *warning;
+    json_array_foreach(pleat_reply_array(answer, "warnings"), i,
+                       warning) if (json_is_string(warning))
+        pleat_say("%s", json_string_value(warning));
+}
+
+static int submit(const struct pleat_submission *submission)
+{
+    struct pleat_error err = {0};
+    struct pleat_string notes = {0};
+    json_t *spec, *answer;
+    int status = pleat_submission_spec(submission, &spec, &notes, &err);
+    if (status == PLEAT_E_INVALID) {
+        pleat_string_finish(&notes);
+        return pleat_usage(&pleat_cmd_submit, "%s", err.text);
+    }
+    pleat_submit_say_notes(notes.text);
+    pleat_string_finish(&notes);
+    if (status)
+        return pleat_fail(&err);
+    int code = pleat_daemon_ask_once("submit", spec, &answer);
+    if (code)
+        return code;
+    pleat_submit_say_warnings(answer);
+    if (pleat_settings.json)
+        code = pleat_reply_print(answer);
+    else
+        printf("%lld\n", (long long)pleat_reply_int(answer, "job", 0));
+    json_decref(answer);
+    return code;
+}
+
+static int run_submit(int argc, char **argv)
+{
+    struct pleat_submission submission;
+    int code = PLEAT_EXIT_OK;
+    if (pleat_submit_read(&pleat_cmd_submit, argc, argv, &submission, &code))
+        return code;
+    return submit(&submission);
+}
+
+const struct pleat_command pleat_cmd_submit = {
+    .name = "submit",
+    .arguments = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
+    .summary = "Submits a job and prints its number",
+    .help = "The job runs with the environment as it is now. A program named by a path is taken\n"
+            "from where you are, any other from PATH.\n\n"
+            "Options (those of 'pleat run' and of job mixes, too):\n" PLEAT_SUBMISSION_HELP "\n"
+            "Exit codes: 0; 1 refused, or no such program; 2 usage; 3 no daemon.\n\n"
+            "Example:\n"
+            "  pleat submit --min 2 --max 8 -- build/apps/heat\n",
+    .json = true,
+    .program = true,
+    .run = run_submit,
+};

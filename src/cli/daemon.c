@@ -1,0 +1,93 @@
+#include "cli/daemon.h"
+
+#include <stdbool.h>
+
+#include "cli/cli.h"
+#include "cli/reply.h"
+
+#define EVENTS_AT_ONCE 1000
+
+int pleat_daemon_connect(struct pleat_client **client)
+{
+    struct pleat_paths paths;
+    struct pleat_error err = {0};
+    int status = pleat_paths_init(&paths, &err);
+    if (!status)
+        status = pleat_client_open_or_start(&paths, NULL, NULL, client, &err);
+    if (!status)
+        return 0;
+    pleat_fail(&err);
+    return PLEAT_EXIT_NO_DAEMON;
+}
+
+int pleat_daemon_failed(const struct pleat_error *err, bool about_job)
+{
+    int code = pleat_fail(err);
+    if (err->code == PLEAT_E_PROTOCOL)
+        return PLEAT_EXIT_NO_DAEMON;
+    return err->code == PLEAT_E_NOTFOUND && about_job ? PLEAT_EXIT_NO_JOB : code;
+}
+
+int pleat_daemon_ask(struct pleat_client *client, const char *method, json_t *params,
+                     json_t **result)
+{
+    struct pleat_error err = {0};
+    json_t *answer = NULL;
+    bool about_job = json_object_get(params, "job") != NULL;
+    int status = pleat_client_call(client, method, params, &answer, &err);
+    if (!status && !json_is_object(answer)) {
+        json_decref(answer);
+        status = pleat_error_set(&err, PLEAT_E_PROTOCOL,
+                                 "pleatd's answer to '%s' is no object: it is of another version",
+                                 method);
+    }
+    if (status)
+        return pleat_daemon_failed(&err, about_job);
+    if (result)
+        *result = answer;
+    else
+        json_decref(answer);
+    return 0;
+}
+
+int pleat_daemon_ask_once(const char *method, json_t *params, json_t **result)
+{
+    struct pleat_client *client;
+    int code = pleat_daemon_connect(&client);
+    if (code) {
+        json_decref(params);
+        return code;
+    }
+    code = pleat_daemon_ask(client, method, params, result);
+    pleat_client_close(client);
+    return code;
+}
+
+int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after, json_t **events)
+{
+    json_t *all = json_array();
+    for (;;) {
+        json_t *answer,
+            *params = json_pack("{s:I, s:i}", "after", (json_int_t)after, "limit", EVENTS_AT_ONCE);
+        if (job)
+            json_object_set_new(params, "job", json_integer(job));
+        int code = pleat_daemon_ask(client, "events", params, &answer);
+        if (code) {
+            json_decref(all);
+            return code;
+        }
+        json_t *some = pleat_reply_array(answer, "events");
+        size_t count = json_array_size(some);
+        int64_t last = after;
+        if (count) {
+            json_array_extend(all, some);
+            last = pleat_reply_int(json_array_get(some, count - 1), "seq", after);
+        }
+        json_decref(answer);
+        if (count == 0 || last <= after)
+            break;
+        after = last;
+    }
+    *events = all;
+    return 0;
+}

@@ -1,0 +1,27 @@
+/* daemon.h - asking the daemon, with failures said and turned into exit codes. */
+#ifndef PLEAT_CLI_DAEMON_H
+#define PLEAT_CLI_DAEMON_H
+
+#include <jansson.h>
+
+#include "client/client.h"
+
+/* Connects to the daemon; starts one where none runs. Returns 0 or, having said why,
+ * PLEAT_EXIT_NO_DAEMON. */
+int pleat_daemon_connect(struct pleat_client **client);
+
+/* A call, see pleat_client_call. Returns 0, or an exit code after saying why: PLEAT_EXIT_NO_DAEMON
+ * where the connection failed, PLEAT_EXIT_NO_JOB where the params name a job that is not there. */
+int pleat_daemon_ask(struct pleat_client *client, const char *method, json_t *params,
+                     json_t **result);
+/* The exit code for a failed call, having said why. */
+int pleat_daemon_failed(const struct pleat_error *err, bool about_job);
+
+/* Connects, asks once, disconnects. */
+int pleat_daemon_ask_once(const char *method, json_t *params, json_t **result);
+
+/* All events after number `after`, oldest first; job 0: of all jobs. *events is a new array.
+ * Returns 0 or an exit code. */
+int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after, json_t **events);
+
+#endif

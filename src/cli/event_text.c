@@ -1,0 +1,86 @@
+#include "cli/event_text.h"
+
+#include <string.h>
+
+#include "cli/reply.h"
+#include "cli/timefmt.h"
+
+static void add_pieces(const json_t *event, struct pleat_string *out)
+{
+    size_t i;
+    json_t *piece;
+    json_array_foreach(pleat_reply_array(event, "pieces"), i, piece)
+    {
+        int64_t first = pleat_reply_int(piece, "first", 0);
+        int64_t count = pleat_reply_int(piece, "count", 0);
+        int64_t node = pleat_reply_int(piece, "node", 0);
+        pleat_string_add(out, i ? ", " : " (");
+        if (node)
+            pleat_string_addf(out, "node %lld: ", (long long)node);
+        pleat_string_addf(out, "%lld", (long long)first);
+        if (count > 1)
+            pleat_string_addf(out, "-%lld", (long long)(first + count - 1));
+    }
+    if (i > 0)
+        pleat_string_add(out, ")");
+}
+
+static void add_resize(const json_t *event, struct pleat_string *out)
+{
+    static const char *const costs[][2] = {{"wait_s", "wait"},
+                                           {"processes_s", "processes"},
+                                           {"redistribute_s", "redistribute"},
+                                           {"total_s", "total"}};
+    int64_t from = pleat_reply_int(event, "from", 0), to = pleat_reply_int(event, "to", 0);
+    int64_t waiter = pleat_reply_int(event, "waiter", 0);
+    const char *outcome = pleat_reply_text(event, "outcome", NULL);
+    pleat_string_addf(out, "%s%s %lld -> %lld: %s",
+                      to < from && pleat_reply_true(event, "mandatory") ? "mandatory " : "",
+                      to < from ? "shrink" : "grow", (long long)from, (long long)to,
+                      outcome ? outcome : pleat_reply_text(event, "step", "?"));
+    if (pleat_reply_is(event, "by", "user"))
+        pleat_string_add(out, ", asked for by the user");
+    if (waiter)
+        pleat_string_addf(out, ", for job %lld", (long long)waiter);
+    for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++) {
+        char span[PLEAT_TIME_SIZE];
+        if (json_is_number(json_object_get(event, costs[i][0])))
+            pleat_string_addf(out, ", %s %s", costs[i][1],
+                              pleat_time_span(pleat_reply_real(event, costs[i][0]), span));
+    }
+}
+
+void pleat_event_add_text(const json_t *event, struct pleat_string *out)
+{
+    const char *kind = pleat_reply_text(event, "kind", "?");
+    const char *reason = pleat_reply_text(event, "reason", NULL);
+    if (!strcmp(kind, "state")) {
+        pleat_string_addf(out, "%s -> %s", pleat_reply_text(event, "from", "?"),
+                          pleat_reply_text(event, "to", "?"));
+        if (reason)
+            pleat_string_addf(out, " (%s)", reason);
+    } else if (!strcmp(kind, "size")) {
+        pleat_string_addf(out, "runs on %lld processors",
+                          (long long)pleat_reply_int(event, "processors", 0));
+    } else if (!strcmp(kind, "slots")) {
+        pleat_string_addf(
+            out, "%lld processors for %s: %s", (long long)pleat_reply_int(event, "count", 0),
+            pleat_reply_text(event, "purpose", "?"), pleat_reply_text(event, "state", "?"));
+        add_pieces(event, out);
+    } else if (!strcmp(kind, "resize")) {
+        add_resize(event, out);
+    } else if (!strcmp(kind, "limits")) {
+        pleat_string_addf(out, "may have %lld to %lld processors",
+                          (long long)pleat_reply_int(event, "min", 0),
+                          (long long)pleat_reply_int(event, "max", 0));
+    } else if (!strcmp(kind, "background")) {
+        pleat_string_addf(out, "%lld processors of %s are used by others",
+                          (long long)pleat_reply_int(event, "processors", 0),
+                          pleat_reply_text(event, "site", "?"));
+    } else if (!strcmp(kind, "policy")) {
+        pleat_string_addf(out, "policy for %s: %s", pleat_reply_text(event, "question", "?"),
+                          pleat_reply_text(event, "name", "?"));
+    } else {
+        pleat_string_addf(out, "%s: %s", kind, pleat_reply_text(event, "text", ""));
+    }
+}

@@ -1,0 +1,12 @@
+/* event_text.h - an event as a line for people. */
+#ifndef PLEAT_CLI_EVENT_TEXT_H
+#define PLEAT_CLI_EVENT_TEXT_H
+
+#include <jansson.h>
+
+#include "base/array.h"
+
+/* Appends what happened ("running -> done", "grow 2 -> 4: granted"), without time and job. */
+void pleat_event_add_text(const json_t *event, struct pleat_string *out);
+
+#endif

@@ -1,0 +1,219 @@
+/* gantt_text.c - the chart in characters: a letter and a colour for each job. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/gantt.h"
+
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/* Of the 256 colours; the same order of hues as in the SVG, to be told apart without red-green. */
+static const int colours[] = {32, 214, 36, 175, 75, 166, 228, 62, 125, 143, 73, 133};
+
+#define LETTER_COUNT (sizeof(letters) - 1)
+#define COLOUR_COUNT (sizeof(colours) / sizeof(colours[0]))
+
+struct canvas {
+    const struct pleat_gantt *gantt;
+    const struct pleat_term *term;
+    struct pleat_string *out;
+    int64_t per_row; /* processors that share a row of the chart */
+    int rows;
+    int label; /* width of the labels at the left */
+    int columns;
+    bool held_shown;    /* some cell is of processors held, not run on */
+    double *run, *held; /* per column and job, processor seconds; of one row at a time */
+};
+
+static char letter_of(size_t job)
+{
+    return letters[job % LETTER_COUNT];
+}
+
+/* ---- what is in a cell ---- */
+
+static void add_interval(struct canvas *c, const struct pleat_gantt_interval *interval, int row)
+{
+    const struct pleat_gantt *gantt = c->gantt;
+    double width = (gantt->to_s - gantt->from_s) / c->columns;
+    int64_t low = row * c->per_row, high = low + c->per_row;
+    int64_t first = interval->row > low ? interval->row : low;
+    int64_t last = interval->row + interval->count < high ? interval->row + interval->count : high;
+    double from = fmax(interval->from_s, gantt->from_s), to = fmin(interval->to_s, gantt->to_s);
+    if (last <= first || to <= from)
+        return;
+    bool run = interval->use == PLEAT_GANTT_RUN || interval->use == PLEAT_GANTT_LEAVING;
+    int begin = (int)((from - gantt->from_s) / width), end = (int)((to - gantt->from_s) / width);
+    for (int column = begin; column <= end && column < c->columns; column++) {
+        double cell = gantt->from_s + column * width;
+        double overlap = fmin(to, cell + width) - fmax(from, cell);
+        size_t at = (size_t)column * gantt->jobs.count + interval->job;
+        if (overlap > 0)
+            (run ? c->run : c->held)[at] += overlap * (double)(last - first);
+    }
+}
+
+static void add_cell(struct canvas *c, size_t job, bool held)
+{
+    char letter = letter_of(job);
+    if (held)
+        c->held_shown = true;
+    if (!c->term->colour) {
+        char text[2] = {held ? (char)(letter - 'A' + 'a') : letter, 0};
+        pleat_string_add(c->out, text);
+    } else if (held) {
+        pleat_string_addf(c->out, "\033[38;5;%dm%s\033[0m", colours[job % COLOUR_COUNT],
+                          c->term->utf8 ? "\u2592" : (char[2]){(char)(letter - 'A' + 'a'), 0});
+    } else {
+        pleat_string_addf(c->out, "\033[38;5;16;48;5;%dm%c\033[0m", colours[job % COLOUR_COUNT],
+                          letter);
+    }
+}
+
+/* The job that has most of a cell is shown there, if the cell is not mostly idle. */
+static void add_column(struct canvas *c, int column, double capacity)
+{
+    size_t jobs = c->gantt->jobs.count, best = 0;
+    const double *run = c->run + (size_t)column * jobs, *held = c->held + (size_t)column * jobs;
+    double total = 0;
+    for (size_t i = 0; i < jobs; i++) {
+        total += run[i] + held[i];
+        if (run[i] + held[i] > run[best] + held[best])
+            best = i;
+    }
+    if (jobs > 0 && total >= capacity / 2)
+        add_cell(c, best, held[best] > run[best]);
+    else
+        pleat_string_add(c->out, c->term->utf8 ? "\u00b7" : ".");
+}
+
+static void add_label(struct canvas *c, int row)
+{
+    char text[64];
+    long long first = (long long)(row * c->per_row);
+    long long last = (long long)((row + 1) * c->per_row - 1);
+    if (last >= c->gantt->rows)
+        last = (long long)c->gantt->rows - 1;
+    if (first == last)
+        snprintf(text, sizeof(text), "%lld", first);
+    else
+        snprintf(text, sizeof(text), "%lld-%lld", first, last);
+    pleat_string_addf(c->out, "%*s %s", c->label, text, c->term->utf8 ? "\u2502" : "|");
+}
+
+static void add_row(struct canvas *c, int row)
+{
+    const struct pleat_gantt *gantt = c->gantt;
+    size_t cells = (size_t)c->columns * gantt->jobs.count;
+    int64_t slots = gantt->rows - row * c->per_row;
+    slots = slots < c->per_row ? slots : c->per_row;
+    memset(c->run, 0, cells * sizeof(double));
+    memset(c->held, 0, cells * sizeof(double));
+    for (size_t i = 0; i < gantt->intervals.count; i++)
+        add_interval(c, &gantt->intervals.items[i], row);
+    add_label(c, row);
+    for (int column = 0; column < c->columns; column++)
+        add_column(c, column, (gantt->to_s - gantt->from_s) / c->columns * (double)slots);
+    pleat_string_add(c->out, "\n");
+}
+
+/* ---- axis and legend ---- */
+
+static void add_axis(struct canvas *c)
+{
+    const struct pleat_gantt *gantt = c->gantt;
+    double span = gantt->to_s - gantt->from_s;
+    double step = pleat_gantt_step(span, c->columns / 10 > 0 ? c->columns / 10 : 1);
+    double first = ceil(gantt->from_s / step - 1e-9) * step;
+    int at = 0;
+    pleat_string_addf(c->out, "%*s %s", c->label, "", c->term->utf8 ? "\u2514" : "+");
+    for (double mark = first; mark < gantt->to_s; mark += step) {
+        int column = (int)((mark - gantt->from_s) / span * c->columns);
+        for (; at < column; at++)
+            pleat_string_add(c->out, c->term->utf8 ? "\u2500" : "-");
+        pleat_string_add(c->out, c->term->utf8 ? "\u252c" : "+");
+        at++;
+    }
+    for (; at < c->columns; at++)
+        pleat_string_add(c->out, c->term->utf8 ? "\u2500" : "-");
+    pleat_string_addf(c->out, "\n%*s", c->label + 2, "");
+    at = 0;
+    for (double mark = first; mark < gantt->to_s; mark += step) {
+        char text[32];
+        int column = (int)((mark - gantt->from_s) / span * c->columns);
+        snprintf(text, sizeof(text), at ? "%.10g" : "%.10g s", fabs(mark) < step / 2 ? 0 : mark);
+        if (column < at || column + (int)strlen(text) > c->columns)
+            continue;
+        pleat_string_addf(c->out, "%*s%s", column - at, "", text);
+        at = column + (int)strlen(text);
+    }
+    pleat_string_add(c->out, "\n");
+}
+
+static bool in_window(const struct pleat_gantt *gantt, size_t job)
+{
+    const struct pleat_gantt_job *j = &gantt->jobs.items[job];
+    return j->submit_s < gantt->to_s && !(isfinite(j->end_s) && j->end_s <= gantt->from_s);
+}
+
+static void add_legend(struct canvas *c)
+{
+    int at = 0;
+    for (size_t i = 0; i < c->gantt->jobs.count; i++) {
+        const struct pleat_gantt_job *job = &c->gantt->jobs.items[i];
+        struct pleat_string entry = {0};
+        if (!in_window(c->gantt, i))
+            continue;
+        pleat_string_addf(&entry, " job %lld ", (long long)job->job);
+        pleat_term_add(c->term, &entry, job->name, 20);
+        int width = 1 + (entry.text ? pleat_term_width(c->term, entry.text) : 0);
+        if (at > 0 && at + 3 + width > c->term->width) {
+            pleat_string_add(c->out, "\n");
+            at = 0;
+        }
+        pleat_string_add(c->out, at ? "   " : "");
+        at += width + (at ? 3 : 0);
+        add_cell(c, i, false);
+        pleat_string_add(c->out, entry.text ? entry.text : "");
+        pleat_string_finish(&entry);
+    }
+    pleat_string_add(c->out, at ? "\n" : "");
+}
+
+static void add_held_note(struct canvas *c)
+{
+    if (!c->held_shown)
+        return;
+    if (c->term->colour && c->term->utf8)
+        pleat_string_add(c->out, "\u2592 claimed for a job, which does not run there yet\n");
+    else
+        pleat_string_add(c->out, "a, b, ... claimed for job A, B, ..., which does not run there "
+                                 "yet\n");
+}
+
+void pleat_gantt_add_text(const struct pleat_gantt *gantt, const struct pleat_term *term,
+                          int height, struct pleat_string *out)
+{
+    struct canvas c = {.gantt = gantt, .term = term, .out = out, .per_row = 1};
+    if (height > 0 && gantt->rows > height)
+        c.per_row = (gantt->rows + height - 1) / height;
+    c.rows = (int)((gantt->rows + c.per_row - 1) / c.per_row);
+    c.label = snprintf(NULL, 0, c.per_row > 1 ? "%lld-%lld" : "%lld", (long long)gantt->rows - 1,
+                       (long long)gantt->rows - 1);
+    c.columns = term->width - c.label - 2;
+    if (c.columns < 10)
+        c.columns = 10;
+    size_t cells = (size_t)c.columns * (gantt->jobs.count ? gantt->jobs.count : 1);
+    c.run = calloc(cells, sizeof(double));
+    c.held = calloc(cells, sizeof(double));
+    if (!c.run || !c.held) {
+        out->failed = 1;
+    } else {
+        for (int row = 0; row < c.rows; row++)
+            add_row(&c, row);
+        add_axis(&c);
+        add_legend(&c);
+        add_held_note(&c);
+    }
+    free(c.run);
+    free(c.held);
+}

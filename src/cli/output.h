@@ -1,0 +1,30 @@
+/* output.h - copying what a job writes. */
+#ifndef PLEAT_CLI_OUTPUT_H
+#define PLEAT_CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/client.h"
+
+/* The file descriptor took no more (output->write_errno says why). Not an error of Pleat's. */
+#define PLEAT_OUTPUT_UNWRITABLE 3
+
+struct pleat_output {
+    struct pleat_client *client; /* borrowed */
+    int64_t job;
+    const char *stream; /* "stdout" or "stderr" */
+    bool follow;        /* until the job has ended and all of it was copied */
+    int64_t offset;     /* how far it is; a copy that was interrupted can be continued */
+    int write_errno;
+};
+
+/* Copies to fd (SIGPIPE must be ignored if EPIPE is to come back). Blocks. 0 when all is copied,
+ * PLEAT_OUTPUT_UNWRITABLE, PLEAT_INTERRUPTED, or as pleat_client_call. */
+int pleat_output_copy(struct pleat_output *output, int fd,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Writes all of it, waiting where fd does not block. 0 or an errno. */
+int pleat_output_write(int fd, const char *bytes, size_t count);
+
+#endif

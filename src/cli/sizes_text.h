@@ -1,0 +1,15 @@
+/* sizes_text.h - a job's sizes over time in a few characters. */
+#ifndef PLEAT_CLI_SIZES_TEXT_H
+#define PLEAT_CLI_SIZES_TEXT_H
+
+#include <jansson.h>
+
+#include "base/array.h"
+#include "cli/term.h"
+
+/* Appends "2→4→8→2" (with "->" where the locale is not UTF-8) for [{"processors":2},...]; equal
+ * neighbours are one, a long history is cut in its middle. Nothing for no sizes. */
+void pleat_sizes_add_text(const struct pleat_term *term, const json_t *sizes,
+                          struct pleat_string *out);
+
+#endif

@@ -1,0 +1,276 @@
+/* submission_spec.c - what was asked for, and what the program is, as a spec. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/submission.h"
+#include "launch/detect.h"
+#include "model/sizes.h"
+#include "model/types.h"
+
+struct plan {
+    int64_t least, most, initial;
+    const char *runner;
+    const char *kind;
+    enum pleat_mpi mpi;
+    char program[PATH_MAX];
+    char directory[PATH_MAX];
+};
+
+/* ---- the size ---- */
+
+static int choose_limits(const struct pleat_submission *s, struct plan *plan,
+                         struct pleat_error *err)
+{
+    plan->least = plan->most = 1;
+    if (s->processors > 0 && (s->least >= 0 || s->most >= 0))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--processors means exactly that many: leave out --min and --max");
+    if (s->least >= 0 && s->most < 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--min needs --max (or -n %lld for exactly that many)",
+                               (long long)s->least);
+    if (s->processors > 0)
+        plan->least = plan->most = s->processors;
+    if (s->most >= 0) {
+        plan->least = s->least >= 0 ? s->least : 1;
+        plan->most = s->most;
+    }
+    if (plan->least > plan->most)
+        return pleat_error_set(err, PLEAT_E_INVALID, "--min %lld is above --max %lld",
+                               (long long)plan->least, (long long)plan->most);
+    plan->initial = s->initial > 0 ? s->initial : 0;
+    if (plan->initial && (plan->initial < plan->least || plan->initial > plan->most))
+        return pleat_error_set(
+            err, PLEAT_E_INVALID, "--initial %lld is not from --min %lld to --max %lld",
+            (long long)plan->initial, (long long)plan->least, (long long)plan->most);
+    return 0;
+}
+
+static int check_sizes(const struct pleat_submission *s, const struct plan *plan,
+                       struct pleat_error *err)
+{
+    struct pleat_sizes sizes;
+    struct pleat_size_list list = {0};
+    int status = pleat_sizes_parse(s->sizes, &sizes, &list, err);
+    int32_t largest = status ? 0 : pleat_sizes_floor(&sizes, (int32_t)plan->most);
+    bool initial_fits = status || !plan->initial ||
+                        pleat_sizes_floor(&sizes, (int32_t)plan->initial) == (int32_t)plan->initial;
+    pleat_array_finish(&list);
+    if (status)
+        return status;
+    if (largest < 1 || largest < plan->least)
+        return pleat_error_set(err, PLEAT_E_INVALID, "--sizes %s: none is from %lld to %lld",
+                               s->sizes, (long long)plan->least, (long long)plan->most);
+    if (!initial_fits)
+        return pleat_error_set(err, PLEAT_E_INVALID, "--initial %lld is not among --sizes %s",
+                               (long long)plan->initial, s->sizes);
+    return 0;
+}
+
+/* ---- the program ---- */
+
+static int find_directory(const struct pleat_submission *s, struct plan *plan,
+                          struct pleat_error *err)
+{
+    struct stat about;
+    const char *wanted = s->chdir ? s->chdir : ".";
+    if (!realpath(wanted, plan->directory))
+        return pleat_error_sys(err, errno, "cannot run in directory '%s'", wanted);
+    if (stat(plan->directory, &about) == 0 && !S_ISDIR(about.st_mode))
+        return pleat_error_set(err, PLEAT_E_INVALID, "cannot run in '%s': it is not a directory",
+                               wanted);
+    return 0;
+}
+
+static bool executable(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
+}
+
+static int find_program(const struct pleat_submission *s, struct plan *plan,
+                        struct pleat_error *err)
+{
+    const char *name = s->argv[0];
+    char path[PATH_MAX], absolute[PATH_MAX];
+    bool relative = s->beside && *name != '/';
+    int length = snprintf(path, sizeof(path), "%s%s%s", relative ? s->beside : "",
+                          relative ? "/" : "", name);
+    if (length < 0 || (size_t)length >= sizeof(path))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the program's path is too long");
+    bool direct = strchr(name, '/') || (relative && executable(path));
+    if (!direct) {
+        int status = pleat_launch_find(name, getenv("PATH"), NULL, path, sizeof(path), err);
+        if (status)
+            return status == PLEAT_E_NOTFOUND
+                       ? pleat_error_set(err, status, "there is no program '%s' in PATH%s", name,
+                                         s->beside ? ", nor beside the mix file" : "")
+                       : status;
+    }
+    if (!realpath(path, absolute))
+        return pleat_error_set(err, errno == EACCES ? PLEAT_E_PERMISSION : PLEAT_E_NOTFOUND,
+                               "there is no program '%s': %s", path, strerror(errno));
+    if (!executable(absolute))
+        return pleat_error_set(err, PLEAT_E_PERMISSION, "'%s' cannot be executed: it is %s", path,
+                               access(absolute, X_OK) ? "not marked executable"
+                                                      : "no regular file");
+    /* not the target of links: programs may look at the name they were called by */
+    if (*path == '/') {
+        memcpy(plan->program, path, sizeof(path));
+        return 0;
+    }
+    char here[PATH_MAX];
+    if (!getcwd(here, sizeof(here)))
+        return pleat_error_sys(err, errno, "cannot tell the current directory");
+    length = snprintf(plan->program, sizeof(plan->program), "%s/%s", here,
+                      strncmp(path, "./", 2) ? path : path + 2);
+    if (length < 0 || (size_t)length >= sizeof(plan->program))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the program's path is too long");
+    return 0;
+}
+
+/* ---- how it is run ---- */
+
+static int choose_mpi(const struct pleat_submission *s, const struct pleat_launch_detected *found,
+                      struct plan *plan, struct pleat_error *err)
+{
+    plan->mpi = found->mpi;
+    if (strcmp(s->mpi, "auto") != 0)
+        return pleat_mpi_parse(s->mpi, &plan->mpi, err);
+    return 0;
+}
+
+static int choose_runner(const struct pleat_submission *s,
+                         const struct pleat_launch_detected *found, struct plan *plan,
+                         struct pleat_string *notes, struct pleat_error *err)
+{
+    bool apart = plan->least < plan->most;
+    plan->runner = s->runner;
+    if (!strcmp(s->runner, "auto"))
+        plan->runner = found->malleable && apart && !s->moldable ? "malleable"
+                       : plan->mpi != PLEAT_MPI_NONE             ? "mpi"
+                                                                 : "plain";
+    bool malleable = !strcmp(plan->runner, "malleable");
+    if (plan->mpi == PLEAT_MPI_NONE && strcmp(plan->runner, "plain") != 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--runner %s: '%s' is not linked with an MPI; if it uses one in "
+                               "another way, name it with --mpi openmpi or --mpi mpich",
+                               plan->runner, s->argv[0]);
+    plan->kind = !apart ? "rigid" : malleable && !s->moldable ? "malleable" : "moldable";
+    if (s->asks && strcmp(plan->kind, "malleable") != 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--asks is for malleable jobs, and this one is %s", plan->kind);
+    if (apart && !malleable && !s->moldable)
+        pleat_string_addf(notes,
+                          "'%s' is not linked with libpleat: its size is chosen at its start and "
+                          "does not change (--moldable says that this is meant)\n",
+                          s->argv[0]);
+    if (plan->mpi == PLEAT_MPI_NONE && plan->most > 1 && !strcmp(plan->runner, "plain"))
+        pleat_string_addf(notes,
+                          "'%s' is not linked with an MPI: one process is started, however many "
+                          "processors it gets\n",
+                          s->argv[0]);
+    return 0;
+}
+
+/* ---- the spec ---- */
+
+static int add_words(const struct pleat_submission *s, const struct plan *plan, json_t *spec,
+                     struct pleat_error *err)
+{
+    json_t *argv = json_array();
+    json_object_set_new(spec, "argv", argv);
+    for (int i = 0; i < s->argc; i++) {
+        const char *word = i ? s->argv[i] : plan->program;
+        if (json_array_append_new(argv, json_string(word)))
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "argument %d of '%s' is not valid UTF-8: it cannot be passed on",
+                                   i, s->argv[0]);
+    }
+    return 0;
+}
+
+static void add_environment(json_t *spec, struct pleat_string *notes)
+{
+    json_t *env = json_array();
+    json_object_set_new(spec, "env", env);
+    for (char **variable = environ; *variable; variable++)
+        if (strchr(*variable, '=') && json_array_append_new(env, json_string(*variable)))
+            pleat_string_addf(notes,
+                              "the environment variable %.*s is left out: it is not valid UTF-8\n",
+                              (int)strcspn(*variable, "="), *variable);
+}
+
+static const char *name_of(const struct pleat_submission *s)
+{
+    const char *slash = strrchr(s->argv[0], '/');
+    return s->name ? s->name : slash && slash[1] ? slash + 1 : s->argv[0];
+}
+
+static int build(const struct pleat_submission *s, const struct plan *plan, json_t *spec,
+                 struct pleat_string *notes, struct pleat_error *err)
+{
+    json_t *cwd = json_string(plan->directory), *name = json_string(name_of(s));
+    int broken = json_object_set_new(spec, "cwd", cwd) | json_object_set_new(spec, "name", name);
+    if (broken)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "the job's %s is not valid UTF-8: it cannot be passed on",
+                               cwd ? "name" : "directory");
+    json_object_set_new(spec, "runner", json_string(plan->runner));
+    json_object_set_new(spec, "mpi", json_string(pleat_mpi_name(plan->mpi)));
+    json_object_set_new(spec, "kind", json_string(plan->kind));
+    json_object_set_new(spec, "min", json_integer(plan->least));
+    json_object_set_new(spec, "max", json_integer(plan->most));
+    json_object_set_new(spec, "initial", json_integer(plan->initial));
+    json_object_set_new(spec, "sizes", json_string(s->sizes));
+    json_object_set_new(spec, "asks", json_boolean(s->asks));
+    json_object_set_new(spec, "estimate_s", json_real(s->estimate_s));
+    if (s->site && json_object_set_new(spec, "site", json_string(s->site)))
+        return pleat_error_set(err, PLEAT_E_INVALID, "--site is not valid UTF-8");
+    if (!s->site)
+        json_object_set_new(spec, "site", json_null());
+    int status = add_words(s, plan, spec, err);
+    if (!status)
+        add_environment(spec, notes);
+    return status;
+}
+
+int pleat_submission_spec(const struct pleat_submission *submission, json_t **spec,
+                          struct pleat_string *notes, struct pleat_error *err)
+{
+    struct plan plan;
+    struct pleat_launch_detected found = {0};
+    int status = choose_limits(submission, &plan, err);
+    if (!status)
+        status = check_sizes(submission, &plan, err);
+    if (!status)
+        status = find_directory(submission, &plan, err);
+    if (!status)
+        status = find_program(submission, &plan, err);
+    if (!status)
+        status = pleat_launch_detect(plan.program, &found, err);
+    if (status == PLEAT_E_SYSTEM) { /* executable but not readable: it can run all the same */
+        found = (struct pleat_launch_detected){0};
+        status = 0;
+    }
+    if (!status)
+        status = choose_mpi(submission, &found, &plan, err);
+    if (!status)
+        status = choose_runner(submission, &found, &plan, notes, err);
+    if (status)
+        return status;
+    json_t *built = json_object();
+    if (!built)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the job");
+    status = build(submission, &plan, built, notes, err);
+    if (status) {
+        json_decref(built);
+        return status;
+    }
+    *spec = built;
+    return 0;
+}
