@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "core/internal.h"
+#include "model/event.h"
 
 static uint32_t resize_new(struct pleat_core *core)
 {
@@ -26,7 +27,8 @@ void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
     struct pleat_effect *effect = emit(core, kind, resize->component, resize->id);
     if (!effect)
         return;
-    effect->flags = resize->mandatory ? PLEAT_MANDATORY : 0;
+    effect->flags = (uint16_t)((resize->mandatory ? PLEAT_MANDATORY : 0) |
+                              (resize->by_user ? PLEAT_BY_USER : 0));
     effect->u.change.run = component_at(core, resize->component)->run;
     effect->u.change.from = resize->from;
     effect->u.change.processors = effect->u.change.processes = resize->to;

@@ -37,7 +37,7 @@ struct pleat_effect {
     int64_t time_us;
     uint64_t id; /* of the claim or of the resize; of the run for START and KILL */
     uint16_t kind;
-    uint16_t flags; /* PLEAT_MANDATORY */
+    uint16_t flags; /* of a resize: PLEAT_MANDATORY, PLEAT_BY_USER of model/event.h */
     uint32_t component;
     union {
         struct {

@@ -63,6 +63,8 @@ enum {
 };
 /* flags of RESIZE and DEMAND */
 enum { PLEAT_MANDATORY = 1 };
+/* flag of effects about a resize: its user asked for it */
+enum { PLEAT_BY_USER = 2 };
 
 enum pleat_parameter {
     PLEAT_PARAM_ANSWER_US = 1, /* deadlines of a resize's steps, microseconds */

@@ -352,7 +352,7 @@ int pleat_connection_start(struct pleat_connection *connection,
 
 static int check_server(struct pleat_connection *connection, struct pleat_error *err)
 {
-    struct ucred peer;
+    struct ucred peer = {0};
     int status = pleat_peer_credentials(pleat_connection_stream(connection), &peer, err);
     if (status)
         return status;

@@ -52,7 +52,7 @@ static void on_connection(uv_stream_t *server, int status)
         return;
     }
     uv_stream_t *stream = pleat_connection_stream(connection);
-    struct ucred peer;
+    struct ucred peer = {0};
     struct pleat_error err = {0};
     if (uv_accept(server, stream) || pleat_peer_credentials(stream, &peer, &err)) {
         pleat_connection_close(connection);

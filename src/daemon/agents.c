@@ -1,0 +1,357 @@
+/* The agents of nodes: started when needed, expected back after a restart, listened to. */
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+
+enum { EXPECT_MS = 3000, CONNECT_MS = 15000 };
+
+struct agent {
+    struct daemon *daemon;
+    struct agent *next;
+    uint32_t site, node;
+    struct pleat_connection *connection; /* NULL: not there (yet) */
+    bool listed;                         /* it has said what it runs */
+    bool started;                        /* one was started, and has not connected yet */
+    struct pleat_string waiting;         /* requests until it is there */
+    int64_t next_id, list_id;
+    uv_timer_t timer; /* until it must have connected */
+};
+
+static void agent_spawn(struct agent *agent);
+
+static struct agent *agent_get(struct daemon *d, uint32_t site, uint32_t node)
+{
+    for (struct agent *a = d->agents; a; a = a->next)
+        if (a->site == site && a->node == node)
+            return a;
+    struct agent *fresh = calloc(1, sizeof(*fresh));
+    if (!fresh)
+        return NULL;
+    fresh->daemon = d;
+    fresh->site = site;
+    fresh->node = node;
+    fresh->next_id = 1;
+    fresh->next = d->agents;
+    uv_timer_init(&d->loop, &fresh->timer);
+    fresh->timer.data = fresh;
+    d->agents = fresh;
+    return fresh;
+}
+
+/* Its processes cannot be reached any more: what ran there is lost. */
+static void lose_runs(struct agent *agent, const json_t *alive)
+{
+    struct daemon *d = agent->daemon;
+    const struct pleat_view *view = pleat_core_view(d->core);
+    for (size_t i = 0; i < d->runs.count; i++) {
+        const struct pleat_component *component = &view->components[d->runs.items[i].component];
+        bool known = false;
+        size_t index;
+        json_t *entry;
+        if (component->site != agent->site || component->exited || component->starting)
+            continue;
+        json_array_foreach(alive, index, entry) known =
+            known ||
+            (uint64_t)json_integer_value(json_object_get(entry, "run")) == d->runs.items[i].run;
+        if (known)
+            continue;
+        struct pleat_event lost = {
+            .kind = PLEAT_EV_EXITED,
+            .component = d->runs.items[i].component,
+            .u.exit = {.run = d->runs.items[i].run, .code = -1, .reason = PLEAT_REASON_LOST}};
+        turn_event(d, &lost);
+    }
+}
+
+static void on_timer(uv_timer_t *handle)
+{
+    struct agent *agent = handle->data;
+    if (agent->connection)
+        return;
+    if (agent->started)
+        daemon_log("the agent of node %u has not connected: starting another", agent->node);
+    agent_spawn(agent);
+}
+
+static int agent_path(char *path, size_t size)
+{
+    char self[512];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (length < 0)
+        return -1;
+    self[length] = '\0';
+    char *slash = strrchr(self, '/');
+    *slash = '\0';
+    return (size_t)snprintf(path, size, "%s/pleat-agent", self) < size ? 0 : -1;
+}
+
+static void on_spawned_exit(uv_process_t *process, int64_t status, int signal)
+{
+    if (status || signal)
+        daemon_log("an agent ended with status %lld, signal %d", (long long)status, signal);
+    uv_close((uv_handle_t *)process, (uv_close_cb)free);
+}
+
+static void agent_spawn(struct agent *agent)
+{
+    struct daemon *d = agent->daemon;
+    char path[600], node[16], log[600];
+    snprintf(node, sizeof(node), "%u", agent->node);
+    snprintf(log, sizeof(log), "%s", d->paths.state);
+    if (agent_path(path, sizeof(path))) {
+        daemon_log("cannot find pleat-agent beside pleatd");
+        return;
+    }
+    char *args[] = {path,
+                    "--daemon",
+                    d->paths.socket,
+                    "--instance",
+                    d->instance,
+                    "--site",
+                    d->config.sites[agent->site].name,
+                    "--node",
+                    node,
+                    "--state",
+                    log,
+                    NULL};
+    uv_stdio_container_t io[3] = {{.flags = UV_IGNORE},
+                                  {.flags = UV_INHERIT_FD, .data.fd = 2},
+                                  {.flags = UV_INHERIT_FD, .data.fd = 2}};
+    uv_process_options_t options = {.exit_cb = on_spawned_exit,
+                                    .file = path,
+                                    .args = args,
+                                    .cwd = "/",
+                                    .flags = UV_PROCESS_DETACHED,
+                                    .stdio_count = 3,
+                                    .stdio = io};
+    uv_process_t *process = calloc(1, sizeof(*process));
+    if (!process)
+        return;
+    int rc = uv_spawn(&d->loop, process, &options);
+    if (rc) {
+        daemon_log("cannot start %s: %s", path, uv_strerror(rc));
+        uv_close((uv_handle_t *)process, (uv_close_cb)free);
+    } else {
+        uv_unref((uv_handle_t *)process);
+    }
+    agent->started = true;
+    uv_timer_start(&agent->timer, on_timer, CONNECT_MS, 0);
+}
+
+int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json_t *params,
+               struct pleat_error *err)
+{
+    struct daemon *d = arg;
+    struct agent *agent = agent_get(d, site, node);
+    if (!agent) {
+        json_decref(params);
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    bool there = agent->connection && agent->listed;
+    struct pleat_string now = {0};
+    struct pleat_string *out = there ? &now : &agent->waiting;
+    if (pleat_write_request(out, agent->next_id++, method, params))
+        return pleat_error_set(err, PLEAT_E_NOMEM,
+                               "the request '%s' cannot be written: it is too "
+                               "long, or memory is short",
+                               method);
+    if (there) {
+        int rc = pleat_connection_send(agent->connection, &now);
+        pleat_string_finish(&now);
+        return rc ? pleat_error_set(err, rc, "the agent of node %u cannot be reached", node) : 0;
+    }
+    if (!agent->connection && !uv_is_active((uv_handle_t *)&agent->timer))
+        agent_spawn(agent);
+    return 0;
+}
+
+/* ---- what agents say ---- */
+
+static int64_t cost_of(const json_t *params, const char *name)
+{
+    return json_integer_value(json_object_get(params, name));
+}
+
+/* What a resize cost is remembered with the job, until its note is written. */
+static void learn_cost(struct job *job, const json_t *params)
+{
+    int64_t resize = cost_of(params, "resize");
+    for (size_t i = job->changes.count; i > 0; i--) {
+        struct change *change = &job->changes.items[i - 1];
+        if (change->resize != resize)
+            continue;
+        change->has_cost = true;
+        change->wait_us = cost_of(params, "wait_us");
+        change->processes_us = cost_of(params, "processes_us");
+        change->redistribute_us = cost_of(params, "redistribute_us");
+        change->total_us = cost_of(params, "total_us");
+        change->bytes = cost_of(params, "bytes");
+        return;
+    }
+}
+
+static void learn(struct daemon *d, struct job *job, const char *method, const json_t *params)
+{
+    const char *text = json_string_value(json_object_get(params, "text"));
+    if (!strcmp(method, "applied"))
+        learn_cost(job, params);
+    if (text && (!strcmp(method, "start_failed") || !strcmp(method, "resize_failed")))
+        note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", text));
+}
+
+static void learn_progress(struct job *job, const json_t *params)
+{
+    job->iteration = cost_of(params, "iteration");
+    job->iteration_us = cost_of(params, "iteration_us");
+    job->has_progress = true;
+}
+
+static struct pleat_runner *runner_named(struct daemon *d, const char *name)
+{
+    for (size_t i = 0; i < sizeof(d->runners) / sizeof(d->runners[0]); i++)
+        if (name && !strcmp(d->runners[i]->ops->name, name))
+            return d->runners[i];
+    return d->runners[0];
+}
+
+static void on_notice(struct agent *agent, const struct pleat_message *message)
+{
+    struct daemon *d = agent->daemon;
+    struct pleat_error err = {0};
+    int64_t run = 0;
+    int rc = pleat_get_int(message->params, "run", true, 0, INT64_MAX, &run, &err);
+    uint32_t component = rc ? PLEAT_NONE : run_component(d, (uint64_t)run);
+    struct job *job = job_of_component(d, component);
+    if (!rc && !job) {
+        /* of a run that is over for us: the agent may forget it */
+        if (!strcmp(message->method, "exited") || !strcmp(message->method, "start_failed"))
+            rc = agent_send(d, agent->site, agent->node, "forget",
+                            json_pack("{s:I}", "run", (json_int_t)run), &err);
+        if (!rc)
+            return;
+    }
+    if (!rc && !strcmp(message->method, "progress")) {
+        learn_progress(job, message->params);
+        return;
+    }
+    if (!rc) {
+        learn(d, job, message->method, message->params);
+        struct pleat_runner *runner = runner_named(d, job->spec.runner);
+        rc = runner->ops->notice(runner, component, message->method, message->params, &err);
+    }
+    if (rc)
+        daemon_log("agent of node %u, '%s': %s", agent->node, message->method, err.text);
+}
+
+static void on_listed(struct agent *agent, const json_t *result)
+{
+    struct daemon *d = agent->daemon;
+    json_t *runs = json_object_get(result, "runs");
+    size_t index;
+    json_t *entry;
+    lose_runs(agent, runs);
+    agent->listed = true;
+    json_array_foreach(runs, index, entry)
+    {
+        json_int_t run = json_integer_value(json_object_get(entry, "run"));
+        struct pleat_error err = {0};
+        if (run_component(d, (uint64_t)run) == PLEAT_NONE &&
+            agent_send(d, agent->site, agent->node, "kill",
+                       json_pack("{s:I, s:f}", "run", run, "grace_s", 1.0), &err))
+            daemon_log("run %lld: %s", (long long)run, err.text);
+    }
+    if (agent->waiting.length && pleat_connection_send(agent->connection, &agent->waiting))
+        daemon_log("the agent of node %u cannot be reached", agent->node);
+}
+
+static void on_message(void *arg, struct pleat_connection *connection,
+                       const struct pleat_message *message)
+{
+    struct agent *agent = arg;
+    (void)connection;
+    if (message->kind == PLEAT_NOTIFICATION) {
+        if (strcmp(message->method, "hello"))
+            on_notice(agent, message);
+    } else if (message->kind == PLEAT_RESULT && message->id == agent->list_id) {
+        on_listed(agent, message->result);
+    } else if (message->kind == PLEAT_FAILURE && message->error.code != PLEAT_E_NOTFOUND) {
+        daemon_log("agent of node %u: %s", agent->node, message->error.text);
+    }
+}
+
+static void on_closed(void *arg, struct pleat_connection *connection,
+                      const struct pleat_error *error)
+{
+    struct agent *agent = arg;
+    (void)connection;
+    agent->connection = NULL;
+    agent->listed = false;
+    if (agent->daemon->stopping || (agent->daemon->runs.count == 0 && !error->code))
+        return;
+    daemon_log("the agent of node %u is gone%s%s", agent->node, error->code ? ": " : "",
+               error->code ? error->text : "");
+    uv_timer_start(&agent->timer, on_timer, EXPECT_MS, 0);
+}
+
+void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello)
+{
+    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
+    const char *site = json_string_value(json_object_get(hello, "site"));
+    const char *instance = json_string_value(json_object_get(hello, "instance"));
+    uint32_t index = 0;
+    while (index < d->config.site_count && (!site || strcmp(d->config.sites[index].name, site)))
+        index++;
+    uint32_t node = (uint32_t)json_integer_value(json_object_get(hello, "node"));
+    if (index == d->config.site_count || !instance || strcmp(instance, d->instance)) {
+        daemon_log("an agent of another instance or site called: turned away");
+        pleat_connection_close(connection);
+        return;
+    }
+    struct agent *agent = agent_get(d, index, node);
+    if (!agent || agent->connection) {
+        daemon_log("a second agent for node %u of site %s: turned away", node, site);
+        pleat_connection_close(connection);
+        return;
+    }
+    uv_timer_stop(&agent->timer);
+    agent->connection = connection;
+    agent->started = false;
+    agent->listed = false;
+    agent->list_id = agent->next_id++;
+    struct pleat_string out = {0};
+    if (pleat_connection_start(connection, &callbacks, agent) ||
+        pleat_write_request(&out, agent->list_id, "list", NULL) ||
+        pleat_connection_send(connection, &out))
+        daemon_log("the agent of node %u cannot be reached", node);
+    pleat_string_finish(&out);
+}
+
+void agents_expect(struct daemon *d)
+{
+    for (size_t i = 0; i < d->runs.count; i++) {
+        uint32_t site = pleat_core_view(d->core)->components[d->runs.items[i].component].site;
+        struct agent *agent = site == PLEAT_NONE ? NULL : agent_get(d, site, 0);
+        if (agent && !agent->connection && !uv_is_active((uv_handle_t *)&agent->timer))
+            uv_timer_start(&agent->timer, on_timer, EXPECT_MS, 0);
+    }
+}
+
+void agents_quit(struct daemon *d)
+{
+    struct agent *next;
+    for (struct agent *agent = d->agents; agent; agent = next) {
+        next = agent->next;
+        struct pleat_string out = {0};
+        if (agent->connection) {
+            if (d->runs.count == 0 && !pleat_write_request(&out, agent->next_id++, "quit", NULL))
+                (void)!pleat_connection_send(agent->connection, &out);
+            pleat_string_finish(&out);
+            pleat_connection_close(agent->connection);
+        }
+        pleat_string_finish(&agent->waiting);
+        uv_timer_stop(&agent->timer);
+        uv_close((uv_handle_t *)&agent->timer, NULL);
+    }
+}

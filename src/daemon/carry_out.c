@@ -1,0 +1,271 @@
+/* Effects into the world: sites and runners. */
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/daemon.h"
+
+/* ---- runs ---- */
+
+void run_remember(struct daemon *d, uint64_t run, uint32_t component)
+{
+    struct active_run active = {run, component};
+    for (size_t i = 0; i < d->runs.count; i++)
+        if (d->runs.items[i].run == run)
+            return;
+    if (pleat_array_push(&d->runs, active))
+        daemon_log("out of memory: run %llu is not known", (unsigned long long)run);
+}
+
+void run_forget(struct daemon *d, uint64_t run)
+{
+    for (size_t i = 0; i < d->runs.count; i++)
+        if (d->runs.items[i].run == run)
+            d->runs.items[i] = d->runs.items[--d->runs.count];
+}
+
+uint32_t run_component(const struct daemon *d, uint64_t run)
+{
+    for (size_t i = 0; i < d->runs.count; i++)
+        if (d->runs.items[i].run == run)
+            return d->runs.items[i].component;
+    return PLEAT_NONE;
+}
+
+/* ---- sites ---- */
+
+int sites_open(struct daemon *d, struct pleat_error *err)
+{
+    d->sites = calloc(d->config.site_count, sizeof(struct pleat_site_instance *));
+    if (!d->sites)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < d->config.site_count; i++) {
+        const struct pleat_config_site *site = &d->config.sites[i];
+        const struct pleat_site_ops *ops = pleat_site_find(site->kind);
+        struct pleat_site_options options = {.name = site->name,
+                                             .index = (uint32_t)i,
+                                             .processors = site->processors,
+                                             .threshold = site->threshold,
+                                             .background = site->background};
+        if (!ops)
+            return pleat_error_set(err, PLEAT_E_NOTFOUND, "site %s: no kind '%s'", site->name,
+                                   site->kind);
+        int rc = ops->open(&options, &d->host, &d->sites[i], err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+void sites_close(struct daemon *d)
+{
+    for (size_t i = 0; d->sites && i < d->config.site_count; i++)
+        if (d->sites[i])
+            d->sites[i]->ops->close(d->sites[i]);
+    free(d->sites);
+    d->sites = NULL;
+}
+
+static int adopt(struct daemon *d, uint32_t index, struct pleat_error *err)
+{
+    const struct pleat_claim *claim = pleat_core_claim(d->core, index);
+    struct pleat_site_claim known = {.id = claim->id, .index = index, .count = claim->count};
+    for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = pleat_core_piece(d->core, p)->next)
+        known.piece_count++;
+    struct pleat_piece *pieces = calloc(known.piece_count + 1, sizeof(*pieces));
+    if (!pieces)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    uint32_t i = 0;
+    for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = pleat_core_piece(d->core, p)->next)
+        pieces[i++] = *pleat_core_piece(d->core, p);
+    known.pieces = pieces;
+    int rc = d->sites[claim->site]->ops->adopt(d->sites[claim->site], &known, err);
+    free(pieces);
+    return rc;
+}
+
+int sites_adopt(struct daemon *d, struct pleat_error *err)
+{
+    for (uint32_t i = 0; i < pleat_core_claim_count(d->core); i++) {
+        enum pleat_claim_state state = (enum pleat_claim_state)pleat_core_claim(d->core, i)->state;
+        if (state != PLEAT_CLAIM_HELD && state != PLEAT_CLAIM_RELEASING)
+            continue;
+        int rc = adopt(d, i, err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static void do_claim(struct daemon *d, const struct pleat_effect *effect)
+{
+    struct pleat_error err = {0};
+    struct pleat_site_instance *site = d->sites[effect->u.claim.site];
+    uint32_t index = effect->u.claim.index;
+    int rc;
+    if (effect->kind == PLEAT_DO_CLAIM)
+        rc = site->ops->claim(site, effect->id, index, effect->u.claim.count, &err);
+    else if (effect->kind == PLEAT_DO_SPLIT)
+        rc = site->ops->split(site, effect->id, effect->u.claim.into, index, effect->u.claim.count,
+                              &err);
+    else
+        rc = site->ops->release(site, effect->id, index, &err);
+    if (!rc)
+        return;
+    daemon_log("site %s: %s", d->config.sites[effect->u.claim.site].name, err.text);
+    if (effect->kind == PLEAT_DO_CLAIM) {
+        struct pleat_event failed = {
+            .kind = PLEAT_EV_CLAIM_FAILED,
+            .component = index,
+            .u.claim = {.claim = effect->id, .reason = PLEAT_REASON_CLAIM_FAILED}};
+        turn_event(d, &failed);
+    }
+}
+
+/* ---- runners ---- */
+
+static struct pleat_runner *runner_of(struct daemon *d, const struct job *job)
+{
+    for (size_t i = 0; i < sizeof(d->runners) / sizeof(d->runners[0]); i++)
+        if (job->spec.runner && !strcmp(d->runners[i]->ops->name, job->spec.runner))
+            return d->runners[i];
+    return d->runners[0];
+}
+
+/* The node of its first processor. */
+static uint32_t first_node(struct daemon *d, const struct pleat_component *component)
+{
+    if (component->first_claim == PLEAT_NONE)
+        return 0;
+    uint32_t piece = pleat_core_claim(d->core, component->first_claim)->first_piece;
+    return piece == PLEAT_NONE ? 0 : pleat_core_piece(d->core, piece)->node;
+}
+
+static int make_output_directory(struct daemon *d, int64_t job, struct pleat_error *err)
+{
+    char path[600];
+    job_output_path(d, job, "", path, sizeof(path));
+    path[strlen(path) - 1] = '\0';
+    return pleat_paths_make_private(path, err);
+}
+
+static void start_failed(struct daemon *d, const struct pleat_effect *effect, struct job *job,
+                         const struct pleat_error *err)
+{
+    note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", err->text));
+    struct pleat_event failed = {
+        .kind = PLEAT_EV_START_FAILED,
+        .component = effect->component,
+        .u.exit = {.run = effect->id,
+                   .reason = err->code == PLEAT_E_SYSTEM || err->code == PLEAT_E_NOMEM
+                                 ? PLEAT_REASON_START_SYSTEM
+                                 : PLEAT_REASON_START_USER}};
+    turn_event(d, &failed);
+}
+
+static void do_run(struct daemon *d, const struct pleat_effect *effect)
+{
+    struct pleat_error err = {0};
+    struct job *job = job_of_component(d, effect->component);
+    const struct pleat_component *component =
+        &pleat_core_view(d->core)->components[effect->component];
+    if (!job)
+        return;
+    char out[600], error[600];
+    job_output_path(d, job->id, "stdout", out, sizeof(out));
+    job_output_path(d, job->id, "stderr", error, sizeof(error));
+    const struct pleat_site *site = &pleat_core_view(d->core)->sites[component->site];
+    struct pleat_run_order order = {
+        .run = effect->id,
+        .component = effect->component,
+        .job = (uint64_t)job->id,
+        .site = component->site,
+        .node = first_node(d, component),
+        .processes = effect->u.run.processes,
+        .most = component->maximum < site->capacity ? component->maximum : site->capacity,
+        .spec = &job->spec,
+        .stdout_path = out,
+        .stderr_path = error,
+    };
+    struct pleat_runner *runner = runner_of(d, job);
+    int rc;
+    if (effect->kind == PLEAT_DO_KILL) {
+        rc = runner->ops->kill(runner, &order, &err);
+    } else {
+        run_remember(d, effect->id, effect->component);
+        rc = make_output_directory(d, job->id, &err);
+        if (!rc)
+            rc = runner->ops->start(runner, &order, &err);
+        if (rc)
+            start_failed(d, effect, job, &err);
+    }
+    if (rc)
+        daemon_log("job %lld: %s", (long long)job->id, err.text);
+}
+
+static void do_change(struct daemon *d, const struct pleat_effect *effect)
+{
+    struct pleat_error err = {0};
+    const struct job *job = job_of_component(d, effect->component);
+    const struct pleat_component *component =
+        &pleat_core_view(d->core)->components[effect->component];
+    if (!job)
+        return;
+    struct pleat_change_order order = {
+        .run = effect->u.change.run,
+        .resize = effect->id,
+        .component = effect->component,
+        .site = component->site,
+        .node = first_node(d, component),
+        .from = effect->u.change.from,
+        .processes = effect->u.change.processes,
+        .mandatory = effect->flags & PLEAT_MANDATORY,
+    };
+    struct pleat_runner *runner = runner_of(d, job);
+    int rc = effect->kind == PLEAT_DO_ASK      ? runner->ops->ask(runner, &order, &err)
+             : effect->kind == PLEAT_DO_RESIZE ? runner->ops->resize(runner, &order, &err)
+                                               : runner->ops->withdraw(runner, &order, &err);
+    if (rc) /* its deadline will see to it */
+        daemon_log("job %lld: %s", (long long)job->id, err.text);
+}
+
+/* Once the log says that a run is over, its agent need not remember it. */
+static void do_state(struct daemon *d, const struct pleat_effect *effect)
+{
+    const struct pleat_component *component =
+        &pleat_core_view(d->core)->components[effect->component];
+    bool over = pleat_state_is_final((enum pleat_state)effect->u.state.to) ||
+                effect->u.state.to == PLEAT_QUEUED;
+    if (!over || component->run == 0 || run_component(d, component->run) == PLEAT_NONE)
+        return;
+    struct pleat_error err = {0};
+    json_t *params = json_pack("{s:I}", "run", (json_int_t)component->run);
+    uint32_t site = component->site == PLEAT_NONE ? 0 : component->site;
+    if (!params || agent_send(d, site, 0, "forget", params, &err))
+        daemon_log("run %llu: %s", (unsigned long long)component->run, err.text);
+    run_forget(d, component->run);
+}
+
+void carry_out(struct daemon *d, const struct pleat_effect *effect)
+{
+    switch (effect->kind) {
+    case PLEAT_DO_CLAIM:
+    case PLEAT_DO_SPLIT:
+    case PLEAT_DO_RELEASE:
+        do_claim(d, effect);
+        break;
+    case PLEAT_DO_START:
+    case PLEAT_DO_KILL:
+        do_run(d, effect);
+        break;
+    case PLEAT_DO_ASK:
+    case PLEAT_DO_RESIZE:
+    case PLEAT_DO_WITHDRAW:
+        do_change(d, effect);
+        break;
+    case PLEAT_NOTE_STATE:
+        do_state(d, effect);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,177 @@
+/* Connections of clients: greeting, sending, following. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+
+void client_hold(struct client *client)
+{
+    client->references++;
+}
+
+static void unlink_client(struct client *client)
+{
+    for (struct client **at = &client->daemon->clients; *at; at = &(*at)->next) {
+        if (*at == client) {
+            *at = client->next;
+            return;
+        }
+    }
+}
+
+void client_drop(struct client *client)
+{
+    if (--client->references > 0)
+        return;
+    unlink_client(client);
+    free(client);
+}
+
+/* The connection is gone; whatever still refers to the client finds it silent. */
+static void client_gone(struct client *client)
+{
+    client->connection = NULL;
+    client->follows = false;
+    parked_forget(client);
+    client_drop(client);
+}
+
+static void client_close(struct client *client)
+{
+    struct pleat_connection *connection = client->connection;
+    if (!connection)
+        return;
+    client_gone(client);
+    pleat_connection_close(connection);
+}
+
+void client_send(struct client *client, struct pleat_string *out)
+{
+    if (client->connection && !out->failed)
+        (void)!pleat_connection_send(client->connection, out); /* a failure closes it */
+    pleat_string_finish(out);
+}
+
+void client_fail(struct client *client, int64_t request, const struct pleat_error *error)
+{
+    struct pleat_string out = {0};
+    if (pleat_write_failure(&out, request, error))
+        daemon_log("an answer could not be written");
+    client_send(client, &out);
+}
+
+void client_reply(struct client *client, int64_t request, json_t *result)
+{
+    struct pleat_string out = {0};
+    int rc = pleat_write_result(&out, request, result);
+    if (rc) {
+        struct pleat_error error;
+        pleat_error_set(&error, rc,
+                        "the answer is too long for the protocol: ask for less at a time");
+        pleat_string_finish(&out);
+        client_fail(client, request, &error);
+        return;
+    }
+    client_send(client, &out);
+}
+
+static void greet(struct client *client, const struct pleat_message *message)
+{
+    struct pleat_error err = {0};
+    const char *role = NULL;
+    if (message->kind != PLEAT_NOTIFICATION || strcmp(message->method, "hello"))
+        pleat_error_set(&err, PLEAT_E_PROTOCOL, "say hello first");
+    else
+        (void)!pleat_read_hello(message, &role, &err);
+    if (err.code) {
+        client_fail(client, 0, &err);
+        client_close(client);
+        return;
+    }
+    client->greeted = true;
+    if (strcmp(role, "agent"))
+        return;
+    struct pleat_connection *connection = client->connection;
+    struct daemon *d = client->daemon;
+    client_gone(client);
+    agent_accept(d, connection, message->params);
+}
+
+static void on_message(void *arg, struct pleat_connection *connection,
+                       const struct pleat_message *message)
+{
+    struct client *client = arg;
+    (void)connection;
+    if (!client->greeted) {
+        greet(client, message);
+    } else if (message->kind == PLEAT_REQUEST) {
+        client_hold(client);
+        method_call(client, message);
+        client_drop(client);
+    }
+}
+
+static void on_closed(void *arg, struct pleat_connection *connection,
+                      const struct pleat_error *error)
+{
+    struct client *client = arg;
+    (void)connection;
+    if (error->code == PLEAT_E_PROTOCOL || error->code == PLEAT_E_TOOBIG)
+        daemon_log("a client was turned away: %s", error->text);
+    client_gone(client);
+}
+
+void client_accept(void *arg, struct pleat_connection *connection)
+{
+    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
+    struct daemon *d = arg;
+    struct client *client = calloc(1, sizeof(*client));
+    struct pleat_string out = {0};
+    if (!client || pleat_connection_start(connection, &callbacks, client)) {
+        free(client);
+        pleat_connection_close(connection);
+        return;
+    }
+    client->daemon = d;
+    client->connection = connection;
+    client->references = 1;
+    client->next = d->clients;
+    d->clients = client;
+    if (pleat_write_hello(&out, "daemon",
+                          json_pack("{s:i, s:s}", "pid", (int)getpid(), "instance", d->instance)))
+        daemon_log("a greeting could not be written");
+    client_send(client, &out);
+}
+
+void clients_notify(struct daemon *d, const struct made_note *note)
+{
+    struct client *next;
+    for (struct client *client = d->clients; client; client = next) {
+        next = client->next;
+        if (!client->follows || (client->follow_job >= 0 && client->follow_job != note->job))
+            continue;
+        struct pleat_string out = {0};
+        json_t *event = note_to_json(note->seq, note->time_us, note->kind, note->job, note->data);
+        if (!event || pleat_write_notification(&out, "event", event))
+            daemon_log("a notification could not be written");
+        client_send(client, &out);
+    }
+}
+
+void clients_close(struct daemon *d)
+{
+    while (d->clients) {
+        struct client *client = d->clients;
+        if (client->connection) {
+            client_close(client);
+        } else {
+            unlink_client(client);
+            free(client);
+        }
+        if (d->clients == client) { /* something still refers to it: the end is near anyway */
+            unlink_client(client);
+            free(client);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+#include "daemon/config.h"
+
+#include <confuse.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* libconfuse reports through a callback without an argument of ours */
+static struct pleat_error *reporting;
+
+static void report(cfg_t *cfg, const char *fmt, va_list args)
+{
+    char text[300];
+    if (reporting && reporting->code)
+        return; /* the first is the one to mend */
+    vsnprintf(text, sizeof(text), fmt, args);
+    pleat_error_set(reporting, PLEAT_E_INVALID, "%s:%d: %s",
+                    cfg && cfg->filename ? cfg->filename : "configuration", cfg ? cfg->line : 0,
+                    text);
+}
+
+static int whole(cfg_t *cfg, cfg_opt_t *option, long low, long high)
+{
+    long value = cfg_opt_getnint(option, cfg_opt_size(option) - 1);
+    if (value >= low && value <= high)
+        return 0;
+    cfg_error(cfg, "%s = %ld: must be from %ld to %ld", option->name, value, low, high);
+    return -1;
+}
+
+static int check_processors(cfg_t *cfg, cfg_opt_t *option)
+{
+    return whole(cfg, option, 0, 65536);
+}
+
+static int check_count(cfg_t *cfg, cfg_opt_t *option)
+{
+    return whole(cfg, option, 0, 1000000);
+}
+
+static int check_seconds(cfg_t *cfg, cfg_opt_t *option)
+{
+    double value = cfg_opt_getnfloat(option, cfg_opt_size(option) - 1);
+    if (value >= 0 && value <= 1e9)
+        return 0;
+    cfg_error(cfg, "%s = %g: must be from 0 to 1e9 seconds", option->name, value);
+    return -1;
+}
+
+static int check_background(cfg_t *cfg, cfg_opt_t *option)
+{
+    const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
+    if (!strcmp(value, "measure") || !strcmp(value, "ignore") || !strcmp(value, "auto"))
+        return 0;
+    cfg_error(cfg, "background = %s: must be measure, ignore or auto", value);
+    return -1;
+}
+
+static int check_kind(cfg_t *cfg, cfg_opt_t *option)
+{
+    const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
+    if (!strcmp(value, "local"))
+        return 0;
+    cfg_error(cfg, "kind = %s: must be local", value);
+    return -1;
+}
+
+static int check_policy(cfg_t *cfg, cfg_opt_t *option)
+{
+    const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
+    char names[200] = "";
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
+        if (strcmp(pleat_question_name((enum pleat_question)q), option->name))
+            continue;
+        if (pleat_policy_find((enum pleat_question)q, value))
+            return 0;
+        const struct pleat_policy *policy;
+        for (size_t i = 0; (policy = pleat_policy_at(i)); i++)
+            if (policy->question == (enum pleat_question)q)
+                snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+                         names[0] ? ", " : "", policy->name);
+    }
+    cfg_error(cfg, "%s = %s: must be one of %s", option->name, value, names);
+    return -1;
+}
+
+/* Parameters in the file are seconds ("claim_s") or numbers ("tries"). */
+static bool in_seconds(uint32_t parameter, char *name, size_t size)
+{
+    snprintf(name, size, "%s", pleat_parameter_name(parameter));
+    size_t length = strlen(name);
+    if (length < 4 || strcmp(name + length - 3, "_us"))
+        return false;
+    strcpy(name + length - 2, "s");
+    return true;
+}
+
+enum { OPTIONS_MAX = PLEAT_QUESTION_COUNT + PLEAT_PARAM_COUNT + 4 };
+
+struct schema {
+    cfg_opt_t options[OPTIONS_MAX];
+    cfg_opt_t site[6];
+    char names[PLEAT_PARAM_COUNT][40];
+};
+
+static void add(struct schema *schema, size_t *count, cfg_opt_t option)
+{
+    schema->options[(*count)++] = option;
+}
+
+static void make_schema(struct schema *schema)
+{
+    size_t count = 0;
+    cfg_opt_t site[] = {CFG_STR("kind", "local", CFGF_NONE), CFG_INT("processors", 0, CFGF_NONE),
+                        CFG_INT("threshold", 0, CFGF_NONE),
+                        CFG_STR("background", "auto", CFGF_NONE), CFG_END()};
+    memcpy(schema->site, site, sizeof(site));
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
+        cfg_opt_t option = CFG_STR(pleat_question_name((enum pleat_question)q),
+                                   pleat_policy_default((enum pleat_question)q)->name, CFGF_NONE);
+        add(schema, &count, option);
+    }
+    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+        bool seconds = in_seconds(p, schema->names[p], sizeof(schema->names[p]));
+        cfg_opt_t real =
+            CFG_FLOAT(schema->names[p], (double)pleat_parameter_default(p) / 1e6, CFGF_NONE);
+        cfg_opt_t number = CFG_INT(schema->names[p], (long)pleat_parameter_default(p), CFGF_NONE);
+        add(schema, &count, seconds ? real : number);
+    }
+    cfg_opt_t idle = CFG_FLOAT("idle_exit_s", 600, CFGF_NONE);
+    cfg_opt_t sites = CFG_SEC("site", schema->site, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES);
+    cfg_opt_t end = CFG_END();
+    add(schema, &count, idle);
+    add(schema, &count, sites);
+    add(schema, &count, end);
+}
+
+static void set_checks(cfg_t *cfg, struct schema *schema)
+{
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        cfg_set_validate_func(cfg, pleat_question_name((enum pleat_question)q), check_policy);
+    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+        char name[40];
+        cfg_set_validate_func(cfg, schema->names[p],
+                              in_seconds(p, name, sizeof(name)) ? check_seconds : check_count);
+    }
+    cfg_set_validate_func(cfg, "idle_exit_s", check_seconds);
+    cfg_set_validate_func(cfg, "site|kind", check_kind);
+    cfg_set_validate_func(cfg, "site|processors", check_processors);
+    cfg_set_validate_func(cfg, "site|threshold", check_processors);
+    cfg_set_validate_func(cfg, "site|background", check_background);
+}
+
+static int take_site(struct pleat_config_site *site, const char *name, cfg_t *from)
+{
+    const char *background = from ? cfg_getstr(from, "background") : "auto";
+    site->name = strdup(name);
+    site->kind = strdup(from ? cfg_getstr(from, "kind") : "local");
+    site->processors = from ? (int32_t)cfg_getint(from, "processors") : 0;
+    site->threshold = from ? (int32_t)cfg_getint(from, "threshold") : 0;
+    site->background = !strcmp(background, "measure") ? 1 : !strcmp(background, "ignore") ? 0 : -1;
+    return site->name && site->kind ? 0 : PLEAT_E_NOMEM;
+}
+
+static int take(cfg_t *cfg, const struct schema *schema, struct pleat_config *config)
+{
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        config->policies[q] = pleat_policy_find(
+            (enum pleat_question)q, cfg_getstr(cfg, pleat_question_name((enum pleat_question)q)));
+    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+        char name[40];
+        config->parameters[p] =
+            in_seconds(p, name, sizeof(name))
+                ? llround(cfg_getfloat(cfg, schema->names[p]) * (double)PLEAT_US_PER_S)
+                : cfg_getint(cfg, schema->names[p]);
+    }
+    config->idle_exit_us = llround(cfg_getfloat(cfg, "idle_exit_s") * (double)PLEAT_US_PER_S);
+    unsigned sites = cfg_size(cfg, "site");
+    config->sites = calloc(sites ? sites : 1, sizeof(*config->sites));
+    if (!config->sites)
+        return PLEAT_E_NOMEM;
+    config->site_count = sites ? sites : 1;
+    if (sites == 0)
+        return take_site(&config->sites[0], "local", NULL);
+    for (unsigned i = 0; i < sites; i++) {
+        cfg_t *site = cfg_getnsec(cfg, "site", i);
+        int rc = take_site(&config->sites[i], cfg_title(site), site);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+int pleat_config_load(const char *path, struct pleat_config *config, struct pleat_error *err)
+{
+    struct schema schema;
+    struct pleat_error local = {0};
+    memset(config, 0, sizeof(*config));
+    memset(&schema, 0, sizeof(schema));
+    make_schema(&schema);
+    cfg_t *cfg = cfg_init(schema.options, CFGF_NONE);
+    if (!cfg)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    cfg_set_error_function(cfg, report);
+    set_checks(cfg, &schema);
+    reporting = &local;
+    int rc = path ? cfg_parse(cfg, path) : CFG_SUCCESS;
+    reporting = NULL;
+    if (rc == CFG_FILE_ERROR)
+        pleat_error_set(&local, PLEAT_E_NOTFOUND, "%s: cannot be read", path);
+    else if (rc != CFG_SUCCESS && !local.code)
+        pleat_error_set(&local, PLEAT_E_INVALID, "%s: cannot be understood", path);
+    if (rc == CFG_SUCCESS && take(cfg, &schema, config))
+        pleat_error_set(&local, PLEAT_E_NOMEM, "out of memory");
+    if (!local.code && path && !(config->path = strdup(path)))
+        pleat_error_set(&local, PLEAT_E_NOMEM, "out of memory");
+    cfg_free(cfg);
+    if (local.code) {
+        pleat_config_finish(config);
+        if (err)
+            *err = local;
+    }
+    return local.code;
+}
+
+void pleat_config_finish(struct pleat_config *config)
+{
+    for (size_t i = 0; i < config->site_count && config->sites; i++) {
+        free(config->sites[i].name);
+        free(config->sites[i].kind);
+    }
+    free(config->sites);
+    free(config->path);
+    memset(config, 0, sizeof(*config));
+}

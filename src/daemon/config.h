@@ -1,0 +1,31 @@
+/* config.h - pleat.conf: what the daemon offers and how it decides. docs/admin-guide.md lists every
+ * key with its default; a test checks that. */
+#ifndef PLEAT_DAEMON_CONFIG_H
+#define PLEAT_DAEMON_CONFIG_H
+
+#include "core/core.h"
+
+struct pleat_config_site {
+    char *name;
+    char *kind;         /* "local" */
+    int32_t processors; /* 0: as many as there are */
+    int32_t threshold;
+    int background; /* 1 measure, 0 ignore, -1 measure unless oversubscribed */
+};
+
+struct pleat_config {
+    char *path; /* the file read, or NULL: defaults */
+    const struct pleat_policy *policies[PLEAT_QUESTION_COUNT];
+    int64_t parameters[PLEAT_PARAM_COUNT]; /* microseconds or numbers, as in model/event.h */
+    struct pleat_config_site *sites;       /* at least one */
+    size_t site_count;
+    int64_t idle_exit_us; /* ends when nothing was there to do for so long; 0: never */
+};
+
+/* Reads a file; NULL gives the defaults: site "local" with this machine's processors. Errors name
+ * file and line, and what is allowed there. */
+int pleat_config_load(const char *path, struct pleat_config *config,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_config_finish(struct pleat_config *config);
+
+#endif

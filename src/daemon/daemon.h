@@ -1,0 +1,244 @@
+/* daemon.h - pleatd: the one place where core, store, sites, runners and the wire meet.
+ *
+ * The loop only collects inputs (from clients, agents, sites, time). A turn (turn.c) applies them,
+ * lets the policies decide, writes all of it in one transaction, and only then carries out the
+ * effects and answers. What cannot be written does not happen: effects and answers are held, and
+ * no input is taken, until it can.
+ */
+#ifndef PLEAT_DAEMON_DAEMON_H
+#define PLEAT_DAEMON_DAEMON_H
+
+#include <uv.h>
+
+#include "base/paths.h"
+#include "core/core.h"
+#include "daemon/config.h"
+#include "runner/runner.h"
+#include "site/site.h"
+#include "store/store.h"
+#include "wire/connection.h"
+#include "wire/spec.h"
+
+struct daemon;
+
+/* ---- jobs.c: what the daemon knows of a job beyond the core ---- */
+
+struct change {
+    int64_t resize;
+    int32_t from, to;
+    int64_t begun_us, end_us;
+    int64_t waiter;   /* job or -1 */
+    char outcome[24]; /* "" while under way */
+    bool mandatory, by_user, has_cost;
+    int64_t wait_us, processes_us, redistribute_us, total_us, bytes;
+};
+
+struct sized {
+    int64_t time_us;
+    int32_t processors;
+};
+
+PLEAT_ARRAY(changes, struct change);
+PLEAT_ARRAY(sizings, struct sized);
+
+struct job {
+    int64_t id;
+    uint32_t component;
+    json_t *json; /* its spec */
+    struct pleat_spec spec;
+    struct changes changes;
+    struct sizings sizes;
+    char *text; /* the last thing that people should know about it, or NULL */
+    int64_t iteration, iteration_us;
+    bool has_progress;
+};
+
+PLEAT_ARRAY(job_list, struct job *);
+
+int job_add(struct daemon *d, int64_t id, uint32_t component, json_t *spec_json,
+            struct pleat_spec *spec);
+struct job *job_find(struct daemon *d, int64_t id);
+struct job *job_of_component(struct daemon *d, uint32_t component);
+void jobs_finish(struct daemon *d);
+const struct pleat_component *job_component(struct daemon *d, const struct job *job);
+/* Learns from a note: live, and from the store after a restart. */
+void job_note(struct daemon *d, int64_t job, const char *kind, int64_t time_us, const json_t *data);
+/* For clients; NULL when out of memory. */
+json_t *job_to_json(struct daemon *d, const struct job *job, bool history);
+/* Paths of its output; buffers of 600 bytes. */
+void job_output_path(struct daemon *d, int64_t job, const char *stream, char *buffer, size_t size);
+
+/* ---- inputs ---- */
+
+struct client;
+
+enum reply_kind { REPLY_NONE, REPLY_EMPTY, REPLY_SUBMIT, REPLY_RESIZE };
+
+struct input {
+    struct pleat_event event;
+    struct client *client; /* NULL: nobody waits for an answer */
+    int64_t request;
+    enum reply_kind reply;
+    int32_t before;          /* REPLY_RESIZE */
+    json_t *spec_json;       /* SUBMIT: owned */
+    struct pleat_spec *spec; /* SUBMIT: owned */
+};
+
+PLEAT_ARRAY(inputs, struct input);
+
+/* A note made in a turn, kept until it is written. */
+struct made_note {
+    int64_t time_us;
+    const char *kind; /* a literal */
+    int64_t job;
+    json_t *data; /* owned */
+    int64_t seq;
+};
+
+PLEAT_ARRAY(made_notes, struct made_note);
+
+struct made_spec {
+    int64_t job;
+    char *text;
+};
+
+PLEAT_ARRAY(made_specs, struct made_spec);
+
+/* An answer that must not leave before the turn is written. */
+struct held_reply {
+    struct client *client;
+    struct pleat_string out;
+};
+
+PLEAT_ARRAY(held_replies, struct held_reply);
+
+struct active_run {
+    uint64_t run;
+    uint32_t component;
+};
+
+PLEAT_ARRAY(active_runs, struct active_run);
+
+struct daemon {
+    uv_loop_t loop;
+    struct pleat_paths paths;
+    struct pleat_config config;
+    char instance[33];
+    char config_path[600];
+    int64_t started_us;
+    int64_t clock_offset_us; /* real time at the start less monotonic time */
+    int64_t last_us;         /* of the last record: time never goes back */
+    int lock_fd;
+
+    struct pleat_core *core;
+    struct pleat_store *store;
+    struct pleat_host host;
+    struct pleat_agent_link agent_link;
+    struct pleat_site_instance **sites;
+    struct pleat_runner *runners[3]; /* plain, mpi, malleable */
+
+    struct job_list jobs; /* by component */
+    struct active_runs runs;
+
+    struct inputs inputs;
+    struct pleat_events records; /* applied, not yet written */
+    struct pleat_effects effects;
+    struct made_notes notes;
+    struct made_specs specs;
+    struct held_replies replies;
+    bool holding; /* the store cannot write */
+    struct pleat_error holding_why;
+
+    uv_idle_t busy; /* keeps the loop from sleeping while inputs wait */
+    uv_check_t check;
+    uv_timer_t deadline, probe, retry, tail, idle_exit;
+    uv_signal_t sigterm, sigint;
+    struct pleat_listener *listener;
+    struct client *clients;
+    struct agent *agents;
+    uint32_t next_size_list;
+    int parked_outputs;
+    bool stopping;
+};
+
+/* ---- main parts ---- */
+
+int64_t daemon_now_us(struct daemon *d);
+void daemon_log(const char *fmt, ...) PLEAT_PRINTF(1, 2);
+void daemon_stop(struct daemon *d);
+
+/* turn.c */
+void turn_init(struct daemon *d);
+/* Queues an input; takes over what it owns. */
+void turn_input(struct daemon *d, const struct input *input);
+void turn_event(struct daemon *d, const struct pleat_event *event);
+/* Applies, decides, writes, carries out, now. */
+void turn_run(struct daemon *d);
+void turn_finish(struct daemon *d);
+/* Arms the timer for the core's next deadline. */
+void turn_arm(struct daemon *d);
+
+/* notes.c: effects in the words of people */
+void note_make(struct daemon *d, int64_t time_us, const char *kind, int64_t job, json_t *data);
+void note_effect(struct daemon *d, const struct pleat_effect *effect);
+void note_event(struct daemon *d, const struct pleat_event *event);
+
+/* carry_out.c: effects into the world */
+void carry_out(struct daemon *d, const struct pleat_effect *effect);
+int sites_open(struct daemon *d, struct pleat_error *err);
+void sites_close(struct daemon *d);
+/* After a recovery: sites take up the claims that the core holds. */
+int sites_adopt(struct daemon *d, struct pleat_error *err);
+void run_remember(struct daemon *d, uint64_t run, uint32_t component);
+void run_forget(struct daemon *d, uint64_t run);
+/* The component of a run, or PLEAT_NONE. */
+uint32_t run_component(const struct daemon *d, uint64_t run);
+
+/* recover.c */
+int recover(struct daemon *d, struct pleat_error *err);
+/* Inputs for what the configuration says differently from the log. */
+void configure(struct daemon *d);
+
+/* agents.c */
+int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json_t *params,
+               struct pleat_error *err);
+/* A connection that said it is an agent. Takes it over. */
+void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello);
+void agents_quit(struct daemon *d);
+/* After a restart: expect the agents of living runs to call back; else start new ones. */
+void agents_expect(struct daemon *d);
+
+/* clients.c */
+struct client {
+    struct daemon *daemon;
+    struct pleat_connection *connection; /* NULL: gone, kept only for what refers to it */
+    struct client *next;
+    bool greeted;
+    bool follows;
+    int64_t follow_job; /* -1: all */
+    int references;     /* inputs and replies under way */
+};
+
+void client_accept(void *arg, struct pleat_connection *connection);
+void client_send(struct client *client, struct pleat_string *out);
+void client_fail(struct client *client, int64_t request, const struct pleat_error *error);
+void client_reply(struct client *client, int64_t request, json_t *result);
+void client_hold(struct client *client);
+void client_drop(struct client *client);
+void clients_notify(struct daemon *d, const struct made_note *note);
+void clients_close(struct daemon *d);
+json_t *note_to_json(int64_t seq, int64_t time_us, const char *kind, int64_t job,
+                     const json_t *data);
+
+/* methods.c: what clients can ask */
+void method_call(struct client *client, const struct pleat_message *message);
+
+/* parked.c: answers that wait for something (wait, output --follow) */
+void parked_wait(struct client *client, int64_t request, int64_t job);
+void parked_output(struct client *client, int64_t request, int64_t job, const char *stream,
+                   int64_t offset, bool follow);
+/* Answers those whose time has come. */
+void parked_check(struct daemon *d);
+void parked_forget(struct client *client);
+
+#endif

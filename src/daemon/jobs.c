@@ -1,0 +1,282 @@
+/* What the daemon knows of a job beyond the core: its spec, its history, how to show it. */
+#include <math.h>
+#include <string.h>
+
+#include "daemon/daemon.h"
+
+int job_add(struct daemon *d, int64_t id, uint32_t component, json_t *spec_json,
+            struct pleat_spec *spec)
+{
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job || component != d->jobs.count || pleat_array_push(&d->jobs, job)) {
+        free(job);
+        json_decref(spec_json);
+        if (spec)
+            pleat_spec_finish(spec);
+        free(spec);
+        return PLEAT_E_NOMEM;
+    }
+    job->id = id;
+    job->component = component;
+    job->json = spec_json;
+    if (spec)
+        job->spec = *spec; /* moved; the list of sizes moves with it, its address stays */
+    free(spec);
+    return 0;
+}
+
+struct job *job_of_component(struct daemon *d, uint32_t component)
+{
+    return component < d->jobs.count ? d->jobs.items[component] : NULL;
+}
+
+struct job *job_find(struct daemon *d, int64_t id)
+{
+    /* numbered in order of submission, one component each */
+    return id >= 1 && (uint64_t)id <= d->jobs.count ? d->jobs.items[id - 1] : NULL;
+}
+
+const struct pleat_component *job_component(struct daemon *d, const struct job *job)
+{
+    return &pleat_core_view(d->core)->components[job->component];
+}
+
+void jobs_finish(struct daemon *d)
+{
+    for (size_t i = 0; i < d->jobs.count; i++) {
+        struct job *job = d->jobs.items[i];
+        json_decref(job->json);
+        pleat_spec_finish(&job->spec);
+        pleat_array_finish(&job->changes);
+        pleat_array_finish(&job->sizes);
+        free(job->text);
+        free(job);
+    }
+    pleat_array_finish(&d->jobs);
+}
+
+void job_output_path(struct daemon *d, int64_t job, const char *stream, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s/jobs/%lld/%s", d->paths.state, (long long)job, stream);
+}
+
+/* ---- learning from notes ---- */
+
+static int64_t us_of(const json_t *data, const char *name)
+{
+    const json_t *value = json_object_get(data, name);
+    return json_is_number(value) ? llround(json_number_value(value) * 1e6) : 0;
+}
+
+static struct change *change_of(struct job *job, int64_t resize, int64_t time_us)
+{
+    for (size_t i = job->changes.count; i > 0; i--)
+        if (job->changes.items[i - 1].resize == resize)
+            return &job->changes.items[i - 1];
+    struct change fresh = {.resize = resize, .begun_us = time_us, .waiter = -1};
+    if (pleat_array_push(&job->changes, fresh))
+        return NULL;
+    return &job->changes.items[job->changes.count - 1];
+}
+
+static void learn_resize(struct job *job, int64_t time_us, const json_t *data)
+{
+    struct change *change =
+        change_of(job, json_integer_value(json_object_get(data, "resize")), time_us);
+    if (!change)
+        return;
+    change->from = (int32_t)json_integer_value(json_object_get(data, "from"));
+    change->to = (int32_t)json_integer_value(json_object_get(data, "to"));
+    change->mandatory = json_is_true(json_object_get(data, "mandatory"));
+    const char *by = json_string_value(json_object_get(data, "by"));
+    change->by_user = by && !strcmp(by, "user");
+    const json_t *waiter = json_object_get(data, "waiter");
+    if (json_is_integer(waiter))
+        change->waiter = json_integer_value(waiter);
+    const char *outcome = json_string_value(json_object_get(data, "outcome"));
+    if (outcome) {
+        snprintf(change->outcome, sizeof(change->outcome), "%s", outcome);
+        change->end_us = time_us;
+    }
+    if (json_object_get(data, "total_s")) {
+        change->has_cost = true;
+        change->wait_us = us_of(data, "wait_s");
+        change->processes_us = us_of(data, "processes_s");
+        change->redistribute_us = us_of(data, "redistribute_s");
+        change->total_us = us_of(data, "total_s");
+        change->bytes = json_integer_value(json_object_get(data, "bytes"));
+    }
+}
+
+void job_note(struct daemon *d, int64_t id, const char *kind, int64_t time_us, const json_t *data)
+{
+    struct job *job = job_find(d, id);
+    if (!job)
+        return;
+    if (!strcmp(kind, "resize")) {
+        learn_resize(job, time_us, data);
+    } else if (!strcmp(kind, "size")) {
+        struct sized sized = {time_us,
+                              (int32_t)json_integer_value(json_object_get(data, "processors"))};
+        (void)!pleat_array_push(&job->sizes, sized);
+    } else if (!strcmp(kind, "warning")) {
+        const char *text = json_string_value(json_object_get(data, "text"));
+        free(job->text);
+        job->text = text ? strdup(text) : NULL;
+    }
+}
+
+/* ---- showing ---- */
+
+static json_t *seconds_or_null(int64_t us)
+{
+    return us == PLEAT_NEVER ? json_null() : json_real((double)us / 1e6);
+}
+
+static json_t *slots_to_json(struct daemon *d, const struct pleat_component *component)
+{
+    json_t *slots = json_array();
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE;
+         c = pleat_core_claim(d->core, c)->next) {
+        for (uint32_t p = pleat_core_claim(d->core, c)->first_piece; p != PLEAT_NONE;
+             p = pleat_core_piece(d->core, p)->next) {
+            const struct pleat_piece *piece = pleat_core_piece(d->core, p);
+            json_array_append_new(slots,
+                                  json_pack("{s:i, s:i, s:i}", "node", (int)piece->node, "first",
+                                            (int)piece->first, "count", (int)piece->count));
+        }
+    }
+    return slots;
+}
+
+/* Why a waiting job waits, where that is simple to say. */
+static json_t *reason_to_json(struct daemon *d, const struct pleat_component *component)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    if (component->state == PLEAT_QUEUED) {
+        char text[160];
+        int32_t need = pleat_accept_start(view, component);
+        if (component->coming + component->earmarked > 0)
+            snprintf(text, sizeof(text),
+                     "room is being made: %d of %d processors earmarked, %d coming",
+                     component->earmarked, need, component->coming);
+        else if (view->queue_first != PLEAT_NONE &&
+                 &view->components[view->queue_first] != component)
+            snprintf(text, sizeof(text), "waits its turn behind job %llu",
+                     (unsigned long long)view->components[view->queue_first].job);
+        else
+            snprintf(text, sizeof(text), "waits for %d processors", need);
+        return json_string(text);
+    }
+    return component->reason == PLEAT_REASON_NONE
+               ? json_null()
+               : json_string(pleat_reason_name((enum pleat_reason)component->reason));
+}
+
+static void add_counts(json_t *object, const struct job *job)
+{
+    int grown = 0, shrunk = 0, failed = 0;
+    int64_t spent_us = 0;
+    for (size_t i = 0; i < job->changes.count; i++) {
+        const struct change *change = &job->changes.items[i];
+        if (!strcmp(change->outcome, pleat_outcome_name(PLEAT_OUTCOME_GROWN)))
+            grown++;
+        else if (!strcmp(change->outcome, pleat_outcome_name(PLEAT_OUTCOME_SHRUNK)))
+            shrunk++;
+        else if (change->outcome[0])
+            failed++;
+        spent_us += change->total_us;
+    }
+    json_object_set_new(object, "grown", json_integer(grown));
+    json_object_set_new(object, "shrunk", json_integer(shrunk));
+    json_object_set_new(object, "failed_resizes", json_integer(failed));
+    json_object_set_new(object, "resize_s", json_real((double)spent_us / 1e6));
+}
+
+static json_t *history_to_json(const struct job *job)
+{
+    json_t *sizes = json_array(), *resizes = json_array();
+    for (size_t i = 0; i < job->sizes.count; i++)
+        json_array_append_new(sizes, json_pack("{s:f, s:i}", "time_s",
+                                               (double)job->sizes.items[i].time_us / 1e6,
+                                               "processors", job->sizes.items[i].processors));
+    for (size_t i = 0; i < job->changes.count; i++) {
+        const struct change *c = &job->changes.items[i];
+        json_t *one = json_pack("{s:I, s:i, s:i, s:b, s:s, s:o, s:o, s:f, s:o}", "resize",
+                                (json_int_t)c->resize, "from", c->from, "to", c->to, "mandatory",
+                                c->mandatory, "by", c->by_user ? "user" : "policy", "waiter",
+                                c->waiter < 0 ? json_null() : json_integer(c->waiter), "outcome",
+                                c->outcome[0] ? json_string(c->outcome) : json_null(), "begun_s",
+                                (double)c->begun_us / 1e6, "end_s",
+                                c->end_us ? json_real((double)c->end_us / 1e6) : json_null());
+        bool known = c->has_cost;
+        json_object_set_new(one, "wait_s",
+                            known ? json_real((double)c->wait_us / 1e6) : json_null());
+        json_object_set_new(one, "processes_s",
+                            known ? json_real((double)c->processes_us / 1e6) : json_null());
+        json_object_set_new(one, "redistribute_s",
+                            known ? json_real((double)c->redistribute_us / 1e6) : json_null());
+        json_object_set_new(one, "total_s",
+                            known ? json_real((double)c->total_us / 1e6) : json_null());
+        json_object_set_new(one, "bytes", known ? json_integer(c->bytes) : json_null());
+        json_array_append_new(resizes, one);
+    }
+    return json_pack("{s:o, s:o}", "sizes", sizes, "resizes", resizes);
+}
+
+static void add_times(struct daemon *d, json_t *object, const struct pleat_component *c)
+{
+    int64_t now = daemon_now_us(d);
+    bool started = c->start_us != PLEAT_NEVER, ended = c->end_us != PLEAT_NEVER;
+    int64_t until = started ? c->start_us : ended ? c->end_us : now;
+    json_object_set_new(object, "submit_s", seconds_or_null(c->submit_us));
+    json_object_set_new(object, "start_s", seconds_or_null(c->start_us));
+    json_object_set_new(object, "end_s", seconds_or_null(c->end_us));
+    json_object_set_new(object, "wait_s", json_real((double)(until - c->submit_us) / 1e6));
+    json_object_set_new(object, "run_s",
+                        started ? json_real((double)((ended ? c->end_us : now) - c->start_us) / 1e6)
+                                : json_null());
+}
+
+json_t *job_to_json(struct daemon *d, const struct job *job, bool history)
+{
+    const struct pleat_component *c = job_component(d, job);
+    json_t *object = json_copy(job->json);
+    if (!object)
+        return NULL;
+    char path[600];
+    bool over = pleat_state_is_final(c->state);
+    json_object_del(object, "env");
+    json_object_set_new(object, "job", json_integer(job->id));
+    json_object_set_new(object, "name", json_string(job->spec.name ? job->spec.name : ""));
+    json_object_set_new(object, "min", json_integer(c->minimum));
+    json_object_set_new(object, "max", json_integer(c->maximum));
+    json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
+    json_object_set_new(object, "reason", reason_to_json(d, c));
+    json_object_set_new(object, "processors", json_integer(c->processors));
+    json_object_set_new(object, "processes", json_integer(c->processes));
+    json_object_set_new(object, "target", json_integer(c->target));
+    json_object_set_new(object, "site",
+                        c->site == PLEAT_NONE ? json_null()
+                                              : json_string(d->config.sites[c->site].name));
+    add_times(d, object, c);
+    json_object_set_new(object, "exit_code", over ? json_integer(c->code) : json_null());
+    json_object_set_new(object, "signal",
+                        over && c->signal ? json_integer(c->signal) : json_null());
+    json_object_set_new(object, "attempt", json_integer(c->attempt));
+    json_object_set_new(object, "slots", slots_to_json(d, c));
+    add_counts(object, job);
+    json_object_set_new(object, "progress",
+                        job->has_progress
+                            ? json_pack("{s:I, s:f}", "iteration", (json_int_t)job->iteration,
+                                        "iteration_s", (double)job->iteration_us / 1e6)
+                            : json_null());
+    job_output_path(d, job->id, "stdout", path, sizeof(path));
+    json_object_set_new(object, "stdout", json_string(path));
+    job_output_path(d, job->id, "stderr", path, sizeof(path));
+    json_object_set_new(object, "stderr", json_string(path));
+    json_object_set_new(object, "text", job->text ? json_string(job->text) : json_null());
+    if (history)
+        json_object_set_new(object, "history", history_to_json(job));
+    return object;
+}

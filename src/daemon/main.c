@@ -1,0 +1,362 @@
+/* pleatd - schedules jobs that change size while they run. One per user, started on demand. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "daemon/daemon.h"
+
+enum { EXIT_RUNNING_ALREADY = 4, PROBE_MS = 1000 };
+
+static const char usage[] =
+    "Usage: pleatd [--dir DIR] [--config FILE] [--check]\n"
+    "\n"
+    "The daemon of Pleat: queues, starts, grows and shrinks the jobs of one user.\n"
+    "'pleat' starts it when none runs; there is no need to start it by hand.\n"
+    "\n"
+    "  --dir DIR      keep everything under DIR (as the environment variable PLEAT_DIR)\n"
+    "  --config FILE  read FILE instead of pleat.conf in the configuration directory\n"
+    "  --check        check the configuration, and exit\n"
+    "  --version      print the version, and exit\n"
+    "  --help         print this, and exit\n"
+    "\n"
+    "Exit status: 0 ended in order; 1 failed (the reason is printed); 2 wrong usage;\n"
+    "4 another pleatd runs for that directory already.\n"
+    "\n"
+    "Example: pleatd --dir /tmp/try --config my.conf\n";
+
+int64_t daemon_now_us(struct daemon *d)
+{
+    /* from the clock that does not jump; and never behind what the log has */
+    int64_t now = d->clock_offset_us + pleat_clock_monotonic_us();
+    if (now > d->last_us)
+        d->last_us = now;
+    return d->last_us;
+}
+
+void daemon_log(const char *fmt, ...)
+{
+    char when[40], text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    pleat_clock_format(pleat_clock_real_us(), when, sizeof(when));
+    fprintf(stderr, "%s pleatd[%d]: %s\n", when, (int)getpid(), text);
+}
+
+/* ---- what sites and runners may use ---- */
+
+static int64_t host_now(void *arg)
+{
+    return daemon_now_us(arg);
+}
+
+static void host_emit(void *arg, const struct pleat_event *event)
+{
+    turn_event(arg, event);
+}
+
+struct later {
+    uv_timer_t timer;
+    void (*fn)(void *arg, uint64_t token);
+    void *arg;
+    uint64_t token;
+};
+
+static void on_later(uv_timer_t *handle)
+{
+    struct later *later = handle->data;
+    later->fn(later->arg, later->token);
+    uv_close((uv_handle_t *)handle, (uv_close_cb)free);
+}
+
+static void host_later(void *arg, int64_t delay_us, void (*fn)(void *, uint64_t), void *fn_arg,
+                       uint64_t token)
+{
+    struct daemon *d = arg;
+    struct later *later = calloc(1, sizeof(*later));
+    if (!later)
+        abort();
+    later->fn = fn;
+    later->arg = fn_arg;
+    later->token = token;
+    uv_timer_init(&d->loop, &later->timer);
+    later->timer.data = later;
+    uv_timer_start(&later->timer, on_later, (uint64_t)(delay_us + 999) / 1000, 0);
+}
+
+/* ---- starting ---- */
+
+/* 0, or PLEAT_E_BUSY when another daemon has the directory. */
+static int take_lock(struct daemon *d, struct pleat_error *err)
+{
+    char path[600], pid[32] = "";
+    snprintf(path, sizeof(path), "%s/pleatd.lock", d->paths.runtime);
+    d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (d->lock_fd < 0)
+        return pleat_error_sys(err, errno, "cannot open %s", path);
+    if (flock(d->lock_fd, LOCK_EX | LOCK_NB)) {
+        ssize_t count = pread(d->lock_fd, pid, sizeof(pid) - 1, 0);
+        pid[count > 0 ? count : 0] = '\0';
+        pid[strcspn(pid, "\n")] = '\0';
+        return pleat_error_set(err, PLEAT_E_BUSY,
+                               "another pleatd (process %s) runs for %s already: use that one, or "
+                               "give another directory with --dir",
+                               pid, d->paths.runtime);
+    }
+    int length = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
+    if (ftruncate(d->lock_fd, 0) || pwrite(d->lock_fd, pid, (size_t)length, 0) != length)
+        return pleat_error_sys(err, errno, "cannot write %s", path);
+    return 0;
+}
+
+static int take_instance(struct daemon *d, struct pleat_error *err)
+{
+    struct pleat_string known = {0};
+    int rc = pleat_store_get_meta(d->store, "instance", &known, err);
+    if (rc == 0) {
+        snprintf(d->instance, sizeof(d->instance), "%s", known.text);
+        pleat_string_finish(&known);
+        return 0;
+    }
+    if (rc != PLEAT_E_NOTFOUND)
+        return rc;
+    unsigned char bytes[8];
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        return pleat_error_sys(err, errno, "no random numbers");
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        snprintf(d->instance + 2 * i, 3, "%02x", bytes[i]);
+    rc = pleat_store_begin(d->store, err);
+    if (!rc)
+        rc = pleat_store_put_meta(d->store, "instance", d->instance, err);
+    return rc ? rc : pleat_store_commit(d->store, err);
+}
+
+static int open_parts(struct daemon *d, struct pleat_error *err)
+{
+    static const char *const runners[] = {"plain", "mpi", "malleable"};
+    char path[600];
+    snprintf(path, sizeof(path), "%s/log.sqlite", d->paths.state);
+    int rc = pleat_store_open(path, sizeof(struct pleat_event), &d->store, err);
+    if (!rc)
+        rc = take_instance(d, err);
+    if (!rc && pleat_core_create(&d->core))
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (size_t i = 0; !rc && i < 3; i++)
+        rc = pleat_runner_open(runners[i], &d->host, &d->agent_link, &d->runners[i], err);
+    if (!rc)
+        rc = recover(d, err);
+    if (!rc)
+        rc = sites_open(d, err);
+    if (!rc)
+        rc = sites_adopt(d, err);
+    return rc;
+}
+
+/* ---- running ---- */
+
+static bool all_over(struct daemon *d)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    for (uint32_t i = view->component_count; i > 0; i--)
+        if (!pleat_state_is_final((enum pleat_state)view->components[i - 1].state))
+            return false;
+    return true;
+}
+
+void daemon_stop(struct daemon *d)
+{
+    d->stopping = true;
+    uv_stop(&d->loop);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    daemon_log("signal %d: ending; jobs go on, and are found again at the next start", number);
+    daemon_stop(handle->data);
+}
+
+/* Once a second: load of others, and whether there is any reason to stay. */
+static void on_probe(uv_timer_t *handle)
+{
+    struct daemon *d = handle->data;
+    static int64_t idle_since;
+    int64_t now = pleat_clock_monotonic_us();
+    bool over = all_over(d);
+    struct pleat_error err = {0};
+    for (size_t i = 0; !over && i < d->config.site_count; i++)
+        if (d->sites[i]->ops->probe(d->sites[i], &err))
+            daemon_log("site %s: %s", d->config.sites[i].name, err.text);
+    if (over && d->stopping)
+        daemon_stop(d);
+    if (!over || d->clients)
+        idle_since = 0;
+    else if (idle_since == 0)
+        idle_since = now;
+    else if (d->config.idle_exit_us && now - idle_since > d->config.idle_exit_us)
+        daemon_stop(d);
+}
+
+static int begin(struct daemon *d, struct pleat_error *err)
+{
+    int rc = pleat_listener_create(&d->loop, d->paths.socket, client_accept, d, &d->listener, err);
+    if (rc)
+        return rc;
+    uv_timer_init(&d->loop, &d->probe);
+    uv_timer_init(&d->loop, &d->tail);
+    uv_signal_init(&d->loop, &d->sigterm);
+    uv_signal_init(&d->loop, &d->sigint);
+    d->probe.data = d->tail.data = d->sigterm.data = d->sigint.data = d;
+    uv_timer_start(&d->probe, on_probe, PROBE_MS, PROBE_MS);
+    uv_signal_start(&d->sigterm, on_signal, SIGTERM);
+    uv_signal_start(&d->sigint, on_signal, SIGINT);
+    configure(d);
+    note_make(d, daemon_now_us(d), "daemon", -1,
+              json_pack("{s:s}", "text", "started, version " PLEAT_VERSION));
+    if (pleat_core_outstanding(d->core, &d->effects))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    agents_expect(d);
+    turn_run(d);
+    daemon_log("ready: %s, %u jobs known", d->paths.socket,
+               pleat_core_view(d->core)->component_count);
+    return 0;
+}
+
+static void close_handle(uv_handle_t *handle, void *arg)
+{
+    (void)arg;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+static void finish(struct daemon *d)
+{
+    if (d->listener) {
+        note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", "ended"));
+        turn_run(d);
+        pleat_listener_close(d->listener);
+        agents_quit(d);
+        clients_close(d);
+        /* let what is queued for them leave; connections close themselves within a second */
+        uv_unref((uv_handle_t *)&d->probe);
+        uv_unref((uv_handle_t *)&d->sigterm);
+        uv_unref((uv_handle_t *)&d->sigint);
+        uv_timer_stop(&d->probe);
+        uv_timer_stop(&d->deadline);
+        uv_timer_stop(&d->retry);
+        uv_timer_stop(&d->tail);
+        uv_idle_stop(&d->busy);
+        uv_check_stop(&d->check);
+        uv_run(&d->loop, UV_RUN_DEFAULT);
+    }
+    uv_walk(&d->loop, close_handle, NULL);
+    uv_run(&d->loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&d->loop);
+    turn_finish(d);
+    sites_close(d);
+    for (size_t i = 0; i < 3; i++)
+        if (d->runners[i])
+            d->runners[i]->ops->close(d->runners[i]);
+    jobs_finish(d);
+    pleat_array_finish(&d->runs);
+    pleat_core_destroy(d->core);
+    pleat_store_close(d->store);
+    pleat_config_finish(&d->config);
+}
+
+static int run(struct daemon *d, struct pleat_error *err)
+{
+    d->host = (struct pleat_host){d, host_now, host_emit, host_later};
+    d->agent_link = (struct pleat_agent_link){d, agent_send};
+    d->started_us = pleat_clock_real_us();
+    d->clock_offset_us = d->started_us - pleat_clock_monotonic_us();
+    if (uv_loop_init(&d->loop))
+        return pleat_error_set(err, PLEAT_E_SYSTEM, "no event loop");
+    turn_init(d);
+    int rc = open_parts(d, err);
+    if (!rc)
+        rc = begin(d, err);
+    if (!rc)
+        uv_run(&d->loop, UV_RUN_DEFAULT);
+    finish(d);
+    return rc;
+}
+
+/* The file given, or pleat.conf where there is one; NULL: defaults. */
+static const char *config_file(struct daemon *d, const char *given)
+{
+    if (given)
+        return given;
+    snprintf(d->config_path, sizeof(d->config_path), "%s/pleat.conf", d->paths.config);
+    return access(d->config_path, F_OK) ? NULL : d->config_path;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"dir", required_argument, NULL, 'd'}, {"config", required_argument, NULL, 'c'},
+        {"check", no_argument, NULL, 'k'},     {"version", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
+    static struct daemon daemon_state;
+    struct daemon *d = &daemon_state;
+    struct pleat_error err = {0};
+    const char *config = NULL;
+    bool check = false;
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        switch (option) {
+        case 'd':
+            setenv("PLEAT_DIR", optarg, 1);
+            break;
+        case 'c':
+            config = optarg;
+            break;
+        case 'k':
+            check = true;
+            break;
+        case 'v':
+            printf("pleatd %s\n", PLEAT_VERSION);
+            return 0;
+        case 'h':
+            fputs(usage, stdout);
+            return 0;
+        default:
+            fprintf(stderr, "See 'pleatd --help'.\n");
+            return 2;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "pleatd: '%s' is not expected. See 'pleatd --help'.\n", argv[optind]);
+        return 2;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    umask(077);
+    int rc = pleat_paths_init(&d->paths, &err);
+    if (!rc)
+        rc = pleat_config_load(config_file(d, config), &d->config, &err);
+    if (!rc && check) {
+        printf("%s: good\n", d->config.path ? d->config.path : "defaults");
+        pleat_config_finish(&d->config);
+        return 0;
+    }
+    if (!rc)
+        rc = pleat_paths_make_private(d->paths.runtime, &err);
+    if (!rc)
+        rc = pleat_paths_make_private(d->paths.state, &err);
+    if (!rc)
+        rc = take_lock(d, &err);
+    if (!rc)
+        rc = run(d, &err);
+    if (rc)
+        daemon_log("%s", err.text);
+    return rc == 0 ? 0 : rc == PLEAT_E_BUSY ? EXIT_RUNNING_ALREADY : 1;
+}

@@ -1,0 +1,161 @@
+/* What happened, in the words of people: effects and events become notes (docs/protocol.md). */
+#include <string.h>
+
+#include "base/clock.h"
+#include "daemon/daemon.h"
+
+void note_make(struct daemon *d, int64_t time_us, const char *kind, int64_t job, json_t *data)
+{
+    struct made_note note = {.time_us = time_us, .kind = kind, .job = job, .data = data};
+    if (!data || pleat_array_push(&d->notes, note)) {
+        json_decref(data);
+        daemon_log("out of memory: a note of kind '%s' is lost", kind);
+        return;
+    }
+    if (job >= 0)
+        job_note(d, job, kind, time_us, data);
+}
+
+static json_t *text_or_null(enum pleat_reason reason)
+{
+    return reason == PLEAT_REASON_NONE ? json_null() : json_string(pleat_reason_name(reason));
+}
+
+static json_t *pieces_to_json(struct daemon *d, const struct pleat_claim *claim)
+{
+    json_t *pieces = json_array();
+    for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = pleat_core_piece(d->core, p)->next) {
+        const struct pleat_piece *piece = pleat_core_piece(d->core, p);
+        json_array_append_new(pieces,
+                              json_pack("{s:i, s:i, s:i}", "node", (int)piece->node, "first",
+                                        (int)piece->first, "count", (int)piece->count));
+    }
+    return pieces;
+}
+
+static void note_claim(struct daemon *d, const struct pleat_effect *effect)
+{
+    static const char *const states[] = {"free", "requested", "held", "releasing"};
+    const struct pleat_claim *claim = pleat_core_claim(d->core, effect->u.claim.index);
+    uint64_t id = effect->kind == PLEAT_DO_SPLIT ? effect->u.claim.into : effect->id;
+    const struct job *job = job_of_component(d, effect->component);
+    note_make(d, effect->time_us, "slots", job ? job->id : -1,
+              json_pack("{s:I, s:s, s:s, s:i, s:s, s:o}", "claim", (json_int_t)id, "purpose",
+                        pleat_purpose_name((enum pleat_purpose)effect->u.claim.purpose), "state",
+                        states[effect->u.claim.state & 3], "count", effect->u.claim.count, "site",
+                        d->config.sites[effect->u.claim.site].name, "pieces",
+                        effect->u.claim.state == PLEAT_CLAIM_HELD ? pieces_to_json(d, claim)
+                                                                  : json_array()));
+}
+
+static void add_cost(json_t *data, const struct job *job, uint64_t resize)
+{
+    for (size_t i = job ? job->changes.count : 0; i > 0; i--) {
+        const struct change *change = &job->changes.items[i - 1];
+        if ((uint64_t)change->resize != resize)
+            continue;
+        if (change->has_cost) {
+            json_object_set_new(data, "wait_s", json_real((double)change->wait_us / 1e6));
+            json_object_set_new(data, "processes_s", json_real((double)change->processes_us / 1e6));
+            json_object_set_new(data, "redistribute_s",
+                                json_real((double)change->redistribute_us / 1e6));
+            json_object_set_new(data, "total_s", json_real((double)change->total_us / 1e6));
+            json_object_set_new(data, "bytes", json_integer(change->bytes));
+        }
+        return;
+    }
+}
+
+static void note_resize(struct daemon *d, const struct pleat_effect *effect)
+{
+    const struct job *job = job_of_component(d, effect->component);
+    const struct job *waiter =
+        effect->u.change.waiter == PLEAT_NONE ? NULL : job_of_component(d, effect->u.change.waiter);
+    bool ended = effect->u.change.outcome != PLEAT_OUTCOME_NONE;
+    json_t *data = json_pack(
+        "{s:I, s:s, s:o, s:i, s:i, s:i, s:i, s:b, s:s, s:o}", "resize", (json_int_t)effect->id,
+        "step",
+        ended ? "ended" : pleat_resize_step_name((enum pleat_resize_step)effect->u.change.step),
+        "outcome",
+        ended ? json_string(pleat_outcome_name((enum pleat_outcome)effect->u.change.outcome))
+              : json_null(),
+        "from", effect->u.change.from, "to", effect->u.change.processors, "offered",
+        effect->u.change.offered, "accepted", effect->u.change.accepted, "mandatory",
+        effect->flags & PLEAT_MANDATORY, "by", effect->flags & PLEAT_BY_USER ? "user" : "policy",
+        "waiter", waiter ? json_integer(waiter->id) : json_null());
+    if (data)
+        add_cost(data, job, effect->id);
+    note_make(d, effect->time_us, "resize", job ? job->id : -1, data);
+}
+
+void note_effect(struct daemon *d, const struct pleat_effect *effect)
+{
+    const struct job *job =
+        effect->component == PLEAT_NONE ? NULL : job_of_component(d, effect->component);
+    int64_t id = job ? job->id : -1;
+    switch (effect->kind) {
+    case PLEAT_NOTE_STATE:
+        if (effect->u.state.to == PLEAT_PLACED || effect->u.state.from == PLEAT_PLACED)
+            break; /* nothing happens between placing and claiming without staging */
+        note_make(d, effect->time_us, "state", id,
+                  json_pack("{s:s, s:s, s:o}", "from",
+                            pleat_state_name((enum pleat_state)effect->u.state.from), "to",
+                            pleat_state_name((enum pleat_state)effect->u.state.to), "reason",
+                            text_or_null((enum pleat_reason)effect->u.state.reason)));
+        break;
+    case PLEAT_NOTE_SIZE:
+        note_make(d, effect->time_us, "size", id,
+                  json_pack("{s:i}", "processors", effect->u.run.processors));
+        break;
+    case PLEAT_NOTE_CLAIM:
+    case PLEAT_DO_SPLIT:
+    case PLEAT_DO_CLAIM:
+    case PLEAT_DO_RELEASE:
+        note_claim(d, effect);
+        break;
+    case PLEAT_NOTE_RESIZE:
+        note_resize(d, effect);
+        break;
+    case PLEAT_NOTE_LIMITS:
+        note_make(d, effect->time_us, "limits", id,
+                  json_pack("{s:i, s:i}", "min", effect->u.change.processors, "max",
+                            effect->u.change.processes));
+        break;
+    case PLEAT_NOTE_WARNING:
+        note_make(d, effect->time_us, "warning", id,
+                  json_pack("{s:s, s:I}", "text",
+                            "the application's answer to a resize made no sense (more than was "
+                            "offered, answered twice, or out of order): it was not followed",
+                            "resize", (json_int_t)effect->id));
+        break;
+    default:
+        break;
+    }
+}
+
+void note_event(struct daemon *d, const struct pleat_event *event)
+{
+    if (event->kind == PLEAT_EV_BACKGROUND)
+        note_make(d, event->time_us, "background", -1,
+                  json_pack("{s:s, s:i}", "site", d->config.sites[event->component].name,
+                            "processors", event->u.site.background));
+    if (event->kind == PLEAT_EV_POLICY) {
+        const struct pleat_policy *policy =
+            pleat_policy_get((enum pleat_question)event->u.policy.question, event->u.policy.policy);
+        if (policy)
+            note_make(d, event->time_us, "policy", -1,
+                      json_pack("{s:s, s:s}", "question", pleat_question_name(policy->question),
+                                "name", policy->name));
+    }
+}
+
+json_t *note_to_json(int64_t seq, int64_t time_us, const char *kind, int64_t job,
+                     const json_t *data)
+{
+    json_t *object =
+        json_pack("{s:I, s:f, s:s, s:o}", "seq", (json_int_t)seq, "time_s", (double)time_us / 1e6,
+                  "kind", kind, "job", job < 0 ? json_null() : json_integer(job));
+    if (object && data)
+        json_object_update_missing(object, (json_t *)(uintptr_t)data);
+    return object;
+}

@@ -1,0 +1,158 @@
+/* Answers that wait: for the end of a job, for more of its output. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+
+enum { TAIL_MS = 50, CHUNK = 256 * 1024 };
+
+enum parked_what { FOR_END, FOR_OUTPUT };
+
+struct parked {
+    struct parked *next;
+    struct client *client;
+    int64_t request;
+    int64_t job; /* -1: all */
+    enum parked_what what;
+    char stream[8];
+    int64_t offset;
+};
+
+static struct parked *list;
+
+static bool job_is_over(struct daemon *d, const struct job *job)
+{
+    return pleat_state_is_final((enum pleat_state)job_component(d, job)->state);
+}
+
+static void park(struct client *client, struct parked *what)
+{
+    struct parked *parked = malloc(sizeof(*parked));
+    struct pleat_error err;
+    if (!parked) {
+        pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory");
+        client_fail(client, what->request, &err);
+        return;
+    }
+    *parked = *what;
+    parked->client = client;
+    parked->next = list;
+    list = parked;
+    client_hold(client);
+}
+
+/* ---- the end of jobs ---- */
+
+static bool answer_end(struct daemon *d, struct client *client, int64_t request, int64_t id)
+{
+    json_t *jobs = json_array();
+    for (size_t i = 0; i < d->jobs.count; i++) {
+        const struct job *job = d->jobs.items[i];
+        if (id >= 0 && job->id != id)
+            continue;
+        if (!job_is_over(d, job)) {
+            json_decref(jobs);
+            return false;
+        }
+        if (id >= 0)
+            json_array_append_new(jobs, job_to_json(d, job, false));
+    }
+    client_reply(client, request, json_pack("{s:o}", "jobs", jobs));
+    return true;
+}
+
+void parked_wait(struct client *client, int64_t request, int64_t job)
+{
+    if (answer_end(client->daemon, client, request, job))
+        return;
+    struct parked parked = {.request = request, .job = job, .what = FOR_END};
+    park(client, &parked);
+}
+
+/* ---- output ---- */
+
+/* Answers with what is there; false where there is nothing yet and the job goes on. */
+static bool answer_output(struct daemon *d, struct client *client, const struct parked *wish,
+                          bool wait)
+{
+    char path[600];
+    struct job *job = job_find(d, wish->job);
+    bool over = !job || job_is_over(d, job); /* read before the file: the end comes after it */
+    job_output_path(d, wish->job, wish->stream, path, sizeof(path));
+    char *buffer = malloc(CHUNK);
+    ssize_t count = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && buffer) {
+        count = pread(fd, buffer, CHUNK, wish->offset);
+        if (count < 0)
+            count = 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (count == 0 && wait && !over) {
+        free(buffer);
+        return false;
+    }
+    struct pleat_string out = {0};
+    json_t *result = json_pack("{s:I, s:b}", "offset", (json_int_t)(wish->offset + count), "end",
+                               over && count == 0);
+    if (!buffer || pleat_write_result_bytes(&out, wish->request, result, buffer, (size_t)count))
+        daemon_log("an answer could not be written");
+    client_send(client, &out);
+    free(buffer);
+    return true;
+}
+
+static void on_tail(uv_timer_t *handle)
+{
+    parked_check(handle->data);
+}
+
+void parked_output(struct client *client, int64_t request, int64_t job, const char *stream,
+                   int64_t offset, bool follow)
+{
+    struct parked parked = {.request = request, .job = job, .what = FOR_OUTPUT, .offset = offset};
+    snprintf(parked.stream, sizeof(parked.stream), "%s", stream);
+    if (answer_output(client->daemon, client, &parked, follow))
+        return;
+    park(client, &parked);
+    if (client->daemon->parked_outputs++ == 0)
+        uv_timer_start(&client->daemon->tail, on_tail, TAIL_MS, TAIL_MS);
+}
+
+static void unpark(struct daemon *d, struct parked **at)
+{
+    struct parked *parked = *at;
+    *at = parked->next;
+    if (parked->what == FOR_OUTPUT && --d->parked_outputs == 0)
+        uv_timer_stop(&d->tail);
+    client_drop(parked->client);
+    free(parked);
+}
+
+void parked_check(struct daemon *d)
+{
+    for (struct parked **at = &list; *at;) {
+        struct parked *parked = *at;
+        bool answered = parked->what == FOR_END
+                            ? answer_end(d, parked->client, parked->request, parked->job)
+                            : answer_output(d, parked->client, parked, true);
+        if (answered)
+            unpark(d, at);
+        else
+            at = &parked->next;
+    }
+}
+
+void parked_forget(struct client *client)
+{
+    for (struct parked **at = &list; *at;) {
+        if ((*at)->client == client)
+            unpark(client->daemon, at);
+        else
+            at = &(*at)->next;
+    }
+}

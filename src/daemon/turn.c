@@ -1,0 +1,324 @@
+/* A turn: apply what came, decide, write, and only then act and answer. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "daemon/daemon.h"
+
+enum { HOLD_INPUTS_MAX = 100000, RETRY_MS = 1000 };
+
+static void on_busy(uv_idle_t *handle)
+{
+    (void)handle; /* its being active is enough: the loop does not sleep */
+}
+
+static void on_check(uv_check_t *handle)
+{
+    struct daemon *d = handle->data;
+    if (d->inputs.count > 0 && !d->holding)
+        turn_run(d);
+    if (d->inputs.count == 0 || d->holding)
+        uv_idle_stop(&d->busy);
+}
+
+static void on_deadline(uv_timer_t *handle)
+{
+    struct pleat_event time = {.kind = PLEAT_EV_TIME, .component = PLEAT_NONE};
+    turn_event(handle->data, &time);
+}
+
+void turn_init(struct daemon *d)
+{
+    uv_idle_init(&d->loop, &d->busy);
+    uv_check_init(&d->loop, &d->check);
+    uv_timer_init(&d->loop, &d->deadline);
+    uv_timer_init(&d->loop, &d->retry);
+    d->check.data = d->deadline.data = d->retry.data = d;
+    uv_check_start(&d->check, on_check);
+}
+
+void turn_input(struct daemon *d, const struct input *input)
+{
+    if (pleat_array_push(&d->inputs, *input)) {
+        daemon_log("out of memory: an input of kind '%s' is lost",
+                   pleat_event_name(input->event.kind));
+        return;
+    }
+    if (input->client)
+        client_hold(input->client);
+    if (!d->holding)
+        uv_idle_start(&d->busy, on_busy);
+}
+
+void turn_event(struct daemon *d, const struct pleat_event *event)
+{
+    struct input input = {.event = *event};
+    turn_input(d, &input);
+}
+
+void turn_arm(struct daemon *d)
+{
+    int64_t at = pleat_core_next_deadline(d->core);
+    if (at == PLEAT_NEVER) {
+        uv_timer_stop(&d->deadline);
+        return;
+    }
+    int64_t left_ms = (at - daemon_now_us(d) + 999) / 1000;
+    uv_timer_start(&d->deadline, on_deadline, left_ms > 0 ? (uint64_t)left_ms : 0, 0);
+}
+
+static void hold_reply(struct daemon *d, struct client *client, struct pleat_string *out)
+{
+    struct held_reply reply = {.client = client, .out = *out};
+    if (pleat_array_push(&d->replies, reply)) {
+        pleat_string_finish(out);
+        client_drop(client);
+    }
+}
+
+static void answer(struct daemon *d, const struct input *input, int rc,
+                   const struct pleat_error *err)
+{
+    struct pleat_string out = {0};
+    if (!input->client)
+        return;
+    if (rc < 0) {
+        rc = pleat_write_failure(&out, input->request, err);
+    } else {
+        json_t *result = NULL;
+        if (input->reply == REPLY_SUBMIT)
+            result =
+                json_pack("{s:I, s:[]}", "job", (json_int_t)input->event.u.submit.job, "warnings");
+        else if (input->reply == REPLY_RESIZE)
+            result = json_pack("{s:i, s:i}", "from", input->before, "to",
+                               input->event.u.demand.processors);
+        rc = pleat_write_result(&out, input->request, result);
+    }
+    if (rc) {
+        pleat_string_finish(&out);
+        client_drop(input->client);
+    } else {
+        hold_reply(d, input->client, &out);
+    }
+}
+
+/* Notes of the effects from `first` on: at once, while claims are as the effect found them. */
+static void take_notes(struct daemon *d, size_t first)
+{
+    for (size_t i = first; i < d->effects.count; i++)
+        note_effect(d, &d->effects.items[i]);
+}
+
+static void record(struct daemon *d, const struct pleat_event *event)
+{
+    if (pleat_array_push(&d->records, *event))
+        daemon_log("out of memory: the log is behind the state");
+    note_event(d, event);
+}
+
+/* The list of accepted sizes goes into the log before the submission that refers to it. */
+static int submit_sizes(struct daemon *d, struct input *input, struct pleat_error *err)
+{
+    const struct pleat_sizes *sizes = &input->spec->sizes;
+    if (sizes->kind != PLEAT_SIZES_LIST) {
+        input->event.u.submit.sizes_parameter = sizes->step;
+        return 0;
+    }
+    input->event.u.submit.sizes_parameter = (int32_t)d->next_size_list;
+    for (uint32_t i = 0; i < sizes->count; i += 10) {
+        struct pleat_event part = {.time_us = input->event.time_us,
+                                   .kind = PLEAT_EV_SIZES,
+                                   .component = PLEAT_NONE,
+                                   .u.sizes = {.list = d->next_size_list}};
+        part.u.sizes.count = sizes->count - i < 10 ? sizes->count - i : 10;
+        memcpy(part.u.sizes.values, sizes->list + i, part.u.sizes.count * sizeof(int32_t));
+        int rc = pleat_core_apply(d->core, &part, &d->effects, err);
+        if (rc)
+            return rc;
+        record(d, &part);
+    }
+    d->next_size_list++;
+    return 0;
+}
+
+/* Numbers the job, as only the turn can; its spec is written with it. */
+static int prepare_submit(struct daemon *d, struct input *input, struct pleat_error *err)
+{
+    uint32_t component = pleat_core_next_component(d->core);
+    input->event.component = component;
+    input->event.u.submit.job = component + 1u;
+    return submit_sizes(d, input, err);
+}
+
+static void submitted(struct daemon *d, struct input *input)
+{
+    int64_t id = (int64_t)input->event.u.submit.job;
+    struct made_spec spec = {.job = id, .text = json_dumps(input->spec_json, JSON_COMPACT)};
+    if (!spec.text || pleat_array_push(&d->specs, spec) ||
+        job_add(d, id, input->event.component, input->spec_json, input->spec))
+        daemon_log("out of memory: job %lld is incomplete", (long long)id);
+    input->spec_json = NULL;
+    input->spec = NULL;
+}
+
+static void input_finish(struct input *input)
+{
+    json_decref(input->spec_json);
+    if (input->spec) {
+        pleat_spec_finish(input->spec);
+        free(input->spec);
+    }
+}
+
+static void apply_input(struct daemon *d, struct input *input)
+{
+    struct pleat_error err = {0};
+    size_t before = d->effects.count;
+    input->event.time_us = daemon_now_us(d);
+    int rc = 0;
+    if (input->event.kind == PLEAT_EV_SUBMIT)
+        rc = prepare_submit(d, input, &err);
+    if (!rc)
+        rc = pleat_core_apply(d->core, &input->event, &d->effects, &err);
+    if (rc == 0) {
+        if (input->event.kind == PLEAT_EV_SUBMIT)
+            submitted(d, input);
+        record(d, &input->event);
+        take_notes(d, before);
+    } else if (rc < 0 && !input->client) {
+        daemon_log("event '%s' refused: %s", pleat_event_name(input->event.kind), err.text);
+    }
+    answer(d, input, rc, &err);
+    if (input->client)
+        client_drop(input->client);
+    input_finish(input);
+}
+
+static void decide(struct daemon *d)
+{
+    struct pleat_error err = {0};
+    size_t before = d->effects.count, records = d->records.count;
+    int rc = pleat_core_pass(d->core, daemon_now_us(d), &d->records, &d->effects, &err);
+    if (rc) {
+        daemon_log("pass: %s", err.text);
+        note_make(d, daemon_now_us(d), "warning", -1, json_pack("{s:s}", "text", err.text));
+    }
+    for (size_t i = records; i < d->records.count; i++)
+        note_event(d, &d->records.items[i]);
+    take_notes(d, before);
+}
+
+static int write_notes(struct daemon *d, struct pleat_error *err)
+{
+    for (size_t i = 0; i < d->notes.count; i++) {
+        struct made_note *made = &d->notes.items[i];
+        char *text = json_dumps(made->data, JSON_COMPACT);
+        struct pleat_note note = {
+            .time_us = made->time_us, .kind = made->kind, .job = made->job, .data = text};
+        int rc = pleat_store_append_note(d->store, &note, &made->seq, err);
+        free(text);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int write_all(struct daemon *d, struct pleat_error *err)
+{
+    int rc = pleat_store_begin(d->store, err);
+    for (size_t i = 0; !rc && i < d->records.count; i++)
+        rc = pleat_store_append(d->store, &d->records.items[i], sizeof(d->records.items[i]), NULL,
+                                err);
+    for (size_t i = 0; !rc && i < d->specs.count; i++)
+        rc = pleat_store_put_spec(d->store, d->specs.items[i].job, d->specs.items[i].text, err);
+    if (!rc)
+        rc = write_notes(d, err);
+    if (!rc)
+        rc = pleat_store_commit(d->store, err);
+    if (rc)
+        pleat_store_rollback(d->store);
+    return rc;
+}
+
+/* What is written may now be seen and done. */
+static void act(struct daemon *d)
+{
+    for (size_t i = 0; i < d->effects.count; i++) {
+        struct pleat_effect effect = d->effects.items[i];
+        carry_out(d, &effect);
+    }
+    d->effects.count = 0;
+    d->records.count = 0;
+    for (size_t i = 0; i < d->notes.count; i++) {
+        clients_notify(d, &d->notes.items[i]);
+        json_decref(d->notes.items[i].data);
+    }
+    d->notes.count = 0;
+    for (size_t i = 0; i < d->specs.count; i++)
+        free(d->specs.items[i].text);
+    d->specs.count = 0;
+    for (size_t i = 0; i < d->replies.count; i++) {
+        client_send(d->replies.items[i].client, &d->replies.items[i].out);
+        client_drop(d->replies.items[i].client);
+    }
+    d->replies.count = 0;
+    parked_check(d);
+    turn_arm(d);
+}
+
+static void on_retry(uv_timer_t *handle)
+{
+    turn_run(handle->data);
+}
+
+static void hold(struct daemon *d, const struct pleat_error *why)
+{
+    if (!d->holding)
+        daemon_log("the log cannot be written: %s; effects are held, trying again", why->text);
+    d->holding = true;
+    d->holding_why = *why;
+    uv_timer_start(&d->retry, on_retry, RETRY_MS, 0);
+}
+
+void turn_run(struct daemon *d)
+{
+    struct pleat_error err = {0};
+    if (!d->holding) {
+        struct inputs inputs = d->inputs;
+        memset(&d->inputs, 0, sizeof(d->inputs)); /* what arrives meanwhile is for the next turn */
+        for (size_t i = 0; i < inputs.count; i++)
+            apply_input(d, &inputs.items[i]);
+        pleat_array_finish(&inputs);
+        if (pleat_core_wants_pass(d->core))
+            decide(d);
+    }
+    bool anything = d->records.count || d->notes.count || d->specs.count;
+    if (anything && write_all(d, &err)) {
+        hold(d, &err);
+        return;
+    }
+    if (d->holding) {
+        daemon_log("the log can be written again");
+        d->holding = false;
+        if (d->inputs.count)
+            uv_idle_start(&d->busy, on_busy);
+    }
+    act(d);
+}
+
+void turn_finish(struct daemon *d)
+{
+    for (size_t i = 0; i < d->inputs.count; i++)
+        input_finish(&d->inputs.items[i]);
+    for (size_t i = 0; i < d->notes.count; i++)
+        json_decref(d->notes.items[i].data);
+    for (size_t i = 0; i < d->specs.count; i++)
+        free(d->specs.items[i].text);
+    for (size_t i = 0; i < d->replies.count; i++)
+        pleat_string_finish(&d->replies.items[i].out);
+    pleat_array_finish(&d->inputs);
+    pleat_array_finish(&d->records);
+    pleat_array_finish(&d->effects);
+    pleat_array_finish(&d->notes);
+    pleat_array_finish(&d->specs);
+    pleat_array_finish(&d->replies);
+}

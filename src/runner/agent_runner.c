@@ -1,0 +1,241 @@
+#include "runner/agent_runner.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "launch/launch.h"
+#include "wire/message.h"
+
+static const struct pleat_agent_runner_kind *const kinds[] = {
+    &pleat_runner_plain, &pleat_runner_mpi, &pleat_runner_malleable};
+
+struct agent_runner {
+    struct pleat_runner base;
+    const struct pleat_agent_runner_kind *kind;
+};
+
+static const struct pleat_agent_runner_kind *find_kind(const char *name)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (!strcmp(kinds[i]->name, name))
+            return kinds[i];
+    return NULL;
+}
+
+unsigned pleat_runner_capabilities(const char *name)
+{
+    const struct pleat_agent_runner_kind *kind = find_kind(name);
+    return kind ? kind->capabilities : 0;
+}
+
+/* A list of strings as JSON; NULL when out of memory. */
+static json_t *json_strings(char *const *list)
+{
+    json_t *array = json_array();
+    for (; array && *list; list++) {
+        json_t *item = json_string(*list);
+        if (!item) /* not UTF-8: the wire cannot carry it */
+            item = json_string("");
+        if (json_array_append_new(array, item)) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+static int compose(const struct agent_runner *runner, const struct pleat_run_order *order,
+                   struct pleat_launch_command *command, struct pleat_error *err)
+{
+    const struct pleat_spec *spec = order->spec;
+    struct pleat_launch_request request = {
+        .mpi = PLEAT_MPI_NONE,
+        .processes = 1,
+        .argv = (const char *const *)spec->argv,
+        .env = (const char *const *)spec->env,
+        .is_root = geteuid() == 0,
+        /* a neighbour may grow next to it, or it may itself: it must yield when it waits */
+        .oversubscribed = true,
+    };
+    if (runner->kind->launches) {
+        int rc = pleat_mpi_parse(spec->mpi, &request.mpi, err);
+        if (rc)
+            return rc;
+        request.processes = request.mpi == PLEAT_MPI_NONE ? 1 : (uint32_t)order->processes;
+    }
+    return pleat_launch_compose(&request, command, err);
+}
+
+static int runner_start(struct pleat_runner *base, const struct pleat_run_order *order,
+                        struct pleat_error *err)
+{
+    struct agent_runner *runner = (struct agent_runner *)base;
+    struct pleat_launch_command command;
+    int rc = compose(runner, order, &command, err);
+    if (rc)
+        return rc;
+    char job[32], own[64];
+    snprintf(job, sizeof(job), "%llu", (unsigned long long)order->job);
+    json_t *env = json_strings(command.env);
+    snprintf(own, sizeof(own), "PLEAT_JOB=%s", job);
+    int bad = !env || json_array_append_new(env, json_string(own));
+    snprintf(own, sizeof(own), "PLEAT_PROCESSORS=%d", order->processes);
+    bad = bad || json_array_append_new(env, json_string(own));
+    json_t *params =
+        json_pack("{s:I, s:s, s:o, s:o, s:s, s:s, s:s, s:i}", "run", (json_int_t)order->run, "job",
+                  job, "argv", json_strings(command.argv), "env", env, "cwd", order->spec->cwd,
+                  "stdout", order->stdout_path, "stderr", order->stderr_path, "mailbox_ranks",
+                  runner->kind->mailbox ? order->most : 0);
+    pleat_launch_command_finish(&command);
+    if (bad || !params) {
+        json_decref(params);
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    return base->agents->send(base->agents->arg, order->site, order->node, "start", params, err);
+}
+
+static int send_change(struct pleat_runner *base, const struct pleat_change_order *order,
+                       const char *method, const char *size_name, struct pleat_error *err)
+{
+    json_t *params = json_pack("{s:I, s:I, s:i, s:b}", "run", (json_int_t)order->run, "resize",
+                               (json_int_t)order->resize, size_name, order->processes, "mandatory",
+                               order->mandatory);
+    if (!params)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    return base->agents->send(base->agents->arg, order->site, order->node, method, params, err);
+}
+
+static int runner_ask(struct pleat_runner *base, const struct pleat_change_order *order,
+                      struct pleat_error *err)
+{
+    return send_change(base, order, "ask", "offered", err);
+}
+
+static int runner_resize(struct pleat_runner *base, const struct pleat_change_order *order,
+                         struct pleat_error *err)
+{
+    return send_change(base, order, "resize", "target", err);
+}
+
+static int runner_withdraw(struct pleat_runner *base, const struct pleat_change_order *order,
+                           struct pleat_error *err)
+{
+    return send_change(base, order, "withdraw", "target", err);
+}
+
+static int runner_kill(struct pleat_runner *base, const struct pleat_run_order *order,
+                       struct pleat_error *err)
+{
+    json_t *params = json_pack("{s:I, s:f}", "run", (json_int_t)order->run, "grace_s", 3.0);
+    if (!params)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    return base->agents->send(base->agents->arg, order->site, order->node, "kill", params, err);
+}
+
+/* started, start_failed, exited */
+static int notice_life(struct pleat_runner *base, struct pleat_event *event, const char *method,
+                       const json_t *params, struct pleat_error *err)
+{
+    int64_t run = 0, code = 0, signal = 0;
+    bool user_fault = false;
+    int rc = pleat_get_int(params, "run", true, 0, INT64_MAX, &run, err);
+    if (!rc)
+        rc = pleat_get_int(params, "code", false, -1, 65535, &code, err);
+    if (!rc)
+        rc = pleat_get_int(params, "signal", false, 0, 1024, &signal, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "user_fault", false, &user_fault, err);
+    if (rc)
+        return rc;
+    event->u.exit.run = (uint64_t)run;
+    event->u.exit.code = (int32_t)code;
+    event->u.exit.signal = (int32_t)signal;
+    event->kind = PLEAT_EV_STARTED;
+    if (!strcmp(method, "start_failed")) {
+        event->kind = PLEAT_EV_START_FAILED;
+        event->u.exit.reason = user_fault ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM;
+    } else if (!strcmp(method, "exited")) {
+        event->kind = PLEAT_EV_EXITED;
+        event->u.exit.reason = PLEAT_REASON_EXIT;
+    }
+    base->host->emit(base->host->arg, event);
+    return 0;
+}
+
+static int notice_change(struct pleat_runner *base, struct pleat_event *event, const char *size,
+                         const json_t *params, struct pleat_error *err)
+{
+    int64_t resize = 0, processors = 0;
+    int rc = pleat_get_int(params, "resize", true, 0, INT64_MAX, &resize, err);
+    if (!rc && size)
+        rc = pleat_get_int(params, size, true, 0, PLEAT_SIZE_MAX, &processors, err);
+    if (rc)
+        return rc;
+    event->u.change.resize = (uint64_t)resize;
+    event->u.change.processors = event->u.change.processes = (int32_t)processors;
+    base->host->emit(base->host->arg, event);
+    return 0;
+}
+
+static int runner_notice(struct pleat_runner *base, uint32_t component, const char *method,
+                         const json_t *params, struct pleat_error *err)
+{
+    static const struct {
+        const char *method;
+        uint16_t kind;
+        const char *size;
+    } changes[] = {{"answer", PLEAT_EV_ANSWER, "accepted"},
+                   {"applied", PLEAT_EV_APPLIED, "processes"},
+                   {"vacated", PLEAT_EV_VACATED, NULL},
+                   {"withdrawn", PLEAT_EV_WITHDRAWN, NULL},
+                   {"resize_failed", PLEAT_EV_RESIZE_FAILED, NULL}};
+    struct pleat_event event = {.component = component};
+    if (!strcmp(method, "started") || !strcmp(method, "start_failed") || !strcmp(method, "exited"))
+        return notice_life(base, &event, method, params, err);
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        if (!strcmp(method, changes[i].method)) {
+            event.kind = changes[i].kind;
+            return notice_change(base, &event, changes[i].size, params, err);
+        }
+    }
+    return pleat_error_set(err, PLEAT_E_PROTOCOL, "an agent says '%s', which means nothing",
+                           method);
+}
+
+static void runner_close(struct pleat_runner *base)
+{
+    free(base);
+}
+
+int pleat_runner_open(const char *name, const struct pleat_host *host,
+                      const struct pleat_agent_link *agents, struct pleat_runner **out,
+                      struct pleat_error *err)
+{
+    static struct pleat_runner_ops ops[sizeof(kinds) / sizeof(kinds[0])];
+    const struct pleat_agent_runner_kind *kind = find_kind(name);
+    if (!kind)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "no runner is called '%s'", name);
+    size_t index = 0;
+    while (kinds[index] != kind)
+        index++;
+    struct agent_runner *runner = calloc(1, sizeof(*runner));
+    if (!runner)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    ops[index] = (struct pleat_runner_ops){
+        .name = kind->name,
+        .capabilities = kind->capabilities,
+        .start = runner_start,
+        .ask = runner_ask,
+        .resize = runner_resize,
+        .withdraw = runner_withdraw,
+        .kill = runner_kill,
+        .notice = runner_notice,
+        .close = runner_close,
+    };
+    runner->base.ops = &ops[index];
+    runner->base.host = host;
+    runner->base.agents = agents;
+    runner->kind = kind;
+    *out = &runner->base;
+    return 0;
+}

@@ -1,0 +1,130 @@
+#include "wire/spec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int copy_string(const json_t *object, const char *name, bool required, char **out,
+                       struct pleat_error *err)
+{
+    const char *text = NULL;
+    if (json_is_null(json_object_get(object, name)) && !required)
+        return 0;
+    int rc = pleat_get_string(object, name, required, &text, err);
+    if (rc || !text)
+        return rc;
+    *out = strdup(text);
+    return *out ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+}
+
+static int copy_list(const json_t *object, const char *name, char ***out, struct pleat_error *err)
+{
+    const json_t *list = json_object_get(object, name);
+    if (!json_is_array(list))
+        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be a list of strings", name);
+    size_t count = json_array_size(list);
+    if (count > PLEAT_SPEC_STRINGS_MAX)
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "'%s' has %zu strings; at most %d", name, count,
+                               PLEAT_SPEC_STRINGS_MAX);
+    *out = calloc(count + 1, sizeof(**out));
+    if (!*out)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        if (!text)
+            return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be a list of strings", name);
+        (*out)[i] = strdup(text);
+        if (!(*out)[i])
+            return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    return 0;
+}
+
+static int read_choice(const json_t *object, const char *name, const char *const *choices,
+                       const char *fallback, char **out, struct pleat_error *err)
+{
+    int rc = copy_string(object, name, false, out, err);
+    if (rc)
+        return rc;
+    if (!*out && !(*out = strdup(fallback)))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (size_t i = 0; choices[i]; i++)
+        if (!strcmp(choices[i], *out))
+            return 0;
+    return pleat_error_set(err, PLEAT_E_INVALID, "'%s' cannot be '%s'", name, *out);
+}
+
+static int read_numbers(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    int64_t minimum = 1, maximum = 1, initial = 0;
+    double estimate_s = 0;
+    int rc = pleat_get_int(object, "min", true, 0, PLEAT_SIZE_MAX, &minimum, err);
+    if (!rc)
+        rc = pleat_get_int(object, "max", true, 1, PLEAT_SIZE_MAX, &maximum, err);
+    if (!rc)
+        rc = pleat_get_int(object, "initial", false, 0, PLEAT_SIZE_MAX, &initial, err);
+    if (!rc && !json_is_null(json_object_get(object, "estimate_s")))
+        rc = pleat_get_real(object, "estimate_s", false, &estimate_s, err);
+    if (!rc)
+        rc = pleat_get_bool(object, "asks", false, &spec->asks, err);
+    if (rc)
+        return rc;
+    if (!(estimate_s >= 0 && estimate_s <= 1e9))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "'estimate_s' must be between 0 and 1e9 seconds");
+    spec->minimum = (int32_t)minimum;
+    spec->maximum = (int32_t)maximum;
+    spec->initial = (int32_t)initial;
+    spec->estimate_us = (int64_t)(estimate_s * 1e6);
+    return 0;
+}
+
+static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    static const char *const kinds[] = {"rigid", "moldable", "malleable", NULL};
+    static const char *const runners[] = {"plain", "mpi", "malleable", NULL};
+    static const char *const mpis[] = {"none", "openmpi", "mpich", NULL};
+    char *kind = NULL;
+    int rc = read_choice(object, "kind", kinds, "rigid", &kind, err);
+    for (int k = 0; !rc && kinds[k]; k++)
+        if (!strcmp(kinds[k], kind))
+            spec->kind = (enum pleat_job_kind)k;
+    free(kind);
+    if (!rc)
+        rc = read_choice(object, "runner", runners, "plain", &spec->runner, err);
+    if (!rc)
+        rc = read_choice(object, "mpi", mpis, "none", &spec->mpi, err);
+    if (!rc)
+        rc = copy_list(object, "argv", &spec->argv, err);
+    if (!rc && !spec->argv[0])
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'argv' is empty: no program to run");
+    if (!rc)
+        rc = copy_list(object, "env", &spec->env, err);
+    if (!rc)
+        rc = copy_string(object, "cwd", true, &spec->cwd, err);
+    if (!rc)
+        rc = copy_string(object, "site", false, &spec->site, err);
+    if (!rc)
+        rc = copy_string(object, "name", false, &spec->name, err);
+    if (!rc && !spec->name) {
+        const char *slash = strrchr(spec->argv[0], '/');
+        spec->name = strdup(slash ? slash + 1 : spec->argv[0]);
+        rc = spec->name ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    if (!rc)
+        rc = copy_string(object, "sizes", false, &spec->sizes_text, err);
+    if (!rc)
+        rc = pleat_sizes_parse(spec->sizes_text ? spec->sizes_text : "any", &spec->sizes,
+                               &spec->size_list, err);
+    return rc ? rc : read_numbers(object, spec, err);
+}
+
+int pleat_spec_from_json(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    memset(spec, 0, sizeof(*spec));
+    if (!json_is_object(object))
+        return pleat_error_set(err, PLEAT_E_INVALID, "a spec must be an object");
+    int rc = read_spec(object, spec, err);
+    if (rc)
+        pleat_spec_finish(spec);
+    return rc;
+}

@@ -1,0 +1,16 @@
+/* spec.h - specs as JSON: what `submit` carries and the store keeps. docs/protocol.md lists them.
+ */
+#ifndef PLEAT_WIRE_SPEC_H
+#define PLEAT_WIRE_SPEC_H
+
+#include "model/spec.h"
+#include "wire/message.h"
+
+#define PLEAT_SPEC_STRINGS_MAX 65536 /* arguments, or variables of the environment */
+
+/* Reads and checks a spec: types, kinds, that strings are there. What depends on the machine (does
+ * it fit, does the site exist) is for the core and the daemon. Finish *spec after success. */
+int pleat_spec_from_json(const json_t *object, struct pleat_spec *spec,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif
