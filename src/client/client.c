@@ -187,7 +187,7 @@ static int connect_socket(struct pleat_client *client, struct pleat_error *err)
 
 static int check_owner(struct pleat_client *client, struct pleat_error *err)
 {
-    struct ucred peer;
+    struct ucred peer = {0};
     socklen_t size = sizeof(peer);
     if (getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
         return pleat_error_sys(err, errno, "cannot tell who serves %s", client->socket_path);

@@ -15,8 +15,8 @@
 
 #define START_LIMIT_US (10 * PLEAT_US_PER_S)
 #define NAP_MS 20
-#define AGAIN_US (250 * 1000) /* between two attempts to start it */
-#define EXIT_BUSY 4           /* another one has the lock */
+#define AGAIN_US 250000 /* between two attempts to start it */
+#define EXIT_BUSY 4     /* another one has the lock */
 #define EXIT_NO_EXEC 127
 
 extern char **environ;
@@ -277,7 +277,7 @@ static int wait_for_daemon(struct start *start, const struct pleat_paths *paths,
         int how = 0;
         now_us = pleat_clock_monotonic_us();
         if (now_us >= limit_us)
-            return start_failed(start, PLEAT_E_TIMEOUT, "does not answer after seconds:",
+            return start_failed(start, PLEAT_E_TIMEOUT, "did not answer; seconds waited:",
                                 (int)(START_LIMIT_US / PLEAT_US_PER_S), err);
         if (start->report < 0 && now_us >= again_us) {
             int status = start_daemon(start, err);

@@ -16,7 +16,7 @@
 
 #include "wire/message.h"
 
-#define PLEAT_CONNECTION_BACKLOG_MAX (16 * 1024 * 1024)
+#define PLEAT_CONNECTION_BACKLOG_MAX 16777216 /* 16 MiB */
 
 struct pleat_connection;
 

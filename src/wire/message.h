@@ -24,8 +24,8 @@
 #include "base/error.h"
 
 #define PLEAT_WIRE_PROTOCOL 1
-#define PLEAT_WIRE_LINE_MAX (1024 * 1024)
-#define PLEAT_WIRE_BYTES_MAX (4 * 1024 * 1024)
+#define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */
+#define PLEAT_WIRE_BYTES_MAX 4194304 /* 4 MiB */
 
 enum pleat_message_kind { PLEAT_REQUEST, PLEAT_RESULT, PLEAT_FAILURE, PLEAT_NOTIFICATION };
 

@@ -113,7 +113,7 @@ int pleat_reader_feed(struct pleat_reader *reader, const char *bytes, size_t cou
     reader->end += count;
     if (reader->head_waits)
         return 0;
-    size_t length;
+    size_t length = 0;
     int found = find_line(reader, &length, err);
     return found < 0 ? found : 0;
 }
@@ -234,7 +234,7 @@ int pleat_reader_next(struct pleat_reader *reader, struct pleat_message *message
     if (reader->failed)
         return refuse_again(reader, err);
     if (!reader->head_waits) {
-        size_t length;
+        size_t length = 0;
         int found = find_line(reader, &length, err);
         if (found <= 0)
             return found;

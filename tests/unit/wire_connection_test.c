@@ -403,6 +403,11 @@ static void test_silent_peer_disturbs_nobody(void **state)
     assert_int_equal(fixture->server[0].reason.code, 0);
 }
 
+static void ignore_signal(int number)
+{
+    (void)number;
+}
+
 static void test_nobody_listens(void **state)
 {
     struct fixture *fixture = *state;
@@ -465,6 +470,29 @@ static void test_place_of_the_socket(void **state)
                      PLEAT_E_SYSTEM);
     assert_non_null(strstr(err.text, path));
     assert_null(none);
+}
+
+static void test_sigpipe(void **state)
+{
+    struct fixture *fixture = *state;
+    struct seen client = {0};
+    struct sigaction action, before;
+    sigaction(SIGPIPE, NULL, &before);
+    /* a process that only connects is protected as well */
+    assert_true(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
+    open_client(fixture, &client);
+    sigaction(SIGPIPE, NULL, &action);
+    assert_true(action.sa_handler == SIG_IGN);
+    pleat_connection_close(client.connection);
+    /* a handler of the program's own stays */
+    action.sa_handler = ignore_signal;
+    sigaction(SIGPIPE, &action, NULL);
+    open_client(fixture, &client);
+    sigaction(SIGPIPE, NULL, &action);
+    assert_true(action.sa_handler == ignore_signal);
+    pleat_connection_close(client.connection);
+    sigaction(SIGPIPE, &before, NULL);
+    run_until(fixture, fixture->accepted == 2 && fixture->server[1].closed);
 }
 
 /* Runs in a child under another user: 0 when it got one error line and the end of the stream. */
@@ -572,6 +600,7 @@ int main(void)
         with_fixture(test_silent_peer_disturbs_nobody),
         with_fixture(test_nobody_listens),
         with_fixture(test_place_of_the_socket),
+        with_fixture(test_sigpipe),
         with_fixture(test_another_user),
         with_fixture(test_server_of_another_user),
     };
