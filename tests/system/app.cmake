@@ -14,3 +14,8 @@ if(PLEAT_MPI)
       LABELS system TIMEOUT 180 PROCESSORS 2)
   endforeach()
 endif()
+if(PLEAT_MPI)
+  add_test(NAME system-app-docs COMMAND ${test_dir}/app_docs.sh
+    ${CMAKE_SOURCE_DIR}/docs/mpi-programmer.md ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/lib)
+  set_tests_properties(system-app-docs PROPERTIES LABELS system TIMEOUT 120)
+endif()

@@ -161,7 +161,7 @@ static void offers_to_a_greedy_one(void)
 /* Either outcome of a withdrawal is right; what must not be is a third one. */
 static void withdrawals(void)
 {
-    start(2, WORDS(programs[0], "--iterations", "400", "--pause", "5"));
+    start(2, WORDS(programs[0], "--iterations", "800", "--pause", "5"));
     uint32_t size = 2;
     for (int i = 0; i < 8; i++) {
         uint32_t target = size == 2 ? 3 : 2;
