@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-void app_give_up(const char *what, const struct pleat_error *err)
+_Noreturn void app_give_up(const char *what, const struct pleat_error *err)
 {
     fprintf(stderr, "%s: %s\n", what, err->text);
     MPI_Abort(MPI_COMM_WORLD, 1);

@@ -5,7 +5,7 @@
 #include <pleat.h>
 
 /* Prints what failed and why, and ends all ranks. */
-void app_give_up(const char *what, const struct pleat_error *err);
+_Noreturn void app_give_up(const char *what, const struct pleat_error *err);
 
 /* For a joiner that was not let in: the program goes on without it, so it leaves quietly (a failing
  * exit code would make mpirun end all ranks). Everybody else gives up. Returns the exit code. */

@@ -154,8 +154,10 @@ int main(int argc, char **argv)
         pleat_rows_create(session, "plate", o.n, (size_t)o.n * sizeof(double), 1, &plate, &err))
         app_give_up("cannot set up", &err);
     int begun = pleat_session_begin(session, &err);
-    if (begun < 0)
+    if (begun < 0) {
+        free(scratch);
         return app_not_begun(session, &err);
+    }
     if (begun == PLEAT_STARTED)
         fill(plate, o.n);
 

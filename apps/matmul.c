@@ -111,8 +111,8 @@ static void multiply(const struct problem *p)
     long long *blocks = gather_blocks(p);
     double *received = allocate(blocks[1] * p->n); /* rank 0's block is a largest one */
     for (int owner = 0; owner < size; owner++) {
-        long long first = blocks[2 * owner];
-        long long count = blocks[2 * owner + 1];
+        long long first = blocks[2L * owner];
+        long long count = blocks[2L * owner + 1];
         if (!count)
             break; /* more ranks than rows */
         double *rows = owner == pleat_session_rank(p->session) ? pleat_rows_data(p->b) : received;
@@ -142,8 +142,8 @@ static void gather_vector(const struct problem *p, const double *part, double *w
     int *counts = allocate(size);
     int *starts = allocate(size);
     for (int rank = 0; rank < size; rank++) {
-        starts[rank] = (int)blocks[2 * rank];
-        counts[rank] = (int)blocks[2 * rank + 1];
+        starts[rank] = (int)blocks[2L * rank];
+        counts[rank] = (int)blocks[2L * rank + 1];
     }
     MPI_Allgatherv(part, (int)pleat_rows_count(p->b), MPI_DOUBLE, whole, counts, starts, MPI_DOUBLE,
                    pleat_session_comm(p->session));

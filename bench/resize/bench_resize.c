@@ -154,9 +154,8 @@ static void run_quiet(void)
         exit(1);
     }
     int64_t begun = pleat_clock_monotonic_ns();
-    int64_t last = begun;
     for (int i = 1; i <= POINTS; i++) {
-        last = pleat_clock_monotonic_ns();
+        int64_t last = pleat_clock_monotonic_ns();
         pleat_mailbox_publish(&self, (uint64_t)(last - begun), (uint64_t)i);
         if (pleat_mailbox_arrive(&self) != PLEAT_ARRIVAL_QUIET)
             exit(1);

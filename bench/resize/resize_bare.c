@@ -48,7 +48,7 @@ static void redistribute(struct state *s, MPI_Comm comm, int from, int to)
     block(s->rows, to, rank, &new_first, &new_count);
     size_t row_bytes = (size_t)s->words * 8;
     unsigned long long *fresh = malloc((size_t)new_count * row_bytes + 1);
-    MPI_Request *requests = malloc((size_t)(from + to) * sizeof(*requests));
+    MPI_Request *requests = malloc((size_t)(from + to) * sizeof(MPI_Request));
     MPI_Datatype row;
     if (!fresh || !requests)
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -163,6 +163,8 @@ int main(int argc, char **argv)
     if (argc < 4)
         return 2;
     s.rows = atoll(argv[2]);
+    if (s.rows < 1)
+        return 2;
     s.words = atoll(argv[1]) / s.rows / 8;
     MPI_Init(&argc, &argv);
     MPI_Comm_get_parent(&parent);

@@ -117,7 +117,7 @@ static int rows_prepare(struct pleat_object *object, const struct pleat_change *
     if (count > INT_MAX)
         return pleat_error_set(err, PLEAT_E_TOOBIG, "rows '%s' would need %zu messages",
                                object->name, count);
-    rows->requests = malloc((count ? count : 1) * sizeof(*rows->requests));
+    rows->requests = malloc((count ? count : 1) * sizeof(MPI_Request));
     if (!rows->requests)
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to move rows '%s'", object->name);
     rows->requests_max = (int)count;

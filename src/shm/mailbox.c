@@ -347,7 +347,7 @@ int pleat_mailbox_open(const char *path, struct pleat_mailbox **mailbox, struct 
     if (!code)
         code = map_segment(fd, bytes, &made, err);
     close(fd);
-    if (!code)
+    if (!code && made)
         code = check_header(path, made, err);
     if (code) {
         pleat_mailbox_close(made);
