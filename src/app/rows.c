@@ -8,8 +8,8 @@
 #include "app/memory.h"
 #include "app/session.h"
 
-/* One message: MPI counts are int, and smaller pieces would only cost more calls. */
-#define PIECE_BYTES ((size_t)1 << 30)
+/* One message: MPI counts are int; larger ones gain nothing. */
+#define PIECE_BYTES ((size_t)16 << 20)
 #define ROWS_TAG 0x504c
 
 struct pleat_rows {

@@ -4,7 +4,7 @@ if(PLEAT_MPI)
   target_link_libraries(test-app-driver PRIVATE pleat-shm)
   set_target_properties(test-app-driver PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_dependencies(test-app-driver app-loop app-heat app-matmul)
-  foreach(scenario doubling odd-sizes initial-ranks-leave more-ranks-than-rows own-speed
+  foreach(scenario doubling odd-sizes large-state initial-ranks-leave more-ranks-than-rows own-speed
       again-and-again same-size heat matmul offers offers-taken offers-greedy withdrawals
       end-while-posted never-arrives death-in-iteration death-in-growth joiners-do-not-fit
       no-room-to-spawn no-mailbox without-pleat)

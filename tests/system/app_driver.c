@@ -75,6 +75,14 @@ static void odd_sizes(void)
     end_well();
 }
 
+/* Blocks of more than one message each. */
+static void large_state(void)
+{
+    start(1, WORDS(programs[0], "--resizes", "3", "--state", "150M", "--rows", "1009"));
+    walk((const int[]){2, 3, 1, 0});
+    end_well();
+}
+
 static void initial_ranks_leave(void)
 {
     start(8, WORDS(programs[0], "--resizes", "3"));
@@ -281,6 +289,7 @@ static const struct scenario {
 } scenarios[] = {
     {"doubling", doubling},
     {"odd-sizes", odd_sizes},
+    {"large-state", large_state},
     {"initial-ranks-leave", initial_ranks_leave},
     {"more-ranks-than-rows", more_ranks_than_rows},
     {"own-speed", ranks_at_their_own_speed},
