@@ -71,8 +71,9 @@ static void hold_reply(struct daemon *d, struct client *client, struct pleat_str
     struct held_reply reply = {.client = client, .out = *out};
     if (pleat_array_push(&d->replies, reply)) {
         pleat_string_finish(out);
-        client_drop(client);
+        return;
     }
+    client_hold(client);
 }
 
 static void answer(struct daemon *d, const struct input *input, int rc,
@@ -95,7 +96,6 @@ static void answer(struct daemon *d, const struct input *input, int rc,
     }
     if (rc) {
         pleat_string_finish(&out);
-        client_drop(input->client);
     } else {
         hold_reply(d, input->client, &out);
     }

@@ -330,7 +330,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 static int start_reading(struct pleat_connection *connection, struct pleat_error *err)
 {
     int status = uv_read_start(pleat_connection_stream(connection), on_alloc, on_read);
-    if (status < 0)
+    if (status < 0 && status != UV_EALREADY) /* it was handed over: see pleat_connection_start */
         return pleat_error_sys(err, -status, "cannot read from the peer");
     return 0;
 }
