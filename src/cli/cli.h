@@ -59,7 +59,7 @@ struct pleat_options {
 };
 
 /* `own` ends with a zeroed entry (may be NULL), its values are above 0 and below 1000. Options
- * common to all commands are added. */
+ * common to all commands are added, unless the command has no name (a line of a mix file). */
 void pleat_options_init(struct pleat_options *options, const struct pleat_command *command,
                         int argc, char **argv, const struct option *own, const char *shorts);
 /* The next option's value with its argument in optarg; PLEAT_OPTION_END; or PLEAT_OPTION_EXIT

@@ -90,14 +90,11 @@ static int wait_for_outcome(struct pleat_client *client, const struct change *ch
 /* Begins to follow the job from now on, so that nothing of what comes is missed. */
 static int follow_from_now(struct pleat_client *client, int64_t job)
 {
-    json_t *events;
-    int code = pleat_daemon_events(client, job, 0, &events);
+    int64_t last;
+    int code = pleat_daemon_last_event(client, &last);
     if (code)
         return code;
-    const json_t *last = json_array_get(events, json_array_size(events) - 1);
-    json_t *params = json_pack("{s:I, s:I}", "job", (json_int_t)job, "after",
-                               (json_int_t)pleat_reply_int(last, "seq", 0));
-    json_decref(events);
+    json_t *params = json_pack("{s:I, s:I}", "job", (json_int_t)job, "after", (json_int_t)last);
     return pleat_daemon_ask(client, "follow", params, NULL);
 }
 

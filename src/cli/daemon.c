@@ -91,3 +91,14 @@ int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after,
     *events = all;
     return 0;
 }
+
+int pleat_daemon_last_event(struct pleat_client *client, int64_t *seq)
+{
+    json_t *answer, *params = json_pack("{s:I, s:i}", "after", (json_int_t)INT64_MAX, "limit", 1);
+    int code = pleat_daemon_ask(client, "events", params, &answer);
+    if (code)
+        return code;
+    *seq = pleat_reply_int(answer, "last", 0);
+    json_decref(answer);
+    return 0;
+}

@@ -24,4 +24,7 @@ int pleat_daemon_ask_once(const char *method, json_t *params, json_t **result);
  * Returns 0 or an exit code. */
 int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after, json_t **events);
 
+/* The number of the newest event; 0 where there is none. Returns 0 or an exit code. */
+int pleat_daemon_last_event(struct pleat_client *client, int64_t *seq);
+
 #endif

@@ -289,7 +289,7 @@ static void add_row_labels(struct drawing *d)
             pleat_string_addf(d->out,
                               "<text x=\"%g\" y=\"%.1f\" text-anchor=\"end\" "
                               "fill=\"#666\">%lld</text>\n",
-                              LEFT - 7, y_of(d, node->row + slot) + fmin(d->row_height, 14) / 2 + 4,
+                              LEFT - 7, y_of(d, node->row + slot) + d->row_height / 2 + 4,
                               (long long)slot);
         if (node->row > 0)
             pleat_string_addf(d->out, "<path d=\"M%g %.1f H%g\" stroke=\"#555\"/>\n", LEFT - 30,

@@ -31,7 +31,7 @@ void pleat_options_init(struct pleat_options *options, const struct pleat_comman
     size_t count = 0;
     for (; own && own->name && count < PLEAT_OPTIONS_MAX - COMMON_COUNT - 1; own++)
         options->table[count++] = *own;
-    for (size_t i = 0; i < COMMON_COUNT - !command->json; i++)
+    for (size_t i = 0; command->name && i < COMMON_COUNT - !command->json; i++)
         options->table[count++] = common[i];
     optind = 0; /* glibc: begin anew */
 }
@@ -95,7 +95,8 @@ static int take_common(struct pleat_options *options, int code, struct pleat_err
 int pleat_options_next_quiet(struct pleat_options *options, struct pleat_error *err)
 {
     char shorts[64];
-    snprintf(shorts, sizeof(shorts), "%s:h%s", options->in_front ? "+" : "", options->shorts);
+    snprintf(shorts, sizeof(shorts), "%s:%s%s", options->in_front ? "+" : "",
+             options->command->name ? "h" : "", options->shorts);
     opterr = 0;
     for (;;) {
         int code = getopt_long(options->argc, options->argv, shorts, options->table, NULL);

@@ -1,0 +1,255 @@
+/* mix_file.c - reading a job mix. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/mix.h"
+
+#define JOBS_MAX 10000
+
+/* ---- words ---- */
+
+struct splitter {
+    const char *at;
+    struct pleat_string word;
+    bool in_word;
+};
+
+static int add_word(struct splitter *s, char ***words, int *count)
+{
+    char **more = realloc(*words, ((size_t)*count + 2) * sizeof(**words));
+    char *copy = s->word.failed ? NULL : strdup(s->word.text ? s->word.text : "");
+    if (more)
+        *words = more;
+    if (!more || !copy) {
+        free(copy);
+        return PLEAT_E_NOMEM;
+    }
+    more[(*count)++] = copy;
+    more[*count] = NULL;
+    s->in_word = false;
+    s->word.length = 0;
+    if (s->word.text)
+        s->word.text[0] = 0;
+    return 0;
+}
+
+static int take_quoted(struct splitter *s, char quote, struct pleat_error *err)
+{
+    s->in_word = true;
+    for (s->at++; *s->at && *s->at != quote; s->at++) {
+        if (quote == '"' && *s->at == '\\' && s->at[1] && strchr("\"\\$`", s->at[1]))
+            s->at++;
+        pleat_string_add_bytes(&s->word, s->at, 1);
+    }
+    if (!*s->at)
+        return pleat_error_set(err, PLEAT_E_INVALID, "a %c is not closed", quote);
+    s->at++;
+    return 0;
+}
+
+static int split(struct splitter *s, char ***words, int *count, struct pleat_error *err)
+{
+    int status = 0;
+    while (*s->at && !status) {
+        char c = *s->at;
+        if (c == '\'' || c == '"') {
+            status = take_quoted(s, c, err);
+        } else if (strchr(" \t\r\n", c)) {
+            if (s->in_word)
+                status = add_word(s, words, count);
+            s->at++;
+        } else if (c == '#' && !s->in_word) {
+            break;
+        } else {
+            s->at += c == '\\' && s->at[1];
+            s->in_word = true;
+            pleat_string_add_bytes(&s->word, s->at++, 1);
+        }
+    }
+    if (!status && s->in_word)
+        status = add_word(s, words, count);
+    return status == PLEAT_E_NOMEM ? pleat_error_set(err, status, "out of memory") : status;
+}
+
+int pleat_mix_split(const char *line, char ***words, int *count, struct pleat_error *err)
+{
+    struct splitter s = {.at = line};
+    int status = split(&s, words, count, err);
+    pleat_string_finish(&s.word);
+    return status;
+}
+
+/* ---- a line ---- */
+
+static int read_options(struct pleat_mix_job *job, struct pleat_error *err)
+{
+    static const struct pleat_command line = {.program = true};
+    struct pleat_options options;
+    struct pleat_error own = {0};
+    pleat_options_init(&options, &line, job->word_count - 1, job->words + 1,
+                       pleat_submission_options, PLEAT_SUBMISSION_SHORTS);
+    int option;
+    while ((option = pleat_options_next_quiet(&options, &own)) > 0) {
+        int status = pleat_submission_take(&job->submission, option, optarg, err);
+        if (status)
+            return status;
+    }
+    if (own.code) {
+        if (err)
+            *err = own;
+        return own.code;
+    }
+    job->submission.argv = job->words + 1 + options.first;
+    job->submission.argc = job->word_count - 1 - options.first;
+    return 0;
+}
+
+static int read_line(struct pleat_mix_job *job, struct pleat_error *err)
+{
+    static const char form[] = "a line is: AT NAME [OPTION...] -- PROGRAM [ARGUMENT...]";
+    if (job->word_count < 2)
+        return pleat_error_set(err, PLEAT_E_INVALID, "the job's name is missing; %s", form);
+    int status =
+        pleat_parse_seconds("AT (seconds after the start)", job->words[0], 0, 1e7, &job->at_s, err);
+    if (status)
+        return status;
+    if (job->words[1][0] == '-' || !job->words[1][0])
+        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' cannot be the job's name; %s",
+                               job->words[1], form);
+    status = read_options(job, err);
+    if (status)
+        return status;
+    if (job->submission.name)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "the job's name is '%s' already: leave out --name", job->words[1]);
+    job->submission.name = job->words[1];
+    if (job->submission.argc < 1)
+        return pleat_error_set(err, PLEAT_E_INVALID, "the program is missing; %s", form);
+    return 0;
+}
+
+static void free_job(struct pleat_mix_job *job)
+{
+    for (int i = 0; i < job->word_count; i++)
+        free(job->words[i]);
+    free(job->words);
+    json_decref(job->spec);
+    json_decref(job->report);
+}
+
+/* Adds the job that a line describes; nothing for an empty line. */
+static int add_line(struct pleat_mix *mix, const char *text, int line, struct pleat_string *notes,
+                    struct pleat_error *err)
+{
+    struct pleat_mix_job job = {.line = line, .iteration = -1};
+    struct pleat_string remarks = {0};
+    pleat_submission_init(&job.submission);
+    job.submission.beside = mix->directory;
+    int status = pleat_mix_split(text, &job.words, &job.word_count, err);
+    if (!status && job.word_count > 0)
+        status = read_line(&job, err);
+    if (!status && job.word_count > 0)
+        status = pleat_submission_spec(&job.submission, &job.spec, &remarks, err);
+    if (!status && mix->jobs.count == JOBS_MAX)
+        status = pleat_error_set(err, PLEAT_E_TOOBIG, "a mix has at most %d jobs", JOBS_MAX);
+    if (!status && job.word_count > 0 && pleat_array_push(&mix->jobs, job))
+        status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (status || job.word_count == 0)
+        free_job(&job);
+    for (const char *at = remarks.text; !status && at && *at; at += strcspn(at, "\n") + 1)
+        pleat_string_addf(notes, "%s:%d: %.*s\n", mix->path, line, (int)strcspn(at, "\n"), at);
+    pleat_string_finish(&remarks);
+    return status ? pleat_error_prefix(err, "%s:%d", mix->path, line) : 0;
+}
+
+/* ---- the file ---- */
+
+static int compare_arrival(const void *left, const void *right)
+{
+    const struct pleat_mix_job *a = left, *b = right;
+    if (a->at_s != b->at_s)
+        return a->at_s < b->at_s ? -1 : 1;
+    return a->line - b->line;
+}
+
+/* A line that ends with a backslash goes on in the next. */
+static int read_lines(struct pleat_mix *mix, FILE *file, struct pleat_string *notes,
+                      struct pleat_error *err)
+{
+    struct pleat_string whole = {0};
+    char *text = NULL;
+    size_t size = 0;
+    ssize_t length;
+    int line = 0, first = 0, status = 0;
+    while (!status && (length = getline(&text, &size, file)) >= 0) {
+        line++;
+        first = whole.length ? first : line;
+        if (strlen(text) != (size_t)length) {
+            status = pleat_error_set(err, PLEAT_E_INVALID, "%s:%d: a NUL byte in the text",
+                                     mix->path, line);
+            break;
+        }
+        text[strcspn(text, "\r\n")] = 0;
+        size_t end = strlen(text);
+        bool goes_on = end > 0 && text[end - 1] == '\\';
+        if (goes_on)
+            text[end - 1] = ' ';
+        pleat_string_add(&whole, text);
+        if (goes_on)
+            continue;
+        status = whole.failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+                              : add_line(mix, whole.text ? whole.text : "", first, notes, err);
+        pleat_string_finish(&whole);
+    }
+    if (!status && whole.length)
+        status = add_line(mix, whole.text, first, notes, err);
+    if (!status && ferror(file))
+        status = pleat_error_sys(err, errno, "cannot read %s", mix->path);
+    pleat_string_finish(&whole);
+    free(text);
+    return status;
+}
+
+static char *directory_of(const char *path)
+{
+    char absolute[PATH_MAX];
+    if (!realpath(path, absolute))
+        return NULL;
+    char *slash = strrchr(absolute, '/');
+    *(slash == absolute ? slash + 1 : slash) = 0;
+    return strdup(absolute);
+}
+
+int pleat_mix_read(struct pleat_mix *mix, const char *path, struct pleat_string *notes,
+                   struct pleat_error *err)
+{
+    mix->path = path;
+    FILE *file = fopen(path, "re");
+    if (file)
+        mix->directory = directory_of(path);
+    if (!file || !mix->directory) {
+        int reason = errno;
+        if (file)
+            fclose(file);
+        return pleat_error_sys(err, reason, "cannot read %s", path);
+    }
+    int status = read_lines(mix, file, notes, err);
+    fclose(file);
+    if (status)
+        return status;
+    if (mix->jobs.count == 0)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s has no jobs", path);
+    qsort(mix->jobs.items, mix->jobs.count, sizeof(mix->jobs.items[0]), compare_arrival);
+    return 0;
+}
+
+void pleat_mix_finish(struct pleat_mix *mix)
+{
+    for (size_t i = 0; i < mix->jobs.count; i++)
+        free_job(&mix->jobs.items[i]);
+    pleat_array_finish(&mix->jobs);
+    free(mix->directory);
+}

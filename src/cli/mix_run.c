@@ -1,0 +1,298 @@
+/* mix_run.c - submitting a mix's jobs when their time comes, and following them to their end. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/daemon.h"
+#include "cli/interrupt.h"
+#include "cli/jobs.h"
+#include "cli/mix.h"
+#include "cli/reply.h"
+#include "cli/submit.h"
+
+#define REDRAW_MS 500
+
+struct run {
+    struct pleat_mix *mix;
+    struct pleat_client *client;
+    struct pleat_mix_progress progress;
+    int64_t start_us; /* monotonic */
+};
+
+static double now_of(const struct run *run)
+{
+    return (double)(pleat_clock_monotonic_us() - run->start_us) / 1e6;
+}
+
+static struct pleat_mix_job *find(struct pleat_mix *mix, int64_t number)
+{
+    for (size_t i = 0; number && i < mix->jobs.count; i++)
+        if (mix->jobs.items[i].job == number)
+            return &mix->jobs.items[i];
+    return NULL;
+}
+
+static void set_state(struct pleat_mix_job *job, const char *state)
+{
+    snprintf(job->state, sizeof(job->state), "%s", state);
+    job->ended = !strcmp(state, "done") || !strcmp(state, "failed") || !strcmp(state, "cancelled");
+    if (job->ended)
+        job->processors = 0;
+}
+
+/* ---- what happens ---- */
+
+static void take_event(struct run *run, const json_t *event)
+{
+    struct pleat_mix_job *job = find(run->mix, pleat_reply_int(event, "job", 0));
+    if (!job)
+        return;
+    if (pleat_reply_is(event, "kind", "state"))
+        set_state(job, pleat_reply_text(event, "to", "?"));
+    else if (pleat_reply_is(event, "kind", "size"))
+        job->processors = pleat_reply_small(event, "processors", 0, 1 << 24);
+    if (!run->mix->quiet && !run->progress.term.terminal)
+        pleat_mix_progress_event(&run->progress, run->mix, job, event);
+}
+
+/* Events do not tell how far an application is: jobs do. */
+static int look_at_jobs(struct run *run)
+{
+    json_t *answer, *entry;
+    size_t i;
+    int code = pleat_daemon_ask(run->client, "jobs", json_pack("{s:b}", "all", 0), &answer);
+    if (code)
+        return code;
+    json_array_foreach(pleat_reply_array(answer, "jobs"), i, entry)
+    {
+        struct pleat_mix_job *job = find(run->mix, pleat_reply_int(entry, "job", 0));
+        if (job)
+            job->iteration = pleat_reply_int(json_object_get(entry, "progress"), "iteration", -1);
+    }
+    json_decref(answer);
+    return 0;
+}
+
+static int submit_one(struct run *run, struct pleat_mix_job *job)
+{
+    json_t *answer;
+    json_t *spec = job->spec;
+    job->spec = NULL;
+    int code = pleat_daemon_ask(run->client, "submit", spec, &answer);
+    if (code) {
+        pleat_say("that was %s:%d; the jobs submitted so far are cancelled", run->mix->path,
+                  job->line);
+        return code;
+    }
+    pleat_submit_say_warnings(answer);
+    job->job = pleat_reply_int(answer, "job", 0);
+    if (!job->job)
+        set_state(job, "failed"); /* an answer without a job: nothing to wait for */
+    else
+        set_state(job, "queued");
+    json_decref(answer);
+    return 0;
+}
+
+/* Submits what is due; *next_s is when the next one is, NAN for none. */
+static int submit_due(struct run *run, double *next_s)
+{
+    struct pleat_mix *mix = run->mix;
+    *next_s = (double)NAN;
+    for (size_t i = 0; i < mix->jobs.count && !mix->interrupted; i++) {
+        struct pleat_mix_job *job = &mix->jobs.items[i];
+        if (!job->spec)
+            continue;
+        double at_s = job->at_s * mix->scale;
+        if (at_s > now_of(run)) {
+            *next_s = at_s;
+            return 0;
+        }
+        int code = submit_one(run, job);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+static bool over(const struct pleat_mix *mix)
+{
+    for (size_t i = 0; i < mix->jobs.count; i++) {
+        const struct pleat_mix_job *job = &mix->jobs.items[i];
+        if (job->spec ? !mix->interrupted : !job->ended)
+            return false;
+    }
+    return true;
+}
+
+/* Those that have ended meanwhile say so: that is no failure. */
+static void cancel_all(struct run *run)
+{
+    struct pleat_error err;
+    run->mix->interrupted = true;
+    for (size_t i = 0; i < run->mix->jobs.count; i++) {
+        const struct pleat_mix_job *job = &run->mix->jobs.items[i];
+        if (!job->job || job->ended)
+            continue;
+        int status = pleat_client_call(run->client, "cancel",
+                                       json_pack("{s:I}", "job", (json_int_t)job->job), NULL, &err);
+        if (status < 0 && status != PLEAT_E_STATE && status != PLEAT_E_NOTFOUND)
+            pleat_say("job %lld could not be cancelled: %s", (long long)job->job, err.text);
+    }
+}
+
+static int wait_for_something(struct run *run, double next_s)
+{
+    struct pleat_error err;
+    const struct pleat_message *message;
+    double left_ms = isfinite(next_s) ? fmax(0, (next_s - now_of(run)) * 1000) : -1;
+    bool redrawn = run->progress.term.terminal && !run->mix->quiet;
+    int timeout_ms = left_ms < 0 ? -1 : left_ms < 1e9 ? (int)ceil(left_ms) : 1000000000;
+    if (redrawn && (timeout_ms < 0 || timeout_ms > REDRAW_MS))
+        timeout_ms = REDRAW_MS;
+    pleat_client_set_interrupt(run->client, run->mix->interrupted ? NULL : pleat_interrupt_flag());
+    int status = pleat_client_next_notification(run->client, timeout_ms, &message, &err);
+    pleat_client_set_interrupt(run->client, NULL); /* calls are not left half-way */
+    while (status == 1) {
+        take_event(run, message->params);
+        status = pleat_client_next_notification(run->client, 0, &message, &err);
+    }
+    if (status < 0)
+        return pleat_daemon_failed(&err, false);
+    if (status == PLEAT_INTERRUPTED)
+        cancel_all(run);
+    if (redrawn) {
+        int code = look_at_jobs(run);
+        if (code)
+            return code;
+        pleat_mix_progress_draw(&run->progress, run->mix, now_of(run));
+    }
+    return 0;
+}
+
+static int run_to_end(struct run *run)
+{
+    double next_s;
+    while (!over(run->mix)) {
+        int code = submit_due(run, &next_s);
+        if (code == PLEAT_EXIT_NO_DAEMON)
+            return code;
+        if (code) { /* a job was refused: end what runs, then leave with that */
+            cancel_all(run);
+            while (!over(run->mix))
+                if (wait_for_something(run, (double)NAN))
+                    break;
+            return code;
+        }
+        if (ferror(stdout) && !run->mix->interrupted)
+            cancel_all(run); /* nobody reads what we write */
+        if (over(run->mix))
+            break;
+        code = wait_for_something(run, next_s);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+/* ---- afterwards ---- */
+
+/* What a line of output says about the result: NULL if it is not about that. */
+static const char *result_of(const char *line)
+{
+    if (strncmp(line, "RESULT", 6) != 0)
+        return NULL;
+    for (const char *at = line + 6; (at = strstr(at, "ok")); at += 2)
+        if (strchr(" =:\t", at[-1]) && (!at[2] || strchr(" ,;.\t\r", at[2])))
+            return "ok";
+    return "wrong";
+}
+
+static void take_output(struct pleat_mix_job *job, struct pleat_string *text, bool end)
+{
+    char *line = text->text;
+    for (char *newline; line && (newline = strchr(line, '\n')); line = newline + 1) {
+        *newline = 0;
+        const char *result = result_of(line);
+        job->result = result ? result : job->result;
+    }
+    if (line && end && result_of(line))
+        job->result = result_of(line);
+    size_t left = line ? strlen(line) : 0;
+    if (line)
+        memmove(text->text, line, left + 1); /* the rest of the line is still to come */
+    text->length = left;
+}
+
+/* Its last RESULT line, from its output. */
+static int fetch_result(struct pleat_client *client, struct pleat_mix_job *job)
+{
+    struct pleat_string text = {0};
+    struct pleat_error err;
+    int64_t offset = 0;
+    for (bool more = true; more;) {
+        json_t *answer;
+        size_t before = text.length;
+        json_t *params = json_pack("{s:I, s:s, s:I, s:b}", "job", (json_int_t)job->job, "stream",
+                                   "stdout", "offset", (json_int_t)offset, "follow", 0);
+        int status = pleat_client_call_bytes(client, "output", params, &answer, &text, &err);
+        if (status) {
+            pleat_string_finish(&text);
+            return status < 0 ? pleat_daemon_failed(&err, true) : PLEAT_EXIT_FAILED;
+        }
+        more = text.length > before && !pleat_reply_true(answer, "end");
+        offset = pleat_reply_int(answer, "offset", offset);
+        json_decref(answer);
+        take_output(job, &text, !more);
+    }
+    pleat_string_finish(&text);
+    return 0;
+}
+
+static int fetch_reports(struct run *run)
+{
+    for (size_t i = 0; i < run->mix->jobs.count; i++) {
+        struct pleat_mix_job *job = &run->mix->jobs.items[i];
+        if (!job->job)
+            continue;
+        json_t *params = json_pack("{s:I}", "job", (json_int_t)job->job);
+        int code = pleat_daemon_ask(run->client, "job", params, &job->report);
+        if (!code)
+            code = fetch_result(run->client, job);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+static int count_processors(struct run *run)
+{
+    json_t *answer, *site;
+    size_t i;
+    int code = pleat_daemon_ask(run->client, "sites", NULL, &answer);
+    if (code)
+        return code;
+    json_array_foreach(pleat_reply_array(answer, "sites"), i, site) run->mix->processors +=
+        pleat_reply_small(site, "processors", 0, 1 << 24);
+    json_decref(answer);
+    return 0;
+}
+
+int pleat_mix_run(struct pleat_mix *mix, struct pleat_client *client)
+{
+    struct run run = {.mix = mix, .client = client};
+    pleat_mix_progress_init(&run.progress);
+    int code = count_processors(&run);
+    if (!code)
+        code = pleat_daemon_last_event(client, &mix->first_event);
+    if (!code)
+        code = pleat_daemon_ask(client, "follow",
+                                json_pack("{s:I}", "after", (json_int_t)mix->first_event), NULL);
+    if (code)
+        return code;
+    run.start_us = pleat_clock_monotonic_us();
+    mix->started_s = (double)pleat_clock_real_us() / 1e6;
+    code = run_to_end(&run);
+    return code ? code : fetch_reports(&run);
+}
