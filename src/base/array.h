@@ -17,8 +17,10 @@
 
 /* Makes room for `extra` more items. 0, or PLEAT_E_NOMEM with nothing changed. */
 #define pleat_array_reserve(array, extra)                                                          \
-    pleat_array_reserve_raw((void **)&(array)->items, &(array)->capacity, (array)->count, (extra), \
-                            sizeof(*(array)->items))
+    ((array)->capacity - (array)->count >= (size_t)(extra)                                         \
+         ? 0                                                                                       \
+         : pleat_array_reserve_raw((void **)&(array)->items, &(array)->capacity, (array)->count,   \
+                                   (extra), sizeof(*(array)->items)))
 
 /* Appends one item by value. 0 or PLEAT_E_NOMEM. */
 #define pleat_array_push(array, item)                                                              \

@@ -24,6 +24,7 @@ static int earlier(const struct pleat_heap_entry *a, const struct pleat_heap_ent
 
 static void put(struct pleat_heap *heap, size_t position, struct pleat_heap_entry entry)
 {
+    heap->steps++;
     heap->entries[position] = entry;
     heap->where[entry.handle] = (uint32_t)position;
 }

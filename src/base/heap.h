@@ -28,6 +28,7 @@ struct pleat_heap {
     size_t handles;
     uint32_t free_handle;
     uint64_t next_sequence;
+    uint64_t steps; /* entries moved, ever: for benchmarks and tests */
 };
 
 /* A zeroed heap with free_handle = PLEAT_HEAP_NONE is empty: call init. */

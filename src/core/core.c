@@ -43,11 +43,8 @@ struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t compo
         return NULL;
     }
     struct pleat_effect *effect = &out->items[out->count++];
-    memset(effect, 0, sizeof(*effect));
-    effect->time_us = now_of(core);
-    effect->kind = kind;
-    effect->component = component;
-    effect->id = id;
+    *effect = (struct pleat_effect){
+        .time_us = now_of(core), .id = id, .kind = kind, .component = component};
     return effect;
 }
 
@@ -529,5 +526,5 @@ int64_t pleat_core_parameter(const struct pleat_core *core, enum pleat_parameter
 
 uint64_t pleat_core_operations(const struct pleat_core *core)
 {
-    return core->operations;
+    return core->operations + core->deadlines.steps;
 }

@@ -28,7 +28,7 @@ void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
     if (!effect)
         return;
     effect->flags = (uint16_t)((resize->mandatory ? PLEAT_MANDATORY : 0) |
-                              (resize->by_user ? PLEAT_BY_USER : 0));
+                               (resize->by_user ? PLEAT_BY_USER : 0));
     effect->u.change.run = component_at(core, resize->component)->run;
     effect->u.change.from = resize->from;
     effect->u.change.processors = effect->u.change.processes = resize->to;

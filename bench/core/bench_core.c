@@ -1,0 +1,281 @@
+/* bench_core - events per second through the core, policies included.
+ *
+ * A stream of one-processor jobs of five inputs each (submit, claimed, started, exited, released)
+ * flows through a core that knows KNOWN other jobs, running or waiting; after each input that asks
+ * for it, a pass of the policies decides. Baseline, in the same run and alternating: a bare loop
+ * that reads the same 64-byte events and does for each only what no scheduler can avoid: write it
+ * to a log in memory, change the job's state and the count of free processors. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "core/core.h"
+
+enum { STREAM = 200000, INPUTS = 5, REPEATS_MAX = 101 };
+
+struct stream {
+    struct pleat_core *core;
+    struct pleat_effects effects;
+    struct pleat_events log;
+    uint32_t *ring; /* running components, oldest first */
+    uint64_t *claims;
+    uint32_t *claim_of;
+    uint32_t running, head;
+    uint64_t inputs;
+};
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bench_core: %s\n", what);
+    exit(1);
+}
+
+static void input(struct stream *s, const struct pleat_event *event)
+{
+    struct pleat_error err;
+    if (pleat_array_push(&s->log, *event))
+        fail("out of memory");
+    if (pleat_core_apply(s->core, event, &s->effects, &err))
+        fail(pleat_event_name(event->kind));
+    s->inputs++;
+}
+
+/* Carries out what the core asked for, as a site and a runner would that answer at once. */
+static void answer(struct stream *s, int64_t now_us)
+{
+    for (size_t i = 0; i < s->effects.count; i++) {
+        const struct pleat_effect effect = s->effects.items[i];
+        struct pleat_event event = {.time_us = now_us};
+        switch (effect.kind) {
+        case PLEAT_DO_CLAIM:
+        case PLEAT_DO_RELEASE:
+            event.kind = effect.kind == PLEAT_DO_CLAIM ? PLEAT_EV_CLAIMED : PLEAT_EV_RELEASED;
+            event.component = effect.u.claim.index;
+            event.u.claim.claim = effect.id;
+            event.u.claim.count = effect.u.claim.count;
+            input(s, &event);
+            break;
+        case PLEAT_DO_START:
+            event.kind = PLEAT_EV_STARTED;
+            event.component = effect.component;
+            event.u.exit.run = effect.id;
+            input(s, &event);
+            s->ring[(s->head + s->running++) % (STREAM + 200001)] = effect.component;
+            break;
+        default:
+            break;
+        }
+    }
+    s->effects.count = 0;
+}
+
+static void settle(struct stream *s, int64_t now_us)
+{
+    answer(s, now_us);
+    while (pleat_core_wants_pass(s->core)) {
+        struct pleat_error err;
+        if (pleat_core_pass(s->core, now_us, &s->log, &s->effects, &err))
+            fail(err.text);
+        answer(s, now_us);
+    }
+}
+
+static void submit(struct stream *s, int64_t now_us, int32_t size)
+{
+    struct pleat_event event = {.time_us = now_us, .kind = PLEAT_EV_SUBMIT};
+    event.component = pleat_core_next_component(s->core);
+    event.u.submit.job = event.component + 1u;
+    event.u.submit.minimum = event.u.submit.maximum = size;
+    event.u.submit.site = PLEAT_NONE;
+    input(s, &event);
+    settle(s, now_us);
+}
+
+static void end_oldest(struct stream *s, int64_t now_us)
+{
+    uint32_t component = s->ring[s->head % (STREAM + 200001)];
+    struct pleat_event event = {.time_us = now_us, .kind = PLEAT_EV_EXITED, .component = component};
+    event.u.exit.run = pleat_core_view(s->core)->components[component].run;
+    event.u.exit.reason = PLEAT_REASON_EXIT;
+    s->head++;
+    s->running--;
+    input(s, &event);
+    settle(s, now_us);
+}
+
+/* Known jobs run (waiting 0), or wait behind each other (waiting 1). */
+static void prepare(struct stream *s, uint32_t known, int waiting)
+{
+    memset(s, 0, sizeof(*s));
+    s->ring = malloc((STREAM + 200001) * sizeof(*s->ring));
+    if (!s->ring || pleat_core_create(&s->core))
+        fail("out of memory");
+    struct pleat_event site = {.kind = PLEAT_EV_SITE,
+                               .u.site = {.capacity = waiting ? 1 : (int32_t)known + 1}};
+    input(s, &site);
+    for (uint32_t i = 0; i < known; i++)
+        submit(s, 1, 1);
+    s->log.count = 0;
+    s->inputs = 0;
+}
+
+static void finish(struct stream *s)
+{
+    pleat_core_destroy(s->core);
+    pleat_array_finish(&s->effects);
+    pleat_array_finish(&s->log);
+    free(s->ring);
+}
+
+/* Seconds per input; *operations: steps in lists and heaps per input. */
+static double run_core(uint32_t known, int waiting, double *operations)
+{
+    struct stream s;
+    prepare(&s, known, waiting);
+    uint64_t before = pleat_core_operations(s.core);
+    int64_t begin = pleat_clock_monotonic_us();
+    for (uint32_t i = 0; i < STREAM; i++) {
+        if (s.log.count > 4096)
+            s.log.count = 0; /* a real one goes to the store every turn */
+        submit(&s, 2 + i, 1);
+        end_oldest(&s, 2 + i);
+    }
+    double seconds = (double)(pleat_clock_monotonic_us() - begin) / 1e6 / (double)s.inputs;
+    *operations = (double)(pleat_core_operations(s.core) - before) / (double)s.inputs;
+    finish(&s);
+    return seconds;
+}
+
+struct bare_job {
+    uint64_t id;
+    int64_t submit_us, start_us, end_us;
+    int32_t processors;
+    uint32_t state;
+};
+
+/* The least that any scheduler does with the same events. */
+static double run_bare(uint32_t known)
+{
+    struct bare_job *jobs = calloc(known + STREAM, sizeof(*jobs));
+    struct pleat_event *log = calloc(4096, sizeof(*log));
+    struct pleat_event *events = calloc(4096, sizeof(*events));
+    if (!jobs || !log || !events)
+        fail("out of memory");
+    for (uint32_t i = 0; i < 4096; i++)
+        events[i].kind = (uint16_t)(i % INPUTS);
+    int64_t free_processors = 1;
+    uint64_t count = (uint64_t)STREAM * INPUTS;
+    int64_t begin = pleat_clock_monotonic_us();
+    for (uint64_t i = 0; i < count; i++) {
+        struct pleat_event *event = &events[i % 4096];
+        struct bare_job *job = &jobs[i / INPUTS];
+        event->time_us = (int64_t)i;
+        log[i % 4096] = *event;
+        job->state = event->kind + 1u;
+        if (event->kind == 0)
+            job->submit_us = event->time_us;
+        else if (event->kind == 1)
+            free_processors -= 1;
+        else if (event->kind == 2)
+            job->start_us = event->time_us;
+        else if (event->kind == 3)
+            job->end_us = event->time_us;
+        else
+            free_processors += 1;
+        __asm__ volatile("" : : "r"(log), "r"(jobs) : "memory");
+    }
+    double seconds = (double)(pleat_clock_monotonic_us() - begin) / 1e6 / (double)count;
+    if (free_processors != 1)
+        fail("the bare loop lost count");
+    free(jobs);
+    free(log);
+    free(events);
+    return seconds;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof(*values), by_value);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+                                            {"repeats", required_argument, NULL, 'n'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    static const uint32_t known[] = {10, 1000, 100000};
+    int json = 0, repeats = 7, rows = 0;
+    double per_known[2][3];
+    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (option == 'j')
+            json = 1;
+        else if (option == 'n' && atoi(optarg) >= 1 && atoi(optarg) <= REPEATS_MAX)
+            repeats = atoi(optarg);
+        else {
+            fprintf(option == 'h' ? stdout : stderr,
+                    "Usage: bench_core [--repeats 1..%d] [--json]\n", REPEATS_MAX);
+            return option == 'h' ? 0 : 2;
+        }
+    }
+    if (!json)
+        printf("%-34s %12s %12s %12s %8s  %s\n", "inputs per second (median)", "core", "min .. max",
+               "bare loop", "ratio", "goal");
+    for (int waiting = 0; waiting < 2; waiting++) {
+        for (int k = 0; k < 3; k++) {
+            double core[REPEATS_MAX], bare[REPEATS_MAX], operations = 0;
+            for (int r = 0; r < repeats; r++) { /* alternating: the machine's moods hit both */
+                core[r] = run_core(known[k], waiting, &operations);
+                bare[r] = run_bare(known[k]);
+            }
+            double middle = median(core, repeats), bare_middle = median(bare, repeats);
+            double rate = 1 / middle, goal = 1e7;
+            int has_goal = known[k] == 1000;
+            per_known[waiting][k] = operations;
+            if (json)
+                printf("%s{\"name\":\"core_%u_%s\",\"value\":%.0f,\"unit\":\"inputs/s\","
+                       "\"baseline\":%.0f,\"ratio\":%.4f,\"goal\":%s,\"met\":%s,"
+                       "\"operations_per_input\":%.2f}",
+                       rows++ ? ",\n " : "[", known[k], waiting ? "waiting" : "running", rate,
+                       1 / bare_middle, rate * bare_middle, has_goal ? "10000000" : "null",
+                       !has_goal      ? "null"
+                       : rate >= goal ? "true"
+                                      : "false",
+                       operations);
+            else
+                printf("%7u jobs known, %-14s %10.2f M  %5.2f..%5.2f %10.1f M %8.3f  %s\n",
+                       known[k], waiting ? "waiting" : "running", rate / 1e6,
+                       1e-6 / core[repeats - 1], 1e-6 / core[0], 1e-6 / bare_middle,
+                       rate * bare_middle,
+                       !has_goal      ? ""
+                       : rate >= goal ? "10 M: met"
+                                      : "10 M: not met");
+        }
+    }
+    for (int waiting = 0; waiting < 2; waiting++) {
+        /* from 10 to 100,000 jobs log n grows five-fold; so may the steps, at most */
+        double growth = per_known[waiting][2] / per_known[waiting][0];
+        if (json)
+            printf(",\n {\"name\":\"core_steps_growth_%s\",\"value\":%.3f,\"unit\":\"times\","
+                   "\"baseline\":5,\"ratio\":%.4f,\"goal\":5,\"met\":%s}",
+                   waiting ? "waiting" : "running", growth, growth / 5,
+                   growth <= 5 ? "true" : "false");
+        else
+            printf("steps in lists and heaps per input, 10 -> 100,000 jobs %s: %.2f -> %.2f (%.2f "
+                   "times; log n: 5 times)\n",
+                   waiting ? "waiting" : "running", per_known[waiting][0], per_known[waiting][2],
+                   growth);
+    }
+    if (json)
+        printf("]\n");
+    return 0;
+}
