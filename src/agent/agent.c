@@ -29,8 +29,9 @@ static void shut_down(struct pleat_agent *agent)
     agent->closing = true;
     pleat_connection_close(agent->connection);
     agent->connection = NULL;
-    void *handles[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt, &agent->reconnect,
-                       &agent->idle,     &agent->ending,  &agent->resizing,     &agent->progress};
+    void *handles[] = {&agent->on_child,  &agent->on_term,  &agent->on_interrupt,
+                       &agent->reconnect, &agent->idle,     &agent->reap,
+                       &agent->ending,    &agent->resizing, &agent->progress};
     for (size_t i = 0; i < sizeof(handles) / sizeof(*handles); i++)
         close_handle(handles[i]);
 }
@@ -69,12 +70,21 @@ void pleat_agent_terminate(struct pleat_agent *agent, int64_t grace_us)
 
 /* ---- signals ---- */
 
+static void on_reap(uv_timer_t *timer)
+{
+    struct pleat_agent *agent = timer->data;
+    pleat_runs_reap(agent);
+    pleat_runs_sweep(agent);
+}
+
+/* libuv calls this once per signal and goes on reading signals as long as many come, before it
+ * looks at any socket: the work, which takes milliseconds, is done once per turn of the loop
+ * instead. */
 static void on_child(uv_signal_t *handle, int number)
 {
     struct pleat_agent *agent = handle->data;
     (void)number;
-    pleat_runs_reap(agent);
-    pleat_runs_sweep(agent);
+    uv_timer_start(&agent->reap, on_reap, 0, 0);
 }
 
 static void on_end_signal(uv_signal_t *handle, int number)
@@ -231,15 +241,15 @@ static void connection_lost(struct pleat_agent *agent)
 
 static int init_handles(struct pleat_agent *agent, struct pleat_error *err)
 {
-    uv_timer_t *timers[] = {&agent->reconnect, &agent->idle, &agent->ending, &agent->resizing,
-                            &agent->progress};
+    uv_timer_t *timers[] = {&agent->reconnect, &agent->idle,     &agent->reap,
+                            &agent->ending,    &agent->resizing, &agent->progress};
     uv_signal_t *signals[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt};
-    for (size_t i = 0; i < sizeof(timers) / sizeof(*timers); i++) {
+    for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         (void)uv_timer_init(&agent->loop, timers[i]); /* cannot fail */
         timers[i]->data = agent;
     }
     int status = 0;
-    for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         if (status == 0)
             status = uv_signal_init(&agent->loop, signals[i]);
         signals[i]->data = agent;

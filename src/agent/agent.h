@@ -54,6 +54,7 @@ struct pleat_agent {
     uv_signal_t on_interrupt;
     uv_timer_t reconnect;
     uv_timer_t idle;
+    uv_timer_t reap;
     uv_timer_t ending;
     uv_timer_t resizing;
     uv_timer_t progress;
@@ -70,6 +71,7 @@ struct pleat_agent {
     struct pleat_run_list runs; /* ordered by id */
     struct pleat_tree tree;     /* the last snapshot; kept to reuse its memory */
     struct pleat_string env;    /* likewise */
+    size_t unsettled; /* processes of the snapshot that live and whose environment cannot be read */
 };
 
 /* ---- agent.c ---- */

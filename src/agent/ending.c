@@ -21,6 +21,8 @@
 #define LEFT_GRACE_US (2 * PLEAT_US_PER_S)
 #define KILL_ROUNDS 10
 #define CHAIN_MAX 4096
+/* Looks at processes whose owner cannot be told, before they are taken for nobody's. */
+#define DOUBTS_MAX 10
 #define COMPLAIN_US (10 * PLEAT_US_PER_S)
 
 #define NOBODYS UINT64_C(0)
@@ -52,17 +54,31 @@ static uint64_t by_session(const struct pleat_agent *agent, pid_t session)
     return NOBODYS;
 }
 
-static uint64_t by_token(struct pleat_agent *agent, pid_t pid)
+static uint64_t run_of_token(const struct pleat_agent *agent, const char *token)
 {
-    if (pleat_tree_environ(agent->proc, pid, &agent->env))
-        return NOBODYS;
-    const char *token = pleat_tree_environ_get(&agent->env, PLEAT_RUN_ENV);
     size_t length = strlen(agent->options.instance);
     if (!token || strncmp(token, agent->options.instance, length) != 0 || token[length] != ':')
         return NOBODYS;
     char *end = NULL;
     uint64_t id = strtoull(token + length + 1, &end, 10);
     return end != token + length + 1 && *end == '\0' ? id : NOBODYS;
+}
+
+/* Where the environment cannot be read, the snapshot says too little: either the process has ended
+ * since, or it is being executed (or has none, or hides it, which looks the same). */
+static uint64_t by_token(struct pleat_agent *agent, const struct pleat_tree_process *process)
+{
+    struct pleat_tree_process now;
+    if (pleat_tree_environ(agent->proc, process->pid, &agent->env) == 0)
+        return run_of_token(agent, pleat_tree_environ_get(&agent->env, PLEAT_RUN_ENV));
+    if (pleat_tree_is_dead(process))
+        return NOBODYS; /* as which it is counted */
+    if (pleat_tree_read_one(agent->proc, process->pid, &now) || now.start != process->start ||
+        pleat_tree_is_dead(&now) || now.exiting)
+        agent->tree.vanished++;
+    else
+        agent->unsettled++;
+    return NOBODYS;
 }
 
 /* The run a process belongs to, or NOBODYS. */
@@ -85,7 +101,7 @@ static uint64_t owner_of(struct pleat_agent *agent, struct pleat_tree_process *p
         if (at != process && at->owner_known && at->owner)
             owner = at->owner;
         else
-            owner = by_token(agent, at->pid);
+            owner = by_token(agent, at);
         at = pleat_tree_find(&agent->tree, at->parent);
     }
     process->owner = owner;
@@ -177,6 +193,7 @@ static bool sweep_round(struct pleat_agent *agent)
         pleat_log("%s; trying again", err.text);
         return false;
     }
+    agent->unsettled = 0;
     int64_t now = pleat_clock_monotonic_us();
     bool again = false;
     for (size_t i = 0; i < agent->runs.count; i++) {
@@ -188,6 +205,8 @@ static bool sweep_round(struct pleat_agent *agent)
             again = again || now >= run->kill_at_us;
         else if (just_ended || agent->tree.vanished)
             again = true;
+        else if (agent->unsettled && run->doubts < DOUBTS_MAX)
+            run->doubts++; /* until the next time */
         else if (run->state == PLEAT_RUN_ENDING)
             pleat_run_exited(run);
     }

@@ -1,6 +1,7 @@
 #include "agent/log.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,29 +35,34 @@ static void write_line(const char *text)
         return;
 }
 
-void pleat_log(const char *fmt, ...)
+/* Whether one more line may be written in this second. */
+static bool may_write(void)
 {
     static int64_t second;
     static unsigned lines;
     static unsigned dropped;
     int64_t now = pleat_clock_monotonic_us() / PLEAT_US_PER_S;
-    char text[768];
     if (now != second) {
-        second = now;
-        lines = 0;
-        if (dropped) {
-            snprintf(text, sizeof(text), "(%u lines dropped)", dropped);
+        char text[64];
+        snprintf(text, sizeof(text), "(%u lines dropped)", dropped);
+        if (dropped)
             write_line(text);
-        }
-        dropped = 0;
+        second = now;
+        lines = dropped = 0;
     }
-    if (++lines > LINES_PER_SECOND) {
-        dropped++;
-        return;
-    }
+    if (++lines <= LINES_PER_SECOND)
+        return true;
+    dropped++;
+    return false;
+}
+
+void pleat_log(const char *fmt, ...)
+{
+    char text[768];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    write_line(text);
+    if (may_write())
+        write_line(text);
 }

@@ -45,6 +45,7 @@ struct pleat_run {
     int64_t ending_us;  /* when ending began (monotonic) */
     int64_t term_at_us; /* when processes are told to end */
     int64_t kill_at_us; /* when they are killed */
+    unsigned doubts;    /* times that it seemed gone, but for processes that could not be read */
     bool complained;    /* logged that they do not go */
     struct pleat_told_list told;
 

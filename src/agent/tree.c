@@ -33,6 +33,8 @@ static int read_file(const char *path, char *buffer, size_t size)
     return (int)count;
 }
 
+#define PF_EXITING 0x4u /* of the flags in stat; include/linux/sched.h */
+
 /* proc(5): "pid (comm) state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime
  * stime cutime cstime priority nice num_threads itrealvalue starttime ..."; comm may contain
  * anything, so the fields are counted from its last ')'. */
@@ -42,14 +44,17 @@ static bool parse_stat(const char *text, struct pleat_tree_process *process)
     memset(process, 0, sizeof(*process));
     int parent = 0;
     int session = 0;
+    unsigned flags = 0;
     if (!fields ||
         sscanf(fields + 1,
-               " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
-               &process->state, &parent, &session, &process->start) != 4)
+               " %c %d %*d %d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %" SCNu32
+               " %*d %" SCNu64,
+               &process->state, &parent, &session, &flags, &process->threads, &process->start) != 6)
         return false;
     process->pid = (pid_t)atoi(text);
     process->parent = parent;
     process->session = session;
+    process->exiting = flags & PF_EXITING && process->threads <= 1;
     return process->pid > 0;
 }
 
@@ -121,7 +126,8 @@ bool pleat_tree_descends(const struct pleat_tree *tree, const struct pleat_tree_
 
 bool pleat_tree_is_dead(const struct pleat_tree_process *process)
 {
-    return process->state == 'Z' || process->state == 'X' || process->state == 'x';
+    return process->threads <= 1 &&
+           (process->state == 'Z' || process->state == 'X' || process->state == 'x');
 }
 
 int pleat_tree_environ(const char *proc, pid_t pid, struct pleat_string *env)

@@ -17,7 +17,9 @@ struct pleat_tree_process {
     pid_t pid;
     pid_t parent;
     pid_t session;
-    char state;       /* 'R', 'S', 'D', 'T', 'Z', ... */
+    char state;   /* 'R', 'S', 'D', 'T', 'Z', ... of its first thread */
+    bool exiting; /* it ends: its memory, and so its environment, may be gone already */
+    uint32_t threads;
     uint64_t start;   /* clock ticks since boot */
     uint64_t owner;   /* the caller's; 0 after reading */
     bool owner_known; /* the caller's; false after reading */
@@ -43,7 +45,7 @@ struct pleat_tree_process *pleat_tree_find(const struct pleat_tree *tree, pid_t 
 /* Whether `ancestor` is a parent, grandparent, ... of the process, within the snapshot. */
 bool pleat_tree_descends(const struct pleat_tree *tree, const struct pleat_tree_process *process,
                          pid_t ancestor);
-/* Dead already, only not reaped. */
+/* Dead already, only not reaped. (A process whose first thread alone has ended is not.) */
 bool pleat_tree_is_dead(const struct pleat_tree_process *process);
 
 /* One process. PLEAT_E_NOTFOUND: there is none (any more). */

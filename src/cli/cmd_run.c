@@ -103,7 +103,9 @@ static int ending(struct pleat_client *client, int64_t job, int *exit_code)
         return code;
     const json_t *ended = json_array_get(pleat_reply_array(answer, "jobs"), 0);
     *exit_code = pleat_job_exit_code(ended);
-    if (!pleat_reply_is(ended, "state", "done")) {
+    bool by_itself =
+        pleat_reply_is(ended, "reason", "exited") && !pleat_reply_int(ended, "signal", 0);
+    if (!pleat_reply_is(ended, "state", "done") && !by_itself) {
         struct pleat_string text = {0};
         const char *remark = pleat_reply_text(ended, "text", NULL);
         pleat_job_add_ending(ended, &text);

@@ -92,13 +92,36 @@ int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after,
     return 0;
 }
 
-int pleat_daemon_last_event(struct pleat_client *client, int64_t *seq)
+/* Is there an event after number `after`? Its number, or 0. A negative exit code: failed. */
+static int64_t event_after(struct pleat_client *client, int64_t after)
 {
-    json_t *answer, *params = json_pack("{s:I, s:i}", "after", (json_int_t)INT64_MAX, "limit", 1);
+    json_t *answer, *params = json_pack("{s:I, s:i}", "after", (json_int_t)after, "limit", 1);
     int code = pleat_daemon_ask(client, "events", params, &answer);
     if (code)
-        return code;
-    *seq = pleat_reply_int(answer, "last", 0);
+        return -code;
+    const json_t *event = json_array_get(pleat_reply_array(answer, "events"), 0);
+    int64_t seq = event ? pleat_reply_int(event, "seq", 0) : 0;
     json_decref(answer);
-    return 0;
+    return seq > after ? seq : 0;
+}
+
+int pleat_daemon_last_event(struct pleat_client *client, int64_t *seq)
+{
+    int64_t low = 0, high = 0, step = 1, found;
+    while ((found = event_after(client, high)) > 0) { /* from each that is there, twice as far */
+        low = found;
+        high = found + step;
+        step *= 2;
+    }
+    while (!found && low < high) { /* low is there, nothing is after high */
+        int64_t middle = low + (high - low) / 2;
+        found = event_after(client, middle);
+        if (found > 0)
+            low = found;
+        else
+            high = middle;
+        found = found > 0 ? 0 : found;
+    }
+    *seq = low;
+    return found < 0 ? (int)-found : 0;
 }

@@ -28,17 +28,23 @@ static void make(const char *name, const char *file, const void *bytes, size_t c
     close(fd);
 }
 
-static void make_process(int pid, const char *name, char state, int parent, int session,
-                         unsigned long long start)
+static void make_thread_group(int pid, const char *name, char state, int parent, int session,
+                              unsigned flags, int threads, unsigned long long start)
 {
     char directory[16];
     char text[512];
     snprintf(directory, sizeof(directory), "%d", pid);
     snprintf(text, sizeof(text),
-             "%d (%s) %c %d %d %d 34816 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 %llu 1000 10 "
+             "%d (%s) %c %d %d %d 34816 -1 %u 1 2 3 4 5 6 7 8 20 0 %d 0 %llu 1000 10 "
              "18446744073709551615 1 1 0 0 0\n",
-             pid, name, state, parent, pid, session, start);
+             pid, name, state, parent, pid, session, flags, threads, start);
     make(directory, "stat", text, strlen(text));
+}
+
+static void make_process(int pid, const char *name, char state, int parent, int session,
+                         unsigned long long start)
+{
+    make_thread_group(pid, name, state, parent, session, 0x400000, 1, start);
 }
 
 static int set_up(void **state)
@@ -95,6 +101,23 @@ static void test_snapshot(void **state)
     struct pleat_error err;
     assert_int_equal(pleat_tree_read("/nonexistent", &tree, &err), PLEAT_E_SYSTEM);
     assert_non_null(strstr(err.text, "/nonexistent"));
+}
+
+static void test_dying(void **state)
+{
+    (void)state;
+    make_process(1, "lives", 'R', 0, 1, 1);
+    make_thread_group(2, "exits", 'R', 1, 1, 0x40000c, 1, 2);
+    make_thread_group(3, "is dead", 'Z', 1, 1, 0x40000c, 1, 3);
+    make_thread_group(4, "only its first thread is dead", 'Z', 1, 1, 0x40000c, 2, 4);
+    static const bool exiting[] = {false, true, true, false};
+    static const bool dead[] = {false, false, true, false};
+    for (int i = 0; i < 4; i++) {
+        struct pleat_tree_process process;
+        assert_int_equal(pleat_tree_read_one(proc, i + 1, &process), 0);
+        assert_int_equal(process.exiting, exiting[i]);
+        assert_int_equal(pleat_tree_is_dead(&process), dead[i]);
+    }
 }
 
 static void test_descent(void **state)
@@ -190,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_snapshot, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_dying, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_descent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_environ, set_up, tear_down),
         cmocka_unit_test(test_only_the_same_process_is_signalled),

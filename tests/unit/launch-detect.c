@@ -53,7 +53,7 @@ static void image_build(struct image *image, const char *const *needed)
     for (size_t i = 0; needed[i]; i++) {
         image->dynamic[i].d_tag = DT_NEEDED;
         image->dynamic[i].d_un.d_val = used;
-        strcpy(image->strings + used, needed[i]);
+        memcpy(image->strings + used, needed[i], strlen(needed[i]) + 1);
         used += strlen(needed[i]) + 1;
         assert_true(i < 7 && used < sizeof(image->strings));
     }

@@ -239,6 +239,8 @@ class World:
             os.kill(pid, signal.SIGKILL)
         # a sanitizer's complaint at the end shows in the exit code; -9: the test killed it
         bad = [agent.returncode for agent in self.agents if agent.returncode not in (0, -9)]
+        if self.log.exists() and "loop was not empty" in self.log.read_text():
+            bad.append("a handle was left open")
         return left, bad
 
 

@@ -53,8 +53,9 @@ def test_runs_survive_a_lost_daemon(linked):
 
     linked.daemon.notifications.clear()
     linked.daemon.accept()
-    # before `list` the agent is silent: this call would bring up anything it said
+    # before `list` the agent is silent: the second call would bring up what it said of the first
     linked.start(4, "true")
+    linked.daemon.call("forget", run=99)
     assert linked.daemon.notifications == []
     runs = linked.daemon.call("list")["runs"]
     assert [(run["run"], run["state"]) for run in runs[:3]] == [

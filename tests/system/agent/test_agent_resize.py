@@ -143,6 +143,19 @@ def test_resize_before_the_application_attaches(linked):
     stop(linked)
 
 
+def test_shrink_before_the_application_attaches(linked):
+    """Who leaves is known only when it attaches."""
+    start_ranks(linked, 1, 3)
+    linked.daemon.call("resize", run=1, resize=7, target=1)
+    linked.touch("attach")
+    assert linked.daemon.expect("applied", 1, resize=7)["processes"] == 1
+    linked.daemon.expect("progress", 1, processes=1)
+    assert not linked.daemon.seen("vacated", 1)
+    linked.touch("leave")
+    linked.daemon.expect("vacated", 1, resize=7, processes=1)
+    stop(linked)
+
+
 def test_withdraw_from_an_application_that_never_attaches(linked):
     linked.start(1, "sleep", "1000", mailbox_ranks=4)
     linked.daemon.call("resize", run=1, resize=7, target=2)

@@ -131,23 +131,26 @@ def test_one_run_is_not_the_other(linked):
 
 
 def test_forks_while_it_is_killed(linked):
-    """Each process that is ended has started another before."""
+    """Processes that start another and end, again and again, each in a session of its own."""
     script = (
         "import os, signal, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "open('pids', 'a').write(f'{os.getpid()}\\n')\n"
         "end = time.monotonic() + 20\n"
         "while time.monotonic() < end:\n"
+        "    time.sleep(0.002)\n"
         "    if os.fork():\n"
-        "        time.sleep(0.002)\n"
         "        os._exit(0)\n"
         "    os.setsid()\n"
     )
-    linked.start(1, "python3", "-c", script)
-    linked.pids("pids", 1)
-    linked.daemon.call("kill", run=1, grace_s=0.1)
-    linked.daemon.expect("exited", 1)
-    assert not linked.strays()
+    for run in range(1, 9):
+        linked.start(run, "python3", "-c", script, linger_s=1000)
+    linked.pids("pids", 8)
+    for run in range(1, 9):
+        linked.daemon.call("kill", run=run, grace_s=0.1)
+    for run in range(1, 9):
+        linked.daemon.expect("exited", run)
+    assert not [pid for pid in linked.strays() if is_alive(pid)]
 
 
 def test_many_short_processes_leave_no_zombie(linked):
