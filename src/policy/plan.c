@@ -126,7 +126,10 @@ static struct pleat_event *resize_of(struct pleat_plan *plan, uint32_t component
     return fresh;
 }
 
-int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors)
+/* What it would accept now (0 where it may not change, or not in that direction), without backoff.
+ */
+static int32_t grow_acceptance(const struct pleat_plan *plan, uint32_t component,
+                               int32_t processors)
 {
     const struct pleat_component *job = &plan->view->components[component];
     const struct pleat_event *known = find(plan, component);
@@ -134,8 +137,35 @@ int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32
         return 0;
     int32_t growable = pleat_plan_growable(plan, job->site);
     int32_t size = known ? known->u.resize.processors : job->processors;
-    int32_t accepted =
-        pleat_accept_grow(plan->view, job, size, processors < growable ? processors : growable);
+    return pleat_accept_grow(plan->view, job, size, processors < growable ? processors : growable);
+}
+
+static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t component,
+                                 int32_t processors)
+{
+    const struct pleat_component *job = &plan->view->components[component];
+    const struct pleat_event *known = find(plan, component);
+    if (job->state != PLEAT_RUNNING || (known && known->u.resize.accepted > 0))
+        return 0;
+    int32_t size = known ? known->u.resize.processors : job->processors;
+    return pleat_accept_shrink(plan->view, job, size, processors);
+}
+
+bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors)
+{
+    return plan->view->now_us >= plan->view->components[component].quiet_until_us &&
+           grow_acceptance(plan, component, processors) > 0;
+}
+
+bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component)
+{
+    return shrink_acceptance(plan, component, 1) > 0;
+}
+
+int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors)
+{
+    const struct pleat_component *job = &plan->view->components[component];
+    int32_t accepted = grow_acceptance(plan, component, processors);
     if (accepted == 0)
         return 0;
     if (plan->view->now_us < job->quiet_until_us) {
@@ -156,12 +186,7 @@ int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32
 int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int32_t processors,
                                 uint32_t waiter)
 {
-    const struct pleat_component *job = &plan->view->components[component];
-    const struct pleat_event *known = find(plan, component);
-    if (job->state != PLEAT_RUNNING || (known && known->u.resize.accepted > 0))
-        return 0;
-    int32_t size = known ? known->u.resize.processors : job->processors;
-    int32_t accepted = pleat_accept_shrink(plan->view, job, size, processors);
+    int32_t accepted = shrink_acceptance(plan, component, processors);
     if (accepted == 0)
         return 0;
     struct pleat_event *resize = resize_of(plan, component);

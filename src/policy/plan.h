@@ -60,6 +60,10 @@ int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32
  * which can be more than asked (see pleat_accept_shrink). */
 int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int32_t processors,
                                 uint32_t waiter);
+/* Would it accept anything of an offer of `processors`, after what this plan has for it already? */
+bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors);
+/* Would it give up anything? */
+bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component);
 /* Starts a queued component; false (and nothing changed) if that does not fit. */
 bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size);
 /* Keeps what is free at a site for a waiting component: no growing there in this pass. */

@@ -4,43 +4,80 @@
  * - As printed, the malus goes to i >= shrinkRemainder, which reclaims 8 for a request of 7 from 3
  *   jobs. The prose says "reclaimed from the most recently started jobs": with the list sorted by
  *   decreasing start time that is i < remainder, used here.
- * - A leftover (somebody accepted less than its share) is not mentioned in the paper; the caller
- *   repeats until nobody accepts more. */
+ * - What is left when jobs accept less than their share is not mentioned in the paper. Here it is
+ *   divided again over those that can still change; and if all shares are too small to be accepted
+ *   (a job of 4 that takes powers of two wants 4 more or none), it is offered whole to each in
+ * turn.
+ */
 #include "policy/policies.h"
+
+/* A round of figure 5, over all jobs or over those that can still change; what is left. */
+static int32_t grow_round(struct pleat_pass *pass, uint32_t site, int32_t grow_value, bool able)
+{
+    const struct pleat_view *view = pass->view;
+    int32_t jobs = 0, i = 0, left = grow_value;
+    for (uint32_t job = pleat_malleable_oldest(view, site); job != PLEAT_NONE;
+         job = pleat_malleable_younger(view, job))
+        jobs += !able || pleat_plan_could_grow(pass->plan, job, grow_value);
+    if (jobs == 0)
+        return left;
+    int32_t job_grow_value = grow_value / jobs;
+    int32_t grow_remainder = grow_value % jobs;
+    for (uint32_t job = pleat_malleable_oldest(view, site); job != PLEAT_NONE;
+         job = pleat_malleable_younger(view, job)) {
+        if (able && !pleat_plan_could_grow(pass->plan, job, left))
+            continue;
+        int32_t bonus = i++ < grow_remainder ? 1 : 0;
+        left -= pleat_plan_offer_grow(pass->plan, job, job_grow_value + bonus);
+    }
+    return left;
+}
 
 static int32_t egs_grow(struct pleat_pass *pass, uint32_t site, int32_t grow_value)
 {
     const struct pleat_view *view = pass->view;
-    int32_t jobs = (int32_t)view->sites[site].malleable_count;
-    if (jobs == 0)
-        return grow_value;
-    int32_t job_grow_value = grow_value / jobs;
-    int32_t grow_remainder = grow_value % jobs;
-    int32_t i = 0;
-    for (uint32_t job = pleat_malleable_oldest(view, site); job != PLEAT_NONE;
-         job = pleat_malleable_younger(view, job), i++) {
-        int32_t bonus = i < grow_remainder ? 1 : 0;
-        grow_value -= pleat_plan_offer_grow(pass->plan, job, job_grow_value + bonus);
+    int32_t left = grow_round(pass, site, grow_value, false);
+    for (int32_t before = left + 1; left > 0 && left < before;) {
+        before = left;
+        left = grow_round(pass, site, left, true);
     }
-    return grow_value;
+    for (uint32_t job = pleat_malleable_oldest(view, site); job != PLEAT_NONE && left > 0;
+         job = pleat_malleable_younger(view, job))
+        left -= pleat_plan_offer_grow(pass->plan, job, left);
+    return left;
+}
+
+static int32_t shrink_round(struct pleat_pass *pass, uint32_t site, int32_t shrink_value,
+                            uint32_t waiter, bool able)
+{
+    const struct pleat_view *view = pass->view;
+    int32_t jobs = 0, i = 0, left = shrink_value;
+    for (uint32_t job = pleat_malleable_newest(view, site); job != PLEAT_NONE;
+         job = pleat_malleable_older(view, job))
+        jobs += !able || pleat_plan_could_shrink(pass->plan, job);
+    if (jobs == 0)
+        return left;
+    int32_t job_shrink_value = shrink_value / jobs;
+    int32_t shrink_remainder = shrink_value % jobs;
+    for (uint32_t job = pleat_malleable_newest(view, site); job != PLEAT_NONE && left > 0;
+         job = pleat_malleable_older(view, job)) {
+        if (able && !pleat_plan_could_shrink(pass->plan, job))
+            continue;
+        int32_t malus = i++ < shrink_remainder ? 1 : 0;
+        left -= pleat_plan_offer_shrink(pass->plan, job, job_shrink_value + malus, waiter);
+    }
+    return left;
 }
 
 static int32_t egs_shrink(struct pleat_pass *pass, uint32_t site, int32_t shrink_value,
                           uint32_t waiter)
 {
-    const struct pleat_view *view = pass->view;
-    int32_t jobs = (int32_t)view->sites[site].malleable_count;
-    if (jobs == 0)
-        return shrink_value;
-    int32_t job_shrink_value = shrink_value / jobs;
-    int32_t shrink_remainder = shrink_value % jobs;
-    int32_t i = 0;
-    for (uint32_t job = pleat_malleable_newest(view, site); job != PLEAT_NONE;
-         job = pleat_malleable_older(view, job), i++) {
-        int32_t malus = i < shrink_remainder ? 1 : 0;
-        shrink_value -= pleat_plan_offer_shrink(pass->plan, job, job_shrink_value + malus, waiter);
+    int32_t left = shrink_round(pass, site, shrink_value, waiter, false);
+    for (int32_t before = left + 1; left > 0 && left < before;) {
+        before = left;
+        left = shrink_round(pass, site, left, waiter, true);
     }
-    return shrink_value;
+    return left;
 }
 
 const struct pleat_policy pleat_policy_egs = {
