@@ -27,6 +27,12 @@ static void shut_down(struct pleat_agent *agent)
     if (agent->closing)
         return;
     agent->closing = true;
+    /* a second SIGTERM must not cut off the last replies */
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    (void)sigprocmask(SIG_BLOCK, &ends, NULL);
     pleat_connection_close(agent->connection);
     agent->connection = NULL;
     void *handles[] = {&agent->on_child,  &agent->on_term,  &agent->on_interrupt,
