@@ -388,6 +388,8 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event)
         job->earmarked -= c->count;
         claim_unlink(core, claim);
         claim_free(core, claim);
+        if (job->earmarked == 0 && job->coming == 0)
+            earmarks_drop(core, component); /* nothing ties it to that site any more */
         return 0;
     }
     /* processes ran, or were about to run, there: the job cannot go on as it is */
