@@ -1,0 +1,147 @@
+#include "policy_bench.h"
+
+#include <string.h>
+
+void bench_init(struct bench *bench)
+{
+    memset(bench, 0, sizeof(*bench));
+    bench->view = (struct pleat_view){.now_us = INT64_C(1000000000),
+                                      .components = bench->jobs,
+                                      .sites = bench->sites,
+                                      .size_lists = &bench->list,
+                                      .queue_first = PLEAT_NONE,
+                                      .queue_last = PLEAT_NONE,
+                                      .try_us = 1000000};
+    bench->pass = (struct pleat_pass){.view = &bench->view, .plan = &bench->plan};
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        bench->pass.policies[q] = pleat_policy_default((enum pleat_question)q);
+}
+
+void bench_finish(struct bench *bench)
+{
+    pleat_plan_finish(&bench->plan);
+}
+
+void bench_policy(struct bench *bench, const struct pleat_policy *policy)
+{
+    bench->pass.policies[policy->question] = policy;
+}
+
+uint32_t bench_site(struct bench *bench, int32_t capacity, int32_t threshold)
+{
+    bench->sites[bench->view.site_count] = (struct pleat_site){.capacity = capacity,
+                                                               .threshold = threshold,
+                                                               .malleable_first = PLEAT_NONE,
+                                                               .malleable_last = PLEAT_NONE,
+                                                               .rigid_first = PLEAT_NONE,
+                                                               .rigid_last = PLEAT_NONE};
+    return bench->view.site_count++;
+}
+
+static uint32_t add(struct bench *bench, struct pleat_component job, uint32_t *first,
+                    uint32_t *last)
+{
+    uint32_t index = bench->view.component_count++;
+    assert_true(index < BENCH_JOBS);
+    job.job = index + 1;
+    job.cap = PLEAT_SIZE_MAX;
+    job.wanted_site = PLEAT_NONE;
+    job.resize = PLEAT_NONE;
+    job.next = PLEAT_NONE;
+    job.previous = *last;
+    if (*last != PLEAT_NONE)
+        bench->jobs[*last].next = index;
+    else
+        *first = index;
+    *last = index;
+    bench->jobs[index] = job;
+    return index;
+}
+
+uint32_t bench_run(struct bench *bench, uint32_t site, enum pleat_job_kind kind, int32_t size,
+                   int32_t minimum, int32_t maximum)
+{
+    struct pleat_site *place = &bench->sites[site];
+    bool malleable = kind == PLEAT_MALLEABLE;
+    struct pleat_component job = {.kind = (uint8_t)kind,
+                                  .state = PLEAT_RUNNING,
+                                  .minimum = minimum,
+                                  .maximum = maximum,
+                                  .processors = size,
+                                  .processes = size,
+                                  .target = size,
+                                  .site = site};
+    return add(bench, job, malleable ? &place->malleable_first : &place->rigid_first,
+               malleable ? &place->malleable_last : &place->rigid_last);
+}
+
+uint32_t bench_wait(struct bench *bench, enum pleat_job_kind kind, int32_t minimum, int32_t maximum,
+                    int32_t initial)
+{
+    struct pleat_component job = {.kind = (uint8_t)kind,
+                                  .state = PLEAT_QUEUED,
+                                  .minimum = minimum,
+                                  .maximum = maximum,
+                                  .initial = initial,
+                                  .site = PLEAT_NONE};
+    return add(bench, job, &bench->view.queue_first, &bench->view.queue_last);
+}
+
+void bench_resizing(struct bench *bench, uint32_t job, int32_t target)
+{
+    bench->jobs[job].state = PLEAT_RESIZING;
+    bench->jobs[job].target = target;
+}
+
+static void sum_up(struct bench *bench, const struct pleat_component *job)
+{
+    if (job->state != PLEAT_RUNNING && job->state != PLEAT_RESIZING)
+        return;
+    struct pleat_site *site = &bench->sites[job->site];
+    site->held += job->target > job->processors ? job->target : job->processors;
+    if (job->kind != PLEAT_MALLEABLE)
+        return;
+    site->malleable_count++;
+    site->resizing_count += job->state == PLEAT_RESIZING;
+    int32_t above = job->target - pleat_accept_smallest(&bench->view, job);
+    site->reclaimable += above > 0 ? above : 0;
+    site->growers += job->target < (job->maximum < job->cap ? job->maximum : job->cap);
+}
+
+void bench_begin(struct bench *bench)
+{
+    bench->list.items = bench->list_values;
+    while (bench->list.count < 8 && bench->list_values[bench->list.count])
+        bench->list.count++;
+    for (uint32_t j = 0; j < bench->view.component_count; j++) {
+        sum_up(bench, &bench->jobs[j]);
+        if (bench->jobs[j].earmarked)
+            bench->sites[bench->jobs[j].site].held += bench->jobs[j].earmarked;
+    }
+    assert_int_equal(pleat_plan_begin(&bench->plan, &bench->view), 0);
+}
+
+void bench_decide(struct bench *bench)
+{
+    bench_begin(bench);
+    bench->pass.policies[PLEAT_APPROACH]->decide(&bench->pass);
+    assert_int_equal(bench->plan.failed, 0);
+}
+
+const struct pleat_event *bench_decision(const struct bench *bench, uint32_t job)
+{
+    for (size_t i = 0; i < bench->plan.decisions.count; i++)
+        if (bench->plan.decisions.items[i].component == job)
+            return &bench->plan.decisions.items[i];
+    return NULL;
+}
+
+int32_t bench_after(const struct bench *bench, uint32_t job)
+{
+    const struct pleat_event *decision = bench_decision(bench, job);
+    if (decision && decision->kind == PLEAT_EV_RESIZE)
+        return decision->u.resize.processors;
+    if (decision && decision->kind == PLEAT_EV_START)
+        return decision->u.start.processors;
+    return bench->jobs[job].processors;
+}

@@ -1,0 +1,43 @@
+/* policy_bench.h - sites and jobs laid out by hand, for asking policies what they decide. */
+#ifndef PLEAT_TESTS_UNIT_POLICY_BENCH_H
+#define PLEAT_TESTS_UNIT_POLICY_BENCH_H
+
+#include "test.h"
+
+#include "policy/policies.h"
+
+enum { BENCH_JOBS = 48, BENCH_SITES = 4 };
+
+struct bench {
+    struct pleat_component jobs[BENCH_JOBS];
+    struct pleat_site sites[BENCH_SITES];
+    struct pleat_size_list list;
+    int32_t list_values[8];
+    struct pleat_view view;
+    struct pleat_plan plan;
+    struct pleat_pass pass;
+};
+
+/* Defaults of the registry, time 1000 s. */
+void bench_init(struct bench *bench);
+void bench_finish(struct bench *bench);
+void bench_policy(struct bench *bench, const struct pleat_policy *policy);
+uint32_t bench_site(struct bench *bench, int32_t capacity, int32_t threshold);
+/* A running job, started after all those before; its limits; any sizes. */
+uint32_t bench_run(struct bench *bench, uint32_t site, enum pleat_job_kind kind, int32_t size,
+                   int32_t minimum, int32_t maximum);
+/* A waiting job, behind all those before. */
+uint32_t bench_wait(struct bench *bench, enum pleat_job_kind kind, int32_t minimum, int32_t maximum,
+                    int32_t initial);
+/* Puts a running job into a resize towards `target`. */
+void bench_resizing(struct bench *bench, uint32_t job, int32_t target);
+/* Sums up the sites as the core does, and begins a plan. Once, after all jobs are there. */
+void bench_begin(struct bench *bench);
+/* bench_begin, then the approach decides. */
+void bench_decide(struct bench *bench);
+/* The plan's decision for a job, or NULL. */
+const struct pleat_event *bench_decision(const struct bench *bench, uint32_t job);
+/* Its size once the plan is carried out (a waiting one's if it starts, else 0). */
+int32_t bench_after(const struct bench *bench, uint32_t job);
+
+#endif

@@ -1,0 +1,264 @@
+/* Over random views: no plan breaks a limit or hands out what is not there, and taking offers back
+ * leaves the plan as if they had never been made. */
+#include "policy_bench.h"
+
+#include <string.h>
+
+#include "base/random.h"
+
+static const int32_t list_values[] = {1, 3, 4, 7, 12, 20, 0};
+
+static int32_t below(struct pleat_random *random, int32_t n)
+{
+    return (int32_t)pleat_random_below(random, (uint64_t)n);
+}
+
+static void random_sizes(struct pleat_random *random, struct pleat_component *job)
+{
+    job->sizes_kind = (uint8_t)below(random, PLEAT_SIZES_KIND_COUNT);
+    job->sizes_parameter = job->sizes_kind == PLEAT_SIZES_MULTIPLES ? 1 + below(random, 5) : 0;
+}
+
+static void random_running(struct bench *b, struct pleat_random *random, uint32_t site)
+{
+    enum pleat_job_kind kind = below(random, 4) ? PLEAT_MALLEABLE : PLEAT_RIGID;
+    int32_t minimum = 1 + below(random, 4), maximum = minimum + below(random, 30);
+    uint32_t index = bench_run(b, site, kind, 0, minimum, maximum);
+    struct pleat_component *job = &b->jobs[index];
+    random_sizes(random, job);
+    if (below(random, 6) == 0)
+        job->minimum = 0;
+    job->processors = pleat_accept_start_floor(&b->view, job, minimum + below(random, 12));
+    if (job->processors == 0) { /* none of its sizes: any then */
+        job->sizes_kind = PLEAT_SIZES_ANY;
+        job->processors = minimum;
+    }
+    job->processes = job->target = job->processors;
+    if (kind == PLEAT_RIGID)
+        job->minimum = job->maximum = job->processors;
+    if (below(random, 8) == 0)
+        job->cap = job->processors;
+    if (below(random, 8) == 0)
+        job->quiet_until_us = b->view.now_us + 5;
+    if (kind == PLEAT_MALLEABLE && below(random, 5) == 0)
+        bench_resizing(b, index, job->processors + (below(random, 2) ? 0 : 1));
+}
+
+static void random_view(struct bench *b, struct pleat_random *random)
+{
+    bench_init(b);
+    memcpy(b->list_values, list_values, sizeof(list_values));
+    b->list.items = b->list_values;
+    b->list.count = 6;
+    int sites = 1 + below(random, BENCH_SITES);
+    for (int s = 0; s < sites; s++) {
+        uint32_t site = bench_site(b, 0, below(random, 4));
+        for (int j = below(random, 6); j > 0; j--)
+            random_running(b, random, site);
+    }
+    for (int j = below(random, 8); j > 0; j--) {
+        int32_t minimum = 1 + below(random, 8);
+        enum pleat_job_kind kind = (enum pleat_job_kind)below(random, 3);
+        uint32_t index = bench_wait(b, kind, minimum,
+                                    kind == PLEAT_RIGID ? minimum : minimum + below(random, 20),
+                                    below(random, 2) ? 0 : minimum);
+        random_sizes(random, &b->jobs[index]);
+        if (kind == PLEAT_RIGID)
+            b->jobs[index].sizes_kind = PLEAT_SIZES_ANY;
+        if (below(random, 5) == 0) {
+            b->jobs[index].site = (uint32_t)below(random, sites);
+            b->jobs[index].earmarked = 1 + below(random, 3);
+        }
+    }
+    b->view.max_tries = below(random, 3);
+    bench_begin(b);
+    for (int s = 0; s < sites; s++) {
+        b->sites[s].background = below(random, 4);
+        b->sites[s].capacity = b->sites[s].held + below(random, 24);
+    }
+    assert_int_equal(pleat_plan_begin(&b->plan, &b->view), 0);
+    for (size_t q = 0; q < PLEAT_QUESTION_COUNT; q++) {
+        const struct pleat_policy *choice[8], *policy;
+        int count = 0;
+        for (size_t i = 0; (policy = pleat_policy_at(i)); i++)
+            if (policy->question == (enum pleat_question)q)
+                choice[count++] = policy;
+        bench_policy(b, choice[below(random, count)]);
+    }
+}
+
+static void check_resize(const struct bench *b, const struct pleat_event *decision, int32_t *taken)
+{
+    const struct pleat_component *job = &b->jobs[decision->component];
+    int32_t to = decision->u.resize.processors;
+    struct pleat_sizes sizes = pleat_view_sizes(&b->view, job);
+    assert_int_equal(job->state, PLEAT_RUNNING);
+    assert_int_equal(job->kind, PLEAT_MALLEABLE);
+    assert_int_equal(to - job->processors, decision->u.resize.accepted);
+    assert_int_not_equal(to, job->processors);
+    assert_true(to == 0 ? job->minimum == 0 : pleat_sizes_floor(&sizes, to) == to);
+    assert_true(to >= job->minimum);
+    if (to > job->processors) {
+        assert_true(to <= job->maximum && to <= job->cap);
+        assert_true(decision->u.resize.offered >= decision->u.resize.accepted);
+        assert_true(b->view.now_us >= job->quiet_until_us);
+        assert_false(decision->flags & PLEAT_MANDATORY);
+        taken[job->site] += to - job->processors;
+    } else {
+        assert_true(decision->u.resize.offered < 0);
+        assert_true(decision->flags & PLEAT_MANDATORY);
+        assert_int_equal(b->jobs[decision->u.resize.waiter].state, PLEAT_QUEUED);
+    }
+}
+
+static void check_start(const struct bench *b, const struct pleat_event *decision, int32_t *taken)
+{
+    const struct pleat_component *job = &b->jobs[decision->component];
+    int32_t size = decision->u.start.processors;
+    uint32_t site = decision->u.start.site;
+    struct pleat_sizes sizes = pleat_view_sizes(&b->view, job);
+    assert_int_equal(job->state, PLEAT_QUEUED);
+    assert_true(size >= job->minimum && size <= job->maximum);
+    assert_int_equal(pleat_sizes_floor(&sizes, size), size);
+    int32_t earmarked = job->site == site ? job->earmarked : 0;
+    taken[site] += size > earmarked ? size - earmarked : 0;
+}
+
+static void check_plan(const struct bench *b)
+{
+    int32_t taken[BENCH_SITES] = {0};
+    bool decided[BENCH_JOBS] = {false};
+    bool grew[BENCH_SITES] = {false};
+    for (size_t i = 0; i < b->plan.decisions.count; i++) {
+        const struct pleat_event *decision = &b->plan.decisions.items[i];
+        assert_false(decided[decision->component]); /* one decision for each job */
+        decided[decision->component] = true;
+        if (decision->kind == PLEAT_EV_RESIZE) {
+            check_resize(b, decision, taken);
+            grew[b->jobs[decision->component].site] |= decision->u.resize.accepted > 0;
+        } else if (decision->kind == PLEAT_EV_START) {
+            check_start(b, decision, taken);
+        } else {
+            assert_int_equal(decision->kind, PLEAT_EV_TRIED);
+        }
+    }
+    for (uint32_t s = 0; s < b->view.site_count; s++) {
+        const struct pleat_site *site = &b->sites[s];
+        int32_t unused = site->capacity - site->background - site->held;
+        if (taken[s] > 0)
+            assert_true(taken[s] <= unused);
+        assert_int_equal(b->plan.sites[s].free, unused - taken[s]);
+        if (grew[s] && b->pass.policies[PLEAT_APPROACH] == &pleat_policy_pwa)
+            assert_true(b->plan.sites[s].free >= site->threshold);
+    }
+}
+
+static void test_no_plan_breaks_a_limit(void **state)
+{
+    (void)state;
+    struct bench *b = calloc(1, sizeof(*b));
+    assert_non_null(b);
+    size_t decisions = 0;
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        struct pleat_random random;
+        pleat_random_init(&random, seed);
+        random_view(b, &random);
+        b->pass.policies[PLEAT_APPROACH]->decide(&b->pass);
+        check_plan(b);
+        decisions += b->plan.decisions.count;
+        bench_finish(b);
+    }
+    assert_true(decisions > 20000); /* else these views say nothing */
+    free(b);
+}
+
+static void random_offer(struct bench *b, struct pleat_random *random)
+{
+    uint32_t job = (uint32_t)below(random, (int32_t)b->view.component_count);
+    if (below(random, 2))
+        (void)pleat_plan_offer_grow(&b->plan, job, 1 + below(random, 12));
+    else
+        (void)pleat_plan_offer_shrink(&b->plan, job, 1 + below(random, 12), PLEAT_NONE);
+}
+
+static void test_taking_back_restores_everything(void **state)
+{
+    (void)state;
+    struct bench *b = calloc(1, sizeof(*b));
+    assert_non_null(b);
+    for (uint64_t seed = 0; seed < 5000; seed++) {
+        struct pleat_random random;
+        pleat_random_init(&random, seed);
+        random_view(b, &random);
+        if (b->view.component_count == 0) {
+            bench_finish(b);
+            continue;
+        }
+        for (int i = below(&random, 6); i > 0; i--)
+            random_offer(b, &random);
+        struct pleat_event decisions[BENCH_JOBS];
+        struct pleat_plan_site sites[BENCH_SITES];
+        size_t count = b->plan.decisions.count;
+        if (count)
+            memcpy(decisions, b->plan.decisions.items, count * sizeof(decisions[0]));
+        memcpy(sites, b->plan.sites, b->view.site_count * sizeof(sites[0]));
+        pleat_plan_mark mark = pleat_plan_remember(&b->plan);
+        for (int i = below(&random, 12); i > 0; i--)
+            random_offer(b, &random);
+        pleat_plan_rollback(&b->plan, mark);
+        assert_int_equal(b->plan.decisions.count, count);
+        if (count)
+            assert_memory_equal(decisions, b->plan.decisions.items, count * sizeof(decisions[0]));
+        for (uint32_t s = 0; s < b->view.site_count; s++)
+            assert_int_equal(sites[s].free, b->plan.sites[s].free);
+        /* and the jobs can be decided upon as before */
+        for (uint32_t j = 0; j < b->view.component_count; j++)
+            (void)pleat_plan_offer_grow(&b->plan, j, 3);
+        for (size_t i = 0; i < b->plan.decisions.count; i++)
+            for (size_t k = 0; k < i; k++)
+                assert_int_not_equal(b->plan.decisions.items[i].component,
+                                     b->plan.decisions.items[k].component);
+        bench_finish(b);
+    }
+    free(b);
+}
+
+/* What an application accepts, against counting. */
+static void test_what_is_accepted(void **state)
+{
+    (void)state;
+    struct bench *b = calloc(1, sizeof(*b));
+    assert_non_null(b);
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        struct pleat_random random;
+        pleat_random_init(&random, seed);
+        random_view(b, &random);
+        for (uint32_t j = 0; j < b->view.component_count; j++) {
+            const struct pleat_component *job = &b->jobs[j];
+            struct pleat_sizes sizes = pleat_view_sizes(&b->view, job);
+            int32_t size = job->processors, offered = 1 + below(&random, 20);
+            int32_t limit = job->maximum < job->cap ? job->maximum : job->cap;
+            int32_t most = size, least = size;
+            for (int32_t to = size + 1; to <= size + offered && to <= limit; to++)
+                if (pleat_sizes_floor(&sizes, to) == to)
+                    most = to;
+            assert_int_equal(pleat_accept_grow(&b->view, job, size, offered), most - size);
+            for (int32_t to = size - 1; to >= job->minimum && least > size - offered; to--)
+                if (to == 0 || pleat_sizes_floor(&sizes, to) == to)
+                    least = to;
+            assert_int_equal(pleat_accept_shrink(&b->view, job, size, offered), size - least);
+        }
+        bench_finish(b);
+    }
+    free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_plan_breaks_a_limit),
+        cmocka_unit_test(test_taking_back_restores_everything),
+        cmocka_unit_test(test_what_is_accepted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
