@@ -149,6 +149,14 @@ static json_t *slots_to_json(struct daemon *d, const struct pleat_component *com
     return slots;
 }
 
+static bool others_busy(const struct pleat_view *view)
+{
+    for (uint32_t s = 0; s < view->site_count; s++)
+        if (view->sites[s].background > 0)
+            return true;
+    return false;
+}
+
 /* Why a waiting job waits, where that is simple to say. */
 static json_t *reason_to_json(struct daemon *d, const struct pleat_component *component)
 {
@@ -165,7 +173,8 @@ static json_t *reason_to_json(struct daemon *d, const struct pleat_component *co
             snprintf(text, sizeof(text), "waits its turn behind job %llu",
                      (unsigned long long)view->components[view->queue_first].job);
         else
-            snprintf(text, sizeof(text), "waits for %d processors", need);
+            snprintf(text, sizeof(text), "waits for %d processors%s", need,
+                     others_busy(view) ? " (other work on the machine keeps some busy)" : "");
         return json_string(text);
     }
     return component->reason == PLEAT_REASON_NONE
