@@ -181,7 +181,7 @@ static void do_run(struct daemon *d, const struct pleat_effect *effect)
         .site = component->site,
         .node = first_node(d, component),
         .processes = effect->u.run.processes,
-        .most = component->maximum < site->capacity ? component->maximum : site->capacity,
+        .most = site->capacity, /* its maximum may be raised while it runs */
         .spec = &job->spec,
         .stdout_path = out,
         .stderr_path = error,
