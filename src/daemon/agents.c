@@ -7,6 +7,15 @@
 
 enum { EXPECT_MS = 3000, CONNECT_MS = 15000 };
 
+/* A request not answered yet. */
+struct asked {
+    int64_t id;
+    uint64_t run, resize;
+    char method[8];
+};
+
+PLEAT_ARRAY(asked_list, struct asked);
+
 struct agent {
     struct daemon *daemon;
     struct agent *next;
@@ -15,6 +24,7 @@ struct agent {
     bool listed;                         /* it has said what it runs */
     bool started;                        /* one was started, and has not connected yet */
     struct pleat_string waiting;         /* requests until it is there */
+    struct asked_list asked;             /* what is in `waiting` or was sent */
     int64_t next_id, list_id;
     uv_timer_t timer; /* until it must have connected */
 };
@@ -40,6 +50,27 @@ static struct agent *agent_get(struct daemon *d, uint32_t site, uint32_t node)
     return fresh;
 }
 
+static void lost(struct daemon *d, uint32_t component, uint64_t run)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_EXITED,
+                                .component = component,
+                                .u.exit = {.run = run, .code = -1, .reason = PLEAT_REASON_LOST}};
+    turn_event(d, &event);
+}
+
+/* An agent died with the request to start or to end a run, and the next one does not know it. */
+static void say_again(struct daemon *d, uint32_t component, uint64_t run)
+{
+    const struct pleat_component *c = &pleat_core_view(d->core)->components[component];
+    struct pleat_effect effect = {.kind =
+                                      c->state == PLEAT_FINISHING ? PLEAT_DO_KILL : PLEAT_DO_START,
+                                  .component = component,
+                                  .id = run,
+                                  .u.run = {.processors = c->target, .processes = c->target}};
+    if (!d->holding) /* else what the core knows may not be written; deadlines will see to it */
+        carry_out(d, &effect);
+}
+
 /* Its processes cannot be reached any more: what ran there is lost. */
 static void lose_runs(struct agent *agent, const json_t *alive)
 {
@@ -50,18 +81,17 @@ static void lose_runs(struct agent *agent, const json_t *alive)
         bool known = false;
         size_t index;
         json_t *entry;
-        if (component->site != agent->site || component->exited || component->starting)
+        if (component->site != agent->site || component->exited)
             continue;
         json_array_foreach(alive, index, entry) known =
             known ||
             (uint64_t)json_integer_value(json_object_get(entry, "run")) == d->runs.items[i].run;
         if (known)
             continue;
-        struct pleat_event lost = {
-            .kind = PLEAT_EV_EXITED,
-            .component = d->runs.items[i].component,
-            .u.exit = {.run = d->runs.items[i].run, .code = -1, .reason = PLEAT_REASON_LOST}};
-        turn_event(d, &lost);
+        if (component->starting)
+            say_again(d, d->runs.items[i].component, d->runs.items[i].run);
+        else
+            lost(d, d->runs.items[i].component, d->runs.items[i].run);
     }
 }
 
@@ -140,6 +170,32 @@ static void agent_spawn(struct agent *agent)
     uv_timer_start(&agent->timer, on_timer, CONNECT_MS, 0);
 }
 
+/* Remembers a request, for the case that its answer is an error. */
+static int remember_asked(struct agent *agent, const char *method, const json_t *params)
+{
+    struct asked asked = {.id = agent->next_id,
+                          .run = (uint64_t)json_integer_value(json_object_get(params, "run")),
+                          .resize =
+                              (uint64_t)json_integer_value(json_object_get(params, "resize"))};
+    if (strcmp(method, "kill") && strcmp(method, "resize"))
+        return 0;
+    snprintf(asked.method, sizeof(asked.method), "%s", method);
+    return pleat_array_push(&agent->asked, asked);
+}
+
+static struct asked take_asked(struct agent *agent, int64_t id)
+{
+    struct asked found = {0};
+    for (size_t i = 0; i < agent->asked.count; i++) {
+        if (agent->asked.items[i].id != id)
+            continue;
+        found = agent->asked.items[i];
+        agent->asked.items[i] = agent->asked.items[--agent->asked.count];
+        break;
+    }
+    return found;
+}
+
 int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json_t *params,
                struct pleat_error *err)
 {
@@ -152,6 +208,10 @@ int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json
     bool there = agent->connection && agent->listed;
     struct pleat_string now = {0};
     struct pleat_string *out = there ? &now : &agent->waiting;
+    if (remember_asked(agent, method, params)) {
+        json_decref(params);
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
     if (pleat_write_request(out, agent->next_id++, method, params))
         return pleat_error_set(err, PLEAT_E_NOMEM,
                                "the request '%s' cannot be written: it is too "
@@ -266,6 +326,29 @@ static void on_listed(struct agent *agent, const json_t *result)
         daemon_log("the agent of node %u cannot be reached", agent->node);
 }
 
+/* Requests that can fail for good: the core must hear of it, or it would wait for its deadlines. */
+static void on_refused(struct agent *agent, const struct pleat_message *message)
+{
+    struct daemon *d = agent->daemon;
+    struct asked asked = take_asked(agent, message->id);
+    uint32_t component = run_component(d, asked.run);
+    bool unknown = message->error.code == PLEAT_E_NOTFOUND;
+    if (!unknown)
+        daemon_log("agent of node %u: %s", agent->node, message->error.text);
+    if (component == PLEAT_NONE)
+        return;
+    if (!strcmp(asked.method, "kill") && unknown) {
+        lost(d, component, asked.run); /* there is nothing to end: nothing will be reported */
+    } else if (!strcmp(asked.method, "resize") && !unknown && message->error.code != PLEAT_E_BUSY) {
+        struct pleat_event failed = {.kind = PLEAT_EV_RESIZE_FAILED,
+                                     .component = component,
+                                     .u.change = {.resize = asked.resize}};
+        note_make(d, daemon_now_us(d), "warning", job_of_component(d, component)->id,
+                  json_pack("{s:s}", "text", message->error.text));
+        turn_event(d, &failed);
+    }
+}
+
 static void on_message(void *arg, struct pleat_connection *connection,
                        const struct pleat_message *message)
 {
@@ -276,8 +359,10 @@ static void on_message(void *arg, struct pleat_connection *connection,
             on_notice(agent, message);
     } else if (message->kind == PLEAT_RESULT && message->id == agent->list_id) {
         on_listed(agent, message->result);
-    } else if (message->kind == PLEAT_FAILURE && message->error.code != PLEAT_E_NOTFOUND) {
-        daemon_log("agent of node %u: %s", agent->node, message->error.text);
+    } else if (message->kind == PLEAT_RESULT) {
+        (void)take_asked(agent, message->id);
+    } else if (message->kind == PLEAT_FAILURE) {
+        on_refused(agent, message);
     }
 }
 
@@ -287,6 +372,8 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     struct agent *agent = arg;
     (void)connection;
     agent->connection = NULL;
+    if (agent->listed)
+        agent->asked.count = 0; /* it was sent, and will not be answered */
     agent->listed = false;
     if (agent->daemon->stopping || (agent->daemon->runs.count == 0 && !error->code))
         return;
@@ -351,6 +438,7 @@ void agents_quit(struct daemon *d)
             pleat_connection_close(agent->connection);
         }
         pleat_string_finish(&agent->waiting);
+        pleat_array_finish(&agent->asked);
         uv_timer_stop(&agent->timer);
         uv_close((uv_handle_t *)&agent->timer, NULL);
     }
