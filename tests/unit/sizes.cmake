@@ -1,0 +1,1 @@
+pleat_unit_test(sizes SOURCES ${test_dir}/sizes_test.c DEPS pleat-model)

@@ -1,0 +1,236 @@
+/* Specs as JSON: the good ones, every member of a wrong type, of a wrong value, or missing. */
+#include "test.h"
+
+#include <string.h>
+
+#include "wire/spec.h"
+
+static const char good[] = "{\"argv\":[\"/bin/prog\",\"x\"],\"env\":[\"A=b\"],\"cwd\":\"/tmp\","
+                           "\"min\":2,\"max\":8}";
+
+/* The good one with one member set to `value` (JSON), or taken out (NULL). */
+static json_t *changed(const char *member, const char *value)
+{
+    json_t *object = json_loads(good, 0, NULL);
+    assert_non_null(object);
+    if (!value) {
+        json_object_del(object, member);
+        return object;
+    }
+    json_t *json = json_loads(value, JSON_DECODE_ANY, NULL);
+    if (!json)
+        fail_msg("the test's own JSON is wrong: %s", value);
+    json_object_set_new(object, member, json);
+    return object;
+}
+
+static int read_changed(const char *member, const char *value, struct pleat_spec *spec,
+                        struct pleat_error *err)
+{
+    json_t *object = changed(member, value);
+    int rc = pleat_spec_from_json(object, spec, err);
+    json_decref(object);
+    return rc;
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    struct pleat_spec spec;
+    json_t *object = json_loads(good, 0, NULL);
+    assert_int_equal(pleat_spec_from_json(object, &spec, NULL), 0);
+    json_decref(object); /* the spec owns what it has */
+    assert_string_equal(spec.name, "prog");
+    assert_string_equal(spec.argv[0], "/bin/prog");
+    assert_string_equal(spec.argv[1], "x");
+    assert_null(spec.argv[2]);
+    assert_string_equal(spec.env[0], "A=b");
+    assert_null(spec.env[1]);
+    assert_string_equal(spec.cwd, "/tmp");
+    assert_string_equal(spec.runner, "plain");
+    assert_string_equal(spec.mpi, "none");
+    assert_null(spec.site);
+    assert_int_equal(spec.kind, PLEAT_RIGID);
+    assert_int_equal(spec.minimum, 2);
+    assert_int_equal(spec.maximum, 8);
+    assert_int_equal(spec.initial, 0);
+    assert_int_equal(spec.sizes.kind, PLEAT_SIZES_ANY);
+    assert_int_equal(spec.estimate_us, 0);
+    assert_false(spec.asks);
+    pleat_spec_finish(&spec);
+    assert_null(spec.argv);
+}
+
+static void test_everything_given(void **state)
+{
+    (void)state;
+    json_t *object = json_loads(
+        "{\"name\":\"n\",\"argv\":[\"a\"],\"env\":[],\"cwd\":\"/\",\"runner\":\"malleable\","
+        "\"mpi\":\"openmpi\",\"kind\":\"malleable\",\"min\":0,\"max\":16777216,\"initial\":4,"
+        "\"sizes\":\"2,4,6\",\"asks\":true,\"site\":\"here\",\"estimate_s\":1.5,\"later\":[1]}",
+        0, NULL);
+    struct pleat_spec spec;
+    assert_int_equal(pleat_spec_from_json(object, &spec, NULL), 0);
+    json_decref(object);
+    assert_string_equal(spec.name, "n");
+    assert_string_equal(spec.runner, "malleable");
+    assert_string_equal(spec.mpi, "openmpi");
+    assert_string_equal(spec.site, "here");
+    assert_int_equal(spec.kind, PLEAT_MALLEABLE);
+    assert_int_equal(spec.minimum, 0);
+    assert_int_equal(spec.maximum, PLEAT_SIZE_MAX);
+    assert_int_equal(spec.initial, 4);
+    assert_int_equal(spec.sizes.count, 3);
+    assert_int_equal(spec.sizes.list[2], 6);
+    assert_ptr_equal(spec.sizes.list, spec.size_list.items);
+    assert_int_equal(spec.estimate_us, 1500000);
+    assert_true(spec.asks);
+    pleat_spec_finish(&spec);
+}
+
+static void test_null_stands_for_absent(void **state)
+{
+    (void)state;
+    static const char *const members[] = {"name", "site", "sizes",     "runner",
+                                          "mpi",  "kind", "estimate_s"};
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        struct pleat_spec spec;
+        struct pleat_error err = {0};
+        if (read_changed(members[i], "null", &spec, &err))
+            fail_msg("%s: null: %s", members[i], err.text);
+        pleat_spec_finish(&spec);
+    }
+}
+
+static void refused(const char *member, const char *value)
+{
+    struct pleat_spec spec;
+    struct pleat_error err = {0};
+    int rc = read_changed(member, value, &spec, &err);
+    if (rc >= 0)
+        fail_msg("%s: %s is taken", member, value ? value : "(missing)");
+    assert_int_equal(err.code, rc);
+    /* the text names the member (sizes have their own words) */
+    if (!strstr(err.text, member) && strcmp(member, "sizes"))
+        fail_msg("%s: %s: the error does not name it: %s", member, value ? value : "(missing)",
+                 err.text);
+    struct pleat_spec empty;
+    memset(&empty, 0, sizeof(empty));
+    assert_memory_equal(&spec, &empty, sizeof(spec)); /* nothing left to free */
+}
+
+static void test_members_that_must_be_there(void **state)
+{
+    (void)state;
+    static const char *const members[] = {"argv", "env", "cwd", "min", "max"};
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        refused(members[i], NULL);
+        refused(members[i], "null");
+    }
+}
+
+static void test_wrong_types(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"1",  "1.5", "true", "\"text\"",
+                                         "[]", "[1]", "{}",   "[null]"};
+    static const struct {
+        const char *member, *good; /* the values (by number) that are of the right type */
+    } members[] = {{"name", "3"},  {"argv", ""},        {"env", "4"},  {"cwd", "3"},
+                   {"runner", ""}, {"mpi", ""},         {"kind", ""},  {"min", "0"},
+                   {"max", "0"},   {"initial", "0"},    {"sizes", ""}, {"asks", "2"},
+                   {"site", "3"},  {"estimate_s", "01"}};
+    for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++)
+        for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++)
+            if (!strchr(members[m].good, (char)('0' + v)))
+                refused(members[m].member, values[v]);
+}
+
+static void test_wrong_values(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *member, *value;
+    } cases[] = {{"argv", "[]"},
+                 {"argv", "[\"a\",1]"},
+                 {"env", "[\"A=b\",null]"},
+                 {"runner", "\"fake\""},
+                 {"runner", "\"Plain\""},
+                 {"mpi", "\"lam\""},
+                 {"kind", "\"evolving\""},
+                 {"min", "-1"},
+                 {"min", "16777217"},
+                 {"max", "0"},
+                 {"max", "16777217"},
+                 {"max", "9223372036854775807"},
+                 {"initial", "-1"},
+                 {"sizes", "\"4,2\""},
+                 {"sizes", "\"\""},
+                 {"estimate_s", "-1"},
+                 {"estimate_s", "1.1e9"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        refused(cases[i].member, cases[i].value);
+}
+
+static void test_not_an_object(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"[]", "1", "\"x\"", "null", "true"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct pleat_spec spec;
+        struct pleat_error err = {0};
+        json_t *json = json_loads(texts[i], JSON_DECODE_ANY, NULL);
+        assert_int_equal(pleat_spec_from_json(json, &spec, &err), PLEAT_E_INVALID);
+        json_decref(json);
+    }
+    struct pleat_spec spec;
+    assert_int_equal(pleat_spec_from_json(NULL, &spec, NULL), PLEAT_E_INVALID);
+}
+
+/* Strings with bytes that are no UTF-8, or with a zero inside, never get as far as a spec. */
+static void test_strings_that_json_cannot_carry(void **state)
+{
+    (void)state;
+    assert_null(json_loads("{\"cwd\":\"\xff\xfe\"}", 0, NULL));
+    assert_null(json_loads("{\"cwd\":\"\xc3\"}", 0, NULL));
+    assert_null(json_loads("{\"cwd\":\"a\\u0000b\"}", 0, NULL));
+    struct pleat_spec spec; /* while what is UTF-8 is kept byte by byte */
+    assert_int_equal(read_changed("cwd", "\"/tmp/\xc3\xa4\xe2\x82\xac\"", &spec, NULL), 0);
+    assert_string_equal(spec.cwd, "/tmp/\xc3\xa4\xe2\x82\xac");
+    pleat_spec_finish(&spec);
+}
+
+static void test_too_many_strings(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        json_t *object = changed("cwd", "\"/\"");
+        json_t *list = json_array();
+        for (int i = 0; i < PLEAT_SPEC_STRINGS_MAX + more; i++)
+            json_array_append_new(list, json_string("a"));
+        json_object_set_new(object, "argv", list);
+        struct pleat_spec spec;
+        struct pleat_error err = {0};
+        int rc = pleat_spec_from_json(object, &spec, &err);
+        json_decref(object);
+        assert_int_equal(rc, more ? PLEAT_E_TOOBIG : 0);
+        if (!rc)
+            pleat_spec_finish(&spec);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_everything_given),
+        cmocka_unit_test(test_null_stands_for_absent),
+        cmocka_unit_test(test_members_that_must_be_there),
+        cmocka_unit_test(test_wrong_types),
+        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_not_an_object),
+        cmocka_unit_test(test_strings_that_json_cannot_carry),
+        cmocka_unit_test(test_too_many_strings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
