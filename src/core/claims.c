@@ -61,8 +61,7 @@ static int piece_append(struct pleat_core *core, uint32_t claim, uint32_t node, 
     return 0;
 }
 
-/* Only a claim that was asked for has a component yet; NOTE and indexes go with every effect. */
-static void claim_effect(struct pleat_core *core, uint32_t claim, uint16_t kind)
+void claim_effect(struct pleat_core *core, uint32_t claim, uint16_t kind)
 {
     const struct pleat_claim *c = claim_at(core, claim);
     struct pleat_effect *effect = emit(core, kind, c->component, c->id);

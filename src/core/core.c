@@ -446,16 +446,8 @@ int pleat_core_outstanding(struct pleat_core *core, struct pleat_effects *effect
         const struct pleat_claim *claim = claim_at(core, i);
         if (claim->state != PLEAT_CLAIM_REQUESTED && claim->state != PLEAT_CLAIM_RELEASING)
             continue;
-        struct pleat_effect *effect =
-            emit(core, claim->state == PLEAT_CLAIM_REQUESTED ? PLEAT_DO_CLAIM : PLEAT_DO_RELEASE,
-                 claim->component, claim->id);
-        if (!effect)
-            break;
-        effect->u.claim.site = claim->site;
-        effect->u.claim.index = i;
-        effect->u.claim.count = claim->count;
-        effect->u.claim.state = claim->state;
-        effect->u.claim.purpose = claim->purpose;
+        claim_effect(core, i,
+                     claim->state == PLEAT_CLAIM_REQUESTED ? PLEAT_DO_CLAIM : PLEAT_DO_RELEASE);
     }
     for (uint32_t i = 0; i < core->components.count; i++) {
         const struct pleat_component *job = component_at(core, i);

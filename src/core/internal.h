@@ -61,6 +61,8 @@ uint32_t claim_request(struct pleat_core *core, uint32_t component, uint32_t sit
                        enum pleat_purpose purpose);
 /* The claim with this id that the event names, or PLEAT_NONE. */
 uint32_t claim_find(const struct pleat_core *core, const struct pleat_event *event);
+/* Emits one effect (or note) about a claim. */
+void claim_effect(struct pleat_core *core, uint32_t claim, uint16_t kind);
 void claim_note(struct pleat_core *core, uint32_t claim);
 void claim_link(struct pleat_core *core, uint32_t claim);
 void claim_unlink(struct pleat_core *core, uint32_t claim);

@@ -58,7 +58,6 @@ struct pleat_effect {
             int32_t processors, processes; /* the size aimed at */
             int32_t offered, accepted;
             uint8_t step, outcome;
-            uint16_t index; /* unused */
             uint32_t waiter;
         } change;
         struct {
