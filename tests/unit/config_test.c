@@ -1,0 +1,342 @@
+/* pleat.conf: every key, its default and its mistakes; and that the administrator's guide lists
+ * exactly the keys that exist, with the defaults that they have. */
+#include "test.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "daemon/config.h"
+
+struct key {
+    char name[40];
+    char fallback[40];
+    bool of_site, listed;
+};
+
+PLEAT_ARRAY(key_array, struct key);
+
+static void add_key(struct key_array *keys, const char *name, const char *fallback, bool of_site)
+{
+    struct key key = {.of_site = of_site};
+    snprintf(key.name, sizeof(key.name), "%s", name);
+    snprintf(key.fallback, sizeof(key.fallback), "%s", fallback);
+    assert_int_equal(pleat_array_push(keys, key), 0);
+}
+
+/* All there is, from the tables of policies and parameters. */
+static struct key_array known_keys(void)
+{
+    struct key_array keys = {0};
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        add_key(&keys, pleat_question_name((enum pleat_question)q),
+                pleat_policy_default((enum pleat_question)q)->name, false);
+    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+        char name[40], fallback[40];
+        snprintf(name, sizeof(name), "%s", pleat_parameter_name(p));
+        char *unit = strstr(name, "_us");
+        double value = (double)pleat_parameter_default(p);
+        if (unit) {
+            strcpy(unit, "_s");
+            value /= 1e6;
+        }
+        snprintf(fallback, sizeof(fallback), "%g", value);
+        add_key(&keys, name, fallback, false);
+    }
+    add_key(&keys, "idle_exit_s", "600", false);
+    add_key(&keys, "kind", "local", true);
+    add_key(&keys, "processors", "0", true);
+    add_key(&keys, "threshold", "0", true);
+    add_key(&keys, "background", "auto", true);
+    return keys;
+}
+
+static char path[] = "/tmp/pleat-config-XXXXXX";
+
+static int make_file(void **state)
+{
+    (void)state;
+    int fd = mkstemp(path);
+    return fd < 0 || close(fd);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+static int load(const char *text, struct pleat_config *config, struct pleat_error *err)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    return pleat_config_load(path, config, err);
+}
+
+static void loads(const char *text, struct pleat_config *config)
+{
+    struct pleat_error err = {0};
+    if (load(text, config, &err))
+        fail_msg("refused: %s", err.text);
+}
+
+/* Line `line` is refused, with words that contain `words`. */
+static void refuses(const char *text, int line, const char *words)
+{
+    struct pleat_config config;
+    struct pleat_error err = {0};
+    char place[80];
+    int rc = load(text, &config, &err);
+    if (rc == 0)
+        fail_msg("taken, although it should not be: %s", text);
+    assert_int_equal(rc, err.code);
+    snprintf(place, sizeof(place), "%s:%d: ", path, line);
+    if (strncmp(err.text, place, strlen(place)))
+        fail_msg("'%s' does not begin with '%s'", err.text, place);
+    if (!strstr(err.text, words))
+        fail_msg("'%s' does not say '%s'", err.text, words);
+    assert_null(config.sites);
+}
+
+static void check_defaults(const struct pleat_config *config)
+{
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        assert_ptr_equal(config->policies[q], pleat_policy_default((enum pleat_question)q));
+    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++)
+        assert_int_equal(config->parameters[p], pleat_parameter_default(p));
+    assert_int_equal(config->idle_exit_us, 600000000);
+    assert_int_equal(config->site_count, 1);
+    assert_string_equal(config->sites[0].name, "local");
+    assert_string_equal(config->sites[0].kind, "local");
+    assert_int_equal(config->sites[0].processors, 0);
+    assert_int_equal(config->sites[0].threshold, 0);
+    assert_int_equal(config->sites[0].background, -1);
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    struct pleat_config config;
+    assert_int_equal(pleat_config_load(NULL, &config, NULL), 0);
+    assert_null(config.path);
+    check_defaults(&config);
+    pleat_config_finish(&config);
+    loads("", &config);
+    assert_string_equal(config.path, path);
+    check_defaults(&config);
+    pleat_config_finish(&config);
+    loads("# nothing\nsite \"local\" {}\n", &config);
+    check_defaults(&config);
+    pleat_config_finish(&config);
+}
+
+static void test_every_policy(void **state)
+{
+    (void)state;
+    const struct pleat_policy *policy;
+    for (size_t i = 0; (policy = pleat_policy_at(i)); i++) {
+        struct pleat_config config;
+        char text[100];
+        snprintf(text, sizeof(text), "%s = %s\n", pleat_question_name(policy->question),
+                 policy->name);
+        loads(text, &config);
+        assert_ptr_equal(config.policies[policy->question], policy);
+        pleat_config_finish(&config);
+        snprintf(text, sizeof(text), "\n%s = nonsense\n", pleat_question_name(policy->question));
+        refuses(text, 2, policy->name); /* what is allowed is named */
+    }
+}
+
+static void test_every_parameter(void **state)
+{
+    (void)state;
+    struct key_array keys = known_keys();
+    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+        struct pleat_config config;
+        const struct key *key = &keys.items[PLEAT_QUESTION_COUNT + p - 1];
+        bool seconds = strcmp(pleat_parameter_name(p), key->name) != 0;
+        char text[100];
+        snprintf(text, sizeof(text), "%s = %s\n", key->name, seconds ? "0.25" : "7");
+        loads(text, &config);
+        assert_int_equal(config.parameters[p], seconds ? 250000 : 7);
+        pleat_config_finish(&config);
+        snprintf(text, sizeof(text), "%s = -1\n", key->name);
+        refuses(text, 1, "must be from 0 to 1");
+        snprintf(text, sizeof(text), "%s = 2000000000\n", key->name);
+        refuses(text, 1, "must be from 0 to 1");
+        snprintf(text, sizeof(text), "\n\n%s = soon\n", key->name);
+        refuses(text, 3, key->name);
+    }
+    pleat_array_finish(&keys);
+}
+
+static void test_sites(void **state)
+{
+    (void)state;
+    struct pleat_config config;
+    loads("site \"one\" {\n  processors = 8\n  threshold = 2\n  background = measure\n}\n"
+          "site two { kind = local background = ignore }\nidle_exit_s = 1.5\n",
+          &config);
+    assert_int_equal(config.site_count, 2);
+    assert_string_equal(config.sites[0].name, "one");
+    assert_int_equal(config.sites[0].processors, 8);
+    assert_int_equal(config.sites[0].threshold, 2);
+    assert_int_equal(config.sites[0].background, 1);
+    assert_string_equal(config.sites[1].name, "two");
+    assert_int_equal(config.sites[1].background, 0);
+    assert_int_equal(config.idle_exit_us, 1500000);
+    pleat_config_finish(&config);
+}
+
+static void test_mistakes(void **state)
+{
+    (void)state;
+    refuses("\nno_such_key = 3\n", 2, "no_such_key");
+    refuses("site \"a\" {\n  colour = 3\n}\n", 2, "colour");
+    refuses("site \"a\" {\n  kind = slurm\n}\n", 2, "must be local");
+    refuses("site \"a\" {\n  processors = 65537\n}\n", 2, "0 to 65536");
+    refuses("site \"a\" {\n  processors = many\n}\n", 2, "processors");
+    refuses("site \"a\" {\n\n  threshold = -1\n}\n", 3, "0 to 65536");
+    refuses("site \"a\" {\n  background = maybe\n}\n", 2, "measure, ignore or auto");
+    refuses("idle_exit_s = -1\n", 1, "0 to 1e9 seconds");
+    refuses("claim_s = nan\n", 1, "0 to 1e9 seconds");
+    refuses("site \"a\" {}\nsite \"a\" {}\n", 2, "a");
+    refuses("approach pwa\n", 1, "");
+    refuses("approach = \n", 2, "");
+    refuses("approach = pwa\n}\n", 2, "");
+}
+
+static void test_no_file(void **state)
+{
+    (void)state;
+    struct pleat_config config;
+    struct pleat_error err = {0};
+    assert_int_equal(pleat_config_load("/nonexistent/pleat.conf", &config, &err), PLEAT_E_NOTFOUND);
+    assert_non_null(strstr(err.text, "/nonexistent/pleat.conf"));
+    assert_int_equal(pleat_config_load("/nonexistent/pleat.conf", &config, NULL), PLEAT_E_NOTFOUND);
+}
+
+/* Bytes of all kinds: refused or not, never worse. */
+static void test_garbage(void **state)
+{
+    (void)state;
+    static const char pieces[] = "site{}\"=\\ \n#approach\xff\x01(),+1e9$'/*";
+    unsigned seed = 1;
+    for (int round = 0; round < 3000; round++) {
+        char text[60];
+        size_t length = (seed = seed * 1664525u + 1013904223u) >> 8;
+        length %= sizeof(text) - 1;
+        for (size_t i = 0; i < length; i++)
+            text[i] = pieces[((seed = seed * 1664525u + 1013904223u) >> 8) % (sizeof(pieces) - 1)];
+        text[length] = '\0';
+        struct pleat_config config;
+        struct pleat_error err = {0};
+        if (load(text, &config, &err) == 0)
+            pleat_config_finish(&config);
+        else
+            assert_true(err.text[0] != '\0');
+    }
+}
+
+/* ---- the guide ---- */
+
+static char *read_whole(const char *name)
+{
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    struct pleat_string text = {0};
+    char buffer[4096];
+    size_t count;
+    while ((count = fread(buffer, 1, sizeof(buffer), file)) > 0)
+        pleat_string_add_bytes(&text, buffer, count);
+    fclose(file);
+    return text.text;
+}
+
+static struct key *find_key(struct key_array *keys, const char *name)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (!strcmp(keys->items[i].name, name))
+            return &keys->items[i];
+    return NULL;
+}
+
+static void test_the_guide_lists_every_key_with_its_default(void **state)
+{
+    (void)state;
+    struct key_array keys = known_keys();
+    char *guide = read_whole(SOURCE_DIR "/docs/admin-guide.md");
+    bool in_table = false;
+    for (char *rest, *line = strtok_r(guide, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        char name[40], fallback[40];
+        if (!strncmp(line, "| key | default |", 17))
+            in_table = true;
+        else if (line[0] != '|')
+            in_table = false;
+        if (!in_table || sscanf(line, "| `%39[^`]` | `%39[^`]` |", name, fallback) != 2)
+            continue;
+        struct key *key = find_key(&keys, name);
+        if (!key)
+            fail_msg("the guide lists '%s', which does not exist", name);
+        if (strcmp(key->fallback, fallback))
+            fail_msg("the guide says that %s is %s by default; it is %s", name, fallback,
+                     key->fallback);
+        key->listed = true;
+        struct pleat_config config; /* and the default, written out, changes nothing */
+        char text[120];
+        snprintf(text, sizeof(text), key->of_site ? "site \"local\" { %s = %s }\n" : "%s = %s\n",
+                 name, fallback);
+        loads(text, &config);
+        check_defaults(&config);
+        pleat_config_finish(&config);
+    }
+    for (size_t i = 0; i < keys.count; i++)
+        if (!keys.items[i].listed)
+            fail_msg("the guide does not list '%s'", keys.items[i].name);
+    free(guide);
+    pleat_array_finish(&keys);
+}
+
+/* Keys that config.c spells out are those that this test knows. */
+static void test_this_test_knows_all_keys(void **state)
+{
+    (void)state;
+    struct key_array keys = known_keys();
+    char *source = read_whole(SOURCE_DIR "/src/daemon/config.c");
+    int found = 0;
+    static const char *const macros[] = {"CFG_STR(\"", "CFG_INT(\"", "CFG_FLOAT(\"", "CFG_BOOL(\""};
+    for (size_t m = 0; m < sizeof(macros) / sizeof(macros[0]); m++) {
+        for (const char *at = strstr(source, macros[m]); at; at = strstr(at + 1, macros[m])) {
+            char name[40] = "";
+            sscanf(at + strlen(macros[m]), "%39[^\"]", name);
+            found++;
+            if (!find_key(&keys, name))
+                fail_msg("config.c has a key '%s' that this test does not know", name);
+        }
+    }
+    assert_true(found >= 5);
+    free(source);
+    pleat_array_finish(&keys);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_every_policy),
+        cmocka_unit_test(test_every_parameter),
+        cmocka_unit_test(test_sites),
+        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_the_guide_lists_every_key_with_its_default),
+        cmocka_unit_test(test_this_test_knows_all_keys),
+    };
+    return cmocka_run_group_tests(tests, make_file, remove_file);
+}
