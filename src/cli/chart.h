@@ -9,7 +9,7 @@
 struct pleat_chart_data {
     int64_t after; /* events from this number on (0: all) */
     json_t *events;
-    json_t *jobs;  /* the answer: {"jobs":[...]} */
+    json_t *jobs;  /* all of them */
     json_t *sites; /* the answer */
 };
 

@@ -23,7 +23,7 @@ struct chart {
 int pleat_chart_fetch(struct pleat_client *client, struct pleat_chart_data *data)
 {
     *data = (struct pleat_chart_data){.after = data->after};
-    int code = pleat_daemon_ask(client, "jobs", json_pack("{s:b}", "all", 1), &data->jobs);
+    int code = pleat_daemon_jobs(client, true, &data->jobs);
     if (!code)
         code = pleat_daemon_ask(client, "sites", NULL, &data->sites);
     if (!code)
@@ -45,7 +45,7 @@ int pleat_chart_build(const struct pleat_chart_data *data, const json_t *only,
                       struct pleat_gantt *gantt, struct pleat_error *err)
 {
     double now_s = (double)pleat_clock_real_us() / 1e6;
-    return pleat_gantt_build(gantt, data->events, pleat_reply_array(data->jobs, "jobs"),
+    return pleat_gantt_build(gantt, data->events, data->jobs,
                              pleat_reply_array(data->sites, "sites"), only, now_s, err);
 }
 
@@ -109,7 +109,7 @@ static int show(const struct chart *chart, const struct pleat_chart_data *data)
 {
     struct pleat_gantt gantt;
     struct pleat_error err = {0};
-    const json_t *jobs = pleat_reply_array(data->jobs, "jobs");
+    const json_t *jobs = data->jobs;
     int code = check_only(chart, jobs);
     if (code)
         return code;

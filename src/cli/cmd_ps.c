@@ -3,7 +3,6 @@
 #include "cli/commands.h"
 #include "cli/daemon.h"
 #include "cli/jobs.h"
-#include "cli/reply.h"
 
 static int run_ps(int argc, char **argv)
 {
@@ -11,7 +10,8 @@ static int run_ps(int argc, char **argv)
     struct pleat_options options;
     bool all = false;
     int option;
-    json_t *answer;
+    struct pleat_client *client;
+    json_t *jobs;
     pleat_options_init(&options, &pleat_cmd_ps, argc, argv, own, "a");
     while ((option = pleat_options_next(&options)) == 'a')
         all = true;
@@ -20,18 +20,18 @@ static int run_ps(int argc, char **argv)
     int code = pleat_options_count(&options, 0, 0);
     if (code)
         return code;
-    code = pleat_daemon_ask_once("jobs", json_pack("{s:b}", "all", all), &answer);
+    code = pleat_daemon_connect(&client);
     if (code)
         return code;
-    json_t *jobs = pleat_reply_array(answer, "jobs");
-    if (json_array_size(jobs) > 0 || pleat_settings.json) {
-        json_t *none = json_array();
-        code = pleat_jobs_print(jobs ? jobs : none);
-        json_decref(none);
-    } else {
+    code = pleat_daemon_jobs(client, all, &jobs);
+    pleat_client_close(client);
+    if (code)
+        return code;
+    if (json_array_size(jobs) > 0 || pleat_settings.json)
+        code = pleat_jobs_print(jobs);
+    else
         pleat_say(all ? "no jobs" : "no jobs waiting or running ('pleat ps --all' has the others)");
-    }
-    json_decref(answer);
+    json_decref(jobs);
     return code;
 }
 

@@ -5,7 +5,9 @@
 #include "cli/cli.h"
 #include "cli/reply.h"
 
+/* An answer is one line of at most 1 MiB. */
 #define EVENTS_AT_ONCE 1000
+#define JOBS_AT_ONCE 200
 
 int pleat_daemon_connect(struct pleat_client **client)
 {
@@ -61,6 +63,44 @@ int pleat_daemon_ask_once(const char *method, json_t *params, json_t **result)
     code = pleat_daemon_ask(client, method, params, result);
     pleat_client_close(client);
     return code;
+}
+
+/* Appends those beyond number *last, and sets it to the last one's; 0 where there are none. */
+static size_t take_jobs(json_t *all, const json_t *answer, int64_t *last)
+{
+    size_t i, count = 0;
+    json_t *job;
+    json_array_foreach(pleat_reply_array(answer, "jobs"), i, job)
+    {
+        int64_t number = pleat_reply_int(job, "job", 0);
+        if (number <= *last)
+            continue;
+        json_array_append(all, job);
+        *last = number;
+        count++;
+    }
+    return count;
+}
+
+int pleat_daemon_jobs(struct pleat_client *client, bool all, json_t **jobs)
+{
+    json_t *found = json_array();
+    int64_t last = 0;
+    for (size_t count = 1; count > 0;) {
+        json_t *answer, *params = json_pack("{s:b, s:I, s:i}", "all", all, "after",
+                                            (json_int_t)last, "limit", JOBS_AT_ONCE);
+        int code = pleat_daemon_ask(client, "jobs", params, &answer);
+        if (code) {
+            json_decref(found);
+            return code;
+        }
+        count = take_jobs(found, answer, &last);
+        json_decref(answer);
+        if (count < JOBS_AT_ONCE)
+            break;
+    }
+    *jobs = found;
+    return 0;
 }
 
 int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after, json_t **events)

@@ -3,6 +3,7 @@
 #define PLEAT_CLI_DAEMON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "client/client.h"
 
@@ -19,6 +20,10 @@ int pleat_daemon_failed(const struct pleat_error *err, bool about_job);
 
 /* Connects, asks once, disconnects. */
 int pleat_daemon_ask_once(const char *method, json_t *params, json_t **result);
+
+/* The jobs, in order of submission (all, or only those not ended). *jobs is a new array. Returns 0
+ * or an exit code. */
+int pleat_daemon_jobs(struct pleat_client *client, bool all, json_t **jobs);
 
 /* All events after number `after`, oldest first; job 0: of all jobs. *events is a new array.
  * Returns 0 or an exit code. */

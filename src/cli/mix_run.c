@@ -59,18 +59,18 @@ static void take_event(struct run *run, const json_t *event)
 /* Events do not tell how far an application is: jobs do. */
 static int look_at_jobs(struct run *run)
 {
-    json_t *answer, *entry;
+    json_t *jobs, *entry;
     size_t i;
-    int code = pleat_daemon_ask(run->client, "jobs", json_pack("{s:b}", "all", 0), &answer);
+    int code = pleat_daemon_jobs(run->client, false, &jobs);
     if (code)
         return code;
-    json_array_foreach(pleat_reply_array(answer, "jobs"), i, entry)
+    json_array_foreach(jobs, i, entry)
     {
         struct pleat_mix_job *job = find(run->mix, pleat_reply_int(entry, "job", 0));
         if (job)
             job->iteration = pleat_reply_int(json_object_get(entry, "progress"), "iteration", -1);
     }
-    json_decref(answer);
+    json_decref(jobs);
     return 0;
 }
 
@@ -81,6 +81,7 @@ static int submit_one(struct run *run, struct pleat_mix_job *job)
     job->spec = NULL;
     int code = pleat_daemon_ask(run->client, "submit", spec, &answer);
     if (code) {
+        set_state(job, "failed");
         pleat_say("that was %s:%d; the jobs submitted so far are cancelled", run->mix->path,
                   job->line);
         return code;

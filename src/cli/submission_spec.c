@@ -239,6 +239,16 @@ static int build(const struct pleat_submission *s, const struct plan *plan, json
     return status;
 }
 
+static int detect(const struct plan *plan, struct pleat_launch_detected *found,
+                  struct pleat_error *err)
+{
+    int status = pleat_launch_detect(plan->program, found, err);
+    if (status != PLEAT_E_SYSTEM)
+        return status;
+    *found = (struct pleat_launch_detected){0}; /* not readable: it can be executed all the same */
+    return 0;
+}
+
 int pleat_submission_spec(const struct pleat_submission *submission, json_t **spec,
                           struct pleat_string *notes, struct pleat_error *err)
 {
@@ -252,11 +262,7 @@ int pleat_submission_spec(const struct pleat_submission *submission, json_t **sp
     if (!status)
         status = find_program(submission, &plan, err);
     if (!status)
-        status = pleat_launch_detect(plan.program, &found, err);
-    if (status == PLEAT_E_SYSTEM) { /* executable but not readable: it can run all the same */
-        found = (struct pleat_launch_detected){0};
-        status = 0;
-    }
+        status = detect(&plan, &found, err);
     if (!status)
         status = choose_mpi(submission, &found, &plan, err);
     if (!status)

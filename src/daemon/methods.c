@@ -109,14 +109,22 @@ static int method_jobs(struct client *client, int64_t request, const json_t *par
 {
     struct daemon *d = client->daemon;
     bool all = false;
+    int64_t after = 0, limit = INT64_MAX;
     int rc = pleat_get_bool(params, "all", false, &all, err);
+    if (!rc)
+        rc = pleat_get_int(params, "after", false, 0, INT64_MAX, &after, err);
+    if (!rc)
+        rc = pleat_get_int(params, "limit", false, 1, INT64_MAX, &limit, err);
     if (rc)
         return rc;
     json_t *jobs = json_array();
-    for (size_t i = 0; i < d->jobs.count; i++)
-        if (all ||
-            !pleat_state_is_final((enum pleat_state)job_component(d, d->jobs.items[i])->state))
-            json_array_append_new(jobs, job_to_json(d, d->jobs.items[i], false));
+    for (size_t i = 0; i < d->jobs.count && limit > 0; i++) {
+        enum pleat_state state = (enum pleat_state)job_component(d, d->jobs.items[i])->state;
+        if (d->jobs.items[i]->id <= after || (!all && pleat_state_is_final(state)))
+            continue;
+        json_array_append_new(jobs, job_to_json(d, d->jobs.items[i], false));
+        limit--;
+    }
     client_reply(client, request, json_pack("{s:o}", "jobs", jobs));
     return 0;
 }

@@ -34,7 +34,10 @@ class FakeDaemon:
         self.changed = threading.Condition()
         os.makedirs(path, mode=0o700, exist_ok=True)
         self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(os.path.join(path, "pleatd.sock"))
+        address = os.path.join(path, "pleatd.sock")
+        if os.path.exists(address):
+            os.unlink(address)  # of an earlier one
+        self.listener.bind(address)
         self.listener.listen()
         self.connections = []
         threading.Thread(target=self._accept, daemon=True).start()
@@ -103,8 +106,9 @@ class Connection:
         self.send(self.daemon.hello)
         with self.sock.makefile("rb") as lines:
             try:
-                for line in lines:
-                    self._take(json.loads(line))
+                for line in lines:  # an answer may wait for a later request
+                    threading.Thread(target=self._take, args=(json.loads(line),),
+                                     daemon=True).start()
             except OSError:
                 pass
 

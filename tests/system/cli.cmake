@@ -1,0 +1,11 @@
+# The command line, mostly against a daemon played by the test (fake_pleatd.py).
+if(TARGET pleat)
+  find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
+  foreach(part usage data chart mix run)
+    add_test(NAME system-cli-${part}
+      COMMAND ${PYTEST} -q -p no:cacheprovider
+        ${CMAKE_CURRENT_LIST_DIR}/cli/test_cli_${part}.py)
+    set_tests_properties(system-cli-${part} PROPERTIES LABELS system TIMEOUT 300
+      ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
+  endforeach()
+endif()

@@ -1,0 +1,52 @@
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import fake_pleatd  # noqa: E402
+import story  # noqa: E402
+
+PLEAT = str(pathlib.Path(os.environ["PLEAT_BUILD"]) / "bin" / "pleat")
+
+
+class Cli:
+    """Runs pleat in a private directory."""
+
+    def __init__(self, path):
+        self.path = path
+        self.env = {k: v for k, v in os.environ.items()
+                    if k not in ("COLUMNS", "NO_COLOR", "LC_ALL", "LANG")}
+        self.env.update(PLEAT_DIR=path, LC_ALL="C.UTF-8", TERM="xterm-256color")
+        self.fakes = []
+
+    def fake(self, answers=None, **more):
+        fake = fake_pleatd.FakeDaemon(self.path, story.answers() if answers is None else answers,
+                                      **more)
+        self.fakes.append(fake)
+        return fake
+
+    def start(self, *args, **more):
+        env = dict(self.env, **more.pop("env", {}))
+        return subprocess.Popen([PLEAT, *args], env=env, **more)
+
+    def __call__(self, *args, env=None, **more):
+        return subprocess.run([PLEAT, *args], env=dict(self.env, **(env or {})), timeout=60,
+                              stdout=more.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
+                              text=True, **more)
+
+
+@pytest.fixture
+def cli():
+    path = tempfile.mkdtemp(prefix="plc", dir="/tmp")
+    made = Cli(path)
+    yield made
+    for fake in made.fakes:
+        fake.close()
+    shutil.rmtree(path)

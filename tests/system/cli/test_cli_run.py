@@ -1,0 +1,166 @@
+"""pleat run: output, exit codes, and being interrupted."""
+
+import os
+import signal
+import subprocess
+import threading
+
+import pytest
+from fake_pleatd import Failure, Hang
+from story import JOBS
+
+
+class Job:
+    """A job of the fake daemon: writes, then ends when told."""
+
+    def __init__(self, out=b"", err=b"", **ended):
+        self.streams = {"stdout": out, "stderr": err}
+        self.ended = dict(JOBS[2], job=5, **ended)
+        self.over = threading.Event()
+        self.spec = None
+
+    def answers(self):
+        return {"submit": self.submit, "output": self.output, "wait": self.wait,
+                "cancel": self.cancel}
+
+    def submit(self, params, _):
+        self.spec = params
+        return {"job": 5, "warnings": ["a word of warning"]}
+
+    def output(self, params, _):
+        text = self.streams[params["stream"]][params["offset"]:]
+        if not text and not self.over.wait(30):
+            raise Hang
+        return {"offset": params["offset"] + len(text), "end": not text}, text
+
+    def wait(self, _params, _connection):
+        assert self.over.wait(30)
+        return {"jobs": [self.ended]}
+
+    def cancel(self, _params, _connection):
+        self.ended = dict(self.ended, state="cancelled", reason="cancelled", signal=15,
+                          exit_code=None)
+        self.over.set()
+        return {}
+
+
+def run(cli, job, *args):
+    job.over.set()
+    with cli.fake(job.answers()):
+        return cli("run", *(args or ["true"]))
+
+
+def test_output_and_environment(cli):
+    job = Job(b"out\n", b"err\n")
+    done = run(cli, job, "--name", "x", "-n", "1", "--estimate", "2.5", "--chdir", "/", "sh", "-c", "1")
+    assert (done.returncode, done.stdout) == (0, "out\n")
+    assert sorted(done.stderr.splitlines()) == ["err", "pleat: a word of warning"]
+    spec = job.spec
+    assert spec["argv"][0].endswith("/sh") and spec["argv"][1:] == ["-c", "1"]
+    assert spec["cwd"] == "/" and spec["name"] == "x" and spec["estimate_s"] == 2.5
+    assert (spec["kind"], spec["runner"], spec["mpi"], spec["site"]) == ("rigid", "plain", "none", None)
+    assert f"PLEAT_DIR={cli.path}" in spec["env"]
+
+
+def test_moldable_is_said(cli):
+    job = Job()
+    done = run(cli, job, "--min", "1", "--max", "4", "true")
+    assert "not linked with libpleat" in done.stderr and job.spec["kind"] == "moldable"
+    assert "libpleat" not in run(cli, Job(), "--max", "4", "--moldable", "true").stderr
+
+
+def test_text_that_is_not_utf8(cli):
+    job = Job()
+    job.over.set()
+    with cli.fake(job.answers()):
+        bad = os.fsdecode(b"\xff")
+        done = cli("run", "true", bad)
+        assert done.returncode == 2 and "argument 1" in done.stderr and job.spec is None
+        done = cli("run", "true", env={"ODD": bad})
+        assert done.returncode == 0 and "variable ODD is left out" in done.stderr
+        assert not [v for v in job.spec["env"] if v.startswith("ODD=")]
+
+
+@pytest.mark.parametrize("ended, code", [
+    (dict(exit_code=0), 0), (dict(state="failed", exit_code=7), 7),
+    (dict(state="failed", exit_code=0, signal=9), 137),
+    (dict(state="cancelled", reason="cancelled", signal=15), 130),
+    (dict(state="failed", reason="could not be started", start_s=None, exit_code=0), 127),
+    (dict(state="failed", reason="the node could not start it", start_s=None, exit_code=0), 125),
+    (dict(state="failed", reason="stuck in a resize", exit_code=0), 125),
+])
+def test_exit_codes(cli, ended, code):
+    done = run(cli, Job(**ended))
+    assert done.returncode == code
+    if ended.get("state") and ended.get("exit_code") != 7:
+        assert "pleat: job 5: " in done.stderr
+
+
+def test_the_daemon_goes_away(cli):
+    def gone(_params, connection):
+        connection.close()
+        raise Hang
+
+    with cli.fake(dict(Job().answers(), output=gone)):
+        done = cli("run", "true")
+    assert done.returncode == 3 and "pleat: " in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_cancels(cli, number):
+    job = Job(b"first\n")
+    with cli.fake(job.answers()) as fake:
+        process = cli.start("run", "true", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "first\n"
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+        assert fake.asked("cancel") == [{"job": 5}]
+    assert process.returncode == 128 + number and "job 5: cancelled" in err
+
+
+def test_a_second_signal_leaves_at_once(cli):
+    job = Job(b"first\n")
+    with cli.fake(dict(job.answers(), cancel={})) as fake:  # it does not end
+        process = cli.start("run", "true", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "first\n"
+        process.send_signal(signal.SIGINT)
+        fake.wait_asked("cancel")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        job.over.set()
+    assert process.returncode == 130
+
+
+def test_a_job_that_ended_meanwhile_is_no_failure(cli):
+    job = Job(b"first\n", exit_code=0)
+
+    def cancel(_params, _connection):
+        job.over.set()
+        raise Failure(-6, "job 5 has ended")
+
+    with cli.fake(dict(job.answers(), cancel=cancel)):
+        process = cli.start("run", "true", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "first\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130 and "has ended" not in err
+
+
+def test_a_closed_pipe_cancels(cli):
+    job = Job(b"nobody reads this\n")
+    with cli.fake(job.answers()) as fake:
+        reader, writer = os.pipe()
+        os.close(reader)
+        process = cli.start("run", "true", stdout=writer, stderr=subprocess.PIPE, text=True)
+        os.close(writer)
+        _, err = process.communicate(timeout=30)
+        assert fake.asked("cancel") == [{"job": 5}]
+    assert process.returncode == 128 + signal.SIGPIPE and "cannot write" not in err
+
+
+def test_a_full_disk_cancels(cli):
+    job = Job(b"x" * 100)
+    with cli.fake(job.answers()) as fake, open("/dev/full", "w") as full:
+        done = cli("run", "true", stdout=full)
+        assert fake.asked("cancel") == [{"job": 5}]
+    assert done.returncode == 1 and "No space left" in done.stderr

@@ -1,0 +1,112 @@
+"""Wrong command lines: exit code 2, one line on stderr that says what is wrong; nothing is started."""
+
+import os
+
+import pytest
+
+COMMANDS = ("run submit mix ps show wait cancel grow shrink limits log events chart sites policies "
+            "info stop help version").split()
+
+
+@pytest.mark.parametrize("args, words", [
+    ([], "command is missing"),
+    (["sumbit"], "did you mean 'submit'"),
+    (["xyzzy"], "no command 'xyzzy'"),
+    (["ps", "--al=3"], "takes no value"),
+    (["ps", "--bogus"], "unknown option '--bogus'"),
+    (["ps", "-z"], "unknown option '-z'"),
+    (["ps", "17"], "unexpected argument '17'"),
+    (["show"], "too few arguments"),
+    (["show", "x17"], "'x17' is not a job"),
+    (["show", "0"], "'0' is not a job"),
+    (["show", "99999999999999999999"], "is not a job"),
+    (["run"], "which program?"),
+    (["run", "--min"], "option '--min' needs a value"),
+    (["run", "-n"], "option '-n' needs a value"),
+    (["run", "-n", "zwei", "true"], "'zwei' is not a whole number from 1"),
+    (["run", "-n", "0", "true"], "--processors: '0'"),
+    (["run", "--mim", "2", "true"], "did you mean '--min'"),
+    (["run", "--m", "2", "true"], "ambiguous"),
+    (["run", "--min", "4", "true"], "--min needs --max"),
+    (["run", "--min", "4", "--max", "2", "true"], "--min 4 is above --max 2"),
+    (["run", "-n", "4", "--max", "2", "true"], "exactly that many"),
+    (["run", "--max", "4", "--initial", "5", "true"], "--initial 5 is not from"),
+    (["run", "--sizes", "primes", "true"], "primes"),
+    (["run", "--min", "5", "--max", "7", "--sizes", "powers", "true"], "none is from 5 to 7"),
+    (["run", "--max", "8", "--initial", "3", "--sizes", "powers", "true"], "--initial 3 is not among"),
+    (["run", "--runner", "fast", "true"], "none of: auto plain mpi malleable"),
+    (["run", "--mpi", "lam", "true"], "none of: auto openmpi mpich none"),
+    (["run", "--runner", "malleable", "true"], "not linked with an MPI"),
+    (["run", "--asks", "true"], "--asks is for malleable jobs"),
+    (["run", "--estimate", "nan", "true"], "--estimate"),
+    (["run", "--estimate", "-1", "true"], "--estimate"),
+    (["run", "--name", "", "true"], "--name"),
+    (["submit", "--chdir", "", "true"], "--chdir"),
+    (["grow", "1"], "too few arguments"),
+    (["grow", "1", "0"], "number of processors: '0'"),
+    (["grow", "1", "2", "--to", "3"], "unexpected argument"),
+    (["grow", "--voluntary", "1", "2"], "unknown option '--voluntary'"),
+    (["limits", "1"], "what to change?"),
+    (["limits", "1", "--min", "3", "--max", "2"], "--min 3 is above --max 2"),
+    (["chart", "--from", "x"], "--from: 'x'"),
+    (["mix"], "too few arguments"),
+    (["mix", "--expect", "luck", "f"], "none of: grown shrunk results"),
+    (["help", "nonsense"], "no command 'nonsense'"),
+])
+def test_usage_errors(cli, args, words):
+    done = cli(*args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert done.stderr.startswith("pleat: ") and done.stderr.count("\n") == 1
+    assert os.listdir(cli.path) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(cli, command):
+    done = cli(command, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage: pleat" in done.stdout
+    assert done.stdout == cli("help", command).stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    if command != "help":
+        assert "Exit code" in done.stdout
+    if command not in ("help", "version"):
+        assert "Example" in done.stdout
+
+
+def test_help_lists_all(cli):
+    text = cli("help").stdout
+    assert all(f"\n  {command} " in text for command in COMMANDS)
+
+
+def test_version(cli):
+    assert cli("version").stdout == cli("--version").stdout != ""
+
+
+def test_unknown_programs(cli):
+    assert cli("run", "no-such-program").returncode == 127
+    done = cli("submit", "no-such-program")
+    assert done.returncode == 1 and "no program 'no-such-program' in PATH" in done.stderr
+    assert cli("run", "/no/such/program").returncode == 127
+    done = cli("run", "/etc/passwd")
+    assert done.returncode == 126 and "not marked executable" in done.stderr
+    done = cli("run", "/etc")
+    assert done.returncode == 126 and "no regular file" in done.stderr
+    done = cli("run", "--chdir", "/no/such/directory", "true")
+    assert done.returncode == 125 and "/no/such/directory" in done.stderr
+    assert os.listdir(cli.path) == []
+
+
+def test_options_end_at_the_program(cli):
+    with cli.fake({"submit": {"job": 5, "warnings": []}}) as fake:
+        assert cli("submit", "-n", "2", "echo", "--min", "3", "--json").stdout == "5\n"
+        assert cli("submit", "--", "echo", "--", "x").stdout == "5\n"
+        first, second = fake.asked("submit")
+    assert first["argv"][1:] == ["--min", "3", "--json"] and first["min"] == first["max"] == 2
+    assert second["argv"][1:] == ["--", "x"]
+
+
+def test_dir_is_where_to_look(cli):
+    with cli.fake():
+        assert cli("--dir", cli.path, "ps", "-a", env={"PLEAT_DIR": "/nonexistent"}).returncode == 0
+        assert cli("ps", "-a", "--dir", cli.path, env={"PLEAT_DIR": "/nonexistent"}).returncode == 0
