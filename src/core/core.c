@@ -393,13 +393,23 @@ static int decide(struct pleat_core *core, const struct pleat_event *decision,
     return 0;
 }
 
+/* A record of the pass itself; all bytes set, since decisions are compared byte by byte. */
+static struct pleat_event own_decision(const struct pleat_core *core, uint16_t kind)
+{
+    struct pleat_event event;
+    memset(&event, 0, sizeof(event));
+    event.time_us = now_of(core);
+    event.kind = kind;
+    event.component = PLEAT_NONE;
+    return event;
+}
+
 int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events *decisions,
                     struct pleat_effects *effects, struct pleat_error *err)
 {
     if (now_us > core->view.now_us)
         core->view.now_us = now_us;
-    struct pleat_event pass = {
-        .time_us = core->view.now_us, .kind = PLEAT_EV_PASS, .component = PLEAT_NONE};
+    struct pleat_event pass = own_decision(core, PLEAT_EV_PASS);
     int rc = decide(core, &pass, decisions, effects, err);
     if (rc)
         return rc;
@@ -423,10 +433,8 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
         }
     }
     if (core->plan.wake_us != PLEAT_NEVER) {
-        struct pleat_event wake = {.time_us = core->view.now_us,
-                                   .kind = PLEAT_EV_WAKE,
-                                   .component = PLEAT_NONE,
-                                   .u.wake.at_us = core->plan.wake_us};
+        struct pleat_event wake = own_decision(core, PLEAT_EV_WAKE);
+        wake.u.wake.at_us = core->plan.wake_us;
         return decide(core, &wake, decisions, effects, err);
     }
     return 0;

@@ -83,8 +83,11 @@ static struct pleat_event *find(const struct pleat_plan *plan, uint32_t componen
 
 static struct pleat_event *append(struct pleat_plan *plan, uint16_t kind, uint32_t component)
 {
-    struct pleat_event fresh = {
-        .time_us = plan->view->now_us, .kind = kind, .component = component};
+    struct pleat_event fresh;
+    memset(&fresh, 0, sizeof(fresh)); /* all of it: decisions are compared byte by byte */
+    fresh.time_us = plan->view->now_us;
+    fresh.kind = kind;
+    fresh.component = component;
     if (pleat_array_push(&plan->decisions, fresh)) {
         plan->failed = 1;
         return NULL;
