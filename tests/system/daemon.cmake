@@ -1,0 +1,16 @@
+# pleatd with everything real: command line, agent, MPI applications that misbehave.
+if(TARGET pleatd AND TARGET app-loop)
+  find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
+  if(EXISTS ${test_dir}/replay_log.c)
+    add_executable(replay-log ${test_dir}/replay_log.c)
+    target_link_libraries(replay-log PRIVATE pleat-sim pleat-core pleat-store)
+    set_target_properties(replay-log PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  endif()
+  file(GLOB daemon_tests CONFIGURE_DEPENDS ${test_dir}/daemon/test_*.py)
+  foreach(daemon_test ${daemon_tests})
+    string(REGEX REPLACE ".*/test_(.*)\\.py" "\\1" part ${daemon_test})
+    add_test(NAME system-daemon-${part} COMMAND ${PYTEST} -q -p no:cacheprovider ${daemon_test})
+    set_tests_properties(system-daemon-${part} PROPERTIES LABELS system TIMEOUT 300
+      ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
+  endforeach()
+endif()
