@@ -339,6 +339,7 @@ int main(int argc, char **argv)
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on files is a log that cannot be written, not the end */
     umask(077);
     int rc = pleat_paths_init(&d->paths, &err);
     if (!rc)
