@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -45,10 +46,17 @@ static void start_errors_copy(struct errors_copy *copy, int64_t job)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void finish_errors_copy(struct errors_copy *copy)
+/* Waits until all is copied. When the daemon is lost, the thread sees that for itself, as a rule:
+ * then it is given a moment only, and left alone if it does not. */
+static void finish_errors_copy(struct errors_copy *copy, bool lost)
 {
-    if (copy->started)
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += 1;
+    if (copy->started && !lost)
         pthread_join(copy->thread, NULL);
+    else if (copy->started && pthread_timedjoin_np(copy->thread, NULL, &limit))
+        return;
     pleat_client_close(copy->output.client);
 }
 
@@ -119,14 +127,15 @@ static int ending(struct pleat_client *client, int64_t job, int *exit_code)
 
 static int attend(struct pleat_client *client, int64_t job)
 {
-    struct errors_copy errors;
+    static struct errors_copy copy; /* a thread left alone may use it to the end of the program */
+    struct errors_copy *errors = &copy;
     int cancelled = 0, exit_code = PLEAT_EXIT_BEFORE_RUN;
-    start_errors_copy(&errors, job);
+    start_errors_copy(errors, job);
     int code = copy_output(client, job, &cancelled);
     pleat_client_set_interrupt(client, NULL);
-    if (code) /* the daemon is gone: so is the other connection, or it does not matter */
+    finish_errors_copy(errors, code != 0);
+    if (code)
         return code;
-    finish_errors_copy(&errors);
     pleat_interrupt_again();
     code = ending(client, job, &exit_code);
     return code ? code : cancelled ? cancelled : exit_code;

@@ -75,6 +75,9 @@ const char *pleat_gantt_use_name(enum pleat_gantt_use use);
 void pleat_gantt_add_text(const struct pleat_gantt *gantt, const struct pleat_term *term,
                           int height, struct pleat_string *out);
 
+/* The colour (of 256) of the job with that index, in the chart in characters. */
+int pleat_gantt_text_colour(size_t job);
+
 /* The chart as an SVG document. */
 void pleat_gantt_add_svg(const struct pleat_gantt *gantt, struct pleat_string *out);
 /* Writes it to a file, replacing it as a whole. */

@@ -12,6 +12,11 @@ static const int colours[] = {32, 214, 36, 175, 75, 166, 228, 62, 125, 143, 73, 
 #define LETTER_COUNT (sizeof(letters) - 1)
 #define COLOUR_COUNT (sizeof(colours) / sizeof(colours[0]))
 
+int pleat_gantt_text_colour(size_t job)
+{
+    return colours[job % COLOUR_COUNT];
+}
+
 struct canvas {
     const struct pleat_gantt *gantt;
     const struct pleat_term *term;
@@ -20,6 +25,7 @@ struct canvas {
     int rows;
     int label; /* width of the labels at the left */
     int columns;
+    int style;          /* in force on the terminal, see set_style */
     bool held_shown;    /* some cell is of processors held, not run on */
     double *run, *held; /* per column and job, processor seconds; of one row at a time */
 };
@@ -52,21 +58,30 @@ static void add_interval(struct canvas *c, const struct pleat_gantt_interval *in
     }
 }
 
+/* Colours are switched only where they change. style: the job's colour, 0 for none; negative where
+ * processors are held only. */
+static void set_style(struct canvas *c, int style)
+{
+    if (!c->term->colour || style == c->style)
+        return;
+    if (c->style)
+        pleat_string_add(c->out, "\033[0m");
+    if (style > 0)
+        pleat_string_addf(c->out, "\033[38;5;16;48;5;%dm", style);
+    else if (style < 0)
+        pleat_string_addf(c->out, "\033[38;5;%dm", -style);
+    c->style = style;
+}
+
 static void add_cell(struct canvas *c, size_t job, bool held)
 {
-    char letter = letter_of(job);
-    if (held)
+    char letter[2] = {letter_of(job), 0};
+    if (held) {
         c->held_shown = true;
-    if (!c->term->colour) {
-        char text[2] = {held ? (char)(letter - 'A' + 'a') : letter, 0};
-        pleat_string_add(c->out, text);
-    } else if (held) {
-        pleat_string_addf(c->out, "\033[38;5;%dm%s\033[0m", colours[job % COLOUR_COUNT],
-                          c->term->utf8 ? "\u2592" : (char[2]){(char)(letter - 'A' + 'a'), 0});
-    } else {
-        pleat_string_addf(c->out, "\033[38;5;16;48;5;%dm%c\033[0m", colours[job % COLOUR_COUNT],
-                          letter);
+        letter[0] = (char)(letter[0] - 'A' + 'a');
     }
+    set_style(c, held ? -pleat_gantt_text_colour(job) : pleat_gantt_text_colour(job));
+    pleat_string_add(c->out, held && c->term->colour && c->term->utf8 ? "\u2592" : letter);
 }
 
 /* The job that has most of a cell is shown there, if the cell is not mostly idle. */
@@ -82,8 +97,10 @@ static void add_column(struct canvas *c, int column, double capacity)
     }
     if (jobs > 0 && total >= capacity / 2)
         add_cell(c, best, held[best] > run[best]);
-    else
+    else {
+        set_style(c, 0);
         pleat_string_add(c->out, c->term->utf8 ? "\u00b7" : ".");
+    }
 }
 
 static void add_label(struct canvas *c, int row)
@@ -113,6 +130,7 @@ static void add_row(struct canvas *c, int row)
     add_label(c, row);
     for (int column = 0; column < c->columns; column++)
         add_column(c, column, (gantt->to_s - gantt->from_s) / c->columns * (double)slots);
+    set_style(c, 0);
     pleat_string_add(c->out, "\n");
 }
 
@@ -173,6 +191,7 @@ static void add_legend(struct canvas *c)
         pleat_string_add(c->out, at ? "   " : "");
         at += width + (at ? 3 : 0);
         add_cell(c, i, false);
+        set_style(c, 0);
         pleat_string_add(c->out, entry.text ? entry.text : "");
         pleat_string_finish(&entry);
     }

@@ -26,7 +26,8 @@ static void add_bar(const struct pleat_mix_progress *progress, const struct plea
                    ? (job->processors * length + mix->processors - 1) / mix->processors
                    : 0;
     if (colour)
-        pleat_string_add(line, "\033[36m");
+        pleat_string_addf(line, "\033[38;5;%dm",
+                          pleat_gantt_text_colour((size_t)(job - mix->jobs.items)));
     for (int i = 0; i < length; i++) {
         if (i == full && colour)
             pleat_string_add(line, "\033[2m");

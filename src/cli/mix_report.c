@@ -110,11 +110,24 @@ int pleat_mix_expect(const char *expected, const struct pleat_mix *mix, struct p
 
 /* ---- for people ---- */
 
+/* "6 x 82 ms": how many, and what one cost on average. */
+static void add_costs(const struct costs *costs, const struct pleat_term *term,
+                      struct pleat_string *out)
+{
+    char span[PLEAT_TIME_SIZE];
+    pleat_string_addf(out, "%d", costs->grown + costs->shrunk);
+    if (costs->known)
+        pleat_string_addf(out, " %s %s", term->utf8 ? "\u00d7" : "x",
+                          pleat_time_span(costs->total_s / costs->known, span));
+    if (costs->failed)
+        pleat_string_addf(out, ", %d failed", costs->failed);
+}
+
 static void add_row(struct pleat_table *table, const struct pleat_term *term,
                     const struct pleat_mix *mix, const struct pleat_mix_job *job)
 {
     struct costs costs = costs_of(job);
-    struct pleat_string sizes = {0}, ending = {0};
+    struct pleat_string sizes = {0}, resizes = {0}, ending = {0};
     const json_t *history = json_object_get(job->report, "history");
     pleat_table_row(table);
     pleat_table_setf(table, 0, job->job ? "%lld" : "-", (long long)job->job);
@@ -125,19 +138,19 @@ static void add_row(struct pleat_table *table, const struct pleat_term *term,
     pleat_table_set_span(table, 5, response_of(job));
     pleat_sizes_add_text(term, pleat_reply_array(history, "sizes"), &sizes);
     pleat_table_set(table, 6, sizes.text);
-    pleat_table_setf(table, 7, costs.failed ? "%d (+%d failed)" : "%d", costs.grown + costs.shrunk,
-                     costs.failed);
-    pleat_table_set_span(table, 8, costs.known ? costs.total_s / costs.known : (double)NAN);
-    pleat_table_set_span(table, 9, costs.known ? costs.total_s : (double)NAN);
+    add_costs(&costs, term, &resizes);
+    pleat_table_set(table, 7, resizes.text);
+    pleat_table_set_span(table, 8, costs.known ? costs.total_s : (double)NAN);
     if (job->report)
         pleat_job_add_ending(job->report, &ending);
     if (job->result)
-        pleat_string_addf(&ending, ", result %s", job->result);
-    pleat_table_set(table, 10, ending.text ? ending.text : "not run");
+        pleat_string_addf(&ending, ", %s", job->result);
+    pleat_table_set(table, 9, ending.text ? ending.text : "not run");
     bool good = job->report && pleat_job_succeeded(job->report) &&
                 (!job->result || !strcmp(job->result, "ok"));
-    pleat_table_colour(table, 10, good ? "green" : "red");
+    pleat_table_colour(table, 9, good ? "green" : "red");
     pleat_string_finish(&sizes);
+    pleat_string_finish(&resizes);
     pleat_string_finish(&ending);
 }
 
@@ -166,9 +179,8 @@ int pleat_mix_print(const struct pleat_mix *mix, const struct pleat_gantt *gantt
         {"JOB", PLEAT_COLUMN_NUMBER},     {"NAME", PLEAT_COLUMN_CUT},
         {"ARRIVED", PLEAT_COLUMN_NUMBER}, {"WAIT", PLEAT_COLUMN_NUMBER},
         {"RUN", PLEAT_COLUMN_NUMBER},     {"RESPONSE", PLEAT_COLUMN_NUMBER},
-        {"SIZES", PLEAT_COLUMN_CUT},      {"RESIZES", PLEAT_COLUMN_NUMBER},
-        {"EACH", PLEAT_COLUMN_NUMBER},    {"ALL", PLEAT_COLUMN_NUMBER},
-        {"ENDED", PLEAT_COLUMN_CUT}};
+        {"SIZES", PLEAT_COLUMN_TEXT},     {"RESIZES", PLEAT_COLUMN_TEXT},
+        {"COST", PLEAT_COLUMN_NUMBER},    {"ENDED", PLEAT_COLUMN_CUT}};
     struct pleat_term term;
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     pleat_term_init(&term);

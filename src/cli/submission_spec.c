@@ -118,18 +118,17 @@ static int find_program(const struct pleat_submission *s, struct plan *plan,
         return pleat_error_set(err, PLEAT_E_PERMISSION, "'%s' cannot be executed: it is %s", path,
                                access(absolute, X_OK) ? "not marked executable"
                                                       : "no regular file");
-    /* not the target of links: programs may look at the name they were called by */
-    if (*path == '/') {
-        memcpy(plan->program, path, sizeof(path));
-        return 0;
-    }
-    char here[PATH_MAX];
-    if (!getcwd(here, sizeof(here)))
-        return pleat_error_sys(err, errno, "cannot tell the current directory");
-    length = snprintf(plan->program, sizeof(plan->program), "%s/%s", here,
-                      strncmp(path, "./", 2) ? path : path + 2);
-    if (length < 0 || (size_t)length >= sizeof(plan->program))
-        return pleat_error_set(err, PLEAT_E_TOOBIG, "the program's path is too long");
+    /* The directory is resolved, the program's own name is not: it may be a link, and programs may
+     * look at the name they were called by. */
+    char *name_at = strrchr(path, '/');
+    if (name_at)
+        *name_at++ = 0;
+    char *resolved = realpath(name_at ? (*path ? path : "/") : ".", absolute);
+    length =
+        snprintf(plan->program, sizeof(plan->program), "%s/%s",
+                 !resolved || !strcmp(absolute, "/") ? "" : absolute, name_at ? name_at : path);
+    if (!resolved || length < 0 || (size_t)length >= sizeof(plan->program))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the path of program '%s' is too long", name);
     return 0;
 }
 

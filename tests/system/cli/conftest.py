@@ -1,9 +1,13 @@
+import fcntl
 import os
 import pathlib
+import pty
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 import pytest
 
@@ -40,6 +44,24 @@ class Cli:
         return subprocess.run([PLEAT, *args], env=dict(self.env, **(env or {})), timeout=60,
                               stdout=more.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
                               text=True, **more)
+
+
+def on_terminal(cli, *args, env=None, size=(24, 80)):
+    """What pleat writes to a terminal of that many rows and columns, and its exit code."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+    process = subprocess.Popen([PLEAT, *args], env=dict(cli.env, **(env or {})), stdin=theirs,
+                               stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            some = os.read(ours, 65536)
+        except OSError:  # the last one that had it open has closed it
+            break
+        text += some
+    os.close(ours)
+    return text.decode(), process.wait(60)
 
 
 @pytest.fixture

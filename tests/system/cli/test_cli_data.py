@@ -2,12 +2,12 @@
 
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
 
 import pytest
+from conftest import on_terminal
 from fake_pleatd import Failure
 from story import EVENTS, JOBS, answers
 
@@ -92,27 +92,6 @@ def test_tables_fit_narrow_widths(cli, columns):
     assert width <= max(int(columns), 62)  # numbers are never cut: they need 62 columns
     assert "longer-than-any-column" not in done.stdout
     assert "longer-than-any-column" in whole  # a pipe has no width
-
-
-def on_terminal(cli, *args, env=None):
-    """What pleat writes to a terminal, and its exit code."""
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.environ.clear()
-        os.environ.update(dict(cli.env, **(env or {})))
-        from conftest import PLEAT
-        os.execv(PLEAT, [PLEAT, *args])
-    text = b""
-    while True:
-        try:
-            some = os.read(fd, 65536)
-        except OSError:
-            break
-        if not some:
-            break
-        text += some
-    os.close(fd)
-    return text.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def test_colour_only_where_it_is_wanted(cli):

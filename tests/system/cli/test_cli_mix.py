@@ -3,11 +3,13 @@
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
 
 import pytest
+from conftest import on_terminal
 from fake_pleatd import Failure
 from story import JOBS, SITES, history
 
@@ -173,9 +175,22 @@ def test_a_run(cli):
     assert sum("running -> done" in line for line in lines) == 3
     table = lines.index("") + 1
     assert lines[table].split() == \
-        "JOB NAME ARRIVED WAIT RUN RESPONSE SIZES RESIZES EACH ALL ENDED".split()
-    assert all("exit 0, result ok" in line for line in lines[table + 1:table + 4])
+        "JOB NAME ARRIVED WAIT RUN RESPONSE SIZES RESIZES COST ENDED".split()
+    assert all("exit 0, ok" in line for line in lines[table + 1:table + 4])
     assert "makespan" in lines[table + 5] and "A job 1 first" in done.stdout
+
+
+def test_progress_on_a_terminal(cli):
+    """A block of lines that is redrawn, no wider than the terminal."""
+    with cli.fake(Machine(lasts=0.7).answers()):
+        text, code = on_terminal(cli, "mix", with_program(cli), size=(24, 60))
+    assert code == 0
+    blocks = text.split("\033[4A")
+    assert len(blocks) >= 2
+    for block in blocks[1:]:
+        lines = re.sub("\033\\[[0-9;]*[A-Za-z]", "", block.split("\033[J")[0]).splitlines()
+        assert max(len(line.rstrip("\r")) for line in lines) < 60
+    assert "first" in blocks[1] and "running" in blocks[1] and "8 processors" in blocks[1]
 
 
 def test_json(cli):
