@@ -1,0 +1,256 @@
+#include "core_scenarios_hand.h"
+
+#include <string.h>
+
+static void check(struct hand *hand)
+{
+    struct pleat_error err = {0};
+    if (pleat_core_check(hand->core, &err))
+        fail_msg("%s", err.text);
+}
+
+int hand_feed(struct hand *hand, struct pleat_event event)
+{
+    event.time_us = hand->now_us;
+    memset(&hand->err, 0, sizeof(hand->err));
+    int rc = pleat_core_apply(hand->core, &event, &hand->effects, &hand->err);
+    check(hand);
+    while (pleat_core_wants_pass(hand->core)) {
+        struct pleat_error err = {0};
+        if (pleat_core_pass(hand->core, hand->now_us, &hand->decisions, &hand->effects, &err))
+            fail_msg("a pass failed: %s", err.text);
+        check(hand);
+    }
+    return rc;
+}
+
+static void feed(struct hand *hand, struct pleat_event event)
+{
+    if (hand_feed(hand, event) < 0)
+        fail_msg("'%s' was refused: %s", pleat_event_name(event.kind), hand->err.text);
+}
+
+void hand_init(struct hand *hand, int32_t capacity)
+{
+    memset(hand, 0, sizeof(*hand));
+    hand->now_us = 1000 * SECONDS;
+    assert_int_equal(pleat_core_create(&hand->core), 0);
+    hand_policy(hand, PLEAT_MALLEABILITY, "none");
+    struct pleat_event site = {.kind = PLEAT_EV_SITE, .u.site = {.capacity = capacity}};
+    feed(hand, site);
+}
+
+void hand_finish(struct hand *hand)
+{
+    pleat_core_destroy(hand->core);
+    pleat_array_finish(&hand->effects);
+    pleat_array_finish(&hand->decisions);
+}
+
+void hand_sleep(struct hand *hand, int64_t us)
+{
+    struct pleat_event time = {.kind = PLEAT_EV_TIME, .component = PLEAT_NONE};
+    hand->now_us += us;
+    feed(hand, time);
+}
+
+void hand_policy(struct hand *hand, enum pleat_question question, const char *name)
+{
+    const struct pleat_policy *policy = pleat_policy_find(question, name);
+    assert_non_null(policy);
+    struct pleat_event event = {
+        .kind = PLEAT_EV_POLICY,
+        .component = PLEAT_NONE,
+        .u.policy = {.question = question, .policy = policy->number, .version = policy->version}};
+    feed(hand, event);
+}
+
+void hand_parameter(struct hand *hand, enum pleat_parameter which, int64_t value)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_PARAMETER,
+                                .component = PLEAT_NONE,
+                                .u.parameter = {.which = which, .value = value}};
+    feed(hand, event);
+}
+
+const struct pleat_component *hand_job(const struct hand *hand, uint32_t job)
+{
+    return &pleat_core_view(hand->core)->components[job];
+}
+
+const struct pleat_site *hand_site(const struct hand *hand)
+{
+    return &pleat_core_view(hand->core)->sites[0];
+}
+
+int hand_count(const struct hand *hand, unsigned kind)
+{
+    int count = 0;
+    for (size_t i = hand->mark; i < hand->effects.count; i++)
+        count += hand->effects.items[i].kind == kind;
+    return count;
+}
+
+struct pleat_effect hand_last(const struct hand *hand, unsigned kind)
+{
+    for (size_t i = hand->effects.count; i > 0; i--)
+        if (hand->effects.items[i - 1].kind == kind)
+            return hand->effects.items[i - 1];
+    fail_msg("no effect of kind %u", kind);
+    return (struct pleat_effect){0};
+}
+
+void hand_mark(struct hand *hand)
+{
+    hand->mark = hand->effects.count;
+}
+
+enum pleat_outcome hand_outcome(const struct hand *hand)
+{
+    for (size_t i = hand->effects.count; i > hand->mark; i--)
+        if (hand->effects.items[i - 1].kind == PLEAT_NOTE_RESIZE &&
+            hand->effects.items[i - 1].u.change.outcome)
+            return (enum pleat_outcome)hand->effects.items[i - 1].u.change.outcome;
+    return PLEAT_OUTCOME_NONE;
+}
+
+uint32_t hand_submit(struct hand *hand, enum pleat_job_kind kind, int32_t minimum, int32_t maximum,
+                     int32_t initial)
+{
+    uint32_t component = pleat_core_next_component(hand->core);
+    struct pleat_event event = {.kind = PLEAT_EV_SUBMIT,
+                                .flags = hand->flags,
+                                .component = component,
+                                .u.submit = {.job = component + 1,
+                                             .minimum = minimum,
+                                             .maximum = maximum,
+                                             .initial = initial,
+                                             .site = PLEAT_NONE,
+                                             .sizes_kind = hand->sizes_kind,
+                                             .job_kind = (uint8_t)kind}};
+    feed(hand, event);
+    return component;
+}
+
+uint32_t hand_run(struct hand *hand, int32_t minimum, int32_t maximum, int32_t size)
+{
+    uint32_t job = hand_submit(hand, PLEAT_MALLEABLE, minimum, maximum, size);
+    assert_int_equal(hand_claimed(hand, hand_last(hand, PLEAT_DO_CLAIM), size), 0);
+    assert_int_equal(hand_started(hand, job), 0);
+    assert_int_equal(hand_job(hand, job)->state, PLEAT_RUNNING);
+    assert_int_equal(hand_job(hand, job)->processors, size);
+    hand_mark(hand);
+    return job;
+}
+
+int hand_demand(struct hand *hand, uint32_t job, int32_t size, bool mandatory)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_DEMAND,
+                                .flags = (uint16_t)(mandatory ? PLEAT_MANDATORY : 0),
+                                .component = job,
+                                .u.demand.processors = size};
+    return hand_feed(hand, event);
+}
+
+int hand_limits(struct hand *hand, uint32_t job, int32_t minimum, int32_t maximum)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_LIMITS,
+                                .component = job,
+                                .u.limits = {.minimum = minimum, .maximum = maximum}};
+    return hand_feed(hand, event);
+}
+
+int hand_cancel(struct hand *hand, uint32_t job)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_CANCEL, .component = job};
+    return hand_feed(hand, event);
+}
+
+int hand_resize(struct hand *hand, uint32_t job, int32_t size, uint32_t waiter)
+{
+    int32_t change = size - hand_job(hand, job)->processors;
+    struct pleat_event event = {.kind = PLEAT_EV_RESIZE,
+                                .flags = (uint16_t)(change < 0 ? PLEAT_MANDATORY : 0),
+                                .component = job,
+                                .u.resize = {.offered = change,
+                                             .accepted = change,
+                                             .processors = size,
+                                             .processes = size,
+                                             .waiter = waiter}};
+    return hand_feed(hand, event);
+}
+
+static int claim_event(struct hand *hand, uint16_t kind, struct pleat_effect claim, int32_t count,
+                       enum pleat_reason reason)
+{
+    struct pleat_event event = {.kind = kind,
+                                .component = claim.u.claim.index,
+                                .u.claim = {.claim = claim.id, .count = count, .reason = reason}};
+    return hand_feed(hand, event);
+}
+
+int hand_claimed(struct hand *hand, struct pleat_effect claim, int32_t count)
+{
+    struct pleat_event piece = {.kind = PLEAT_EV_PIECE,
+                                .component = claim.u.claim.index,
+                                .u.piece = {.claim = claim.id,
+                                            .first = (uint32_t)claim.id * 100,
+                                            .count = (uint32_t)count}};
+    (void)hand_feed(hand, piece); /* stale where the claim is */
+    return claim_event(hand, PLEAT_EV_CLAIMED, claim, count, PLEAT_REASON_NONE);
+}
+
+int hand_claim_failed(struct hand *hand, struct pleat_effect claim, enum pleat_reason reason)
+{
+    return claim_event(hand, PLEAT_EV_CLAIM_FAILED, claim, 0, reason);
+}
+
+int hand_lost(struct hand *hand, struct pleat_effect claim)
+{
+    return claim_event(hand, PLEAT_EV_LOST, claim, claim.u.claim.count, PLEAT_REASON_NONE);
+}
+
+int hand_release_all(struct hand *hand)
+{
+    int count = 0;
+    for (uint32_t i = 0; i < pleat_core_claim_count(hand->core); i++) {
+        const struct pleat_claim *claim = pleat_core_claim(hand->core, i);
+        if (claim->state != PLEAT_CLAIM_RELEASING)
+            continue;
+        struct pleat_effect effect = {.id = claim->id, .u.claim.index = i};
+        assert_int_equal(claim_event(hand, PLEAT_EV_RELEASED, effect, 0, PLEAT_REASON_NONE), 0);
+        count++;
+    }
+    return count;
+}
+
+int hand_started(struct hand *hand, uint32_t job)
+{
+    struct pleat_event event = {
+        .kind = PLEAT_EV_STARTED, .component = job, .u.exit.run = hand_job(hand, job)->run};
+    return hand_feed(hand, event);
+}
+
+int hand_exited(struct hand *hand, uint32_t job, int32_t code)
+{
+    struct pleat_event event = {
+        .kind = PLEAT_EV_EXITED,
+        .component = job,
+        .u.exit = {.run = hand_job(hand, job)->run, .code = code, .reason = PLEAT_REASON_EXIT}};
+    return hand_feed(hand, event);
+}
+
+int hand_change(struct hand *hand, uint16_t kind, uint32_t job, int32_t size)
+{
+    uint64_t resize = 0;
+    for (size_t i = 0; i < hand->effects.count; i++)
+        if (hand->effects.items[i].kind == PLEAT_NOTE_RESIZE &&
+            hand->effects.items[i].component == job)
+            resize = hand->effects.items[i].id;
+    assert_true(resize != 0);
+    struct pleat_event event = {
+        .kind = kind,
+        .component = job,
+        .u.change = {.resize = resize, .processors = size, .processes = size}};
+    return hand_feed(hand, event);
+}

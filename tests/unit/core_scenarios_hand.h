@@ -1,0 +1,69 @@
+/* core_scenarios_hand.h - a core fed by hand: the test plays users, sites, applications and time.
+ *
+ * After every event everything is recounted. Policies grow and shrink nobody (malleability none);
+ * a test asks for a resize itself, as user or in the place of a policy. */
+#ifndef PLEAT_TESTS_UNIT_CORE_SCENARIOS_HAND_H
+#define PLEAT_TESTS_UNIT_CORE_SCENARIOS_HAND_H
+
+#include "test.h"
+
+#include "core/core.h"
+
+#define SECONDS INT64_C(1000000)
+
+struct hand {
+    struct pleat_core *core;
+    struct pleat_effects effects; /* all since hand_init */
+    struct pleat_events decisions;
+    int64_t now_us;
+    size_t mark; /* effects from here on are new: see hand_new */
+    struct pleat_error err;
+    uint16_t flags; /* of the jobs submitted from now on */
+    uint8_t sizes_kind;
+};
+
+/* One site of so many processors, threshold 0. */
+void hand_init(struct hand *hand, int32_t capacity);
+void hand_finish(struct hand *hand);
+/* Applies, and lets the policies decide. The result of apply. */
+int hand_feed(struct hand *hand, struct pleat_event event);
+/* Time passes, then TIME is applied. */
+void hand_sleep(struct hand *hand, int64_t us);
+void hand_policy(struct hand *hand, enum pleat_question question, const char *name);
+void hand_parameter(struct hand *hand, enum pleat_parameter which, int64_t value);
+
+const struct pleat_component *hand_job(const struct hand *hand, uint32_t job);
+const struct pleat_site *hand_site(const struct hand *hand);
+/* How many effects of a kind were given since the mark. */
+int hand_count(const struct hand *hand, unsigned kind);
+/* The latest effect of a kind; fails the test where there is none. */
+struct pleat_effect hand_last(const struct hand *hand, unsigned kind);
+/* Effects so far are old news. */
+void hand_mark(struct hand *hand);
+/* The outcome with which a resize ended since the mark; NONE: none did. */
+enum pleat_outcome hand_outcome(const struct hand *hand);
+
+/* ---- users ---- */
+uint32_t hand_submit(struct hand *hand, enum pleat_job_kind kind, int32_t minimum, int32_t maximum,
+                     int32_t initial);
+/* A malleable job that runs on `size`. */
+uint32_t hand_run(struct hand *hand, int32_t minimum, int32_t maximum, int32_t size);
+int hand_demand(struct hand *hand, uint32_t job, int32_t size, bool mandatory);
+int hand_limits(struct hand *hand, uint32_t job, int32_t minimum, int32_t maximum);
+int hand_cancel(struct hand *hand, uint32_t job);
+/* ---- in the place of a policy ---- */
+int hand_resize(struct hand *hand, uint32_t job, int32_t size, uint32_t waiter);
+/* ---- the site ---- */
+/* Answers a claim or release effect. */
+int hand_claimed(struct hand *hand, struct pleat_effect claim, int32_t count);
+int hand_claim_failed(struct hand *hand, struct pleat_effect claim, enum pleat_reason reason);
+int hand_lost(struct hand *hand, struct pleat_effect claim);
+/* Answers all releases since the last such call; how many. */
+int hand_release_all(struct hand *hand);
+/* ---- the application ---- */
+int hand_started(struct hand *hand, uint32_t job);
+int hand_exited(struct hand *hand, uint32_t job, int32_t code);
+/* ANSWER, APPLIED, VACATED, RESIZE_FAILED, WITHDRAWN of the latest resize of a job. */
+int hand_change(struct hand *hand, uint16_t kind, uint32_t job, int32_t size);
+
+#endif
