@@ -244,6 +244,8 @@ static void finish(struct daemon *d)
     if (d->listener) {
         note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", "ended"));
         turn_run(d);
+        pleat_store_close(d->store); /* whoever sees a connection closed finds the log closed */
+        d->store = NULL;
         pleat_listener_close(d->listener);
         agents_quit(d);
         clients_close(d);
