@@ -3,3 +3,7 @@ foreach(name resize life)
     SOURCES ${test_dir}/core_scenarios_${name}_test.c ${test_dir}/core_scenarios_hand.c
     DEPS pleat-core)
 endforeach()
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+add_test(NAME unit-core-scenarios-doc
+  COMMAND ${Python3_EXECUTABLE} ${test_dir}/core_scenarios_doc_test.py ${CMAKE_SOURCE_DIR})
+set_tests_properties(unit-core-scenarios-doc PROPERTIES LABELS unit TIMEOUT 60)

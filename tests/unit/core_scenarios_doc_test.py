@@ -1,0 +1,55 @@
+"""Every scenario has a row in docs/resize-contract.md, every row names a scenario that exists, and
+every outcome is there with the name that users see."""
+import re
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(sys.argv.pop(1))
+
+
+def scenarios():
+    names = set()
+    for file in (ROOT / "tests/unit").glob("core_scenarios_*_test.c"):
+        names |= set(re.findall(r"cmocka_unit_test\((test_\w+)\)", file.read_text()))
+    return names - {"test_every_outcome_was_met"}
+
+
+def outcomes():
+    text = (ROOT / "src/model/types.c").read_text()
+    names = re.findall(r'\[PLEAT_OUTCOME_(\w+)\] = "([^"]+)"', text)
+    return {name for constant, name in names if constant != "NONE"}
+
+
+def rows():
+    """The cells of every row of every table, after its header."""
+    tables, inside = [], False
+    for line in (ROOT / "docs/resize-contract.md").read_text().splitlines():
+        if not line.startswith("|"):
+            inside = False
+        elif re.fullmatch(r"[|-]+", line):
+            inside = True
+        elif inside:
+            tables.append([cell.strip() for cell in line.strip("|").split("|")])
+    return tables
+
+
+class Contract(unittest.TestCase):
+    def test_rows_and_scenarios_are_the_same(self):
+        named = set()
+        for row in rows():
+            tests = re.findall(r"`(test_\w+)`", row[-1])
+            self.assertTrue(tests, f"no test is named in: {row}")
+            named |= set(tests)
+        self.assertGreater(len(named), 50)
+        self.assertEqual(named, scenarios())
+
+    def test_outcomes_are_those_of_the_program(self):
+        known, used = outcomes(), set()
+        for row in rows():
+            if len(row) == 4 and row[2] and row[2] != "(goes on)":
+                used |= {outcome.strip() for outcome in row[2].split(";")}
+        self.assertEqual(used, known)
+
+
+unittest.main()
