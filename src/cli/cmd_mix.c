@@ -14,7 +14,7 @@ static const char *const questions[] = {"approach", "queue", "placement", "molda
                                         "malleability"};
 
 #define QUESTION_COUNT (sizeof(questions) / sizeof(questions[0]))
-#define FIRST_QUESTION 100 /* values of their options */
+#define FIRST_QUESTION 300 /* values of their options, beyond all letters */
 
 struct request {
     const char *svg;

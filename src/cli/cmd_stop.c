@@ -1,13 +1,29 @@
-#include <stdio.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/reply.h"
 
-/* Waits until the daemon has closed the connection, that is, ended. */
-static void wait_for_end(struct pleat_client *client)
+/* A handle for the daemon's process, or -1 where it is not known. */
+static int process_of(const struct pleat_client *client)
+{
+    int pid = pleat_reply_small(pleat_client_hello(client), "pid", 0, INT_MAX);
+    return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+/* Waits until the daemon has closed the connection, and then until its process has ended: only then
+ * are its files at rest. */
+static void wait_for_end(struct pleat_client *client, int process)
 {
     const struct pleat_message *message;
+    struct pollfd polled = {.fd = process, .events = POLLIN};
     while (pleat_client_next_notification(client, -1, &message, NULL) == 1)
+        ;
+    while (process >= 0 && poll(&polled, 1, -1) < 0 && errno == EINTR)
         ;
 }
 
@@ -27,9 +43,12 @@ static int stop(bool force)
         pleat_fail(&err);
         return PLEAT_EXIT_NO_DAEMON;
     }
+    int process = process_of(client);
     int code = pleat_daemon_ask(client, "stop", json_pack("{s:b}", "force", force), NULL);
     if (!code)
-        wait_for_end(client);
+        wait_for_end(client, process);
+    if (process >= 0)
+        close(process);
     pleat_client_close(client);
     return code;
 }

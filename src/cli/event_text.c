@@ -5,6 +5,11 @@
 #include "cli/reply.h"
 #include "cli/timefmt.h"
 
+static void add_processors(struct pleat_string *out, const char *before, int64_t count)
+{
+    pleat_string_addf(out, "%s%lld processor%s", before, (long long)count, count == 1 ? "" : "s");
+}
+
 static void add_pieces(const json_t *event, struct pleat_string *out)
 {
     size_t i;
@@ -60,8 +65,7 @@ void pleat_event_add_text(const json_t *event, struct pleat_string *out)
         if (reason)
             pleat_string_addf(out, " (%s)", reason);
     } else if (!strcmp(kind, "size")) {
-        pleat_string_addf(out, "runs on %lld processors",
-                          (long long)pleat_reply_int(event, "processors", 0));
+        add_processors(out, "runs on ", pleat_reply_int(event, "processors", 0));
     } else if (!strcmp(kind, "slots")) {
         pleat_string_addf(
             out, "%lld processors for %s: %s", (long long)pleat_reply_int(event, "count", 0),
@@ -74,9 +78,8 @@ void pleat_event_add_text(const json_t *event, struct pleat_string *out)
                           (long long)pleat_reply_int(event, "min", 0),
                           (long long)pleat_reply_int(event, "max", 0));
     } else if (!strcmp(kind, "background")) {
-        pleat_string_addf(out, "%lld processors of %s are used by others",
-                          (long long)pleat_reply_int(event, "processors", 0),
-                          pleat_reply_text(event, "site", "?"));
+        add_processors(out, "others use ", pleat_reply_int(event, "processors", 0));
+        pleat_string_addf(out, " of %s", pleat_reply_text(event, "site", "?"));
     } else if (!strcmp(kind, "policy")) {
         pleat_string_addf(out, "policy for %s: %s", pleat_reply_text(event, "question", "?"),
                           pleat_reply_text(event, "name", "?"));

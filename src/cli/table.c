@@ -46,7 +46,13 @@ struct pleat_table *pleat_table_create(const struct pleat_column *columns, size_
         int flags = flags_of(columns[i].kind);
         if (!table->term.limited)
             flags &= SCOLS_FL_RIGHT; /* in a pipe nothing is cut */
-        table->failed = !scols_table_new_column(table->scols, columns[i].title, 0, flags);
+        struct libscols_column *column =
+            scols_table_new_column(table->scols, columns[i].title, 0, flags);
+        table->failed = !column;
+        if (column && flags & SCOLS_FL_WRAP) {
+            scols_column_set_safechars(column, "\n");
+            scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
+        }
     }
     scols_table_enable_colors(table->scols, table->term.colour);
     scols_table_enable_ascii(table->scols, !table->term.utf8);
@@ -75,12 +81,30 @@ void pleat_table_row(struct pleat_table *table)
     table->failed = !table->line;
 }
 
+/* Breaks lines between words, after at most `width` characters where a word allows it. */
+static void wrap(char *text, int width)
+{
+    char *line = text, *space = NULL;
+    for (char *at = text; *at; at++) {
+        if (*at == ' ')
+            space = at;
+        if (space && at - line >= width) {
+            *space = '\n';
+            line = space + 1;
+            space = NULL;
+        }
+    }
+}
+
 void pleat_table_set(struct pleat_table *table, size_t column, const char *text)
 {
     if (!table || table->failed)
         return;
     struct pleat_string clean = {0};
     pleat_term_add(&table->term, &clean, text && *text ? text : "-", 0);
+    struct libscols_column *about = scols_table_get_column(table->scols, column);
+    if (about && scols_column_is_wrap(about) && clean.text)
+        wrap(clean.text, table->term.width * 2 / 5);
     table->failed = clean.failed || scols_line_set_data(table->line, column, clean.text) != 0;
     pleat_string_finish(&clean);
 }

@@ -28,8 +28,7 @@ class FakeDaemon:
     def __init__(self, path, answers=None, hello=None):
         self.answers = answers or {}
         self.hello = hello or {"method": "hello", "params": {
-            "protocol": 1, "version": "0.1.0", "role": "daemon", "features": [], "pid": os.getpid(),
-            "instance": "fake"}}
+            "protocol": 1, "version": "0.1.0", "role": "daemon", "features": [], "instance": "fake"}}
         self.requests = []
         self.changed = threading.Condition()
         os.makedirs(path, mode=0o700, exist_ok=True)

@@ -227,9 +227,10 @@ def test_policies_are_restored(cli):
     machine = Machine()
     with cli.fake(machine.answers()) as fake:
         path = mix_file(cli, "0 a -- true\n")
-        assert cli("mix", path, "--approach", "pra").returncode == 0
-        assert fake.asked("configure") == [{"policies": {"approach": "pra"}},
-                                           {"policies": {"approach": "pwa"}}]
+        assert cli("mix", path, "--approach", "pra", "--malleability",
+                   "none").returncode == 0
+        assert fake.asked("configure") == [{"policies": {"approach": "pra", "malleability": "none"}},
+                                           {"policies": {"approach": "pwa", "malleability": "egs"}}]
 
 
 def test_a_policy_that_is_not_there(cli):

@@ -1,6 +1,8 @@
 """Wrong command lines: exit code 2, one line on stderr that says what is wrong; nothing is started."""
 
 import os
+import pathlib
+import re
 
 import pytest
 
@@ -72,6 +74,17 @@ def test_help(cli, command):
         assert "Exit code" in done.stdout
     if command not in ("help", "version"):
         assert "Example" in done.stdout
+
+
+def test_the_reference_has_every_option_and_code(cli):
+    text = (pathlib.Path(__file__).resolve().parents[3] / "docs" / "commands.md").read_text()
+    for command in COMMANDS:
+        assert f"`pleat {command}" in text
+        options = set(re.findall(r"(?<![\w-])--[a-z-]+", cli("help", command).stdout))
+        assert {option for option in options if f"`{option}" not in text} <= {"--json"}
+    header = (pathlib.Path(__file__).resolve().parents[3] / "src/cli/exit.h").read_text()
+    for code in re.findall(r"= (\d+)", header):
+        assert re.search(rf"^\| {code}\b", text, re.M)
 
 
 def test_help_lists_all(cli):

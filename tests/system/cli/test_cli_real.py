@@ -1,0 +1,67 @@
+"""The command line with a real daemon, started on demand."""
+
+import json
+import os
+import signal
+import subprocess
+import xml.etree.ElementTree
+
+import pytest
+
+
+@pytest.fixture
+def real(cli):
+    with open(os.path.join(cli.path, "pleat.conf"), "w") as conf:
+        conf.write('site local {\n  processors = 4\n  background = ignore\n}\n')
+    yield cli
+    cli("stop", "--force")
+
+
+def test_run(real):
+    done = real("run", "--", "sh", "-c", "echo out; echo err >&2; exit 7")
+    assert (done.returncode, done.stdout, done.stderr) == (7, "out\n", "err\n")
+    assert real("run", "sh", "-c", "kill -9 $$").returncode == 137
+    done = real("run", "-n", "5", "true")
+    assert done.returncode == 125 and "has 4" in done.stderr
+    assert real("log", "1").stdout == "out\n" and real("log", "--stderr", "1").stdout == "err\n"
+    jobs = json.loads(real("ps", "--all", "--json").stdout)["jobs"]
+    assert [(job["job"], job["state"]) for job in jobs] == [(1, "failed"), (2, "failed")]
+    assert real("show", "77").returncode == 4 and real("wait", "1").returncode == 1
+    assert real("cancel", "1").returncode == 1
+
+
+def test_ctrl_c(real):
+    process = real.start("run", "sh", "-c", "echo ready; sleep 1000", stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and "cancelled" in err
+    assert json.loads(real("show", "1", "--json").stdout)["state"] == "cancelled"
+
+
+def test_stop_is_refused_while_jobs_run(real):
+    assert real("submit", "sleep", "1000").stdout == "1\n"
+    done = real("stop")
+    assert done.returncode == 1 and "--force" in done.stderr
+    assert real("stop", "--force").returncode == 0
+    assert not os.path.exists(os.path.join(real.path, "pleatd.sock"))
+
+
+def test_mix(real):
+    path = os.path.join(real.path, "test.mix")
+    with open(path, "w") as file:
+        file.write("0 a -n 2 -- sh -c 'echo RESULT ok'\n"
+                   "0 b -n 4 -- sh -c 'echo RESULT ok'\n0.1 c -- true\n")
+    svg = os.path.join(real.path, "chart.svg")
+    done = real("mix", path, "--expect", "results", "--queue", "scan", "--placement", "worst-fit",
+                "--moldability", "minimum", "--json", "--svg", svg)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert [job["result"] for job in report["jobs"]] == ["ok", "ok", None]
+    assert report["chart"]["processors"] == 4 and len(report["chart"]["intervals"]) >= 3
+    assert xml.etree.ElementTree.parse(svg)
+    info = json.loads(real("info", "--json").stdout)
+    assert info["policies"]["queue"] == "fcfs"
+    assert json.loads(real("events", "1", "--json").stdout.splitlines()[0])["kind"] == "state"
+    assert len(json.loads(real("chart", "--json").stdout)["jobs"]) == 3
