@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "daemon/config_text.h"
 
 /* libconfuse reports through a callback without an argument of ours */
 static struct pleat_error *reporting;
+static const char *reporting_path;
 
 static void report(cfg_t *cfg, const char *fmt, va_list args)
 {
@@ -18,8 +20,7 @@ static void report(cfg_t *cfg, const char *fmt, va_list args)
     if (reporting && reporting->code)
         return; /* the first is the one to mend */
     vsnprintf(text, sizeof(text), fmt, args);
-    pleat_error_set(reporting, PLEAT_E_INVALID, "%s:%d: %s",
-                    cfg && cfg->filename ? cfg->filename : "configuration", cfg ? cfg->line : 0,
+    pleat_error_set(reporting, PLEAT_E_INVALID, "%s:%d: %s", reporting_path, cfg ? cfg->line : 0,
                     text);
 }
 
@@ -195,6 +196,19 @@ static int take(cfg_t *cfg, const struct schema *schema, struct pleat_config *co
     return 0;
 }
 
+static void parse(cfg_t *cfg, const char *path, struct pleat_error *err)
+{
+    struct pleat_string text = {0};
+    if (!pleat_config_read(path, &text, err)) {
+        reporting = err;
+        reporting_path = path;
+        if (cfg_parse_buf(cfg, text.text) != CFG_SUCCESS && !err->code)
+            pleat_error_set(err, PLEAT_E_INVALID, "%s: cannot be understood", path);
+        reporting = NULL;
+    }
+    pleat_string_finish(&text);
+}
+
 int pleat_config_load(const char *path, struct pleat_config *config, struct pleat_error *err)
 {
     struct schema schema;
@@ -207,14 +221,9 @@ int pleat_config_load(const char *path, struct pleat_config *config, struct plea
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     cfg_set_error_function(cfg, report);
     set_checks(cfg, &schema);
-    reporting = &local;
-    int rc = path ? cfg_parse(cfg, path) : CFG_SUCCESS;
-    reporting = NULL;
-    if (rc == CFG_FILE_ERROR)
-        pleat_error_set(&local, PLEAT_E_NOTFOUND, "%s: cannot be read", path);
-    else if (rc != CFG_SUCCESS && !local.code)
-        pleat_error_set(&local, PLEAT_E_INVALID, "%s: cannot be understood", path);
-    if (rc == CFG_SUCCESS && take(cfg, &schema, config))
+    if (path)
+        parse(cfg, path, &local);
+    if (!local.code && take(cfg, &schema, config))
         pleat_error_set(&local, PLEAT_E_NOMEM, "out of memory");
     if (!local.code && path && !(config->path = strdup(path)))
         pleat_error_set(&local, PLEAT_E_NOMEM, "out of memory");
