@@ -95,12 +95,14 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
     int64_t id = job ? job->id : -1;
     switch (effect->kind) {
     case PLEAT_NOTE_STATE:
-        if (effect->u.state.to == PLEAT_PLACED || effect->u.state.from == PLEAT_PLACED)
+        if (effect->u.state.to == PLEAT_PLACED)
             break; /* nothing happens between placing and claiming without staging */
         note_make(d, effect->time_us, "state", id,
                   json_pack("{s:s, s:s, s:o}", "from",
-                            pleat_state_name((enum pleat_state)effect->u.state.from), "to",
-                            pleat_state_name((enum pleat_state)effect->u.state.to), "reason",
+                            pleat_state_name(effect->u.state.from == PLEAT_PLACED
+                                                 ? PLEAT_QUEUED
+                                                 : (enum pleat_state)effect->u.state.from),
+                            "to", pleat_state_name((enum pleat_state)effect->u.state.to), "reason",
                             text_or_null((enum pleat_reason)effect->u.state.reason)));
         break;
     case PLEAT_NOTE_SIZE:
