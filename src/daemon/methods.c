@@ -262,11 +262,12 @@ static int read_events(struct client *client, const json_t *params, json_t **eve
     return rc;
 }
 
-static int64_t last_of(const json_t *events)
+/* From where to ask on. */
+static int64_t last_of(const json_t *events, const json_t *params)
 {
     size_t count = json_array_size(events);
-    return count ? json_integer_value(json_object_get(json_array_get(events, count - 1), "seq"))
-                 : 0;
+    return json_integer_value(count ? json_object_get(json_array_get(events, count - 1), "seq")
+                                    : json_object_get(params, "after"));
 }
 
 static int method_events(struct client *client, int64_t request, const json_t *params,
@@ -278,7 +279,7 @@ static int method_events(struct client *client, int64_t request, const json_t *p
     if (!rc)
         client_reply(
             client, request,
-            json_pack("{s:o, s:I}", "events", events, "last", (json_int_t)last_of(events)));
+            json_pack("{s:o, s:I}", "events", events, "last", (json_int_t)last_of(events, params)));
     return rc;
 }
 
