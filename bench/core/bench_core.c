@@ -12,8 +12,9 @@
 
 #include "base/clock.h"
 #include "core/core.h"
+#include "report.h"
 
-enum { STREAM = 200000, INPUTS = 5, REPEATS_MAX = 101 };
+enum { STREAM = 200000, INPUTS = 5 };
 
 struct stream {
     struct pleat_core *core;
@@ -195,16 +196,76 @@ static double run_bare(uint32_t known)
     return seconds;
 }
 
-static int by_value(const void *a, const void *b)
+/* ---- reporting ---- */
+
+#define GOAL_RATE 1e7
+#define GOAL_GROWTH 5.0 /* of log n from 10 to 100,000 jobs */
+#define CASES 3
+#define GOAL_CASE 1 /* 1,000 jobs known */
+
+static const uint32_t known[CASES] = {10, 1000, 100000};
+static const char *const kinds[2] = {"running", "waiting"};
+
+struct measured {
+    struct bench_series core, bare; /* inputs per second */
+    double operations;              /* per input */
+};
+
+static void report_json(struct measured measured[2][CASES])
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    struct bench_row rows[2 * (2 * CASES + 1)];
+    size_t count = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        for (int k = 0; k < CASES; k++) {
+            struct bench_row *row = &rows[count++];
+            *row = (struct bench_row){.value = bench_median(&measured[kind][k].core),
+                                      .unit = "inputs/s",
+                                      .baseline = bench_median(&measured[kind][k].bare),
+                                      .goal = k == GOAL_CASE ? GOAL_RATE : 0};
+            row->met = row->value >= GOAL_RATE;
+            snprintf(row->name, sizeof(row->name), "core_%u_%s", known[k], kinds[kind]);
+            row = &rows[count++];
+            *row = (struct bench_row){.value = measured[kind][k].operations, .unit = "steps/input"};
+            snprintf(row->name, sizeof(row->name), "core_%u_%s_steps", known[k], kinds[kind]);
+        }
+        struct bench_row *row = &rows[count++];
+        *row = (struct bench_row){.value = measured[kind][CASES - 1].operations /
+                                           measured[kind][0].operations,
+                                  .unit = "times",
+                                  .goal = GOAL_GROWTH};
+        row->met = row->value <= GOAL_GROWTH;
+        snprintf(row->name, sizeof(row->name), "core_steps_growth_%s", kinds[kind]);
+    }
+    bench_print_json(rows, count);
 }
 
-static double median(double *values, int count)
+static void report_table(struct measured measured[2][CASES])
 {
-    qsort(values, (size_t)count, sizeof(*values), by_value);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+    printf("%-28s %10s %16s %12s %16s %7s  %s\n", "million inputs per second", "core",
+           "[min .. max]", "bare loop", "[min .. max]", "ratio", "goal");
+    for (int kind = 0; kind < 2; kind++) {
+        for (int k = 0; k < CASES; k++) {
+            const struct bench_series *core = &measured[kind][k].core;
+            const struct bench_series *bare = &measured[kind][k].bare;
+            printf(
+                "%7u jobs known, %-8s %9.2f   [%5.2f ..%6.2f] %12.1f   [%5.1f ..%6.1f] %7.3f  %s\n",
+                known[k], kinds[kind], bench_median(core) / 1e6, bench_quantile(core, 0) / 1e6,
+                bench_quantile(core, 1) / 1e6, bench_median(bare) / 1e6,
+                bench_quantile(bare, 0) / 1e6, bench_quantile(bare, 1) / 1e6,
+                bench_median(core) / bench_median(bare),
+                k != GOAL_CASE                    ? ""
+                : bench_median(core) >= GOAL_RATE ? "10 M: met"
+                                                  : "10 M: NOT MET");
+        }
+    }
+    for (int kind = 0; kind < 2; kind++) {
+        double few = measured[kind][0].operations;
+        double many = measured[kind][CASES - 1].operations;
+        printf("steps in lists and heaps per input, 10 -> 100,000 jobs %s: %.2f -> %.2f (%.2f "
+               "times; log n: %.0f times): %s\n",
+               kinds[kind], few, many, many / few, GOAL_GROWTH,
+               many / few <= GOAL_GROWTH ? "met" : "NOT MET");
+    }
 }
 
 int main(int argc, char **argv)
@@ -213,69 +274,31 @@ int main(int argc, char **argv)
                                             {"repeats", required_argument, NULL, 'n'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
-    static const uint32_t known[] = {10, 1000, 100000};
-    int json = 0, repeats = 7, rows = 0;
-    double per_known[2][3];
+    static struct measured measured[2][CASES];
+    int json = 0, repeats = 7;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (option == 'j')
             json = 1;
-        else if (option == 'n' && atoi(optarg) >= 1 && atoi(optarg) <= REPEATS_MAX)
+        else if (option == 'n' && atoi(optarg) >= 1 && atoi(optarg) <= BENCH_REPEATS_MAX)
             repeats = atoi(optarg);
         else {
             fprintf(option == 'h' ? stdout : stderr,
-                    "Usage: bench_core [--repeats 1..%d] [--json]\n", REPEATS_MAX);
+                    "usage: bench_core [--repeats 1..%d] [--json]\n", BENCH_REPEATS_MAX);
             return option == 'h' ? 0 : 2;
         }
     }
-    if (!json)
-        printf("%-34s %12s %12s %12s %8s  %s\n", "inputs per second (median)", "core", "min .. max",
-               "bare loop", "ratio", "goal");
-    for (int waiting = 0; waiting < 2; waiting++) {
-        for (int k = 0; k < 3; k++) {
-            double core[REPEATS_MAX], bare[REPEATS_MAX], operations = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        for (int k = 0; k < CASES; k++) {
+            struct measured *m = &measured[kind][k];
             for (int r = 0; r < repeats; r++) { /* alternating: the machine's moods hit both */
-                core[r] = run_core(known[k], waiting, &operations);
-                bare[r] = run_bare(known[k]);
+                bench_add(&m->core, 1 / run_core(known[k], kind, &m->operations));
+                bench_add(&m->bare, 1 / run_bare(known[k]));
             }
-            double middle = median(core, repeats), bare_middle = median(bare, repeats);
-            double rate = 1 / middle, goal = 1e7;
-            int has_goal = known[k] == 1000;
-            per_known[waiting][k] = operations;
-            if (json)
-                printf("%s{\"name\":\"core_%u_%s\",\"value\":%.0f,\"unit\":\"inputs/s\","
-                       "\"baseline\":%.0f,\"ratio\":%.4f,\"goal\":%s,\"met\":%s,"
-                       "\"operations_per_input\":%.2f}",
-                       rows++ ? ",\n " : "[", known[k], waiting ? "waiting" : "running", rate,
-                       1 / bare_middle, rate * bare_middle, has_goal ? "10000000" : "null",
-                       !has_goal      ? "null"
-                       : rate >= goal ? "true"
-                                      : "false",
-                       operations);
-            else
-                printf("%7u jobs known, %-14s %10.2f M  %5.2f..%5.2f %10.1f M %8.3f  %s\n",
-                       known[k], waiting ? "waiting" : "running", rate / 1e6,
-                       1e-6 / core[repeats - 1], 1e-6 / core[0], 1e-6 / bare_middle,
-                       rate * bare_middle,
-                       !has_goal      ? ""
-                       : rate >= goal ? "10 M: met"
-                                      : "10 M: not met");
         }
     }
-    for (int waiting = 0; waiting < 2; waiting++) {
-        /* from 10 to 100,000 jobs log n grows five-fold; so may the steps, at most */
-        double growth = per_known[waiting][2] / per_known[waiting][0];
-        if (json)
-            printf(",\n {\"name\":\"core_steps_growth_%s\",\"value\":%.3f,\"unit\":\"times\","
-                   "\"baseline\":5,\"ratio\":%.4f,\"goal\":5,\"met\":%s}",
-                   waiting ? "waiting" : "running", growth, growth / 5,
-                   growth <= 5 ? "true" : "false");
-        else
-            printf("steps in lists and heaps per input, 10 -> 100,000 jobs %s: %.2f -> %.2f (%.2f "
-                   "times; log n: 5 times)\n",
-                   waiting ? "waiting" : "running", per_known[waiting][0], per_known[waiting][2],
-                   growth);
-    }
     if (json)
-        printf("]\n");
+        report_json(measured);
+    else
+        report_table(measured);
     return 0;
 }

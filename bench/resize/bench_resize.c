@@ -1,111 +1,122 @@
-/* bench_resize [options] - what a resize with Pleat costs, against the same in plain MPI.
+/* bench_resize [options] - what a resize with Pleat costs: 2->4->8->4->2 ranks of a loop with next
+ * to no state and of heat with 256 MB of state.
  *
- * Runs alternate between the two programs, so that a change of the machine's load hits both. Times
- * are rank 0's, from all ranks being there until all have their data. Stopping and starting again
- * is the third column, without the time to save and load the state: a lower bound of that way.
+ * Against programs that resize themselves in plain MPI (the baseline), and against stopping and
+ * starting again with the state saved in memory. Runs alternate, so that a change of the machine's
+ * load hits all. Times are rank 0's, from its arrival until all ranks have their data.
  */
 #include <getopt.h>
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "app_job.h"
 #include "base/clock.h"
+#include "report.h"
 #include "shm/mailbox-rank.h"
 
 static const char usage[] =
     "usage: bench_resize [options]\n"
-    "  --repeats N      runs of each program (default 5)\n"
-    "  --state BYTES    bytes of state (default 268435456)\n"
-    "  --json           rows as JSON: name, value, unit, baseline, ratio, goal, met\n"
-    "  --loop PATH, --bare PATH   the programs measured (default: this build's)\n";
+    "What resizing 2->4->8->4->2 ranks costs, against plain MPI and against relaunching.\n"
+    "  --repeats N      runs of each program (default 7, at most 200)\n"
+    "  --state BYTES    bytes of state of heat (default 268435456)\n"
+    "  --json           rows as JSON: name, value, unit, baseline, ratio, goal, met\n";
 
 #define STEPS 4
-#define REPEATS_MAX 200
-#define ROWS "32768"
+#define TOTAL STEPS /* the place of the sum in arrays of steps */
 #define GOAL_RATIO 1.10
 #define GOAL_QUIET_NS 1000.0
+#define LOOP_BYTES "8000"
+#define LOOP_ROWS "1000"
+#define LIMIT_S 120
+#define ROWS_MAX 64
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static const int sizes[STEPS + 1] = {2, 4, 8, 4, 2};
 
-struct series {
-    double values[REPEATS_MAX];
-    int count;
+/* Milliseconds, by step and in total. */
+struct subject {
+    const char *name;
+    const char *const *pleat;
+    const char *const *bare;
+    const char *bytes, *rows; /* of the relaunched program */
+    struct bench_series resize[STEPS + 1], plain[STEPS + 1], relaunch[STEPS + 1];
+    struct bench_series processes[STEPS], move[STEPS], wait[STEPS];
+    struct bench_series copy[STEPS], copy_fresh[STEPS]; /* memcpy of as many bytes */
+    uint64_t moved[STEPS];                              /* bytes that change their rank */
 };
 
-struct measured {
-    struct series pleat[STEPS], bare[STEPS], wait[STEPS], move[STEPS];
-    struct series start[STEPS + 1], stop[STEPS + 1];
-    struct series pleat_sum, bare_sum;
-    struct series quiet_ns;
-};
-
-static struct measured measured;
 static struct app_job job;
-static char state_text[32] = "268435456";
-static const char *loop_path = BENCH_LOOP;
-static const char *bare_path = BENCH_BARE;
+static struct bench_series quiet_ns;
+static volatile sig_atomic_t interrupted;
 
-static void add(struct series *series, double value)
+/* ---- being interrupted ---- */
+
+/* The job lives in a process group of its own; its next look at the time cleans it up. */
+static void interrupt(int number)
 {
-    if (series->count < REPEATS_MAX)
-        series->values[series->count++] = value;
+    static const char text[] = "bench_resize: interrupted\n";
+    interrupted = number;
+    job.deadline_us = 0;
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+        return;
 }
 
-static int compare(const void *a, const void *b)
+static void handle_signals(void)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
 }
 
-static double quantile(const struct series *series, double at)
+/* Nothing may be left of a job, and no number may come from one that went wrong. */
+static void end_job(void)
 {
-    double sorted[REPEATS_MAX];
-    memcpy(sorted, series->values, sizeof(sorted));
-    qsort(sorted, (size_t)series->count, sizeof(sorted[0]), compare);
-    double where = at * (series->count - 1);
-    int low = (int)where;
-    int high = low + 1 < series->count ? low + 1 : low;
-    return sorted[low] + (where - low) * (sorted[high] - sorted[low]);
-}
-
-static double median(const struct series *series)
-{
-    return series->count ? quantile(series, 0.5) : 0;
+    APP_CHECK(&job, app_job_wait(&job) == 0 && strstr(job.output, "RESULT ok"));
+    if (app_job_finish(&job))
+        fprintf(stderr, "bench_resize: a job left something behind; it was cleared away\n");
+    if (interrupted)
+        exit(128 + interrupted);
 }
 
 /* ---- measuring ---- */
 
-static void run_pleat(void)
+static double ms_of(uint64_t ns)
 {
-    const struct app_job_options options = {.ranks = sizes[0], .limit_s = 300};
-    app_job_start(
-        &job, &options,
-        WORDS(loop_path, "--resizes", "4", "--state", state_text, "--rows", ROWS, "--halo", "0"));
+    return (double)ns / 1e6;
+}
+
+static void run_pleat(struct subject *subject)
+{
+    const struct app_job_options options = {.ranks = sizes[0], .limit_s = LIMIT_S};
+    app_job_start(&job, &options, subject->pleat);
     app_job_wait_attached(&job);
     double sum = 0;
     for (int i = 0; i < STEPS; i++) {
         struct pleat_mailbox_status status = app_job_resize(&job, (uint32_t)sizes[i + 1]);
         APP_CHECK(&job, status.phase == PLEAT_MAILBOX_APPLIED);
-        add(&measured.pleat[i], (double)status.cost.total_ns / 1e6);
-        add(&measured.wait[i], (double)status.cost.wait_ns / 1e6);
-        add(&measured.move[i], (double)status.cost.redistribute_ns / 1e6);
-        sum += (double)status.cost.total_ns / 1e6;
+        bench_add(&subject->resize[i], ms_of(status.cost.total_ns));
+        bench_add(&subject->processes[i], ms_of(status.cost.processes_ns));
+        bench_add(&subject->move[i], ms_of(status.cost.redistribute_ns));
+        bench_add(&subject->wait[i], ms_of(status.cost.wait_ns));
+        subject->moved[i] = status.cost.bytes;
+        sum += ms_of(status.cost.total_ns);
     }
-    add(&measured.pleat_sum, sum);
-    APP_CHECK(&job, app_job_wait(&job) == 0 && strstr(job.output, "RESULT ok"));
-    app_job_finish(&job);
+    bench_add(&subject->resize[TOTAL], sum);
+    end_job();
 }
 
-static void run_bare(void)
+static void run_bare(struct subject *subject)
 {
     const struct app_job_options options = {
-        .ranks = sizes[0], .without_pleat = true, .limit_s = 300};
-    app_job_start(&job, &options, WORDS(bare_path, state_text, ROWS, "4", "8", "4", "2"));
-    APP_CHECK(&job, app_job_wait(&job) == 0 && strstr(job.output, "RESULT ok"));
+        .ranks = sizes[0], .without_pleat = true, .limit_s = LIMIT_S};
+    app_job_start(&job, &options, subject->bare);
+    APP_CHECK(&job, app_job_wait(&job) == 0);
     const char *at = job.output;
     double sum = 0;
     for (int i = 0; i < STEPS; i++) {
@@ -115,29 +126,81 @@ static void run_bare(void)
         at = strstr(at, "TIME ");
         APP_CHECK(&job, at && sscanf(at, "TIME %d %d %lf", &from, &to, &seconds) == 3);
         APP_CHECK(&job, from == sizes[i] && to == sizes[i + 1]);
-        add(&measured.bare[i], seconds * 1e3);
+        bench_add(&subject->plain[i], seconds * 1e3);
         sum += seconds * 1e3;
         at++;
     }
-    add(&measured.bare_sum, sum);
-    app_job_finish(&job);
+    bench_add(&subject->plain[TOTAL], sum);
+    end_job();
 }
 
-/* How long a launch takes until the ranks are there, and an end until mpirun is gone. */
-static void run_relaunch(int which)
+static double stamp_ms(const char *what)
 {
-    const struct app_job_options options = {.ranks = sizes[which], .limit_s = 300};
-    int64_t begun = pleat_clock_monotonic_us();
-    app_job_start(&job, &options, WORDS(loop_path, "--iterations", "2", "--pause", "100"));
-    while (!app_job_status(&job).attached)
-        usleep(500);
-    add(&measured.start[which], (double)(pleat_clock_monotonic_us() - begun) / 1e3);
-    while (!app_job_status(&job).finished)
-        usleep(500);
-    begun = pleat_clock_monotonic_us();
-    APP_CHECK(&job, app_job_wait(&job) == 0);
-    add(&measured.stop[which], (double)(pleat_clock_monotonic_us() - begun) / 1e3);
-    app_job_finish(&job);
+    const char *at = strstr(job.output, what);
+    long long ns = 0;
+    APP_CHECK(&job, at && sscanf(at + strlen(what), "%lld", &ns) == 1);
+    return (double)ns / 1e6;
+}
+
+/* One life at each size; a step is the end of one and the beginning of the next. */
+static void run_relaunch(struct subject *subject)
+{
+    char path[64];
+    double begin[STEPS + 1];
+    double end[STEPS + 1];
+    double sum = 0;
+    int memory = memfd_create("bench_resize", MFD_CLOEXEC);
+    APP_CHECK(&job, memory >= 0);
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), memory);
+    for (int i = 0; i <= STEPS; i++) {
+        const struct app_job_options options = {
+            .ranks = sizes[i], .without_pleat = true, .limit_s = LIMIT_S};
+        double launched = ms_of((uint64_t)pleat_clock_monotonic_ns());
+        app_job_start(&job, &options, WORDS(BENCH_RELAUNCH, path, subject->bytes, subject->rows));
+        APP_CHECK(&job, app_job_wait(&job) == 0);
+        double gone = ms_of((uint64_t)pleat_clock_monotonic_ns());
+        begin[i] = stamp_ms("LOADED ") - launched;
+        end[i] = gone - stamp_ms("SAVING ");
+        end_job();
+    }
+    for (int i = 0; i < STEPS; i++) {
+        bench_add(&subject->relaunch[i], end[i] + begin[i + 1]);
+        sum += end[i] + begin[i + 1];
+    }
+    bench_add(&subject->relaunch[TOTAL], sum);
+    close(memory);
+}
+
+/* How long one process copies the bytes that a step moves: into memory in use, and into memory
+ * that the kernel has to provide first, which is what ranks receive into. */
+static void run_copy(struct subject *subject)
+{
+    for (int i = 0; i < STEPS; i++) {
+        size_t bytes = subject->moved[i];
+        char *from = malloc(bytes);
+        char *to = malloc(bytes);
+        if (!from || !to) {
+            fprintf(stderr, "bench_resize: no memory for two times %zu bytes\n", bytes);
+            exit(1);
+        }
+        memset(from, i + 1, bytes);
+        int64_t begun = pleat_clock_monotonic_ns();
+        memcpy(to, from, bytes);
+        int64_t fresh = pleat_clock_monotonic_ns();
+        memcpy(to, from, bytes);
+        __asm__ volatile("" : : "r"(to) : "memory");
+        int64_t again = pleat_clock_monotonic_ns();
+        bench_add(&subject->copy_fresh[i], ms_of((uint64_t)(fresh - begun)));
+        bench_add(&subject->copy[i], ms_of((uint64_t)(again - fresh)));
+        free(from);
+        free(to);
+    }
+}
+
+static _Noreturn void give_up(const char *what)
+{
+    fprintf(stderr, "bench_resize: %s\n", what);
+    exit(1);
 }
 
 /* What an adaptation point does when nothing is asked: time, publish, arrive. */
@@ -148,147 +211,189 @@ static void run_quiet(void)
     struct pleat_mailbox_rank self;
     struct pleat_error err;
     int fd;
-    if (pleat_mailbox_create(8, &mailbox, &fd, &err) ||
-        pleat_mailbox_attach(mailbox, 0, 0, -1, &self) || pleat_mailbox_set_size(&self, 1)) {
-        fprintf(stderr, "bench_resize: no mailbox: %s\n", err.text);
-        exit(1);
-    }
+    if (pleat_mailbox_create(8, &mailbox, &fd, &err))
+        give_up(err.text);
+    if (pleat_mailbox_attach(mailbox, 0, 0, -1, &self) || pleat_mailbox_set_size(&self, 1))
+        give_up("cannot attach to a mailbox");
     int64_t begun = pleat_clock_monotonic_ns();
     for (int i = 1; i <= POINTS; i++) {
         int64_t last = pleat_clock_monotonic_ns();
         pleat_mailbox_publish(&self, (uint64_t)(last - begun), (uint64_t)i);
         if (pleat_mailbox_arrive(&self) != PLEAT_ARRIVAL_QUIET)
-            exit(1);
+            give_up("a mailbox without a request asks for something");
     }
-    add(&measured.quiet_ns, (double)(pleat_clock_monotonic_ns() - begun) / POINTS);
+    bench_add(&quiet_ns, (double)(pleat_clock_monotonic_ns() - begun) / POINTS);
     pleat_mailbox_close(mailbox);
     close(fd);
 }
 
+static void measure(struct subject *subject, int repeat)
+{
+    if (repeat % 2)
+        run_bare(subject);
+    run_pleat(subject);
+    if (repeat % 2 == 0)
+        run_bare(subject);
+    run_relaunch(subject);
+}
+
 /* ---- reporting ---- */
 
-struct row {
-    const char *name;
-    const struct series *value;
-    const char *unit;
-    double baseline; /* 0: none */
-    double goal;     /* 0: none; of the ratio, or of the value where there is no baseline */
-};
-
-static void print_row(const struct row *row, bool json, bool first)
+/* A shrink without state takes about a millisecond: what eight ranks on two processors wait for
+ * each other to be scheduled. Its ratio is printed, but judges nothing. */
+static bool has_goal(const struct subject *subject, int step)
 {
-    double value = median(row->value);
-    double ratio = row->baseline > 0 ? value / row->baseline : 0;
-    bool met = row->baseline > 0 ? ratio <= row->goal : value <= row->goal;
-    if (!json) {
-        char against[48] = "";
-        if (row->baseline > 0)
-            snprintf(against, sizeof(against), "%10.2f %7.3f", row->baseline, ratio);
-        printf("%-34s %10.2f %-3s [%.2f - %.2f] %s%s\n", row->name, value, row->unit,
-               quantile(row->value, 0), quantile(row->value, 1), against,
-               row->goal <= 0 ? ""
-               : met          ? "  goal met"
-                              : "  GOAL MISSED");
+    return step == TOTAL || sizes[step + 1] > sizes[step] || subject->copy[step].count;
+}
+
+static struct bench_row *add_row(struct bench_row *rows, size_t *count, const char *subject,
+                                 int step, const char *what)
+{
+    struct bench_row *row = &rows[(*count)++];
+    *row = (struct bench_row){.unit = "ms"};
+    if (step == TOTAL)
+        snprintf(row->name, sizeof(row->name), "resize_%s_total%s", subject, what);
+    else
+        snprintf(row->name, sizeof(row->name), "resize_%s_%d_%d%s", subject, sizes[step],
+                 sizes[step + 1], what);
+    return row;
+}
+
+static void add_subject(struct bench_row *rows, size_t *count, const struct subject *s)
+{
+    for (int i = 0; i <= STEPS; i++) {
+        struct bench_row *row = add_row(rows, count, s->name, i, "");
+        row->value = bench_median(&s->resize[i]);
+        row->baseline = bench_median(&s->plain[i]);
+        row->goal = has_goal(s, i) ? GOAL_RATIO : 0;
+        row->met = bench_ratio(row) <= GOAL_RATIO;
+    }
+    for (int i = 0; i <= STEPS; i++) {
+        struct bench_row *row = add_row(rows, count, s->name, i, "_to_relaunch");
+        row->value = bench_median(&s->resize[i]);
+        row->baseline = bench_median(&s->relaunch[i]);
+    }
+    for (int i = 0; i < STEPS; i++) {
+        add_row(rows, count, s->name, i, "_processes")->value = bench_median(&s->processes[i]);
+        struct bench_row *row = add_row(rows, count, s->name, i, "_move");
+        row->value = bench_median(&s->move[i]);
+        row->baseline = bench_median(&s->copy[i]);
+        add_row(rows, count, s->name, i, "_wait")->value = bench_median(&s->wait[i]);
+    }
+}
+
+static void print_range(const struct bench_series *series)
+{
+    printf(" %8.2f [%7.2f ..%8.2f]", bench_median(series), bench_quantile(series, 0),
+           bench_quantile(series, 1));
+}
+
+static void print_subject(const struct subject *s, const struct bench_row *rows)
+{
+    printf("%-12s %29s %29s %7s  %-12s %28s %7s\n", s->name, "Pleat, ms: median [min .. max]",
+           "plain MPI", "ratio", "goal 1.10", "stop and relaunch", "ratio");
+    for (int i = 0; i <= STEPS; i++) {
+        char label[16] = "all four";
+        if (i < STEPS)
+            snprintf(label, sizeof(label), "%d -> %d", sizes[i], sizes[i + 1]);
+        printf("  %-10s", label);
+        print_range(&s->resize[i]);
+        print_range(&s->plain[i]);
+        printf(" %7.3f  %-12s", bench_ratio(&rows[i]),
+               rows[i].goal <= 0 ? "-"
+               : rows[i].met     ? "met"
+                                 : "NOT MET");
+        print_range(&s->relaunch[i]);
+        printf(" %7.3f\n", bench_ratio(&rows[STEPS + 1 + i]));
+    }
+    printf("  of which, medians in ms:\n");
+    for (int i = 0; i < STEPS; i++) {
+        printf("  %d -> %d     processes %.2f, data %.2f; before, waiting for an adaptation point "
+               "%.2f\n",
+               sizes[i], sizes[i + 1], bench_median(&s->processes[i]), bench_median(&s->move[i]),
+               bench_median(&s->wait[i]));
+        if (s->copy[i].count)
+            printf("             moved %.1f MB; memcpy of as much %.2f, into new memory %.2f\n",
+                   (double)s->moved[i] / 1e6, bench_median(&s->copy[i]),
+                   bench_median(&s->copy_fresh[i]));
+    }
+}
+
+static void report(const struct subject *loop, const struct subject *heat, bool json)
+{
+    struct bench_row rows[ROWS_MAX];
+    size_t count = 0;
+    add_subject(rows, &count, loop);
+    size_t first_of_heat = count;
+    add_subject(rows, &count, heat);
+    struct bench_row *quiet = &rows[count++];
+    *quiet = (struct bench_row){.name = "resize_quiet_point",
+                                .value = bench_median(&quiet_ns),
+                                .unit = "ns",
+                                .goal = GOAL_QUIET_NS};
+    quiet->met = quiet->value <= GOAL_QUIET_NS;
+    if (json) {
+        bench_print_json(rows, count);
         return;
     }
-    printf(
-        "%s\n  {\"name\": \"%s\", \"value\": %.3f, \"unit\": \"%s\", \"min\": %.3f, \"max\": %.3f",
-        first ? "" : ",", row->name, value, row->unit, quantile(row->value, 0),
-        quantile(row->value, 1));
-    if (row->baseline > 0)
-        printf(", \"baseline\": %.3f, \"ratio\": %.4f", row->baseline, ratio);
-    else
-        printf(", \"baseline\": null, \"ratio\": null");
-    if (row->goal > 0)
-        printf(", \"goal\": %.2f, \"met\": %s}", row->goal, met ? "true" : "false");
-    else
-        printf(", \"goal\": null, \"met\": null}");
-}
-
-/* Stop at one size and start at the next, for all steps. */
-static void relaunch_series(struct series *sum, int step)
-{
-    memset(sum, 0, sizeof(*sum));
-    int count = measured.start[0].count;
-    for (int i = 0; i < count; i++)
-        add(sum, measured.stop[step].values[i] + measured.start[step + 1].values[i]);
-}
-
-static void report(bool json)
-{
-    static char names[STEPS][5][48];
-    static struct series relaunch[STEPS];
-    struct row rows[5 * STEPS + 2];
-    int count = 0;
-    rows[count++] = (struct row){"resize 2->4->8->4->2, all four", &measured.pleat_sum, "ms",
-                                 median(&measured.bare_sum), GOAL_RATIO};
-    for (int i = 0; i < STEPS; i++) {
-        const char *kinds[5] = {"resize", "plain MPI", "redistribute", "wait to agree",
-                                "stop and relaunch"};
-        for (int k = 0; k < 5; k++)
-            snprintf(names[i][k], sizeof(names[i][k]), "%s %d->%d", kinds[k], sizes[i],
-                     sizes[i + 1]);
-        relaunch_series(&relaunch[i], i);
-        rows[count++] = (struct row){names[i][0], &measured.pleat[i], "ms",
-                                     median(&measured.bare[i]), GOAL_RATIO};
-        rows[count++] = (struct row){names[i][1], &measured.bare[i], "ms", 0, 0};
-        rows[count++] = (struct row){names[i][2], &measured.move[i], "ms", 0, 0};
-        rows[count++] = (struct row){names[i][3], &measured.wait[i], "ms", 0, 0};
-        rows[count++] = (struct row){names[i][4], &relaunch[i], "ms", 0, 0};
-    }
-    rows[count++] =
-        (struct row){"quiet adaptation point", &measured.quiet_ns, "ns", 0, GOAL_QUIET_NS};
-    if (!json)
-        printf("%-34s %10s     %-15s %12s %7s\n", "", "median", "[min - max]", "plain MPI",
-               "ratio");
-    else
-        printf("[");
-    for (int i = 0; i < count; i++)
-        print_row(&rows[i], json, i == 0);
-    if (json)
-        printf("\n]\n");
+    print_subject(loop, rows);
+    print_subject(heat, rows + first_of_heat);
+    printf("an adaptation point at which nothing happens: %.0f ns [%.0f .. %.0f], goal %.0f ns: "
+           "%s\n",
+           quiet->value, bench_quantile(&quiet_ns, 0), bench_quantile(&quiet_ns, 1), GOAL_QUIET_NS,
+           quiet->met ? "met" : "NOT MET");
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option table[] = {{"repeats", 1, NULL, 'r'}, {"state", 1, NULL, 's'},
-                                          {"json", 0, NULL, 'j'},    {"loop", 1, NULL, 'l'},
-                                          {"bare", 1, NULL, 'b'},    {"help", 0, NULL, 'h'},
+    static const struct option table[] = {{"repeats", 1, NULL, 'r'},
+                                          {"state", 1, NULL, 's'},
+                                          {"json", 0, NULL, 'j'},
+                                          {"help", 0, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    int repeats = 5;
+    int repeats = 7;
+    double state = 268435456;
     bool json = false;
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         if (c == 'r')
             repeats = atoi(optarg);
         else if (c == 's')
-            snprintf(state_text, sizeof(state_text), "%s", optarg);
+            state = atof(optarg);
         else if (c == 'j')
             json = true;
-        else if (c == 'l')
-            loop_path = optarg;
-        else if (c == 'b')
-            bare_path = optarg;
         else {
             fputs(usage, c == 'h' ? stdout : stderr);
             return c == 'h' ? 0 : 2;
         }
     }
-    if (repeats < 1 || repeats > REPEATS_MAX) {
-        fprintf(stderr, "bench_resize: --repeats wants 1 to %d\n", REPEATS_MAX);
+    if (repeats < 1 || repeats > BENCH_REPEATS_MAX || !(state >= 1 << 17 && state <= 1LL << 36)) {
+        fprintf(stderr, "bench_resize: --repeats wants 1 to %d, --state %d bytes to 64 GiB\n",
+                BENCH_REPEATS_MAX, 1 << 17);
         return 2;
     }
+    /* A square plate. Sweeps enough for four resizes to be posted; small plates need a pause. */
+    int n = (int)sqrt(state / 8);
+    bool small = n < 2000;
+    char n_text[16];
+    char bytes_text[32];
+    snprintf(n_text, sizeof(n_text), "%d", n);
+    snprintf(bytes_text, sizeof(bytes_text), "%lld", 8LL * n * n);
+    static struct subject loop = {.name = "loop", .bytes = LOOP_BYTES, .rows = LOOP_ROWS};
+    static struct subject heat = {.name = "heat"};
+    loop.pleat = WORDS(BENCH_LOOP, "--resizes", "4", "--state", LOOP_BYTES, "--rows", LOOP_ROWS);
+    loop.bare = WORDS(BENCH_BARE, "loop", LOOP_BYTES, LOOP_ROWS, "4", "8", "4", "2");
+    heat.pleat = WORDS(BENCH_HEAT, "--n", n_text, "--iterations", small ? "300" : "40", "--pause",
+                       small ? "5" : "0");
+    heat.bare = WORDS(BENCH_BARE, "heat", n_text, "4", "8", "4", "2");
+    heat.bytes = bytes_text;
+    heat.rows = n_text;
+    handle_signals();
     for (int i = 0; i < repeats; i++) {
         run_quiet();
-        if (i % 2) {
-            run_bare();
-            run_pleat();
-        } else {
-            run_pleat();
-            run_bare();
-        }
-        for (int size = 0; size <= STEPS; size++)
-            run_relaunch(size);
+        measure(&loop, i);
+        measure(&heat, i);
+        run_copy(&heat);
     }
-    report(json);
+    report(&loop, &heat, json);
     return 0;
 }

@@ -1,205 +1,204 @@
-/* resize_bare BYTES ROWS SIZE... - what Pleat is measured against: the same resizes of the same
- * block-row state in plain MPI, built into the program. Prints "TIME from to seconds" per resize
- * and "RESULT ok" when the state is right at the end. Errors end the program (MPI's default). */
-#include <mpi.h>
+/* resize_bare loop BYTES ROWS SIZE... | heat N SIZE... - the programs that Pleat's loop and heat
+ * are measured against: the same state, the same computing, the same ranks, with the resizes
+ * written into the program.
+ *
+ * Prints "TIME from to seconds" per resize: rank 0's, from its arrival until every rank has its
+ * data, which is also what libpleat reports. After a shrink the next step waits until the processes
+ * that left are gone, as the one with Pleat does. "RESULT ok" when the state is right at the end.
+ */
+#include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-struct state {
-    MPI_Comm comm;
-    int rank, size;
-    long long rows, words; /* words of 8 bytes per row */
-    long long first, count;
-    unsigned long long *data;
+#include "bare.h"
+
+#define SWEEPS 3 /* between two resizes of heat */
+#define RANKS_MAX 64
+
+struct program {
+    struct bare bare;
+    int heat;
+    double *scratch; /* heat: two rows */
 };
 
-static void block(long long rows, int size, int rank, long long *first, long long *count)
+/* ---- heat ---- */
+
+static double exact(long long n, long long sweeps, long long i, long long j)
 {
-    long long base = rows / size;
-    long long more = rows % size;
-    *first = *count = 0;
-    if (rank >= size)
-        return;
-    *first = rank * base + (rank < more ? rank : more);
-    *count = base + (rank < more);
+    double h = acos(-1.0) / (double)(n + 1);
+    return pow(cos(h), (double)sweeps) * sin(h * (double)(i + 1)) * sin(h * (double)(j + 1));
 }
 
-static unsigned long long word_of(long long row, long long i)
+static double *plate_of(const struct bare *bare)
 {
-    return (unsigned long long)row * 1000003ULL ^ (unsigned long long)i * 2654435761ULL;
+    return (double *)(void *)bare->data;
 }
 
-static long long common(long long a, long long a_count, long long b, long long b_count,
-                        long long *first)
+static void fill_heat(const struct bare *bare)
 {
-    long long end = a + a_count < b + b_count ? a + a_count : b + b_count;
-    *first = a > b ? a : b;
-    return end > *first ? end - *first : 0;
+    for (long long i = 0; i < bare->count; i++)
+        for (long long j = 0; j < bare->rows; j++)
+            plate_of(bare)[i * bare->rows + j] = exact(bare->rows, 0, bare->first + i, j);
 }
 
-/* From blocks over `from` ranks to blocks over `to` ranks, on a communicator that holds both. */
-static void redistribute(struct state *s, MPI_Comm comm, int from, int to)
+static void exchange_halo(const struct bare *bare)
 {
-    int rank;
-    int used = 0;
-    long long first, new_first, new_count;
-    MPI_Comm_rank(comm, &rank);
-    block(s->rows, to, rank, &new_first, &new_count);
-    size_t row_bytes = (size_t)s->words * 8;
-    unsigned long long *fresh = malloc((size_t)new_count * row_bytes + 1);
-    MPI_Request *requests = malloc((size_t)(from + to) * sizeof(MPI_Request));
-    MPI_Datatype row;
-    if (!fresh || !requests)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    MPI_Type_contiguous((int)s->words, MPI_UNSIGNED_LONG_LONG, &row);
-    MPI_Type_commit(&row);
-    for (int peer = 0; peer < from; peer++) {
-        long long peer_first, peer_count;
-        block(s->rows, from, peer, &peer_first, &peer_count);
-        long long n = common(peer_first, peer_count, new_first, new_count, &first);
-        if (n && peer != rank)
-            MPI_Irecv(fresh + (first - new_first) * s->words, (int)n, row, peer, 0, comm,
-                      &requests[used++]);
+    double *plate = plate_of(bare);
+    int n = (int)bare->rows;
+    int above = bare->rank > 0 ? bare->rank - 1 : MPI_PROC_NULL;
+    int below = bare->rank + 1 < bare->size ? bare->rank + 1 : MPI_PROC_NULL;
+    MPI_Sendrecv(plate, n, MPI_DOUBLE, above, 1, plate + bare->count * n, n, MPI_DOUBLE, below, 1,
+                 bare->comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(plate + (bare->count - 1) * n, n, MPI_DOUBLE, below, 2, plate - n, n, MPI_DOUBLE,
+                 above, 2, bare->comm, MPI_STATUS_IGNORE);
+}
+
+static void sweep_heat(const struct bare *bare, double *scratch)
+{
+    long long n = bare->rows;
+    double *above = scratch;
+    double *old = scratch + n;
+    memcpy(above, plate_of(bare) - n, (size_t)n * sizeof(double));
+    for (long long i = 0; i < bare->count; i++) {
+        double *row = plate_of(bare) + i * n;
+        memcpy(old, row, (size_t)n * sizeof(double));
+        for (long long j = 0; j < n; j++) {
+            double left = j > 0 ? old[j - 1] : 0;
+            double right = j < n - 1 ? old[j + 1] : 0;
+            row[j] = 0.25 * (left + right + above[j] + row[j + n]);
+        }
+        double *swap = above;
+        above = old;
+        old = swap;
     }
-    for (int peer = 0; peer < to; peer++) {
-        long long peer_first, peer_count;
-        block(s->rows, to, peer, &peer_first, &peer_count);
-        long long n = common(s->first, s->count, peer_first, peer_count, &first);
-        if (n && peer != rank)
-            MPI_Isend(s->data + (first - s->first) * s->words, (int)n, row, peer, 0, comm,
-                      &requests[used++]);
-    }
-    long long kept = common(s->first, s->count, new_first, new_count, &first);
-    if (kept)
-        memcpy(fresh + (first - new_first) * s->words, s->data + (first - s->first) * s->words,
-               (size_t)kept * row_bytes);
-    MPI_Waitall(used, requests, MPI_STATUSES_IGNORE);
-    MPI_Type_free(&row);
-    free(requests);
-    free(s->data);
-    s->data = fresh;
-    s->first = new_first;
-    s->count = new_count;
 }
 
-static void adopt(struct state *s, MPI_Comm comm)
-{
-    s->comm = comm;
-    if (comm == MPI_COMM_NULL)
-        return;
-    MPI_Comm_rank(comm, &s->rank);
-    MPI_Comm_size(comm, &s->size);
-}
-
-static void grow(struct state *s, int to, long long *step, char **argv)
-{
-    MPI_Comm children, merged;
-    int from = s->size;
-    MPI_Comm_spawn(argv[0], argv + 1, to - from, MPI_INFO_NULL, 0, s->comm, &children,
-                   MPI_ERRCODES_IGNORE);
-    MPI_Intercomm_merge(children, 0, &merged);
-    MPI_Comm_disconnect(&children);
-    long long hello[3] = {from, to, *step};
-    MPI_Bcast(hello, 3, MPI_LONG_LONG, 0, merged);
-    redistribute(s, merged, from, to);
-    MPI_Comm_free(&s->comm);
-    adopt(s, merged);
-}
-
-static void join(struct state *s, MPI_Comm parent, long long *step)
-{
-    MPI_Comm merged;
-    long long hello[3];
-    MPI_Intercomm_merge(parent, 1, &merged);
-    MPI_Comm_disconnect(&parent);
-    MPI_Bcast(hello, 3, MPI_LONG_LONG, 0, merged);
-    redistribute(s, merged, (int)hello[0], (int)hello[1]);
-    *step = hello[2];
-    adopt(s, merged);
-}
-
-static void shrink(struct state *s, int to)
-{
-    MPI_Comm rest;
-    redistribute(s, s->comm, s->size, to);
-    MPI_Comm_split(s->comm, s->rank < to ? 0 : MPI_UNDEFINED, s->rank, &rest);
-    MPI_Comm_free(&s->comm);
-    adopt(s, rest);
-}
-
-static long long wrong_words(const struct state *s)
+static long long wrong_points(const struct bare *bare, long long sweeps)
 {
     long long wrong = 0;
     long long all = 0;
-    for (long long r = 0; r < s->count; r++)
-        for (long long i = 0; i < s->words; i++)
-            wrong += s->data[r * s->words + i] != word_of(s->first + r, i);
-    MPI_Allreduce(&wrong, &all, 1, MPI_LONG_LONG, MPI_SUM, s->comm);
+    for (long long i = 0; i < bare->count; i++)
+        for (long long j = 0; j < bare->rows; j++)
+            wrong += !(fabs(plate_of(bare)[i * bare->rows + j] -
+                            exact(bare->rows, sweeps, bare->first + i, j)) < 1e-8);
+    MPI_Allreduce(&wrong, &all, 1, MPI_LONG_LONG, MPI_SUM, bare->comm);
     return all;
 }
 
-static void start(struct state *s)
+/* ---- either ---- */
+
+static int read_arguments(struct program *program, int argc, char **argv)
 {
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    adopt(s, comm);
-    block(s->rows, s->size, s->rank, &s->first, &s->count);
-    s->data = malloc((size_t)s->count * (size_t)s->words * 8 + 1);
-    if (!s->data)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    for (long long r = 0; r < s->count; r++)
-        for (long long i = 0; i < s->words; i++)
-            s->data[r * s->words + i] = word_of(s->first + r, i);
+    struct bare *bare = &program->bare;
+    program->heat = argc > 3 && !strcmp(argv[1], "heat");
+    if (!program->heat && !(argc > 4 && !strcmp(argv[1], "loop")))
+        return 0;
+    bare->comm = MPI_COMM_NULL;
+    bare->rows = atoll(argv[program->heat ? 2 : 3]);
+    if (bare->rows < RANKS_MAX || bare->rows > 1 << 20)
+        return 0;
+    bare->words = program->heat ? bare->rows : atoll(argv[2]) / bare->rows / 8;
+    program->scratch = malloc(2 * (size_t)bare->rows * sizeof(double));
+    return bare->words >= 1 && program->scratch ? program->heat ? 3 : 4 : 0;
+}
+
+static void compute(const struct program *program)
+{
+    for (int i = 0; program->heat && i < SWEEPS; i++) {
+        exchange_halo(&program->bare);
+        sweep_heat(&program->bare, program->scratch);
+    }
+    if (!program->heat)
+        MPI_Barrier(program->bare.comm);
+}
+
+/* Collective; rank 0 gets something to wait on for each rank from `to` on. */
+static int watch_leavers(const struct bare *bare, int to, struct pollfd *watches)
+{
+    int pid = (int)getpid();
+    int pids[RANKS_MAX];
+    int count = 0;
+    MPI_Gather(&pid, 1, MPI_INT, pids, 1, MPI_INT, 0, bare->comm);
+    for (int i = to; bare->rank == 0 && i < bare->size; i++)
+        watches[count++] =
+            (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, pids[i], 0), .events = POLLIN};
+    return count;
+}
+
+static void wait_for_leavers(struct pollfd *watches, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (watches[i].fd < 0)
+            continue;
+        poll(&watches[i], 1, 10000);
+        close(watches[i].fd);
+    }
+}
+
+/* Resizes; false in a rank that left. */
+static int step_to(struct program *program, int to, long long step, char **argv)
+{
+    struct bare *bare = &program->bare;
+    struct pollfd watches[RANKS_MAX];
+    int from = bare->size;
+    int leaving = to < from ? watch_leavers(bare, to, watches) : 0;
+    compute(program);
+    double begun = MPI_Wtime();
+    if (to > from)
+        bare_grow(bare, to, step, argv);
+    else
+        bare_shrink(bare, to);
+    if (bare->comm == MPI_COMM_NULL)
+        return 0;
+    if (to > from)
+        MPI_Barrier(bare->comm); /* done when every rank has its data */
+    double seconds = MPI_Wtime() - begun;
+    if (bare->rank == 0)
+        printf("TIME %d %d %.9f\n", from, to, seconds);
+    wait_for_leavers(watches, leaving);
+    MPI_Barrier(bare->comm);
+    return 1;
 }
 
 int main(int argc, char **argv)
 {
-    struct state s = {.comm = MPI_COMM_NULL};
+    struct program program = {0};
+    struct bare *bare = &program.bare;
     long long step = 0;
-    long long wrong = 0;
     MPI_Comm parent;
-
-    if (argc < 4)
+    int sizes = read_arguments(&program, argc, argv);
+    if (!sizes) {
+        fputs("usage: resize_bare loop BYTES ROWS SIZE... | heat N SIZE...\n", stderr);
         return 2;
-    s.rows = atoll(argv[2]);
-    if (s.rows < 1)
-        return 2;
-    s.words = atoll(argv[1]) / s.rows / 8;
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_get_parent(&parent);
-    if (parent == MPI_COMM_NULL) {
-        start(&s);
-    } else {
-        join(&s, parent, &step);
-        MPI_Barrier(s.comm);
-        wrong += wrong_words(&s);
+    if (parent != MPI_COMM_NULL) {
+        bare_join(bare, parent, &step);
+        MPI_Barrier(bare->comm); /* the one in which the time ends */
+        MPI_Barrier(bare->comm);
         step++;
-    }
-    for (; step < argc - 3 && s.comm != MPI_COMM_NULL; step++) {
-        int from = s.size;
-        int to = atoi(argv[3 + step]);
-        MPI_Barrier(s.comm);
-        double begun = MPI_Wtime();
-        if (to > from)
-            grow(&s, to, &step, argv);
+    } else {
+        bare_start(bare);
+        if (program.heat)
+            fill_heat(bare);
         else
-            shrink(&s, to);
-        if (s.comm == MPI_COMM_NULL)
-            break;
-        if (to > from)
-            MPI_Barrier(s.comm); /* done when every rank has its data */
-        double seconds = MPI_Wtime() - begun;
-        if (s.rank == 0)
-            printf("TIME %d %d %.9f\n", from, to, seconds);
-        wrong += wrong_words(&s);
+            bare_fill_words(bare);
     }
-    if (s.comm != MPI_COMM_NULL) {
-        if (s.rank == 0)
+    for (int left = 0; !left && step < argc - sizes; step++)
+        left = !step_to(&program, atoi(argv[sizes + step]), step, argv);
+    long long wrong = 0;
+    if (bare->comm != MPI_COMM_NULL) {
+        wrong = program.heat ? wrong_points(bare, SWEEPS * step) : bare_wrong_words(bare);
+        if (bare->rank == 0)
             printf("RESULT %s\n", wrong ? "wrong" : "ok");
-        MPI_Comm_free(&s.comm);
     }
-    free(s.data);
+    bare_finish(bare);
+    free(program.scratch);
     MPI_Finalize();
     return wrong != 0;
 }

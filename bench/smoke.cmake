@@ -1,0 +1,15 @@
+# The benchmarks run and print what they promise. How fast anything was is not judged.
+if(PLEAT_TESTS)
+  find_package(Python3 COMPONENTS Interpreter QUIET)
+  set(smoke ${CMAKE_CURRENT_SOURCE_DIR}/smoke.py)
+  if(Python3_FOUND)
+    add_test(NAME system-bench-core
+      COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_core> --repeats 1)
+    set_tests_properties(system-bench-core PROPERTIES LABELS system TIMEOUT 120)
+  endif()
+  if(Python3_FOUND AND PLEAT_MPI)
+    add_test(NAME system-bench-resize COMMAND ${Python3_EXECUTABLE} ${smoke}
+      $<TARGET_FILE:bench_resize> --repeats 1 --state 131072)
+    set_tests_properties(system-bench-resize PROPERTIES LABELS system TIMEOUT 180 PROCESSORS 2)
+  endif()
+endif()

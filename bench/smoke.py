@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""smoke.py BENCHMARK [OPTION...]: the benchmark runs, its --json is one array of rows with
+exactly the promised members, and it leaves neither processes nor files behind."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+MEMBERS = ["name", "value", "unit", "baseline", "ratio", "goal", "met"]
+
+
+def fail(text):
+    sys.exit(f"bench smoke: {text}")
+
+
+def check_row(row):
+    if list(row) != MEMBERS:
+        fail(f"members {list(row)}, expected {MEMBERS}")
+    name = row["name"]
+    if not isinstance(name, str) or not name or not isinstance(row["unit"], str):
+        fail(f"a row without name or unit: {row}")
+    if type(row["value"]) not in (int, float) or row["value"] < 0:
+        fail(f"{name}: value {row['value']!r}")
+    if (row["baseline"] is None) != (row["ratio"] is None):
+        fail(f"{name}: a baseline and a ratio go together: {row}")
+    if (row["goal"] is None) != (row["met"] is None):
+        fail(f"{name}: a goal and its outcome go together: {row}")
+    if row["baseline"] is not None:
+        ratio = row["value"] / row["baseline"]
+        if abs(ratio - row["ratio"]) > 1e-6 * ratio + 1e-9:
+            fail(f"{name}: ratio {row['ratio']}, but value over baseline is {ratio}")
+    if row["met"] not in (None, True, False):
+        fail(f"{name}: met {row['met']!r}")
+
+
+def marked(mark):
+    """Processes that inherited our mark."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            environment = (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if mark in environment.split(b"\0"):
+            found.append(entry.name)
+    return found
+
+
+def main():
+    if len(sys.argv) < 2:
+        fail("which benchmark?")
+    mark = f"PLEAT_BENCH_SMOKE={os.getpid()}"
+    key, value = mark.split("=")
+    with tempfile.TemporaryDirectory() as scratch:
+        environment = dict(os.environ, TMPDIR=scratch, **{key: value})
+        done = subprocess.run(
+            [*sys.argv[1:], "--json"], env=environment, capture_output=True, text=True, check=False
+        )
+        left = os.listdir(scratch)
+    if done.returncode:
+        fail(f"exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    if done.stderr:
+        fail(f"it complains:\n{done.stderr}")
+    rows = json.loads(done.stdout)
+    if not isinstance(rows, list) or not rows:
+        fail("not an array of rows")
+    for row in rows:
+        check_row(row)
+    names = [row["name"] for row in rows]
+    if len(set(names)) != len(names):
+        fail(f"a name twice: {names}")
+    if not any(row["goal"] for row in rows) or not any(row["baseline"] for row in rows):
+        fail("no row has a goal, or none has a baseline")
+    if left or marked(mark.encode()):
+        fail(f"left behind: files {left}, processes {marked(mark.encode())}")
+    print(f"{len(rows)} rows")
+
+
+if __name__ == "__main__":
+    main()
