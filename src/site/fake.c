@@ -84,6 +84,10 @@ static void emit_claim(struct fake_site *site, uint16_t kind, const struct pendi
 
 static void answer_claim(struct fake_site *site, struct pending *what)
 {
+    if (what->count > site->book.slots) {
+        emit_claim(site, PLEAT_EV_CLAIM_FAILED, what, PLEAT_REASON_CLAIM_CANNOT);
+        return;
+    }
     if (pleat_random_unit(&site->random) < site->options.fail) {
         emit_claim(site, PLEAT_EV_CLAIM_FAILED, what, PLEAT_REASON_CLAIM_REFUSED);
         return;
@@ -182,9 +186,13 @@ static int fake_adopt(struct pleat_site_instance *base, const struct pleat_site_
 {
     struct fake_site *site = (struct fake_site *)base;
     int rc = pleat_claimbook_adopt(&site->book, claim);
-    return rc ? pleat_error_set(err, rc, "claim %llu cannot be taken up",
-                                (unsigned long long)claim->id)
-              : 0;
+    if (rc == PLEAT_E_NOMEM)
+        return pleat_error_set(err, rc, "out of memory");
+    if (rc) { /* it does not have those processors */
+        struct pending gone = {.id = claim->id, .index = claim->index, .count = claim->count};
+        emit_claim(site, PLEAT_EV_LOST, &gone, 0);
+    }
+    return 0;
 }
 
 static void fake_close(struct pleat_site_instance *base)
