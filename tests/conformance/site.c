@@ -1,0 +1,504 @@
+/* The contract of src/site/site.h, over every site. */
+#include "host.h"
+
+#include <string.h>
+
+#include "base/random.h"
+#include "model/records.h"
+#include "site/site.h"
+
+enum { PROCESSORS = 8, SITE = 3 };
+
+struct subject {
+    const char *what;
+    const struct pleat_site_ops *ops;
+    struct pleat_fake_site_options fake;
+    bool moody; /* fails, gives less or takes away: only what must hold all the same is checked */
+};
+
+static const struct subject subjects[] = {
+    {.what = "local", .ops = &pleat_site_local},
+    {.what = "fake, at once", .ops = &pleat_site_fake},
+    {.what = "fake, slow",
+     .ops = &pleat_site_fake,
+     .fake = {.seed = 1, .claim_delay_us = 5000000, .release_delay_us = 3000000}},
+    {.what = "fake, refuses",
+     .ops = &pleat_site_fake,
+     .fake = {.seed = 2, .claim_delay_us = 1000, .fail = 0.5},
+     .moody = true},
+    {.what = "fake, gives less",
+     .ops = &pleat_site_fake,
+     .fake = {.seed = 3, .claim_delay_us = 1000, .partial = 0.5},
+     .moody = true},
+    {.what = "fake, takes away",
+     .ops = &pleat_site_fake,
+     .fake = {.seed = 4, .claim_delay_us = 1000, .lose = 0.5, .lose_delay_us = 2000},
+     .moody = true},
+};
+
+struct bed {
+    const struct subject *subject;
+    struct played_host host;
+    struct pleat_site_instance *site;
+};
+
+static void open_bed(struct bed *bed, const struct subject *subject)
+{
+    bed->subject = subject;
+    played_host_init(&bed->host);
+    struct pleat_site_options options = {.name = "subject",
+                                         .index = SITE,
+                                         .processors = PROCESSORS,
+                                         .threshold = 1,
+                                         .fake = &subject->fake};
+    assert_int_equal(subject->ops->open(&options, &bed->host.host, &bed->site, NULL), 0);
+    assert_ptr_equal(bed->site->ops, subject->ops);
+}
+
+static void close_bed(struct bed *bed)
+{
+    bed->subject->ops->close(bed->site);
+    played_host_finish(&bed->host);
+}
+
+static void claim(struct bed *bed, uint64_t id, int32_t count)
+{
+    assert_int_equal(bed->site->ops->claim(bed->site, id, (uint32_t)id, count, NULL), 0);
+}
+
+static void release(struct bed *bed, uint64_t id)
+{
+    assert_int_equal(bed->site->ops->release(bed->site, id, (uint32_t)id, NULL), 0);
+}
+
+/* Events of a kind about a claim, in all of time. */
+static int about(const struct bed *bed, unsigned kind, uint64_t id)
+{
+    int count = 0;
+    for (size_t i = 0; i < bed->host.events.count; i++) {
+        const struct pleat_event *event = &bed->host.events.items[i];
+        if (event->kind == kind && event->u.claim.claim == id) {
+            assert_int_equal(event->component, (uint32_t)id);
+            count++;
+        }
+    }
+    return count;
+}
+
+/* The slots of a claim, from the pieces before its (latest) CLAIMED, which must add up to it. */
+static int32_t slots_of(const struct bed *bed, uint64_t id, uint32_t *slots)
+{
+    int32_t count = 0, told = -1;
+    for (size_t i = 0; i < bed->host.events.count; i++) {
+        const struct pleat_event *event = &bed->host.events.items[i];
+        if (event->kind == PLEAT_EV_PIECE && event->u.piece.claim == id) {
+            if (told >= 0) /* announced again, from the beginning */
+                count = 0;
+            told = -1;
+            for (uint32_t s = 0; s < event->u.piece.count; s++)
+                slots[count++] = event->u.piece.first + s;
+        } else if (event->kind == PLEAT_EV_CLAIMED && event->u.claim.claim == id) {
+            told = event->u.claim.count;
+            assert_int_equal(told, count);
+        }
+    }
+    return told;
+}
+
+#define FOR_EACH_SUBJECT(bed, calm)                                                                \
+    for (size_t subject_ = 0; subject_ < sizeof(subjects) / sizeof(subjects[0]); subject_++)       \
+        if (!((calm) && subjects[subject_].moody))                                                 \
+            for (int once_ = (open_bed(&(bed), &subjects[subject_]), 1); once_;                    \
+                 once_ = 0, close_bed(&(bed)))
+
+static void test_says_what_there_is(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, false)
+    {
+        struct pleat_event event;
+        played_host_run(&bed.host);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_SITE, &event), 1);
+        assert_int_equal(event.component, SITE);
+        assert_int_equal(event.u.site.capacity, PROCESSORS);
+        assert_int_equal(event.u.site.threshold, 1);
+        played_host_mark(&bed.host);
+        assert_int_equal(bed.site->ops->probe(bed.site, NULL), 0);
+        assert_int_equal(bed.host.events.count, bed.host.mark); /* nothing has changed */
+    }
+}
+
+static void test_refuses_to_open_nonsense(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < 2; s++) {
+        struct played_host host;
+        played_host_init(&host);
+        struct pleat_site_options options = {.name = "subject", .processors = -1};
+        struct pleat_site_instance *site = NULL;
+        struct pleat_error err = {0};
+        assert_int_equal(subjects[s].ops->open(&options, &host.host, &site, &err), PLEAT_E_INVALID);
+        assert_non_null(strstr(err.text, "subject"));
+        assert_null(site);
+        assert_int_equal(host.events.count, 0);
+        subjects[s].ops->close(NULL);
+        played_host_finish(&host);
+    }
+}
+
+static void test_kinds(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sizeof(subjects) / sizeof(subjects[0]); s++)
+        assert_ptr_equal(pleat_site_find(subjects[s].ops->name), subjects[s].ops);
+    assert_null(pleat_site_find("nowhere"));
+}
+
+static void test_a_claim_is_answered_once(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, false)
+    {
+        for (uint64_t id = 1; id <= 4; id++)
+            claim(&bed, id, 2);
+        played_host_run(&bed.host);
+        for (uint64_t id = 1; id <= 4; id++) {
+            uint32_t slots[PROCESSORS];
+            assert_int_equal(
+                about(&bed, PLEAT_EV_CLAIMED, id) + about(&bed, PLEAT_EV_CLAIM_FAILED, id), 1);
+            int32_t count = slots_of(&bed, id, slots);
+            assert_true(count <= 2);
+            if (!bed.subject->moody)
+                assert_int_equal(count, 2);
+        }
+    }
+}
+
+static void test_repeating_a_claim_changes_nothing(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, true)
+    {
+        uint32_t before[PROCESSORS], after[PROCESSORS];
+        claim(&bed, 1, 5);
+        claim(&bed, 1, 5); /* before it is answered */
+        played_host_run(&bed.host);
+        assert_int_equal(slots_of(&bed, 1, before), 5);
+        played_host_mark(&bed.host);
+        claim(&bed, 1, 5); /* and after: answered again */
+        played_host_run(&bed.host);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_CLAIMED, NULL), 1);
+        assert_int_equal(slots_of(&bed, 1, after), 5);
+        assert_memory_equal(before, after, 5 * sizeof(before[0]));
+        claim(&bed, 2, 3); /* the others are still there */
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 2), 1);
+    }
+}
+
+static void test_a_release_is_answered_and_repeatable(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, false)
+    {
+        claim(&bed, 1, PROCESSORS);
+        played_host_run(&bed.host);
+        release(&bed, 1);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 1), 1);
+        release(&bed, 1); /* of what is gone: as good as done */
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 1), 2);
+        release(&bed, 99); /* never claimed */
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 99), 1);
+        claim(&bed, 2, PROCESSORS);
+        played_host_run(&bed.host);
+        if (!bed.subject->moody)
+            assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 2), 1);
+    }
+}
+
+static void test_a_release_before_the_claim_is_answered(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, false)
+    {
+        claim(&bed, 1, PROCESSORS);
+        release(&bed, 1);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 1), 1);
+        bool released = false; /* a CLAIMED may cross, but not come behind */
+        for (size_t i = 0; i < bed.host.events.count; i++) {
+            const struct pleat_event *event = &bed.host.events.items[i];
+            if (event->kind == PLEAT_EV_CLAIMED)
+                assert_false(released);
+            released = released || event->kind == PLEAT_EV_RELEASED;
+        }
+        claim(&bed, 2, PROCESSORS);
+        played_host_run(&bed.host);
+        if (!bed.subject->moody)
+            assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 2), 1);
+    }
+}
+
+/* "Never" is not "not now". */
+static void test_cannot_is_not_refused(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, true)
+    {
+        struct pleat_event event;
+        claim(&bed, 1, PROCESSORS + 1);
+        played_host_run(&bed.host);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_CLAIM_FAILED, &event), 1);
+        assert_int_equal(event.u.claim.reason, PLEAT_REASON_CLAIM_CANNOT);
+        claim(&bed, 2, PROCESSORS - 2);
+        played_host_run(&bed.host);
+        played_host_mark(&bed.host);
+        claim(&bed, 3, 3); /* two are free */
+        played_host_run(&bed.host);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_CLAIM_FAILED, &event), 1);
+        assert_int_equal(event.u.claim.reason, PLEAT_REASON_CLAIM_REFUSED);
+        claim(&bed, 4, 2);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 4), 1);
+    }
+}
+
+static void test_a_claim_of_nothing_gives_nothing(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, false)
+    {
+        for (int32_t count = -1; count <= 0; count++) {
+            struct pleat_error err;
+            uint64_t id = (uint64_t)(count + 5);
+            if (bed.site->ops->claim(bed.site, id, (uint32_t)id, count, &err))
+                continue; /* not accepted: no answer */
+            played_host_run(&bed.host);
+            assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, id), 1);
+        }
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_CLAIMED, NULL), 0);
+    }
+}
+
+static void test_splitting(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, true)
+    {
+        if (!(bed.subject->ops->capabilities & PLEAT_SITE_SPLITS))
+            continue;
+        uint32_t whole[PROCESSORS], again[PROCESSORS];
+        claim(&bed, 1, PROCESSORS);
+        played_host_run(&bed.host);
+        assert_int_equal(slots_of(&bed, 1, whole), PROCESSORS);
+        played_host_mark(&bed.host);
+        assert_int_equal(bed.site->ops->split(bed.site, 1, 2, 2, 5, NULL), 0); /* 3 and 5 */
+        assert_int_equal(bed.site->ops->split(bed.site, 2, 3, 3, 1, NULL), 0); /* 3, 4 and 1 */
+        played_host_run(&bed.host);
+        assert_int_equal(bed.host.events.count, bed.host.mark); /* no event */
+        struct pleat_error err = {0};
+        assert_true(bed.site->ops->split(bed.site, 1, 8, 8, 3, &err) < 0); /* nothing would stay */
+        assert_true(bed.site->ops->split(bed.site, 1, 8, 8, 0, &err) < 0);
+        assert_true(err.text[0] != '\0');
+        /* what goes back is the end of what there was */
+        release(&bed, 2);
+        played_host_run(&bed.host);
+        claim(&bed, 4, 4);
+        played_host_run(&bed.host);
+        assert_int_equal(slots_of(&bed, 4, again), 4);
+        assert_memory_equal(again, whole + 3, 4 * sizeof(whole[0]));
+        release(&bed, 3);
+        release(&bed, 1);
+        played_host_run(&bed.host);
+        claim(&bed, 5, 4);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 5), 1);
+    }
+}
+
+/* After a restart: claims are taken up where they were. */
+static void test_adopting(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, true)
+    {
+        struct pleat_piece pieces[] = {{.first = 6, .count = 1}, {.first = 1, .count = 2}};
+        struct pleat_site_claim known = {
+            .id = 7, .index = 7, .count = 3, .pieces = pieces, .piece_count = 2};
+        played_host_mark(&bed.host);
+        for (int twice = 0; twice < 2; twice++)
+            assert_int_equal(bed.site->ops->adopt(bed.site, &known, NULL), 0);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.host.events.count, bed.host.mark);
+        uint32_t slots[PROCESSORS];
+        claim(&bed, 8, PROCESSORS - 3);
+        played_host_run(&bed.host);
+        assert_int_equal(slots_of(&bed, 8, slots), PROCESSORS - 3);
+        for (int i = 0; i < PROCESSORS - 3; i++)
+            assert_true(slots[i] != 6 && slots[i] != 1 && slots[i] != 2);
+        claim(&bed, 7, 3); /* asked for again, since nobody had heard the answer: the same ones */
+        played_host_run(&bed.host);
+        assert_int_equal(slots_of(&bed, 7, slots), 3);
+        assert_true(slots[0] == 6 && slots[1] == 1 && slots[2] == 2);
+        release(&bed, 7);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 7), 1);
+    }
+}
+
+static void test_adopting_what_is_not_there(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, true)
+    {
+        struct pleat_piece pieces[] = {{.first = 2, .count = 2}, {.first = PROCESSORS, .count = 1}};
+        struct pleat_site_claim known = {
+            .id = 7, .index = 7, .count = 3, .pieces = pieces, .piece_count = 2};
+        assert_int_equal(bed.site->ops->adopt(bed.site, &known, NULL), 0);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 7), 1);
+        release(&bed, 7); /* of a lost one: answered all the same */
+        claim(&bed, 8, PROCESSORS);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 7), 1);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 8), 1);
+    }
+}
+
+static void test_closing_with_answers_due(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, false)
+    {
+        claim(&bed, 1, 2);
+        played_host_run(&bed.host);
+        claim(&bed, 2, 2);
+        release(&bed, 1);
+    }
+}
+
+/* ---- at random ---- */
+
+enum { CLAIMS = 400 };
+
+struct ledger {
+    struct {
+        bool asked, answered, held, released;
+        int32_t wanted;
+    } claims[CLAIMS];
+    size_t read;
+    int32_t used[PROCESSORS]; /* by which claim; 0: none */
+};
+
+/* Books what the site says; each word must fit what was said before. */
+static void book(struct ledger *ledger, const struct bed *bed)
+{
+    for (; ledger->read < bed->host.events.count; ledger->read++) {
+        const struct pleat_event *event = &bed->host.events.items[ledger->read];
+        if (event->kind == PLEAT_EV_SITE)
+            continue;
+        uint64_t id = event->u.claim.claim;
+        assert_true(id > 0 && id < CLAIMS && ledger->claims[id].asked);
+        switch (event->kind) {
+        case PLEAT_EV_PIECE:
+            for (uint32_t s = event->u.piece.first; s < event->u.piece.first + event->u.piece.count;
+                 s++) {
+                assert_true(s < PROCESSORS);
+                assert_int_equal(ledger->used[s], 0); /* nobody else has it */
+                ledger->used[s] = (int32_t)id;
+            }
+            break;
+        case PLEAT_EV_CLAIMED:
+        case PLEAT_EV_CLAIM_FAILED:
+            assert_false(ledger->claims[id].answered);
+            assert_false(ledger->claims[id].released);
+            ledger->claims[id].answered = true;
+            ledger->claims[id].held = event->kind == PLEAT_EV_CLAIMED;
+            assert_true(event->u.claim.count <= ledger->claims[id].wanted);
+            break;
+        case PLEAT_EV_LOST:
+            assert_true(ledger->claims[id].held);
+            /* fall through */
+        case PLEAT_EV_RELEASED:
+            ledger->claims[id].held = false;
+            ledger->claims[id].released = event->kind == PLEAT_EV_RELEASED;
+            for (int s = 0; s < PROCESSORS; s++)
+                if (ledger->used[s] == (int32_t)id)
+                    ledger->used[s] = 0;
+            break;
+        default:
+            fail_msg("'%s' is not for a site to say", pleat_event_name(event->kind));
+        }
+    }
+}
+
+static void test_nothing_is_given_twice(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, false)
+    {
+        struct pleat_random random;
+        struct ledger ledger;
+        memset(&ledger, 0, sizeof(ledger));
+        pleat_random_init(&random, 42);
+        for (uint64_t id = 1; id < CLAIMS; id++) {
+            ledger.claims[id].asked = true;
+            ledger.claims[id].wanted = 1 + (int32_t)pleat_random_below(&random, PROCESSORS);
+            claim(&bed, id, ledger.claims[id].wanted);
+            if (pleat_random_below(&random, 2))
+                played_host_run(&bed.host);
+            book(&ledger, &bed);
+            uint64_t victim = 1 + pleat_random_below(&random, id);
+            if (!ledger.claims[victim].released)
+                release(&bed, victim);
+            if (pleat_random_below(&random, 2))
+                played_host_run(&bed.host);
+            book(&ledger, &bed);
+        }
+        for (uint64_t id = 1; id < CLAIMS; id++)
+            if (!ledger.claims[id].released)
+                release(&bed, id);
+        played_host_run(&bed.host);
+        book(&ledger, &bed);
+        for (int s = 0; s < PROCESSORS; s++)
+            assert_int_equal(ledger.used[s], 0);
+        for (uint64_t id = 1; id < CLAIMS; id++)
+            assert_true(ledger.claims[id].released);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_says_what_there_is),
+        cmocka_unit_test(test_refuses_to_open_nonsense),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_a_claim_is_answered_once),
+        cmocka_unit_test(test_repeating_a_claim_changes_nothing),
+        cmocka_unit_test(test_a_release_is_answered_and_repeatable),
+        cmocka_unit_test(test_a_release_before_the_claim_is_answered),
+        cmocka_unit_test(test_cannot_is_not_refused),
+        cmocka_unit_test(test_a_claim_of_nothing_gives_nothing),
+        cmocka_unit_test(test_splitting),
+        cmocka_unit_test(test_adopting),
+        cmocka_unit_test(test_adopting_what_is_not_there),
+        cmocka_unit_test(test_closing_with_answers_due),
+        cmocka_unit_test(test_nothing_is_given_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
