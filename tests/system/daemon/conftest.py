@@ -315,7 +315,7 @@ class Instance:
 
     def listening(self):
         with open("/proc/net/unix", encoding="latin-1") as file:
-            return [line for line in file if self.dir in line]
+            return [line for line in file if self.dir in line and line.split()[3] == "00010000"]
 
     def finish(self):
         """Ends everything in order, then looks for what should not be there any more."""
