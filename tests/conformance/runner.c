@@ -1,0 +1,557 @@
+/* The contract of src/runner/runner.h, over every runner: the fake, and those that live through the
+ * agents of nodes, here played by the test (docs/protocol.md, "Agent and daemon"). */
+#include "host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner/runner.h"
+
+/* ---- the fake ---- */
+
+enum { JOB = 2, RUN = 71, RESIZE = 300 };
+
+struct fake_bed {
+    struct played_host host;
+    struct pleat_runner *runner;
+};
+
+static void open_fake(struct fake_bed *bed, const struct pleat_fake_runner_options *options)
+{
+    played_host_init(&bed->host);
+    assert_int_equal(pleat_fake_runner_open(options, &bed->host.host, &bed->runner, NULL), 0);
+}
+
+static void close_fake(struct fake_bed *bed)
+{
+    const struct pleat_runner_ops *ops = bed->runner->ops;
+    ops->close(bed->runner);
+    ops->close(NULL);
+    played_host_finish(&bed->host);
+}
+
+static const struct pleat_run_order fake_run = {.run = RUN, .component = JOB, .processes = 4};
+
+static struct pleat_change_order fake_change(int32_t from, int32_t to)
+{
+    struct pleat_change_order order = {
+        .run = RUN, .resize = RESIZE, .component = JOB, .from = from, .processes = to};
+    return order;
+}
+
+/* Asked twice to start, and with much to do. */
+static void running_fake(struct fake_bed *bed, struct pleat_fake_runner_options options)
+{
+    options.run_us = INT64_C(4000000000);
+    open_fake(bed, &options);
+    for (int twice = 0; twice < 2; twice++)
+        assert_int_equal(bed->runner->ops->start(bed->runner, &fake_run, NULL), 0);
+}
+
+static void test_the_fake_starts_and_exits_once(void **state)
+{
+    (void)state;
+    struct pleat_fake_runner_options options = {.seed = 1, .start_delay_us = 10, .run_us = 5000};
+    struct fake_bed bed;
+    open_fake(&bed, &options);
+    for (int twice = 0; twice < 2; twice++)
+        assert_int_equal(bed.runner->ops->start(bed.runner, &fake_run, NULL), 0);
+    assert_int_equal(pleat_fake_runner_processes(bed.runner, JOB), 4);
+    played_host_run(&bed.host);
+    struct pleat_event event;
+    assert_int_equal(played_host_count(&bed.host, PLEAT_EV_STARTED, &event), 1);
+    assert_true(event.component == JOB && event.u.exit.run == RUN);
+    assert_int_equal(played_host_count(&bed.host, PLEAT_EV_EXITED, &event), 1);
+    assert_true(event.component == JOB && event.u.exit.run == RUN);
+    assert_int_equal(pleat_fake_runner_processes(bed.runner, JOB), 0);
+    assert_int_equal(pleat_fake_runner_processes(bed.runner, 4000), 0);
+    assert_int_equal(bed.runner->ops->start(bed.runner, &fake_run, NULL), 0); /* over is over */
+    played_host_run(&bed.host);
+    assert_int_equal(played_host_count(&bed.host, PLEAT_EV_EXITED, NULL), 1);
+    close_fake(&bed);
+}
+
+static void test_the_fake_can_be_killed(void **state)
+{
+    (void)state;
+    struct pleat_fake_runner_options options = {.seed = 1, .start_delay_us = 1000};
+    struct fake_bed bed;
+    running_fake(&bed, options);
+    for (int twice = 0; twice < 2; twice++) /* also before it is started */
+        assert_int_equal(bed.runner->ops->kill(bed.runner, &fake_run, NULL), 0);
+    played_host_run(&bed.host);
+    assert_int_equal(played_host_count(&bed.host, PLEAT_EV_EXITED, NULL), 1);
+    close_fake(&bed);
+}
+
+static void test_the_fake_resizes_once(void **state)
+{
+    (void)state;
+    for (int shrinks = 0; shrinks < 2; shrinks++) {
+        struct pleat_fake_runner_options options = {.seed = 1};
+        struct fake_bed bed;
+        running_fake(&bed, options);
+        struct pleat_change_order order = fake_change(4, shrinks ? 1 : 8);
+        for (int twice = 0; twice < 2; twice++)
+            assert_int_equal(bed.runner->ops->resize(bed.runner, &order, NULL), 0);
+        played_host_run(&bed.host);
+        struct pleat_event event;
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_APPLIED, &event), 1);
+        assert_true(event.component == JOB && event.u.change.resize == RESIZE);
+        assert_int_equal(event.u.change.processes, order.processes);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_VACATED, NULL), shrinks);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_EXITED, NULL), 1);
+        close_fake(&bed);
+    }
+}
+
+static void test_the_fake_answers_and_withdraws(void **state)
+{
+    (void)state;
+    struct pleat_fake_runner_options options = {.seed = 1, .ignore = 1};
+    struct fake_bed bed;
+    running_fake(&bed, options);
+    struct pleat_change_order order = fake_change(4, 8);
+    assert_int_equal(bed.runner->ops->ask(bed.runner, &order, NULL), 0);
+    assert_int_equal(bed.host.events.count, 0); /* nothing from inside the call */
+    assert_int_equal(bed.runner->ops->resize(bed.runner, &order, NULL), 0);
+    assert_int_equal(bed.runner->ops->withdraw(bed.runner, &order, NULL), 0);
+    played_host_run(&bed.host);
+    struct pleat_event event;
+    assert_int_equal(played_host_count(&bed.host, PLEAT_EV_ANSWER, &event), 1);
+    assert_int_equal(event.u.change.processors, 8);
+    assert_int_equal(event.u.change.resize, RESIZE);
+    assert_int_equal(played_host_count(&bed.host, PLEAT_EV_WITHDRAWN, &event), 1);
+    assert_int_equal(event.u.change.resize, RESIZE);
+    assert_int_equal(played_host_count(&bed.host, PLEAT_EV_APPLIED, NULL), 0);
+    close_fake(&bed);
+}
+
+static void test_the_fake_misbehaves_as_told(void **state)
+{
+    (void)state;
+    static const struct {
+        struct pleat_fake_runner_options options;
+        uint16_t kind;
+        int32_t value; /* of an answer */
+    } cases[] = {
+        {{.start_fail = 1}, PLEAT_EV_START_FAILED, 0},
+        {{.refuse = 1}, PLEAT_EV_ANSWER, 4},
+        {{.overaccept = 1}, PLEAT_EV_ANSWER, 11},
+        {{.resize_fail = 1, .run_us = INT64_C(4000000000)}, PLEAT_EV_RESIZE_FAILED, 0},
+        {{.die_in_resize = 1, .run_us = INT64_C(4000000000)}, PLEAT_EV_EXITED, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pleat_fake_runner_options options = cases[i].options;
+        options.seed = 5;
+        struct fake_bed bed;
+        open_fake(&bed, &options);
+        assert_int_equal(bed.runner->ops->start(bed.runner, &fake_run, NULL), 0);
+        struct pleat_change_order order = fake_change(4, 8);
+        if (cases[i].kind == PLEAT_EV_ANSWER)
+            assert_int_equal(bed.runner->ops->ask(bed.runner, &order, NULL), 0);
+        else
+            assert_int_equal(bed.runner->ops->resize(bed.runner, &order, NULL), 0);
+        played_host_run(&bed.host);
+        struct pleat_event event = {0};
+        assert_int_equal(played_host_count(&bed.host, cases[i].kind, &event), 1);
+        if (cases[i].kind == PLEAT_EV_ANSWER)
+            assert_int_equal(event.u.change.processors, cases[i].value);
+        close_fake(&bed);
+    }
+}
+
+static void test_the_fake_has_no_agents(void **state)
+{
+    (void)state;
+    struct pleat_fake_runner_options options = {.seed = 1};
+    struct fake_bed bed;
+    open_fake(&bed, &options);
+    struct pleat_error err = {0};
+    assert_int_equal(bed.runner->ops->notice(bed.runner, 0, "started", NULL, &err),
+                     PLEAT_E_PROTOCOL);
+    assert_int_equal(bed.host.events.count, 0);
+    close_fake(&bed);
+}
+
+/* ---- those with agents ---- */
+
+static const char *const live[] = {"plain", "mpi", "malleable"};
+
+struct played_link {
+    struct pleat_agent_link link;
+    uint32_t site, node;
+    char method[32];
+    json_t *params;
+    int count, result;
+};
+
+static int played_send(void *arg, uint32_t site, uint32_t node, const char *method, json_t *params,
+                       struct pleat_error *err)
+{
+    struct played_link *played = arg;
+    json_decref(played->params);
+    played->params = params;
+    played->site = site;
+    played->node = node;
+    snprintf(played->method, sizeof(played->method), "%s", method);
+    played->count++;
+    return played->result ? pleat_error_set(err, played->result, "no way to node %u", node) : 0;
+}
+
+struct bed {
+    struct played_host host;
+    struct played_link agent;
+    struct pleat_runner *runner;
+};
+
+static void open_bed(struct bed *bed, const char *name)
+{
+    memset(bed, 0, sizeof(*bed));
+    played_host_init(&bed->host);
+    bed->agent.link = (struct pleat_agent_link){&bed->agent, played_send};
+    assert_int_equal(pleat_runner_open(name, &bed->host.host, &bed->agent.link, &bed->runner, NULL),
+                     0);
+    assert_string_equal(bed->runner->ops->name, name);
+}
+
+static void close_bed(struct bed *bed)
+{
+    const struct pleat_runner_ops *ops = bed->runner->ops;
+    ops->close(bed->runner);
+    ops->close(NULL);
+    json_decref(bed->agent.params);
+    played_host_finish(&bed->host);
+}
+
+static char *const argv[] = {"/bin/prog", "x y", NULL};
+static char *const env[] = {"A=b", "PATH=/usr/bin:/bin", NULL};
+
+static struct pleat_run_order run_order(struct pleat_spec *spec)
+{
+    *spec = (struct pleat_spec){.name = "prog",
+                                .argv = (char **)argv,
+                                .env = (char **)env,
+                                .cwd = "/tmp",
+                                .runner = "plain",
+                                .mpi = "openmpi"};
+    struct pleat_run_order order = {.run = UINT64_C(1) << 40,
+                                    .component = 3,
+                                    .job = 17,
+                                    .site = 1,
+                                    .node = 2,
+                                    .processes = 4,
+                                    .most = 9,
+                                    .spec = spec,
+                                    .stdout_path = "/o",
+                                    .stderr_path = "/e"};
+    return order;
+}
+
+/* The row of docs/protocol.md about a method that the daemon calls; free it. */
+static char *protocol_row(const char *method)
+{
+    FILE *file = fopen(SOURCE_DIR "/docs/protocol.md", "r");
+    assert_non_null(file);
+    char start[48], *line = NULL;
+    size_t size = 0;
+    snprintf(start, sizeof(start), "| `%s` |", method);
+    while (getline(&line, &size, file) > 0) {
+        if (!strncmp(line, start, strlen(start))) {
+            fclose(file);
+            return line;
+        }
+    }
+    fclose(file);
+    fail_msg("docs/protocol.md has no method '%s'", method);
+    return NULL;
+}
+
+/* What was sent is what the protocol says; these are the members that must be there. */
+static void check_sent(const struct bed *bed, const char *method, const char *const *members)
+{
+    assert_int_equal(bed->agent.count, 1);
+    assert_string_equal(bed->agent.method, method);
+    assert_int_equal(bed->agent.site, 1);
+    assert_int_equal(bed->agent.node, 2);
+    assert_int_equal(bed->host.events.count, 0); /* nothing from inside the call */
+    for (; *members; members++)
+        if (!json_object_get(bed->agent.params, *members))
+            fail_msg("%s: no member '%s'", method, *members);
+    char *row = protocol_row(method);
+    const char *name;
+    json_t *value;
+    json_object_foreach(bed->agent.params, name, value)
+    {
+        char quoted[48];
+        snprintf(quoted, sizeof(quoted), "`%s`", name);
+        if (!strstr(row, quoted) && strcmp(method, "withdraw")) /* unknown ones are ignored */
+            fail_msg("docs/protocol.md does not know '%s' of '%s'", name, method);
+    }
+    free(row);
+}
+
+static json_int_t number(const struct bed *bed, const char *name)
+{
+    const json_t *value = json_object_get(bed->agent.params, name);
+    assert_true(json_is_integer(value));
+    return json_integer_value(value);
+}
+
+static bool has_string(const json_t *list, const char *text)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach(list, index, item) if (!strcmp(json_string_value(item), text)) return true;
+    return false;
+}
+
+static void test_starting(void **state)
+{
+    (void)state;
+    static const char *const members[] = {"run",    "job",    "argv",          "env", "cwd",
+                                          "stdout", "stderr", "mailbox_ranks", NULL};
+    for (size_t i = 0; i < 3; i++) {
+        struct bed bed;
+        struct pleat_spec spec;
+        struct pleat_run_order order = run_order(&spec);
+        open_bed(&bed, live[i]);
+        struct pleat_error err = {0};
+        if (bed.runner->ops->start(bed.runner, &order, &err))
+            fail_msg("%s: %s", live[i], err.text);
+        check_sent(&bed, "start", members);
+        assert_int_equal(number(&bed, "run"), INT64_C(1) << 40);
+        assert_string_equal(json_string_value(json_object_get(bed.agent.params, "job")), "17");
+        assert_string_equal(json_string_value(json_object_get(bed.agent.params, "cwd")), "/tmp");
+        const json_t *words = json_object_get(bed.agent.params, "argv");
+        const json_t *variables = json_object_get(bed.agent.params, "env");
+        size_t count = json_array_size(words); /* a launcher may stand before the program */
+        assert_string_equal(json_string_value(json_array_get(words, count - 2)), "/bin/prog");
+        assert_string_equal(json_string_value(json_array_get(words, count - 1)), "x y");
+        assert_int_equal(count == 2, !strcmp(live[i], "plain"));
+        assert_true(has_string(variables, "A=b"));
+        assert_true(has_string(variables, "PLEAT_JOB=17"));
+        assert_true(has_string(variables, "PLEAT_PROCESSORS=4"));
+        assert_int_equal(number(&bed, "mailbox_ranks"), strcmp(live[i], "malleable") ? 0 : 9);
+        close_bed(&bed);
+    }
+}
+
+static void test_a_spec_that_cannot_be_started(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct pleat_spec spec;
+    struct pleat_run_order order = run_order(&spec);
+    spec.mpi = "lam";
+    open_bed(&bed, "mpi");
+    struct pleat_error err = {0};
+    assert_true(bed.runner->ops->start(bed.runner, &order, &err) < 0);
+    assert_non_null(strstr(err.text, "lam"));
+    assert_int_equal(bed.agent.count, 0);
+    assert_int_equal(bed.host.events.count, 0);
+    close_bed(&bed);
+}
+
+static void test_changing_and_killing(void **state)
+{
+    (void)state;
+    static const char *const asks[] = {"run", "resize", "offered", "mandatory", NULL};
+    static const char *const resizes[] = {"run", "resize", "target", "mandatory", NULL};
+    static const char *const withdraws[] = {"run", "resize", NULL};
+    static const char *const kills[] = {"run", "grace_s", NULL};
+    const struct pleat_change_order change = {.run = 5,
+                                              .resize = 6,
+                                              .component = 3,
+                                              .site = 1,
+                                              .node = 2,
+                                              .from = 4,
+                                              .processes = 7,
+                                              .mandatory = true};
+    for (size_t i = 0; i < 3; i++) {
+        struct bed bed;
+        struct pleat_spec spec;
+        struct pleat_run_order order = run_order(&spec);
+        open_bed(&bed, live[i]);
+        assert_int_equal(bed.runner->ops->ask(bed.runner, &change, NULL), 0);
+        check_sent(&bed, "ask", asks);
+        assert_int_equal(number(&bed, "offered"), 7);
+        assert_true(json_is_true(json_object_get(bed.agent.params, "mandatory")));
+        bed.agent.count = 0;
+        assert_int_equal(bed.runner->ops->resize(bed.runner, &change, NULL), 0);
+        check_sent(&bed, "resize", resizes);
+        assert_int_equal(number(&bed, "run"), 5);
+        assert_int_equal(number(&bed, "resize"), 6);
+        assert_int_equal(number(&bed, "target"), 7);
+        bed.agent.count = 0;
+        assert_int_equal(bed.runner->ops->withdraw(bed.runner, &change, NULL), 0);
+        check_sent(&bed, "withdraw", withdraws);
+        bed.agent.count = 0;
+        assert_int_equal(bed.runner->ops->kill(bed.runner, &order, NULL), 0);
+        check_sent(&bed, "kill", kills);
+        close_bed(&bed);
+    }
+}
+
+static void test_no_way_to_the_node(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct bed bed;
+        struct pleat_spec spec;
+        struct pleat_run_order order = run_order(&spec);
+        const struct pleat_change_order change = {.run = 5, .resize = 6, .node = 2};
+        struct pleat_error err = {0};
+        open_bed(&bed, live[i]);
+        bed.agent.result = PLEAT_E_CLOSED;
+        assert_int_equal(bed.runner->ops->start(bed.runner, &order, &err), PLEAT_E_CLOSED);
+        assert_non_null(strstr(err.text, "node 2"));
+        assert_int_equal(bed.runner->ops->resize(bed.runner, &change, &err), PLEAT_E_CLOSED);
+        assert_int_equal(bed.host.events.count, 0);
+        close_bed(&bed);
+    }
+}
+
+static int notice(struct bed *bed, const char *method, const char *params, struct pleat_error *err)
+{
+    json_t *json = params ? json_loads(params, JSON_DECODE_ANY, NULL) : NULL;
+    int rc = bed->runner->ops->notice(bed->runner, 3, method, json, err);
+    json_decref(json);
+    return rc;
+}
+
+static void test_notices_become_events(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method, *params;
+        uint16_t kind;
+        uint64_t id; /* run, resize */
+        int32_t a, b;
+    } cases[] = {
+        {"started", "{\"run\":7,\"pid\":12}", PLEAT_EV_STARTED, 7, 0, 0},
+        {"start_failed", "{\"run\":7,\"text\":\"no\",\"user_fault\":true}", PLEAT_EV_START_FAILED,
+         7, PLEAT_REASON_START_USER, 0},
+        {"start_failed", "{\"run\":7,\"user_fault\":false}", PLEAT_EV_START_FAILED, 7,
+         PLEAT_REASON_START_SYSTEM, 0},
+        {"exited", "{\"run\":7,\"code\":3,\"signal\":0,\"cpu_us\":9}", PLEAT_EV_EXITED, 7, 3, 0},
+        {"exited", "{\"run\":7,\"code\":0,\"signal\":9}", PLEAT_EV_EXITED, 7, 0, 9},
+        {"answer", "{\"run\":7,\"resize\":8,\"accepted\":6}", PLEAT_EV_ANSWER, 8, 6, 6},
+        {"answer", "{\"run\":7,\"resize\":8,\"accepted\":0}", PLEAT_EV_ANSWER, 8, 0, 0},
+        {"applied", "{\"run\":7,\"resize\":8,\"processes\":6,\"wait_us\":1}", PLEAT_EV_APPLIED, 8,
+         6, 6},
+        {"vacated", "{\"run\":7,\"resize\":8,\"processes\":6}", PLEAT_EV_VACATED, 8, 0, 0},
+        {"withdrawn", "{\"run\":7,\"resize\":8}", PLEAT_EV_WITHDRAWN, 8, 0, 0},
+        {"resize_failed", "{\"run\":7,\"resize\":8,\"text\":\"no\"}", PLEAT_EV_RESIZE_FAILED, 8, 0,
+         0},
+    };
+    for (size_t r = 0; r < 3; r++) {
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+            struct bed bed;
+            open_bed(&bed, live[r]);
+            free(protocol_row(cases[i].method));
+            assert_int_equal(notice(&bed, cases[i].method, cases[i].params, NULL), 0);
+            assert_int_equal(bed.host.events.count, 1);
+            const struct pleat_event *event = &bed.host.events.items[0];
+            assert_int_equal(event->kind, cases[i].kind);
+            assert_int_equal(event->component, 3);
+            if (cases[i].kind == PLEAT_EV_START_FAILED) {
+                assert_int_equal(event->u.exit.reason, cases[i].a);
+                assert_int_equal(event->u.exit.run, cases[i].id);
+            } else if (cases[i].kind == PLEAT_EV_STARTED || cases[i].kind == PLEAT_EV_EXITED) {
+                assert_int_equal(event->u.exit.run, cases[i].id);
+                assert_int_equal(event->u.exit.code, cases[i].a);
+                assert_int_equal(event->u.exit.signal, cases[i].b);
+            } else {
+                assert_int_equal(event->u.change.resize, cases[i].id);
+                assert_int_equal(event->u.change.processors, cases[i].a);
+                assert_int_equal(event->u.change.processes, cases[i].b);
+            }
+            assert_int_equal(bed.agent.count, 0);
+            close_bed(&bed);
+        }
+    }
+}
+
+static void test_nonsense_is_refused(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"started", "start_failed", "exited",    "answer",
+                                          "applied", "vacated",      "withdrawn", "resize_failed"};
+    static const char *const params[] = {NULL,
+                                         "{}",
+                                         "[]",
+                                         "7",
+                                         "{\"run\":\"7\",\"resize\":\"8\"}",
+                                         "{\"run\":-1,\"resize\":-1}",
+                                         "{\"run\":1.5,\"resize\":1.5}",
+                                         "{\"run\":null,\"resize\":null}"};
+    static const char *const particular[][2] = {
+        {"exited", "{\"run\":7,\"code\":\"0\"}"},
+        {"exited", "{\"run\":7,\"code\":70000}"},
+        {"exited", "{\"run\":7,\"signal\":-3}"},
+        {"start_failed", "{\"run\":7,\"user_fault\":1}"},
+        {"answer", "{\"resize\":8}"},
+        {"answer", "{\"resize\":8,\"accepted\":-1}"},
+        {"answer", "{\"resize\":8,\"accepted\":16777217}"},
+        {"applied", "{\"resize\":8,\"processes\":\"6\"}"},
+        {"applied", "{\"resize\":8,\"processes\":99999999999999}"},
+        {"", "{}"},
+        {"Started", "{\"run\":7}"},
+        {"resize", "{\"run\":7,\"resize\":8}"}};
+    for (size_t r = 0; r < 3; r++) {
+        struct bed bed;
+        struct pleat_error err;
+        open_bed(&bed, live[r]);
+        for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++)
+            for (size_t p = 0; p < sizeof(params) / sizeof(params[0]); p++)
+                if (notice(&bed, methods[m], params[p], &err) >= 0)
+                    fail_msg("%s %s is taken", methods[m], params[p] ? params[p] : "(nothing)");
+        for (size_t p = 0; p < sizeof(particular) / sizeof(particular[0]); p++)
+            if (notice(&bed, particular[p][0], particular[p][1], &err) >= 0)
+                fail_msg("%s %s is taken", particular[p][0], particular[p][1]);
+        assert_int_equal(bed.host.events.count, 0);
+        assert_int_equal(bed.agent.count, 0);
+        close_bed(&bed);
+    }
+}
+
+static void test_names_and_capabilities(void **state)
+{
+    (void)state;
+    struct pleat_runner *runner = NULL;
+    struct pleat_error err = {0};
+    assert_int_equal(pleat_runner_open("nobody", NULL, NULL, &runner, &err), PLEAT_E_NOTFOUND);
+    assert_non_null(strstr(err.text, "nobody"));
+    assert_int_equal(pleat_runner_capabilities("nobody"), 0);
+    assert_int_equal(pleat_runner_capabilities("plain"), 0);
+    assert_int_equal(pleat_runner_capabilities("mpi"), 0);
+    assert_int_equal(pleat_runner_capabilities("malleable"), PLEAT_RUNNER_RESIZES);
+    for (size_t i = 0; i < 3; i++) {
+        struct bed bed;
+        open_bed(&bed, live[i]);
+        assert_int_equal(bed.runner->ops->capabilities, pleat_runner_capabilities(live[i]));
+        close_bed(&bed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_fake_starts_and_exits_once),
+        cmocka_unit_test(test_the_fake_can_be_killed),
+        cmocka_unit_test(test_the_fake_resizes_once),
+        cmocka_unit_test(test_the_fake_answers_and_withdraws),
+        cmocka_unit_test(test_the_fake_misbehaves_as_told),
+        cmocka_unit_test(test_the_fake_has_no_agents),
+        cmocka_unit_test(test_starting),
+        cmocka_unit_test(test_a_spec_that_cannot_be_started),
+        cmocka_unit_test(test_changing_and_killing),
+        cmocka_unit_test(test_no_way_to_the_node),
+        cmocka_unit_test(test_notices_become_events),
+        cmocka_unit_test(test_nonsense_is_refused),
+        cmocka_unit_test(test_names_and_capabilities),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
