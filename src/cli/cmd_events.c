@@ -53,8 +53,7 @@ static int follow(struct pleat_client *client, const struct pleat_term *term, in
     int code = pleat_daemon_ask(client, "follow", params, NULL);
     if (code)
         return code;
-    int status;
-    while ((status = pleat_client_next_notification(client, -1, &message, &err)) == 1) {
+    while (pleat_client_next_notification(client, -1, &message, &err) == 1) {
         if (!message->method || !message->params || !json_object_get(message->params, "kind"))
             continue;
         print_event(term, message->params);

@@ -70,8 +70,7 @@ static int wait_for_outcome(struct pleat_client *client, const struct change *ch
     struct pleat_error err;
     const struct pleat_message *message;
     int64_t resize = -1;
-    int status;
-    while ((status = pleat_client_next_notification(client, -1, &message, &err)) == 1) {
+    while (pleat_client_next_notification(client, -1, &message, &err) == 1) {
         const json_t *event = message->params;
         if (!pleat_reply_is(event, "kind", "resize"))
             continue;

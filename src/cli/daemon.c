@@ -87,8 +87,8 @@ int pleat_daemon_jobs(struct pleat_client *client, bool all, json_t **jobs)
     json_t *found = json_array();
     int64_t last = 0;
     for (size_t count = 1; count > 0;) {
-        json_t *answer, *params = json_pack("{s:b, s:I, s:i}", "all", all, "after",
-                                            (json_int_t)last, "limit", JOBS_AT_ONCE);
+        json_t *answer = NULL, *params = json_pack("{s:b, s:I, s:i}", "all", all, "after",
+                                                   (json_int_t)last, "limit", JOBS_AT_ONCE);
         int code = pleat_daemon_ask(client, "jobs", params, &answer);
         if (code) {
             json_decref(found);
@@ -107,8 +107,8 @@ int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after,
 {
     json_t *all = json_array();
     for (;;) {
-        json_t *answer,
-            *params = json_pack("{s:I, s:i}", "after", (json_int_t)after, "limit", EVENTS_AT_ONCE);
+        json_t *answer = NULL, *params = json_pack("{s:I, s:i}", "after", (json_int_t)after,
+                                                   "limit", EVENTS_AT_ONCE);
         if (job)
             json_object_set_new(params, "job", json_integer(job));
         int code = pleat_daemon_ask(client, "events", params, &answer);
@@ -135,7 +135,8 @@ int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after,
 /* Is there an event after number `after`? Its number, or 0. A negative exit code: failed. */
 static int64_t event_after(struct pleat_client *client, int64_t after)
 {
-    json_t *answer, *params = json_pack("{s:I, s:i}", "after", (json_int_t)after, "limit", 1);
+    json_t *answer = NULL,
+           *params = json_pack("{s:I, s:i}", "after", (json_int_t)after, "limit", 1);
     int code = pleat_daemon_ask(client, "events", params, &answer);
     if (code)
         return -code;

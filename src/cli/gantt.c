@@ -268,6 +268,18 @@ double pleat_gantt_step(double span, int most)
     return 10 * base;
 }
 
+double pleat_gantt_mark(const struct pleat_gantt *gantt, double step, long i)
+{
+    double mark = (ceil(gantt->from_s / step - 1e-9) + (double)i) * step;
+    return fabs(mark) < step / 2 ? 0 : mark; /* no "-0", no 1e-17 */
+}
+
+long pleat_gantt_marks(const struct pleat_gantt *gantt, double step)
+{
+    double span = gantt->to_s - pleat_gantt_mark(gantt, step, 0);
+    return span < 0 ? 0 : (long)floor(span / step + 1e-9) + 1;
+}
+
 static json_t *number_or_null(double value)
 {
     return isfinite(value) ? json_real(round(value * 1e6) / 1e6) : json_null();

@@ -65,6 +65,9 @@ double pleat_gantt_utilization(const struct pleat_gantt *gantt);
 /* The distance of marks on a time axis of `span` seconds so that at most `most` fit: 1, 2 or 5
  * times a power of ten. */
 double pleat_gantt_step(double span, int most);
+/* How many marks, `step` apart, are in the window, and where the i-th is. */
+long pleat_gantt_marks(const struct pleat_gantt *gantt, double step);
+double pleat_gantt_mark(const struct pleat_gantt *gantt, double step, long i);
 
 /* {"from_s","to_s","origin_s","processors","utilization","jobs":[...],"intervals":[...]}. NULL: out
  * of memory. */

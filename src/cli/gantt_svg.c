@@ -306,13 +306,12 @@ static void add_grid(struct drawing *d, double top, double bottom)
 {
     const struct pleat_gantt *gantt = d->gantt;
     double step = pleat_gantt_step(gantt->to_s - gantt->from_s, 12);
-    for (double t = ceil(gantt->from_s / step - 1e-9) * step; t <= gantt->to_s + step * 1e-9;
-         t += step) {
-        double x = x_of(d, t);
+    for (long i = 0; i < pleat_gantt_marks(gantt, step); i++) {
+        double t = pleat_gantt_mark(gantt, step, i), x = x_of(d, t);
         pleat_string_addf(d->out,
                           "<path d=\"M%.1f %.1f V%.1f\" stroke=\"#e4e4e4\"/><text x=\"%.1f\" "
                           "y=\"%.1f\" text-anchor=\"middle\" fill=\"#666\">%.10g</text>\n",
-                          x, top, bottom, x, bottom + 15, fabs(t) < step / 2 ? 0 : t);
+                          x, top, bottom, x, bottom + 15, t);
     }
     pleat_string_addf(d->out,
                       "<text x=\"%g\" y=\"%.1f\" text-anchor=\"middle\" fill=\"#666\">seconds"

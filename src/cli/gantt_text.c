@@ -106,10 +106,10 @@ static void add_column(struct canvas *c, int column, double capacity)
 static void add_label(struct canvas *c, int row)
 {
     char text[64];
-    long long first = (long long)(row * c->per_row);
-    long long last = (long long)((row + 1) * c->per_row - 1);
+    long long first = row * c->per_row;
+    long long last = first + c->per_row - 1;
     if (last >= c->gantt->rows)
-        last = (long long)c->gantt->rows - 1;
+        last = c->gantt->rows - 1;
     if (first == last)
         snprintf(text, sizeof(text), "%lld", first);
     else
@@ -141,11 +141,14 @@ static void add_axis(struct canvas *c)
     const struct pleat_gantt *gantt = c->gantt;
     double span = gantt->to_s - gantt->from_s;
     double step = pleat_gantt_step(span, c->columns / 10 > 0 ? c->columns / 10 : 1);
-    double first = ceil(gantt->from_s / step - 1e-9) * step;
+    long count = pleat_gantt_marks(gantt, step);
     int at = 0;
     pleat_string_addf(c->out, "%*s %s", c->label, "", c->term->utf8 ? "\u2514" : "+");
-    for (double mark = first; mark < gantt->to_s; mark += step) {
+    for (long i = 0; i < count; i++) {
+        double mark = pleat_gantt_mark(gantt, step, i);
         int column = (int)((mark - gantt->from_s) / span * c->columns);
+        if (column >= c->columns)
+            break; /* a mark at the very end */
         for (; at < column; at++)
             pleat_string_add(c->out, c->term->utf8 ? "\u2500" : "-");
         pleat_string_add(c->out, c->term->utf8 ? "\u252c" : "+");
@@ -155,10 +158,11 @@ static void add_axis(struct canvas *c)
         pleat_string_add(c->out, c->term->utf8 ? "\u2500" : "-");
     pleat_string_addf(c->out, "\n%*s", c->label + 2, "");
     at = 0;
-    for (double mark = first; mark < gantt->to_s; mark += step) {
+    for (long i = 0; i < count; i++) {
+        double mark = pleat_gantt_mark(gantt, step, i);
         char text[32];
         int column = (int)((mark - gantt->from_s) / span * c->columns);
-        snprintf(text, sizeof(text), at ? "%.10g" : "%.10g s", fabs(mark) < step / 2 ? 0 : mark);
+        snprintf(text, sizeof(text), at ? "%.10g" : "%.10g s", mark);
         if (column < at || column + (int)strlen(text) > c->columns)
             continue;
         pleat_string_addf(c->out, "%*s%s", column - at, "", text);

@@ -93,7 +93,8 @@ int pleat_mix_expect(const char *expected, const struct pleat_mix *mix, struct p
     static const char *const names[] = {"grown", "shrunk", "results"};
     for (const char *at = expected; *at; at += *at == ',') {
         size_t length = strcspn(at, ","), which = 0;
-        while (which < 3 && (strlen(names[which]) != length || strncmp(at, names[which], length)))
+        while (which < 3 &&
+               (strlen(names[which]) != length || strncmp(at, names[which], length) != 0))
             which++;
         if (which == 3)
             return pleat_error_set(err, PLEAT_E_INVALID,

@@ -53,7 +53,7 @@ static int choose_limits(const struct pleat_submission *s, struct plan *plan,
 static int check_sizes(const struct pleat_submission *s, const struct plan *plan,
                        struct pleat_error *err)
 {
-    struct pleat_sizes sizes;
+    struct pleat_sizes sizes = {0};
     struct pleat_size_list list = {0};
     int status = pleat_sizes_parse(s->sizes, &sizes, &list, err);
     int32_t largest = status ? 0 : pleat_sizes_floor(&sizes, (int32_t)plan->most);
@@ -251,7 +251,7 @@ static int detect(const struct plan *plan, struct pleat_launch_detected *found,
 int pleat_submission_spec(const struct pleat_submission *submission, json_t **spec,
                           struct pleat_string *notes, struct pleat_error *err)
 {
-    struct plan plan;
+    struct plan plan = {0};
     struct pleat_launch_detected found = {0};
     int status = choose_limits(submission, &plan, err);
     if (!status)
