@@ -209,6 +209,8 @@ static void test_mistakes(void **state)
     refuses("approach pwa\n", 1, "");
     refuses("approach = \n", 2, "");
     refuses("approach = pwa\n}\n", 2, "");
+    refuses("\nsite \"a\" {\n", 2, "");
+    refuses("/* one\ntwo */\nno_such_key = 1\n", 3, "no_such_key");
 }
 
 static void test_no_file(void **state)
