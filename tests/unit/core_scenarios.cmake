@@ -7,3 +7,6 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_test(NAME unit-core-scenarios-doc
   COMMAND ${Python3_EXECUTABLE} ${test_dir}/core_scenarios_doc_test.py ${CMAKE_SOURCE_DIR})
 set_tests_properties(unit-core-scenarios-doc PROPERTIES LABELS unit TIMEOUT 60)
+pleat_unit_test(core-scenarios-states
+  SOURCES ${test_dir}/core_scenarios_states.c DEPS pleat-core)
+target_compile_definitions(test-core-scenarios-states PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")

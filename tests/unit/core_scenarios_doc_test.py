@@ -1,5 +1,6 @@
 """Every scenario has a row in docs/resize-contract.md, every row names a scenario that exists, and
-every outcome is there with the name that users see."""
+every outcome is there with the name that users see. And docs/architecture.md lists the folders of
+src/ with what cmake/layers.txt lets them lean on."""
 import re
 import sys
 import unittest
@@ -50,6 +51,23 @@ class Contract(unittest.TestCase):
             if len(row) == 4 and row[2] and row[2] != "(goes on)":
                 used |= {outcome.strip() for outcome in row[2].split(";")}
         self.assertEqual(used, known)
+
+
+class Folders(unittest.TestCase):
+    def test_folders_lean_as_documented(self):
+        there = {folder.name for folder in (ROOT / "src").iterdir() if folder.is_dir()}
+        allowed = {}
+        for line in (ROOT / "cmake/layers.txt").read_text().splitlines():
+            if line and not line.startswith("#"):
+                folder, _, others = line.partition(":")
+                if folder in there:
+                    allowed[folder] = set(others.split()) & there
+        documented = {}
+        for line in (ROOT / "docs/architecture.md").read_text().splitlines():
+            row = re.fullmatch(r"\| `(\w+)` \| [^|]* \| ?([\w, ]*?) ?\|", line)
+            if row:
+                documented[row[1]] = set(re.findall(r"\w+", row[2]))
+        self.assertEqual(documented, allowed)
 
 
 unittest.main()
