@@ -58,6 +58,14 @@ int pleat_memory_open(struct pleat_memory *memory, size_t first, size_t end,
     return 0;
 }
 
+void pleat_memory_populate(const struct pleat_memory *memory, size_t first, size_t end)
+{
+    first = page_floor(first);
+    end = page_ceil(end);
+    if (first < end)
+        (void)madvise(memory->base + first, end - first, MADV_POPULATE_WRITE);
+}
+
 static void give_back(struct pleat_memory *memory, size_t first, size_t end)
 {
     if (first >= end)

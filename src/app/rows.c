@@ -121,7 +121,11 @@ static int rows_prepare(struct pleat_object *object, const struct pleat_change *
     if (!rows->requests)
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to move rows '%s'", object->name);
     rows->requests_max = (int)count;
-    int code = open_block(rows, pleat_block_of(rows->rows, change->new_size, change->rank), err);
+    const struct pleat_block after = pleat_block_of(rows->rows, change->new_size, change->rank);
+    int code = open_block(rows, after, err);
+    if (!code && pleat_block_count(after))
+        pleat_memory_populate(&rows->memory, offset_of(rows, after.first),
+                              offset_of(rows, after.end));
     if (code) {
         free(rows->requests);
         rows->requests = NULL;
