@@ -245,10 +245,9 @@ void component_kill(struct pleat_core *core, uint32_t component, enum pleat_reas
 {
     struct pleat_component *job = component_at(core, component);
     if (job->state == PLEAT_FINISHING) {
-        if (reason == PLEAT_REASON_CANCELLED && !job->exited)
+        /* once its processes are gone only a return to the queue can still be prevented */
+        if (reason == PLEAT_REASON_CANCELLED && (!job->exited || requeues(core, job)))
             job->reason = PLEAT_REASON_CANCELLED;
-        else if (reason == PLEAT_REASON_CANCELLED && requeues(core, job))
-            job->reason = PLEAT_REASON_CANCELLED; /* or it would come back */
         return;
     }
     bool was_running = job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;

@@ -80,11 +80,12 @@ static void greet(struct client *client, const struct pleat_message *message)
 {
     struct pleat_error err = {0};
     const char *role = NULL;
+    int rc;
     if (message->kind != PLEAT_NOTIFICATION || strcmp(message->method, "hello"))
-        pleat_error_set(&err, PLEAT_E_PROTOCOL, "say hello first");
+        rc = pleat_error_set(&err, PLEAT_E_PROTOCOL, "say hello first");
     else
-        (void)!pleat_read_hello(message, &role, &err);
-    if (err.code) {
+        rc = pleat_read_hello(message, &role, &err);
+    if (rc || !role) {
         client_fail(client, 0, &err);
         client_close(client);
         return;
@@ -163,15 +164,10 @@ void clients_close(struct daemon *d)
 {
     while (d->clients) {
         struct client *client = d->clients;
-        if (client->connection) {
-            client_close(client);
-        } else {
-            unlink_client(client);
-            free(client);
-        }
-        if (d->clients == client) { /* something still refers to it: the end is near anyway */
-            unlink_client(client);
-            free(client);
-        }
+        client_hold(client); /* or closing it would free it */
+        client_close(client);
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): held above, so it is still there */
+        unlink_client(client);
+        free(client); /* NOLINT(clang-analyzer-unix.Malloc) */
     }
 }

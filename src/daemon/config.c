@@ -96,7 +96,7 @@ static bool in_seconds(uint32_t parameter, char *name, size_t size)
     size_t length = strlen(name);
     if (length < 4 || strcmp(name + length - 3, "_us"))
         return false;
-    strcpy(name + length - 2, "s");
+    memcpy(name + length - 2, "s", 2);
     return true;
 }
 

@@ -8,11 +8,12 @@
 typedef int (*method)(struct client *client, int64_t request, const json_t *params,
                       struct pleat_error *err);
 
-static int find_job(struct client *client, const json_t *params, bool required, struct job **job,
-                    struct pleat_error *err)
+/* The job that the params name; NULL where they name none. */
+static int find_job_if_named(struct client *client, const json_t *params, struct job **job,
+                             struct pleat_error *err)
 {
     int64_t id = -1;
-    int rc = pleat_get_int(params, "job", required, 1, INT64_MAX, &id, err);
+    int rc = pleat_get_int(params, "job", false, 1, INT64_MAX, &id, err);
     *job = NULL;
     if (rc || id < 0)
         return rc;
@@ -20,6 +21,17 @@ static int find_job(struct client *client, const json_t *params, bool required, 
     return *job ? 0
                 : pleat_error_set(err, PLEAT_E_NOTFOUND, "no job %lld: see 'pleat ps --all'",
                                   (long long)id);
+}
+
+/* The job that the params must name; NULL and *rc otherwise. */
+static struct job *find_job(struct client *client, const json_t *params, int *rc,
+                            struct pleat_error *err)
+{
+    struct job *job;
+    *rc = find_job_if_named(client, params, &job, err);
+    if (!*rc && !job)
+        *rc = pleat_error_set(err, PLEAT_E_INVALID, "'job' is missing: which job?");
+    return job;
 }
 
 /* Inputs are refused before the core while nothing can be written. */
@@ -132,19 +144,20 @@ static int method_jobs(struct client *client, int64_t request, const json_t *par
 static int method_job(struct client *client, int64_t request, const json_t *params,
                       struct pleat_error *err)
 {
-    struct job *job;
-    int rc = find_job(client, params, true, &job, err);
-    if (!rc)
-        client_reply(client, request, job_to_json(client->daemon, job, true));
-    return rc;
+    int rc;
+    const struct job *job = find_job(client, params, &rc, err);
+    if (!job)
+        return rc;
+    client_reply(client, request, job_to_json(client->daemon, job, true));
+    return 0;
 }
 
 static int method_cancel(struct client *client, int64_t request, const json_t *params,
                          struct pleat_error *err)
 {
-    struct job *job;
-    int rc = find_job(client, params, true, &job, err);
-    if (rc)
+    int rc;
+    const struct job *job = find_job(client, params, &rc, err);
+    if (!job)
         return rc;
     struct input input = {.request = request,
                           .reply = REPLY_EMPTY,
@@ -155,12 +168,13 @@ static int method_cancel(struct client *client, int64_t request, const json_t *p
 static int method_resize(struct client *client, int64_t request, const json_t *params,
                          struct pleat_error *err)
 {
-    struct job *job;
     int64_t size = -1, by = 0;
     bool mandatory = false;
-    int rc = find_job(client, params, true, &job, err);
-    if (!rc)
-        rc = pleat_get_int(params, "processors", false, 0, PLEAT_SIZE_MAX, &size, err);
+    int rc;
+    const struct job *job = find_job(client, params, &rc, err);
+    if (!job)
+        return rc;
+    rc = pleat_get_int(params, "processors", false, 0, PLEAT_SIZE_MAX, &size, err);
     if (!rc)
         rc = pleat_get_int(params, "by", false, -PLEAT_SIZE_MAX, PLEAT_SIZE_MAX, &by, err);
     if (!rc)
@@ -183,9 +197,9 @@ static int method_resize(struct client *client, int64_t request, const json_t *p
 static int method_limits(struct client *client, int64_t request, const json_t *params,
                          struct pleat_error *err)
 {
-    struct job *job;
-    int rc = find_job(client, params, true, &job, err);
-    if (rc)
+    int rc;
+    const struct job *job = find_job(client, params, &rc, err);
+    if (!job)
         return rc;
     const struct pleat_component *component = job_component(client->daemon, job);
     int64_t minimum = component->minimum, maximum = component->maximum;
@@ -207,7 +221,7 @@ static int method_wait(struct client *client, int64_t request, const json_t *par
                        struct pleat_error *err)
 {
     struct job *job;
-    int rc = find_job(client, params, false, &job, err);
+    int rc = find_job_if_named(client, params, &job, err);
     if (!rc)
         parked_wait(client, request, job ? job->id : -1);
     return rc;
@@ -216,13 +230,14 @@ static int method_wait(struct client *client, int64_t request, const json_t *par
 static int method_output(struct client *client, int64_t request, const json_t *params,
                          struct pleat_error *err)
 {
-    struct job *job;
     const char *stream = "stdout";
     int64_t offset = 0;
     bool follow = false;
-    int rc = find_job(client, params, true, &job, err);
-    if (!rc)
-        rc = pleat_get_string(params, "stream", false, &stream, err);
+    int rc;
+    const struct job *job = find_job(client, params, &rc, err);
+    if (!job)
+        return rc;
+    rc = pleat_get_string(params, "stream", false, &stream, err);
     if (!rc)
         rc = pleat_get_int(params, "offset", false, 0, INT64_MAX, &offset, err);
     if (!rc)
@@ -247,7 +262,7 @@ static int read_events(struct client *client, const json_t *params, json_t **eve
 {
     struct job *of = NULL;
     struct pleat_note_filter filter = {.job = -1, .limit = default_limit};
-    int rc = find_job(client, params, false, &of, err);
+    int rc = find_job_if_named(client, params, &of, err);
     if (!rc)
         rc = pleat_get_int(params, "after", false, 0, INT64_MAX, &filter.after_seq, err);
     if (!rc)
@@ -434,7 +449,7 @@ static int method_configure(struct client *client, int64_t request, const json_t
     json_object_foreach(wanted, question, name)
     {
         int rc = find_policy(question, json_string_value(name), &policy, err);
-        if (rc)
+        if (rc || !policy)
             return rc;
         found[policy->question] = policy;
     }

@@ -97,7 +97,7 @@ static bool answer_output(struct daemon *d, struct client *client, const struct 
         return false;
     }
     struct pleat_string out = {0};
-    json_t *result = json_pack("{s:I, s:b}", "offset", (json_int_t)(wish->offset + count), "end",
+    json_t *result = json_pack("{s:I, s:b}", "offset", (json_int_t)wish->offset + count, "end",
                                over && count == 0);
     if (!buffer || pleat_write_result_bytes(&out, wish->request, result, buffer, (size_t)count))
         daemon_log("an answer could not be written");

@@ -13,6 +13,7 @@ static int replay_pass(struct pleat_core *core, const struct pleat_event *record
         return rc;
     result->passes++;
     for (size_t i = 0; i < decisions->count; i++) {
+        /* decisions have all their bytes set, so bytes may be compared */
         if (at + i < count && !memcmp(&decisions->items[i], &records[at + i], sizeof(*records)))
             continue;
         result->different = at + i;

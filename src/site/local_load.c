@@ -161,7 +161,7 @@ static uint64_t ticks_of_ours(struct pleat_local_load *load)
 int pleat_local_load_sample(struct pleat_local_load *load, int64_t now_us, int32_t *background,
                             struct pleat_error *err)
 {
-    uint64_t busy;
+    uint64_t busy = 0;
     int rc = read_busy(load, &busy, err);
     if (!rc)
         rc = read_processes(load, err);
