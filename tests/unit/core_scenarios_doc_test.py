@@ -1,6 +1,7 @@
 """Every scenario has a row in docs/resize-contract.md, every row names a scenario that exists, and
 every outcome is there with the name that users see. And docs/architecture.md lists the folders of
-src/ with what cmake/layers.txt lets them lean on."""
+src/ with what cmake/layers.txt lets them lean on, docs/dependencies.md all libraries, and guides
+name files that exist."""
 import re
 import sys
 import unittest
@@ -68,6 +69,33 @@ class Folders(unittest.TestCase):
             if row:
                 documented[row[1]] = set(re.findall(r"\w+", row[2]))
         self.assertEqual(documented, allowed)
+
+
+class Paths(unittest.TestCase):
+    def test_files_named_in_the_guides_exist(self):
+        guides = ["architecture", "admin-guide", "dependencies", "resize-contract",
+                  "adding-a-policy", "adding-a-site", "adding-a-runner"]
+        pattern = r"`((?:src|docs|tests|cmake|scripts|apps|bench)/[\w./*-]*)`"
+        for guide in guides:
+            text = (ROOT / "docs" / f"{guide}.md").read_text()
+            for path in re.findall(pattern, text):
+                found = list(ROOT.glob(path)) if "*" in path else [ROOT / path]
+                self.assertTrue(found and found[0].exists(), f"{guide}.md names {path}")
+
+
+class Dependencies(unittest.TestCase):
+    def test_every_library_that_is_looked_for_is_explained(self):
+        text = (ROOT / "docs/dependencies.md").read_text()
+        files = [ROOT / "CMakeLists.txt"]
+        for folder in ("src", "apps", "bench", "tests"):
+            files += (ROOT / folder).rglob("CMakeLists.txt")
+            files += (ROOT / folder).rglob("*.cmake")
+        modules = set()
+        for file in files:
+            modules |= set(re.findall(r"pleat_find\(\w+ ([\w-]+)\)", file.read_text()))
+        self.assertIn("libuv", modules)
+        explained = set(re.findall(r"`([\w-]+)`", text))
+        self.assertEqual(modules - explained, set())
 
 
 unittest.main()
