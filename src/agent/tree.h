@@ -56,7 +56,7 @@ int pleat_tree_read_one(const char *proc, pid_t pid,
  * `count` bytes of "NAME=value" strings, each ending with NUL; at most PLEAT_TREE_ENV_MAX bytes are
  * read. PLEAT_E_NOTFOUND: gone, a zombie, or not ours to read. Reuses and finishes with the string
  * of the caller. */
-#define PLEAT_TREE_ENV_MAX (4 * 1024 * 1024)
+#define PLEAT_TREE_ENV_MAX ((size_t)4 * 1024 * 1024)
 int pleat_tree_environ(const char *proc, pid_t pid, struct pleat_string *env) PLEAT_MUST_CHECK;
 /* The value of NAME in such an environment, or NULL. */
 const char *pleat_tree_environ_get(const struct pleat_string *env, const char *name);

@@ -162,12 +162,12 @@ void clients_notify(struct daemon *d, const struct made_note *note)
 
 void clients_close(struct daemon *d)
 {
-    while (d->clients) {
-        struct client *client = d->clients;
+    struct client *next;
+    for (struct client *client = d->clients; client; client = next) {
         client_hold(client); /* or closing it would free it */
         client_close(client);
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): held above, so it is still there */
-        unlink_client(client);
-        free(client); /* NOLINT(clang-analyzer-unix.Malloc) */
+        next = client->next; /* NOLINT(clang-analyzer-unix.Malloc): held, see above */
+        free(client);        /* NOLINT(clang-analyzer-unix.Malloc) */
     }
+    d->clients = NULL;
 }

@@ -20,7 +20,7 @@ static void take(struct pleat_launch_list *list, char *text)
 
 void pleat_launch_add(struct pleat_launch_list *list, const char *text)
 {
-    take(list, strdup(text));
+    take(list, text ? strdup(text) : NULL);
 }
 
 void pleat_launch_addf(struct pleat_launch_list *list, const char *fmt, ...)
