@@ -174,6 +174,39 @@ static void test_pwa_takes_back_offers_that_did_not_suffice(void **state)
     bench_finish(&b);
 }
 
+/* Gets processors back from the latest started job only. */
+static int32_t shrink_newest(struct pleat_pass *pass, uint32_t site, int32_t processors,
+                             uint32_t waiter)
+{
+    uint32_t newest = pleat_malleable_newest(pass->view, site);
+    return processors - pleat_plan_offer_shrink(pass->plan, newest, processors, waiter);
+}
+
+static int32_t grow_nobody(struct pleat_pass *pass, uint32_t site, int32_t processors)
+{
+    (void)pass;
+    (void)site;
+    return processors;
+}
+
+static void test_pwa_takes_back_what_was_agreed_in_vain(void **state)
+{
+    (void)state;
+    static const struct pleat_policy newest_only = {
+        .question = PLEAT_MALLEABILITY, .grow = grow_nobody, .shrink = shrink_newest};
+    struct bench b;
+    bench_init(&b);
+    bench_policy(&b, &newest_only);
+    uint32_t site = bench_site(&b, 16, 0);
+    malleable(&b, site, 12, 2, 46);
+    malleable(&b, site, 4, 2, 46); /* gives 2, and 6 are needed */
+    bench_wait(&b, PLEAT_RIGID, 6, 6, 0);
+    bench_decide(&b);
+    assert_int_equal(b.plan.decisions.count, 0);
+    assert_false(b.plan.sites[site].held);
+    bench_finish(&b);
+}
+
 static void test_pwa_does_not_ask_twice_for_what_comes(void **state)
 {
     (void)state;
@@ -491,6 +524,7 @@ int main(void)
         cmocka_unit_test(test_pwa_shrinks_by_what_the_minimum_needs),
         cmocka_unit_test(test_pwa_does_not_shrink_in_vain),
         cmocka_unit_test(test_pwa_takes_back_offers_that_did_not_suffice),
+        cmocka_unit_test(test_pwa_takes_back_what_was_agreed_in_vain),
         cmocka_unit_test(test_pwa_does_not_ask_twice_for_what_comes),
         cmocka_unit_test(test_pwa_makes_room_where_least_is_missing),
         cmocka_unit_test(test_pwa_stays_with_the_site_once_chosen),
