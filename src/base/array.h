@@ -17,7 +17,7 @@
 
 /* Makes room for `extra` more items (at least 1). 0, or PLEAT_E_NOMEM with nothing changed. */
 #define pleat_array_reserve(array, extra)                                                          \
-    ((array)->capacity - (array)->count > (size_t)(extra)-1                                         \
+    ((array)->capacity - (array)->count > (size_t)(extra)-1                                        \
          ? 0                                                                                       \
          : pleat_array_reserve_raw((void **)&(array)->items, &(array)->capacity, (array)->count,   \
                                    (extra), sizeof(*(array)->items)))

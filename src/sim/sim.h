@@ -34,7 +34,7 @@ struct pleat_sim_options {
     int64_t resize_us; /* that an application stands still to change its size */
 };
 
-struct pleat_sim_outcome { /* of a job */
+struct pleat_sim_outcome {    /* of a job */
     int64_t start_us, end_us; /* PLEAT_NEVER: it never did */
     int32_t processors;       /* at the start */
     uint32_t site;

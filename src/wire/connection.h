@@ -48,8 +48,8 @@ int pleat_connection_open(uv_loop_t *loop, const char *path,
                           const struct pleat_connection_callbacks *callbacks, void *arg,
                           struct pleat_connection **connection,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* For accepted ones: begin to read. Called again, also from inside `message`, it hands the connection
- * over to other callbacks. */
+/* For accepted ones: begin to read. Called again, also from inside `message`, it hands the
+ * connection over to other callbacks. */
 int pleat_connection_start(struct pleat_connection *connection,
                            const struct pleat_connection_callbacks *callbacks,
                            void *arg) PLEAT_MUST_CHECK;
