@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-BUILD = os.path.realpath(os.environ.get(
+BUILD = os.path.abspath(os.environ.get(
     "PLEAT_BUILD", os.path.join(os.path.dirname(__file__), "../../../build")))
 PLEAT = os.path.join(BUILD, "bin", "pleat")
 PLEATD = os.path.join(BUILD, "bin", "pleatd")
@@ -295,7 +295,7 @@ class Instance:
         return found
 
     def rank_pids(self, number):
-        return [pid for pid in self.job_pids(number) if words_of(pid)[:1] == [LOOP]]
+        return [pid for pid in self.job_pids(number) if words_of(pid)[:1] == [os.path.realpath(LOOP)]]
 
     def wait_ranks(self, number, count):
         """The processes of a running MPI job, once they are all there and have begun."""
@@ -322,11 +322,17 @@ class Instance:
         for process in self.started:
             process.kill()
             process.communicate()
-        self.pleat("stop", "--force", check=0)
         mine = f"PLEAT_DIR={self.dir}"
+        if pids_with(mine) and not self.listening():
+            self.pleat("info")  # a daemon that ends what one that is gone left running
+        self.pleat("stop", "--force", check=0)
         wait_until(lambda: not pids_with(mine),
                    f"no process of {self.dir} is left: {[(p, words_of(p)) for p in pids_with(mine)]}", 20)
         assert not self.listening()
+        if os.path.exists(self.path("pleatd.log")):
+            with open(self.path("pleatd.log"), encoding="utf-8", errors="replace") as file:
+                said = file.read()
+            assert "Sanitizer" not in said and "runtime error" not in said
         if self.instance_id:
             left = [p for p in map(int, filter(str.isdigit, os.listdir("/proc")))
                     if self.has_run_mark(p)]
