@@ -26,6 +26,7 @@ struct agent {
     struct pleat_string waiting;         /* requests until it is there */
     struct asked_list asked;             /* what is in `waiting` or was sent */
     int64_t next_id, list_id;
+    json_t *runs;     /* the pages of its list that have come */
     uv_timer_t timer; /* until it must have connected */
 };
 
@@ -305,15 +306,28 @@ static void on_notice(struct agent *agent, const struct pleat_message *message)
         daemon_log("agent of node %u, '%s': %s", agent->node, message->method, err.text);
 }
 
-static void on_listed(struct agent *agent, const json_t *result)
+/* Asks for the agent's runs above a number; the answer is a page of them. */
+static void ask_list(struct agent *agent, int64_t after)
+{
+    struct pleat_string out = {0};
+    agent->list_id = agent->next_id++;
+    if (pleat_write_request(&out, agent->list_id, "list",
+                            json_pack("{s:I}", "after", (json_int_t)after)) ||
+        pleat_connection_send(agent->connection, &out))
+        daemon_log("the agent of node %u cannot be reached", agent->node);
+    pleat_string_finish(&out);
+}
+
+/* All that it runs is known: what we think runs there and does not is lost, what should not run is
+ * ended, what waited to be asked is asked. */
+static void on_all_listed(struct agent *agent)
 {
     struct daemon *d = agent->daemon;
-    json_t *runs = json_object_get(result, "runs");
     size_t index;
     json_t *entry;
-    lose_runs(agent, runs);
+    lose_runs(agent, agent->runs);
     agent->listed = true;
-    json_array_foreach(runs, index, entry)
+    json_array_foreach(agent->runs, index, entry)
     {
         json_int_t run = json_integer_value(json_object_get(entry, "run"));
         struct pleat_error err = {0};
@@ -322,8 +336,27 @@ static void on_listed(struct agent *agent, const json_t *result)
                        json_pack("{s:I, s:f}", "run", run, "grace_s", 1.0), &err))
             daemon_log("run %lld: %s", (long long)run, err.text);
     }
+    json_decref(agent->runs);
+    agent->runs = NULL;
     if (agent->waiting.length && pleat_connection_send(agent->connection, &agent->waiting))
         daemon_log("the agent of node %u cannot be reached", agent->node);
+}
+
+static void on_listed(struct agent *agent, const json_t *result)
+{
+    json_t *page = json_object_get(result, "runs");
+    if (!agent->runs)
+        agent->runs = json_array();
+    if (!agent->runs || (page && json_array_extend(agent->runs, page))) {
+        daemon_log("out of memory: the runs of node %u are not known", agent->node);
+        return;
+    }
+    size_t count = json_array_size(page);
+    if (count > 0 && json_is_true(json_object_get(result, "more")))
+        ask_list(agent,
+                 json_integer_value(json_object_get(json_array_get(page, count - 1), "run")));
+    else
+        on_all_listed(agent);
 }
 
 /* Requests that can fail for good: the core must hear of it, or it would wait for its deadlines. */
@@ -375,6 +408,8 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     if (agent->listed)
         agent->asked.count = 0; /* it was sent, and will not be answered */
     agent->listed = false;
+    json_decref(agent->runs);
+    agent->runs = NULL;
     if (agent->daemon->stopping || (agent->daemon->runs.count == 0 && !error->code))
         return;
     daemon_log("the agent of node %u is gone%s%s", agent->node, error->code ? ": " : "",
@@ -406,13 +441,10 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     agent->connection = connection;
     agent->started = false;
     agent->listed = false;
-    agent->list_id = agent->next_id++;
-    struct pleat_string out = {0};
-    if (pleat_connection_start(connection, &callbacks, agent) ||
-        pleat_write_request(&out, agent->list_id, "list", NULL) ||
-        pleat_connection_send(connection, &out))
+    if (pleat_connection_start(connection, &callbacks, agent))
         daemon_log("the agent of node %u cannot be reached", node);
-    pleat_string_finish(&out);
+    else
+        ask_list(agent, 0);
 }
 
 void agents_expect(struct daemon *d)
