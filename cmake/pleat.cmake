@@ -16,6 +16,11 @@ function(pleat_library folder)
   target_include_directories(pleat-${folder} PUBLIC
     ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(pleat-${folder} PUBLIC ${arg_DEPS})
+  # What runs at every event is put together across its files: a fifth faster (bench/README.md).
+  if(folder MATCHES "^(base|model|policy|core|sim)$" AND CMAKE_C_COMPILER_ID STREQUAL "GNU"
+      AND NOT PLEAT_SANITIZE)
+    set_target_properties(pleat-${folder} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
+  endif()
 endfunction()
 
 # pleat_program(NAME SOURCES ... DEPS ...): a program in build/bin.

@@ -87,6 +87,24 @@ int pleat_heap_push(struct pleat_heap *heap, int64_t time_us, uint64_t payload, 
     return 0;
 }
 
+/* An entry at a position where it may be out of order, in either direction. */
+static void settle(struct pleat_heap *heap, size_t position)
+{
+    if (position > 0 && earlier(&heap->entries[position], &heap->entries[(position - 1) / 2]))
+        sift_up(heap, position);
+    else
+        sift_down(heap, position);
+}
+
+void pleat_heap_move(struct pleat_heap *heap, uint32_t handle, int64_t time_us)
+{
+    size_t position = heap->where[handle];
+    assert(position < heap->count && heap->entries[position].handle == handle);
+    heap->entries[position].time_us = time_us;
+    heap->entries[position].sequence = heap->next_sequence++;
+    settle(heap, position);
+}
+
 void pleat_heap_remove(struct pleat_heap *heap, uint32_t handle)
 {
     size_t position = heap->where[handle];
@@ -97,10 +115,7 @@ void pleat_heap_remove(struct pleat_heap *heap, uint32_t handle)
     if (position == last)
         return;
     put(heap, position, heap->entries[last]);
-    if (position > 0 && earlier(&heap->entries[position], &heap->entries[(position - 1) / 2]))
-        sift_up(heap, position);
-    else
-        sift_down(heap, position);
+    settle(heap, position);
 }
 
 const struct pleat_heap_entry *pleat_heap_first(const struct pleat_heap *heap)

@@ -38,6 +38,8 @@ void pleat_heap_finish(struct pleat_heap *heap);
 /* O(log n). *handle stays valid until the entry is removed or popped. 0 or PLEAT_E_NOMEM. */
 int pleat_heap_push(struct pleat_heap *heap, int64_t time_us, uint64_t payload,
                     uint32_t *handle) PLEAT_MUST_CHECK;
+/* O(log n). Gives an entry another time; among equal times it comes last, as if pushed now. */
+void pleat_heap_move(struct pleat_heap *heap, uint32_t handle, int64_t time_us);
 /* O(log n). The handle must be of an entry in the heap. */
 void pleat_heap_remove(struct pleat_heap *heap, uint32_t handle);
 /* The earliest entry, or NULL; valid until the next change. */

@@ -43,8 +43,11 @@ struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t compo
         return NULL;
     }
     struct pleat_effect *effect = &out->items[out->count++];
-    *effect = (struct pleat_effect){
-        .time_us = now_of(core), .id = id, .kind = kind, .component = component};
+    memset(effect, 0, sizeof(*effect)); /* in place: a record built elsewhere stalls the copy */
+    effect->time_us = now_of(core);
+    effect->id = id;
+    effect->kind = kind;
+    effect->component = component;
     return effect;
 }
 
@@ -58,7 +61,10 @@ void disarm(struct pleat_core *core, uint32_t *handle)
 void arm(struct pleat_core *core, uint32_t *handle, enum deadline_kind kind, uint32_t index,
          int64_t at_us)
 {
-    disarm(core, handle);
+    if (*handle != PLEAT_HEAP_NONE) {
+        pleat_heap_move(&core->deadlines, *handle, at_us);
+        return;
+    }
     if (pleat_heap_push(&core->deadlines, at_us, (uint64_t)kind << 32 | index, handle)) {
         *handle = PLEAT_HEAP_NONE;
         core->failed = 1;
@@ -379,29 +385,29 @@ bool pleat_core_wants_pass(const struct pleat_core *core)
     return core->wants_pass;
 }
 
-/* Logs and applies one decision. */
-static int decide(struct pleat_core *core, const struct pleat_event *decision,
-                  struct pleat_events *decisions, struct pleat_effects *effects,
-                  struct pleat_error *err)
+/* A record at the end of the decisions, all bytes set since decisions are compared byte by byte;
+ * NULL when out of memory. In place, because it is made at every pass. */
+static struct pleat_event *add_record(const struct pleat_core *core, uint16_t kind,
+                                      struct pleat_events *decisions)
 {
     if (pleat_array_reserve(decisions, 1))
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    int rc = pleat_core_apply(core, decision, effects, err);
-    if (rc < 0)
-        return rc;
-    decisions->items[decisions->count++] = *decision;
-    return 0;
+        return NULL;
+    struct pleat_event *event = &decisions->items[decisions->count++];
+    memset(event, 0, sizeof(*event));
+    event->time_us = now_of(core);
+    event->kind = kind;
+    event->component = PLEAT_NONE;
+    return event;
 }
 
-/* A record of the pass itself; all bytes set, since decisions are compared byte by byte. */
-static struct pleat_event own_decision(const struct pleat_core *core, uint16_t kind)
+/* Applies the last of the decisions; takes it off where that fails. */
+static int apply_last(struct pleat_core *core, struct pleat_events *decisions,
+                      struct pleat_effects *effects, struct pleat_error *err)
 {
-    struct pleat_event event;
-    memset(&event, 0, sizeof(event));
-    event.time_us = now_of(core);
-    event.kind = kind;
-    event.component = PLEAT_NONE;
-    return event;
+    int rc = pleat_core_apply(core, &decisions->items[decisions->count - 1], effects, err);
+    if (rc < 0)
+        decisions->count--;
+    return rc < 0 ? rc : 0;
 }
 
 int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events *decisions,
@@ -409,8 +415,9 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
 {
     if (now_us > core->view.now_us)
         core->view.now_us = now_us;
-    struct pleat_event pass = own_decision(core, PLEAT_EV_PASS);
-    int rc = decide(core, &pass, decisions, effects, err);
+    if (!add_record(core, PLEAT_EV_PASS, decisions))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    int rc = apply_last(core, decisions, effects, err);
     if (rc)
         return rc;
     if (pleat_plan_begin(&core->plan, &core->view))
@@ -424,7 +431,9 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
     if (core->plan.failed)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     for (size_t i = 0; i < core->plan.decisions.count; i++) {
-        rc = decide(core, &core->plan.decisions.items[i], decisions, effects, err);
+        if (pleat_array_push(decisions, core->plan.decisions.items[i]))
+            return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        rc = apply_last(core, decisions, effects, err);
         if (rc) {
             if (err && rc != PLEAT_E_NOMEM)
                 pleat_error_prefix(err, "a decision of %s was refused",
@@ -432,12 +441,13 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
             return rc;
         }
     }
-    if (core->plan.wake_us != PLEAT_NEVER) {
-        struct pleat_event wake = own_decision(core, PLEAT_EV_WAKE);
-        wake.u.wake.at_us = core->plan.wake_us;
-        return decide(core, &wake, decisions, effects, err);
-    }
-    return 0;
+    if (core->plan.wake_us == PLEAT_NEVER)
+        return 0;
+    struct pleat_event *wake = add_record(core, PLEAT_EV_WAKE, decisions);
+    if (!wake)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    wake->u.wake.at_us = core->plan.wake_us;
+    return apply_last(core, decisions, effects, err);
 }
 
 int64_t pleat_core_next_deadline(const struct pleat_core *core)

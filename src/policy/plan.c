@@ -83,20 +83,20 @@ static struct pleat_event *find(const struct pleat_plan *plan, uint32_t componen
 
 static struct pleat_event *append(struct pleat_plan *plan, uint16_t kind, uint32_t component)
 {
-    struct pleat_event fresh;
-    memset(&fresh, 0, sizeof(fresh)); /* all of it: decisions are compared byte by byte */
-    fresh.time_us = plan->view->now_us;
-    fresh.kind = kind;
-    fresh.component = component;
-    if (pleat_array_push(&plan->decisions, fresh)) {
+    if (pleat_array_reserve(&plan->decisions, 1)) {
         plan->failed = 1;
         return NULL;
     }
+    struct pleat_event *fresh = &plan->decisions.items[plan->decisions.count++];
+    memset(fresh, 0, sizeof(*fresh)); /* all of it: decisions are compared byte by byte */
+    fresh->time_us = plan->view->now_us;
+    fresh->kind = kind;
+    fresh->component = component;
     if (component != PLEAT_NONE) {
         plan->stamp[component] = plan->pass;
         plan->decided[component] = (uint32_t)plan->decisions.count - 1;
     }
-    return &plan->decisions.items[plan->decisions.count - 1];
+    return fresh;
 }
 
 /* The component's resize in this plan, made where there is none; journalled either way. */

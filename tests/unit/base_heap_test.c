@@ -10,14 +10,15 @@ enum { MODEL_MAX = 600 };
 
 struct entry {
     int64_t time_us;
-    uint64_t order; /* of insertion */
+    uint64_t order; /* of insertion, or of the last move */
+    uint64_t payload;
     uint32_t handle;
 };
 
 struct model {
     struct entry entries[MODEL_MAX];
     size_t count;
-    uint64_t next_order; /* also the payload */
+    uint64_t next_order;
 };
 
 static size_t first_of(const struct model *model)
@@ -40,8 +41,8 @@ static void push(struct pleat_heap *heap, struct model *model, int64_t time_us)
 {
     struct entry *entry = &model->entries[model->count++];
     entry->time_us = time_us;
-    entry->order = model->next_order++;
-    assert_int_equal(pleat_heap_push(heap, time_us, entry->order, &entry->handle), 0);
+    entry->order = entry->payload = model->next_order++;
+    assert_int_equal(pleat_heap_push(heap, time_us, entry->payload, &entry->handle), 0);
     for (size_t i = 0; i + 1 < model->count; i++)
         assert_int_not_equal(model->entries[i].handle, entry->handle);
 }
@@ -56,7 +57,7 @@ static void check_first(const struct pleat_heap *heap, const struct model *model
     }
     const struct entry *expected = &model->entries[first_of(model)];
     assert_int_equal(first->time_us, expected->time_us);
-    assert_int_equal(first->payload, expected->order);
+    assert_int_equal(first->payload, expected->payload);
     assert_int_equal(first->handle, expected->handle);
 }
 
@@ -76,8 +77,13 @@ static void run_random(uint64_t seed, uint64_t times, uint64_t pushes_of_ten)
         } else if (choice % 2) {
             size_t first = first_of(&model);
             struct pleat_heap_entry popped = pleat_heap_pop(&heap);
-            assert_int_equal(popped.payload, model.entries[first].order);
+            assert_int_equal(popped.payload, model.entries[first].payload);
             forget(&model, first);
+        } else if (choice % 4) {
+            struct entry *moved = &model.entries[pleat_random_below(&random, model.count)];
+            moved->time_us = (int64_t)pleat_random_below(&random, times) - 5;
+            moved->order = model.next_order++;
+            pleat_heap_move(&heap, moved->handle, moved->time_us);
         } else {
             size_t victim = pleat_random_below(&random, model.count);
             pleat_heap_remove(&heap, model.entries[victim].handle);
@@ -87,7 +93,7 @@ static void run_random(uint64_t seed, uint64_t times, uint64_t pushes_of_ten)
     }
     while (model.count > 0) {
         size_t first = first_of(&model);
-        assert_int_equal(pleat_heap_pop(&heap).payload, model.entries[first].order);
+        assert_int_equal(pleat_heap_pop(&heap).payload, model.entries[first].payload);
         forget(&model, first);
     }
     assert_null(pleat_heap_first(&heap));
