@@ -1,4 +1,6 @@
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/daemon.h"
@@ -32,13 +34,42 @@ static int print_policies(const json_t *policies)
     return code;
 }
 
+/* The wishes "QUESTION=POLICY" as the daemon takes them; NULL where one is not of that form. */
+static json_t *read_wishes(int argc, char **argv)
+{
+    json_t *wanted = json_object();
+    for (int i = 0; wanted && i < argc; i++) {
+        char *equals = strchr(argv[i], '=');
+        if (!equals || equals == argv[i] || !equals[1]) {
+            json_decref(wanted);
+            return NULL;
+        }
+        char *question = strndup(argv[i], (size_t)(equals - argv[i]));
+        if (question)
+            json_object_set_new(wanted, question, json_string(equals + 1));
+        free(question);
+    }
+    return wanted;
+}
+
 static int run_policies(int argc, char **argv)
 {
     struct pleat_options options;
-    json_t *answer;
-    if (pleat_options_plain(&options, &pleat_cmd_policies, argc, argv, 0, 0) == PLEAT_OPTION_EXIT)
+    struct pleat_client *client;
+    json_t *answer = NULL;
+    if (pleat_options_plain(&options, &pleat_cmd_policies, argc, argv, 0, -1) == PLEAT_OPTION_EXIT)
         return options.exit_code;
-    int code = pleat_daemon_ask_once("policies", NULL, &answer);
+    json_t *wanted = read_wishes(argc - options.first, argv + options.first);
+    if (!wanted)
+        return pleat_usage(&pleat_cmd_policies,
+                           "a change is written QUESTION=POLICY, for example approach=pra");
+    int code = pleat_daemon_connect(&client);
+    if (!code && json_object_size(wanted) > 0)
+        code = pleat_daemon_ask(client, "configure", json_pack("{s:O}", "policies", wanted), NULL);
+    if (!code)
+        code = pleat_daemon_ask(client, "policies", NULL, &answer);
+    json_decref(wanted);
+    pleat_client_close(client);
     if (code)
         return code;
     code = pleat_settings.json ? pleat_reply_print(answer)
@@ -49,12 +80,14 @@ static int run_policies(int argc, char **argv)
 
 const struct pleat_command pleat_cmd_policies = {
     .name = "policies",
-    .arguments = "",
-    .summary = "Lists the policies there are, and which are in force",
-    .help = "They are chosen in pleat.conf, or for one job mix with the options of 'pleat mix'.\n\n"
-            "Exit codes: 0; 3 no daemon.\n\n"
+    .arguments = "[QUESTION=POLICY...]",
+    .summary = "Lists the policies there are and which are in force, or changes them",
+    .help = "A change holds until the daemon ends; lasting ones belong into pleat.conf, those for\n"
+            "one job mix are options of 'pleat mix'.\n\n"
+            "Exit codes: 0; 1 no such question or policy (nothing was changed); 2 usage;\n"
+            "3 no daemon.\n\n"
             "Example:\n"
-            "  pleat policies\n",
+            "  pleat policies approach=pra malleability=fpsma\n",
     .json = true,
     .run = run_policies,
 };

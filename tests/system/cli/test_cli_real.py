@@ -30,6 +30,21 @@ def test_run(real):
     assert real("cancel", "1").returncode == 1
 
 
+def test_policies_are_changed_all_or_none(real):
+    def in_force():
+        listed = json.loads(real("policies", "--json").stdout)["policies"]
+        return {one["question"]: one["name"] for one in listed if one["active"]}
+
+    assert in_force()["approach"] == "pwa" and in_force()["malleability"] == "egs"
+    done = real("policies", "approach=pra", "malleability=nonsense")
+    assert done.returncode == 1 and "no malleability policy 'nonsense'" in done.stderr
+    assert in_force()["approach"] == "pwa"
+    assert real("policies", "approach=pra", "malleability=fpsma").returncode == 0
+    assert in_force()["approach"] == "pra" and in_force()["malleability"] == "fpsma"
+    assert in_force()["queue"] == "fcfs"
+    assert real("policies", "approach").returncode == 2
+
+
 def test_ctrl_c(real):
     process = real.start("run", "sh", "-c", "echo ready; sleep 1000", stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True)
