@@ -13,6 +13,7 @@
 
 #include "agent/agent.h"
 #include "agent/log.h"
+#include "agent/scratch.h"
 #include "base/paths.h"
 
 #define NAME_MAX_LENGTH 63
@@ -191,6 +192,7 @@ int main(int argc, char **argv)
         result = prepare(&agent, &err);
     if (!result) {
         pleat_strays_end(&agent);
+        pleat_scratch_remove_old(agent.options.instance);
         result = pleat_agent_run(&agent, &err);
     }
     if (result) {

@@ -100,6 +100,8 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
     if (!result)
         result = pleat_get_int(params, "mailbox_ranks", false, 0, RANKS_MAX, &ranks, err);
     request->mailbox_ranks = (uint32_t)ranks;
+    if (!result && json_object_get(params, "scratch"))
+        result = get_path(params, "scratch", &request->scratch, err);
     if (!result)
         result = get_seconds(params, "linger_s", ranks ? LINGER_MALLEABLE_S : LINGER_S,
                              &request->linger_us, err);

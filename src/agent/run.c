@@ -10,6 +10,7 @@
 #include "agent/log.h"
 #include "agent/process.h"
 #include "agent/resize.h"
+#include "agent/scratch.h"
 #include "base/clock.h"
 
 bool pleat_run_is_live(const struct pleat_run *run)
@@ -190,8 +191,10 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     run->agent = agent;
     run->id = request->id;
     run->linger_us = request->linger_us;
+    run->scratch = request->scratch ? strdup(request->scratch) : NULL;
     snprintf(run->job, sizeof(run->job), "%s", request->job);
-    if (insert(agent, run)) {
+    if ((request->scratch && !run->scratch) || insert(agent, run)) {
+        free(run->scratch);
         free(run);
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for run %" PRIu64, request->id);
     }
@@ -200,9 +203,12 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     int result = 0;
     if (request->mailbox_ranks)
         result = pleat_malleable_create(run, request->mailbox_ranks, &failure);
+    if (!result && run->scratch)
+        result = pleat_scratch_make(run->scratch, &failure);
     if (!result)
         result = execute(run, request, &failure);
     if (result) {
+        pleat_scratch_remove(run->scratch);
         pleat_malleable_destroy(run->malleable);
         run->malleable = NULL;
         run->state = PLEAT_RUN_FAILED;
@@ -272,6 +278,7 @@ void pleat_run_exited(struct pleat_run *run)
     if (run->left)
         pleat_log("run %" PRIu64 " (job %s): ended %" PRIu32 " processes that it left behind",
                   run->id, run->job, run->left);
+    pleat_scratch_remove(run->scratch);
     report_exit(run);
 }
 
@@ -293,5 +300,6 @@ void pleat_run_destroy(struct pleat_run *run)
             (agent->runs.count - at) * sizeof(*agent->runs.items));
     pleat_malleable_destroy(run->malleable);
     pleat_array_finish(&run->told);
+    free(run->scratch);
     free(run);
 }

@@ -50,6 +50,7 @@ struct pleat_run {
     struct pleat_told_list told;
 
     struct pleat_malleable *malleable; /* NULL: no mailbox */
+    char *scratch;                     /* directory that goes when the run is over; NULL: none */
 };
 
 /* What `start` says. Strings and JSON arrays of strings are borrowed. */
@@ -63,6 +64,7 @@ struct pleat_run_request {
     const char *stderr_path;
     uint32_t mailbox_ranks;
     int64_t linger_us;
+    const char *scratch; /* NULL: none */
 };
 
 /* ---- run.c ---- */

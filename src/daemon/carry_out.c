@@ -170,7 +170,9 @@ static void do_run(struct daemon *d, const struct pleat_effect *effect)
         &pleat_core_view(d->core)->components[effect->component];
     if (!job)
         return;
-    char out[600], error[600];
+    char out[600], error[600], scratch[96];
+    snprintf(scratch, sizeof(scratch), "/dev/shm/pleat-%s-%llu", d->instance,
+             (unsigned long long)effect->id);
     job_output_path(d, job->id, "stdout", out, sizeof(out));
     job_output_path(d, job->id, "stderr", error, sizeof(error));
     const struct pleat_site *site = &pleat_core_view(d->core)->sites[component->site];
@@ -185,6 +187,7 @@ static void do_run(struct daemon *d, const struct pleat_effect *effect)
         .spec = &job->spec,
         .stdout_path = out,
         .stderr_path = error,
+        .scratch = scratch,
     };
     struct pleat_runner *runner = runner_of(d, job);
     int rc;

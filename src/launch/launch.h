@@ -30,6 +30,8 @@ struct pleat_launch_request {
     const char *const *env; /* the user's environment, "NAME=value", NULL at the end; may be NULL */
     const struct pleat_launch_node *nodes;
     size_t node_count;   /* 0: one local node */
+    const char *scratch; /* a directory of this run, for what the MPI keeps in files and shared
+                          * memory, so that nothing outlives it; NULL: where the MPI likes */
     bool is_root;        /* the command will run as root */
     bool oversubscribed; /* more processes than processors, now or after a grow or a fold: waiting
                           * processes must give up the processor */

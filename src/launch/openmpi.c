@@ -6,6 +6,7 @@
  *   --bind-to none          spawned ranks are bound on top of those that are there
  *   pml ob1, btl vader,self,tcp   others do not survive leaving ranks
  *   async_mpi_finalize      ranks that leave stay in MPI_Finalize until all others come to it
+ *   btl_vader_backing_directory, orte_tmpdir_base   killed ranks leave files in /dev/shm and /tmp
  *   mpi_yield_when_idle     more ranks than processors: waiting ranks burn the others' time
  *   ras/plm ^slurm,...      within a batch job mpirun asks the batch system instead of using the
  *                           nodes it was given
@@ -77,6 +78,10 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     pleat_launch_add(argv, "none");
     for (size_t i = 0; i < sizeof(parameters) / sizeof(*parameters); i++)
         add_parameter(request, argv, parameters[i].name, parameters[i].value);
+    if (request->scratch) {
+        add_parameter(request, argv, "btl_vader_backing_directory", request->scratch);
+        add_parameter(request, argv, "orte_tmpdir_base", request->scratch);
+    }
     add_parameter(request, argv, "mpi_yield_when_idle", request->oversubscribed ? "1" : "0");
     if (!pleat_launch_is_local(request)) {
         pleat_launch_add(argv, "--host");

@@ -56,6 +56,7 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
         .is_root = geteuid() == 0,
         /* a neighbour may grow next to it, or it may itself: it must yield when it waits */
         .oversubscribed = true,
+        .scratch = order->scratch,
     };
     if (runner->kind->launches) {
         int rc = pleat_mpi_parse(spec->mpi, &request.mpi, err);
@@ -82,10 +83,11 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     snprintf(own, sizeof(own), "PLEAT_PROCESSORS=%d", order->processes);
     bad = bad || json_array_append_new(env, json_string(own));
     json_t *params =
-        json_pack("{s:I, s:s, s:o, s:o, s:s, s:s, s:s, s:i}", "run", (json_int_t)order->run, "job",
-                  job, "argv", json_strings(command.argv), "env", env, "cwd", order->spec->cwd,
-                  "stdout", order->stdout_path, "stderr", order->stderr_path, "mailbox_ranks",
-                  runner->kind->mailbox ? order->most : 0);
+        json_pack("{s:I, s:s, s:o, s:o, s:s, s:s, s:s, s:i, s:s*}", "run", (json_int_t)order->run,
+                  "job", job, "argv", json_strings(command.argv), "env", env, "cwd",
+                  order->spec->cwd, "stdout", order->stdout_path, "stderr", order->stderr_path,
+                  "mailbox_ranks", runner->kind->mailbox ? order->most : 0, "scratch",
+                  runner->kind->launches ? order->scratch : NULL);
     pleat_launch_command_finish(&command);
     if (bad || !params) {
         json_decref(params);

@@ -41,6 +41,7 @@ struct pleat_run_order {
     int32_t most; /* the largest size that it may ever have */
     const struct pleat_spec *spec;
     const char *stdout_path, *stderr_path;
+    const char *scratch; /* of this run alone; made and removed by the agent */
 };
 
 struct pleat_change_order {

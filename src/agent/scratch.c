@@ -1,0 +1,64 @@
+#include "agent/scratch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/log.h"
+
+enum { DESCRIPTORS = 16 };
+
+#define SHARED_MEMORY "/dev/shm"
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+    (void)st;
+    (void)type;
+    (void)where;
+    return remove(path) && errno != ENOENT ? -1 : 0;
+}
+
+void pleat_scratch_remove(const char *path)
+{
+    /* without following links or leaving the file system: only what is in the directory goes */
+    if (path && nftw(path, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) &&
+        errno != ENOENT)
+        pleat_log("cannot remove %s: %s", path, strerror(errno));
+}
+
+int pleat_scratch_make(const char *path, struct pleat_error *err)
+{
+    struct stat st;
+    if (mkdir(path, 0700) == 0)
+        return 0;
+    if (errno != EEXIST || lstat(path, &st))
+        return pleat_error_sys(err, errno, "cannot make directory %s", path);
+    if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+        return pleat_error_set(err, PLEAT_E_PERMISSION,
+                               "%s is there already, and is not a directory of yours: remove it",
+                               path);
+    pleat_scratch_remove(path);
+    return mkdir(path, 0700) ? pleat_error_sys(err, errno, "cannot make directory %s", path) : 0;
+}
+
+void pleat_scratch_remove_old(const char *instance)
+{
+    char prefix[128], path[512];
+    int length = snprintf(prefix, sizeof(prefix), "pleat-%s-", instance);
+    DIR *directory = opendir(SHARED_MEMORY);
+    if (!directory)
+        return;
+    for (struct dirent *entry; (size_t)length < sizeof(prefix) && (entry = readdir(directory));) {
+        struct stat st;
+        if (strncmp(entry->d_name, prefix, (size_t)length))
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", SHARED_MEMORY, entry->d_name);
+        if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid())
+            pleat_scratch_remove(path);
+    }
+    closedir(directory);
+}
