@@ -203,8 +203,13 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     int result = 0;
     if (request->mailbox_ranks)
         result = pleat_malleable_create(run, request->mailbox_ranks, &failure);
-    if (!result && run->scratch)
+    if (!result && run->scratch) {
         result = pleat_scratch_make(run->scratch, &failure);
+        if (result) { /* what is there is not ours to remove */
+            free(run->scratch);
+            run->scratch = NULL;
+        }
+    }
     if (!result)
         result = execute(run, request, &failure);
     if (result) {

@@ -237,3 +237,16 @@ def test_command_line():
         done = run_agent(*words)
         assert done.returncode == 2, words
         assert "pleat-agent" in done.stderr
+
+
+def test_scratch_goes_with_the_run(linked, tmp_path):
+    scratch = tmp_path / "scratch"
+    code = 'test -d "$0" && mkdir "$0/deep" && echo kept > "$0/deep/file" && ln -s / "$0/link"'
+    linked.start(1, "sh", "-c", code, str(scratch), scratch=str(scratch))
+    assert linked.daemon.expect("exited", 1)["code"] == 0
+    assert not scratch.exists() and os.path.isdir("/usr")
+    scratch.write_text("somebody else's")
+    linked.start(2, "true", scratch=str(scratch))
+    failed = linked.daemon.expect("start_failed", 2)
+    assert str(scratch) in failed["text"] and not failed["user_fault"]
+    assert scratch.read_text() == "somebody else's"

@@ -337,6 +337,7 @@ class Instance:
             left = [p for p in map(int, filter(str.isdigit, os.listdir("/proc")))
                     if self.has_run_mark(p)]
             assert not left, [(pid, words_of(pid)) for pid in left]
+            assert not [name for name in os.listdir("/dev/shm") if self.instance_id in name]
 
     def has_run_mark(self, pid):
         try:
