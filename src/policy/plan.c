@@ -39,7 +39,7 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
         plan->sites[s] = (struct pleat_plan_site){
             .free = site->capacity - site->background - site->held, .held = false};
         if (site->quiet_until_us > view->now_us) {
-            plan->sites[s].free = 0;
+            plan->sites[s].quiet = true;
             pleat_plan_wake(plan, site->quiet_until_us);
         }
     }
@@ -56,14 +56,19 @@ void pleat_plan_finish(struct pleat_plan *plan)
     memset(plan, 0, sizeof(*plan));
 }
 
-int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site)
+int32_t pleat_plan_idle(const struct pleat_plan *plan, uint32_t site)
 {
     return plan->sites[site].free > 0 ? plan->sites[site].free : 0;
 }
 
+int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site)
+{
+    return plan->sites[site].quiet ? 0 : pleat_plan_idle(plan, site);
+}
+
 int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site)
 {
-    int32_t left = plan->sites[site].free - plan->view->sites[site].threshold;
+    int32_t left = pleat_plan_free(plan, site) - plan->view->sites[site].threshold;
     return left > 0 && !plan->sites[site].held ? left : 0;
 }
 
@@ -186,9 +191,19 @@ int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32
     return accepted;
 }
 
+/* Is this the try after which a waiting component is given up? Nobody need make room for it. */
+static bool is_given_up(const struct pleat_plan *plan, uint32_t waiter)
+{
+    const struct pleat_event *known = waiter == PLEAT_NONE ? NULL : find(plan, waiter);
+    return known && known->kind == PLEAT_EV_TRIED &&
+           plan->view->components[waiter].tries >= plan->view->max_tries;
+}
+
 int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int32_t processors,
                                 uint32_t waiter)
 {
+    if (is_given_up(plan, waiter))
+        return 0;
     int32_t accepted = shrink_acceptance(plan, component, processors);
     if (accepted == 0)
         return 0;

@@ -15,6 +15,7 @@
 struct pleat_plan_site {
     int32_t free; /* nobody has them, and no decision of this plan takes them */
     bool held;    /* kept for a waiting component: no growing here in this pass */
+    bool quiet;   /* refused a claim a moment ago: nothing is asked for yet */
 };
 
 struct pleat_plan_undo {
@@ -43,7 +44,10 @@ struct pleat_plan {
 
 /* ---- what is there ---- */
 
-/* Processors of a site that nobody has and this plan does not use (not below 0). */
+/* Processors of a site that nobody has and this plan does not use (not below 0), also while the
+ * site is quiet after a refused claim. */
+int32_t pleat_plan_idle(const struct pleat_plan *plan, uint32_t site);
+/* Those of them that can be claimed now: none while the site is quiet. */
 int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site);
 /* Those that may be used for growing: less the threshold; 0 where held for a waiting component. */
 int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site);

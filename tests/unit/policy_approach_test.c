@@ -489,6 +489,44 @@ static void test_a_quiet_site_gives_nothing_yet(void **state)
     bench_finish(&b);
 }
 
+static void test_no_room_is_made_while_enough_is_idle(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_init(&b);
+    bench_policy(&b, &pleat_policy_pwa);
+    bench_policy(&b, &pleat_policy_egs);
+    uint32_t site = bench_site(&b, 16, 0);
+    uint32_t running = malleable(&b, site, 8, 2, 8);
+    bench_wait(&b, PLEAT_RIGID, 4, 4, 0);
+    b.sites[site].quiet_until_us = b.view.now_us + 5; /* it refused a claim; 8 are idle */
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, running), 8);
+    assert_int_equal(b.plan.wake_us, b.view.now_us + 5);
+    bench_finish(&b);
+}
+
+static void test_no_room_is_made_for_one_that_is_given_up(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_init(&b);
+    bench_policy(&b, &pleat_policy_pwa);
+    bench_policy(&b, &pleat_policy_egs);
+    uint32_t site = bench_site(&b, 8, 0);
+    uint32_t running = malleable(&b, site, 8, 2, 8);
+    uint32_t waiter = bench_wait(&b, PLEAT_RIGID, 4, 4, 0);
+    b.view.max_tries = 3;
+    b.jobs[waiter].tries = 2; /* one more is allowed */
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, running), 4);
+    b.jobs[waiter].tries = 3; /* this is the one too many */
+    bench_decide(&b);
+    assert_int_equal(bench_decision(&b, waiter)->kind, PLEAT_EV_TRIED);
+    assert_int_equal(bench_after(&b, running), 8);
+    bench_finish(&b);
+}
+
 static void test_every_question_has_a_default_and_names(void **state)
 {
     (void)state;
@@ -537,6 +575,8 @@ int main(void)
         cmocka_unit_test(test_earmarks_count_where_they_are),
         cmocka_unit_test(test_initial_sizes),
         cmocka_unit_test(test_a_quiet_site_gives_nothing_yet),
+        cmocka_unit_test(test_no_room_is_made_while_enough_is_idle),
+        cmocka_unit_test(test_no_room_is_made_for_one_that_is_given_up),
         cmocka_unit_test(test_every_question_has_a_default_and_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

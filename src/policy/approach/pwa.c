@@ -7,6 +7,7 @@
  * - the site: where the shortfall is smallest; once chosen, it stays while room is being made;
  * - processors on their way (earmarked, being released) are not asked for a second time, and what
  *   is free at that site is not used for growing meanwhile;
+ * - what is idle at a site that refused a claim a moment ago counts: shrinking would not help;
  * - a job in a resize cannot be shrunk now: if it could give the rest when that is over, wait. */
 #include "policy/policies.h"
 
@@ -16,9 +17,10 @@ static int32_t shortfall(const struct pleat_pass *pass, uint32_t waiter, uint32_
 {
     const struct pleat_component *job = &pass->view->components[waiter];
     const struct pleat_site *place = &pass->view->sites[site];
-    int32_t coming = place->releasing + place->coming + (job->site == site ? job->coming : 0);
-    return pleat_accept_start(pass->view, job) - coming -
-           pleat_plan_available(pass->plan, waiter, site);
+    int32_t coming = place->releasing + place->coming;
+    if (job->site == site)
+        coming += job->coming + job->earmarked;
+    return pleat_accept_start(pass->view, job) - coming - pleat_plan_idle(pass->plan, site);
 }
 
 /* Shrinks at a site until the shortfall is met; false, and nothing changed, if it cannot be. */
