@@ -1,6 +1,7 @@
 #include "common.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,48 @@ long long app_number(const char *option, const char *text, long long least, long
         exit(2);
     }
     return number << shift;
+}
+
+static double to_tolerance(const char *text)
+{
+    char *end;
+    double tolerance = strtod(text, &end);
+    if (end == text || *end || !(tolerance >= 0)) {
+        fprintf(stderr, "--tolerance wants a number of at least 0, not '%s'\n", text);
+        exit(2);
+    }
+    return tolerance;
+}
+
+void app_read_options(int argc, char **argv, const char *usage, struct app_options *options)
+{
+    enum { N = 1, ITERATIONS, WORK, PAUSE, TOLERANCE, HELP };
+    static const struct option table[] = {
+        {"n", 1, NULL, N},         {"iterations", 1, NULL, ITERATIONS}, {"work", 1, NULL, WORK},
+        {"pause", 1, NULL, PAUSE}, {"tolerance", 1, NULL, TOLERANCE},   {"help", 0, NULL, HELP},
+        {NULL, 0, NULL, 0}};
+    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
+        switch (c) {
+        case N:
+            options->n = app_number("n", optarg, 1, options->n_most);
+            break;
+        case ITERATIONS:
+            options->iterations = app_number("iterations", optarg, 0, 1LL << 40);
+            break;
+        case WORK:
+            options->work_ms = (double)app_number("work", optarg, 0, 1000000);
+            break;
+        case PAUSE:
+            options->pause_ms = (double)app_number("pause", optarg, 0, 1000000);
+            break;
+        case TOLERANCE:
+            options->tolerance = to_tolerance(optarg);
+            break;
+        default:
+            fputs(usage, c == HELP ? stdout : stderr);
+            exit(c == HELP ? 0 : 2);
+        }
+    }
 }
 
 void app_pause(double milliseconds)

@@ -15,6 +15,17 @@ int app_not_begun(struct pleat_session *session, const struct pleat_error *err);
  * when it is not one, or not within [least, most]. */
 long long app_number(const char *option, const char *text, long long least, long long most);
 
+/* The options that heat and matmul have in common. */
+struct app_options {
+    long long n, iterations;
+    double work_ms, pause_ms, tolerance;
+    long long n_most;
+};
+
+/* Reads --n, --iterations, --work, --pause, --tolerance; what is not given stays as it was. --help
+ * prints `usage` and exits with 0; anything wrong exits with 2. */
+void app_read_options(int argc, char **argv, const char *usage, struct app_options *options);
+
 /* Sleeps, to stretch an iteration. */
 void app_pause(double milliseconds);
 

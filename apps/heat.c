@@ -5,7 +5,6 @@
  * / (n + 1)). So the exact result of any number of sweeps is known, and the program checks each
  * point of its own at the end, however often it was resized on the way.
  */
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,43 +20,6 @@ static const char usage[] =
     "  --work MS        pretend that a sweep costs MS more of computing, shared by the ranks\n"
     "  --pause MS       sleep so long in every sweep\n"
     "  --tolerance T    relative error allowed at the end (default 1e-8)\n";
-
-struct options {
-    long long n, iterations;
-    double work_ms, pause_ms, tolerance;
-};
-
-static void read_options(int argc, char **argv, struct options *o)
-{
-    enum { N = 1, ITERATIONS, WORK, PAUSE, TOLERANCE, HELP };
-    static const struct option table[] = {
-        {"n", 1, NULL, N},         {"iterations", 1, NULL, ITERATIONS}, {"work", 1, NULL, WORK},
-        {"pause", 1, NULL, PAUSE}, {"tolerance", 1, NULL, TOLERANCE},   {"help", 0, NULL, HELP},
-        {NULL, 0, NULL, 0}};
-    *o = (struct options){.n = 512, .iterations = 1000, .tolerance = 1e-8};
-    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        switch (c) {
-        case N:
-            o->n = app_number("n", optarg, 1, 1 << 20);
-            break;
-        case ITERATIONS:
-            o->iterations = app_number("iterations", optarg, 0, 1LL << 40);
-            break;
-        case WORK:
-            o->work_ms = (double)app_number("work", optarg, 0, 1000000);
-            break;
-        case PAUSE:
-            o->pause_ms = (double)app_number("pause", optarg, 0, 1000000);
-            break;
-        case TOLERANCE:
-            o->tolerance = atof(optarg);
-            break;
-        default:
-            fputs(usage, c == HELP ? stdout : stderr);
-            exit(c == HELP ? 0 : 2);
-        }
-    }
-}
 
 /* The value at inner point (i, j) after `sweeps` sweeps. */
 static double exact(long long n, long long sweeps, long long i, long long j)
@@ -136,13 +98,13 @@ static double largest_error(const struct pleat_session *session, const struct pl
 
 int main(int argc, char **argv)
 {
-    struct options o;
+    struct app_options o = {.n = 512, .iterations = 1000, .tolerance = 1e-8, .n_most = 1 << 20};
     struct pleat_session *session;
     struct pleat_rows *plate;
     struct pleat_error err;
     long long done = 0;
 
-    read_options(argc, argv, &o);
+    app_read_options(argc, argv, usage, &o);
     MPI_Init(&argc, &argv);
     double *scratch = malloc(2 * (size_t)o.n * sizeof(double));
     if (!scratch)

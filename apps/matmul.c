@@ -5,7 +5,6 @@
  * test checks without computing the product again: C x = iterations * A (B x) for a random vector x
  * (R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977).
  */
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,48 +20,11 @@ static const char usage[] =
     "  --pause MS       sleep so long in every iteration\n"
     "  --tolerance T    relative error allowed at the end (default 1e-9)\n";
 
-struct options {
-    long long n, iterations;
-    double work_ms, pause_ms, tolerance;
-};
-
 struct problem {
     struct pleat_session *session;
     struct pleat_rows *a, *b, *c;
     long long n;
 };
-
-static void read_options(int argc, char **argv, struct options *o)
-{
-    enum { N = 1, ITERATIONS, WORK, PAUSE, TOLERANCE, HELP };
-    static const struct option table[] = {
-        {"n", 1, NULL, N},         {"iterations", 1, NULL, ITERATIONS}, {"work", 1, NULL, WORK},
-        {"pause", 1, NULL, PAUSE}, {"tolerance", 1, NULL, TOLERANCE},   {"help", 0, NULL, HELP},
-        {NULL, 0, NULL, 0}};
-    *o = (struct options){.n = 256, .iterations = 100, .tolerance = 1e-9};
-    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        switch (c) {
-        case N:
-            o->n = app_number("n", optarg, 1, 30000);
-            break;
-        case ITERATIONS:
-            o->iterations = app_number("iterations", optarg, 0, 1LL << 40);
-            break;
-        case WORK:
-            o->work_ms = (double)app_number("work", optarg, 0, 1000000);
-            break;
-        case PAUSE:
-            o->pause_ms = (double)app_number("pause", optarg, 0, 1000000);
-            break;
-        case TOLERANCE:
-            o->tolerance = atof(optarg);
-            break;
-        default:
-            fputs(usage, c == HELP ? stdout : stderr);
-            exit(c == HELP ? 0 : 2);
-        }
-    }
-}
 
 static void *allocate(long long doubles)
 {
@@ -184,12 +146,12 @@ static double error_of(const struct problem *p, long long times)
 
 int main(int argc, char **argv)
 {
-    struct options o;
+    struct app_options o = {.n = 256, .iterations = 100, .tolerance = 1e-9, .n_most = 30000};
     struct problem p;
     struct pleat_error err;
     long long done = 0;
 
-    read_options(argc, argv, &o);
+    app_read_options(argc, argv, usage, &o);
     MPI_Init(&argc, &argv);
     p.n = o.n;
     size_t row_bytes = (size_t)o.n * sizeof(double);
