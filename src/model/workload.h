@@ -1,0 +1,136 @@
+/* workload.h - jobs as workloads describe them and the simulator runs them.
+ *
+ * A workload is an array of jobs, sorted by submission, that name applications of a small table:
+ * how run time depends on size, when a size can change and what that costs. src/workload makes
+ * workloads (from recorded logs, from models); src/sim runs them. Times are microseconds from the
+ * workload's own beginning.
+ */
+#ifndef PLEAT_MODEL_WORKLOAD_H
+#define PLEAT_MODEL_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "model/sizes.h"
+#include "model/types.h"
+
+enum pleat_speedup_kind {
+    PLEAT_SPEEDUP_LINEAR, /* n processors are n times as fast */
+    PLEAT_SPEEDUP_AMDAHL, /* a serial fraction gets no faster */
+    PLEAT_SPEEDUP_DOWNEY, /* average parallelism A, variance sigma (Downey 1997) */
+    PLEAT_SPEEDUP_TABLE,  /* measured run times; between sizes interpolated, beyond them constant */
+    PLEAT_SPEEDUP_KIND_COUNT
+};
+
+struct pleat_speedup {
+    enum pleat_speedup_kind kind;
+    double serial;             /* AMDAHL: 0 to 1 */
+    double parallelism, sigma; /* DOWNEY: A >= 1, sigma >= 0 */
+    uint32_t first, count;     /* TABLE: rows in the workload's table */
+};
+
+/* What a change of size costs: the application stands still for
+ *   fixed + volume moved / bandwidth (a share |1/from - 1/to| x min(from, to) of the data moves),
+ * or what was measured for that pair of sizes, where the table has it. */
+struct pleat_resize_cost {
+    int64_t fixed_us;
+    double bytes;          /* of the application's data; 0: none moves */
+    double bandwidth;      /* bytes a second, all links together */
+    uint32_t first, count; /* measured: rows in the workload's table of costs; count 0: none */
+};
+
+/* An application: shared by any number of jobs. */
+struct pleat_app {
+    char name[32];
+    struct pleat_speedup speedup;
+    struct pleat_resize_cost cost;
+    int64_t adapt_us;   /* time between adaptation points; 0: see iterations */
+    int32_t iterations; /* an adaptation point after each of so many equal parts of its work;
+                         * 0 (and adapt_us 0): any moment is one */
+    /* folded: several processes on one processor */
+    double
+        mpl_overhead; /* at MPL m its processors compute with efficiency 1 / (1 + overhead (m-1)) */
+    double imbalance; /* of its processes: (busiest - mean) / mean; folding evens it out */
+    bool local_queues; /* folded processes stay on their processor: the fullest one decides */
+    /* evolving: what it can use changes as it goes (rows of the workload's table of phases) */
+    uint32_t first_phase, phase_count;
+    /* component-and-work (002, 5.4): components of `component` processors each that run for the
+     * job's run time again and again, until `work` of them are done; shrinking loses what the
+     * removed ones did */
+    int32_t component, work; /* 0: not such an application */
+};
+
+struct pleat_table_row { /* of a speedup table, by size */
+    int32_t processors;
+    int64_t run_us;
+};
+
+struct pleat_cost_row { /* of measured resize costs */
+    int32_t from, to;
+    int64_t us;
+};
+
+struct pleat_phase {
+    double at;                /* share of its work done, increasing */
+    int32_t minimum, maximum; /* its limits from then on */
+};
+
+struct pleat_workload_job {
+    int64_t number; /* in the log that it came from */
+    int64_t submit_us;
+    int64_t run_us;      /* on `processors` processors of speed 1 */
+    int64_t estimate_us; /* its user's; 0: none */
+    int64_t deadline_us; /* to be done by then (of the workload); 0: none */
+    int64_t begin_us;    /* advance reservation: starts then (of the workload); 0: none */
+    int32_t processors;  /* for which run_us and estimate_us hold */
+    int32_t minimum, maximum, initial; /* initial 0: as many as are available */
+    int32_t sizes_parameter;           /* of MULTIPLES */
+    int32_t processes;  /* > 0: folded: so many, on however many processors; 0: one a processor */
+    uint32_t app;       /* index into apps */
+    uint32_t site;      /* where it must run; PLEAT_NONE: anywhere */
+    int32_t user;       /* as the log numbers them; -1: unknown */
+    int16_t priority;   /* higher goes first; 0: ordinary */
+    uint8_t kind;       /* enum pleat_job_kind */
+    uint8_t sizes_kind; /* enum pleat_sizes_kind, not LIST */
+};
+
+PLEAT_ARRAY(pleat_workload_jobs, struct pleat_workload_job);
+PLEAT_ARRAY(pleat_apps, struct pleat_app);
+PLEAT_ARRAY(pleat_table_rows, struct pleat_table_row);
+PLEAT_ARRAY(pleat_cost_rows, struct pleat_cost_row);
+PLEAT_ARRAY(pleat_phases, struct pleat_phase);
+
+struct pleat_workload {
+    struct pleat_workload_jobs jobs; /* sorted by submit_us; equal ones in the log's order */
+    struct pleat_apps apps;          /* app 0: rigid, linear: what a recorded job is without more */
+    struct pleat_table_rows table;
+    struct pleat_cost_rows costs;
+    struct pleat_phases phases;
+    int32_t machine;   /* processors of the machine that it was recorded on or made for; 0: ? */
+    int64_t origin_us; /* time 0 of the workload, since 1970; 0: unknown */
+};
+
+void pleat_workload_finish(struct pleat_workload *workload);
+
+/* Appends app 0 of an empty workload. 0 or PLEAT_E_NOMEM. */
+int pleat_workload_init(struct pleat_workload *workload) PLEAT_MUST_CHECK;
+
+/* Is every job one that can be run: sorted, limits in order, app and tables there, numbers that
+ * make sense? PLEAT_E_INVALID: err names the job by its number, and the field. */
+int pleat_workload_check(const struct pleat_workload *workload,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Microseconds that a job takes from start to end on `partition` processors of speed 1 with
+ * `processes` processes (= partition unless folded; ignored then), never resized. Exactly run_us at
+ * its own size. */
+double pleat_workload_run_time(const struct pleat_workload *workload,
+                               const struct pleat_workload_job *job, int32_t partition,
+                               int32_t processes);
+
+/* Microseconds that a job stands still to change its size. */
+int64_t pleat_workload_resize_time(const struct pleat_workload *workload,
+                                   const struct pleat_app *app, int32_t from, int32_t to);
+
+#endif

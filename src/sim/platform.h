@@ -1,0 +1,64 @@
+/* platform.h - simulated sites: what they have, how fast it is, who else uses it, what goes wrong.
+ */
+#ifndef PLEAT_SIM_PLATFORM_H
+#define PLEAT_SIM_PLATFORM_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "model/types.h"
+
+/* A time that is drawn anew each time: constant (spread 0), or normal, cut off at 0. */
+struct pleat_delay {
+    int64_t mean_us, spread_us; /* spread: the standard deviation */
+};
+
+struct pleat_load_point { /* background load: processors in use by local users from then on */
+    int64_t at_us;
+    int32_t processors;
+};
+
+PLEAT_ARRAY(pleat_load_points, struct pleat_load_point);
+
+enum pleat_failure_kind {
+    PLEAT_FAILURE_NONE,
+    PLEAT_FAILURE_NODE,  /* a node goes down with all that runs on it, and comes back repaired */
+    PLEAT_FAILURE_START, /* a start fails (the node's fault), with a probability */
+    PLEAT_FAILURE_CLAIM  /* a claim is refused, with a probability */
+};
+
+struct pleat_failure {
+    enum pleat_failure_kind kind;
+    double probability; /* START, CLAIM: of each */
+    int64_t between_us; /* NODE: mean time between failures of one node (exponential) */
+    int64_t repair_us;  /* NODE: until it is back (exponential mean) */
+};
+
+struct pleat_sim_site {
+    char name[64];
+    int32_t nodes, slots;     /* of each node */
+    int32_t threshold;        /* processors left free when growing */
+    double speed;             /* run times are divided by it */
+    struct pleat_delay claim; /* from asking for processors to having them */
+    struct pleat_delay start; /* from having them to running */
+    struct pleat_delay release;
+    struct pleat_failure failure;
+    /* background: the trace if it has points, else the model: local jobs of `load_processors`
+     * (uniform from 1) that arrive with exponential gaps and run for exponential times */
+    struct pleat_load_points trace;
+    int64_t load_gap_us, load_run_us; /* means; gap 0: no local users */
+    int32_t load_processors;
+    int64_t joins_us, leaves_us; /* 0: from the beginning; PLEAT_NEVER: stays */
+};
+
+PLEAT_ARRAY(pleat_sim_sites, struct pleat_sim_site);
+
+struct pleat_platform {
+    struct pleat_sim_sites sites;
+};
+
+/* A site with one slot a node, speed 1, no delays, no failures, nobody else. 0 or PLEAT_E_NOMEM. */
+int pleat_platform_add(struct pleat_platform *platform, const char *name,
+                       int32_t processors) PLEAT_MUST_CHECK;
+void pleat_platform_finish(struct pleat_platform *platform);
+
+#endif

@@ -1,0 +1,45 @@
+/* convert.h - makes a share of a rigid workload moldable or malleable.
+ *
+ * The rule: every job is chosen or not by its number and the seed (so that the jobs chosen at 20 %
+ * are among those chosen at 50 %); a chosen one gets
+ *     minimum = max(1, ceil(minimum x size)), maximum = min(machine, floor(maximum x size)),
+ * the application given, and its recorded size as the one for which its run time and estimate hold.
+ */
+#ifndef PLEAT_WORKLOAD_CONVERT_H
+#define PLEAT_WORKLOAD_CONVERT_H
+
+#include "model/workload.h"
+
+struct pleat_conversion {
+    double share;             /* of the jobs: 0 to 1 */
+    enum pleat_job_kind kind; /* MOLDABLE or MALLEABLE */
+    double minimum, maximum;  /* times the recorded size: 0.25 and 2 by default */
+    double initial;           /* times the recorded size; 0: as many as are available */
+    int32_t machine;          /* no maximum above this; 0: no limit */
+    enum pleat_sizes_kind sizes_kind;
+    int32_t sizes_parameter;
+    struct pleat_app app; /* appended to the workload's apps; its table rows must be there */
+    uint64_t seed;
+};
+
+/* Half (0.25 to 2 times), all jobs, Amdahl with a serial fraction of 2 %, any moment, no cost. */
+void pleat_conversion_default(struct pleat_conversion *conversion);
+
+/* PLEAT_E_INVALID, PLEAT_E_NOMEM: nothing is changed. *converted (may be NULL): how many. */
+int pleat_workload_convert(struct pleat_workload *workload,
+                           const struct pleat_conversion *conversion, size_t *converted,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Reads an application as users write it:
+ *   "linear", "amdahl:0.02", "downey:A,SIGMA", "table:1=600,2=330,4=200" (processors=seconds),
+ * then options, each after a space or semicolon: "adapt=30s", "iterations=100", "resize=2s",
+ * "volume=1e9", "bandwidth=1e9", "measured=2-4=1.5s,4-2=0.7s", "mpl-overhead=0.1",
+ * "imbalance=0.2", "local-queues", "phases=0.5:1-8,0.8:1-2", "component=4", "work=20".
+ * Rows go to the workload's tables. */
+int pleat_app_parse(const char *text, struct pleat_workload *workload, struct pleat_app *app,
+                    struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The text that parse reads. */
+void pleat_app_format(const struct pleat_workload *workload, const struct pleat_app *app,
+                      struct pleat_string *out);
+
+#endif

@@ -1,0 +1,25 @@
+/* statistics.h - describing samples. Not-a-numbers must be left out by the caller. */
+#ifndef PLEAT_WORKLOAD_STATISTICS_H
+#define PLEAT_WORKLOAD_STATISTICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pleat_summary {
+    size_t count;
+    double mean, deviation; /* sample standard deviation; 0 for one value */
+    double least, median, p95, most;
+};
+
+/* Sorts values in place. An empty sample gives zeros. Quantiles are linear between order statistics
+ * (type 7 of Hyndman and Fan, as GSL and NumPy). */
+void pleat_summarize(double *values, size_t count, struct pleat_summary *summary);
+
+/* Half the width of the confidence interval of the mean (Student's t), e.g. confidence 0.95; 0 for
+ * fewer than two values. */
+double pleat_confidence(const double *values, size_t count, double confidence);
+
+/* Bounded slowdown (Feitelson et al. 1997): max(1, (wait + run) / max(run, tau)). */
+double pleat_bounded_slowdown(double wait_s, double run_s, double tau_s);
+
+#endif
