@@ -83,15 +83,34 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
 {
     uint32_t waiting = 0, previous = PLEAT_NONE;
     for (uint32_t c = core->view.queue_first; c != PLEAT_NONE; c = core->components.items[c].next) {
-        if (core->components.items[c].state != PLEAT_QUEUED ||
-            core->components.items[c].previous != previous)
-            FAIL("component %u in the queue is %s", c,
-                 pleat_state_name(core->components.items[c].state));
+        const struct pleat_component *job = &core->components.items[c];
+        if (job->state != PLEAT_QUEUED || job->aside || job->previous != previous)
+            FAIL("component %u in the queue is %s", c, pleat_state_name(job->state));
+        if (previous != PLEAT_NONE) {
+            const struct pleat_component *before = &core->components.items[previous];
+            if (before->key > job->key ||
+                (before->key == job->key && before->position >= job->position))
+                FAIL("component %u is out of order in the queue", c);
+        }
         previous = c;
         waiting++;
     }
     if (core->view.queue_last != previous)
         FAIL("the queue has a loose end");
+    if (waiting != core->view.queue_count)
+        FAIL("%u components in the queue, %u counted", core->view.queue_count, waiting);
+    int64_t begin_us = 0;
+    previous = PLEAT_NONE;
+    for (uint32_t c = core->view.reserved_first; c != PLEAT_NONE;
+         c = core->components.items[c].next) {
+        const struct pleat_component *job = &core->components.items[c];
+        if (job->state != PLEAT_QUEUED || !job->aside || job->previous != previous ||
+            job->begin_us < begin_us)
+            FAIL("component %u is out of order among the reservations", c);
+        begin_us = job->begin_us;
+        previous = c;
+        waiting++;
+    }
     for (uint32_t i = 0; i < core->components.count; i++)
         waiting -= core->components.items[i].state == PLEAT_QUEUED;
     if (waiting != 0)
@@ -111,6 +130,32 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
             sums[s].growers += job->target < (job->maximum < job->cap ? job->maximum : job->cap);
         }
     }
+    return 0;
+}
+
+static int check_ends(const struct pleat_core *core, struct pleat_error *err)
+{
+    uint32_t listed = 0;
+    for (uint32_t s = 0; s < core->sites.count; s++) {
+        uint32_t previous = PLEAT_NONE;
+        for (uint32_t c = core->sites.items[s].ends_first; c != PLEAT_NONE;
+             c = core->components.items[c].ends_next) {
+            const struct pleat_component *job = &core->components.items[c];
+            if (job->site != s || job->ends_previous != previous ||
+                (previous != PLEAT_NONE &&
+                 core->components.items[previous].expected_end_us > job->expected_end_us))
+                FAIL("component %u is out of order among the expected ends", c);
+            previous = c;
+            listed++;
+        }
+        if (core->sites.items[s].ends_last != previous)
+            FAIL("the expected ends of site %u have a loose end", s);
+    }
+    for (uint32_t i = 0; core->keeps_ends && i < core->components.count; i++)
+        listed -= core->components.items[i].state == PLEAT_RUNNING ||
+                  core->components.items[i].state == PLEAT_RESIZING;
+    if (listed != 0)
+        FAIL("not all running components are among the expected ends");
     return 0;
 }
 
@@ -187,6 +232,8 @@ int pleat_core_check(const struct pleat_core *core, struct pleat_error *err)
         }
         if (!rc)
             rc = check_lists(core, sums, err);
+        if (!rc)
+            rc = check_ends(core, err);
         if (!rc)
             rc = check_resizes(core, sums, coming, err);
         if (!rc)

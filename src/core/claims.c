@@ -93,7 +93,10 @@ uint32_t claim_request(struct pleat_core *core, uint32_t component, uint32_t sit
     c->purpose = (uint8_t)purpose;
     component_at(core, component)->claims++;
     site_at(core, site)->held += count;
-    claim_effect(core, claim, PLEAT_DO_CLAIM);
+    if (site_at(core, site)->instant)
+        c->state = PLEAT_CLAIM_HELD;
+    else
+        claim_effect(core, claim, PLEAT_DO_CLAIM);
     return claim;
 }
 
@@ -131,7 +134,12 @@ void claim_release(struct pleat_core *core, uint32_t claim)
     assert(c->state == PLEAT_CLAIM_REQUESTED || c->state == PLEAT_CLAIM_HELD);
     c->state = PLEAT_CLAIM_RELEASING;
     site_at(core, c->site)->releasing += c->count;
-    claim_effect(core, claim, PLEAT_DO_RELEASE);
+    if (site_at(core, c->site)->instant) {
+        claim_free(core, claim);
+        core->wants_pass = true;
+    } else {
+        claim_effect(core, claim, PLEAT_DO_RELEASE);
+    }
 }
 
 /* What is beyond the (already reduced) count of `from` moves to `to`. */
@@ -172,6 +180,8 @@ uint32_t claim_split(struct pleat_core *core, uint32_t claim, int32_t count)
     old->count -= count;
     component_at(core, old->component)->claims++;
     pieces_split(core, claim, fresh);
+    if (site_at(core, part->site)->instant)
+        return fresh;
     struct pleat_effect *effect =
         emit(core, PLEAT_DO_SPLIT, old->component, claim_at(core, claim)->id);
     if (effect) {

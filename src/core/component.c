@@ -43,7 +43,7 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
     int rc = check_limits(job->minimum, job->maximum, err);
     if (rc)
         return rc;
-    if (event->component != core->components.count || event->component == PLEAT_NONE)
+    if (event->component != pleat_core_next_component(core) || event->component == PLEAT_NONE)
         return pleat_error_set(err, PLEAT_E_INVALID, "component %u is not the next index",
                                event->component);
     if (job->kind > PLEAT_MALLEABLE || job->sizes_kind >= PLEAT_SIZES_KIND_COUNT)
@@ -69,6 +69,24 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
     return check_fits(core, job, err);
 }
 
+/* A record for a new component, with nothing in it that is not said; its index is
+ * pleat_core_next_component. NULL when out of memory. */
+static struct pleat_component *component_new(struct pleat_core *core)
+{
+    uint32_t index = core->free_component;
+    if (index != PLEAT_NONE) {
+        core->free_component = component_at(core, index)->next;
+    } else {
+        if (pleat_array_reserve(&core->components, 1))
+            return NULL;
+        core->components.count++;
+        core->view.components = core->components.items;
+        core->view.component_count = (uint32_t)core->components.count;
+        index = core->view.component_count - 1;
+    }
+    return component_at(core, index);
+}
+
 int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component job = {
@@ -76,11 +94,16 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
         .submit_us = now_of(core),
         .start_us = PLEAT_NEVER,
         .end_us = PLEAT_NEVER,
+        .due_us = PLEAT_NEVER,
+        .expected_end_us = PLEAT_NEVER,
+        .promised_us = PLEAT_NEVER,
         .estimate_us = event->u.submit.estimate_us,
         .minimum = event->u.submit.minimum,
         .maximum = event->u.submit.maximum,
         .initial = event->u.submit.initial,
         .sizes_parameter = event->u.submit.sizes_parameter,
+        .reference = event->u.submit.reference,
+        .priority = event->u.submit.priority,
         .wanted_site = event->u.submit.site,
         .ordinal = event->u.submit.ordinal,
         .flags = event->flags,
@@ -89,25 +112,119 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
         .state = PLEAT_NEW,
         .cap = PLEAT_SIZE_MAX,
         .site = PLEAT_NONE,
+        .promised_site = PLEAT_NONE,
         .resize = PLEAT_NONE,
         .first_claim = PLEAT_NONE,
         .last_claim = PLEAT_NONE,
         .start_claim = PLEAT_NONE,
         .previous = PLEAT_NONE,
         .next = PLEAT_NONE,
+        .ends_previous = PLEAT_NONE,
+        .ends_next = PLEAT_NONE,
         .deadline = PLEAT_HEAP_NONE,
         .exited = 1,
     };
     int rc = check_submit(core, event, &job, err);
     if (rc)
         return rc;
-    if (pleat_array_push(&core->components, job))
+    struct pleat_component *record = component_new(core);
+    if (!record)
         return PLEAT_E_NOMEM;
-    core->view.components = core->components.items;
-    core->view.component_count = (uint32_t)core->components.count;
+    *record = job;
     set_state(core, event->component, PLEAT_QUEUED);
     queue_append(core, event->component);
     core->wants_pass = true;
+    return 0;
+}
+
+int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    if (job->state == PLEAT_NEW || pleat_state_is_final(job->state))
+        return pleat_error_set(err, PLEAT_E_STATE, "the job is over");
+    bool queued = job->state == PLEAT_QUEUED && !job->aside;
+    if (queued)
+        queue_remove(core, event->component);
+    job->due_us = event->u.at.at_us;
+    if (queued)
+        queue_replace(core, event->component);
+    core->wants_pass = true;
+    return 0;
+}
+
+/* Processors of a site that reservations take at most at one time between from_us and to_us. */
+static int32_t reserved_at_most(const struct pleat_core *core, uint32_t site, int64_t from_us,
+                                int64_t to_us)
+{
+    const struct pleat_component *all = core->components.items;
+    int32_t most = 0;
+    for (uint32_t a = core->view.reserved_first; a != PLEAT_NONE; a = all[a].next) {
+        /* the sum changes upwards only where one begins: look there, and at from_us */
+        int64_t at_us = all[a].begin_us > from_us ? all[a].begin_us : from_us;
+        int32_t sum = 0;
+        if (all[a].wanted_site != site || at_us >= to_us)
+            continue;
+        for (uint32_t b = core->view.reserved_first; b != PLEAT_NONE; b = all[b].next)
+            if (all[b].wanted_site == site && all[b].begin_us <= at_us &&
+                at_us < all[b].begin_us + all[b].estimate_us)
+                sum += pleat_accept_start(&core->view, &all[b]);
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    int64_t begin_us = event->u.at.at_us;
+    if (job->state != PLEAT_QUEUED || job->aside || job->earmarked || job->coming)
+        return pleat_error_set(err, PLEAT_E_STATE, "a reservation is made when a job is submitted");
+    if (begin_us <= now_of(core) || begin_us > PLEAT_NEVER / 4)
+        return pleat_error_set(err, PLEAT_E_INVALID, "a reservation begins in the future");
+    if (job->estimate_us <= 0 || job->estimate_us > PLEAT_NEVER / 4)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a reservation needs an estimate of the run time: how long are the "
+                               "processors kept?");
+    int32_t need = pleat_accept_start(&core->view, job);
+    uint32_t site = PLEAT_NONE;
+    for (uint32_t s = 0; s < core->sites.count && site == PLEAT_NONE; s++)
+        if ((job->wanted_site == PLEAT_NONE || job->wanted_site == s) &&
+            need + reserved_at_most(core, s, begin_us, begin_us + job->estimate_us) <=
+                site_at(core, s)->capacity)
+            site = s;
+    if (site == PLEAT_NONE)
+        return pleat_error_set(err, PLEAT_E_BUSY,
+                               "%d processors are not to be had then: others have reserved them",
+                               need);
+    queue_remove(core, event->component);
+    job->begin_us = job->promised_us = begin_us;
+    job->wanted_site = job->promised_site = site;
+    reserved_add(core, event->component);
+    arm(core, &job->deadline, DEADLINE_COMPONENT, event->component, begin_us);
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_promise(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    if (job->state != PLEAT_QUEUED ||
+        (event->u.promise.start_us != PLEAT_NEVER && event->u.promise.site >= core->sites.count))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "a job that does not wait can be promised nothing");
+    job->promised_us = event->u.promise.start_us;
+    job->promised_site = event->u.promise.site;
+    return 0;
+}
+
+int on_forget(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    if (!pleat_state_is_final(job->state))
+        return pleat_error_set(err, PLEAT_E_STATE, "a job that has not ended cannot be forgotten");
+    job->state = PLEAT_NEW;
+    job->next = core->free_component;
+    core->free_component = event->component;
     return 0;
 }
 
@@ -120,7 +237,8 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
     int rc = check_limits(wish.minimum, wish.maximum, err);
     if (rc)
         return rc;
-    if (pleat_state_is_final(job->state) || job->state == PLEAT_FINISHING)
+    if (job->state == PLEAT_NEW || pleat_state_is_final(job->state) ||
+        job->state == PLEAT_FINISHING)
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
                                pleat_state_name(job->state));
     if (job->kind == PLEAT_RIGID)
@@ -226,7 +344,7 @@ int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct p
 {
     uint32_t component = event->component;
     struct pleat_component *job = component_at(core, component);
-    if (pleat_state_is_final(job->state))
+    if (job->state == PLEAT_NEW || pleat_state_is_final(job->state))
         return pleat_error_set(err, PLEAT_E_STATE, "it has ended already (%s)",
                                pleat_state_name(job->state));
     if (job->state != PLEAT_QUEUED) {
@@ -234,7 +352,10 @@ int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct p
         return 0;
     }
     earmarks_drop(core, component);
-    queue_remove(core, component);
+    if (job->aside)
+        reserved_remove(core, component);
+    else
+        queue_remove(core, component);
     job->reason = PLEAT_REASON_CANCELLED;
     end(core, component, PLEAT_CANCELLED);
     core->wants_pass = true;
@@ -304,7 +425,7 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
     uint32_t component = event->component, place = event->u.start.site;
     struct pleat_component *job = component_at(core, component);
     int32_t size = event->u.start.processors;
-    if (job->state != PLEAT_QUEUED || place >= core->sites.count)
+    if (job->state != PLEAT_QUEUED || job->aside || place >= core->sites.count)
         return pleat_error_set(err, PLEAT_E_STATE, "job %llu cannot start: it is %s",
                                (unsigned long long)job->job, pleat_state_name(job->state));
     const struct pleat_site *site = site_at(core, place);
@@ -321,6 +442,8 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
     coming_drop(core, component);
     disarm(core, &job->deadline);
     queue_remove(core, component);
+    job->promised_us = PLEAT_NEVER;
+    job->promised_site = PLEAT_NONE;
     set_state(core, component, PLEAT_PLACED);
     set_state(core, component, PLEAT_CLAIMING);
     job->site = place;
@@ -330,10 +453,35 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
         component_claimed(core, component);
         return 0;
     }
-    job->start_claim = claim_request(core, component, place, missing, PLEAT_FOR_RUN);
+    uint32_t claim = claim_request(core, component, place, missing, PLEAT_FOR_RUN);
+    if (claim != PLEAT_NONE && claim_at(core, claim)->state == PLEAT_CLAIM_HELD) {
+        claim_link(core, claim);
+        component_claimed(core, component);
+        return 0;
+    }
+    job->start_claim = claim;
     arm(core, &job->deadline, DEADLINE_COMPONENT, component,
         now_of(core) + core->parameters[PLEAT_PARAM_CLAIM_US]);
     return 0;
+}
+
+static void begin_running(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    disarm(core, &job->deadline);
+    job->starting = 0;
+    job->start_us = now_of(core);
+    job->processors = job->processes = job->target;
+    int64_t run_us = pleat_view_expected_run(job, job->processors);
+    job->expected_end_us =
+        run_us < PLEAT_NEVER - job->start_us ? job->start_us + run_us : PLEAT_NEVER;
+    set_state(core, component, PLEAT_RUNNING);
+    running_add(core, component);
+    struct pleat_effect *note = emit(core, PLEAT_NOTE_SIZE, component, job->run);
+    if (note)
+        note->u.run.processors = note->u.run.processes = job->processors;
+    resize_to_limits(core, component);
+    core->wants_pass = true;
 }
 
 void component_claimed(struct pleat_core *core, uint32_t component)
@@ -355,8 +503,11 @@ void component_claimed(struct pleat_core *core, uint32_t component)
     job->starting = 1;
     job->exited = 0;
     start_effect(core, component);
-    arm(core, &job->deadline, DEADLINE_COMPONENT, component,
-        now_of(core) + core->parameters[PLEAT_PARAM_START_US]);
+    if (site_at(core, job->site)->instant)
+        begin_running(core, component);
+    else
+        arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+            now_of(core) + core->parameters[PLEAT_PARAM_START_US]);
 }
 
 void component_claim_failed(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
@@ -395,7 +546,7 @@ void component_claim_failed(struct pleat_core *core, uint32_t component, enum pl
 int on_tried(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component *job = component_at(core, event->component);
-    if (job->state != PLEAT_QUEUED)
+    if (job->state != PLEAT_QUEUED || job->aside)
         return pleat_error_set(err, PLEAT_E_STATE, "a job that does not wait cannot be tried");
     job->tries++;
     job->last_try_us = now_of(core);
@@ -414,17 +565,7 @@ int on_started(struct pleat_core *core, const struct pleat_event *event)
     struct pleat_component *job = component_at(core, event->component);
     if (job->state != PLEAT_CLAIMING || !job->starting || event->u.exit.run != job->run)
         return PLEAT_CORE_STALE;
-    disarm(core, &job->deadline);
-    job->starting = 0;
-    job->start_us = now_of(core);
-    job->processors = job->processes = job->target;
-    set_state(core, event->component, PLEAT_RUNNING);
-    running_add(core, event->component);
-    struct pleat_effect *note = emit(core, PLEAT_NOTE_SIZE, event->component, job->run);
-    if (note)
-        note->u.run.processors = note->u.run.processes = job->processors;
-    resize_to_limits(core, event->component);
-    core->wants_pass = true;
+    begin_running(core, event->component);
     return 0;
 }
 
@@ -469,7 +610,12 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
     core->wants_pass = true;
     switch (job->state) {
     case PLEAT_QUEUED:
-        earmarks_drop(core, component);
+        if (job->aside) { /* the time of its reservation has come */
+            reserved_remove(core, component);
+            queue_prepend(core, component);
+        } else {
+            earmarks_drop(core, component);
+        }
         break;
     case PLEAT_CLAIMING:
         if (job->starting) {

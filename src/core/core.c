@@ -37,6 +37,8 @@ int64_t pleat_parameter_default(uint32_t parameter)
 
 struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t component, uint64_t id)
 {
+    if (kind >= PLEAT_NOTE_STATE && !(core->notes >> (kind - PLEAT_NOTE_STATE) & 1))
+        return NULL;
     struct pleat_effects *out = core->out;
     if (pleat_array_reserve(out, 1)) {
         core->failed = 1;
@@ -120,9 +122,15 @@ static int set_policy(struct pleat_core *core, const struct pleat_policy *policy
     core->states[policy->question] = state;
     core->policies[policy->question] = policy;
     core->observed = false;
-    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+    unsigned needs = 0;
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
         if (core->policies[q] && core->policies[q]->observe)
             core->observed = true;
+        needs |= core->policies[q] ? core->policies[q]->needs : 0;
+    }
+    ends_keep(core, needs & PLEAT_NEEDS_ENDS);
+    if (policy->question == PLEAT_ORDER)
+        queue_sort(core);
     return 0;
 }
 
@@ -132,8 +140,10 @@ int pleat_core_create(struct pleat_core **out)
     if (!core)
         return PLEAT_E_NOMEM;
     pleat_heap_init(&core->deadlines);
-    core->free_claim = core->free_piece = core->free_resize = PLEAT_NONE;
-    core->view.queue_first = core->view.queue_last = PLEAT_NONE;
+    core->free_component = core->free_claim = core->free_piece = core->free_resize = PLEAT_NONE;
+    core->view.queue_first = core->view.queue_last = core->view.reserved_first = PLEAT_NONE;
+    core->queue_root = PLEAT_NONE;
+    core->notes = UINT64_MAX;
     core->wake = PLEAT_HEAP_NONE;
     core->next_id = 1;
     for (uint32_t p = 0; p < PLEAT_PARAM_COUNT; p++)
@@ -161,6 +171,8 @@ void pleat_core_destroy(struct pleat_core *core)
     for (size_t i = 0; i < core->size_lists.count; i++)
         pleat_array_finish(&core->size_lists.items[i]);
     pleat_array_finish(&core->size_lists);
+    pleat_array_finish(&core->ends_roots);
+    pleat_tree_finish(&core->places);
     pleat_heap_finish(&core->deadlines);
     pleat_plan_finish(&core->plan);
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
@@ -213,9 +225,17 @@ static int on_site(struct pleat_core *core, const struct pleat_event *event,
         struct pleat_site fresh = {.malleable_first = PLEAT_NONE,
                                    .malleable_last = PLEAT_NONE,
                                    .rigid_first = PLEAT_NONE,
-                                   .rigid_last = PLEAT_NONE};
-        if (pleat_array_push(&core->sites, fresh))
+                                   .rigid_last = PLEAT_NONE,
+                                   .ends_first = PLEAT_NONE,
+                                   .ends_last = PLEAT_NONE,
+                                   .instant = (event->flags & PLEAT_SITE_INSTANT) != 0};
+        uint32_t none = PLEAT_NONE;
+        if (pleat_array_push(&core->ends_roots, none))
             return PLEAT_E_NOMEM;
+        if (pleat_array_push(&core->sites, fresh)) {
+            core->ends_roots.count--;
+            return PLEAT_E_NOMEM;
+        }
         sync_view(core);
     }
     struct pleat_site *site = site_at(core, event->component);
@@ -274,6 +294,10 @@ static bool needs_component(unsigned kind)
     case PLEAT_EV_LIMITS:
     case PLEAT_EV_CANCEL:
     case PLEAT_EV_DEMAND:
+    case PLEAT_EV_DEADLINE:
+    case PLEAT_EV_RESERVE:
+    case PLEAT_EV_FORGET:
+    case PLEAT_EV_PROMISE:
     case PLEAT_EV_STARTED:
     case PLEAT_EV_START_FAILED:
     case PLEAT_EV_EXITED:
@@ -313,6 +337,12 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_cancel(core, event, err);
     case PLEAT_EV_DEMAND:
         return on_demand(core, event, err);
+    case PLEAT_EV_DEADLINE:
+        return on_deadline(core, event, err);
+    case PLEAT_EV_RESERVE:
+        return on_reserve(core, event, err);
+    case PLEAT_EV_FORGET:
+        return on_forget(core, event, err);
     case PLEAT_EV_PIECE:
         return on_piece(core, event);
     case PLEAT_EV_CLAIMED:
@@ -350,8 +380,10 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_resize(core, event, err);
     case PLEAT_EV_TRIED:
         return on_tried(core, event, err);
+    case PLEAT_EV_PROMISE:
+        return on_promise(core, event, err);
     case PLEAT_EV_WAKE:
-        arm(core, &core->wake, DEADLINE_WAKE, 0, event->u.wake.at_us);
+        arm(core, &core->wake, DEADLINE_WAKE, 0, event->u.at.at_us);
         return 0;
     default:
         return pleat_error_set(err, PLEAT_E_INVALID, "events of kind %u are not known",
@@ -446,7 +478,7 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
     struct pleat_event *wake = add_record(core, PLEAT_EV_WAKE, decisions);
     if (!wake)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    wake->u.wake.at_us = core->plan.wake_us;
+    wake->u.at.at_us = core->plan.wake_us;
     return apply_last(core, decisions, effects, err);
 }
 
@@ -491,11 +523,17 @@ int pleat_core_outstanding(struct pleat_core *core, struct pleat_effects *effect
     return core->failed ? PLEAT_E_NOMEM : 0;
 }
 
+void pleat_core_set_notes(struct pleat_core *core, uint64_t kinds)
+{
+    core->notes = kinds;
+}
+
 /* ---- looking ---- */
 
 uint32_t pleat_core_next_component(const struct pleat_core *core)
 {
-    return (uint32_t)core->components.count;
+    return core->free_component != PLEAT_NONE ? core->free_component
+                                              : (uint32_t)core->components.count;
 }
 
 const struct pleat_view *pleat_core_view(const struct pleat_core *core)
@@ -536,5 +574,5 @@ int64_t pleat_core_parameter(const struct pleat_core *core, enum pleat_parameter
 
 uint64_t pleat_core_operations(const struct pleat_core *core)
 {
-    return core->operations + core->deadlines.steps;
+    return core->operations + core->deadlines.steps + core->places.steps;
 }

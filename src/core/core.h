@@ -50,9 +50,17 @@ int64_t pleat_core_next_deadline(const struct pleat_core *core);
  * resizes under way. After a recovery, before anything else. */
 int pleat_core_outstanding(struct pleat_core *core, struct pleat_effects *effects) PLEAT_MUST_CHECK;
 
+/* Which NOTE effects are given from now on: bit kind - PLEAT_NOTE_STATE; all at first. The DO ones
+ * always are. */
+void pleat_core_set_notes(struct pleat_core *core, uint64_t kinds);
+static inline uint64_t pleat_note_bit(enum pleat_effect_kind kind)
+{
+    return UINT64_C(1) << (kind - PLEAT_NOTE_STATE);
+}
+
 /* ---- looking (pointers are valid until the next apply or pass) ---- */
 
-/* The index that the next SUBMIT must carry. */
+/* The index that the next SUBMIT must carry: a forgotten one's, or a new one. */
 uint32_t pleat_core_next_component(const struct pleat_core *core);
 const struct pleat_view *pleat_core_view(const struct pleat_core *core);
 const struct pleat_claim *pleat_core_claim(const struct pleat_core *core, uint32_t index);

@@ -3,6 +3,7 @@
 #define PLEAT_CORE_INTERNAL_H
 
 #include "base/heap.h"
+#include "base/tree.h"
 #include "core/core.h"
 
 PLEAT_ARRAY(pleat_component_array, struct pleat_component);
@@ -11,6 +12,7 @@ PLEAT_ARRAY(pleat_claim_array, struct pleat_claim);
 PLEAT_ARRAY(pleat_piece_array, struct pleat_piece);
 PLEAT_ARRAY(pleat_resize_array, struct pleat_resize);
 PLEAT_ARRAY(pleat_size_list_array, struct pleat_size_list);
+PLEAT_ARRAY(pleat_roots, uint32_t);
 
 enum deadline_kind { DEADLINE_COMPONENT, DEADLINE_RESIZE, DEADLINE_WAKE };
 
@@ -22,7 +24,15 @@ struct pleat_core {
     struct pleat_piece_array pieces;
     struct pleat_resize_array resizes;
     struct pleat_size_list_array size_lists;
-    uint32_t free_claim, free_piece, free_resize; /* free records, by their `next` (claim: of) */
+    /* free records, by their `next` (resize: `waiter`) */
+    uint32_t free_component, free_claim, free_piece, free_resize;
+    struct pleat_tree
+        places;          /* of waiting components in the queue, of running ones by their ends */
+    uint32_t queue_root; /* PLEAT_NONE: as they came, no tree is needed */
+    struct pleat_roots ends_roots; /* per site */
+    bool keeps_ends;
+    int64_t first_position, last_position; /* in the queue, given out so far */
+    uint64_t notes;                        /* NOTE effects that are wanted: bit kind - 64 */
     struct pleat_heap deadlines;
     uint32_t wake; /* handle of the policies' wake-up */
     uint64_t next_id;
@@ -48,10 +58,22 @@ void set_state(struct pleat_core *core, uint32_t component, enum pleat_state to)
 
 /* ---- tally.c: lists of waiting and running components, sums per site ---- */
 void queue_append(struct pleat_core *core, uint32_t component);
+/* After its key may have changed: its position stays. It is in no list. */
+void queue_replace(struct pleat_core *core, uint32_t component);
+/* In front of its equals. */
 void queue_prepend(struct pleat_core *core, uint32_t component);
 void queue_remove(struct pleat_core *core, uint32_t component);
+/* Sorts it again, by the order in force. */
+void queue_sort(struct pleat_core *core);
+/* Advance reservations whose time has not come. */
+void reserved_add(struct pleat_core *core, uint32_t component);
+void reserved_remove(struct pleat_core *core, uint32_t component);
 void running_add(struct pleat_core *core, uint32_t component);
 void running_remove(struct pleat_core *core, uint32_t component);
+/* Its expected end has changed. */
+void running_expect(struct pleat_core *core, uint32_t component, int64_t end_us);
+/* Begins, or ceases, to keep running components by their expected ends. */
+void ends_keep(struct pleat_core *core, bool keep);
 /* Around every change of a running component's target, limits or state. */
 void tally_out(struct pleat_core *core, uint32_t component);
 void tally_in(struct pleat_core *core, uint32_t component);
@@ -86,6 +108,10 @@ int on_released(struct pleat_core *core, const struct pleat_event *event);
 int on_lost(struct pleat_core *core, const struct pleat_event *event);
 
 /* ---- component.c ---- */
+int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_forget(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_promise(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_limits(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);

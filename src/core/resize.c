@@ -104,6 +104,8 @@ static void accepted(struct pleat_core *core, uint32_t index)
     uint32_t claim = claim_request(core, component, component_at(core, component)->site,
                                    resize->to - resize->from, PLEAT_FOR_GROWTH);
     resize_at(core, index)->claim = claim;
+    if (claim != PLEAT_NONE && claim_at(core, claim)->state == PLEAT_CLAIM_HELD)
+        resize_claimed(core, index);
 }
 
 void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
@@ -350,6 +352,12 @@ void resize_claim_failed(struct pleat_core *core, uint32_t index)
 static void sized(struct pleat_core *core, uint32_t component, int32_t processors)
 {
     struct pleat_component *job = component_at(core, component);
+    if (job->expected_end_us != PLEAT_NEVER && processors > 0 && job->processors > 0) {
+        /* as estimates do: what is left goes faster, or slower, in proportion */
+        int64_t left = job->expected_end_us - now_of(core);
+        running_expect(core, component,
+                       now_of(core) + (left > 0 ? left * job->processors / processors : 0));
+    }
     job->processors = job->processes = processors;
     struct pleat_effect *note = emit(core, PLEAT_NOTE_SIZE, component, job->run);
     if (note)
@@ -371,6 +379,20 @@ static void grown(struct pleat_core *core, uint32_t index, int32_t processors)
     sized(core, component, processors);
     tally_in(core, component);
     resize_end(core, index, PLEAT_OUTCOME_GROWN);
+}
+
+/* The processes that had to leave are gone: their processors go to the waiter, or back. */
+static void vacated(struct pleat_core *core, uint32_t index)
+{
+    struct pleat_resize *resize = resize_at(core, index);
+    int32_t count = resize->from - resize->to;
+    uint32_t component = resize->component, waiter = resize->waiter;
+    /* the end takes back the announcement, and must find the waiter as it was */
+    if (waiter != PLEAT_NONE)
+        component_earmark_tail(core, component, count, waiter);
+    else
+        component_release_tail(core, component, count);
+    resize_end(core, index, PLEAT_OUTCOME_SHRUNK);
 }
 
 int on_applied(struct pleat_core *core, const struct pleat_event *event)
@@ -402,6 +424,10 @@ int on_applied(struct pleat_core *core, const struct pleat_event *event)
     if (size != resize->to)
         retarget(core, index, size);
     sized(core, component, size);
+    if (site_at(core, component_at(core, component)->site)->instant) {
+        vacated(core, index);
+        return 0;
+    }
     step_to(core, index, PLEAT_RESIZE_APPLIED, PLEAT_PARAM_VACATE_US);
     return 0;
 }
@@ -416,14 +442,7 @@ int on_vacated(struct pleat_core *core, const struct pleat_event *event)
         warn(core, index);
         return 0;
     }
-    int32_t count = resize->from - resize->to;
-    uint32_t component = resize->component, waiter = resize->waiter;
-    /* the end takes back the announcement, and must find the waiter as it was */
-    if (waiter != PLEAT_NONE)
-        component_earmark_tail(core, component, count, waiter);
-    else
-        component_release_tail(core, component, count);
-    resize_end(core, index, PLEAT_OUTCOME_SHRUNK);
+    vacated(core, index);
     return 0;
 }
 

@@ -59,6 +59,14 @@ const char *pleat_event_name(unsigned kind)
         return "tried";
     case PLEAT_EV_WAKE:
         return "wake";
+    case PLEAT_EV_PROMISE:
+        return "promise";
+    case PLEAT_EV_DEADLINE:
+        return "deadline";
+    case PLEAT_EV_RESERVE:
+        return "reserve";
+    case PLEAT_EV_FORGET:
+        return "forget";
     default:
         return "?";
     }

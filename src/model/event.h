@@ -28,7 +28,11 @@ enum pleat_event_kind {
     PLEAT_EV_SUBMIT = 16,
     PLEAT_EV_LIMITS = 17, /* limits: minimum and maximum change */
     PLEAT_EV_CANCEL = 18,
-    PLEAT_EV_DEMAND = 19, /* demand: the user wants this size now */
+    PLEAT_EV_DEMAND = 19,   /* demand: the user wants this size now */
+    PLEAT_EV_DEADLINE = 20, /* at: it should be done by then */
+    PLEAT_EV_RESERVE =
+        21,               /* at: it starts then (advance reservation); before that it waits aside */
+    PLEAT_EV_FORGET = 22, /* it has ended and nobody asks for it any more: its index is free */
     /* ---- sites ---- */
     PLEAT_EV_PIECE = 32,   /* piece: where (part of) a claim's processors are; before CLAIMED */
     PLEAT_EV_CLAIMED = 33, /* claim: `count` processors are ours */
@@ -51,7 +55,8 @@ enum pleat_event_kind {
     PLEAT_EV_START = 129,  /* start */
     PLEAT_EV_RESIZE = 130, /* resize */
     PLEAT_EV_TRIED = 131,  /* a placement try that failed */
-    PLEAT_EV_WAKE = 132    /* wake: another pass is wanted then */
+    PLEAT_EV_WAKE = 132,   /* at: another pass is wanted then */
+    PLEAT_EV_PROMISE = 133 /* promise: when a waiting component will start at the latest */
 };
 
 enum { PLEAT_EV_FIRST_DECISION = PLEAT_EV_PASS };
@@ -60,6 +65,11 @@ enum { PLEAT_EV_FIRST_DECISION = PLEAT_EV_PASS };
 enum {
     PLEAT_COMPONENT_ASKS = 1, /* decides itself what it accepts: is offered, and answers */
     PLEAT_COMPONENT_EMPTY = 2 /* can run on 0 processors (its minimum may be 0 while it runs) */
+};
+/* flags of SITE, when it joins */
+enum {
+    PLEAT_SITE_INSTANT = 1 /* nobody is asked: what is claimed is held, what is started runs and
+                            * what is released is free at once (a simulated site without delays) */
 };
 /* flags of RESIZE and DEMAND */
 enum { PLEAT_MANDATORY = 1 };
@@ -118,6 +128,8 @@ struct pleat_event {
             uint16_t ordinal;
             uint8_t job_kind;
             uint8_t sizes_kind;
+            int32_t reference; /* size for which the estimate holds; 0: any */
+            int16_t priority;  /* higher goes first, where an order looks at it */
         } submit;
         struct {
             int32_t minimum, maximum;
@@ -156,7 +168,11 @@ struct pleat_event {
         } resize;
         struct {
             int64_t at_us;
-        } wake;
+        } at;
+        struct {
+            int64_t start_us; /* PLEAT_NEVER: not promised any more */
+            uint32_t site;
+        } promise;
         uint8_t bytes[48];
     } u;
 };

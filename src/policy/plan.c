@@ -282,3 +282,17 @@ void pleat_plan_rollback(struct pleat_plan *plan, pleat_plan_mark mark)
         }
     }
 }
+
+void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t site,
+                        int64_t start_us)
+{
+    const struct pleat_component *job = &plan->view->components[component];
+    if (job->promised_us == start_us && (start_us == PLEAT_NEVER || job->promised_site == site))
+        return;
+    struct pleat_event *promise = append(plan, PLEAT_EV_PROMISE, PLEAT_NONE);
+    if (!promise)
+        return; /* not stamped as its decision: it may still be started, or tried */
+    promise->component = component;
+    promise->u.promise.site = site;
+    promise->u.promise.start_us = start_us;
+}

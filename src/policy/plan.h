@@ -74,6 +74,10 @@ bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site
 void pleat_plan_hold(struct pleat_plan *plan, uint32_t site);
 /* Records that a waiting component could not be placed, where tries are limited. */
 void pleat_plan_tried(struct pleat_plan *plan, uint32_t component);
+/* Says when a waiting component will have started at the latest; start_us PLEAT_NEVER takes it
+ * back. Nothing is recorded where that is known already. */
+void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t site,
+                        int64_t start_us);
 /* Asks for another pass at that time. */
 void pleat_plan_wake(struct pleat_plan *plan, int64_t at_us);
 

@@ -5,6 +5,7 @@
 #include "policy/policy.h"
 
 extern const struct pleat_policy pleat_policy_pra, pleat_policy_pwa;
+extern const struct pleat_policy pleat_policy_arrival;
 extern const struct pleat_policy pleat_policy_fcfs, pleat_policy_scan;
 extern const struct pleat_policy pleat_policy_worst_fit;
 extern const struct pleat_policy pleat_policy_available, pleat_policy_minimum;

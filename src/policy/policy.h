@@ -1,12 +1,13 @@
 /* policy.h - the seam between the core and what decides.
  *
- * Five questions, a folder each; a policy answers one of them and is a file and a row of
- * registry.c. A pass asks the approach; the approach uses the other four. A policy may keep state:
+ * Six questions, a folder each; a policy answers one of them and is a file and a row of
+ * registry.c. A pass asks the approach; the approach uses the others. A policy may keep state:
  * it is changed only by observe (which also runs when a log is replayed), never while deciding, so
  * that the same log always gives the same decisions.
  *
  *   approach      who gets free processors first, and when is room made?   pra, pwa
- *   queue         in which order do waiting components start?              fcfs, scan
+ *   order         in which order do waiting components stand?              arrival, sjf, edf
+ *   queue         which of them start, in that order?                      fcfs, easy
  *   placement     at which site?                                           worst-fit
  *   moldability   at which size does a component start?                    available, minimum
  *   malleability  which running ones grow or shrink, by how much?          fpsma, egs
@@ -22,7 +23,13 @@ enum pleat_question {
     PLEAT_PLACEMENT,
     PLEAT_MOLDABILITY,
     PLEAT_MALLEABILITY,
+    PLEAT_ORDER,
     PLEAT_QUESTION_COUNT
+};
+
+/* Indexes that cost something and are kept only while a policy in force needs them. */
+enum {
+    PLEAT_NEEDS_ENDS = 1 /* running components by expected end: pleat_ending_first */
 };
 
 struct pleat_pass;
@@ -34,6 +41,7 @@ struct pleat_policy {
     const char *name;   /* as users write it */
     const char *source; /* paper and section */
     const char *summary;
+    unsigned needs; /* PLEAT_NEEDS_* */
 
     /* ---- the answer: the one that belongs to `question` ---- */
 
@@ -49,6 +57,10 @@ struct pleat_policy {
      * components; returns what was not accepted */
     int32_t (*grow)(struct pleat_pass *pass, uint32_t site, int32_t processors);
     int32_t (*shrink)(struct pleat_pass *pass, uint32_t site, int32_t processors, uint32_t waiter);
+
+    /* order: the component with the smaller key stands in front; equal ones as they came. Looked at
+     * once, when it begins to wait. NULL: as they came */
+    int64_t (*key)(const struct pleat_component *component);
 
     /* ---- optional state ---- */
     size_t state_size; /* 0: none; zeroed at first */

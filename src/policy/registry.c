@@ -6,7 +6,7 @@
 static const struct pleat_policy *const all[] = {
     &pleat_policy_pwa,       &pleat_policy_pra,       &pleat_policy_fcfs,    &pleat_policy_scan,
     &pleat_policy_worst_fit, &pleat_policy_available, &pleat_policy_minimum, &pleat_policy_egs,
-    &pleat_policy_fpsma,     &pleat_policy_none,
+    &pleat_policy_fpsma,     &pleat_policy_none,      &pleat_policy_arrival,
 };
 
 const struct pleat_policy *pleat_policy_at(size_t i)
@@ -40,7 +40,7 @@ const struct pleat_policy *pleat_policy_default(enum pleat_question question)
 
 const char *pleat_question_name(enum pleat_question question)
 {
-    static const char *const names[] = {"approach", "queue", "placement", "moldability",
-                                        "malleability"};
+    static const char *const names[] = {"approach",    "queue",        "placement",
+                                        "moldability", "malleability", "order"};
     return question < PLEAT_QUESTION_COUNT ? names[question] : "?";
 }

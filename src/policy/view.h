@@ -14,8 +14,12 @@ struct pleat_view {
     const struct pleat_site *sites;
     const struct pleat_size_list *size_lists;
     uint32_t component_count, site_count;
-    uint32_t queue_first, queue_last; /* waiting, first come first; requeued ones in front */
-    int32_t max_tries;                /* 0: no limit */
+    uint32_t queue_first,
+        queue_last;          /* waiting, in their order; requeued ones before their equals */
+    uint32_t reserved_first; /* advance reservations whose time has not come, by begin_us; linked by
+                              * next; not in the queue */
+    uint32_t queue_count;
+    int32_t max_tries; /* 0: no limit */
     int64_t try_us;
 };
 
@@ -44,6 +48,36 @@ static inline uint32_t pleat_malleable_younger(const struct pleat_view *view, ui
 static inline uint32_t pleat_malleable_older(const struct pleat_view *view, uint32_t component)
 {
     return view->components[component].previous;
+}
+
+/* Running components of a site, the one expected to end first in front (PLEAT_NEEDS_ENDS). */
+static inline uint32_t pleat_ending_first(const struct pleat_view *view, uint32_t site)
+{
+    return view->sites[site].ends_first;
+}
+
+static inline uint32_t pleat_ending_next(const struct pleat_view *view, uint32_t component)
+{
+    return view->components[component].ends_next;
+}
+
+/* When a running component is expected to end; one past its estimate: now. */
+static inline int64_t pleat_view_expected_end(const struct pleat_view *view,
+                                              const struct pleat_component *component)
+{
+    return component->expected_end_us > view->now_us ? component->expected_end_us : view->now_us;
+}
+
+/* How long a component is expected to run on so many processors: its user's estimate, taken to be
+ * for its reference size and to scale linearly. PLEAT_NEVER: there is no estimate. */
+static inline int64_t pleat_view_expected_run(const struct pleat_component *component,
+                                              int32_t processors)
+{
+    if (component->estimate_us <= 0)
+        return PLEAT_NEVER;
+    if (component->reference <= 0 || component->reference == processors)
+        return component->estimate_us;
+    return (int64_t)((double)component->estimate_us * component->reference / processors);
 }
 
 /* The constraint that a component declared. */
