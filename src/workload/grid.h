@@ -1,0 +1,120 @@
+/* grid.h - mixes of jobs as a grid workload generator makes them (after GrenchMark; 002, 2.5 and
+ * 3.9): types of applications with weights, jobs of one or several components, at fixed sites or
+ * anywhere, sizes and run times from distributions.
+ *
+ * A mix is described in a small text file (docs/workloads.md). Drawing its jobs with a seed gives a
+ * list, of which two things are made: a workload for the simulator, and the text of a job mix that
+ * `pleat mix` runs for real. The same mix and seed give the same bytes.
+ *
+ * Pleat does not allocate several sites to one job yet. So a job of several components becomes as
+ * many jobs of one component, submitted at the same instant; nothing makes them start together.
+ */
+#ifndef PLEAT_WORKLOAD_GRID_H
+#define PLEAT_WORKLOAD_GRID_H
+
+#include <stdbool.h>
+
+#include "model/workload.h"
+#include "workload/generate.h"
+
+enum pleat_grid_placement {
+    PLEAT_GRID_NON_FIXED,  /* no component names its site */
+    PLEAT_GRID_FIXED,      /* all do, drawn from the mix's sites */
+    PLEAT_GRID_SEMI_FIXED, /* some do: at least one, not all (one component: as non-fixed) */
+    PLEAT_GRID_PLACEMENT_COUNT
+};
+/* "non-fixed", "fixed", "semi-fixed". NULL: there is no such one. */
+const char *pleat_grid_placement_name(enum pleat_grid_placement placement);
+
+/* Text for the real run; {...} in it are replaced:
+ *   {size} {min} {max}  processors drawn, and the limits
+ *   {run}               seconds drawn, on {size} processors
+ *   {steps} {step}      steps of {step} processor-milliseconds, so many that they take {run}
+ *   {job} {component}   numbers, from 1
+ *   {{ and }}           braces
+ */
+struct pleat_grid_type {
+    char *name;    /* of its jobs: NAME-JOB, or NAME-JOB.COMPONENT of several */
+    char *command; /* program and arguments; NULL: can be simulated only */
+    char *options; /* further options of `pleat submit` for the real run; NULL: none */
+    char *model;   /* how run time depends on size, as pleat_app_parse reads it; NULL: linear */
+    double weight;
+    enum pleat_grid_placement placement;
+    struct pleat_distribution components; /* of a job */
+    struct pleat_distribution size;       /* of a component, processors */
+    struct pleat_distribution run;        /* seconds, on the size drawn; the same for all its
+                                           * components */
+    double step_ms;                       /* 0: {steps} and {step} may not be used */
+    enum pleat_job_kind kind;
+    double minimum, maximum; /* MOLDABLE, MALLEABLE: times the size drawn */
+    double initial;          /* MALLEABLE: times the size drawn; 0: as many as are available */
+    enum pleat_sizes_kind sizes_kind; /* sizes drawn are rounded down to one of these */
+    int32_t sizes_step;               /* MULTIPLES */
+};
+
+struct pleat_grid_site {
+    char *name;
+    int32_t processors; /* 0: not known */
+};
+
+PLEAT_ARRAY(pleat_grid_types, struct pleat_grid_type);
+PLEAT_ARRAY(pleat_grid_sites, struct pleat_grid_site);
+
+/* Plain data after reading: change jobs, total and so on as the user asks. */
+struct pleat_grid_mix {
+    size_t jobs;                   /* at least 1 */
+    struct pleat_distribution gap; /* seconds between jobs; the first comes at 0 */
+    int32_t total;                 /* no job has more processors than that; 0: as the sites hold */
+    double estimate; /* users' estimates are run time x uniform(1, this), so >= 1; 0: none */
+    struct pleat_grid_types types;
+    struct pleat_grid_sites sites; /* job.site of a workload is the index here; may be empty */
+};
+
+/* Reads a file ("-": standard input), or text (name: for errors). *mix is a zeroed one; finish it
+ * after success. PLEAT_E_INVALID, PLEAT_E_SYSTEM, PLEAT_E_NOMEM: err begins with "FILE:LINE: "
+ * where a line is to blame; *mix is zeroed still. */
+int pleat_grid_mix_read(const char *path, struct pleat_grid_mix *mix,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_grid_mix_read_text(const char *text, const char *name, struct pleat_grid_mix *mix,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_grid_mix_finish(struct pleat_grid_mix *mix);
+
+/* The mix used where none is given: the applications of apps/, some 30 s on 4 processors. It is
+ * also the example that shows every key. */
+const char *pleat_grid_default_text(void);
+
+/* ---- drawing ---- */
+
+struct pleat_grid_component {
+    uint32_t job, component; /* numbers, from 1 */
+    uint32_t components;     /* of its job */
+    uint32_t type, site;     /* indexes; site PLEAT_NONE: anywhere */
+    int32_t size, minimum, maximum, initial;
+    int64_t submit_us, run_us, estimate_us;
+};
+PLEAT_ARRAY(pleat_grid_list, struct pleat_grid_component);
+
+struct pleat_grid_draw {
+    struct pleat_grid_list list; /* by job and component */
+    size_t jobs;
+    size_t capped; /* jobs cut to the total or to what sites hold (the last components first) */
+};
+
+/* *draw is a zeroed one; finish it after success. PLEAT_E_INVALID: the mix does not fit together
+ * (err says which type); PLEAT_E_NOMEM. */
+int pleat_grid_draw(const struct pleat_grid_mix *mix, uint64_t seed, struct pleat_grid_draw *draw,
+                    struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_grid_draw_finish(struct pleat_grid_draw *draw);
+
+/* Appends the jobs to an initialized, empty workload: one job for each component, an application
+ * for each type. On failure the workload is unchanged. */
+int pleat_grid_workload(const struct pleat_grid_mix *mix, const struct pleat_grid_draw *draw,
+                        struct pleat_workload *workload, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Appends the text of a job mix: a line for each component, "AT NAME OPTIONS -- PROGRAM". Programs
+ * named by a path are looked for beside the file that the text is written to, as in every job mix.
+ * PLEAT_E_INVALID: a type has no command, or a placeholder that does not exist. */
+int pleat_grid_text(const struct pleat_grid_mix *mix, const struct pleat_grid_draw *draw,
+                    struct pleat_string *out, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif
