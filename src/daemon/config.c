@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "daemon/config_text.h"
+#include "base/config_text.h"
 
 /* libconfuse reports through a callback without an argument of ours */
 static struct pleat_error *reporting;

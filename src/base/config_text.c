@@ -1,4 +1,4 @@
-#include "daemon/config_text.h"
+#include "base/config_text.h"
 
 #include <errno.h>
 #include <stdbool.h>
