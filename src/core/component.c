@@ -69,27 +69,35 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
     return check_fits(core, job, err);
 }
 
-/* A record for a new component, with nothing in it that is not said; its index is
- * pleat_core_next_component. NULL when out of memory. */
-static struct pleat_component *component_new(struct pleat_core *core)
+/* The record that the next component will have, not yet taken; NULL when out of memory. */
+static struct pleat_component *next_record(struct pleat_core *core)
 {
-    uint32_t index = core->free_component;
-    if (index != PLEAT_NONE) {
-        core->free_component = component_at(core, index)->next;
-    } else {
-        if (pleat_array_reserve(&core->components, 1))
-            return NULL;
-        core->components.count++;
-        core->view.components = core->components.items;
-        core->view.component_count = (uint32_t)core->components.count;
-        index = core->view.component_count - 1;
+    if (core->free_component != PLEAT_NONE)
+        return component_at(core, core->free_component);
+    return pleat_array_reserve(&core->components, 1)
+               ? NULL
+               : &core->components.items[core->components.count];
+}
+
+static void take_record(struct pleat_core *core, uint32_t next_free)
+{
+    if (core->free_component != PLEAT_NONE) {
+        core->free_component = next_free;
+        return;
     }
-    return component_at(core, index);
+    core->components.count++;
+    core->view.components = core->components.items;
+    core->view.component_count = (uint32_t)core->components.count;
 }
 
 int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component job = {
+    /* built where it will stay: it is made for every job of a simulation */
+    struct pleat_component *job = next_record(core);
+    if (!job)
+        return PLEAT_E_NOMEM;
+    uint32_t next_free = core->free_component != PLEAT_NONE ? job->next : PLEAT_NONE;
+    *job = (struct pleat_component){
         .job = event->u.submit.job,
         .submit_us = now_of(core),
         .start_us = PLEAT_NEVER,
@@ -124,13 +132,12 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
         .deadline = PLEAT_HEAP_NONE,
         .exited = 1,
     };
-    int rc = check_submit(core, event, &job, err);
-    if (rc)
+    int rc = check_submit(core, event, job, err);
+    if (rc) {
+        job->next = next_free;
         return rc;
-    struct pleat_component *record = component_new(core);
-    if (!record)
-        return PLEAT_E_NOMEM;
-    *record = job;
+    }
+    take_record(core, next_free);
     set_state(core, event->component, PLEAT_QUEUED);
     queue_append(core, event->component);
     core->wants_pass = true;
@@ -481,7 +488,9 @@ static void begin_running(struct pleat_core *core, uint32_t component)
     if (note)
         note->u.run.processors = note->u.run.processes = job->processors;
     resize_to_limits(core, component);
-    core->wants_pass = true;
+    /* a rigid one that runs at once is what the pass that started it expected */
+    if (!site_at(core, job->site)->instant || job->kind == PLEAT_MALLEABLE)
+        core->wants_pass = true;
 }
 
 void component_claimed(struct pleat_core *core, uint32_t component)

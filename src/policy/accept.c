@@ -5,34 +5,50 @@ static int32_t smaller(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
+/* Asked several times for every job at every pass: most applications take any size, and that is
+ * answered without a look at the constraint. */
+static int32_t size_floor(const struct pleat_view *view, const struct pleat_component *component,
+                          int32_t n)
+{
+    if (component->sizes_kind == PLEAT_SIZES_ANY)
+        return n > 0 ? smaller(n, PLEAT_SIZE_MAX) : 0;
+    struct pleat_sizes sizes = pleat_view_sizes(view, component);
+    return pleat_sizes_floor(&sizes, n);
+}
+
+static int32_t size_ceil(const struct pleat_view *view, const struct pleat_component *component,
+                         int32_t n)
+{
+    if (component->sizes_kind == PLEAT_SIZES_ANY)
+        return n > PLEAT_SIZE_MAX ? 0 : n > 1 ? n : 1;
+    struct pleat_sizes sizes = pleat_view_sizes(view, component);
+    return pleat_sizes_ceil(&sizes, n);
+}
+
 int32_t pleat_accept_smallest(const struct pleat_view *view,
                               const struct pleat_component *component)
 {
     if (component->minimum == 0)
         return 0;
-    struct pleat_sizes sizes = pleat_view_sizes(view, component);
-    int32_t size = pleat_sizes_ceil(&sizes, component->minimum);
+    int32_t size = size_ceil(view, component, component->minimum);
     return size ? size : PLEAT_SIZE_MAX;
 }
 
 int32_t pleat_accept_largest(const struct pleat_view *view, const struct pleat_component *component)
 {
-    struct pleat_sizes sizes = pleat_view_sizes(view, component);
-    return pleat_sizes_floor(&sizes, smaller(component->maximum, component->cap));
+    return size_floor(view, component, smaller(component->maximum, component->cap));
 }
 
 int32_t pleat_accept_start(const struct pleat_view *view, const struct pleat_component *component)
 {
-    struct pleat_sizes sizes = pleat_view_sizes(view, component);
-    int32_t size = pleat_sizes_ceil(&sizes, component->minimum > 1 ? component->minimum : 1);
+    int32_t size = size_ceil(view, component, component->minimum > 1 ? component->minimum : 1);
     return size <= component->maximum ? size : 0;
 }
 
 int32_t pleat_accept_start_floor(const struct pleat_view *view,
                                  const struct pleat_component *component, int32_t available)
 {
-    struct pleat_sizes sizes = pleat_view_sizes(view, component);
-    int32_t size = pleat_sizes_floor(&sizes, smaller(available, component->maximum));
+    int32_t size = size_floor(view, component, smaller(available, component->maximum));
     return size >= component->minimum ? size : 0;
 }
 
@@ -41,10 +57,9 @@ int32_t pleat_accept_grow(const struct pleat_view *view, const struct pleat_comp
 {
     if (offered <= 0)
         return 0;
-    struct pleat_sizes sizes = pleat_view_sizes(view, component);
     int32_t limit = smaller(component->maximum, component->cap);
-    int32_t grown = pleat_sizes_floor(
-        &sizes, offered > limit - size ? limit : size + offered); /* no overflow */
+    int32_t grown = size_floor(view, component,
+                               offered > limit - size ? limit : size + offered); /* no overflow */
     return grown > size ? grown - size : 0;
 }
 
@@ -53,9 +68,8 @@ int32_t pleat_accept_shrink(const struct pleat_view *view, const struct pleat_co
 {
     if (wanted <= 0)
         return 0;
-    struct pleat_sizes sizes = pleat_view_sizes(view, component);
     int32_t smallest = pleat_accept_smallest(view, component);
-    int32_t left = pleat_sizes_floor(&sizes, size - wanted); /* 0 for none, or when all must go */
+    int32_t left = size_floor(view, component, size - wanted); /* 0 for none, or when all must go */
     if (left < smallest)
         left = smallest;
     return left < size ? size - left : 0;
