@@ -10,28 +10,49 @@
 #include "cli/term.h"
 
 struct pleat_plot_series {
-    const char *title;
-    const double *x, *y; /* borrowed */
+    const char *title;   /* for the key; NULL: has no entry there */
+    const double *x, *y; /* borrowed. What is not finite makes a gap */
     size_t count;
 };
 
+/* STEPS: y holds from its x to the next one's. BARS: side by side where there are several series,
+ * from 0 up. */
 enum pleat_plot_style { PLEAT_PLOT_LINES, PLEAT_PLOT_STEPS, PLEAT_PLOT_BARS };
 
 struct pleat_plot { /* one panel */
     const char *title, *x_label, *y_label;
     enum pleat_plot_style style;
-    bool log_x;
-    double y_least, y_most; /* equal: as the data need */
+    bool log_x;             /* x not above 0 is left out */
+    double y_least, y_most; /* equal: from 0, or the least where that is negative, to the most */
     const struct pleat_plot_series *series;
     size_t series_count;
+    const char *const *x_names; /* where not NULL: instead of numbers, x_names[i] at the first
+                                 * series' x[i]; "" for none there. Borrowed */
 };
 
 /* Panels below one another in one SVG file, replaced as a whole. PLEAT_E_NOTFOUND: gnuplot is not
- * installed; err says what to install. Blocks until gnuplot is done. */
+ * installed; err says what to install. PLEAT_E_INVALID: gnuplot failed, err has its words.
+ * PLEAT_E_SYSTEM, PLEAT_E_NOMEM. Blocks until gnuplot is done. */
 int pleat_plot_write_svg(const struct pleat_plot *panels, size_t count, const char *path,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The same in characters, as wide as the terminal (at most 100 columns). */
+/* The same in characters, as wide as the terminal (at most 100 columns); ASCII but for titles and
+ * names. */
 int pleat_plot_add_text(const struct pleat_plot *panel, const struct pleat_term *term,
                         struct pleat_string *out, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- thinning ---- */
+
+struct pleat_plot_point {
+    double x, y;
+};
+PLEAT_ARRAY(pleat_plot_points, struct pleat_plot_point);
+
+/* Appends those points of a curve that show in a picture `columns` pixels wide: of the neighbours
+ * that share a pixel column the first, the lowest, the highest and the last (Jugel et al. 2014,
+ * M4), in their order, so both the line that joins them and their steps cover the same pixels as
+ * all of them. A gap is a point with y NAN. low, high: the x at the picture's edges. 0 or
+ * PLEAT_E_NOMEM. */
+int pleat_plot_thin(const struct pleat_plot_series *series, double low, double high, bool log_x,
+                    size_t columns, struct pleat_plot_points *points) PLEAT_MUST_CHECK;
 
 #endif

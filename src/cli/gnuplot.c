@@ -1,0 +1,120 @@
+/* gnuplot.c - gnuplot as a child whose input and outputs are files in memory: nothing to wait for
+ * in turns, and nothing left behind. */
+#include "cli/gnuplot.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+
+extern char **environ;
+
+enum { INPUT, OUTPUT, ERRORS, FILE_COUNT }; /* as the child's descriptors 0, 1, 2 */
+
+static void close_all(const int files[FILE_COUNT])
+{
+    for (int i = 0; i < FILE_COUNT; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+}
+
+static int open_all(int files[FILE_COUNT])
+{
+    for (int i = 0; i < FILE_COUNT; i++)
+        files[i] = -1;
+    for (int i = 0; i < FILE_COUNT; i++)
+        if ((files[i] = memfd_create("pleat-gnuplot", MFD_CLOEXEC)) < 0) {
+            int reason = errno;
+            close_all(files);
+            return reason;
+        }
+    return 0;
+}
+
+/* The files were opened in the order of the child's descriptors, so none of them overwrites
+ * another that is still needed. */
+static int spawn(const int files[FILE_COUNT], pid_t *pid)
+{
+    static char *const arguments[] = {(char *)"gnuplot", (char *)"--default-settings", (char *)"-",
+                                      NULL};
+    posix_spawn_file_actions_t actions;
+    int reason = posix_spawn_file_actions_init(&actions);
+    if (reason)
+        return reason;
+    for (int i = 0; i < FILE_COUNT && !reason; i++)
+        reason = posix_spawn_file_actions_adddup2(&actions, files[i], i);
+    if (!reason)
+        reason = posix_spawnp(pid, "gnuplot", &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return reason;
+}
+
+static int read_all(int file, struct pleat_string *out)
+{
+    char some[16384];
+    ssize_t count;
+    for (off_t at = 0; (count = pread(file, some, sizeof(some), at)) > 0; at += count)
+        pleat_string_add_bytes(out, some, (size_t)count);
+    return count < 0 ? errno : 0;
+}
+
+/* gnuplot prints the line that it could not read, a mark below, then what was wrong with it. */
+static int report(int errors, int status, struct pleat_error *err)
+{
+    struct pleat_string text = {0};
+    if (WIFSIGNALED(status))
+        return pleat_error_set(err, PLEAT_E_SYSTEM, "gnuplot was ended by signal %d",
+                               WTERMSIG(status));
+    if (read_all(errors, &text))
+        pleat_string_finish(&text);
+    char *words = text.text ? strstr(text.text, "line ") : NULL;
+    int code = pleat_error_set(err, PLEAT_E_INVALID, "gnuplot could not draw it: %.*s",
+                               words ? (int)strcspn(words, "\n") : 30,
+                               words ? words : "it did not say why");
+    pleat_string_finish(&text);
+    return code;
+}
+
+static int wait_for(pid_t pid, int *status)
+{
+    while (waitpid(pid, status, 0) < 0)
+        if (errno != EINTR)
+            return errno;
+    return 0;
+}
+
+int pleat_gnuplot_run(const struct pleat_string *script, struct pleat_string *out,
+                      struct pleat_error *err)
+{
+    int files[FILE_COUNT], status = 0;
+    pid_t pid;
+    int reason = open_all(files);
+    if (reason)
+        return pleat_error_sys(err, reason, "cannot make a file in memory for gnuplot");
+    reason = pleat_output_write(files[INPUT], script->text, script->length);
+    if (!reason && lseek(files[INPUT], 0, SEEK_SET) < 0)
+        reason = errno;
+    if (!reason)
+        reason = spawn(files, &pid);
+    if (!reason)
+        reason = wait_for(pid, &status);
+    if (!reason && status == 0)
+        reason = read_all(files[OUTPUT], out);
+    int code = 0;
+    if (reason == ENOENT)
+        code = pleat_error_set(err, PLEAT_E_NOTFOUND,
+                               "figures need gnuplot, which is not installed (no 'gnuplot' in "
+                               "PATH): install the package gnuplot-nox");
+    else if (reason)
+        code = pleat_error_sys(err, reason, "cannot run gnuplot");
+    else if (status != 0)
+        code = report(files[ERRORS], status, err);
+    else if (out->failed)
+        code = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the figure");
+    close_all(files);
+    return code;
+}

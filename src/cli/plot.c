@@ -1,0 +1,383 @@
+/* plot.c - writes gnuplot's scripts. All text in them is in single quotes, where gnuplot reads
+ * nothing but a doubled quote, and terminals are told not to read mark-up in it; data are inline.
+ * Colours after Okabe and Ito (2008), to be told apart by all readers; curves differ in their
+ * dashes, too. */
+#include "cli/plot.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "cli/gnuplot.h"
+#include "cli/replace.h"
+
+enum { SVG_WIDTH = 900, SVG_HEIGHT = 290, TEXT_WIDTH_MOST = 100, TEXT_HEIGHT = 18 };
+
+static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                      "#E69F00", "#56B4E9", "#000000", "#999933"};
+#define COLOUR_COUNT (sizeof(colours) / sizeof(colours[0]))
+#define DASH_COUNT 5
+
+/* What is written: a panel, for one kind of picture. */
+struct drawing {
+    const struct pleat_plot *panel;
+    const struct pleat_term *term; /* NULL: SVG */
+    struct pleat_string *out;
+    size_t columns;
+    bool log_x;
+    double low, high; /* x of what is shown */
+    double y_least, y_most;
+    double slot_width; /* BARS: the least distance of neighbours */
+    size_t shown;      /* points, of all series */
+};
+
+/* ---- text ---- */
+
+/* Bytes of the character at text, which XML could contain; 0: there is none such. */
+static size_t character(const unsigned char *text)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = *text < 0x80   ? 1
+                    : *text < 0xc2 ? 0
+                    : *text < 0xe0 ? 2
+                    : *text < 0xf0 ? 3
+                    : *text < 0xf5 ? 4
+                                   : 0;
+    if (length < 2)
+        return *text < ' ' || *text == 127 ? 0 : length;
+    uint32_t code = *text & (0x7fU >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (text[i] & 0x3fU);
+    }
+    bool character = code >= least[length] && code <= 0x10ffff &&
+                     !(code >= 0xd800 && code < 0xe000) && (code & 0xfffe) != 0xfffe;
+    return character ? length : 0;
+}
+
+static void add_quoted(struct pleat_string *out, const char *text)
+{
+    pleat_string_add(out, "'");
+    while (*text) {
+        size_t length = character((const unsigned char *)text);
+        if (length == 0)
+            pleat_string_add(out, "?");
+        else if (*text == '\'')
+            pleat_string_add(out, "''");
+        else
+            pleat_string_add_bytes(out, text, length);
+        text += length ? length : 1;
+    }
+    pleat_string_add(out, "'");
+}
+
+static void add_text(const struct drawing *d, const char *text)
+{
+    struct pleat_string clean = {0};
+    if (!d->term) {
+        add_quoted(d->out, text ? text : "");
+        return;
+    }
+    pleat_term_add(d->term, &clean, text ? text : "", 0);
+    add_quoted(d->out, clean.text ? clean.text : "");
+    pleat_string_finish(&clean);
+}
+
+static void add_setting(const struct drawing *d, const char *setting, const char *text,
+                        const char *more)
+{
+    if (!text || !*text)
+        return;
+    pleat_string_addf(d->out, "set %s ", setting);
+    add_text(d, text);
+    pleat_string_addf(d->out, " %s\n", d->term ? "" : more);
+}
+
+/* ---- what there is to show ---- */
+
+static void measure_series(struct drawing *d, const struct pleat_plot_series *series)
+{
+    double before = (double)NAN;
+    for (size_t i = 0; i < series->count; i++) {
+        double x = series->x[i], y = series->y[i];
+        if (!isfinite(x) || !isfinite(y) || (d->log_x && x <= 0))
+            continue;
+        d->low = d->shown ? fmin(d->low, x) : x;
+        d->high = d->shown ? fmax(d->high, x) : x;
+        d->y_least = d->shown ? fmin(d->y_least, y) : y;
+        d->y_most = d->shown ? fmax(d->y_most, y) : y;
+        if (fabs(x - before) < d->slot_width && x != before)
+            d->slot_width = fabs(x - before);
+        before = x;
+        d->shown++;
+    }
+}
+
+static void measure(struct drawing *d)
+{
+    bool bars = d->panel->style == PLEAT_PLOT_BARS;
+    d->log_x = d->panel->log_x && !bars;
+    d->slot_width = (double)INFINITY;
+    for (size_t i = 0; i < d->panel->series_count; i++)
+        measure_series(d, &d->panel->series[i]);
+    if (!isfinite(d->slot_width))
+        d->slot_width = 1;
+    double margin = bars ? d->slot_width / 2 : d->high > d->low ? 0 : fabs(d->low) / 2 + 0.5;
+    if (d->log_x && !(d->high > d->low)) {
+        d->high *= 10;
+        d->low /= 10;
+    } else {
+        d->low -= margin;
+        d->high += margin;
+    }
+}
+
+/* ---- data ---- */
+
+/* Bars that share a pixel column would hide one another: the highest of them is what shows. */
+static void add_bars(struct drawing *d, size_t number)
+{
+    const struct pleat_plot_series *series = &d->panel->series[number];
+    double count = (double)d->panel->series_count, width = d->slot_width * 0.86 / count;
+    double offset = ((double)number - (count - 1) / 2) * width;
+    double column = -1, x = 0, y = (double)NAN;
+    for (size_t i = 0; i < series->count; i++) {
+        if (!isfinite(series->x[i]) || !isfinite(series->y[i]))
+            continue;
+        double at = floor((series->x[i] - d->low) / (d->high - d->low) * (double)d->columns);
+        if (at == column) {
+            y = fmax(y, series->y[i]);
+            continue;
+        }
+        if (column >= 0)
+            pleat_string_addf(d->out, "%.12g %.9g\n", x, y);
+        column = at;
+        x = series->x[i] + offset;
+        y = series->y[i];
+    }
+    if (column >= 0)
+        pleat_string_addf(d->out, "%.12g %.9g\n", x, y);
+}
+
+static int add_curve(struct drawing *d, const struct pleat_plot_series *series)
+{
+    struct pleat_plot_points points = {0};
+    int status = pleat_plot_thin(series, d->low, d->high, d->log_x, d->columns, &points);
+    for (size_t i = 0; i < points.count; i++) {
+        if (isnan(points.items[i].y))
+            pleat_string_addf(d->out, "%.12g NaN\n", points.items[i].x);
+        else
+            pleat_string_addf(d->out, "%.12g %.9g\n", points.items[i].x, points.items[i].y);
+    }
+    pleat_array_finish(&points);
+    return status;
+}
+
+static int add_data(struct drawing *d)
+{
+    for (size_t i = 0; i < d->panel->series_count; i++) {
+        pleat_string_addf(d->out, "$s%zu << END\n", i);
+        if (d->panel->style == PLEAT_PLOT_BARS)
+            add_bars(d, i);
+        else if (add_curve(d, &d->panel->series[i]))
+            return PLEAT_E_NOMEM;
+        pleat_string_add(d->out, "END\n");
+    }
+    return 0;
+}
+
+/* ---- a panel ---- */
+
+static void add_look(const struct drawing *d)
+{
+    pleat_string_add(d->out, "reset\nset encoding utf8\nset format '%.10g'\n");
+    if (d->term) {
+        pleat_string_add(d->out, "set key tmargin center horizontal samplen 3\n");
+        return;
+    }
+    pleat_string_add(d->out, "set border 3 lc rgb '#888888'\n"
+                             "set tics nomirror out scale 0.6 textcolor rgb '#333333'\n"
+                             "set grid lt 1 lc rgb '#DDDDDD' lw 0.6\n"
+                             "set key tmargin right horizontal Left reverse samplen 3 "
+                             "textcolor rgb '#333333'\n"
+                             "set style fill solid 0.9 noborder\n"
+                             "set lmargin 11\nset rmargin 4\nset tmargin 3\n");
+}
+
+/* In a drawing it stands to the left, and leaves the right to the key. */
+static void add_title(const struct drawing *d)
+{
+    if (d->term)
+        add_setting(d, "title", d->panel->title, "");
+    else
+        add_setting(d, "label 1", d->panel->title,
+                    "at graph 0, graph 1 left offset 0, 1.1 textcolor rgb '#111111' font ',15'");
+}
+
+static void add_names(const struct drawing *d)
+{
+    const struct pleat_plot *panel = d->panel;
+    if (!panel->x_names || panel->series_count == 0)
+        return;
+    const char *between = "set xtics (";
+    for (size_t i = 0; i < panel->series[0].count; i++) {
+        if (!*panel->x_names[i] || !isfinite(panel->series[0].x[i]))
+            continue;
+        pleat_string_add(d->out, between);
+        add_text(d, panel->x_names[i]);
+        pleat_string_addf(d->out, " %.12g", panel->series[0].x[i]);
+        between = ", ";
+    }
+    if (*between == ',')
+        pleat_string_add(d->out, ")\n");
+}
+
+static void add_axes(const struct drawing *d)
+{
+    const struct pleat_plot *panel = d->panel;
+    add_title(d);
+    add_setting(d, "xlabel", panel->x_label, "textcolor rgb '#333333'");
+    add_setting(d, "ylabel", panel->y_label, "textcolor rgb '#333333'");
+    if (d->log_x)
+        pleat_string_add(d->out, "set logscale x\n");
+    pleat_string_addf(d->out, "set xrange [%.12g:%.12g]\n", d->low, d->high);
+    if (panel->y_least < panel->y_most)
+        pleat_string_addf(d->out, "set yrange [%.9g:%.9g]\n", panel->y_least, panel->y_most);
+    else if (panel->style == PLEAT_PLOT_BARS || d->y_least >= 0)
+        pleat_string_addf(d->out, "set yrange [0:%s]\n", d->y_most > 0 ? "*" : "1");
+    add_names(d);
+}
+
+static void add_series(const struct drawing *d, size_t number)
+{
+    static const char *const styles[] = {"lines", "steps", "boxes"};
+    static const char *const alone = "points pt 7 ps 0.6"; /* no line leads to a single point */
+    const struct pleat_plot *panel = d->panel;
+    const struct pleat_plot_series *series = &panel->series[number];
+    bool bars = panel->style == PLEAT_PLOT_BARS;
+    pleat_string_addf(d->out, "%s $s%zu using 1:2 with %s", number ? "," : "plot", number,
+                      series->count > 1 || bars ? styles[panel->style] : alone);
+    if (!d->term)
+        pleat_string_addf(d->out, " lw 1.6 lc rgb '%s'", colours[number % COLOUR_COUNT]);
+    if (!d->term && !bars && series->count > 1)
+        pleat_string_addf(d->out, " dt %zu", number % DASH_COUNT + 1);
+    pleat_string_add(d->out, series->title && panel->series_count > 1 ? " title " : " notitle");
+    if (series->title && panel->series_count > 1)
+        add_text(d, series->title);
+}
+
+static void add_empty(const struct drawing *d)
+{
+    add_title(d);
+    pleat_string_add(d->out, "unset tics\nset xrange [0:1]\nset yrange [0:1]\n"
+                             "set label 2 'nothing to show' at graph 0.5, graph 0.5 center\n"
+                             "plot 2 notitle\n");
+}
+
+static int add_panel(struct drawing *d)
+{
+    measure(d);
+    add_look(d);
+    if (d->shown == 0) {
+        add_empty(d);
+        return 0;
+    }
+    if (add_data(d))
+        return PLEAT_E_NOMEM;
+    add_axes(d);
+    if (d->panel->style == PLEAT_PLOT_BARS)
+        pleat_string_addf(d->out, "set boxwidth %.12g absolute\n",
+                          d->slot_width * 0.86 / (double)d->panel->series_count);
+    for (size_t i = 0; i < d->panel->series_count; i++)
+        add_series(d, i);
+    pleat_string_add(d->out, "\n");
+    return 0;
+}
+
+/* ---- pictures ---- */
+
+static int run(const struct pleat_string *script, int status, struct pleat_string *picture,
+               struct pleat_error *err)
+{
+    if (status || script->failed)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the figure");
+    return pleat_gnuplot_run(script, picture, err);
+}
+
+static int draw_svg(const struct pleat_plot *panels, size_t count, struct pleat_string *svg,
+                    struct pleat_error *err)
+{
+    struct pleat_string script = {0};
+    int status = 0;
+    pleat_string_addf(&script,
+                      "set encoding utf8\nset terminal svg size %d,%zu dynamic noenhanced "
+                      "font 'Helvetica,Arial,sans-serif,13' background '#FFFFFF'\n"
+                      "set multiplot layout %zu,1\n",
+                      SVG_WIDTH, SVG_HEIGHT * (count ? count : 1), count ? count : 1);
+    for (size_t i = 0; i < count && !status; i++) {
+        struct drawing d = {.panel = &panels[i], .out = &script, .columns = SVG_WIDTH};
+        status = add_panel(&d);
+    }
+    pleat_string_add(&script, "unset multiplot\n");
+    status = run(&script, status, svg, err);
+    pleat_string_finish(&script);
+    return status;
+}
+
+int pleat_plot_write_svg(const struct pleat_plot *panels, size_t count, const char *path,
+                         struct pleat_error *err)
+{
+    struct pleat_string svg = {0};
+    struct pleat_replacement file;
+    int status = draw_svg(panels, count, &svg, err);
+    if (!status)
+        status = pleat_replacement_open(&file, path, err);
+    if (!status) {
+        fwrite(svg.text, 1, svg.length, file.file); /* commit asks whether it went well */
+        status = pleat_replacement_commit(&file, err);
+    }
+    pleat_string_finish(&svg);
+    return status;
+}
+
+/* Without the blanks at the ends of lines, and the empty lines before and after. */
+static void add_trimmed(struct pleat_string *out, const char *text)
+{
+    size_t empty = 0;
+    bool begun = false;
+    while (*text) {
+        size_t length = strcspn(text, "\n\f"), kept = length;
+        while (kept > 0 && text[kept - 1] == ' ')
+            kept--;
+        for (; kept > 0 && begun && empty > 0; empty--)
+            pleat_string_add(out, "\n");
+        if (kept > 0) {
+            pleat_string_add_bytes(out, text, kept);
+            pleat_string_add(out, "\n");
+            begun = true;
+            empty = 0;
+        } else {
+            empty++;
+        }
+        text += length + (text[length] != '\0');
+    }
+}
+
+int pleat_plot_add_text(const struct pleat_plot *panel, const struct pleat_term *term,
+                        struct pleat_string *out, struct pleat_error *err)
+{
+    struct pleat_string script = {0}, text = {0};
+    int width = term->width < TEXT_WIDTH_MOST ? term->width : TEXT_WIDTH_MOST;
+    struct drawing d = {.panel = panel, .term = term, .out = &script, .columns = TEXT_WIDTH_MOST};
+    pleat_string_addf(&script, "set terminal dumb size %d,%d mono noenhanced\n",
+                      width < 30 ? 30 : width, TEXT_HEIGHT);
+    int status = run(&script, add_panel(&d), &text, err);
+    if (!status)
+        add_trimmed(out, text.text ? text.text : "");
+    if (!status && out->failed)
+        status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the figure");
+    pleat_string_finish(&script);
+    pleat_string_finish(&text);
+    return status;
+}

@@ -1,0 +1,94 @@
+#include "cli/replace.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_plain_or_new(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) != 0 || S_ISREG(status.st_mode);
+}
+
+static void forget(struct pleat_replacement *replacement)
+{
+    free(replacement->path);
+    free(replacement->fresh);
+    *replacement = (struct pleat_replacement){0};
+}
+
+/* The names: of the file itself where it is there already, and of the new one beside it. */
+static int find_names(struct pleat_replacement *replacement, const char *path)
+{
+    replacement->path = realpath(path, NULL);
+    if (!replacement->path)
+        replacement->path = strdup(path);
+    if (replacement->path && is_plain_or_new(path) &&
+        asprintf(&replacement->fresh, "%s.%ld", replacement->path, (long)getpid()) < 0) {
+        replacement->fresh = NULL;
+        return PLEAT_E_NOMEM;
+    }
+    return replacement->path ? 0 : PLEAT_E_NOMEM;
+}
+
+int pleat_replacement_open(struct pleat_replacement *replacement, const char *path,
+                           struct pleat_error *err)
+{
+    *replacement = (struct pleat_replacement){0};
+    if (!strcmp(path, "-")) {
+        replacement->file = stdout;
+        return 0;
+    }
+    if (find_names(replacement, path)) {
+        forget(replacement);
+        return pleat_error_set(err, PLEAT_E_NOMEM, "cannot write %s: out of memory", path);
+    }
+    replacement->file = fopen(replacement->fresh ? replacement->fresh : replacement->path, "we");
+    if (!replacement->file) {
+        int reason = errno;
+        forget(replacement);
+        return pleat_error_sys(err, reason, "cannot write %s", path);
+    }
+    return 0;
+}
+
+/* Closes (standard output is only flushed). 0 or the errno of a write that failed, now or before.
+ */
+static int close_file(struct pleat_replacement *replacement)
+{
+    FILE *file = replacement->file;
+    errno = 0;
+    bool broken = ferror(file) != 0;
+    if ((file == stdout ? fflush(file) : fclose(file)) != 0)
+        broken = true;
+    return !broken ? 0 : errno ? errno : EIO;
+}
+
+int pleat_replacement_commit(struct pleat_replacement *replacement, struct pleat_error *err)
+{
+    int reason = close_file(replacement);
+    if (!reason && replacement->fresh && rename(replacement->fresh, replacement->path))
+        reason = errno;
+    if (reason) {
+        const char *path = replacement->path ? replacement->path : "standard output";
+        pleat_error_sys(err, reason, "cannot write %s", path);
+        if (replacement->fresh)
+            unlink(replacement->fresh);
+    }
+    forget(replacement);
+    return reason ? PLEAT_E_SYSTEM : 0;
+}
+
+void pleat_replacement_abandon(struct pleat_replacement *replacement)
+{
+    if (!replacement->file)
+        return;
+    if (replacement->file != stdout)
+        fclose(replacement->file);
+    if (replacement->fresh)
+        unlink(replacement->fresh);
+    forget(replacement);
+}
