@@ -50,6 +50,10 @@ struct pleat_stream *pleat_stream_create(uint64_t seed);
 void pleat_stream_destroy(struct pleat_stream *stream);
 double pleat_distribution_draw(const struct pleat_distribution *distribution,
                                struct pleat_stream *stream);
+/* A whole number: a uniform distribution gives each from a to b alike; others are rounded. Kept
+ * within low and high. */
+int64_t pleat_distribution_draw_whole(const struct pleat_distribution *distribution,
+                                      struct pleat_stream *stream, int64_t low, int64_t high);
 
 /* ---- workloads ----
  * Each fills an initialized, empty workload with rigid jobs (Utrera: as asked), numbered from 1.
