@@ -37,7 +37,7 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
     for (uint32_t s = 0; s < view->site_count; s++) {
         const struct pleat_site *site = &view->sites[s];
         plan->sites[s] = (struct pleat_plan_site){
-            .free = site->capacity - site->background - site->held, .held = false};
+            .free = site->capacity - site->background - site->held, .limit = PLEAT_SIZE_MAX};
         if (site->quiet_until_us > view->now_us) {
             plan->sites[s].quiet = true;
             pleat_plan_wake(plan, site->quiet_until_us);
@@ -76,7 +76,8 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
 {
     const struct pleat_component *waiting = &plan->view->components[component];
     int32_t earmarked = waiting->site == site ? waiting->earmarked : 0;
-    return pleat_plan_free(plan, site) + earmarked;
+    int32_t usable = pleat_plan_free(plan, site), limit = plan->sites[site].limit;
+    return (usable < limit ? usable : limit) + earmarked;
 }
 
 /* The decision that this plan has for a component, or NULL. */
@@ -108,29 +109,30 @@ static struct pleat_event *append(struct pleat_plan *plan, uint16_t kind, uint32
 static struct pleat_event *resize_of(struct pleat_plan *plan, uint32_t component)
 {
     struct pleat_event *known = find(plan, component);
-    uint32_t site = plan->view->components[component].site;
-    struct pleat_plan_undo undo = {.component = component,
-                                   .decision = known ? plan->decided[component]
-                                                     : (uint32_t)plan->decisions.count,
-                                   .free_before = plan->sites[site].free,
-                                   .site = site,
-                                   .was_new = !known};
-    if (known)
-        undo.before = *known;
-    if (pleat_array_push(&plan->journal, undo)) {
+    const struct pleat_component *job = &plan->view->components[component];
+    if (pleat_array_reserve(&plan->journal, 1)) {
         plan->failed = 1;
         return NULL;
     }
-    if (known)
+    /* written where it stays: there is one for every offer */
+    struct pleat_plan_undo *undo = &plan->journal.items[plan->journal.count];
+    undo->component = component;
+    undo->decision = known ? plan->decided[component] : (uint32_t)plan->decisions.count;
+    undo->free_before = plan->sites[job->site].free;
+    undo->site = job->site;
+    undo->was_new = !known;
+    if (known) {
+        undo->before = *known;
+        plan->journal.count++;
         return known;
-    struct pleat_event *fresh = append(plan, PLEAT_EV_RESIZE, component);
-    if (!fresh) {
-        plan->journal.count--;
-        return NULL;
     }
+    struct pleat_event *fresh = append(plan, PLEAT_EV_RESIZE, component);
+    if (!fresh)
+        return NULL;
+    plan->journal.count++;
     fresh->u.resize.waiter = PLEAT_NONE;
-    fresh->u.resize.processors = plan->view->components[component].processors;
-    fresh->u.resize.processes = plan->view->components[component].processes;
+    fresh->u.resize.processors = job->processors;
+    fresh->u.resize.processes = job->processes;
     return fresh;
 }
 
@@ -235,6 +237,11 @@ bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site
     int32_t earmarked = job->site == site ? job->earmarked : 0;
     plan->sites[site].free -= size > earmarked ? size - earmarked : 0;
     return true;
+}
+
+void pleat_plan_limit(struct pleat_plan *plan, uint32_t site, int32_t processors)
+{
+    plan->sites[site].limit = processors;
 }
 
 void pleat_plan_hold(struct pleat_plan *plan, uint32_t site)
