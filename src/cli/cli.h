@@ -23,6 +23,9 @@ struct pleat_command {
     bool json;             /* has --json */
     bool program;          /* takes a program's command line: options end before it */
     int (*run)(int argc, char **argv);
+    /* its own subcommands, NULL after the last: commands called "NAME PART". run is then
+     * pleat_command_run_part called with the command */
+    const struct pleat_command *const *parts;
 };
 
 /* Settings that the common options change. */
@@ -36,7 +39,12 @@ extern struct pleat_settings pleat_settings;
 const struct pleat_command *pleat_command_find(const char *name);
 /* The i-th command, or NULL after the last. */
 const struct pleat_command *pleat_command_at(size_t i);
+/* Among the parts of a command, by its last word; NULL: there is none. */
+const struct pleat_command *pleat_command_part(const struct pleat_command *command,
+                                               const char *word);
 void pleat_command_help(const struct pleat_command *command);
+/* Reads the common options in front of the part's name, then runs the part. */
+int pleat_command_run_part(const struct pleat_command *command, int argc, char **argv);
 /* The known word nearest to `word`, if it is near enough to be meant; else NULL. */
 const char *pleat_nearest(const char *word, const char *const *known, size_t count);
 

@@ -17,8 +17,10 @@ void pleat_command_help(const struct pleat_command *command)
             "runs.\n");
         return;
     }
-    printf("Usage: pleat %s %s\n\n%s.\n\n%s", command->name, command->arguments, command->summary,
-           command->help);
+    printf("Usage: pleat %s %s\n\n%s.\n\n", command->name, command->arguments, command->summary);
+    for (size_t i = 0; command->parts && command->parts[i]; i++)
+        printf("  pleat %-26s %s\n", command->parts[i]->name, command->parts[i]->summary);
+    printf("%s%s", command->parts ? "\n" : "", command->help);
     printf("\nOptions of all commands:\n"
            "      --dir DIR    use the instance of Pleat that lives in DIR (default: $PLEAT_DIR,\n"
            "                   else the user's own)\n"
@@ -68,7 +70,7 @@ const char *pleat_nearest(const char *word, const char *const *known, size_t cou
 static int run_help(int argc, char **argv)
 {
     struct pleat_options options;
-    if (pleat_options_plain(&options, &pleat_cmd_help, argc, argv, 0, 1) == PLEAT_OPTION_EXIT)
+    if (pleat_options_plain(&options, &pleat_cmd_help, argc, argv, 0, -1) == PLEAT_OPTION_EXIT)
         return options.exit_code;
     if (options.first == argc) {
         pleat_command_help(&pleat_cmd_help);
@@ -78,13 +80,19 @@ static int run_help(int argc, char **argv)
     const struct pleat_command *command = pleat_command_find(name);
     if (!command)
         return pleat_usage(NULL, "there is no command '%s'", name);
+    for (int i = options.first + 1; i < argc; i++) {
+        const struct pleat_command *part = pleat_command_part(command, argv[i]);
+        if (!part)
+            return pleat_usage(NULL, "there is no command '%s %s'", command->name, argv[i]);
+        command = part;
+    }
     pleat_command_help(command);
     return PLEAT_EXIT_OK;
 }
 
 const struct pleat_command pleat_cmd_help = {
     .name = "help",
-    .arguments = "[COMMAND]",
+    .arguments = "[COMMAND [SUBCOMMAND...]]",
     .summary = "Explains a command",
     .help = "Exit codes: 0; 2 there is no such command.\n",
     .run = run_help,
