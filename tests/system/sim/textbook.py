@@ -13,7 +13,8 @@ are whole numbers in any one unit. What all schedulers share:
 
 The schedulers:
 
-- `fcfs`: the first of the queue starts while it fits; nobody passes it.
+- `fcfs`: the first of the queue starts while it fits; nobody passes it. The queue is in the order
+  of submission.
 - `sjf`, `ljf`: the same with the queue by estimate, shortest or longest first; among equals in the
   order of submission. Strict: a first one that does not fit holds all others up.
 - `priority`: the same with the queue by priority, highest first; among equals by submission.
@@ -25,6 +26,9 @@ The schedulers:
   if now + estimate <= the reservation, or else if it needs no more than what is left of the extra,
   which becomes that much less.
 - `conservative` (Mu'alem and Feitelson 2001, 2.2): see the class.
+
+The order of the queue goes with `easy` and `conservative`, too: then "first", "queue order" and
+"behind" are of that order. A job's place does not change once it has one.
 
 The known mean waits (`main`: two logs, FCFS and EASY each) come out with these rules, to all digits
 given. Changing a rule and looking again shows which of them those numbers confirm:
@@ -73,7 +77,7 @@ class Job:
 class Strict:
     """The first of the queue starts while it fits. `key` orders the queue; ties: by submission."""
 
-    def __init__(self, machine, key=lambda job: 0):
+    def __init__(self, machine, key):
         self.machine = machine
         self.key = key
         self.queue = []
@@ -164,8 +168,8 @@ class Conservative(Strict):
     any reservation is in the past, all are given up and made anew in the order of the queue.
     """
 
-    def __init__(self, machine):
-        super().__init__(machine)
+    def __init__(self, machine, key):
+        super().__init__(machine, key)
         self.reserved = {}  # by id of a waiting job: its start
 
     def look(self, now, running, free):
@@ -239,25 +243,27 @@ class Profile:
         return start
 
 
-def make(policy, machine):
-    if policy == "easy":
-        return Easy(machine)
-    if policy == "conservative":
-        return Conservative(machine)
-    never = float("inf")
-    keys = {
-        "fcfs": lambda job: 0,
-        "sjf": lambda job: job.expected_run,
-        "ljf": lambda job: -job.expected_run,
-        "priority": lambda job: -job.priority,
-        "edf": lambda job: never if job.deadline is None else job.deadline,
-    }
-    return Strict(machine, keys[policy])
+NEVER = float("inf")
+
+ORDERS = {
+    "arrival": lambda job: 0,
+    "sjf": lambda job: job.expected_run,
+    "ljf": lambda job: -job.expected_run,
+    "priority": lambda job: -job.priority,
+    "edf": lambda job: NEVER if job.deadline is None else job.deadline,
+}
+SCHEDULERS = {"fcfs": Strict, "easy": Easy, "conservative": Conservative}
 
 
-def simulate(jobs, machine, policy):
+def make(policy, machine, order="arrival"):
+    if policy in ORDERS:
+        policy, order = "fcfs", policy
+    return SCHEDULERS[policy](machine, ORDERS[order])
+
+
+def simulate(jobs, machine, policy, order="arrival"):
     """Sets start and end of each job. Jobs are in the log's order; any order of submission."""
-    scheduler = make(policy, machine)
+    scheduler = make(policy, machine, order)
     arriving = sorted((job for job in jobs if job.processors <= machine), key=lambda j: j.submit)
     arriving.reverse()  # the next one is at the end; sorting is stable, so the log's order stays
     ends = []  # (end, ordinal, job)
