@@ -1,421 +1,392 @@
+/* The loop: instants, inputs and effects, and what becomes of jobs. */
 #include "sim/sim.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "base/heap.h"
+#include "sim/internal.h"
 
-enum timer_kind { TIMER_END, TIMER_ADAPT, TIMER_CLAIM };
+/* Local users and failing nodes never cease. When no job has run for so long, those that wait are
+ * taken to wait for ever. */
+#define PATIENCE_US (INT64_C(366) * 24 * 3600 * 1000000)
 
-struct app {
-    uint64_t run;
-    uint64_t resize;  /* told, not yet applied; 0: none */
-    double left;      /* of its work, 1 at the start */
-    int64_t since_us; /* computing at `size` since then; in the future while it stands still */
-    int64_t begun_us; /* adaptation points are counted from here */
-    int32_t size, target;
-    uint32_t end_timer, adapt_timer; /* PLEAT_HEAP_NONE */
-};
-
-struct sim {
-    const struct pleat_sim_job *jobs;
-    const struct pleat_sim_options *options;
-    struct pleat_sim_outcome *outcomes;
-    struct pleat_sim_totals *totals;
-    struct pleat_events *log;
-    struct pleat_error *err;
-    struct pleat_core *core;
-    struct pleat_heap timers; /* payload: kind << 32 | component or claim */
-    struct pleat_effects effects;
-    struct pleat_events decisions;
-    struct pleat_events answers; /* to be applied at this instant */
-    struct app *apps;
-    uint32_t *job_of; /* component -> job: those refused have no component */
-    int64_t now_us;
-};
-
-double pleat_sim_run_time(const struct pleat_sim_job *job, int32_t processors)
-{
-    return (double)job->run_us * (job->serial + (1 - job->serial) / processors);
-}
-
-static int nomem(struct sim *sim)
+int nomem(struct sim *sim)
 {
     return pleat_error_set(sim->err, PLEAT_E_NOMEM, "out of memory");
 }
 
-static int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, int64_t at_us,
-                     uint32_t *handle)
+/* ---- timers ---- */
+
+int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra, int64_t at_us,
+              uint32_t *handle)
 {
-    return pleat_heap_push(&sim->timers, at_us, (uint64_t)kind << 32 | index, handle) ? nomem(sim)
-                                                                                      : 0;
+    if (*handle != PLEAT_HEAP_NONE) {
+        pleat_heap_move(&sim->timers, *handle, at_us);
+        return 0;
+    }
+    uint64_t payload = (uint64_t)kind << 56 | (uint64_t)extra << 32 | index;
+    return pleat_heap_push(&sim->timers, at_us, payload, handle) ? nomem(sim) : 0;
 }
 
-static void stop_timer(struct sim *sim, uint32_t *handle)
+void stop_timer(struct sim *sim, uint32_t *handle)
 {
     if (*handle != PLEAT_HEAP_NONE)
         pleat_heap_remove(&sim->timers, *handle);
     *handle = PLEAT_HEAP_NONE;
 }
 
-static const struct pleat_sim_job *job_at(const struct sim *sim, uint32_t component)
+static int on_timer(struct sim *sim, uint64_t payload)
 {
-    return &sim->jobs[sim->job_of[component]];
+    enum timer_kind kind = (enum timer_kind)(payload >> 56);
+    uint32_t index = (uint32_t)payload;
+    switch (kind) {
+    case TIMER_APP:
+        sim->apps.items[index].timer = PLEAT_HEAP_NONE;
+        return app_milestone(sim, index);
+    case TIMER_ADAPT:
+        sim->apps.items[index].adapt_timer = PLEAT_HEAP_NONE;
+        return app_adapt(sim, index);
+    default:
+        return site_timer(sim, kind, index, (uint32_t)(payload >> 32) & 0xffffff);
+    }
 }
 
-/* ---- applications ---- */
+/* ---- inputs ---- */
 
-static int schedule_end(struct sim *sim, uint32_t component)
+static int record(struct sim *sim, const struct pleat_event *events, size_t count)
 {
-    struct app *app = &sim->apps[component];
-    stop_timer(sim, &app->end_timer);
-    if (app->size < 1)
+    struct pleat_events *log = sim->options->log;
+    for (size_t i = 0; log && i < count; i++)
+        if (pleat_array_push(log, events[i]))
+            return nomem(sim);
+    return 0;
+}
+
+static int apply(struct sim *sim, const struct pleat_event *event, struct pleat_error *err)
+{
+    int rc = pleat_core_apply(sim->core, event, &sim->effects, err);
+    if (rc)
+        return rc == PLEAT_CORE_STALE ? 0 : rc;
+    sim->totals->inputs++;
+    if (sim->options->log)
+        rc = record(sim, event, 1);
+    if (!rc && sim->options->check)
+        rc = pleat_core_check(sim->core, sim->err);
+    return rc;
+}
+
+int input(struct sim *sim, const struct pleat_event *event)
+{
+    return apply(sim, event, sim->err);
+}
+
+int try_input(struct sim *sim, const struct pleat_event *event)
+{
+    struct pleat_error why;
+    int rc = apply(sim, event, &why);
+    if (rc == PLEAT_E_NOMEM)
+        return nomem(sim);
+    return rc;
+}
+
+/* ---- what becomes of jobs ---- */
+
+int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, int64_t stood_us)
+{
+    if (!sim->options->on_change)
         return 0;
-    int64_t at =
-        app->since_us + llround(app->left * pleat_sim_run_time(job_at(sim, component), app->size));
-    return set_timer(sim, TIMER_END, component, at, &app->end_timer);
+    struct pleat_sim_change change = {.time_us = sim->now_us,
+                                      .decided_us = to > 0 ? app->decided_us : sim->now_us,
+                                      .stood_us = stood_us,
+                                      .job = app->job,
+                                      .site = app->site,
+                                      .from = from,
+                                      .to = to,
+                                      .mandatory = app->mandatory && from > 0 && to > 0,
+                                      .offered = from > 0 && to > 0 ? app->offered : 0};
+    return sim->options->on_change(sim->options->context, &change);
 }
 
-/* Work done until `at_us` is taken off. */
-static void account(struct sim *sim, uint32_t component, int64_t at_us)
+int retire(struct sim *sim, uint32_t component)
 {
-    struct app *app = &sim->apps[component];
-    if (app->size > 0 && at_us > app->since_us)
-        app->left -=
-            (double)(at_us - app->since_us) / pleat_sim_run_time(job_at(sim, component), app->size);
-    if (app->left < 0)
-        app->left = 0;
-    app->since_us = at_us;
-}
-
-static int64_t next_adaptation_point(const struct sim *sim, uint32_t component)
-{
-    const struct app *app = &sim->apps[component];
-    int64_t period = job_at(sim, component)->adapt_us;
-    if (period <= 0)
-        return sim->now_us;
-    int64_t passed = sim->now_us - app->begun_us;
-    return app->begun_us + (passed + period - 1) / period * period;
-}
-
-static int answer(struct sim *sim, struct pleat_event event)
-{
-    event.time_us = sim->now_us;
-    return pleat_array_push(&sim->answers, event) ? nomem(sim) : 0;
-}
-
-static int answer_change(struct sim *sim, uint16_t kind, uint32_t component, uint64_t resize,
-                         int32_t size)
-{
-    struct pleat_event event = {
-        .kind = kind,
-        .component = component,
-        .u.change = {.resize = resize, .processors = size, .processes = size}};
-    return answer(sim, event);
-}
-
-static int answer_run(struct sim *sim, uint16_t kind, uint32_t component, enum pleat_reason reason)
-{
-    struct pleat_event event = {
-        .kind = kind,
-        .component = component,
-        .u.exit = {.run = sim->apps[component].run, .reason = (uint32_t)reason}};
-    return answer(sim, event);
-}
-
-static int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size)
-{
-    sim->apps[component] = (struct app){.run = run,
-                                        .left = 1,
-                                        .since_us = sim->now_us,
-                                        .begun_us = sim->now_us,
-                                        .size = size,
-                                        .end_timer = PLEAT_HEAP_NONE,
-                                        .adapt_timer = PLEAT_HEAP_NONE};
-    int rc = answer_run(sim, PLEAT_EV_STARTED, component, PLEAT_REASON_NONE);
-    return rc ? rc : schedule_end(sim, component);
-}
-
-static int app_end(struct sim *sim, uint32_t component)
-{
-    struct app *app = &sim->apps[component];
-    stop_timer(sim, &app->end_timer);
-    stop_timer(sim, &app->adapt_timer);
-    return answer_run(sim, PLEAT_EV_EXITED, component, PLEAT_REASON_EXIT);
-}
-
-static int app_resize(struct sim *sim, const struct pleat_effect *effect)
-{
-    struct app *app = &sim->apps[effect->component];
-    app->resize = effect->id;
-    app->target = effect->u.change.processes;
-    return set_timer(sim, TIMER_ADAPT, effect->component,
-                     next_adaptation_point(sim, effect->component), &app->adapt_timer);
-}
-
-/* At its adaptation point: it computes no more until it has the new size. */
-static int app_adapt(struct sim *sim, uint32_t component)
-{
-    struct app *app = &sim->apps[component];
-    bool shrinks = app->target < app->size;
-    account(sim, component, sim->now_us);
-    app->size = app->target;
-    app->since_us = sim->now_us + sim->options->resize_us;
-    int rc = answer_change(sim, PLEAT_EV_APPLIED, component, app->resize, app->size);
-    if (!rc && shrinks)
-        rc = answer_change(sim, PLEAT_EV_VACATED, component, app->resize, app->size);
-    app->resize = 0;
-    return rc ? rc : schedule_end(sim, component);
-}
-
-static int app_withdraw(struct sim *sim, const struct pleat_effect *effect)
-{
-    struct app *app = &sim->apps[effect->component];
-    if (app->resize != effect->id)
+    struct app *app = &sim->apps.items[component];
+    enum pleat_state state = (enum pleat_state)sim->view->components[component].state;
+    if (app->stage == APP_GONE || !pleat_state_is_final(state))
         return 0;
-    stop_timer(sim, &app->adapt_timer);
-    app->resize = 0;
-    return answer_change(sim, PLEAT_EV_WITHDRAWN, effect->component, effect->id, app->size);
+    struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
+    outcome->fate = app->killed                ? PLEAT_SIM_KILLED
+                    : state == PLEAT_DONE      ? PLEAT_SIM_DONE
+                    : state == PLEAT_CANCELLED ? PLEAT_SIM_REJECTED
+                                               : PLEAT_SIM_FAILED;
+    if (outcome->fate == PLEAT_SIM_FAILED && outcome->end_us == PLEAT_NEVER)
+        outcome->end_us = sim->now_us; /* given up while it waited */
+    sim->totals->fates[outcome->fate]++;
+    sim->ended++;
+    sim->last_us = sim->now_us;
+    app->stage = APP_GONE;
+    struct pleat_event forget = {
+        .time_us = sim->now_us, .kind = PLEAT_EV_FORGET, .component = component};
+    return input(sim, &forget);
 }
 
-/* ---- sites ---- */
-
-static int claimed(struct sim *sim, uint32_t index)
-{
-    const struct pleat_claim *claim = pleat_core_claim(sim->core, index);
-    struct pleat_event event = {.kind = PLEAT_EV_CLAIMED,
-                                .component = index,
-                                .u.claim = {.claim = claim->id, .count = claim->count}};
-    return claim->state == PLEAT_CLAIM_REQUESTED ? answer(sim, event) : 0;
-}
-
-static int site_claim(struct sim *sim, const struct pleat_effect *effect)
-{
-    uint32_t handle;
-    if (sim->options->claim_us > 0)
-        return set_timer(sim, TIMER_CLAIM, effect->u.claim.index,
-                         sim->now_us + sim->options->claim_us, &handle);
-    return claimed(sim, effect->u.claim.index);
-}
-
-static int site_release(struct sim *sim, const struct pleat_effect *effect)
-{
-    struct pleat_event event = {.kind = PLEAT_EV_RELEASED,
-                                .component = effect->u.claim.index,
-                                .u.claim = {.claim = effect->id, .count = effect->u.claim.count}};
-    return answer(sim, event);
-}
-
-/* ---- what happened to jobs ---- */
-
-static void note_size(struct sim *sim, const struct pleat_effect *effect)
-{
-    struct pleat_sim_outcome *outcome = &sim->outcomes[sim->job_of[effect->component]];
-    if (outcome->start_us != PLEAT_NEVER)
-        return;
-    outcome->start_us = sim->now_us;
-    outcome->processors = effect->u.run.processors;
-    outcome->site = pleat_core_view(sim->core)->components[effect->component].site;
-}
-
-static void note_resize(struct sim *sim, const struct pleat_effect *effect)
-{
-    struct pleat_sim_outcome *outcome = &sim->outcomes[sim->job_of[effect->component]];
-    outcome->grown += effect->u.change.outcome == PLEAT_OUTCOME_GROWN;
-    outcome->shrunk += effect->u.change.outcome == PLEAT_OUTCOME_SHRUNK;
-}
-
-static void note_state(struct sim *sim, const struct pleat_effect *effect)
-{
-    if (pleat_state_is_final((enum pleat_state)effect->u.state.to))
-        sim->outcomes[sim->job_of[effect->component]].end_us = sim->now_us;
-}
+/* ---- effects ---- */
 
 static int carry_out(struct sim *sim, const struct pleat_effect *effect)
 {
     switch (effect->kind) {
     case PLEAT_DO_CLAIM:
-        return site_claim(sim, effect);
+        return site_claim(sim, effect->u.claim.index, effect->id, effect->u.claim.site);
     case PLEAT_DO_RELEASE:
-        return site_release(sim, effect);
+        return site_release(sim, effect->u.claim.index, effect->id, effect->u.claim.site);
     case PLEAT_DO_START:
-        return app_start(sim, effect->component, effect->id, effect->u.run.processes);
-    case PLEAT_DO_ASK: /* takes what is offered */
-        return answer_change(sim, PLEAT_EV_ANSWER, effect->component, effect->id,
-                             effect->u.change.processors);
+        return app_start(sim, effect->component, effect->id, effect->u.run.processors);
     case PLEAT_DO_RESIZE:
         return app_resize(sim, effect);
     case PLEAT_DO_WITHDRAW:
-        return app_withdraw(sim, effect);
+        return app_withdraw(sim, effect->component, effect->id);
     case PLEAT_DO_KILL:
-        return app_end(sim, effect->component);
-    case PLEAT_NOTE_SIZE:
-        note_size(sim, effect);
-        return 0;
-    case PLEAT_NOTE_RESIZE:
-        note_resize(sim, effect);
-        return 0;
-    case PLEAT_NOTE_STATE:
-        note_state(sim, effect);
-        return 0;
+        return app_kill(sim, effect->component, effect->id);
     default:
         return 0;
     }
 }
 
-/* ---- the loop ---- */
-
-static int record(struct sim *sim, const struct pleat_event *events, size_t count)
-{
-    for (size_t i = 0; sim->log && i < count; i++)
-        if (pleat_array_push(sim->log, events[i]))
-            return nomem(sim);
-    return 0;
-}
-
-static int input(struct sim *sim, const struct pleat_event *event)
-{
-    int rc = pleat_core_apply(sim->core, event, &sim->effects, sim->err);
-    if (rc < 0)
-        return rc;
-    sim->totals->inputs++;
-    return rc == 0 ? record(sim, event, 1) : 0;
-}
-
-/* Effects give answers, answers give effects, until nothing more happens at this instant. */
+/* What is answered at once has effects of its own, which come behind these. */
 static int drain(struct sim *sim)
 {
     int rc = 0;
-    size_t next = 0;
-    do {
-        for (size_t i = 0; !rc && i < sim->effects.count; i++)
-            rc = carry_out(sim, &sim->effects.items[i]);
-        sim->effects.count = 0;
-        if (!rc && next < sim->answers.count) {
-            struct pleat_event event = sim->answers.items[next++];
-            rc = input(sim, &event);
-        }
-    } while (!rc && (sim->effects.count > 0 || next < sim->answers.count));
-    sim->answers.count = 0;
+    for (size_t i = 0; !rc && i < sim->effects.count; i++) {
+        struct pleat_effect effect = sim->effects.items[i]; /* an answer may move the array */
+        rc = carry_out(sim, &effect);
+    }
+    sim->effects.count = 0;
     return rc;
+}
+
+/* ---- passes ---- */
+
+static int look_at_decisions(struct sim *sim)
+{
+    int rc = 0;
+    for (size_t i = 0; !rc && i < sim->decisions.count; i++) {
+        const struct pleat_event *decision = &sim->decisions.items[i];
+        if (decision->kind == PLEAT_EV_START)
+            sim->apps.items[decision->component].decided_us = sim->now_us;
+        else if (decision->kind == PLEAT_EV_TRIED)
+            rc = retire(sim, decision->component);
+    }
+    return rc;
+}
+
+static int pass(struct sim *sim)
+{
+    sim->decisions.count = 0;
+    int rc = pleat_core_pass(sim->core, sim->now_us, &sim->decisions, &sim->effects, sim->err);
+    if (rc)
+        return rc;
+    sim->totals->passes++;
+    sim->totals->decisions += sim->decisions.count - 1;
+    rc = sim->options->log ? record(sim, sim->decisions.items, sim->decisions.count) : 0;
+    if (!rc && sim->options->check)
+        rc = pleat_core_check(sim->core, sim->err);
+    if (!rc && sim->watches_decisions)
+        rc = look_at_decisions(sim);
+    return rc ? rc : drain(sim);
 }
 
 static int settle(struct sim *sim)
 {
-    int rc = drain(sim);
-    while (!rc && pleat_core_wants_pass(sim->core)) {
-        sim->decisions.count = 0;
-        rc = pleat_core_pass(sim->core, sim->now_us, &sim->decisions, &sim->effects, sim->err);
-        sim->totals->passes++;
-        sim->totals->decisions += sim->decisions.count - 1;
-        if (!rc)
-            rc = record(sim, sim->decisions.items, sim->decisions.count);
-        if (!rc)
-            rc = drain(sim);
-    }
+    int rc = 0;
+    do {
+        if (sim->crowded)
+            rc = sites_serve(sim);
+        if (!rc && pleat_core_wants_pass(sim->core))
+            rc = pass(sim);
+    } while (!rc && pleat_core_wants_pass(sim->core));
     return rc;
+}
+
+/* ---- submission ---- */
+
+static int64_t estimate_of(const struct sim *sim, const struct pleat_workload_job *job)
+{
+    int64_t estimate = sim->options->estimates == PLEAT_ESTIMATES_EXACT || job->estimate_us <= 0
+                           ? job->run_us
+                           : job->estimate_us;
+    return estimate > 0 ? estimate : 1; /* 0 would be none at all, and expected to run for ever */
+}
+
+static int make_app(struct sim *sim, uint32_t component, size_t job)
+{
+    if (component >= sim->apps.count) {
+        if (pleat_array_reserve(&sim->apps, 1))
+            return nomem(sim);
+        sim->apps.count = (size_t)component + 1;
+    }
+    struct app *app = &sim->apps.items[component];
+    app->job = job;
+    app->timer = app->adapt_timer = PLEAT_HEAP_NONE;
+    app->wave = PLEAT_NONE;
+    app->stage = APP_WAITING;
+    app->killed = false;
+    return 0;
+}
+
+static int add_wishes(struct sim *sim, const struct pleat_workload_job *job, uint32_t component)
+{
+    struct pleat_event event = {.time_us = sim->now_us, .component = component};
+    int rc = 0;
+    if (job->deadline_us > 0) {
+        event.kind = PLEAT_EV_DEADLINE;
+        event.u.at.at_us = job->deadline_us;
+        rc = input(sim, &event);
+    }
+    if (rc || job->begin_us <= 0)
+        return rc;
+    event.kind = PLEAT_EV_RESERVE;
+    event.u.at.at_us = job->begin_us;
+    rc = try_input(sim, &event);
+    if (rc == 0 || rc == PLEAT_E_NOMEM)
+        return rc;
+    event.kind = PLEAT_EV_CANCEL; /* it cannot be kept */
+    event.u.at.at_us = 0;
+    rc = input(sim, &event);
+    return rc ? rc : retire(sim, component);
+}
+
+static int refused(struct sim *sim, const struct pleat_workload_job *job, size_t index, int rc,
+                   const struct pleat_error *why)
+{
+    if (rc == PLEAT_E_TOOBIG) {
+        sim->outcomes[index].fate = PLEAT_SIM_SKIPPED;
+        sim->totals->fates[PLEAT_SIM_SKIPPED]++;
+        sim->ended++;
+        return 0;
+    }
+    if (rc == PLEAT_E_NOMEM)
+        return nomem(sim);
+    return pleat_error_set(sim->err, PLEAT_E_INVALID, "job %lld: %.400s", (long long)job->number,
+                           why->text);
 }
 
 static int submit(struct sim *sim, size_t index)
 {
-    const struct pleat_sim_job *job = &sim->jobs[index];
-    struct pleat_error why;
+    const struct pleat_workload_job *job = &sim->workload->jobs.items[index];
     uint32_t component = pleat_core_next_component(sim->core);
     struct pleat_event event = {.time_us = sim->now_us,
                                 .kind = PLEAT_EV_SUBMIT,
+                                .flags = job->minimum == 0 ? PLEAT_COMPONENT_EMPTY : 0,
                                 .component = component,
                                 .u.submit = {.job = index + 1,
-                                             .estimate_us = job->estimate_us,
+                                             .estimate_us = estimate_of(sim, job),
                                              .minimum = job->minimum,
                                              .maximum = job->maximum,
                                              .initial = job->initial,
                                              .sizes_parameter = job->sizes_parameter,
-                                             .site = PLEAT_NONE,
-                                             .job_kind = (uint8_t)job->kind,
-                                             .sizes_kind = (uint8_t)job->sizes_kind}};
-    sim->outcomes[index] =
-        (struct pleat_sim_outcome){.start_us = PLEAT_NEVER, .end_us = PLEAT_NEVER};
-    sim->job_of[component] = (uint32_t)index;
-    int rc = pleat_core_apply(sim->core, &event, &sim->effects, &why);
-    sim->totals->inputs++;
-    if (rc == PLEAT_E_TOOBIG) { /* larger than every site: counted, not run */
-        sim->outcomes[index].refused = true;
-        sim->totals->refused++;
-        return 0;
-    }
+                                             .site = job->site,
+                                             .job_kind = job->kind,
+                                             .sizes_kind = job->sizes_kind,
+                                             .reference = job->processors,
+                                             .priority = job->priority}};
+    struct pleat_error why;
+    sim->outcomes[index] = (struct pleat_sim_outcome){
+        .start_us = PLEAT_NEVER, .end_us = PLEAT_NEVER, .fate = PLEAT_SIM_LEFT};
+    int rc = apply(sim, &event, &why);
     if (rc)
-        return pleat_error_set(sim->err, rc, "job %zu: %.400s", index + 1, why.text);
-    return record(sim, &event, 1);
+        return refused(sim, job, index, rc, &why);
+    rc = make_app(sim, component, index);
+    if (!rc && (job->deadline_us > 0 || job->begin_us > 0))
+        rc = add_wishes(sim, job, component);
+    return rc;
 }
 
-static int on_timer(struct sim *sim, uint64_t payload)
+/* ---- the loop ---- */
+
+static int pass_time(struct sim *sim)
 {
-    uint32_t index = (uint32_t)payload;
-    switch ((enum timer_kind)(payload >> 32)) {
-    case TIMER_END:
-        sim->apps[index].end_timer = PLEAT_HEAP_NONE;
-        return app_end(sim, index);
-    case TIMER_ADAPT:
-        sim->apps[index].adapt_timer = PLEAT_HEAP_NONE;
-        return app_adapt(sim, index);
-    default:
-        return claimed(sim, index);
-    }
+    struct pleat_event time = {
+        .time_us = sim->now_us, .kind = PLEAT_EV_TIME, .component = PLEAT_NONE};
+    int rc = input(sim, &time);
+    return rc ? rc : drain(sim);
 }
 
-/* What a job holds from start to end is not a constant: sums are taken as time passes. */
-static void pass_time(struct sim *sim, int64_t to_us)
+static int instant(struct sim *sim)
 {
-    const struct pleat_view *view = pleat_core_view(sim->core);
-    for (uint32_t s = 0; s < view->site_count; s++)
-        sim->totals->busy_us += (double)(to_us - sim->now_us) * view->sites[s].held;
-    sim->now_us = to_us;
-}
-
-static int instant(struct sim *sim, size_t count, size_t *next_job)
-{
-    int rc = 0;
+    const struct pleat_workload_jobs *jobs = &sim->workload->jobs;
     const struct pleat_heap_entry *first;
-    if (pleat_core_next_deadline(sim->core) <= sim->now_us) {
-        struct pleat_event time = {
-            .time_us = sim->now_us, .kind = PLEAT_EV_TIME, .component = PLEAT_NONE};
-        rc = input(sim, &time);
-    }
-    while (!rc && (first = pleat_heap_first(&sim->timers)) && first->time_us <= sim->now_us)
+    int rc = 0;
+    while (!rc && (first = pleat_heap_first(&sim->timers)) && first->time_us <= sim->now_us) {
         rc = on_timer(sim, pleat_heap_pop(&sim->timers).payload);
-    if (!rc)
+        if (!rc && sim->effects.count > 0)
+            rc = drain(sim);
+    }
+    if (!rc && pleat_core_next_deadline(sim->core) <= sim->now_us)
+        rc = pass_time(sim);
+    while (!rc && sim->next_job < jobs->count &&
+           jobs->items[sim->next_job].submit_us <= sim->now_us)
+        rc = submit(sim, sim->next_job++);
+    if (!rc && sim->effects.count > 0)
         rc = drain(sim);
-    while (!rc && *next_job < count && sim->jobs[*next_job].submit_us <= sim->now_us)
-        rc = submit(sim, (*next_job)++);
     return rc ? rc : settle(sim);
 }
 
-static int64_t next_instant(const struct sim *sim, size_t count, size_t next_job)
+static int64_t next_instant(const struct sim *sim)
 {
     const struct pleat_heap_entry *first = pleat_heap_first(&sim->timers);
     int64_t next = pleat_core_next_deadline(sim->core);
     if (first && first->time_us < next)
         next = first->time_us;
-    if (next_job < count && sim->jobs[next_job].submit_us < next)
-        next = sim->jobs[next_job].submit_us;
+    if (sim->next_job < sim->workload->jobs.count &&
+        sim->workload->jobs.items[sim->next_job].submit_us < next)
+        next = sim->workload->jobs.items[sim->next_job].submit_us;
     return next;
 }
 
-static int check(const struct pleat_sim_job *jobs, size_t count, struct pleat_error *err)
+static bool is_over(const struct sim *sim, int64_t next)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0 && jobs[i].submit_us < jobs[i - 1].submit_us)
-            return pleat_error_set(err, PLEAT_E_INVALID,
-                                   "job %zu is submitted before job %zu: sort them first", i + 1,
-                                   i);
-        if (jobs[i].run_us < 0 || !(jobs[i].serial >= 0 && jobs[i].serial <= 1) ||
-            jobs[i].sizes_kind == PLEAT_SIZES_LIST)
-            return pleat_error_set(err, PLEAT_E_INVALID,
-                                   "job %zu: its run time is negative, its serial fraction not "
-                                   "between 0 and 1, or its sizes a list",
-                                   i + 1);
+    size_t count = sim->workload->jobs.count;
+    return next == PLEAT_NEVER || sim->ended == count ||
+           (sim->next_job == count && sim->active == 0 && next - sim->last_us > PATIENCE_US);
+}
+
+static int report(struct sim *sim)
+{
+    size_t step = sim->workload->jobs.count / 1000;
+    step = step < 1 ? 1 : step > 4096 ? 4096 : step;
+    sim->report_at = sim->ended + step;
+    struct pleat_sim_progress progress = {sim->now_us, sim->next_job, sim->ended};
+    return sim->options->on_progress(sim->options->context, &progress);
+}
+
+static int loop(struct sim *sim)
+{
+    int rc = 0;
+    int64_t next;
+    while (!rc && !is_over(sim, next = next_instant(sim))) {
+        if (next > sim->now_us)
+            sim->now_us = next;
+        rc = instant(sim);
+        if (!rc && sim->ended >= sim->report_at)
+            rc = report(sim);
+        if (!rc && sim->active == 0 && sim->next_job == sim->workload->jobs.count)
+            sites_count(sim); /* should nothing more happen, this was the end */
     }
-    return 0;
+    return rc;
+}
+
+/* ---- from beginning to end ---- */
+
+/* A claim or start that takes longer than the core waits for it would be tried again and again. */
+static int64_t patience(const struct sim *sim, uint32_t parameter)
+{
+    int64_t longest = pleat_parameter_default(parameter);
+    const struct pleat_sim_sites *sites = &sim->options->platform->sites;
+    for (size_t s = 0; s < sites->count; s++) {
+        const struct pleat_delay *delay =
+            parameter == PLEAT_PARAM_CLAIM_US ? &sites->items[s].claim : &sites->items[s].start;
+        int64_t usual = 2 * (delay->mean_us + 4 * delay->spread_us);
+        longest = usual > longest ? usual : longest;
+    }
+    return longest;
 }
 
 static int configure(struct sim *sim)
@@ -425,59 +396,72 @@ static int configure(struct sim *sim)
         const struct pleat_policy *policy = sim->options->policies[q];
         if (!policy)
             policy = pleat_policy_default((enum pleat_question)q);
-        struct pleat_event event = {.kind = PLEAT_EV_POLICY,
+        struct pleat_event event = {.time_us = sim->now_us,
+                                    .kind = PLEAT_EV_POLICY,
                                     .component = PLEAT_NONE,
                                     .u.policy = {q, policy->number, policy->version}};
         rc = input(sim, &event);
     }
-    for (uint32_t s = 0; !rc && s < sim->options->site_count; s++) {
-        struct pleat_event event = {.kind = PLEAT_EV_SITE,
-                                    .component = s,
-                                    .u.site = {.capacity = sim->options->sites[s].processors,
-                                               .threshold = sim->options->sites[s].threshold}};
-        rc = input(sim, &event);
+    for (uint32_t p = 1; !rc && p < PLEAT_PARAM_COUNT; p++) {
+        int64_t value = sim->options->parameters[p];
+        if (value == 0 && (p == PLEAT_PARAM_CLAIM_US || p == PLEAT_PARAM_START_US))
+            value = patience(sim, p);
+        struct pleat_event event = {.time_us = sim->now_us,
+                                    .kind = PLEAT_EV_PARAMETER,
+                                    .component = PLEAT_NONE,
+                                    .u.parameter = {value, p}};
+        if (value != 0 && value != pleat_core_parameter(sim->core, (enum pleat_parameter)p))
+            rc = input(sim, &event);
     }
-    return rc;
+    return rc ? rc : sites_begin(sim);
 }
 
-int pleat_sim_run(const struct pleat_sim_job *jobs, size_t count,
-                  const struct pleat_sim_options *options, struct pleat_sim_outcome *outcomes,
-                  struct pleat_sim_totals *totals, struct pleat_events *log,
+static int create(struct sim *sim)
+{
+    pleat_heap_init(&sim->timers);
+    sim->free_wave = PLEAT_NONE;
+    sim->report_at = sim->options->on_progress ? 0 : SIZE_MAX;
+    sim->now_us = sim->workload->jobs.count ? sim->workload->jobs.items[0].submit_us : 0;
+    sim->last_us = sim->now_us;
+    sim->totals->begin_us = sim->totals->end_us = sim->now_us;
+    int rc = sites_create(sim);
+    if (rc)
+        return rc;
+    if (pleat_core_create(&sim->core))
+        return nomem(sim);
+    sim->watches_decisions |= sim->options->parameters[PLEAT_PARAM_MAX_TRIES] > 0;
+    sim->view = pleat_core_view(sim->core);
+    pleat_core_set_notes(sim->core, 0);
+    return configure(sim);
+}
+
+static void destroy(struct sim *sim)
+{
+    pleat_core_destroy(sim->core);
+    pleat_heap_finish(&sim->timers);
+    pleat_array_finish(&sim->effects);
+    pleat_array_finish(&sim->decisions);
+    pleat_array_finish(&sim->apps);
+    pleat_array_finish(&sim->waves);
+    sites_destroy(sim);
+}
+
+int pleat_sim_run(const struct pleat_workload *workload, const struct pleat_sim_options *options,
+                  struct pleat_sim_outcome *outcomes, struct pleat_sim_totals *totals,
                   struct pleat_error *err)
 {
-    struct sim sim = {.jobs = jobs,
+    struct sim sim = {.workload = workload,
                       .options = options,
                       .outcomes = outcomes,
                       .totals = totals,
-                      .log = log,
-                      .err = err,
-                      .now_us = count ? jobs[0].submit_us : 0};
-    size_t next_job = 0;
+                      .err = err};
     memset(totals, 0, sizeof(*totals));
-    int rc = check(jobs, count, err);
-    if (rc)
-        return rc;
-    pleat_heap_init(&sim.timers);
-    sim.apps = calloc(count + 1, sizeof(*sim.apps));
-    sim.job_of = calloc(count + 1, sizeof(*sim.job_of));
-    if (!sim.apps || !sim.job_of || pleat_core_create(&sim.core))
-        rc = nomem(&sim);
+    int rc = pleat_workload_check(workload, err);
     if (!rc)
-        rc = configure(&sim);
-    while (!rc) {
-        int64_t next = next_instant(&sim, count, next_job);
-        if (next == PLEAT_NEVER)
-            break;
-        pass_time(&sim, next > sim.now_us ? next : sim.now_us);
-        rc = instant(&sim, count, &next_job);
-    }
-    totals->end_us = sim.now_us;
-    pleat_core_destroy(sim.core);
-    pleat_heap_finish(&sim.timers);
-    pleat_array_finish(&sim.effects);
-    pleat_array_finish(&sim.decisions);
-    pleat_array_finish(&sim.answers);
-    free(sim.apps);
-    free(sim.job_of);
+        rc = create(&sim);
+    if (!rc)
+        rc = loop(&sim);
+    totals->fates[PLEAT_SIM_LEFT] = workload->jobs.count - sim.ended;
+    destroy(&sim);
     return rc;
 }

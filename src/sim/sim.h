@@ -1,63 +1,91 @@
-/* sim.h - the core and its policies in simulated time.
+/* sim.h - the core and its policies in simulated time: the same code that a daemon runs, with
+ * simulated sites and applications around it.
  *
- * Sites always give what they have, after a delay; applications are closed forms: how much work is
- * left, how fast it goes at a size (Amdahl), when the next adaptation point is. No event per
- * iteration. At one instant: all that ends or answers, then all submissions in their order, then a
- * pass.
+ * At one instant: all that ends or answers, then all submissions in their order, then a pass.
+ * Applications are closed forms (how much work is left, how fast it goes, when the next adaptation
+ * point is): no event per iteration. Sites give what they have, at once or after a delay.
+ * A run is deterministic: the same input and seed give the same bytes. Runs share nothing: several
+ * may go on in parallel threads.
  */
 #ifndef PLEAT_SIM_SIM_H
 #define PLEAT_SIM_SIM_H
 
 #include "core/core.h"
+#include "model/workload.h"
+#include "sim/platform.h"
 
-struct pleat_sim_job {
-    int64_t submit_us;
-    int64_t run_us;      /* run time on one processor */
-    int64_t estimate_us; /* 0: none */
-    int64_t adapt_us;    /* between adaptation points; 0: any moment is one */
-    double serial;       /* fraction that does not get faster with processors (Amdahl) */
-    int32_t minimum, maximum, initial;
-    int32_t sizes_parameter; /* step of PLEAT_SIZES_MULTIPLES */
-    enum pleat_job_kind kind;
-    enum pleat_sizes_kind sizes_kind; /* not LIST */
+enum pleat_estimates {
+    PLEAT_ESTIMATES_GIVEN, /* the user's; a missing one is the run time */
+    PLEAT_ESTIMATES_EXACT  /* the run time */
 };
 
-struct pleat_sim_site {
-    int32_t processors, threshold;
+/* A job's partition changed: it started (from 0), grew, shrank, or ended (to 0). */
+struct pleat_sim_change {
+    int64_t time_us;    /* when its processes ran at the new size; end: when it ended */
+    int64_t decided_us; /* when the policy decided it */
+    int64_t stood_us;   /* that the application stood still for it */
+    size_t job;         /* index into the workload's jobs */
+    uint32_t site;
+    int32_t from, to; /* processors */
+    bool mandatory;
+    int32_t offered; /* by how many processors the policy wanted to change it */
+};
+
+struct pleat_sim_progress {
+    int64_t now_us;
+    size_t submitted, ended;
 };
 
 struct pleat_sim_options {
-    const struct pleat_sim_site *sites;
-    uint32_t site_count;
+    const struct pleat_platform *platform;
     const struct pleat_policy *policies[PLEAT_QUESTION_COUNT]; /* NULL: the default */
-    int64_t claim_us;  /* from asking for processors to having them */
-    int64_t resize_us; /* that an application stands still to change its size */
+    int64_t parameters[PLEAT_PARAM_COUNT];                     /* of the core; 0: its default */
+    uint64_t seed; /* of what happens at random: failures, delays, load */
+    enum pleat_estimates estimates;
+    bool kill_at_estimate; /* a job that runs longer than its estimate is ended */
+    bool check;            /* recount the core's indexes after every event (slow; for tests) */
+    /* optional; context is passed on */
+    void *context;
+    int (*on_change)(void *context, const struct pleat_sim_change *change); /* < 0 stops the run */
+    int (*on_progress)(void *context, const struct pleat_sim_progress *progress); /* every now and
+                                                                                     then; same */
+    struct pleat_events *log; /* gets all inputs and decisions, as a store would */
+};
+
+enum pleat_sim_fate {
+    PLEAT_SIM_DONE,
+    PLEAT_SIM_SKIPPED,  /* larger than every site: never submitted */
+    PLEAT_SIM_REJECTED, /* its reservation cannot be kept */
+    PLEAT_SIM_FAILED,   /* given up: too many tries or failures */
+    PLEAT_SIM_KILLED,   /* at its estimate */
+    PLEAT_SIM_LEFT      /* still waiting or running when nothing more could happen */
 };
 
 struct pleat_sim_outcome {    /* of a job */
-    int64_t start_us, end_us; /* PLEAT_NEVER: it never did */
+    int64_t start_us, end_us; /* PLEAT_NEVER: it never did. The start is the last one's */
     int32_t processors;       /* at the start */
     uint32_t site;
     uint32_t grown, shrunk;
-    bool refused; /* larger than every site */
+    float average;     /* processors, over its run */
+    uint16_t restarts; /* after failures */
+    uint8_t fate;      /* enum pleat_sim_fate */
 };
 
 struct pleat_sim_totals {
     uint64_t inputs, passes, decisions;
-    uint32_t refused;
-    int64_t end_us;
-    double busy_us; /* processor-microseconds that jobs held */
+    uint64_t grows, shrinks;
+    size_t fates[PLEAT_SIM_LEFT + 1]; /* jobs by fate */
+    int64_t begin_us, end_us;         /* first submission, last end */
+    double stood_us;                  /* processor-microseconds lost standing still in resizes */
+    double busy_us;                   /* processor-microseconds that jobs held */
+    double background_us;             /* that local users held */
+    double capacity_us;               /* that sites had, from begin to end */
 };
 
-/* Time that a job takes on n processors, microseconds. */
-double pleat_sim_run_time(const struct pleat_sim_job *job, int32_t processors);
-
-/* Runs jobs (sorted by submission; outcomes has as many) to their end. log (may be NULL) gets all
- * inputs and decisions, as a store would. PLEAT_E_INVALID: a job or option makes no sense, err says
- * which. PLEAT_E_NOMEM. */
-int pleat_sim_run(const struct pleat_sim_job *jobs, size_t count,
-                  const struct pleat_sim_options *options, struct pleat_sim_outcome *outcomes,
-                  struct pleat_sim_totals *totals, struct pleat_events *log,
+/* Runs a workload to its end; outcomes has as many entries as it has jobs. PLEAT_E_INVALID: a job,
+ * site or option makes no sense, err says which. PLEAT_E_NOMEM. What a callback returned. */
+int pleat_sim_run(const struct pleat_workload *workload, const struct pleat_sim_options *options,
+                  struct pleat_sim_outcome *outcomes, struct pleat_sim_totals *totals,
                   struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

@@ -1,0 +1,363 @@
+/* Applications as closed forms: how much of its work is left, how long all of it would take at the
+ * present size, hence when it ends. Only what happens at a size's beginning and end is computed,
+ * whatever happens in between.
+ *
+ * A resize: the application computes on to its next adaptation point, stands still there as long as
+ * the change costs, and only then runs at the new size. Processors that it leaves are free after
+ * that, those that it gets were claimed before: while it stands, it has the larger number. */
+#include <math.h>
+
+#include "sim/internal.h"
+
+static const struct pleat_event blank;
+
+static struct pleat_event app_event(const struct sim *sim, uint16_t kind, uint32_t component)
+{
+    struct pleat_event event = blank;
+    event.time_us = sim->now_us;
+    event.kind = kind;
+    event.component = component;
+    return event;
+}
+
+/* ---- work ---- */
+
+static double duration_at(const struct sim *sim, const struct app *app)
+{
+    const struct pleat_workload_job *job = job_of(sim, app);
+    double speed = sim->sites[app->site].spec->speed;
+    double duration = job->processors == app->size && job->processes == 0
+                          ? (double)job->run_us
+                          : pleat_workload_run_time(sim->workload, job, app->size, job->processes);
+    return speed == 1 ? duration : duration / speed;
+}
+
+/* Work done until now is taken off. */
+static void account(const struct sim *sim, struct app *app)
+{
+    if (app->stage == APP_COMPUTING && app->size > 0 && sim->now_us > app->since_us)
+        app->left = app->duration > 0
+                        ? app->left - (double)(sim->now_us - app->since_us) / app->duration
+                        : 0;
+    if (app->left < 0)
+        app->left = 0;
+    app->since_us = sim->now_us;
+}
+
+static void count_area(struct sim *sim, struct app *app)
+{
+    double area = (double)(sim->now_us - app->sized_us) * app->size;
+    app->area += area;
+    sim->totals->busy_us += area;
+    app->sized_us = sim->now_us;
+}
+
+/* When no more than that share of its work is left. */
+static int64_t time_of(const struct app *app, double left)
+{
+    return left < app->left ? app->since_us + llround((app->left - left) * app->duration)
+                            : app->since_us;
+}
+
+static const struct pleat_phase *next_phase(const struct sim *sim, const struct app *app)
+{
+    const struct pleat_app *model = model_of(sim, app);
+    return app->phase < model->phase_count
+               ? &sim->workload->phases.items[model->first_phase + app->phase]
+               : NULL;
+}
+
+/* Sets the one timer of a running application: its end, the next of its phases, or its being
+ * killed, whichever comes first. */
+static int schedule(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    int64_t at = app->kill_us;
+    app->end_us = PLEAT_NEVER;
+    if (model_of(sim, app)->component > 0) {
+        app->end_us = work_end(sim, app);
+    } else if (app->stage == APP_COMPUTING && app->size > 0) {
+        app->end_us = time_of(app, 0);
+        const struct pleat_phase *phase = next_phase(sim, app);
+        if (phase && time_of(app, 1 - phase->at) < at)
+            at = time_of(app, 1 - phase->at);
+    }
+    if (app->end_us < at)
+        at = app->end_us;
+    if (at == PLEAT_NEVER) {
+        stop_timer(sim, &app->timer);
+        return 0;
+    }
+    return set_timer(sim, TIMER_APP, component, 0, at, &app->timer);
+}
+
+/* ---- evolving ---- */
+
+static int set_limits(struct sim *sim, uint32_t component, int32_t minimum, int32_t maximum)
+{
+    struct pleat_event event = app_event(sim, PLEAT_EV_LIMITS, component);
+    event.u.limits.minimum = minimum;
+    event.u.limits.maximum = maximum;
+    return try_input(sim, &event);
+}
+
+/* A minimum above its size is refused: then it keeps the old one until it has grown so far. */
+static int enter_phase(struct sim *sim, uint32_t component, const struct pleat_phase *phase)
+{
+    struct app *app = &sim->apps.items[component];
+    int32_t minimum = sim->view->components[component].minimum;
+    app->phase++;
+    app->wanted_minimum = 0;
+    int rc = set_limits(sim, component, phase->minimum, phase->maximum);
+    if (rc == PLEAT_E_STATE && phase->minimum > minimum) {
+        app->wanted_minimum = phase->minimum;
+        rc = set_limits(sim, component, minimum,
+                        phase->maximum > minimum ? phase->maximum : minimum);
+    }
+    return rc == PLEAT_E_NOMEM ? rc : 0;
+}
+
+static int want_minimum(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    if (app->wanted_minimum == 0 || app->size < app->wanted_minimum)
+        return 0;
+    int rc =
+        set_limits(sim, component, app->wanted_minimum, sim->view->components[component].maximum);
+    app->wanted_minimum = 0;
+    return rc == PLEAT_E_NOMEM ? rc : 0;
+}
+
+/* ---- life ---- */
+
+static int64_t kill_time(const struct sim *sim, const struct pleat_workload_job *job)
+{
+    bool killed = sim->options->kill_at_estimate && job->estimate_us > 0 &&
+                  sim->options->estimates == PLEAT_ESTIMATES_GIVEN;
+    return killed ? sim->now_us + job->estimate_us : PLEAT_NEVER;
+}
+
+static int begin(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
+    if (outcome->start_us != PLEAT_NEVER)
+        outcome->restarts++;
+    outcome->start_us = sim->now_us;
+    outcome->processors = app->size;
+    outcome->site = app->site;
+    app->stage = APP_COMPUTING;
+    app->left = 1;
+    app->area = 0;
+    app->since_us = app->begun_us = app->sized_us = sim->now_us;
+    app->kill_us = kill_time(sim, job_of(sim, app));
+    app->phase = 0;
+    app->wanted_minimum = 0;
+    app->duration = duration_at(sim, app);
+    int rc = model_of(sim, app)->component > 0 ? work_begin(sim, app) : 0;
+    if (!rc)
+        rc = changed(sim, app, 0, app->size, 0);
+    return rc ? rc : schedule(sim, component);
+}
+
+static int started(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    bool fails = site_fails(&sim->sites[app->site], PLEAT_FAILURE_START);
+    struct pleat_event event =
+        app_event(sim, fails ? PLEAT_EV_START_FAILED : PLEAT_EV_STARTED, component);
+    event.u.exit.run = app->run;
+    if (!fails) {
+        int rc = begin(sim, component);
+        return rc ? rc : input(sim, &event);
+    }
+    event.u.exit.reason = PLEAT_REASON_START_SYSTEM;
+    app->stage = APP_WAITING;
+    sim->active--;
+    int rc = input(sim, &event);
+    return rc ? rc : retire(sim, component);
+}
+
+int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size)
+{
+    struct app *app = &sim->apps.items[component];
+    struct site *site = &sim->sites[sim->view->components[component].site];
+    app->run = run;
+    app->resize = 0;
+    app->size = size;
+    app->site = sim->view->components[component].site;
+    app->stage = APP_STARTING;
+    sim->active++;
+    sim->last_us = sim->now_us;
+    if (site->instant) {
+        app->decided_us = sim->now_us;
+        return begin(sim, component);
+    }
+    int64_t delay = site_delay(site, &site->spec->start);
+    if (delay > 0)
+        return set_timer(sim, TIMER_APP, component, 0, sim->now_us + delay, &app->timer);
+    return started(sim, component);
+}
+
+static int end(struct sim *sim, uint32_t component, int32_t signal)
+{
+    struct app *app = &sim->apps.items[component];
+    bool ran = app->stage != APP_STARTING;
+    stop_timer(sim, &app->timer);
+    stop_timer(sim, &app->adapt_timer);
+    app->stage = APP_WAITING;
+    app->resize = 0;
+    sim->active--;
+    int rc = 0;
+    if (ran) {
+        struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
+        count_area(sim, app);
+        work_finish(sim, app);
+        int64_t run_us = sim->now_us - app->begun_us;
+        outcome->average = run_us > 0 ? (float)(app->area / (double)run_us) : (float)app->size;
+        outcome->end_us = sim->now_us;
+        if (sim->now_us > sim->totals->end_us)
+            sim->totals->end_us = sim->now_us;
+        rc = changed(sim, app, app->size, 0, 0);
+    }
+    if (rc)
+        return rc;
+    struct pleat_event event = app_event(sim, PLEAT_EV_EXITED, component);
+    event.u.exit.run = app->run;
+    event.u.exit.signal = signal;
+    event.u.exit.reason = PLEAT_REASON_EXIT;
+    rc = input(sim, &event);
+    return rc ? rc : retire(sim, component);
+}
+
+int app_kill(struct sim *sim, uint32_t component, uint64_t run)
+{
+    struct app *app = &sim->apps.items[component];
+    return app->stage >= APP_STARTING && app->run == run ? end(sim, component, 9) : 0;
+}
+
+int app_milestone(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    if (app->stage == APP_STARTING)
+        return started(sim, component);
+    if (sim->now_us >= app->end_us)
+        return end(sim, component, 0);
+    if (sim->now_us >= app->kill_us) {
+        app->killed = true;
+        return end(sim, component, 9);
+    }
+    const struct pleat_phase *phase = next_phase(sim, app);
+    int rc = phase ? enter_phase(sim, component, phase) : 0;
+    return rc ? rc : schedule(sim, component);
+}
+
+/* ---- resizing ---- */
+
+/* The end of the first of its equal parts of work that is not over; within a microsecond of one
+ * it is there. PLEAT_NEVER: that is the end of its work. */
+static int64_t next_part(const struct sim *sim, const struct app *app, int32_t parts)
+{
+    double computed = app->duration > 0 ? (double)(sim->now_us - app->since_us) / app->duration : 1;
+    double done = 1 - app->left + computed;
+    double tolerance = app->duration > 0 ? 1 / app->duration : 0;
+    double part = ceil((done - tolerance) * parts);
+    if (part >= parts)
+        return PLEAT_NEVER;
+    int64_t at = time_of(app, 1 - part / parts);
+    return at > sim->now_us ? at : sim->now_us;
+}
+
+static int64_t next_adaptation_point(const struct sim *sim, const struct app *app)
+{
+    const struct pleat_app *model = model_of(sim, app);
+    if (model->adapt_us > 0) {
+        int64_t passed = sim->now_us - app->begun_us;
+        return app->begun_us + (passed + model->adapt_us - 1) / model->adapt_us * model->adapt_us;
+    }
+    return model->iterations > 0 && app->size > 0 ? next_part(sim, app, model->iterations)
+                                                  : sim->now_us;
+}
+
+static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
+{
+    struct app *app = &sim->apps.items[component];
+    struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
+    int32_t from = app->size, to = app->target;
+    const uint16_t kinds[] = {PLEAT_EV_APPLIED, PLEAT_EV_VACATED};
+    int answers = to < from && !sim->sites[app->site].instant ? 2 : 1;
+    uint64_t resize = app->resize;
+    count_area(sim, app);
+    app->stage = APP_COMPUTING;
+    app->since_us = sim->now_us;
+    app->size = to;
+    app->resize = 0;
+    outcome->grown += to > from;
+    outcome->shrunk += to < from;
+    sim->totals->grows += to > from;
+    sim->totals->shrinks += to < from;
+    sim->totals->stood_us += (double)stood_us * (to > from ? to : from);
+    int rc = 0;
+    if (model_of(sim, app)->component > 0)
+        rc = work_resize(sim, app, from, to);
+    else if (to > 0)
+        app->duration = duration_at(sim, app);
+    if (!rc)
+        rc = changed(sim, app, from, to, stood_us);
+    for (int i = 0; !rc && i < answers; i++) {
+        struct pleat_event event = app_event(sim, kinds[i], component);
+        event.u.change.resize = resize;
+        event.u.change.processors = event.u.change.processes = to;
+        rc = input(sim, &event);
+    }
+    if (!rc)
+        rc = want_minimum(sim, component);
+    return rc ? rc : schedule(sim, component);
+}
+
+int app_adapt(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    const struct pleat_app *model = model_of(sim, app);
+    if (app->stage == APP_STANDING)
+        return applied(sim, component, model->component > 0 ? 0 : sim->now_us - app->since_us);
+    int64_t cost = pleat_workload_resize_time(sim->workload, model, app->size, app->target);
+    account(sim, app);
+    if (cost <= 0)
+        return applied(sim, component, 0);
+    app->stage = APP_STANDING;
+    int rc = set_timer(sim, TIMER_ADAPT, component, 0, sim->now_us + cost, &app->adapt_timer);
+    return rc ? rc : schedule(sim, component);
+}
+
+int app_resize(struct sim *sim, const struct pleat_effect *effect)
+{
+    uint32_t component = effect->component;
+    struct app *app = &sim->apps.items[component];
+    const struct pleat_component *record = &sim->view->components[component];
+    if (app->stage != APP_COMPUTING || app->run != effect->u.change.run ||
+        record->resize == PLEAT_NONE)
+        return 0; /* it has ended meanwhile */
+    app->resize = effect->id;
+    app->target = effect->u.change.processors;
+    app->offered = effect->u.change.offered;
+    app->mandatory = effect->flags & PLEAT_MANDATORY;
+    app->decided_us = pleat_core_resize(sim->core, record->resize)->begun_us;
+    int64_t at = next_adaptation_point(sim, app);
+    if (at <= sim->now_us)
+        return app_adapt(sim, component);
+    return at == PLEAT_NEVER ? 0 : set_timer(sim, TIMER_ADAPT, component, 0, at, &app->adapt_timer);
+}
+
+int app_withdraw(struct sim *sim, uint32_t component, uint64_t resize)
+{
+    struct app *app = &sim->apps.items[component];
+    if (app->resize != resize || app->stage != APP_COMPUTING)
+        return 0; /* it is too late: the change is being made */
+    stop_timer(sim, &app->adapt_timer);
+    app->resize = 0;
+    struct pleat_event event = app_event(sim, PLEAT_EV_WITHDRAWN, component);
+    event.u.change.resize = resize;
+    event.u.change.processors = event.u.change.processes = app->size;
+    return input(sim, &event);
+}

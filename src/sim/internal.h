@@ -1,0 +1,179 @@
+/* internal.h - a run of the simulator, shared by its files.
+ *
+ * Everything that waits for a time is in one heap. What the core asks for is answered at once by an
+ * input, or by a timer that gives the input later. An application's record is found by its
+ * component's index, which the core uses again once the component was forgotten: there are as many
+ * records as jobs are alive at a time.
+ */
+#ifndef PLEAT_SIM_INTERNAL_H
+#define PLEAT_SIM_INTERNAL_H
+
+#include "base/heap.h"
+#include "base/random.h"
+#include "sim/sim.h"
+
+enum timer_kind {
+    TIMER_APP,        /* component: see milestone() in app.c */
+    TIMER_ADAPT,      /* component: an adaptation point, or the end of standing still at one */
+    TIMER_CLAIM,      /* claim: it is there */
+    TIMER_RELEASE,    /* claim: it is the site's again */
+    TIMER_JOIN,       /* site, as all below */
+    TIMER_LEAVE,      /* */
+    TIMER_FAILURE,    /* the next node goes down */
+    TIMER_REPAIR,     /* a node comes back */
+    TIMER_TRACE,      /* the next point of the background load */
+    TIMER_LOCAL,      /* a local user's job comes */
+    TIMER_LOCAL_ENDED /* it goes; extra: its processors */
+};
+
+enum app_stage {
+    APP_GONE,    /* no job has this record */
+    APP_WAITING, /* no processes */
+    APP_STARTING,
+    APP_COMPUTING,
+    APP_STANDING /* still, to change its size */
+};
+
+struct app {
+    uint64_t run;    /* the core's number of this start */
+    uint64_t resize; /* told, not yet applied; 0: none */
+    double left;     /* of its work, 1 at the start, as of since_us */
+    double duration; /* microseconds that all of its work takes at the present size */
+    double area;     /* processor-microseconds of this run, as of sized_us */
+    int64_t since_us;
+    int64_t sized_us;
+    int64_t begun_us;   /* adaptation points are counted from here */
+    int64_t end_us;     /* of its work; PLEAT_NEVER while it stands still */
+    int64_t kill_us;    /* at its estimate; PLEAT_NEVER */
+    int64_t decided_us; /* its start, or the resize under way */
+    size_t job;
+    int32_t size, target, offered;
+    uint32_t site;
+    uint32_t timer, adapt_timer; /* PLEAT_HEAP_NONE */
+    uint32_t phase;              /* the next one, from the job's application's first */
+    int32_t wanted_minimum;      /* refused until it has grown so far; 0: none */
+    uint32_t wave;               /* component-and-work: the oldest; PLEAT_NONE */
+    int32_t completed;           /* of the work, by waves */
+    uint8_t stage;
+    bool mandatory, killed;
+};
+
+PLEAT_ARRAY(apps, struct app);
+
+struct wave { /* components that began their present piece of work at the same time */
+    int64_t began_us;
+    int32_t count;
+    uint32_t next; /* a later one of the same application, or the next free record */
+};
+
+PLEAT_ARRAY(waves, struct wave);
+
+struct claim_timer {
+    uint64_t claim;
+    uint32_t timer;
+};
+
+PLEAT_ARRAY(claim_timers, struct claim_timer);
+PLEAT_ARRAY(local_jobs, int32_t);
+PLEAT_ARRAY(claim_list, uint32_t);
+
+struct site {
+    const struct pleat_sim_site *spec;
+    struct pleat_random delays, failures, load; /* apart, so that one does not change another */
+    int64_t counted_us;                         /* totals are counted up to here */
+    double capacity_us, background_us;
+    size_t trace_next;
+    struct local_jobs waiting; /* sizes of local jobs that found too little, from `first` on */
+    size_t first;
+    int32_t down;       /* nodes */
+    int32_t wanted;     /* what local users want by the trace */
+    int32_t local;      /* processors that they have */
+    int32_t local_lost; /* of jobs whose TIMER_LOCAL_ENDED is still to come: died with a node */
+    int32_t background; /* as last told to the core */
+    uint32_t failure_timer;
+    bool instant;       /* the core need not ask it */
+    bool present, left; /* neither: it has not joined yet */
+};
+
+struct sim {
+    const struct pleat_workload *workload;
+    const struct pleat_sim_options *options;
+    struct pleat_sim_outcome *outcomes;
+    struct pleat_sim_totals *totals;
+    struct pleat_error *err;
+    struct pleat_core *core;
+    const struct pleat_view *view;
+    struct pleat_heap timers;
+    struct pleat_effects effects;
+    struct pleat_events decisions;
+    struct apps apps; /* by component */
+    struct waves waves;
+    uint32_t free_wave;
+    struct claim_timers claims; /* by claim; empty where all sites are instant */
+    struct claim_list struck;   /* scratch of site.c */
+    struct site *sites;
+    uint32_t site_count;
+    bool watches_decisions; /* decisions tell what effects do not */
+    bool crowded;           /* local users wait for processors, or might */
+    int64_t now_us;
+    int64_t last_us;                /* when something happened to a job */
+    size_t next_job, ended, active; /* active: processes there, or on their way */
+    size_t report_at;
+};
+
+/* ---- sim.c ---- */
+int nomem(struct sim *sim);
+/* Applies an input, or finds that it comes too late; its effects wait in sim->effects. */
+int input(struct sim *sim, const struct pleat_event *event);
+/* The same, but that the core refuses it is no error: the core's code, without a text. */
+int try_input(struct sim *sim, const struct pleat_event *event);
+/* If a component has come to its end, its job's outcome is known, and its record free. */
+int retire(struct sim *sim, uint32_t component);
+/* Tells who wants to know that a job's partition changed. */
+int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, int64_t stood_us);
+int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra, int64_t at_us,
+              uint32_t *handle);
+void stop_timer(struct sim *sim, uint32_t *handle);
+
+/* ---- app.c ---- */
+int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size);
+int app_resize(struct sim *sim, const struct pleat_effect *effect);
+int app_withdraw(struct sim *sim, uint32_t component, uint64_t resize);
+int app_kill(struct sim *sim, uint32_t component, uint64_t run);
+int app_milestone(struct sim *sim, uint32_t component);
+int app_adapt(struct sim *sim, uint32_t component);
+
+/* ---- work.c: component-and-work applications ---- */
+int work_begin(struct sim *sim, struct app *app);
+int work_resize(struct sim *sim, struct app *app, int32_t from, int32_t to);
+/* When the last of its work will be done at the present size. */
+int64_t work_end(const struct sim *sim, const struct app *app);
+void work_finish(struct sim *sim, struct app *app);
+
+/* ---- site.c ---- */
+int sites_create(struct sim *sim);
+int sites_begin(struct sim *sim);
+void sites_destroy(struct sim *sim);
+/* Draws a time; 0 for a delay that is none. */
+int64_t site_delay(struct site *site, const struct pleat_delay *delay);
+/* Does what its failure model gives a probability go wrong this time? */
+bool site_fails(struct site *site, enum pleat_failure_kind kind);
+int site_claim(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
+int site_release(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
+int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra);
+/* Local users take what is free, before the policies see it. */
+int sites_serve(struct sim *sim);
+/* Capacity and background load so far, into the totals. */
+void sites_count(struct sim *sim);
+
+static inline const struct pleat_workload_job *job_of(const struct sim *sim, const struct app *app)
+{
+    return &sim->workload->jobs.items[app->job];
+}
+
+static inline const struct pleat_app *model_of(const struct sim *sim, const struct app *app)
+{
+    return &sim->workload->apps.items[job_of(sim, app)->app];
+}
+
+#endif

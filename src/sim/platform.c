@@ -1,0 +1,18 @@
+#include "sim/platform.h"
+
+#include <stdio.h>
+
+int pleat_platform_add(struct pleat_platform *platform, const char *name, int32_t processors)
+{
+    struct pleat_sim_site site = {
+        .nodes = processors, .slots = 1, .speed = 1, .leaves_us = PLEAT_NEVER};
+    snprintf(site.name, sizeof(site.name), "%s", name);
+    return pleat_array_push(&platform->sites, site);
+}
+
+void pleat_platform_finish(struct pleat_platform *platform)
+{
+    for (size_t s = 0; s < platform->sites.count; s++)
+        pleat_array_finish(&platform->sites.items[s].trace);
+    pleat_array_finish(&platform->sites);
+}

@@ -1,0 +1,528 @@
+/* Simulated sites: claims and their delays, local users, nodes that fail, joining and leaving.
+ *
+ * Capacity is what a site has when all is well. Nodes that are down, and all of a site that has not
+ * joined, count as background: so a job that fits when they are back waits for them. A site that
+ * has left has a capacity of 0.
+ *
+ * Local users take only what nobody has: not from Pleat's jobs, nor Pleat from them. Those of the
+ * model queue at their site, first come, first served, and are served before Pleat decides; a trace
+ * that asks for more than is free gets what is free, and the rest as it becomes free.
+ *
+ * Sites say nothing about where claims are. A node that fails is taken to hold what lies in its
+ * part of all slots, when the claims (in the order of their records), the local users and the free
+ * ones are laid out on the nodes that are up; every slot has the same chance. */
+#include <math.h>
+
+#include "sim/internal.h"
+
+static const double two_pi = 6.283185307179586476925;
+
+/* ---- chance ---- */
+
+static int64_t exponential(struct pleat_random *random, double mean_us)
+{
+    double drawn = -log(1 - pleat_random_unit(random)) * mean_us;
+    return drawn < 1 ? 1 : drawn < 1e18 ? llround(drawn) : INT64_C(1000000000000000000);
+}
+
+int64_t site_delay(struct site *site, const struct pleat_delay *delay)
+{
+    if (delay->spread_us == 0)
+        return delay->mean_us;
+    double radius = sqrt(-2 * log(1 - pleat_random_unit(&site->delays)));
+    double normal = radius * cos(two_pi * pleat_random_unit(&site->delays));
+    int64_t drawn = delay->mean_us + llround(normal * (double)delay->spread_us);
+    return drawn > 0 ? drawn : 0;
+}
+
+bool site_fails(struct site *site, enum pleat_failure_kind kind)
+{
+    const struct pleat_failure *failure = &site->spec->failure;
+    return failure->kind == kind && pleat_random_unit(&site->failures) < failure->probability;
+}
+
+/* ---- what is there ---- */
+
+static int32_t capacity_of(const struct pleat_sim_site *spec)
+{
+    return spec->nodes * spec->slots;
+}
+
+static int32_t up(const struct site *site)
+{
+    return site->present ? (site->spec->nodes - site->down) * site->spec->slots : 0;
+}
+
+static void count(struct sim *sim, struct site *site)
+{
+    double passed = (double)(sim->now_us - site->counted_us);
+    site->capacity_us += passed * up(site);
+    site->background_us += passed * site->local;
+    site->counted_us = sim->now_us;
+}
+
+void sites_count(struct sim *sim)
+{
+    sim->totals->capacity_us = sim->totals->background_us = 0;
+    for (uint32_t s = 0; s < sim->site_count; s++) {
+        count(sim, &sim->sites[s]);
+        sim->totals->capacity_us += sim->sites[s].capacity_us;
+        sim->totals->background_us += sim->sites[s].background_us;
+    }
+}
+
+static int tell_site(struct sim *sim, uint32_t index, int32_t capacity)
+{
+    const struct site *site = &sim->sites[index];
+    struct pleat_event event = {.time_us = sim->now_us,
+                                .kind = PLEAT_EV_SITE,
+                                .flags = site->instant ? PLEAT_SITE_INSTANT : 0,
+                                .component = index,
+                                .u.site = {.capacity = capacity,
+                                           .threshold = site->spec->threshold,
+                                           .background = site->background}};
+    return input(sim, &event);
+}
+
+/* After every change of what is up or in local use, which count() must precede. */
+static int tell_background(struct sim *sim, uint32_t index)
+{
+    struct site *site = &sim->sites[index];
+    int32_t background = capacity_of(site->spec) - up(site) + site->local;
+    if (background == site->background || site->left)
+        return 0;
+    site->background = background;
+    struct pleat_event event = {.time_us = sim->now_us,
+                                .kind = PLEAT_EV_BACKGROUND,
+                                .component = index,
+                                .u.site = {.background = background}};
+    return input(sim, &event);
+}
+
+/* ---- local users ---- */
+
+static int32_t vacant(const struct sim *sim, uint32_t index)
+{
+    const struct site *site = &sim->sites[index];
+    int32_t left = up(site) - site->local - sim->view->sites[index].held;
+    return left > 0 ? left : 0;
+}
+
+static int serve_trace(struct sim *sim, uint32_t index)
+{
+    struct site *site = &sim->sites[index];
+    int32_t most = site->local + vacant(sim, index);
+    int32_t local = site->wanted < most ? site->wanted : most;
+    if (local == site->local)
+        return 0;
+    count(sim, site);
+    site->local = local;
+    return tell_background(sim, index);
+}
+
+static int serve_queue(struct sim *sim, uint32_t index)
+{
+    struct site *site = &sim->sites[index];
+    int rc = 0;
+    count(sim, site);
+    while (!rc && site->first < site->waiting.count &&
+           site->waiting.items[site->first] <= vacant(sim, index)) {
+        int32_t size = site->waiting.items[site->first++];
+        int64_t ends = sim->now_us + exponential(&site->load, (double)site->spec->load_run_us);
+        uint32_t handle = PLEAT_HEAP_NONE;
+        site->local += size;
+        rc = set_timer(sim, TIMER_LOCAL_ENDED, index, (uint32_t)size, ends, &handle);
+    }
+    if (site->first == site->waiting.count)
+        site->first = site->waiting.count = 0;
+    return rc ? rc : tell_background(sim, index);
+}
+
+int sites_serve(struct sim *sim)
+{
+    int rc = 0;
+    for (uint32_t s = 0; !rc && s < sim->site_count; s++) {
+        const struct site *site = &sim->sites[s];
+        if (!site->present)
+            continue;
+        if (site->spec->trace.count > 0)
+            rc = serve_trace(sim, s);
+        else if (site->waiting.count > 0)
+            rc = serve_queue(sim, s);
+    }
+    return rc;
+}
+
+static int next_trace_point(struct sim *sim, uint32_t index)
+{
+    struct site *site = &sim->sites[index];
+    const struct pleat_load_points *trace = &site->spec->trace;
+    while (site->trace_next < trace->count && trace->items[site->trace_next].at_us <= sim->now_us)
+        site->wanted = trace->items[site->trace_next++].processors;
+    uint32_t handle = PLEAT_HEAP_NONE;
+    return site->trace_next < trace->count
+               ? set_timer(sim, TIMER_TRACE, index, 0, trace->items[site->trace_next].at_us,
+                           &handle)
+               : 0;
+}
+
+static int next_local_job(struct sim *sim, uint32_t index)
+{
+    struct site *site = &sim->sites[index];
+    uint32_t handle = PLEAT_HEAP_NONE;
+    int64_t at = sim->now_us + exponential(&site->load, (double)site->spec->load_gap_us);
+    return set_timer(sim, TIMER_LOCAL, index, 0, at, &handle);
+}
+
+static int local_job_comes(struct sim *sim, uint32_t index)
+{
+    struct site *site = &sim->sites[index];
+    int32_t size =
+        1 + (int32_t)pleat_random_below(&site->load, (uint64_t)site->spec->load_processors);
+    if (pleat_array_push(&site->waiting, size))
+        return nomem(sim);
+    return next_local_job(sim, index);
+}
+
+static int local_job_goes(struct sim *sim, uint32_t index, int32_t size)
+{
+    struct site *site = &sim->sites[index];
+    int32_t lost = size < site->local_lost ? size : site->local_lost;
+    count(sim, site);
+    site->local_lost -= lost;
+    site->local -= size - lost;
+    return tell_background(sim, index);
+}
+
+/* ---- failures ---- */
+
+/* The time to the first failure of all nodes that are up: without memory, so it may be drawn anew
+ * whenever their number changes. */
+static int next_failure(struct sim *sim, uint32_t index)
+{
+    struct site *site = &sim->sites[index];
+    int32_t nodes = site->spec->nodes - site->down;
+    if (site->spec->failure.kind != PLEAT_FAILURE_NODE || !site->present || nodes == 0) {
+        stop_timer(sim, &site->failure_timer);
+        return 0;
+    }
+    double mean_us = (double)site->spec->failure.between_us / nodes;
+    return set_timer(sim, TIMER_FAILURE, index, 0,
+                     sim->now_us + exponential(&site->failures, mean_us), &site->failure_timer);
+}
+
+static int lose(struct sim *sim, uint32_t index)
+{
+    const struct pleat_claim *claim = pleat_core_claim(sim->core, index);
+    uint32_t owner = claim->component;
+    if (claim->state == PLEAT_CLAIM_FREE)
+        return 0; /* its job had another claim there, and has ended */
+    struct pleat_event event = {.time_us = sim->now_us,
+                                .kind = PLEAT_EV_LOST,
+                                .component = index,
+                                .u.claim = {.claim = claim->id, .count = claim->count}};
+    int rc = input(sim, &event);
+    return rc ? rc : retire(sim, owner);
+}
+
+/* All claims of a site with a slot from `first` to before `end` are lost. */
+static int strike(struct sim *sim, uint32_t index, int64_t first, int64_t end)
+{
+    int64_t at = 0;
+    int rc = 0;
+    sim->struck.count = 0;
+    for (uint32_t c = 0; c < pleat_core_claim_count(sim->core); c++) {
+        const struct pleat_claim *claim = pleat_core_claim(sim->core, c);
+        if (claim->state == PLEAT_CLAIM_FREE || claim->site != index)
+            continue;
+        if (at < end && at + claim->count > first && pleat_array_push(&sim->struck, c))
+            return nomem(sim);
+        at += claim->count;
+    }
+    for (size_t i = 0; !rc && i < sim->struck.count; i++)
+        rc = lose(sim, sim->struck.items[i]);
+    return rc;
+}
+
+/* Of local users, who lie behind the claims. */
+static void strike_local(const struct sim *sim, uint32_t index, int64_t first, int64_t end)
+{
+    struct site *site = &sim->sites[index];
+    int64_t held = sim->view->sites[index].held, behind = held + site->local;
+    int64_t from = first > held ? first : held, to = end < behind ? end : behind;
+    if (to <= from)
+        return;
+    site->local -= (int32_t)(to - from);
+    if (site->spec->trace.count == 0)
+        site->local_lost += (int32_t)(to - from);
+}
+
+static int node_fails(struct sim *sim, uint32_t index)
+{
+    struct site *site = &sim->sites[index];
+    uint64_t node = pleat_random_below(&site->failures, (uint64_t)(site->spec->nodes - site->down));
+    int64_t first = (int64_t)node * site->spec->slots, end = first + site->spec->slots;
+    int64_t repaired =
+        sim->now_us + exponential(&site->failures, (double)site->spec->failure.repair_us);
+    uint32_t handle = PLEAT_HEAP_NONE;
+    count(sim, site);
+    strike_local(sim, index, first, end);
+    site->down++;
+    int rc = tell_background(sim, index);
+    if (!rc)
+        rc = strike(sim, index, first, end);
+    if (!rc)
+        rc = set_timer(sim, TIMER_REPAIR, index, 0, repaired, &handle);
+    return rc ? rc : next_failure(sim, index);
+}
+
+static int node_is_repaired(struct sim *sim, uint32_t index)
+{
+    struct site *site = &sim->sites[index];
+    count(sim, site);
+    site->down--;
+    int rc = tell_background(sim, index);
+    return rc ? rc : next_failure(sim, index);
+}
+
+/* ---- joining and leaving ---- */
+
+static int joins(struct sim *sim, uint32_t index)
+{
+    struct site *site = &sim->sites[index];
+    count(sim, site);
+    site->present = true;
+    int rc = tell_background(sim, index);
+    if (!rc && site->spec->trace.count > 0)
+        rc = next_trace_point(sim, index);
+    else if (!rc && site->spec->load_gap_us > 0)
+        rc = next_local_job(sim, index);
+    return rc ? rc : next_failure(sim, index);
+}
+
+static int leaves(struct sim *sim, uint32_t index)
+{
+    struct site *site = &sim->sites[index];
+    count(sim, site);
+    site->present = false;
+    site->left = true;
+    site->local_lost += site->local;
+    site->local = site->background = 0;
+    site->first = site->waiting.count = 0;
+    stop_timer(sim, &site->failure_timer);
+    int rc = tell_site(sim, index, 0);
+    return rc ? rc : strike(sim, index, 0, INT64_MAX);
+}
+
+/* ---- claims ---- */
+
+static int claim_timer(struct sim *sim, enum timer_kind kind, uint32_t claim, uint64_t id,
+                       int64_t delay)
+{
+    while (sim->claims.count <= claim) {
+        struct claim_timer fresh = {.timer = PLEAT_HEAP_NONE};
+        if (pleat_array_push(&sim->claims, fresh))
+            return nomem(sim);
+    }
+    struct claim_timer *timer = &sim->claims.items[claim];
+    stop_timer(sim, &timer->timer); /* what was asked before is not wanted any more */
+    timer->claim = id;
+    return set_timer(sim, kind, claim, 0, sim->now_us + delay, &timer->timer);
+}
+
+static int claimed(struct sim *sim, uint32_t index, uint64_t id)
+{
+    const struct pleat_claim *claim = pleat_core_claim(sim->core, index);
+    uint32_t owner = claim->component;
+    if (claim->id != id || claim->state != PLEAT_CLAIM_REQUESTED)
+        return 0;
+    bool fails = site_fails(&sim->sites[claim->site], PLEAT_FAILURE_CLAIM);
+    struct pleat_event event = {.time_us = sim->now_us,
+                                .kind = fails ? PLEAT_EV_CLAIM_FAILED : PLEAT_EV_CLAIMED,
+                                .component = index,
+                                .u.claim = {.claim = id, .count = claim->count}};
+    if (fails)
+        event.u.claim.reason = PLEAT_REASON_CLAIM_REFUSED;
+    int rc = input(sim, &event);
+    return rc ? rc : retire(sim, owner);
+}
+
+static int released(struct sim *sim, uint32_t index, uint64_t id)
+{
+    const struct pleat_claim *claim = pleat_core_claim(sim->core, index);
+    uint32_t owner = claim->component;
+    if (claim->id != id || claim->state != PLEAT_CLAIM_RELEASING)
+        return 0; /* lost meanwhile */
+    struct pleat_event event = {.time_us = sim->now_us,
+                                .kind = PLEAT_EV_RELEASED,
+                                .component = index,
+                                .u.claim = {.claim = id, .count = claim->count}};
+    int rc = input(sim, &event);
+    return rc ? rc : retire(sim, owner);
+}
+
+int site_claim(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site)
+{
+    int64_t delay = site_delay(&sim->sites[site], &sim->sites[site].spec->claim);
+    return delay > 0 ? claim_timer(sim, TIMER_CLAIM, claim, id, delay) : claimed(sim, claim, id);
+}
+
+int site_release(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site)
+{
+    int64_t delay = site_delay(&sim->sites[site], &sim->sites[site].spec->release);
+    return delay > 0 ? claim_timer(sim, TIMER_RELEASE, claim, id, delay) : released(sim, claim, id);
+}
+
+int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra)
+{
+    switch (kind) {
+    case TIMER_CLAIM:
+        sim->claims.items[index].timer = PLEAT_HEAP_NONE;
+        return claimed(sim, index, sim->claims.items[index].claim);
+    case TIMER_RELEASE:
+        sim->claims.items[index].timer = PLEAT_HEAP_NONE;
+        return released(sim, index, sim->claims.items[index].claim);
+    case TIMER_JOIN:
+        return joins(sim, index);
+    case TIMER_LEAVE:
+        return leaves(sim, index);
+    case TIMER_FAILURE:
+        sim->sites[index].failure_timer = PLEAT_HEAP_NONE;
+        return node_fails(sim, index);
+    case TIMER_REPAIR:
+        return node_is_repaired(sim, index);
+    case TIMER_LOCAL_ENDED:
+        return local_job_goes(sim, index, (int32_t)extra);
+    case TIMER_TRACE:
+        return sim->sites[index].present ? next_trace_point(sim, index) : 0;
+    default:
+        return sim->sites[index].present ? local_job_comes(sim, index) : 0;
+    }
+}
+
+/* ---- from beginning to end ---- */
+
+static bool delay_is_sound(const struct pleat_delay *delay)
+{
+    return delay->mean_us >= 0 && delay->spread_us >= 0 && delay->mean_us < PLEAT_NEVER / 16 &&
+           delay->spread_us < PLEAT_NEVER / 64;
+}
+
+static bool trace_is_sound(const struct pleat_load_points *trace)
+{
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->items[i].processors < 0 ||
+            (i > 0 && trace->items[i].at_us < trace->items[i - 1].at_us))
+            return false;
+    return true;
+}
+
+static bool failure_is_sound(const struct pleat_failure *failure)
+{
+    switch (failure->kind) {
+    case PLEAT_FAILURE_NONE:
+        return true;
+    case PLEAT_FAILURE_NODE:
+        return failure->between_us > 0 && failure->repair_us >= 0;
+    default:
+        return failure->probability >= 0 && failure->probability < 1;
+    }
+}
+
+/* NULL, or what is wrong. */
+static const char *fault_of(const struct pleat_sim_site *spec)
+{
+    if (spec->nodes < 1 || spec->slots < 1 ||
+        (int64_t)spec->nodes * spec->slots >= PLEAT_SIZE_MAX || spec->threshold < 0)
+        return "nodes and slots are at least 1, with fewer than 16777216 slots in all; the "
+               "threshold is at least 0";
+    if (!(spec->speed > 0 && spec->speed <= 1e6))
+        return "the speed is above 0, at most 1000000";
+    if (!delay_is_sound(&spec->claim) || !delay_is_sound(&spec->start) ||
+        !delay_is_sound(&spec->release))
+        return "delays and their spreads are at least 0";
+    if (!failure_is_sound(&spec->failure))
+        return "nodes fail after more than 0 seconds; a probability of failures is at least 0, "
+               "and below 1";
+    if (!trace_is_sound(&spec->trace))
+        return "the background load is at least 0, at times that do not go back";
+    if (spec->load_gap_us < 0 ||
+        (spec->load_gap_us > 0 && (spec->load_run_us < 1 || spec->load_processors < 1 ||
+                                   spec->load_processors > spec->nodes * spec->slots)))
+        return "jobs of local users run for more than 0 seconds on 1 processor to all of the "
+               "site's";
+    if (spec->leaves_us <= spec->joins_us)
+        return "it leaves before it joins";
+    return NULL;
+}
+
+static bool is_instant(const struct pleat_sim_site *spec)
+{
+    const struct pleat_delay *delays[] = {&spec->claim, &spec->start, &spec->release};
+    for (size_t i = 0; i < 3; i++)
+        if (delays[i]->mean_us > 0 || delays[i]->spread_us > 0)
+            return false;
+    return spec->failure.kind == PLEAT_FAILURE_NONE || spec->failure.kind == PLEAT_FAILURE_NODE;
+}
+
+int sites_create(struct sim *sim)
+{
+    const struct pleat_sim_sites *specs = &sim->options->platform->sites;
+    if (specs->count == 0 || specs->count > PLEAT_SITES_MAX)
+        return pleat_error_set(sim->err, PLEAT_E_INVALID, "a platform has 1 to %d sites, not %zu",
+                               PLEAT_SITES_MAX, specs->count);
+    for (size_t s = 0; s < specs->count; s++) {
+        const char *fault = fault_of(&specs->items[s]);
+        if (fault)
+            return pleat_error_set(sim->err, PLEAT_E_INVALID, "site '%s': %s", specs->items[s].name,
+                                   fault);
+    }
+    sim->sites = calloc(specs->count, sizeof(*sim->sites));
+    if (!sim->sites)
+        return nomem(sim);
+    sim->site_count = (uint32_t)specs->count;
+    for (uint32_t s = 0; s < sim->site_count; s++) {
+        struct site *site = &sim->sites[s];
+        uint64_t seed = sim->options->seed * 0x9e3779b97f4a7c15u + (uint64_t)s * 4;
+        site->spec = &specs->items[s];
+        site->failure_timer = PLEAT_HEAP_NONE;
+        site->counted_us = sim->now_us;
+        site->instant = is_instant(site->spec);
+        sim->watches_decisions |= !site->instant;
+        sim->crowded |= site->spec->trace.count > 0 || site->spec->load_gap_us > 0;
+        pleat_random_init(&site->delays, seed + 1);
+        pleat_random_init(&site->failures, seed + 2);
+        pleat_random_init(&site->load, seed + 3);
+    }
+    return 0;
+}
+
+int sites_begin(struct sim *sim)
+{
+    int rc = 0;
+    for (uint32_t s = 0; !rc && s < sim->site_count; s++) {
+        struct site *site = &sim->sites[s];
+        uint32_t join = PLEAT_HEAP_NONE, leave = PLEAT_HEAP_NONE;
+        site->left = site->spec->leaves_us <= sim->now_us;
+        site->background = site->left ? 0 : capacity_of(site->spec);
+        rc = tell_site(sim, s, site->background);
+        if (rc || site->left)
+            continue;
+        if (site->spec->leaves_us != PLEAT_NEVER)
+            rc = set_timer(sim, TIMER_LEAVE, s, 0, site->spec->leaves_us, &leave);
+        if (!rc && site->spec->joins_us > sim->now_us)
+            rc = set_timer(sim, TIMER_JOIN, s, 0, site->spec->joins_us, &join);
+        else if (!rc)
+            rc = joins(sim, s);
+    }
+    return rc;
+}
+
+void sites_destroy(struct sim *sim)
+{
+    for (uint32_t s = 0; s < sim->site_count; s++)
+        pleat_array_finish(&sim->sites[s].waiting);
+    free(sim->sites);
+    pleat_array_finish(&sim->claims);
+    pleat_array_finish(&sim->struck);
+}

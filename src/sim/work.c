@@ -1,0 +1,141 @@
+/* Component-and-work applications (Lammers' thesis, 2008: 5.4-5.5): the job is a number of
+ * components of one size, each of which does a piece of work, always as long, and then the next;
+ * the job ends when so many pieces are done. It shrinks by ending the components that began their
+ * pieces last: what those did is lost. Components that stay are not held up by a resize.
+ *
+ * Components are kept in waves that began at the same time. A wave goes on with the next piece even
+ * when enough are begun: those pieces are the last to be done, hence never change when enough are
+ * done, and the first to be given up. */
+#include <math.h>
+
+#include "sim/internal.h"
+
+/* Of one piece. */
+static int64_t duration_of(const struct sim *sim, const struct app *app)
+{
+    double speed = sim->sites[app->site].spec->speed;
+    int64_t duration = llround((double)job_of(sim, app)->run_us / speed);
+    return duration > 0 ? duration : 1;
+}
+
+static int32_t components_of(const struct sim *sim, const struct app *app, int32_t processors)
+{
+    return processors / model_of(sim, app)->component;
+}
+
+static int add(struct sim *sim, struct app *app, int32_t count)
+{
+    if (count <= 0)
+        return 0;
+    uint32_t index = sim->free_wave;
+    if (index == PLEAT_NONE) {
+        if (pleat_array_reserve(&sim->waves, 1))
+            return nomem(sim);
+        index = (uint32_t)sim->waves.count++;
+    } else {
+        sim->free_wave = sim->waves.items[index].next;
+    }
+    sim->waves.items[index] = (struct wave){sim->now_us, count, app->wave};
+    app->wave = index;
+    return 0;
+}
+
+static void unlink_wave(struct sim *sim, struct app *app, uint32_t index)
+{
+    uint32_t *link = &app->wave;
+    while (*link != index)
+        link = &sim->waves.items[*link].next;
+    *link = sim->waves.items[index].next;
+    sim->waves.items[index].next = sim->free_wave;
+    sim->free_wave = index;
+}
+
+static int64_t pieces_done(const struct sim *sim, const struct wave *wave, int64_t duration)
+{
+    return (sim->now_us - wave->began_us) / duration;
+}
+
+/* The wave that began its present piece last. */
+static uint32_t latest(const struct sim *sim, const struct app *app, int64_t duration)
+{
+    uint32_t found = PLEAT_NONE;
+    int64_t least = INT64_MAX;
+    for (uint32_t w = app->wave; w != PLEAT_NONE; w = sim->waves.items[w].next) {
+        int64_t since = (sim->now_us - sim->waves.items[w].began_us) % duration;
+        if (since < least) {
+            least = since;
+            found = w;
+        }
+    }
+    return found;
+}
+
+int work_begin(struct sim *sim, struct app *app)
+{
+    app->wave = PLEAT_NONE;
+    app->completed = 0;
+    return add(sim, app, components_of(sim, app, app->size));
+}
+
+int work_resize(struct sim *sim, struct app *app, int32_t from, int32_t to)
+{
+    int64_t duration = duration_of(sim, app);
+    int32_t more = components_of(sim, app, to) - components_of(sim, app, from);
+    for (int32_t fewer = -more; fewer > 0;) {
+        uint32_t index = latest(sim, app, duration);
+        struct wave *wave = &sim->waves.items[index];
+        int32_t gone = fewer < wave->count ? fewer : wave->count;
+        app->completed += gone * (int32_t)pieces_done(sim, wave, duration);
+        wave->count -= gone;
+        fewer -= gone;
+        if (wave->count == 0)
+            unlink_wave(sim, app, index);
+    }
+    return add(sim, app, more);
+}
+
+/* The first moment after `after` at which components end their present pieces; *count: how many. */
+static int64_t next_ending(const struct sim *sim, const struct app *app, int64_t duration,
+                           int64_t after, int64_t *count)
+{
+    int64_t next = PLEAT_NEVER;
+    for (uint32_t w = app->wave; w != PLEAT_NONE; w = sim->waves.items[w].next) {
+        const struct wave *wave = &sim->waves.items[w];
+        int64_t ends = wave->began_us + (pieces_done(sim, wave, duration) + 1) * duration;
+        if (ends <= after || ends > next)
+            continue;
+        *count = ends < next ? wave->count : *count + wave->count;
+        next = ends;
+    }
+    return next;
+}
+
+int64_t work_end(const struct sim *sim, const struct app *app)
+{
+    int64_t duration = duration_of(sim, app), components = 0;
+    int64_t left = model_of(sim, app)->work - app->completed;
+    for (uint32_t w = app->wave; w != PLEAT_NONE; w = sim->waves.items[w].next) {
+        const struct wave *wave = &sim->waves.items[w];
+        components += wave->count;
+        left -= wave->count * pieces_done(sim, wave, duration);
+    }
+    if (left <= 0)
+        return sim->now_us;
+    if (components == 0)
+        return PLEAT_NEVER;
+    /* in every such time all of them do one piece; then a part of them does the rest */
+    int64_t rounds = (left - 1) / components, at = sim->now_us;
+    left -= rounds * components;
+    while (left > 0) {
+        int64_t count = 0;
+        at = next_ending(sim, app, duration, at, &count);
+        left -= count;
+    }
+    return at + rounds * duration;
+}
+
+void work_finish(struct sim *sim, struct app *app)
+{
+    while (app->wave != PLEAT_NONE)
+        unlink_wave(sim, app, app->wave);
+}
