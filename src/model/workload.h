@@ -19,8 +19,10 @@
 enum pleat_speedup_kind {
     PLEAT_SPEEDUP_LINEAR, /* n processors are n times as fast */
     PLEAT_SPEEDUP_AMDAHL, /* a serial fraction gets no faster */
-    PLEAT_SPEEDUP_DOWNEY, /* average parallelism A, variance sigma (Downey 1997) */
-    PLEAT_SPEEDUP_TABLE,  /* measured run times; between sizes interpolated, beyond them constant */
+    PLEAT_SPEEDUP_DOWNEY, /* average parallelism A, variance sigma (Downey 1997, 2.2 and 2.3) */
+    PLEAT_SPEEDUP_TABLE,  /* measured run times: between two sizes linear in 1/processors (as the
+                           * sum of a serial and a parallel part is), constant above the largest
+                           * size, in inverse proportion below the smallest */
     PLEAT_SPEEDUP_KIND_COUNT
 };
 
@@ -43,7 +45,7 @@ struct pleat_resize_cost {
 
 /* An application: shared by any number of jobs. */
 struct pleat_app {
-    char name[32];
+    char name[32]; /* may be empty; no spaces, semicolons or control characters */
     struct pleat_speedup speedup;
     struct pleat_resize_cost cost;
     int64_t adapt_us;   /* time between adaptation points; 0: see iterations */
@@ -57,7 +59,7 @@ struct pleat_app {
     /* evolving: what it can use changes as it goes (rows of the workload's table of phases) */
     uint32_t first_phase, phase_count;
     /* component-and-work (002, 5.4): components of `component` processors each that run for the
-     * job's run time again and again, until `work` of them are done; shrinking loses what the
+     * job's run_us again and again, until `work` of them are done; shrinking loses what the
      * removed ones did */
     int32_t component, work; /* 0: not such an application */
 };
@@ -112,24 +114,48 @@ struct pleat_workload {
     int64_t origin_us; /* time 0 of the workload, since 1970; 0: unknown */
 };
 
+/* No time of a workload is above this (3,170 years), so that sums of a few never overflow. */
+#define PLEAT_WORKLOAD_TIME_MAX INT64_C(100000000000000000)
+
 void pleat_workload_finish(struct pleat_workload *workload);
 
-/* Appends app 0 of an empty workload. 0 or PLEAT_E_NOMEM. */
+/* Appends app 0 of an empty (zeroed) workload. 0 or PLEAT_E_NOMEM. */
 int pleat_workload_init(struct pleat_workload *workload) PLEAT_MUST_CHECK;
 
 /* Is every job one that can be run: sorted, limits in order, app and tables there, numbers that
- * make sense? PLEAT_E_INVALID: err names the job by its number, and the field. */
+ * make sense? PLEAT_E_INVALID: err names the job by its number (or the application by its index),
+ * and the field. All run times together must stay below 70,000 years, so that no schedule's clock
+ * overflows. */
 int pleat_workload_check(const struct pleat_workload *workload,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same of one application and of one job, whose order is not looked at; err names only the
+ * field. The job's application must have passed. */
+int pleat_workload_check_app(const struct pleat_workload *workload, const struct pleat_app *app,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_workload_check_job(const struct pleat_workload *workload,
+                             const struct pleat_workload_job *job,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Microseconds that a job takes from start to end on `partition` processors of speed 1 with
- * `processes` processes (= partition unless folded; ignored then), never resized. Exactly run_us at
- * its own size. */
+/* Microseconds that a job takes from start to end on `partition` processors (>= 1) of speed 1 with
+ * `processes` processes (ignored unless the job is folded), never resized. Exactly run_us at its
+ * own size.
+ *
+ * Unfolded: run_us f(processors) / f(partition), f being the speedup.
+ * Folded: P processes (`processes`, or the job's own where that is 0) run on min(partition, P)
+ * processors p. Assumed, as 004 has measurements only: alone on P processors they take T(P), which
+ * the busiest one decides; on p they take T(P) x spread x (1 + mpl_overhead (m - 1)), m being
+ * ceil(P / p) and spread
+ *   max(1, P / (p (1 + imbalance)))        with one queue: sharing evens the imbalance out, but no
+ *                                          process runs on two processors at a time;
+ *   (m + imbalance) / (1 + imbalance)      with local queues: the fullest processor, which has
+ *                                          m processes and the busiest among them, decides.
+ * Both are 1 at p = P. Component-and-work: run_us x ceil(work / floor(partition / component)), as
+ * run_us is that of a component; INFINITY where no component fits. */
 double pleat_workload_run_time(const struct pleat_workload *workload,
                                const struct pleat_workload_job *job, int32_t partition,
                                int32_t processes);
 
-/* Microseconds that a job stands still to change its size. */
+/* Microseconds that a job stands still to change its size (struct pleat_resize_cost). */
 int64_t pleat_workload_resize_time(const struct pleat_workload *workload,
                                    const struct pleat_app *app, int32_t from, int32_t to);
 

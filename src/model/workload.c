@@ -1,0 +1,376 @@
+#include "model/workload.h"
+
+#include <math.h>
+#include <string.h>
+
+void pleat_workload_finish(struct pleat_workload *workload)
+{
+    pleat_array_finish(&workload->jobs);
+    pleat_array_finish(&workload->apps);
+    pleat_array_finish(&workload->table);
+    pleat_array_finish(&workload->costs);
+    pleat_array_finish(&workload->phases);
+    memset(workload, 0, sizeof(*workload));
+}
+
+int pleat_workload_init(struct pleat_workload *workload)
+{
+    struct pleat_app rigid = {.speedup.kind = PLEAT_SPEEDUP_LINEAR};
+    return pleat_array_push(&workload->apps, rigid);
+}
+
+/* ---- run time ---- */
+
+/* Downey 1997, 2.2 (sigma up to 1) and 2.3 (above); n = 1 gives 1. */
+static double downey(double a, double sigma, double n)
+{
+    if (sigma <= 1) {
+        if (n <= a)
+            return a * n / (a + sigma * (n - 1) / 2);
+        if (n < 2 * a - 1)
+            return a * n / (sigma * (a - 0.5) + n * (1 - sigma / 2));
+        return a;
+    }
+    if (n < a + a * sigma - sigma)
+        return n * a * (sigma + 1) / (sigma * (n + a - 1) + a);
+    return a;
+}
+
+static double table_time(const struct pleat_table_row *rows, uint32_t count, double n)
+{
+    if (n <= rows[0].processors)
+        return (double)rows[0].run_us * rows[0].processors / n;
+    if (n >= rows[count - 1].processors)
+        return (double)rows[count - 1].run_us;
+    uint32_t low = 0, high = count - 1; /* low's size <= n < high's */
+    while (high - low > 1) {
+        uint32_t middle = (low + high) / 2;
+        if (rows[middle].processors <= n)
+            low = middle;
+        else
+            high = middle;
+    }
+    double here = 1.0 / rows[low].processors, there = 1.0 / rows[high].processors;
+    double share = (here - 1 / n) / (here - there);
+    return (double)rows[low].run_us + share * (double)(rows[high].run_us - rows[low].run_us);
+}
+
+/* The run time on n processors, in a unit of the application's own. */
+static double relative_time(const struct pleat_workload *workload,
+                            const struct pleat_speedup *speedup, int32_t n)
+{
+    switch (speedup->kind) {
+    case PLEAT_SPEEDUP_AMDAHL:
+        return speedup->serial + (1 - speedup->serial) / n;
+    case PLEAT_SPEEDUP_DOWNEY:
+        return 1 / downey(speedup->parallelism, speedup->sigma, n);
+    case PLEAT_SPEEDUP_TABLE:
+        return table_time(workload->table.items + speedup->first, speedup->count, n);
+    default:
+        return 1.0 / n;
+    }
+}
+
+static double folded_time(const struct pleat_workload *workload, const struct pleat_app *app,
+                          int32_t partition, int32_t processes)
+{
+    double alone = relative_time(workload, &app->speedup, processes);
+    if (partition >= processes)
+        return alone;
+    double mpl = processes / partition + (processes % partition != 0);
+    double spread = app->local_queues ? (mpl + app->imbalance) / (1 + app->imbalance)
+                                      : (double)processes / partition / (1 + app->imbalance);
+    return alone * (spread > 1 ? spread : 1) * (1 + app->mpl_overhead * (mpl - 1));
+}
+
+double pleat_workload_run_time(const struct pleat_workload *workload,
+                               const struct pleat_workload_job *job, int32_t partition,
+                               int32_t processes)
+{
+    const struct pleat_app *app = &workload->apps.items[job->app];
+    double run = (double)job->run_us;
+    if (app->component > 0) {
+        int32_t components = partition / app->component;
+        return components ? run * ceil((double)app->work / components) : INFINITY;
+    }
+    if (job->processes > 0) {
+        if (processes < 1)
+            processes = job->processes;
+        if (partition == job->processors && processes == job->processes)
+            return run;
+        return run * folded_time(workload, app, partition, processes) /
+               folded_time(workload, app, job->processors, job->processes);
+    }
+    if (partition == job->processors)
+        return run;
+    return run * relative_time(workload, &app->speedup, partition) /
+           relative_time(workload, &app->speedup, job->processors);
+}
+
+int64_t pleat_workload_resize_time(const struct pleat_workload *workload,
+                                   const struct pleat_app *app, int32_t from, int32_t to)
+{
+    const struct pleat_resize_cost *cost = &app->cost;
+    if (from == to)
+        return 0;
+    for (uint32_t i = 0; i < cost->count; i++) {
+        const struct pleat_cost_row *row = &workload->costs.items[cost->first + i];
+        if (row->from == from && row->to == to)
+            return row->us;
+    }
+    if (cost->bytes <= 0)
+        return cost->fixed_us;
+    double least = from < to ? from : to, most = from < to ? to : from;
+    return cost->fixed_us +
+           (int64_t)llround(cost->bytes * (1 - least / most) / cost->bandwidth * 1e6);
+}
+
+/* ---- checking ---- */
+
+static int wrong(struct pleat_error *err, const char *what)
+{
+    return pleat_error_set(err, PLEAT_E_INVALID, "%s", what);
+}
+
+static bool time_fits(int64_t us)
+{
+    return us >= 0 && us <= PLEAT_WORKLOAD_TIME_MAX;
+}
+
+static bool rows_fit(uint32_t first, uint32_t count, size_t there)
+{
+    return (uint64_t)first + count <= there;
+}
+
+/* Finite and at least 0. */
+static bool sensible(double value)
+{
+    return isfinite(value) && value >= 0;
+}
+
+static int check_speedup(const struct pleat_workload *workload, const struct pleat_speedup *speedup,
+                         struct pleat_error *err)
+{
+    switch (speedup->kind) {
+    case PLEAT_SPEEDUP_LINEAR:
+        return 0;
+    case PLEAT_SPEEDUP_AMDAHL:
+        if (!sensible(speedup->serial) || speedup->serial > 1)
+            return wrong(err, "the serial fraction is not from 0 to 1");
+        return 0;
+    case PLEAT_SPEEDUP_DOWNEY:
+        if (!sensible(speedup->parallelism) || speedup->parallelism < 1)
+            return wrong(err, "the average parallelism is not 1 or more");
+        if (!sensible(speedup->sigma))
+            return wrong(err, "the variance of parallelism (sigma) is not 0 or more");
+        return 0;
+    case PLEAT_SPEEDUP_TABLE:
+        break;
+    default:
+        return wrong(err, "the kind of speedup is unknown");
+    }
+    if (speedup->count < 1 || !rows_fit(speedup->first, speedup->count, workload->table.count))
+        return wrong(err, "its rows are not in the table of run times");
+    int32_t last = 0;
+    for (uint32_t i = 0; i < speedup->count; i++) {
+        const struct pleat_table_row *row = &workload->table.items[speedup->first + i];
+        if (row->processors <= last || row->processors > PLEAT_SIZE_MAX)
+            return wrong(err, "the sizes of the table of run times do not increase from 1 on");
+        if (row->run_us < 1 || !time_fits(row->run_us))
+            return wrong(err, "a run time of the table is not above 0, or above 3,170 years");
+        last = row->processors;
+    }
+    return 0;
+}
+
+static int check_cost(const struct pleat_workload *workload, const struct pleat_resize_cost *cost,
+                      struct pleat_error *err)
+{
+    if (!time_fits(cost->fixed_us))
+        return wrong(err, "the time of a resize is negative, or above 3,170 years");
+    if (!sensible(cost->bytes))
+        return wrong(err, "the volume of data is not 0 or more");
+    if (cost->bytes > 0 &&
+        !(cost->bandwidth > 0 && cost->bytes / cost->bandwidth * 1e6 <= PLEAT_WORKLOAD_TIME_MAX))
+        return wrong(err, "the bandwidth is not above 0, or so small that moving the data would "
+                          "take more than 3,170 years");
+    if (!rows_fit(cost->first, cost->count, workload->costs.count))
+        return wrong(err, "its rows are not in the table of resize costs");
+    for (uint32_t i = 0; i < cost->count; i++) {
+        const struct pleat_cost_row *row = &workload->costs.items[cost->first + i];
+        if (row->from < 0 || row->to < 0 || row->from > PLEAT_SIZE_MAX ||
+            row->to > PLEAT_SIZE_MAX || !time_fits(row->us))
+            return wrong(err, "a measured resize has a size or a time that is negative or too "
+                              "large");
+    }
+    return 0;
+}
+
+static int check_phases(const struct pleat_workload *workload, const struct pleat_app *app,
+                        struct pleat_error *err)
+{
+    if (!rows_fit(app->first_phase, app->phase_count, workload->phases.count))
+        return wrong(err, "its rows are not in the table of phases");
+    double last = -1;
+    for (uint32_t i = 0; i < app->phase_count; i++) {
+        const struct pleat_phase *phase = &workload->phases.items[app->first_phase + i];
+        if (!sensible(phase->at) || phase->at >= 1 || phase->at <= last)
+            return wrong(err, "the phases do not begin at increasing shares from 0 to below 1");
+        if (phase->minimum < 1 || phase->maximum < phase->minimum ||
+            phase->maximum > PLEAT_SIZE_MAX)
+            return wrong(err, "a phase's limits are not 1 <= minimum <= maximum");
+        last = phase->at;
+    }
+    return 0;
+}
+
+static int check_name(const struct pleat_app *app, struct pleat_error *err)
+{
+    if (!memchr(app->name, '\0', sizeof(app->name)))
+        return wrong(err, "the name has no end");
+    for (const char *at = app->name; *at; at++) {
+        if ((unsigned char)*at <= ' ' || *at == ';' || *at == 0x7f)
+            return wrong(err, "the name has a space, a semicolon or a control character");
+    }
+    return 0;
+}
+
+int pleat_workload_check_app(const struct pleat_workload *workload, const struct pleat_app *app,
+                             struct pleat_error *err)
+{
+    int rc = check_name(app, err);
+    if (!rc)
+        rc = check_speedup(workload, &app->speedup, err);
+    if (!rc)
+        rc = check_cost(workload, &app->cost, err);
+    if (!rc)
+        rc = check_phases(workload, app, err);
+    if (rc)
+        return rc;
+    if (!time_fits(app->adapt_us))
+        return wrong(err, "the time between adaptation points is negative, or above 3,170 years");
+    if (app->iterations < 0)
+        return wrong(err, "the number of iterations is negative");
+    if (!sensible(app->mpl_overhead) || app->mpl_overhead > 1000)
+        return wrong(err, "the overhead of multiprogramming is not from 0 to 1000");
+    if (!sensible(app->imbalance) || app->imbalance > PLEAT_SIZE_MAX)
+        return wrong(err, "the imbalance is not 0 or more");
+    if (app->component < 0 || app->component > PLEAT_SIZE_MAX || app->work < 0 ||
+        (app->component > 0) != (app->work > 0))
+        return wrong(err, "component and work must both be 0, or both be above 0");
+    return 0;
+}
+
+static int check_limits(const struct pleat_workload_job *job, struct pleat_error *err)
+{
+    if (job->processors < 1 || job->processors > PLEAT_SIZE_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%d processors: not from 1 to %d",
+                               job->processors, PLEAT_SIZE_MAX);
+    int32_t least = job->kind == PLEAT_MALLEABLE ? 0 : 1;
+    if (job->minimum < least || job->maximum < job->minimum || job->maximum < 1 ||
+        job->maximum > PLEAT_SIZE_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "minimum %d and maximum %d: not %d <= minimum <= maximum <= %d",
+                               job->minimum, job->maximum, least, PLEAT_SIZE_MAX);
+    if (job->kind == PLEAT_RIGID && job->minimum != job->maximum)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "minimum %d and maximum %d of a rigid job differ", job->minimum,
+                               job->maximum);
+    if (job->initial != 0 && (job->initial < job->minimum || job->initial > job->maximum))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "initial size %d: neither 0 nor from minimum %d to maximum %d",
+                               job->initial, job->minimum, job->maximum);
+    return 0;
+}
+
+static int check_sizes(const struct pleat_workload_job *job, struct pleat_error *err)
+{
+    if (job->sizes_kind >= PLEAT_SIZES_LIST)
+        return wrong(err, "the kind of accepted sizes is none of any, powers, squares, multiples, "
+                          "grids");
+    if (job->sizes_kind == PLEAT_SIZES_MULTIPLES &&
+        (job->sizes_parameter < 1 || job->sizes_parameter > PLEAT_SIZE_MAX))
+        return wrong(err, "accepted sizes are multiples of less than 1");
+    struct pleat_sizes sizes = {.kind = (enum pleat_sizes_kind)job->sizes_kind,
+                                .step = job->sizes_parameter};
+    int32_t size = pleat_sizes_floor(&sizes, job->maximum);
+    if (size < job->minimum || size < 1)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "no size from minimum %d to maximum %d is an accepted one",
+                               job->minimum, job->maximum);
+    return 0;
+}
+
+int pleat_workload_check_job(const struct pleat_workload *workload,
+                             const struct pleat_workload_job *job, struct pleat_error *err)
+{
+    if (job->kind > PLEAT_MALLEABLE)
+        return wrong(err, "its kind is none of rigid, moldable, malleable");
+    int rc = check_limits(job, err);
+    if (!rc)
+        rc = check_sizes(job, err);
+    if (rc)
+        return rc;
+    if (!time_fits(job->submit_us) || !time_fits(job->run_us) || !time_fits(job->estimate_us) ||
+        !time_fits(job->deadline_us) || !time_fits(job->begin_us))
+        return wrong(err, "its submission, run time, estimate, deadline or begin is negative, or "
+                          "above 3,170 years");
+    if (job->processes < 0 || job->processes > PLEAT_SIZE_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%d processes: not from 0 to %d",
+                               job->processes, PLEAT_SIZE_MAX);
+    if (job->app >= workload->apps.count)
+        return pleat_error_set(err, PLEAT_E_INVALID, "application %u: there are only %zu", job->app,
+                               workload->apps.count);
+    if (job->site != PLEAT_NONE && job->site >= PLEAT_SITES_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "site %u: there can only be %d", job->site,
+                               PLEAT_SITES_MAX);
+    if (job->user < -1)
+        return pleat_error_set(err, PLEAT_E_INVALID, "user %d: neither -1 nor 0 or more",
+                               job->user);
+    int32_t least = job->minimum > 0 ? job->minimum : 1;
+    double longest = pleat_workload_run_time(workload, job, least, job->processes);
+    if (workload->apps.items[job->app].component == 0 && !(longest <= PLEAT_WORKLOAD_TIME_MAX))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "on %d processors, its minimum, it would run for more than 3,170 "
+                               "years",
+                               least);
+    return 0;
+}
+
+/* Says which job or application it was. */
+static int blame(struct pleat_error *err, const char *what, int64_t number)
+{
+    pleat_error_prefix(err, "%s %lld", what, (long long)number);
+    return PLEAT_E_INVALID;
+}
+
+int pleat_workload_check(const struct pleat_workload *workload, struct pleat_error *err)
+{
+    if (workload->apps.count < 1)
+        return wrong(err, "a workload without application 0 was not initialized");
+    for (size_t i = 0; i < workload->apps.count; i++) {
+        if (pleat_workload_check_app(workload, &workload->apps.items[i], err))
+            return blame(err, "application", (int64_t)i);
+    }
+    int64_t last = 0;
+    double total = 0;
+    for (size_t i = 0; i < workload->jobs.count; i++) {
+        const struct pleat_workload_job *job = &workload->jobs.items[i];
+        if (pleat_workload_check_job(workload, job, err))
+            return blame(err, "job", job->number);
+        if (job->submit_us < last)
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "job %lld: submitted before the job in front of it",
+                                   (long long)job->number);
+        last = job->submit_us;
+        total += (double)job->run_us;
+        if (total > (double)(INT64_MAX / 4))
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "job %lld: the run times up to here add up to more than 70,000 "
+                                   "years",
+                                   (long long)job->number);
+    }
+    if (workload->machine < 0 || !time_fits(workload->origin_us))
+        return wrong(err, "the machine's size or the time of the beginning is negative");
+    return 0;
+}

@@ -1,0 +1,133 @@
+#include "workload/decimal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_digit(char c)
+{
+    return (unsigned char)(c - '0') < 10;
+}
+
+static int64_t power_of_ten(int64_t exponent)
+{
+    int64_t power = 1;
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
+
+/* mantissa x 10^exponent, where the mantissa has at most 18 digits. */
+static void scale(int64_t mantissa, int64_t exponent, struct pleat_decimal *number)
+{
+    number->micros = 0;
+    if (mantissa == 0 || exponent < -24) {
+        number->whole = 0;
+    } else if (exponent >= 0) {
+        if (exponent > 18 || mantissa > INT64_MAX / power_of_ten(exponent))
+            number->whole = INT64_MAX;
+        else
+            number->whole = mantissa * power_of_ten(exponent);
+    } else {
+        if (exponent < -6) { /* rounded to the microsecond */
+            int64_t divisor = power_of_ten(-6 - exponent);
+            mantissa = mantissa / divisor + (mantissa % divisor >= (divisor + 1) / 2);
+            exponent = -6;
+        }
+        int64_t divisor = power_of_ten(-exponent);
+        number->whole = mantissa / divisor;
+        number->micros = (int32_t)(mantissa % divisor * power_of_ten(6 + exponent));
+    }
+}
+
+/* Moves *at behind an exponent; false: there is no number behind the e. */
+static bool scan_exponent(const char **at, const char *end, int64_t *exponent)
+{
+    const char *p = *at + 1;
+    bool negative = false;
+    if (p < end && (*p == '-' || *p == '+'))
+        negative = *p++ == '-';
+    if (p == end || !is_digit(*p))
+        return false;
+    int64_t value = 0;
+    for (; p < end && is_digit(*p); p++) {
+        if (value < 1000000)
+            value = value * 10 + (*p - '0');
+    }
+    *exponent += negative ? -value : value;
+    *at = p;
+    return true;
+}
+
+/* Digits with a point, an exponent or very many of them; without the sign. */
+static bool scan_decimal(const char **at, const char *end, struct pleat_decimal *number)
+{
+    const char *p = *at;
+    int64_t mantissa = 0, exponent = 0;
+    bool any = false, point = false;
+    for (; p < end && (is_digit(*p) || (*p == '.' && !point)); p++) {
+        if (*p == '.') {
+            point = true;
+            continue;
+        }
+        any = true;
+        if (mantissa < INT64_C(100000000000000000)) {
+            mantissa = mantissa * 10 + (*p - '0');
+            exponent -= point;
+        } else {
+            exponent += !point;
+        }
+    }
+    if (!any || (p < end && (*p == 'e' || *p == 'E') && !scan_exponent(&p, end, &exponent)))
+        return false;
+    scale(mantissa, exponent, number);
+    *at = p;
+    return true;
+}
+
+bool pleat_decimal_scan(const char **at, const char *end, struct pleat_decimal *number)
+{
+    const char *p = *at;
+    bool negative = false;
+    if (p < end && (*p == '-' || *p == '+'))
+        negative = *p++ == '-';
+    const char *digits = p;
+    int64_t value = 0;
+    while (p < end && is_digit(*p) && p - digits < 18)
+        value = value * 10 + (*p++ - '0');
+    if (p > digits && (p == end || pleat_is_blank(*p))) {
+        number->whole = value;
+        number->micros = 0;
+    } else {
+        p = digits;
+        if (!scan_decimal(&p, end, number) || (p < end && !pleat_is_blank(*p)))
+            return false;
+    }
+    if (negative) {
+        number->whole = -number->whole;
+        number->micros = -number->micros;
+    }
+    *at = p;
+    return true;
+}
+
+void pleat_decimal_add_seconds(struct pleat_string *out, int64_t us)
+{
+    char text[48];
+    int length = snprintf(text, sizeof(text), "%lld.%06lld", (long long)(us / 1000000),
+                          (long long)(us % 1000000));
+    while (text[length - 1] == '0')
+        length--;
+    if (text[length - 1] == '.')
+        length--;
+    pleat_string_add_bytes(out, text, (size_t)length);
+}
+
+void pleat_decimal_add_real(struct pleat_string *out, double value)
+{
+    char text[40];
+    snprintf(text, sizeof(text), "%.15g", value);
+    if (strtod(text, NULL) != value)
+        snprintf(text, sizeof(text), "%.17g", value);
+    pleat_string_add(out, text);
+}

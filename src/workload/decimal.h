@@ -1,0 +1,36 @@
+/* decimal.h - decimal numbers as workloads write them, without the rounding of doubles. */
+#ifndef PLEAT_WORKLOAD_DECIMAL_H
+#define PLEAT_WORKLOAD_DECIMAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+
+/* whole + micros / 10^6; both have the number's sign. What is too large is INT64_MAX (or its
+ * negative) and 0; digits beyond the sixth are rounded. */
+struct pleat_decimal {
+    int64_t whole;
+    int32_t micros;
+};
+
+static inline bool pleat_decimal_negative(const struct pleat_decimal *number)
+{
+    return number->whole < 0 || number->micros < 0;
+}
+
+static inline bool pleat_is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Reads "12", "-1", "0.5", "1.2e6" from *at on and moves *at behind it. False: there is no number,
+ * or it does not end at `end` or a blank; nothing is changed then. */
+bool pleat_decimal_scan(const char **at, const char *end, struct pleat_decimal *number);
+
+/* "12", "0.000001": seconds, exactly. */
+void pleat_decimal_add_seconds(struct pleat_string *out, int64_t us);
+/* The shortest of 15 or 17 digits that reads back as the same number. */
+void pleat_decimal_add_real(struct pleat_string *out, double value);
+
+#endif
