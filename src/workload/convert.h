@@ -1,9 +1,11 @@
 /* convert.h - makes a share of a rigid workload moldable or malleable.
  *
- * The rule: every job is chosen or not by its number and the seed (so that the jobs chosen at 20 %
- * are among those chosen at 50 %); a chosen one gets
- *     minimum = max(1, ceil(minimum x size)), maximum = min(machine, floor(maximum x size)),
+ * The rule: every rigid job is chosen or not by its number and the seed alone (so that the jobs
+ * chosen at 20 % are among those chosen at 50 %, in whatever log they are); a chosen one gets
+ *     minimum = max(1, ceil(minimum x size)),
+ *     maximum = min(machine, max(minimum, floor(maximum x size))),
  * the application given, and its recorded size as the one for which its run time and estimate hold.
+ * A chosen job for which no accepted size is left from minimum to maximum stays as it is.
  */
 #ifndef PLEAT_WORKLOAD_CONVERT_H
 #define PLEAT_WORKLOAD_CONVERT_H
@@ -11,10 +13,11 @@
 #include "model/workload.h"
 
 struct pleat_conversion {
-    double share;             /* of the jobs: 0 to 1 */
+    double share;             /* of the rigid jobs: 0 to 1 */
     enum pleat_job_kind kind; /* MOLDABLE or MALLEABLE */
     double minimum, maximum;  /* times the recorded size: 0.25 and 2 by default */
-    double initial;           /* times the recorded size; 0: as many as are available */
+    double initial;           /* times the recorded size, rounded, then brought to an accepted size
+                               * within the limits; 0: as many as are available */
     int32_t machine;          /* no maximum above this; 0: no limit */
     enum pleat_sizes_kind sizes_kind;
     int32_t sizes_parameter;
@@ -22,10 +25,12 @@ struct pleat_conversion {
     uint64_t seed;
 };
 
-/* Half (0.25 to 2 times), all jobs, Amdahl with a serial fraction of 2 %, any moment, no cost. */
+/* Malleable, 0.25 to 2 times, all jobs, any size, Amdahl with a serial fraction of 2 %, any moment,
+ * no cost, seed 1. */
 void pleat_conversion_default(struct pleat_conversion *conversion);
 
-/* PLEAT_E_INVALID, PLEAT_E_NOMEM: nothing is changed. *converted (may be NULL): how many. */
+/* PLEAT_E_INVALID, PLEAT_E_NOMEM: nothing is changed. *converted (may be NULL): how many. The
+ * application is appended only if a job gets it. */
 int pleat_workload_convert(struct pleat_workload *workload,
                            const struct pleat_conversion *conversion, size_t *converted,
                            struct pleat_error *err) PLEAT_MUST_CHECK;

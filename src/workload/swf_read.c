@@ -133,7 +133,7 @@ static int too_large(struct reading *reading, int field, int64_t most)
 static int check_ranges(struct reading *reading, const struct pleat_decimal *numbers)
 {
     static const struct {
-        enum pleat_swf_field field;
+        int field;
         int64_t most;
     } ranges[] = {{PLEAT_SWF_JOB, INT64_MAX - 1},
                   {PLEAT_SWF_SUBMIT, PLEAT_WORKLOAD_TIME_MAX / US - 1},
