@@ -53,6 +53,7 @@ void pleat_plan_finish(struct pleat_plan *plan)
     free(plan->stamp);
     pleat_array_finish(&plan->decisions);
     pleat_array_finish(&plan->journal);
+    pleat_array_finish(&plan->started);
     memset(plan, 0, sizeof(*plan));
 }
 
@@ -237,6 +238,29 @@ bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site
     int32_t earmarked = job->site == site ? job->earmarked : 0;
     plan->sites[site].free -= size > earmarked ? size - earmarked : 0;
     return true;
+}
+
+const struct pleat_plan_ends *pleat_plan_started(struct pleat_plan *plan, uint32_t site)
+{
+    struct pleat_plan_ends *ends = &plan->started;
+    ends->count = 0;
+    for (size_t i = 0; i < plan->decisions.count; i++) {
+        const struct pleat_event *start = &plan->decisions.items[i];
+        if (start->kind != PLEAT_EV_START || start->u.start.site != site)
+            continue;
+        if (pleat_array_reserve(ends, 1)) {
+            plan->failed = 1;
+            break;
+        }
+        struct pleat_plan_end end = {
+            pleat_view_end_of(plan->view, start->component, start->u.start.processors),
+            start->u.start.processors};
+        size_t at = ends->count++;
+        for (; at > 0 && ends->items[at - 1].at_us > end.at_us; at--)
+            ends->items[at] = ends->items[at - 1];
+        ends->items[at] = end;
+    }
+    return ends;
 }
 
 void pleat_plan_limit(struct pleat_plan *plan, uint32_t site, int32_t processors)

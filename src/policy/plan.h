@@ -13,9 +13,10 @@
 #include "policy/view.h"
 
 struct pleat_plan_site {
-    int32_t free; /* nobody has them, and no decision of this plan takes them */
-    bool held;    /* kept for a waiting component: no growing here in this pass */
-    bool quiet;   /* refused a claim a moment ago: nothing is asked for yet */
+    int32_t free;  /* nobody has them, and no decision of this plan takes them */
+    int32_t limit; /* of the free ones, how many the component that is being placed may use */
+    bool held;     /* kept for a waiting component: no growing here in this pass */
+    bool quiet;    /* refused a claim a moment ago: nothing is asked for yet */
 };
 
 struct pleat_plan_undo {
@@ -29,6 +30,14 @@ struct pleat_plan_undo {
 
 PLEAT_ARRAY(pleat_plan_journal, struct pleat_plan_undo);
 
+/* Processors that are expected to be free from a time on. */
+struct pleat_plan_end {
+    int64_t at_us;
+    int32_t processors;
+};
+
+PLEAT_ARRAY(pleat_plan_ends, struct pleat_plan_end);
+
 struct pleat_plan {
     const struct pleat_view *view;
     struct pleat_events decisions;
@@ -38,6 +47,7 @@ struct pleat_plan {
     uint32_t pass;
     uint32_t site_room, component_room;
     struct pleat_plan_journal journal;
+    struct pleat_plan_ends started; /* memory for pleat_plan_started */
     int64_t wake_us;
     int failed; /* out of memory: the pass decides nothing */
 };
@@ -51,7 +61,8 @@ int32_t pleat_plan_idle(const struct pleat_plan *plan, uint32_t site);
 int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site);
 /* Those that may be used for growing: less the threshold; 0 where held for a waiting component. */
 int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site);
-/* What a waiting component could start on at a site: free ones and those earmarked for it. */
+/* What a waiting component could start on at a site: free ones, as far as it may use them, and
+ * those earmarked for it. */
 int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, uint32_t site);
 
 /* ---- deciding ---- */
@@ -70,6 +81,9 @@ bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, in
 bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component);
 /* Starts a queued component; false (and nothing changed) if that does not fit. */
 bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size);
+/* Those to be placed from now on may use so many of the free processors of a site; PLEAT_SIZE_MAX:
+ * all. */
+void pleat_plan_limit(struct pleat_plan *plan, uint32_t site, int32_t processors);
 /* Keeps what is free at a site for a waiting component: no growing there in this pass. */
 void pleat_plan_hold(struct pleat_plan *plan, uint32_t site);
 /* Records that a waiting component could not be placed, where tries are limited. */
@@ -80,6 +94,10 @@ void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t si
                         int64_t start_us);
 /* Asks for another pass at that time. */
 void pleat_plan_wake(struct pleat_plan *plan, int64_t at_us);
+
+/* The expected ends of those that this plan starts at a site, the earliest first; valid until the
+ * next call. */
+const struct pleat_plan_ends *pleat_plan_started(struct pleat_plan *plan, uint32_t site);
 
 /* ---- trying things out ---- */
 

@@ -67,9 +67,17 @@ struct pleat_policy {
     void (*observe)(void *state, const struct pleat_view *view, const struct pleat_event *event);
 };
 
+/* What a waiting component will need, and others must not keep from it. */
+struct pleat_shadow {
+    uint32_t site;
+    int64_t at_us; /* when it is expected to start there */
+    int32_t extra; /* processors that are expected to be free then, and that it does not need */
+};
+
 struct pleat_pass {
     const struct pleat_view *view;
     struct pleat_plan *plan;
+    struct pleat_shadow *shadow; /* set by a queue policy: whoever starts must not stand in it */
     const struct pleat_policy *policies[PLEAT_QUESTION_COUNT];
     const void *states[PLEAT_QUESTION_COUNT];
 };
@@ -85,7 +93,8 @@ const struct pleat_policy *pleat_policy_default(enum pleat_question question);
 
 /* ---- steps that policies share (pass.c) ---- */
 
-/* Starts a waiting component if a site has room: placement, then moldability. */
+/* Starts a waiting component if a site has room: placement, then moldability; but not on processors
+ * on which it would stand in the pass's shadow. What it leaves there is put right. */
 bool pleat_pass_start(struct pleat_pass *pass, uint32_t component);
 /* Offers what may be used for growing at a site until nobody accepts more. */
 void pleat_pass_grow(struct pleat_pass *pass, uint32_t site);

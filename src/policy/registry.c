@@ -4,9 +4,22 @@
 
 /* The first of each question is the default. */
 static const struct pleat_policy *const all[] = {
-    &pleat_policy_pwa,       &pleat_policy_pra,       &pleat_policy_fcfs,    &pleat_policy_scan,
-    &pleat_policy_worst_fit, &pleat_policy_available, &pleat_policy_minimum, &pleat_policy_egs,
-    &pleat_policy_fpsma,     &pleat_policy_none,      &pleat_policy_arrival,
+    &pleat_policy_pwa,
+    &pleat_policy_pra, /* approach */
+    &pleat_policy_arrival,
+    &pleat_policy_sjf,
+    &pleat_policy_ljf, /* order */
+    &pleat_policy_order_priority,
+    &pleat_policy_edf,
+    &pleat_policy_fcfs,
+    &pleat_policy_scan,
+    &pleat_policy_easy,      /* queue */
+    &pleat_policy_worst_fit, /* placement */
+    &pleat_policy_available,
+    &pleat_policy_minimum, /* moldability */
+    &pleat_policy_egs,
+    &pleat_policy_fpsma,
+    &pleat_policy_none, /* malleability */
 };
 
 const struct pleat_policy *pleat_policy_at(size_t i)

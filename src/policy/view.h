@@ -80,6 +80,14 @@ static inline int64_t pleat_view_expected_run(const struct pleat_component *comp
     return (int64_t)((double)component->estimate_us * component->reference / processors);
 }
 
+/* When a component that starts now on so many processors is expected to end; PLEAT_NEVER. */
+static inline int64_t pleat_view_end_of(const struct pleat_view *view, uint32_t component,
+                                        int32_t processors)
+{
+    int64_t run_us = pleat_view_expected_run(&view->components[component], processors);
+    return run_us < PLEAT_NEVER - view->now_us ? view->now_us + run_us : PLEAT_NEVER;
+}
+
 /* The constraint that a component declared. */
 static inline struct pleat_sizes pleat_view_sizes(const struct pleat_view *view,
                                                   const struct pleat_component *component)

@@ -11,6 +11,7 @@ void bench_init(struct bench *bench)
                                       .size_lists = &bench->list,
                                       .queue_first = PLEAT_NONE,
                                       .queue_last = PLEAT_NONE,
+                                      .reserved_first = PLEAT_NONE,
                                       .try_us = 1000000};
     bench->pass = (struct pleat_pass){.view = &bench->view, .plan = &bench->plan};
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
@@ -34,7 +35,9 @@ uint32_t bench_site(struct bench *bench, int32_t capacity, int32_t threshold)
                                                                .malleable_first = PLEAT_NONE,
                                                                .malleable_last = PLEAT_NONE,
                                                                .rigid_first = PLEAT_NONE,
-                                                               .rigid_last = PLEAT_NONE};
+                                                               .rigid_last = PLEAT_NONE,
+                                                               .ends_first = PLEAT_NONE,
+                                                               .ends_last = PLEAT_NONE};
     return bench->view.site_count++;
 }
 
@@ -47,6 +50,9 @@ static uint32_t add(struct bench *bench, struct pleat_component job, uint32_t *f
     job.cap = PLEAT_SIZE_MAX;
     job.wanted_site = PLEAT_NONE;
     job.resize = PLEAT_NONE;
+    job.due_us = job.expected_end_us = job.promised_us = PLEAT_NEVER;
+    job.promised_site = PLEAT_NONE;
+    job.ends_next = PLEAT_NONE;
     job.next = PLEAT_NONE;
     job.previous = *last;
     if (*last != PLEAT_NONE)
@@ -87,6 +93,26 @@ uint32_t bench_wait(struct bench *bench, enum pleat_job_kind kind, int32_t minim
     return add(bench, job, &bench->view.queue_first, &bench->view.queue_last);
 }
 
+void bench_estimate(struct bench *bench, uint32_t job, int64_t seconds)
+{
+    int64_t us = seconds * 1000000;
+    if (bench->jobs[job].state == PLEAT_QUEUED)
+        bench->jobs[job].estimate_us = us;
+    else
+        bench->jobs[job].expected_end_us = bench->view.now_us + us;
+}
+
+/* As the core does it where a policy needs it: by expected end, equal ones by start. */
+static void index_end(struct bench *bench, uint32_t index)
+{
+    struct pleat_component *job = &bench->jobs[index];
+    uint32_t *link = &bench->sites[job->site].ends_first;
+    while (*link != PLEAT_NONE && bench->jobs[*link].expected_end_us <= job->expected_end_us)
+        link = &bench->jobs[*link].ends_next;
+    job->ends_next = *link;
+    *link = index;
+}
+
 void bench_resizing(struct bench *bench, uint32_t job, int32_t target)
 {
     bench->jobs[job].state = PLEAT_RESIZING;
@@ -97,6 +123,7 @@ static void sum_up(struct bench *bench, const struct pleat_component *job)
 {
     if (job->state != PLEAT_RUNNING && job->state != PLEAT_RESIZING)
         return;
+    index_end(bench, (uint32_t)(job - bench->jobs));
     struct pleat_site *site = &bench->sites[job->site];
     site->held += job->target > job->processors ? job->target : job->processors;
     if (job->kind != PLEAT_MALLEABLE)

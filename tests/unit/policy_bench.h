@@ -29,6 +29,9 @@ uint32_t bench_run(struct bench *bench, uint32_t site, enum pleat_job_kind kind,
 /* A waiting job, behind all those before. */
 uint32_t bench_wait(struct bench *bench, enum pleat_job_kind kind, int32_t minimum, int32_t maximum,
                     int32_t initial);
+/* A waiting job is estimated to run so long, a running one to end so long from now (negative: it
+ * should have ended). Without: no estimate. */
+void bench_estimate(struct bench *bench, uint32_t job, int64_t seconds);
 /* Puts a running job into a resize towards `target`. */
 void bench_resizing(struct bench *bench, uint32_t job, int32_t target);
 /* Sums up the sites as the core does, and begins a plan. Once, after all jobs are there. */

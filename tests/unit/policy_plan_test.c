@@ -40,6 +40,8 @@ static void random_running(struct bench *b, struct pleat_random *random, uint32_
         job->cap = job->processors;
     if (below(random, 8) == 0)
         job->quiet_until_us = b->view.now_us + 5;
+    if (below(random, 3))
+        bench_estimate(b, index, below(random, 100) - 10);
     if (kind == PLEAT_MALLEABLE && below(random, 5) == 0)
         bench_resizing(b, index, job->processors + (below(random, 2) ? 0 : 1));
 }
@@ -65,6 +67,10 @@ static void random_view(struct bench *b, struct pleat_random *random)
         random_sizes(random, &b->jobs[index]);
         if (kind == PLEAT_RIGID)
             b->jobs[index].sizes_kind = PLEAT_SIZES_ANY;
+        if (below(random, 3))
+            bench_estimate(b, index, 1 + below(random, 100));
+        if (below(random, 2))
+            b->jobs[index].reference = minimum;
         if (below(random, 5) == 0) {
             b->jobs[index].site = (uint32_t)below(random, sites);
             b->jobs[index].earmarked = 1 + below(random, 3);
@@ -131,6 +137,10 @@ static void check_plan(const struct bench *b)
     bool grew[BENCH_SITES] = {false};
     for (size_t i = 0; i < b->plan.decisions.count; i++) {
         const struct pleat_event *decision = &b->plan.decisions.items[i];
+        if (decision->kind == PLEAT_EV_PROMISE) {
+            assert_int_equal(b->jobs[decision->component].state, PLEAT_QUEUED);
+            continue;
+        }
         assert_false(decided[decision->component]); /* one decision for each job */
         decided[decision->component] = true;
         if (decision->kind == PLEAT_EV_RESIZE) {

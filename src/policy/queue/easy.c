@@ -1,0 +1,159 @@
+/* EASY backfilling: Lifka 1995; Mu'alem and Feitelson 2001, 2.1.
+ *
+ *   start waiting ones in queue order while they fit; the one that does not is the head
+ *   find the head's shadow: when enough processors are expected to be free for it, and how many
+ *       are free then beyond its need (extra)
+ *   for each of the others in queue order, while something is free:
+ *       start it if it is expected to end by the shadow, or takes only extra processors
+ *
+ * Expected ends are start + estimate; one past its estimate is expected to end now. All that end at
+ * the instant of the shadow count. Taken where the papers are silent:
+ * - several sites: the shadow is where it is earliest; elsewhere everybody may start;
+ * - of several sizes the head needs the smallest at which it can start; another one that would
+ *   stand in its shadow at the size that it gets is tried with the extra processors;
+ * - a component without an estimate is expected to run for ever: it starts on extra processors
+ *   only, and behind it the shadow is at no time at all;
+ * - processors on their way to the head, or back to their site, are expected now. */
+#include "policy/policies.h"
+
+/* The next expected end at a site, of those that run and of those that this plan starts. */
+struct next_end {
+    const struct pleat_view *view;
+    const struct pleat_plan_ends *started;
+    size_t at;
+    uint32_t running;
+};
+
+static bool take_next(struct next_end *next, struct pleat_plan_end *end)
+{
+    bool any = next->at < next->started->count;
+    if (any)
+        *end = next->started->items[next->at];
+    if (next->running != PLEAT_NONE) {
+        const struct pleat_component *job = &next->view->components[next->running];
+        int64_t at_us = pleat_view_expected_end(next->view, job);
+        if (!any || at_us <= end->at_us) {
+            *end = (struct pleat_plan_end){at_us, job->target};
+            next->running = pleat_ending_next(next->view, next->running);
+            return true;
+        }
+    }
+    next->at += any;
+    return any;
+}
+
+/* What is free at a site for a component now or, without anybody's end, soon. */
+static int32_t free_soon(const struct pleat_pass *pass, const struct pleat_component *job,
+                         uint32_t site)
+{
+    const struct pleat_site *place = &pass->view->sites[site];
+    int32_t own = job->site == site ? job->earmarked + job->coming : 0;
+    return pleat_plan_idle(pass->plan, site) + place->releasing + place->coming + own;
+}
+
+/* The shadow of the head at a site. Where all expected ends do not suffice, claims are under way:
+ * until they are settled extra is negative, and nobody overtakes there. */
+static struct pleat_shadow shadow_at(struct pleat_pass *pass, uint32_t head, uint32_t site)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[head];
+    struct next_end next = {.view = view,
+                            .started = pleat_plan_started(pass->plan, site),
+                            .running = pleat_ending_first(view, site)};
+    struct pleat_plan_end end;
+    struct pleat_shadow shadow = {site, view->now_us,
+                                  free_soon(pass, job, site) - pleat_accept_start(view, job)};
+    while (take_next(&next, &end) && !(shadow.extra >= 0 && end.at_us > shadow.at_us)) {
+        shadow.at_us = end.at_us;
+        shadow.extra += end.processors;
+    }
+    if (shadow.extra < 0)
+        shadow.at_us = view->now_us;
+    return shadow;
+}
+
+/* The earliest shadow of the head; false where no site could hold it at present. */
+static bool cast_shadow(struct pleat_pass *pass, uint32_t head, struct pleat_shadow *earliest)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[head];
+    int32_t need = pleat_accept_start(view, job);
+    bool any = false;
+    for (uint32_t site = 0; site < view->site_count; site++) {
+        if ((job->wanted_site != PLEAT_NONE && job->wanted_site != site) ||
+            need > view->sites[site].capacity - view->sites[site].background)
+            continue;
+        struct pleat_shadow shadow = shadow_at(pass, head, site);
+        bool sooner = shadow.extra >= 0 && shadow.at_us < earliest->at_us;
+        if (!any || sooner || earliest->extra < 0)
+            *earliest = shadow;
+        any = true;
+    }
+    return any;
+}
+
+/* Quickly, since most of a long queue is: can it start nowhere? */
+static bool is_hopeless(const struct pleat_pass *pass, const struct pleat_component *job,
+                        int32_t most_free)
+{
+    const struct pleat_shadow *shadow = pass->shadow;
+    int32_t need = job->minimum - job->earmarked;
+    if (need > most_free)
+        return true;
+    return shadow && pass->view->site_count == 1 && need > shadow->extra &&
+           pleat_view_expected_run(job, job->maximum) > shadow->at_us - pass->view->now_us;
+}
+
+static int32_t most_free(const struct pleat_pass *pass)
+{
+    int32_t most = 0;
+    for (uint32_t site = 0; site < pass->view->site_count; site++) {
+        int32_t here = pleat_plan_free(pass->plan, site);
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+static void backfill(struct pleat_pass *pass, uint32_t head)
+{
+    const struct pleat_view *view = pass->view;
+    int32_t most = most_free(pass);
+    for (uint32_t c = pleat_queue_next(view, head); c != PLEAT_NONE && most > 0;
+         c = pleat_queue_next(view, c)) {
+        const struct pleat_component *job = &view->components[c];
+        if (!is_hopeless(pass, job, most) && pleat_pass_start(pass, c))
+            most = most_free(pass);
+        else if (job->promised_us != PLEAT_NEVER) /* it was the head, and was overtaken */
+            pleat_plan_promise(pass->plan, c, job->promised_site, PLEAT_NEVER);
+    }
+}
+
+static uint32_t easy_start(struct pleat_pass *pass)
+{
+    const struct pleat_view *view = pass->view;
+    uint32_t head = view->queue_first;
+    while (head != PLEAT_NONE && pleat_pass_start(pass, head))
+        head = pleat_queue_next(view, head);
+    if (head == PLEAT_NONE)
+        return PLEAT_NONE;
+    pleat_plan_tried(pass->plan, head);
+    struct pleat_shadow shadow = {.at_us = PLEAT_NEVER};
+    if (cast_shadow(pass, head, &shadow))
+        pass->shadow = &shadow;
+    if (pass->shadow && shadow.extra >= 0)
+        pleat_plan_promise(pass->plan, head, shadow.site, shadow.at_us);
+    backfill(pass, head);
+    pass->shadow = NULL;
+    return head;
+}
+
+const struct pleat_policy pleat_policy_easy = {
+    .number = 3,
+    .version = 1,
+    .question = PLEAT_QUEUE,
+    .name = "easy",
+    .source = "Lifka 1995; Mu'alem and Feitelson 2001, 2.1",
+    .summary = "the head is promised the earliest start; others that do not delay it may overtake",
+    .needs = PLEAT_NEEDS_ENDS,
+    .start = easy_start,
+};
