@@ -85,7 +85,10 @@ struct pleat_site {
     uint32_t ends_first, ends_last; /* all running ones by expected end; only kept where a policy in
                                      * force needs it */
     uint8_t instant;                /* PLEAT_SITE_INSTANT */
+    uint8_t reserved[7];            /* no padding: tests compare records byte by byte */
 };
+
+_Static_assert(sizeof(struct pleat_site) == 80, "no padding in a site");
 
 struct pleat_claim {
     uint64_t id;
