@@ -320,6 +320,8 @@ void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t si
     const struct pleat_component *job = &plan->view->components[component];
     if (job->promised_us == start_us && (start_us == PLEAT_NEVER || job->promised_site == site))
         return;
+    if (is_given_up(plan, component))
+        return; /* by this plan */
     struct pleat_event *promise = append(plan, PLEAT_EV_PROMISE, PLEAT_NONE);
     if (!promise)
         return; /* not stamped as its decision: it may still be started, or tried */
