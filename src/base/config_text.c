@@ -70,13 +70,10 @@ static int unclosed(const char *path, const char *text, const char *from, const 
                            path, line_of(text, from), what);
 }
 
-int pleat_config_read(const char *path, struct pleat_string *text, struct pleat_error *err)
+int pleat_config_prepare(const char *path, struct pleat_string *text, struct pleat_error *err)
 {
     const char *open[DEPTH_MAX];
     size_t depth = 0;
-    int rc = read_all(path, text, err);
-    if (rc)
-        return rc;
     for (char *at = text->text; *at;) {
         char *from = at;
         if (*at == '#' || (*at == '/' && (at[1] == '/' || at[1] == '*'))) {
@@ -94,4 +91,10 @@ int pleat_config_read(const char *path, struct pleat_string *text, struct pleat_
         }
     }
     return depth ? unclosed(path, text->text, open[depth - 1], "section", err) : 0;
+}
+
+int pleat_config_read(const char *path, struct pleat_string *text, struct pleat_error *err)
+{
+    int rc = read_all(path, text, err);
+    return rc ? rc : pleat_config_prepare(path, text, err);
 }

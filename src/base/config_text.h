@@ -11,5 +11,8 @@
  * not closed, err says where it began. */
 int pleat_config_read(const char *path, struct pleat_string *text,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same of a text that is there already; name: for errors. */
+int pleat_config_prepare(const char *name, struct pleat_string *text,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif
