@@ -74,9 +74,10 @@ static struct pleat_component *next_record(struct pleat_core *core)
 {
     if (core->free_component != PLEAT_NONE)
         return component_at(core, core->free_component);
-    return pleat_array_reserve(&core->components, 1)
-               ? NULL
-               : &core->components.items[core->components.count];
+    if (pleat_array_reserve(&core->components, 1))
+        return NULL;
+    core->view.components = core->components.items; /* moved, even if the submission is refused */
+    return &core->components.items[core->components.count];
 }
 
 static void take_record(struct pleat_core *core, uint32_t next_free)
