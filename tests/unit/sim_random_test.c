@@ -1,0 +1,320 @@
+/* Random workloads on random platforms, everything that can happen happening: the core recounts
+ * itself after every event, and what the simulator tells is counted again from the changes. */
+#include <math.h>
+
+#include "base/random.h"
+#include "sim_fixture.h"
+
+enum { WORLDS = 60, JOBS = 120 };
+
+static int32_t from_to(struct pleat_random *random, int32_t least, int32_t most)
+{
+    return least + (int32_t)pleat_random_below(random, (uint64_t)(most - least + 1));
+}
+
+static bool one_in(struct pleat_random *random, uint64_t n)
+{
+    return pleat_random_below(random, n) == 0;
+}
+
+static int64_t seconds(struct pleat_random *random, int32_t most)
+{
+    return (int64_t)pleat_random_below(random, (uint64_t)(most * S));
+}
+
+/* ---- worlds ---- */
+
+static void make_apps(struct sim_world *world, struct pleat_random *random)
+{
+    for (int i = 0; i < 8; i++) {
+        struct pleat_app app = {0};
+        app.speedup.kind = one_in(random, 2) ? PLEAT_SPEEDUP_AMDAHL : PLEAT_SPEEDUP_DOWNEY;
+        app.speedup.serial = 0.02;
+        app.speedup.parallelism = 6;
+        app.speedup.sigma = 0.5;
+        app.cost.fixed_us = one_in(random, 2) ? seconds(random, 5) : 0;
+        app.adapt_us = one_in(random, 3) ? 1 + seconds(random, 20) : 0;
+        app.iterations = one_in(random, 3) ? from_to(random, 1, 30) : 0;
+        app.mpl_overhead = 0.1;
+        if (one_in(random, 4)) {
+            struct pleat_phase phases[] = {{0.3, 1, from_to(random, 2, 8)},
+                                           {0.6, from_to(random, 2, 6), 12}};
+            app.first_phase = (uint32_t)world->workload.phases.count;
+            app.phase_count = 2;
+            for (int p = 0; p < 2; p++)
+                assert_int_equal(pleat_array_push(&world->workload.phases, phases[p]), 0);
+        } else if (one_in(random, 4)) {
+            app.component = from_to(random, 1, 3);
+            app.work = from_to(random, 1, 20);
+        }
+        (void)sim_world_app(world, app);
+    }
+}
+
+static void make_jobs(struct sim_world *world, struct pleat_random *random)
+{
+    int64_t at = 0;
+    for (int i = 0; i < JOBS; i++) {
+        at += one_in(random, 3) ? 0 : (int64_t)pleat_random_below(random, 20);
+        int32_t size = from_to(random, 1, 8);
+        struct pleat_workload_job *job = sim_rigid(world, at, size, 0);
+        job->run_us = one_in(random, 20) ? 0 : seconds(random, 100);
+        job->estimate_us = one_in(random, 3) ? 0 : seconds(random, 120);
+        job->priority = (int16_t)from_to(random, -2, 2);
+        job->deadline_us = one_in(random, 8) ? job->submit_us + 1 + seconds(random, 400) : 0;
+        job->begin_us = one_in(random, 20) ? job->submit_us + 1 + seconds(random, 200) : 0;
+        if (one_in(random, 10))
+            job->site = 0;
+        if (one_in(random, 3))
+            continue;
+        job->kind = one_in(random, 4) ? PLEAT_MOLDABLE : PLEAT_MALLEABLE;
+        job->app = (uint32_t)pleat_random_below(random, world->workload.apps.count);
+        job->minimum = from_to(random, 1, size);
+        job->maximum = from_to(random, size, 3 * size);
+        if (one_in(random, 3))
+            job->initial = from_to(random, job->minimum, job->maximum);
+        const struct pleat_app *app = &world->workload.apps.items[job->app];
+        if (app->component > 0) {
+            job->kind = PLEAT_MALLEABLE;
+            job->sizes_kind = PLEAT_SIZES_MULTIPLES;
+            job->sizes_parameter = app->component;
+            job->minimum = job->processors = app->component;
+            job->maximum = 6 * app->component;
+            job->initial = 0;
+        } else if (app->phase_count > 0) {
+            job->kind = PLEAT_MALLEABLE;
+        } else if (one_in(random, 4)) {
+            job->processes = job->maximum;
+        }
+    }
+}
+
+static struct pleat_delay delay(struct pleat_random *random)
+{
+    struct pleat_delay none = {0};
+    return one_in(random, 2) ? none : (struct pleat_delay){seconds(random, 5), seconds(random, 3)};
+}
+
+static void make_site(struct pleat_sim_site *site, struct pleat_random *random, bool calm)
+{
+    site->slots = from_to(random, 1, 4);
+    site->nodes = from_to(random, 24, 48) / site->slots;
+    site->speed = one_in(random, 2) ? 1 : 0.5 + pleat_random_unit(random);
+    if (calm)
+        return;
+    site->threshold = from_to(random, 0, 4);
+    if (one_in(random, 2)) {
+        site->claim = delay(random);
+        site->start = delay(random);
+        site->release = delay(random);
+    }
+    site->failure.kind = (enum pleat_failure_kind)from_to(random, 0, PLEAT_FAILURE_CLAIM);
+    site->failure.probability = 0.2;
+    site->failure.between_us = 1500 * S;
+    site->failure.repair_us = 200 * S;
+    if (one_in(random, 3)) {
+        site->load_gap_us = 30 * S;
+        site->load_run_us = 60 * S;
+        site->load_processors = 6;
+    } else if (one_in(random, 2)) {
+        for (int i = 0; i < 20; i++) {
+            struct pleat_load_point point = {i * 50 * S, i < 19 ? from_to(random, 0, 40) : 0};
+            assert_int_equal(pleat_array_push(&site->trace, point), 0);
+        }
+    }
+}
+
+static void choose_policies(struct sim_world *world, struct pleat_random *random)
+{
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
+        uint64_t seen = 0;
+        const struct pleat_policy *policy;
+        for (size_t i = 0; (policy = pleat_policy_at(i)); i++)
+            if (policy->question == (enum pleat_question)q &&
+                pleat_random_below(random, ++seen) == 0)
+                world->options.policies[q] = policy;
+    }
+}
+
+static struct sim_world *make_world(uint64_t seed)
+{
+    struct pleat_random random;
+    struct sim_world *world = sim_world_create(1);
+    pleat_random_init(&random, seed);
+    bool calm = seed % 3 == 0;
+    int sites = from_to(&random, 1, 3);
+    for (int s = 1; s < sites; s++)
+        assert_int_equal(pleat_platform_add(&world->platform, "more", 1), 0);
+    for (int s = 0; s < sites; s++)
+        make_site(sim_world_site(world, (size_t)s), &random, calm);
+    if (sites > 1 && !calm && one_in(&random, 2)) {
+        sim_world_site(world, 1)->joins_us = 200 * S;
+        if (one_in(&random, 2))
+            sim_world_site(world, 1)->leaves_us = 600 * S;
+    }
+    make_apps(world, &random);
+    make_jobs(world, &random);
+    choose_policies(world, &random);
+    world->options.kill_at_estimate = one_in(&random, 4);
+    world->options.estimates = one_in(&random, 3) ? PLEAT_ESTIMATES_EXACT : PLEAT_ESTIMATES_GIVEN;
+    world->options.parameters[PLEAT_PARAM_MAX_TRIES] = !calm && one_in(&random, 4) ? 200 : 0;
+    world->options.seed = seed;
+    return world;
+}
+
+/* ---- counting again ---- */
+
+static bool stays(const struct sim_world *world, size_t site)
+{
+    return world->platform.sites.items[site].leaves_us == PLEAT_NEVER;
+}
+
+static void count_jobs(const struct sim_world *world)
+{
+    size_t fates[PLEAT_SIM_LEFT + 1] = {0};
+    for (size_t i = 0; i < JOBS; i++) {
+        const struct pleat_sim_outcome *outcome = &world->outcomes[i];
+        const struct pleat_workload_job *job = &world->workload.jobs.items[i];
+        assert_true(outcome->fate <= PLEAT_SIM_LEFT);
+        fates[outcome->fate]++;
+        bool started = outcome->start_us != PLEAT_NEVER;
+        if (world->platform.sites.count == 1 || stays(world, 1))
+            assert_true(outcome->fate != PLEAT_SIM_LEFT);
+        if (outcome->fate == PLEAT_SIM_DONE || outcome->fate == PLEAT_SIM_KILLED) {
+            assert_true(started && outcome->start_us >= job->submit_us);
+            assert_true(outcome->end_us >= outcome->start_us && outcome->end_us != PLEAT_NEVER);
+        }
+        if (outcome->fate == PLEAT_SIM_DONE && job->kind == PLEAT_RIGID) {
+            double speed = world->platform.sites.items[outcome->site].speed;
+            assert_int_equal(outcome->end_us - outcome->start_us,
+                             llround((double)job->run_us / speed));
+            assert_true(outcome->average == (float)job->processors);
+        }
+        if (outcome->fate == PLEAT_SIM_DONE && job->begin_us > 0 && outcome->restarts == 0)
+            assert_true(outcome->start_us >= job->begin_us);
+        if (outcome->fate == PLEAT_SIM_SKIPPED || outcome->fate == PLEAT_SIM_REJECTED)
+            assert_true(!started && outcome->end_us == PLEAT_NEVER);
+    }
+    assert_memory_equal(fates, world->totals.fates, sizeof(fates));
+}
+
+static void count_processors(const struct sim_world *world)
+{
+    int64_t used[8] = {0}, now = world->totals.begin_us;
+    int32_t sizes[JOBS] = {0};
+    uint32_t grown[JOBS] = {0}, shrunk[JOBS] = {0};
+    double busy = 0;
+    for (size_t i = 0; i < world->change_count; i++) {
+        const struct pleat_sim_change *change = &world->changes[i];
+        const struct pleat_sim_site *site = &world->platform.sites.items[change->site];
+        assert_true(change->time_us >= now);
+        assert_true(change->decided_us <= change->time_us);
+        for (size_t s = 0; s < world->platform.sites.count; s++)
+            busy += (double)(change->time_us - now) * (double)used[s];
+        now = change->time_us;
+        assert_int_equal(change->from, sizes[change->job]);
+        sizes[change->job] = change->to;
+        used[change->site] += change->to - change->from;
+        grown[change->job] += change->from > 0 && change->to > change->from;
+        shrunk[change->job] += change->to > 0 && change->to < change->from;
+        assert_in_range(used[change->site], 0, (uint64_t)(site->nodes * site->slots));
+    }
+    assert_true(fabs(busy - world->totals.busy_us) <= 1e-9 * busy);
+    assert_true(world->totals.busy_us + world->totals.background_us <=
+                world->totals.capacity_us * (1 + 1e-9));
+    for (size_t i = 0; i < JOBS; i++) {
+        assert_int_equal(sizes[i], 0);
+        assert_int_equal(
+            grown[i], world->outcomes[i].fate == PLEAT_SIM_SKIPPED ? 0 : world->outcomes[i].grown);
+        assert_int_equal(shrunk[i], world->outcomes[i].shrunk);
+    }
+}
+
+static void test_random_worlds(void **state)
+{
+    (void)state;
+    size_t fates[PLEAT_SIM_LEFT + 1] = {0};
+    uint64_t resizes = 0, restarts = 0;
+    for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+        struct sim_world *world = make_world(seed);
+        if (sim_try(world))
+            fail_msg("world %llu: %s", (unsigned long long)seed, world->err.text);
+        count_jobs(world);
+        count_processors(world);
+        for (int f = 0; f <= PLEAT_SIM_LEFT; f++)
+            fates[f] += world->totals.fates[f];
+        resizes += world->totals.grows + world->totals.shrinks;
+        for (size_t i = 0; i < JOBS; i++)
+            restarts += world->outcomes[i].restarts;
+        sim_world_destroy(world);
+    }
+    print_message("done %zu skipped %zu rejected %zu failed %zu killed %zu left %zu, %llu resizes, "
+                  "%llu restarts\n",
+                  fates[PLEAT_SIM_DONE], fates[PLEAT_SIM_SKIPPED], fates[PLEAT_SIM_REJECTED],
+                  fates[PLEAT_SIM_FAILED], fates[PLEAT_SIM_KILLED], fates[PLEAT_SIM_LEFT],
+                  (unsigned long long)resizes, (unsigned long long)restarts);
+    /* otherwise the worlds are too tame to show anything */
+    assert_true(resizes > 1000 && restarts > 100 && fates[PLEAT_SIM_KILLED] > 10);
+}
+
+/* The same seed gives the same bytes, another one does not where chance has a say; and what was
+ * logged is decided again the same way. */
+static void test_the_same_again(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+        struct sim_world *world = make_world(seed), *twin = make_world(seed);
+        struct pleat_events logs[2] = {{0}};
+        struct pleat_replay_result result;
+        world->options.check = twin->options.check = false;
+        world->options.log = &logs[0];
+        twin->options.log = &logs[1];
+        sim_run(world);
+        sim_run(twin);
+        assert_int_equal(logs[0].count, logs[1].count);
+        assert_memory_equal(logs[0].items, logs[1].items, logs[0].count * sizeof(*logs[0].items));
+        assert_memory_equal(world->outcomes, twin->outcomes, JOBS * sizeof(*world->outcomes));
+        assert_memory_equal(&world->totals, &twin->totals, sizeof(world->totals));
+        if (pleat_replay_policies(logs[0].items, logs[0].count, &result, &world->err))
+            fail_msg("world %llu: %s", (unsigned long long)seed, world->err.text);
+        assert_int_equal(result.different, logs[0].count);
+        assert_int_equal(result.passes, world->totals.passes);
+        assert_int_equal(result.decisions, world->totals.decisions);
+        assert_int_equal(logs[0].count,
+                         world->totals.inputs + world->totals.passes + world->totals.decisions);
+        pleat_array_finish(&logs[0]);
+        pleat_array_finish(&logs[1]);
+        sim_world_destroy(world);
+        sim_world_destroy(twin);
+    }
+}
+
+static void test_a_changed_decision_is_found(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    struct pleat_events log = {0};
+    struct pleat_replay_result result;
+    sim_malleable(world, 0, 1, 4, 100, 0);
+    sim_rigid(world, 10, 3, 10);
+    world->options.log = &log;
+    sim_run(world);
+    size_t changed = 0;
+    while (log.items[changed].kind != PLEAT_EV_RESIZE)
+        changed++;
+    log.items[changed].u.resize.processors++;
+    assert_int_equal(pleat_replay_policies(log.items, log.count, &result, &world->err), 0);
+    assert_int_equal(result.different, changed);
+    pleat_array_finish(&log);
+    sim_world_destroy(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_worlds),
+        cmocka_unit_test(test_the_same_again),
+        cmocka_unit_test(test_a_changed_decision_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
