@@ -1,0 +1,400 @@
+#include "cli/platform_file.h"
+
+#include <confuse.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/config_text.h"
+
+/* libconfuse reports through a callback without an argument of ours */
+static _Thread_local struct pleat_error *reporting;
+static _Thread_local const char *reporting_path;
+
+static void report(cfg_t *cfg, const char *fmt, va_list args)
+{
+    char text[300];
+    if (!reporting || reporting->code)
+        return; /* the first is the one to mend */
+    vsnprintf(text, sizeof(text), fmt, args);
+    pleat_error_set(reporting, PLEAT_E_INVALID, "%s:%d: %s", reporting_path, cfg ? cfg->line : 0,
+                    text);
+}
+
+/* ---- times ---- */
+
+static const struct {
+    const char *name;
+    double seconds;
+} units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+
+/* Takes a number and its unit from *at on. */
+static int take_span(const char **at, int64_t *us)
+{
+    char *end, unit[8] = "";
+    size_t length = 0;
+    errno = 0;
+    if (!strchr("0123456789.", (*at)[strspn(*at, " ")]))
+        return -1;
+    double value = strtod(*at, &end);
+    if (end == *at || errno || !isfinite(value) || value < 0)
+        return -1;
+    end += strspn(end, " ");
+    while (end[length] >= 'a' && end[length] <= 'z' && length < sizeof(unit) - 1) {
+        unit[length] = end[length];
+        length++;
+    }
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(units[i].name, unit) != 0)
+            continue;
+        if (value * units[i].seconds > 1e10)
+            return -1;
+        *us = llround(value * units[i].seconds * (double)PLEAT_US_PER_S);
+        *at = end + length + strspn(end + length, " ");
+        return 0;
+    }
+    return -1;
+}
+
+static int no_span(const char *text, struct pleat_error *err)
+{
+    return pleat_error_set(err, PLEAT_E_INVALID,
+                           "'%s' is not a time: a number and s, ms, min, h or d, such as \"5 s\"",
+                           text);
+}
+
+int pleat_parse_span(const char *text, int64_t *us, struct pleat_error *err)
+{
+    const char *at = text;
+    return take_span(&at, us) || *at ? no_span(text, err) : 0;
+}
+
+int pleat_parse_delay(const char *text, struct pleat_delay *delay, struct pleat_error *err)
+{
+    const char *at = text;
+    struct pleat_delay read = {0};
+    int failed = take_span(&at, &read.mean_us);
+    if (!failed && !strncmp(at, "+-", 2)) {
+        at += 2;
+        failed = take_span(&at, &read.spread_us);
+    }
+    if (failed || *at)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "'%s' is not a delay: a time, or one with its standard deviation, "
+                               "such as \"5 s +- 2 s\"",
+                               text);
+    *delay = read;
+    return 0;
+}
+
+/* ---- checks, while libconfuse knows the line ---- */
+
+static int check_count(cfg_t *cfg, cfg_opt_t *option)
+{
+    long value = cfg_opt_getnint(option, 0);
+    long low = !strcmp(option->name, "threshold") ? 0 : 1;
+    if (value >= low && value <= PLEAT_SIZE_MAX)
+        return 0;
+    cfg_error(cfg, "%s = %ld: must be from %ld to %d", option->name, value, low, PLEAT_SIZE_MAX);
+    return -1;
+}
+
+static int check_speed(cfg_t *cfg, cfg_opt_t *option)
+{
+    double value = cfg_opt_getnfloat(option, 0);
+    if (value >= 1e-3 && value <= 1e3)
+        return 0;
+    cfg_error(cfg, "speed = %g: must be from 0.001 to 1000", value);
+    return -1;
+}
+
+static int check_probability(cfg_t *cfg, cfg_opt_t *option)
+{
+    double value = cfg_opt_getnfloat(option, 0);
+    if (value >= 0 && value <= 1)
+        return 0;
+    cfg_error(cfg, "%s = %g: must be from 0 to 1", option->name, value);
+    return -1;
+}
+
+static int check_span(cfg_t *cfg, cfg_opt_t *option)
+{
+    struct pleat_error err;
+    int64_t us;
+    if (!pleat_parse_span(cfg_opt_getnstr(option, 0), &us, &err))
+        return 0;
+    cfg_error(cfg, "%s = %s", option->name, err.text);
+    return -1;
+}
+
+static int check_delay(cfg_t *cfg, cfg_opt_t *option)
+{
+    struct pleat_error err;
+    struct pleat_delay delay;
+    if (!pleat_parse_delay(cfg_opt_getnstr(option, 0), &delay, &err))
+        return 0;
+    cfg_error(cfg, "%s = %s", option->name, err.text);
+    return -1;
+}
+
+static const char *const failures[] = {[PLEAT_FAILURE_NONE] = "none",
+                                       [PLEAT_FAILURE_NODE] = "node",
+                                       [PLEAT_FAILURE_START] = "start",
+                                       [PLEAT_FAILURE_CLAIM] = "claim"};
+
+static int failure_kind(const char *name)
+{
+    for (int i = 0; i < (int)(sizeof(failures) / sizeof(failures[0])); i++)
+        if (!strcmp(failures[i], name))
+            return i;
+    return -1;
+}
+
+static int check_failures(cfg_t *cfg, cfg_opt_t *option)
+{
+    const char *value = cfg_opt_getnstr(option, 0);
+    if (failure_kind(value) >= 0)
+        return 0;
+    cfg_error(cfg, "failures = %s: must be none, node, start or claim", value);
+    return -1;
+}
+
+/* What belongs together. */
+static int check_site(cfg_t *cfg, cfg_opt_t *option)
+{
+    cfg_t *site = cfg_opt_getnsec(option, cfg_opt_size(option) - 1);
+    const char *name = cfg_title(site), *kind = cfg_getstr(site, "failures");
+    int64_t between = 0, joins = 0, leaves = 0, gap = 0, run = 0;
+    int failed = pleat_parse_span(cfg_getstr(site, "time-between-failures"), &between, NULL) ||
+                 pleat_parse_span(cfg_getstr(site, "joins"), &joins, NULL) ||
+                 pleat_parse_span(cfg_getstr(site, "background-gap"), &gap, NULL) ||
+                 pleat_parse_span(cfg_getstr(site, "background-run"), &run, NULL) ||
+                 (*cfg_getstr(site, "leaves") &&
+                  pleat_parse_span(cfg_getstr(site, "leaves"), &leaves, NULL));
+    const char *wrong = NULL;
+    if (failed)
+        wrong = "a time is wrong";
+    else if (!*name || strlen(name) >= sizeof(((struct pleat_sim_site *)0)->name))
+        wrong = "its name must have from 1 to 63 bytes";
+    else if (cfg_getint(site, "nodes") > PLEAT_SIZE_MAX / cfg_getint(site, "slots"))
+        wrong = "it has too many processors";
+    else if (failure_kind(kind) == PLEAT_FAILURE_NODE && between == 0)
+        wrong = "failures of nodes need time-between-failures";
+    else if (failure_kind(kind) > PLEAT_FAILURE_NODE &&
+             !(cfg_getfloat(site, "failure-probability") > 0))
+        wrong = "these failures need failure-probability";
+    else if (*cfg_getstr(site, "leaves") && leaves <= joins)
+        wrong = "it leaves before it joins";
+    else if ((gap > 0) != (run > 0))
+        wrong = "background-gap and background-run belong together";
+    else if (gap > 0 && *cfg_getstr(site, "background-trace"))
+        wrong = "background is a trace or a model, not both";
+    if (!wrong)
+        return 0;
+    cfg_error(cfg, "site %s: %s", name, wrong);
+    return -1;
+}
+
+static void set_checks(cfg_t *cfg)
+{
+    static const char *const counts[] = {"nodes", "slots", "threshold", "background-processors"};
+    static const char *const spans[] = {"repair-time",    "time-between-failures",
+                                        "background-gap", "background-run",
+                                        "joins",          "leaves"};
+    static const char *const delays[] = {"claim-delay", "start-delay", "release-delay"};
+    char name[64];
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        snprintf(name, sizeof(name), "site|%s", counts[i]);
+        cfg_set_validate_func(cfg, name, check_count);
+    }
+    for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+        snprintf(name, sizeof(name), "site|%s", spans[i]);
+        cfg_set_validate_func(cfg, name, check_span);
+    }
+    for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
+        snprintf(name, sizeof(name), "site|%s", delays[i]);
+        cfg_set_validate_func(cfg, name, check_delay);
+    }
+    cfg_set_validate_func(cfg, "site|speed", check_speed);
+    cfg_set_validate_func(cfg, "site|failures", check_failures);
+    cfg_set_validate_func(cfg, "site|failure-probability", check_probability);
+    cfg_set_validate_func(cfg, "site", check_site);
+}
+
+/* ---- a trace of background load ---- */
+
+static int add_point(const char *path, int number, const char *line,
+                     struct pleat_load_points *trace, struct pleat_error *err)
+{
+    double seconds;
+    long processors;
+    char rest;
+    int fields = sscanf(line, "%lf %ld %c", &seconds, &processors, &rest);
+    if (fields != 2 || !(seconds >= 0 && seconds <= 1e10) || processors < 0 ||
+        processors > PLEAT_SIZE_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s:%d: not 'SECONDS PROCESSORS', both from 0 on", path, number);
+    struct pleat_load_point point = {.at_us = llround(seconds * (double)PLEAT_US_PER_S),
+                                     .processors = (int32_t)processors};
+    if (trace->count && trace->items[trace->count - 1].at_us >= point.at_us)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s:%d: earlier than the line before", path,
+                               number);
+    if (pleat_array_push(trace, point))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    return 0;
+}
+
+static int read_trace(const char *path, struct pleat_load_points *trace, struct pleat_error *err)
+{
+    char *line = NULL;
+    size_t size = 0;
+    int rc = 0;
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "%s: cannot be read: %s", path,
+                               strerror(errno));
+    for (int number = 1; !rc && getline(&line, &size, file) >= 0; number++) {
+        line[strcspn(line, "#;\r\n")] = '\0';
+        if (line[strspn(line, " \t")])
+            rc = add_point(path, number, line, trace, err);
+    }
+    if (!rc && ferror(file))
+        rc = pleat_error_set(err, PLEAT_E_NOTFOUND, "%s: cannot be read", path);
+    if (!rc && trace->count == 0)
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: there is no line in it", path);
+    free(line);
+    fclose(file);
+    return rc;
+}
+
+/* A path in a file is one from where the file is. */
+static int read_trace_beside(const char *beside, const char *name, struct pleat_load_points *trace,
+                             struct pleat_error *err)
+{
+    struct pleat_string path = {0};
+    const char *slash = strrchr(beside, '/');
+    if (slash && *name != '/')
+        pleat_string_add_bytes(&path, beside, (size_t)(slash - beside) + 1);
+    pleat_string_add(&path, name);
+    int rc = path.failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+                         : read_trace(path.text, trace, err);
+    pleat_string_finish(&path);
+    return rc;
+}
+
+/* ---- all of it ---- */
+
+static int64_t span(cfg_t *from, const char *key)
+{
+    int64_t us = 0;
+    return *cfg_getstr(from, key) && pleat_parse_span(cfg_getstr(from, key), &us, NULL) ? 0 : us;
+}
+
+static struct pleat_delay delay(cfg_t *from, const char *key)
+{
+    struct pleat_delay read = {0};
+    return pleat_parse_delay(cfg_getstr(from, key), &read, NULL) ? (struct pleat_delay){0} : read;
+}
+
+static int take_site(cfg_t *from, const char *path, struct pleat_platform *platform,
+                     struct pleat_error *err)
+{
+    const char *name = cfg_title(from), *trace = cfg_getstr(from, "background-trace");
+    for (size_t i = 0; i < platform->sites.count; i++)
+        if (!strcmp(platform->sites.items[i].name, name))
+            return pleat_error_set(err, PLEAT_E_INVALID, "%s: site %s is there already", path,
+                                   name);
+    int32_t nodes = (int32_t)cfg_getint(from, "nodes");
+    if (platform->sites.count == PLEAT_SITES_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s: at most %d sites", path, PLEAT_SITES_MAX);
+    if (pleat_platform_add(platform, name, nodes))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    struct pleat_sim_site *site = &platform->sites.items[platform->sites.count - 1];
+    site->nodes = nodes;
+    site->slots = (int32_t)cfg_getint(from, "slots");
+    site->threshold = (int32_t)cfg_getint(from, "threshold");
+    site->speed = cfg_getfloat(from, "speed");
+    site->claim = delay(from, "claim-delay");
+    site->start = delay(from, "start-delay");
+    site->release = delay(from, "release-delay");
+    site->failure.kind = (enum pleat_failure_kind)failure_kind(cfg_getstr(from, "failures"));
+    site->failure.probability = cfg_getfloat(from, "failure-probability");
+    site->failure.between_us = span(from, "time-between-failures");
+    site->failure.repair_us = span(from, "repair-time");
+    site->load_gap_us = span(from, "background-gap");
+    site->load_run_us = span(from, "background-run");
+    site->load_processors = (int32_t)cfg_getint(from, "background-processors");
+    site->joins_us = span(from, "joins");
+    site->leaves_us = *cfg_getstr(from, "leaves") ? span(from, "leaves") : PLEAT_NEVER;
+    return *trace ? read_trace_beside(path, trace, &site->trace, err) : 0;
+}
+
+static int parse(cfg_t *cfg, const char *path, struct pleat_error *err)
+{
+    struct pleat_string text = {0};
+    int rc = pleat_config_read(path, &text, err);
+    if (!rc) {
+        struct pleat_error said = {0};
+        reporting = &said;
+        reporting_path = path;
+        bool failed = cfg_parse_buf(cfg, text.text) != CFG_SUCCESS;
+        reporting = NULL;
+        if (said.code)
+            rc = pleat_error_set(err, said.code, "%s", said.text);
+        else if (failed)
+            rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: cannot be understood", path);
+    }
+    pleat_string_finish(&text);
+    return rc;
+}
+
+static void drop_from(struct pleat_platform *platform, size_t count)
+{
+    while (platform->sites.count > count) {
+        platform->sites.count--;
+        pleat_array_finish(&platform->sites.items[platform->sites.count].trace);
+    }
+}
+
+int pleat_platform_read(const char *path, struct pleat_platform *platform, struct pleat_error *err)
+{
+    cfg_opt_t site[] = {CFG_INT("nodes", 1, CFGF_NONE),
+                        CFG_INT("slots", 1, CFGF_NONE),
+                        CFG_INT("threshold", 0, CFGF_NONE),
+                        CFG_FLOAT("speed", 1, CFGF_NONE),
+                        CFG_STR("claim-delay", "0", CFGF_NONE),
+                        CFG_STR("start-delay", "0", CFGF_NONE),
+                        CFG_STR("release-delay", "0", CFGF_NONE),
+                        CFG_STR("failures", "none", CFGF_NONE),
+                        CFG_FLOAT("failure-probability", 0, CFGF_NONE),
+                        CFG_STR("time-between-failures", "0", CFGF_NONE),
+                        CFG_STR("repair-time", "1 h", CFGF_NONE),
+                        CFG_STR("background-trace", "", CFGF_NONE),
+                        CFG_STR("background-gap", "0", CFGF_NONE),
+                        CFG_STR("background-run", "0", CFGF_NONE),
+                        CFG_INT("background-processors", 1, CFGF_NONE),
+                        CFG_STR("joins", "0", CFGF_NONE),
+                        CFG_STR("leaves", "", CFGF_NONE),
+                        CFG_END()};
+    cfg_opt_t options[] = {CFG_SEC("site", site, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
+                           CFG_END()};
+    size_t before = platform->sites.count;
+    cfg_t *cfg = cfg_init(options, CFGF_NONE);
+    if (!cfg)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    cfg_set_error_function(cfg, report);
+    set_checks(cfg);
+    int rc = parse(cfg, path, err);
+    if (!rc && cfg_size(cfg, "site") == 0)
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: there is no site in it", path);
+    for (unsigned i = 0; !rc && i < cfg_size(cfg, "site"); i++)
+        rc = take_site(cfg_getnsec(cfg, "site", i), path, platform, err);
+    if (rc)
+        drop_from(platform, before);
+    cfg_free(cfg);
+    return rc;
+}

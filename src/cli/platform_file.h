@@ -1,0 +1,19 @@
+/* platform_file.h - a file that describes simulated sites; docs/user-guide.md lists its keys. */
+#ifndef PLEAT_CLI_PLATFORM_FILE_H
+#define PLEAT_CLI_PLATFORM_FILE_H
+
+#include "sim/platform.h"
+
+/* Appends the sites of a file to *platform; names must be new there. PLEAT_E_INVALID: err begins
+ * with "FILE:LINE: "; PLEAT_E_NOTFOUND: the file, or a trace that it names, cannot be read;
+ * PLEAT_E_NOMEM. The platform is unchanged then. */
+int pleat_platform_read(const char *path, struct pleat_platform *platform,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* "90", "1.5 h", "200 ms", "2 d": microseconds; seconds where no unit is given. */
+int pleat_parse_span(const char *text, int64_t *us, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same with a spread: "5 s +- 2 s". */
+int pleat_parse_delay(const char *text, struct pleat_delay *delay,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif

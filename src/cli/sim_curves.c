@@ -1,0 +1,143 @@
+/* sim_curves.c - curves for drawings, with no more points than a drawing can show. */
+#include <stdlib.h>
+
+#include "cli/sim_experiment.h"
+
+enum { STEPS_MAX = 2000, BINS = 1000, SHARES_MAX = 1000 };
+
+static int make_room(struct pleat_sim_curve *curve, size_t count)
+{
+    *curve = (struct pleat_sim_curve){.x = calloc(count + 1, sizeof(double)),
+                                      .y = calloc(count + 1, sizeof(double))};
+    if (curve->x && curve->y)
+        return 0;
+    pleat_sim_curve_finish(curve);
+    return PLEAT_E_NOMEM;
+}
+
+void pleat_sim_curve_finish(struct pleat_sim_curve *curve)
+{
+    free(curve->x);
+    free(curve->y);
+    *curve = (struct pleat_sim_curve){0};
+}
+
+static void add(struct pleat_sim_curve *curve, double x, double y)
+{
+    curve->x[curve->count] = x;
+    curve->y[curve->count++] = y;
+}
+
+int pleat_sim_curve_shares(struct pleat_sim_curve *curve, const double *sorted, size_t count)
+{
+    size_t points = count < SHARES_MAX ? count : SHARES_MAX;
+    if (make_room(curve, points + 1))
+        return PLEAT_E_NOMEM;
+    if (count > 0)
+        add(curve, sorted[0], 0);
+    for (size_t i = 1; i <= points; i++) {
+        size_t rank = i * count / points; /* so many are at most as large */
+        add(curve, sorted[rank - 1], (double)rank / (double)count);
+    }
+    return 0;
+}
+
+/* ---- levels over time ---- */
+
+struct edge {
+    int64_t at_us, by;
+};
+
+PLEAT_ARRAY(edges, struct edge);
+
+static int compare_edges(const void *left, const void *right)
+{
+    const struct edge *a = left, *b = right;
+    return a->at_us < b->at_us ? -1 : a->at_us > b->at_us;
+}
+
+/* Edges at one instant become one. */
+static void sort_edges(struct edges *edges)
+{
+    size_t last = 0;
+    if (edges->count == 0)
+        return;
+    qsort(edges->items, edges->count, sizeof(*edges->items), compare_edges);
+    for (size_t i = 1; i < edges->count; i++) {
+        if (edges->items[i].at_us == edges->items[last].at_us)
+            edges->items[last].by += edges->items[i].by;
+        else
+            edges->items[++last] = edges->items[i];
+    }
+    edges->count = last + 1;
+}
+
+static void add_steps(struct pleat_sim_curve *curve, const struct edges *edges)
+{
+    int64_t level = 0;
+    for (size_t i = 0; i < edges->count; i++) {
+        level += edges->items[i].by;
+        add(curve, (double)edges->items[i].at_us / 1e6, (double)level);
+    }
+}
+
+/* The mean level in equal parts of the time. */
+static void add_means(struct pleat_sim_curve *curve, const struct edges *edges)
+{
+    double from = (double)edges->items[0].at_us;
+    double width = ((double)edges->items[edges->count - 1].at_us - from) / BINS;
+    double level = 0;
+    size_t next = 0;
+    for (int bin = 0; bin < BINS; bin++) {
+        double start = from + bin * width, end = start + width, at = start, area = 0;
+        for (; next < edges->count && (double)edges->items[next].at_us < end; next++) {
+            area += level * ((double)edges->items[next].at_us - at);
+            at = (double)edges->items[next].at_us;
+            level += (double)edges->items[next].by;
+        }
+        area += level * (end - at);
+        add(curve, start / 1e6, area / width);
+    }
+    add(curve, (double)edges->items[edges->count - 1].at_us / 1e6, 0);
+}
+
+static int make_levels(struct pleat_sim_curve *curve, struct edges *edges)
+{
+    sort_edges(edges);
+    bool thin = edges->count > STEPS_MAX;
+    int rc = make_room(curve, thin ? BINS + 1 : edges->count);
+    if (!rc && thin)
+        add_means(curve, edges);
+    else if (!rc)
+        add_steps(curve, edges);
+    pleat_array_finish(edges);
+    return rc;
+}
+
+int pleat_sim_curve_used(struct pleat_sim_curve *curve, const struct pleat_sim_changes *changes)
+{
+    struct edges edges = {0};
+    if (pleat_array_reserve(&edges, changes->count + 1))
+        return PLEAT_E_NOMEM;
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct pleat_sim_change *change = &changes->items[i];
+        edges.items[edges.count++] = (struct edge){change->time_us, change->to - change->from};
+    }
+    return make_levels(curve, &edges);
+}
+
+int pleat_sim_curve_queued(struct pleat_sim_curve *curve, const struct pleat_workload *workload,
+                           const struct pleat_sim_outcome *outcomes)
+{
+    struct edges edges = {0};
+    if (pleat_array_reserve(&edges, workload->jobs.count * 2 + 1))
+        return PLEAT_E_NOMEM;
+    for (size_t i = 0; i < workload->jobs.count; i++) {
+        int64_t submit_us = workload->jobs.items[i].submit_us;
+        if (outcomes[i].start_us == PLEAT_NEVER || outcomes[i].start_us == submit_us)
+            continue;
+        edges.items[edges.count++] = (struct edge){submit_us, 1};
+        edges.items[edges.count++] = (struct edge){outcomes[i].start_us, -1};
+    }
+    return make_levels(curve, &edges);
+}

@@ -1,0 +1,340 @@
+/* sim_experiment.c - runs, in threads; each does its own run from its workload to its files. */
+#include "cli/sim_experiment.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "cli/interrupt.h"
+
+/* What the threads share. */
+struct pool {
+    struct pleat_sim_experiment *experiment;
+    atomic_size_t next;
+    atomic_bool stop;
+    _Atomic size_t *ended; /* jobs, by run */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t runs_done, threads; /* threads: at work; under the lock, as all below */
+    size_t failed;             /* the first run that failed; run_count: none */
+    struct pleat_error error;  /* its */
+};
+
+/* A thread's present run. */
+struct work {
+    struct pool *pool;
+    struct pleat_sim_run *run;
+    size_t index;
+    struct pleat_sim_changes changes;
+    bool keep_changes;
+    int64_t stood_us;
+};
+
+/* ---- one run ---- */
+
+static int on_change(void *context, const struct pleat_sim_change *change)
+{
+    struct work *work = context;
+    work->stood_us += change->stood_us;
+    if (!work->keep_changes)
+        return 0;
+    return pleat_array_push(&work->changes, *change) ? PLEAT_E_NOMEM : 0;
+}
+
+static int on_progress(void *context, const struct pleat_sim_progress *progress)
+{
+    struct work *work = context;
+    atomic_store_explicit(&work->pool->ended[work->index], progress->ended, memory_order_relaxed);
+    return atomic_load(&work->pool->stop) || pleat_interrupt_signal() ? PLEAT_E_CLOSED : 0;
+}
+
+static int simulate(struct work *work, const struct pleat_workload *workload,
+                    struct pleat_sim_outcome *outcomes, struct pleat_error *err)
+{
+    const struct pleat_sim_request *request = work->pool->experiment->request;
+    struct pleat_sim_run *run = work->run;
+    struct pleat_sim_options options = {.platform = &request->platform,
+                                        .seed = run->seed,
+                                        .estimates = request->estimates,
+                                        .kill_at_estimate = request->kill_at_estimate,
+                                        .context = work,
+                                        .on_change = on_change,
+                                        .on_progress = on_progress};
+    memcpy(options.policies, run->combination->policies, sizeof(options.policies));
+    memcpy(options.parameters, request->parameters, sizeof(options.parameters));
+    int64_t began_us = pleat_clock_monotonic_us();
+    int rc = pleat_sim_run(workload, &options, outcomes, &run->totals, err);
+    run->elapsed_s = (double)(pleat_clock_monotonic_us() - began_us) / 1e6;
+    run->stood_s = (double)work->stood_us / 1e6;
+    if (rc == PLEAT_E_NOMEM)
+        return pleat_error_set(err, rc, "out of memory while simulating");
+    return rc;
+}
+
+static void measure_totals(struct pleat_sim_run *run)
+{
+    const struct pleat_sim_totals *totals = &run->totals;
+    double available = totals->capacity_us - totals->background_us;
+    run->makespan_s =
+        totals->end_us > totals->begin_us ? (double)(totals->end_us - totals->begin_us) / 1e6 : 0;
+    run->utilization = available > 0 ? totals->busy_us / available : 0;
+}
+
+static bool counts(const struct pleat_sim_outcome *outcome)
+{
+    return outcome->fate == PLEAT_SIM_DONE || outcome->fate == PLEAT_SIM_KILLED;
+}
+
+/* Summaries of the jobs that ended; the curves of them where there is to be a chart. */
+static int measure_jobs(struct pleat_sim_run *run, const struct pleat_workload *workload,
+                        const struct pleat_sim_outcome *outcomes, bool curves)
+{
+    size_t jobs = workload->jobs.count, count = 0;
+    double *values = calloc(jobs * 3 + 1, sizeof(*values));
+    if (!values)
+        return PLEAT_E_NOMEM;
+    double *waits = values, *responses = values + jobs, *slowdowns = values + 2 * jobs;
+    for (size_t i = 0; i < jobs; i++) {
+        const struct pleat_sim_outcome *outcome = &outcomes[i];
+        if (!counts(outcome))
+            continue;
+        double submit_s = (double)workload->jobs.items[i].submit_us / 1e6;
+        double run_s = (double)(outcome->end_us - outcome->start_us) / 1e6;
+        waits[count] = (double)outcome->start_us / 1e6 - submit_s;
+        responses[count] = (double)outcome->end_us / 1e6 - submit_s;
+        slowdowns[count] = pleat_bounded_slowdown(waits[count], run_s, PLEAT_SIM_TAU_S);
+        count++;
+    }
+    pleat_summarize(waits, count, &run->wait_s); /* sorts them */
+    pleat_summarize(responses, count, &run->response_s);
+    pleat_summarize(slowdowns, count, &run->slowdown);
+    int rc = 0;
+    if (curves &&
+        (pleat_sim_curve_shares(&run->curves[PLEAT_SIM_CURVE_WAIT], waits, count) ||
+         pleat_sim_curve_shares(&run->curves[PLEAT_SIM_CURVE_RESPONSE], responses, count) ||
+         pleat_sim_curve_shares(&run->curves[PLEAT_SIM_CURVE_SLOWDOWN], slowdowns, count)))
+        rc = PLEAT_E_NOMEM;
+    free(values);
+    return rc;
+}
+
+static int measure(struct work *work, const struct pleat_workload *workload,
+                   const struct pleat_sim_outcome *outcomes, struct pleat_error *err)
+{
+    struct pleat_sim_run *run = work->run;
+    bool curves = work->pool->experiment->request->chart;
+    measure_totals(run);
+    if (measure_jobs(run, workload, outcomes, curves) ||
+        (curves &&
+         (pleat_sim_curve_used(&run->curves[PLEAT_SIM_CURVE_USED], &work->changes) ||
+          pleat_sim_curve_queued(&run->curves[PLEAT_SIM_CURVE_QUEUED], workload, outcomes))))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the results");
+    return 0;
+}
+
+static int run_on(struct work *work, const struct pleat_workload *workload, struct pleat_error *err)
+{
+    struct pleat_sim_experiment *experiment = work->pool->experiment;
+    struct pleat_sim_outcome *outcomes = calloc(workload->jobs.count, sizeof(*outcomes));
+    if (!outcomes)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the results");
+    work->keep_changes = experiment->request->csv || experiment->request->chart;
+    int rc = simulate(work, workload, outcomes, err);
+    if (!rc)
+        rc = measure(work, workload, outcomes, err);
+    if (!rc && experiment->csv)
+        rc = pleat_sim_csv_add(experiment->csv, experiment, work->run, workload, outcomes,
+                               &work->changes, err);
+    if (!rc && pleat_sim_chart_wants_jobs(experiment)) {
+        work->run->outcomes = outcomes;
+        work->run->changes = work->changes;
+        return 0;
+    }
+    free(outcomes);
+    pleat_array_finish(&work->changes);
+    return rc;
+}
+
+static int run_one(struct pool *pool, size_t index, struct pleat_error *err)
+{
+    struct pleat_sim_run *run = &pool->experiment->runs[index];
+    struct work work = {.pool = pool, .run = run, .index = index};
+    struct pleat_workload own;
+    const struct pleat_workload *workload;
+    int rc = pleat_sim_workload_for(pool->experiment, run, &own, &workload, err);
+    if (!rc)
+        rc = run_on(&work, workload, err);
+    pleat_sim_workload_drop(&own);
+    return rc;
+}
+
+/* ---- all of them ---- */
+
+static void *work_off(void *context)
+{
+    struct pool *pool = context;
+    size_t count = pool->experiment->run_count;
+    for (;;) {
+        size_t index = atomic_fetch_add(&pool->next, 1);
+        if (index >= count || atomic_load(&pool->stop) || pleat_interrupt_signal())
+            break;
+        struct pleat_error err = {0};
+        int rc = run_one(pool, index, &err);
+        pthread_mutex_lock(&pool->lock);
+        pool->runs_done++;
+        if (rc && !(rc == PLEAT_E_CLOSED && atomic_load(&pool->stop)) && index < pool->failed) {
+            pool->failed = index;
+            pool->error = err;
+            pool->error.code = rc;
+        }
+        if (rc)
+            atomic_store(&pool->stop, true);
+        pthread_cond_signal(&pool->changed);
+        pthread_mutex_unlock(&pool->lock);
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->threads--;
+    pthread_cond_signal(&pool->changed);
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static double share_done(const struct pool *pool)
+{
+    double ended = 0;
+    size_t runs = pool->experiment->run_count, jobs = pool->experiment->workload.jobs.count;
+    for (size_t i = 0; i < runs; i++)
+        ended += (double)atomic_load_explicit(&pool->ended[i], memory_order_relaxed);
+    return ended / ((double)runs * (double)jobs);
+}
+
+/* Draws the progress until no thread is at work any more. */
+static void attend(struct pool *pool)
+{
+    struct pleat_sim_progress_bar bar;
+    pleat_sim_progress_init(&bar);
+    pthread_mutex_lock(&pool->lock);
+    while (pool->threads > 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += 200000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&pool->changed, &pool->lock, &until);
+        size_t done = pool->runs_done;
+        pthread_mutex_unlock(&pool->lock);
+        pleat_sim_progress_draw(&bar, share_done(pool), done, pool->experiment->run_count);
+        pthread_mutex_lock(&pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    pleat_sim_progress_clear(&bar);
+}
+
+static size_t thread_count(const struct pleat_sim_experiment *experiment)
+{
+    size_t count = experiment->request->threads;
+    cpu_set_t cpus;
+    if (count == 0)
+        count = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : (size_t)CPU_COUNT(&cpus);
+    return count < experiment->run_count ? count : experiment->run_count;
+}
+
+static int run_threads(struct pool *pool, struct pleat_error *err)
+{
+    size_t wanted = thread_count(pool->experiment), started = 0;
+    pthread_t *threads = calloc(wanted, sizeof(*threads));
+    if (!threads)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    pool->threads = wanted;
+    int failure = 0;
+    while (started < wanted && !(failure = pthread_create(&threads[started], NULL, work_off, pool)))
+        started++;
+    pthread_mutex_lock(&pool->lock);
+    pool->threads -= wanted - started;
+    pthread_mutex_unlock(&pool->lock);
+    if (started > 0)
+        attend(pool); /* fewer threads than wanted do it, too */
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    free(threads);
+    if (started == 0)
+        return pleat_error_sys(err, failure, "cannot start a thread");
+    if (pleat_interrupt_signal())
+        return pleat_error_set(err, PLEAT_E_CLOSED, "interrupted");
+    if (pool->failed < pool->experiment->run_count) {
+        if (err)
+            *err = pool->error;
+        return pool->error.code;
+    }
+    return 0;
+}
+
+int pleat_sim_experiment_run(struct pleat_sim_experiment *experiment, struct pleat_error *err)
+{
+    struct pool pool = {.experiment = experiment, .failed = experiment->run_count};
+    pthread_condattr_t attributes;
+    pool.ended = calloc(experiment->run_count, sizeof(*pool.ended));
+    if (!pool.ended)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool.changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    int rc = run_threads(&pool, err);
+    pthread_cond_destroy(&pool.changed);
+    pthread_mutex_destroy(&pool.lock);
+    free(pool.ended);
+    return rc;
+}
+
+/* ---- what is to be run ---- */
+
+static int make_runs(struct pleat_sim_experiment *experiment, struct pleat_error *err)
+{
+    const struct pleat_sim_request *request = experiment->request;
+    experiment->run_count = request->combinations.count * request->seeds;
+    experiment->runs = calloc(experiment->run_count, sizeof(*experiment->runs));
+    if (!experiment->runs)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < experiment->run_count; i++) {
+        experiment->runs[i].combination = &request->combinations.items[i / request->seeds];
+        experiment->runs[i].seed = request->seed + i % request->seeds;
+    }
+    return 0;
+}
+
+int pleat_sim_experiment_init(struct pleat_sim_experiment *experiment,
+                              struct pleat_sim_request *request, struct pleat_error *err)
+{
+    *experiment = (struct pleat_sim_experiment){.request = request};
+    int rc = pleat_sim_workload_read(experiment, request, err);
+    return rc ? rc : make_runs(experiment, err);
+}
+
+void pleat_sim_experiment_finish(struct pleat_sim_experiment *experiment)
+{
+    for (size_t i = 0; experiment->runs && i < experiment->run_count; i++) {
+        struct pleat_sim_run *run = &experiment->runs[i];
+        for (int kind = 0; kind < PLEAT_SIM_CURVE_COUNT; kind++)
+            pleat_sim_curve_finish(&run->curves[kind]);
+        pleat_array_finish(&run->changes);
+        free(run->outcomes);
+    }
+    free(experiment->runs);
+    pleat_workload_finish(&experiment->workload);
+}
+
+const char *pleat_sim_fate_name(enum pleat_sim_fate fate)
+{
+    static const char *const names[] = {
+        [PLEAT_SIM_DONE] = "done",         [PLEAT_SIM_SKIPPED] = "skipped",
+        [PLEAT_SIM_REJECTED] = "rejected", [PLEAT_SIM_FAILED] = "failed",
+        [PLEAT_SIM_KILLED] = "killed",     [PLEAT_SIM_LEFT] = "left"};
+    return fate <= PLEAT_SIM_LEFT ? names[fate] : "?";
+}

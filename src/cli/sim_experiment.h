@@ -1,0 +1,143 @@
+/* sim_experiment.h - one workload simulated many times: every combination of policies with every
+ * seed, on all cores, and what came out of it. */
+#ifndef PLEAT_CLI_SIM_EXPERIMENT_H
+#define PLEAT_CLI_SIM_EXPERIMENT_H
+
+#include <jansson.h>
+
+#include "cli/sim_request.h"
+#include "workload/statistics.h"
+
+#define PLEAT_SIM_TAU_S 10.0 /* of the bounded slowdown */
+
+PLEAT_ARRAY(pleat_sim_changes, struct pleat_sim_change);
+
+/* For drawings; thinned out where there were too many points. */
+struct pleat_sim_curve {
+    double *x, *y;
+    size_t count;
+};
+
+enum pleat_sim_curve_kind {
+    PLEAT_SIM_CURVE_WAIT, /* shares of the jobs, by seconds */
+    PLEAT_SIM_CURVE_RESPONSE,
+    PLEAT_SIM_CURVE_SLOWDOWN,
+    PLEAT_SIM_CURVE_USED,   /* processors that jobs hold, by seconds */
+    PLEAT_SIM_CURVE_QUEUED, /* jobs that wait, by seconds */
+    PLEAT_SIM_CURVE_COUNT
+};
+
+struct pleat_sim_run {
+    const struct pleat_sim_combination *combination;
+    uint64_t seed;
+    struct pleat_sim_totals totals;
+    struct pleat_summary wait_s, response_s, slowdown; /* of jobs that ended, killed ones too */
+    double stood_s;                                    /* that jobs stood still in resizes */
+    double makespan_s, utilization;
+    double elapsed_s;                                     /* that simulating took */
+    size_t malleable, moldable;                           /* jobs converted */
+    struct pleat_sim_curve curves[PLEAT_SIM_CURVE_COUNT]; /* where a chart is asked for */
+    /* where the drawing needs them: of a single run */
+    struct pleat_sim_changes changes;
+    struct pleat_sim_outcome *outcomes;
+};
+
+struct pleat_sim_csv;
+
+struct pleat_sim_experiment {
+    const struct pleat_sim_request *request;
+    struct pleat_workload workload; /* as read and scaled; converted where all runs share that */
+    struct pleat_swf_report report;
+    struct pleat_app app; /* of jobs that are converted */
+    struct pleat_sizes sizes;
+    bool shared;                /* the workload is the same for all seeds */
+    size_t malleable, moldable; /* then: jobs converted */
+    const char *machine_from;   /* where the size of the only site comes from; NULL: it was given */
+    struct pleat_sim_csv *csv;  /* borrowed; NULL: not asked for */
+    struct pleat_sim_run *runs; /* the seeds of the first combination, of the second, ... */
+    size_t run_count;
+};
+
+/* Reads the workload and makes what the runs share. The request is borrowed, and gets a site where
+ * it has none. Finish in any case. */
+int pleat_sim_experiment_init(struct pleat_sim_experiment *experiment,
+                              struct pleat_sim_request *request,
+                              struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_sim_experiment_finish(struct pleat_sim_experiment *experiment);
+
+/* Runs all, in as many threads as were asked for. Results do not depend on their number. After a
+ * signal (interrupt.h) it returns PLEAT_E_CLOSED. */
+int pleat_sim_experiment_run(struct pleat_sim_experiment *experiment,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Where time or a size was read of a text: "3 jobs larger than every site, ..."; nothing left out:
+ * nothing. */
+const char *pleat_sim_fate_name(enum pleat_sim_fate fate);
+
+/* ---- a run's workload (sim_workload.c) ---- */
+
+int pleat_sim_workload_read(struct pleat_sim_experiment *experiment,
+                            struct pleat_sim_request *request,
+                            struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The workload of a seed: *own is set and filled where it is not the shared one, and to be finished
+ * by pleat_sim_workload_drop. */
+int pleat_sim_workload_for(const struct pleat_sim_experiment *experiment, struct pleat_sim_run *run,
+                           struct pleat_workload *own, const struct pleat_workload **workload,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_sim_workload_drop(struct pleat_workload *own);
+
+/* ---- curves (sim_curves.c) ---- */
+
+/* waits, responses, slowdowns are sorted. PLEAT_E_NOMEM. */
+int pleat_sim_curve_shares(struct pleat_sim_curve *curve, const double *sorted,
+                           size_t count) PLEAT_MUST_CHECK;
+int pleat_sim_curve_used(struct pleat_sim_curve *curve,
+                         const struct pleat_sim_changes *changes) PLEAT_MUST_CHECK;
+int pleat_sim_curve_queued(struct pleat_sim_curve *curve, const struct pleat_workload *workload,
+                           const struct pleat_sim_outcome *outcomes) PLEAT_MUST_CHECK;
+void pleat_sim_curve_finish(struct pleat_sim_curve *curve);
+
+/* ---- files (sim_csv.c) ---- */
+
+/* Makes the directories and sees whether they can be written to. */
+int pleat_sim_csv_open(struct pleat_sim_csv **csv, const struct pleat_sim_request *request,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* jobs.csv, skipped.csv, resizes.csv of a run, under temporary names. From any thread. */
+int pleat_sim_csv_add(struct pleat_sim_csv *csv, const struct pleat_sim_experiment *experiment,
+                      const struct pleat_sim_run *run, const struct pleat_workload *workload,
+                      const struct pleat_sim_outcome *outcomes,
+                      const struct pleat_sim_changes *changes,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* summary.json, and all under their own names. */
+int pleat_sim_csv_commit(struct pleat_sim_csv *csv, const json_t *summary,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Takes away what was not committed. Accepts NULL. */
+void pleat_sim_csv_close(struct pleat_sim_csv *csv);
+
+/* ---- telling ---- */
+
+/* NULL: out of memory. timed: with how long simulating took. */
+json_t *pleat_sim_json(const struct pleat_sim_experiment *experiment, bool timed);
+/* Returns an exit code. */
+int pleat_sim_print(const struct pleat_sim_experiment *experiment);
+/* *done gets a sentence about what was drawn. */
+int pleat_sim_chart_write(const struct pleat_sim_experiment *experiment, struct pleat_string *done,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Does the drawing want the jobs' changes? (of a single run with few enough jobs) */
+bool pleat_sim_chart_wants_jobs(const struct pleat_sim_experiment *experiment);
+
+/* A line on stderr, redrawn, where that is a terminal. */
+struct pleat_sim_progress_bar {
+    int64_t began_us, drawn_us;
+    bool terminal, drawn;
+};
+void pleat_sim_progress_init(struct pleat_sim_progress_bar *bar);
+/* share: of all, from 0 to 1. Draws once it has taken two seconds, a few times a second. */
+void pleat_sim_progress_draw(struct pleat_sim_progress_bar *bar, double share, size_t runs_done,
+                             size_t runs);
+void pleat_sim_progress_clear(struct pleat_sim_progress_bar *bar);
+
+/* `pleat sim --replay LOG`. Returns an exit code. */
+int pleat_sim_replay(const char *path);
+
+#endif

@@ -1,0 +1,17 @@
+/* sim_gantt.h - a simulated schedule as the model behind charts (gantt.h). */
+#ifndef PLEAT_CLI_SIM_GANTT_H
+#define PLEAT_CLI_SIM_GANTT_H
+
+#include "cli/gantt.h"
+#include "cli/sim_experiment.h"
+
+/* How many jobs run at some time of the window (seconds of the workload). */
+size_t pleat_sim_gantt_jobs(const struct pleat_workload *workload, const struct pleat_sim_run *run,
+                            double from_s, double to_s);
+/* Those jobs, with the rows of processors that they had. The workload and platform are borrowed as
+ * long as the model lives. Costs time by jobs drawn times processors. PLEAT_E_NOMEM. */
+int pleat_sim_gantt_build(struct pleat_gantt *gantt, const struct pleat_workload *workload,
+                          const struct pleat_platform *platform, const struct pleat_sim_run *run,
+                          double from_s, double to_s, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,121 @@
+/* sim_json.c - results as JSON; docs/commands.md lists the names. */
+#include <math.h>
+
+#include "cli/sim_metrics.h"
+
+static json_t *real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *summary_json(const struct pleat_summary *summary)
+{
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "count", (json_int_t)summary->count,
+                     "mean", real(summary->mean), "deviation", real(summary->deviation), "least",
+                     real(summary->least), "median", real(summary->median), "p95",
+                     real(summary->p95), "most", real(summary->most));
+}
+
+static json_t *workload_json(const struct pleat_sim_experiment *experiment)
+{
+    const struct pleat_swf_report *report = &experiment->report;
+    const struct pleat_workload *workload = &experiment->workload;
+    json_t *left_out =
+        json_pack("{s:I, s:I, s:I, s:I}", "bursts", (json_int_t)report->bursts, "no_submit",
+                  (json_int_t)report->no_submit, "no_size", (json_int_t)report->no_size,
+                  "no_run_time", (json_int_t)report->no_run_time);
+    return json_pack(
+        "{s:s, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:f}", "file", experiment->request->workload,
+        "jobs", (json_int_t)workload->jobs.count, "machine", (json_int_t)workload->machine,
+        "left_out", left_out, "zero_run_times", (json_int_t)report->zero_run_time, "unsorted",
+        (json_int_t)report->unsorted, "without_estimate", (json_int_t)report->missing_estimate,
+        "longer_than_estimate", (json_int_t)report->short_run, "extra_columns",
+        (json_int_t)report->extra_columns, "load_factor", experiment->request->load);
+}
+
+static json_t *sites_json(const struct pleat_sim_experiment *experiment)
+{
+    json_t *sites = json_array();
+    const struct pleat_sim_sites *all = &experiment->request->platform.sites;
+    for (size_t i = 0; i < all->count; i++)
+        json_array_append_new(sites,
+                              json_pack("{s:s, s:I, s:f}", "name", all->items[i].name, "processors",
+                                        (json_int_t)all->items[i].nodes * all->items[i].slots,
+                                        "speed", all->items[i].speed));
+    return sites;
+}
+
+static json_t *policies_json(const struct pleat_sim_combination *combination)
+{
+    json_t *policies = json_object();
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        json_object_set_new(policies, pleat_question_name((enum pleat_question)q),
+                            json_string(combination->policies[q]->name));
+    return policies;
+}
+
+static json_t *run_json(const struct pleat_sim_run *run, bool timed)
+{
+    const struct pleat_sim_totals *totals = &run->totals;
+    json_t *jobs = json_object(), *json;
+    for (int fate = 0; fate <= PLEAT_SIM_LEFT; fate++)
+        json_object_set_new(jobs, pleat_sim_fate_name((enum pleat_sim_fate)fate),
+                            json_integer((json_int_t)totals->fates[fate]));
+    json = json_pack(
+        "{s:o, s:I, s:o, s:I, s:I, s:o, s:o, s:o}", "policies", policies_json(run->combination),
+        "seed", (json_int_t)run->seed, "jobs", jobs, "malleable", (json_int_t)run->malleable,
+        "moldable", (json_int_t)run->moldable, "wait_s", summary_json(&run->wait_s), "response_s",
+        summary_json(&run->response_s), "bounded_slowdown", summary_json(&run->slowdown));
+    json_object_set_new(json, "begin_s", real((double)totals->begin_us / 1e6));
+    json_object_set_new(json, "end_s", real((double)totals->end_us / 1e6));
+    json_object_set_new(json, "makespan_s", real(run->makespan_s));
+    json_object_set_new(json, "utilization", real(run->utilization));
+    json_object_set_new(json, "busy_processor_s", real(totals->busy_us / 1e6));
+    json_object_set_new(json, "background_processor_s", real(totals->background_us / 1e6));
+    json_object_set_new(json, "capacity_processor_s", real(totals->capacity_us / 1e6));
+    json_object_set_new(json, "grows", json_integer((json_int_t)totals->grows));
+    json_object_set_new(json, "shrinks", json_integer((json_int_t)totals->shrinks));
+    json_object_set_new(json, "resize_s", real(run->stood_s));
+    json_object_set_new(json, "resize_processor_s", real(totals->stood_us / 1e6));
+    json_object_set_new(json, "passes", json_integer((json_int_t)totals->passes));
+    json_object_set_new(json, "decisions", json_integer((json_int_t)totals->decisions));
+    if (timed)
+        json_object_set_new(json, "elapsed_s", real(run->elapsed_s));
+    return json;
+}
+
+/* Over the seeds. */
+static json_t *combination_json(const struct pleat_sim_experiment *experiment, size_t combination)
+{
+    const struct pleat_sim_combination *about =
+        &experiment->request->combinations.items[combination];
+    const struct pleat_sim_metric *metric;
+    json_t *json = json_pack("{s:s, s:o}", "label", about->label, "policies", policies_json(about));
+    for (size_t i = 0; json && (metric = pleat_sim_metric_at(i)); i++) {
+        double mean, half_width;
+        if (pleat_sim_metric_over_seeds(experiment, combination, metric, &mean, &half_width) ||
+            json_object_set_new(
+                json, metric->name,
+                json_pack("{s:o, s:o}", "mean", real(mean), "half_width", real(half_width)))) {
+            json_decref(json);
+            return NULL;
+        }
+    }
+    return json;
+}
+
+json_t *pleat_sim_json(const struct pleat_sim_experiment *experiment, bool timed)
+{
+    const struct pleat_sim_request *request = experiment->request;
+    json_t *runs = json_array(), *comparison = json_array();
+    for (size_t i = 0; i < experiment->run_count; i++)
+        json_array_append_new(runs, run_json(&experiment->runs[i], timed));
+    for (size_t i = 0; i < request->combinations.count; i++)
+        json_array_append_new(comparison, combination_json(experiment, i));
+    return json_pack("{s:o, s:o, s:s, s:b, s:f, s:I, s:I, s:o, s:o}", "workload",
+                     workload_json(experiment), "sites", sites_json(experiment), "estimates",
+                     request->estimates == PLEAT_ESTIMATES_EXACT ? "exact" : "given",
+                     "kill_at_estimate", request->kill_at_estimate, "tau_s", PLEAT_SIM_TAU_S,
+                     "seed", (json_int_t)request->seed, "seeds", (json_int_t)request->seeds, "runs",
+                     runs, "comparison", comparison);
+}

@@ -1,0 +1,217 @@
+/* sim_replay.c - what a daemon recorded, decided again by the policies of this build. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/reply.h"
+#include "cli/sim_experiment.h"
+#include "sim/replay.h"
+#include "store/store.h"
+
+enum { COPIES_MAX = 20 };
+
+/* ---- a copy: the log stays as it is, also while a daemon writes to it ---- */
+
+struct copy {
+    char directory[512];
+    char log[600], wal[610];
+};
+
+static int copy_bytes(int in, int out)
+{
+    ssize_t count;
+    while ((count = sendfile(out, in, NULL, 1 << 20)) > 0)
+        ;
+    return count < 0 ? errno : 0;
+}
+
+/* 0 or an errno. */
+static int copy_file(const char *from, const char *to)
+{
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    if (in < 0)
+        return errno;
+    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int reason = out < 0 ? errno : copy_bytes(in, out);
+    if (out >= 0 && close(out) && !reason)
+        reason = errno;
+    close(in);
+    return reason;
+}
+
+static bool same_moment(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+           a->st_size == b->st_size && a->st_ino == b->st_ino;
+}
+
+/* The file and its write-ahead log. Whoever writes changes only the latter, but for moments in
+ * which it is taken over into the file: then they do not belong together, and are copied again. */
+static int copy_log(const char *path, struct copy *copy, struct pleat_error *err)
+{
+    char wal[4200];
+    snprintf(wal, sizeof(wal), "%s-wal", path);
+    for (int i = 0; i < COPIES_MAX; i++) {
+        struct stat before, after;
+        int reason = stat(path, &before) ? errno : copy_file(path, copy->log);
+        if (reason)
+            return pleat_error_set(err, PLEAT_E_NOTFOUND, "%s: cannot be read: %s", path,
+                                   strerror(reason));
+        if (!S_ISREG(before.st_mode))
+            return pleat_error_set(err, PLEAT_E_INVALID, "%s: not a regular file", path);
+        reason = copy_file(wal, copy->wal);
+        if (reason && reason != ENOENT)
+            return pleat_error_set(err, PLEAT_E_NOTFOUND, "%s: cannot be read: %s", wal,
+                                   strerror(reason));
+        if (reason == ENOENT)
+            unlink(copy->wal);
+        if (stat(path, &after) == 0 && same_moment(&before, &after))
+            return 0;
+    }
+    return pleat_error_set(err, PLEAT_E_BUSY,
+                           "%s: it changes all the time; try again when less is going on", path);
+}
+
+static int begin_copy(struct copy *copy, struct pleat_error *err)
+{
+    const char *where = getenv("TMPDIR");
+    snprintf(copy->directory, sizeof(copy->directory), "%.400s/pleat-replay-XXXXXX",
+             where && *where ? where : "/tmp");
+    if (!mkdtemp(copy->directory))
+        return pleat_error_sys(err, errno, "cannot make a directory for a copy of the log");
+    snprintf(copy->log, sizeof(copy->log), "%s/log.sqlite", copy->directory);
+    snprintf(copy->wal, sizeof(copy->wal), "%s-wal", copy->log);
+    return 0;
+}
+
+static void end_copy(const struct copy *copy)
+{
+    unlink(copy->wal);
+    unlink(copy->log);
+    rmdir(copy->directory);
+}
+
+/* ---- reading ---- */
+
+static int add_record(void *arg, int64_t seq, const void *record)
+{
+    struct pleat_events *records = arg;
+    (void)seq;
+    return pleat_array_push(records, *(const struct pleat_event *)record) ? PLEAT_E_NOMEM : 0;
+}
+
+static int read_copy(const char *path, const struct copy *copy, struct pleat_events *records,
+                     struct pleat_error *err)
+{
+    struct pleat_store *store;
+    struct pleat_error said = {0};
+    int rc = pleat_store_open(copy->log, sizeof(struct pleat_event), &store, &said);
+    if (!rc) {
+        rc = pleat_store_read(store, 1, add_record, records, &said);
+        pleat_store_close(store);
+    }
+    if (!rc)
+        return 0;
+    char *at = strstr(said.text, copy->log); /* it means the log that the user named */
+    if (!at)
+        return pleat_error_set(err, rc, "%s: %s", path, said.text);
+    *at = '\0';
+    return pleat_error_set(err, rc, "%s%.200s%s", said.text, path, at + strlen(copy->log));
+}
+
+static int read_log(const char *path, struct pleat_events *records, struct pleat_error *err)
+{
+    struct copy copy;
+    int rc = begin_copy(&copy, err);
+    if (rc)
+        return rc;
+    rc = copy_log(path, &copy, err);
+    if (!rc)
+        rc = read_copy(path, &copy, records, err);
+    end_copy(&copy);
+    return rc;
+}
+
+/* ---- telling ---- */
+
+static json_t *event_json(const struct pleat_event *event)
+{
+    char bytes[2 * sizeof(event->u.bytes) + 1];
+    for (size_t i = 0; i < sizeof(event->u.bytes); i++)
+        snprintf(bytes + 2 * i, 3, "%02x", event->u.bytes[i]);
+    if (event->kind == 0)
+        return json_null();
+    return json_pack("{s:s, s:f, s:I, s:I, s:s}", "kind", pleat_event_name(event->kind), "time_s",
+                     (double)event->time_us / 1e6, "component", (json_int_t)event->component,
+                     "flags", (json_int_t)event->flags, "bytes", bytes);
+}
+
+static void print_event(const char *what, const struct pleat_event *event)
+{
+    if (event->kind == 0) {
+        printf("%-12s nothing\n", what);
+        return;
+    }
+    printf("%-12s %s at %.6f s", what, pleat_event_name(event->kind), (double)event->time_us / 1e6);
+    if (event->component != PLEAT_NONE)
+        printf(", component %" PRIu32, event->component);
+    if (event->kind == PLEAT_EV_START)
+        printf(": %" PRId32 " processors on site %" PRIu32, event->u.start.processors,
+               event->u.start.site);
+    if (event->kind == PLEAT_EV_RESIZE)
+        printf(": to %" PRId32 " processors, offered %" PRId32 ", accepted %" PRId32,
+               event->u.resize.processors, event->u.resize.offered, event->u.resize.accepted);
+    putchar('\n');
+}
+
+static int tell(const char *path, const struct pleat_events *records,
+                const struct pleat_replay_result *result)
+{
+    static const struct pleat_event nothing;
+    bool same = result->different == result->records;
+    const struct pleat_event *logged =
+        result->different < records->count ? &records->items[result->different] : &nothing;
+    int code = same ? PLEAT_EXIT_OK : PLEAT_EXIT_FAILED;
+    if (pleat_settings.json) {
+        json_t *json =
+            json_pack("{s:s, s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "log", path, "records",
+                      (json_int_t)result->records, "passes", (json_int_t)result->passes,
+                      "decisions", (json_int_t)result->decisions, "same", same, "different_at",
+                      same ? json_null() : json_integer((json_int_t)result->different + 1),
+                      "logged", same ? json_null() : event_json(logged), "decided",
+                      same ? json_null() : event_json(&result->decided));
+        int printed = pleat_reply_print(json);
+        json_decref(json);
+        return printed ? printed : code;
+    }
+    printf("%-12s %zu\n%-12s %zu\n%-12s %zu\n", "records", result->records, "passes",
+           result->passes, "decisions", result->decisions);
+    if (same) {
+        printf("%-12s the same\n", "result");
+        return code;
+    }
+    printf("%-12s different at record %zu\n", "result", result->different + 1);
+    print_event("logged", logged);
+    print_event("decided", &result->decided);
+    return code;
+}
+
+int pleat_sim_replay(const char *path)
+{
+    struct pleat_events records = {0};
+    struct pleat_replay_result result;
+    struct pleat_error err = {0};
+    int rc = read_log(path, &records, &err), code;
+    if (!rc && pleat_replay_policies(records.items, records.count, &result, &err))
+        rc = pleat_error_prefix(&err, "%s", path);
+    code = rc ? pleat_fail(&err) : tell(path, &records, &result);
+    pleat_array_finish(&records);
+    return code;
+}
