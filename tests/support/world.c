@@ -46,7 +46,8 @@ void world_init(struct world *world, const struct pleat_fake_runner_options *app
 void world_finish(struct world *world)
 {
     for (uint32_t s = 0; s < world->site_count; s++)
-        world->sites[s]->ops->close(world->sites[s]);
+        if (world->sites[s])
+            world->sites[s]->ops->close(world->sites[s]);
     world->runner->ops->close(world->runner);
     pleat_core_destroy(world->core);
     pleat_heap_finish(&world->timers);
@@ -70,6 +71,16 @@ void world_add_site(struct world *world, int32_t processors, int32_t threshold,
     world_settle(world);
 }
 
+void world_add_instant_site(struct world *world, int32_t processors, int32_t threshold)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_SITE,
+                                .flags = PLEAT_SITE_INSTANT,
+                                .component = world->site_count,
+                                .u.site = {.capacity = processors, .threshold = threshold}};
+    assert_int_equal(world_event(world, event, NULL), 0);
+    world->sites[world->site_count++] = NULL;
+}
+
 /* What must hold of the world outside: nobody uses more than was handed out. */
 static void check_world(struct world *world)
 {
@@ -84,6 +95,9 @@ static void check_world(struct world *world)
         const struct pleat_component *job = &view->components[c];
         int32_t processes = pleat_fake_runner_processes(world->runner, c);
         int32_t held = 0;
+        /* there what an application gives up is gone at once, the fake one takes its time */
+        if (job->site != PLEAT_NONE && view->sites[job->site].instant)
+            continue;
         for (uint32_t i = 0; i < pleat_core_claim_count(world->core); i++) {
             const struct pleat_claim *claim = pleat_core_claim(world->core, i);
             if (claim->state == PLEAT_CLAIM_HELD && claim->component == c)

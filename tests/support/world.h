@@ -39,6 +39,8 @@ void world_init(struct world *world, const struct pleat_fake_runner_options *app
 void world_finish(struct world *world);
 void world_add_site(struct world *world, int32_t processors, int32_t threshold,
                     const struct pleat_fake_site_options *options);
+/* One that answers at once (PLEAT_SITE_INSTANT): nobody plays it, its entry in sites is NULL. */
+void world_add_instant_site(struct world *world, int32_t processors, int32_t threshold);
 /* Applies one input now, decides, carries out effects. The result of apply. */
 int world_event(struct world *world, struct pleat_event event, struct pleat_error *err);
 /* Applies what was emitted, and the pass that follows, until nothing is left to do now. */
