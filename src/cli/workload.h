@@ -1,0 +1,54 @@
+/* workload.h - what the subcommands of `pleat workload` share. */
+#ifndef PLEAT_CLI_WORKLOAD_H
+#define PLEAT_CLI_WORKLOAD_H
+
+#include "cli/cli.h"
+#include "cli/plot.h"
+#include "model/workload.h"
+#include "workload/describe.h"
+#include "workload/swf.h"
+
+extern const struct pleat_command pleat_cmd_workload_stat, pleat_cmd_workload_convert,
+    pleat_cmd_workload_generate;
+extern const struct pleat_command pleat_cmd_workload_simple, pleat_cmd_workload_lublin,
+    pleat_cmd_workload_utrera, pleat_cmd_workload_grid;
+
+/* Says on stderr what is wrong with a value; for options->exit_code. */
+int pleat_workload_usage(const struct pleat_options *options, const struct pleat_error *err);
+
+/* "25" or "25%": a share of 0.25. */
+int pleat_parse_percent(const char *what, const char *text, double *share,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+/* "skip" or "keep". */
+int pleat_parse_zero(const char *what, const char *text, enum pleat_swf_zero *zero,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Which of the `count` words: *index. err names those there are. */
+int pleat_parse_word(const char *what, const char *text, const char *const *words, size_t count,
+                     size_t *index, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Gaps between submissions become gap / factor, so the offered load becomes `factor` times what it
+ * was; deadlines and reservations keep their distance to the submission. */
+void pleat_workload_scale_load(struct pleat_workload *workload, double factor);
+
+/* What is odd about a log, a sentence each: "12 jobs left out: no run time". NULL after the last;
+ * buffer at least PLEAT_ODDITY_SIZE. */
+#define PLEAT_ODDITY_SIZE 160
+const char *pleat_workload_oddity(const struct pleat_swf_report *report, size_t index,
+                                  char *buffer);
+
+/* Writes the workload to `path` ("-": standard output), as a whole or not at all, and says on
+ * stderr what it is. Returns an exit code, having said why. */
+int pleat_workload_save(const struct pleat_workload *workload, const char *path,
+                        const char *comment);
+
+/* The figures of `pleat workload stat`. */
+enum { PLEAT_FIGURE_COUNT = 6, PLEAT_FIGURE_TEXT_COUNT = 3 };
+struct pleat_figures;
+/* NULL: out of memory. The description must outlive it. */
+struct pleat_figures *pleat_figures_create(const struct pleat_workload *workload,
+                                           const struct pleat_description *description);
+/* PLEAT_FIGURE_COUNT panels, of which the first PLEAT_FIGURE_TEXT_COUNT are for the terminal. */
+const struct pleat_plot *pleat_figures_panels(const struct pleat_figures *figures);
+void pleat_figures_destroy(struct pleat_figures *figures);
+
+#endif

@@ -1,0 +1,129 @@
+/* workload_common.c - reading options and writing files, for all subcommands of `workload`. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/replace.h"
+#include "cli/workload.h"
+
+int pleat_workload_usage(const struct pleat_options *options, const struct pleat_error *err)
+{
+    return pleat_usage(options->command, "%s", err->text);
+}
+
+int pleat_parse_percent(const char *what, const char *text, double *share, struct pleat_error *err)
+{
+    char number[64];
+    size_t length = strlen(text);
+    double percent;
+    if (length > 0 && text[length - 1] == '%')
+        length--;
+    snprintf(number, sizeof(number), "%.*s", (int)(length < 60 ? length : 60), text);
+    if (pleat_parse_seconds(what, number, 0, 100, &percent, NULL))
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s: '%s' is not a percentage from 0 to 100",
+                               what, text);
+    *share = percent / 100;
+    return 0;
+}
+
+int pleat_parse_word(const char *what, const char *text, const char *const *words, size_t count,
+                     size_t *index, struct pleat_error *err)
+{
+    char list[200] = "";
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(text, words[i])) {
+            *index = i;
+            return 0;
+        }
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", words[i]);
+    }
+    return pleat_error_set(err, PLEAT_E_INVALID, "%s: '%s' is none of %s", what, text, list);
+}
+
+int pleat_parse_zero(const char *what, const char *text, enum pleat_swf_zero *zero,
+                     struct pleat_error *err)
+{
+    static const char *const words[] = {"skip", "keep"};
+    size_t index;
+    int status = pleat_parse_word(what, text, words, 2, &index, err);
+    if (!status)
+        *zero = index == 0 ? PLEAT_SWF_ZERO_SKIP : PLEAT_SWF_ZERO_KEEP;
+    return status;
+}
+
+void pleat_workload_scale_load(struct pleat_workload *workload, double factor)
+{
+    if (workload->jobs.count == 0)
+        return;
+    int64_t first = workload->jobs.items[0].submit_us;
+    for (size_t i = 0; i < workload->jobs.count; i++) {
+        struct pleat_workload_job *job = &workload->jobs.items[i];
+        int64_t before = job->submit_us;
+        job->submit_us = first + llround((double)(before - first) / factor);
+        if (job->deadline_us)
+            job->deadline_us += job->submit_us - before;
+        if (job->begin_us)
+            job->begin_us += job->submit_us - before;
+    }
+}
+
+const char *pleat_workload_oddity(const struct pleat_swf_report *report, size_t index, char *buffer)
+{
+    const struct {
+        size_t count;
+        const char *one, *many, *what;
+    } found[] = {
+        {report->no_run_time, "job", "jobs", "left out: no run time"},
+        {report->no_size, "job", "jobs", "left out: no processors"},
+        {report->no_submit, "job", "jobs", "left out: no submit time"},
+        {report->bursts, "line", "lines", "left out: a part of a job that another line has whole"},
+        {report->zero_run_time, "job", "jobs", "with a run time of 0"},
+        {report->unsorted, "job", "jobs", "out of order: sorted by submission"},
+        {report->missing_estimate, "job", "jobs",
+         "without an estimate: the run time stands in where one is needed"},
+        {report->short_run, "job", "jobs", "ran longer than estimated"},
+        {report->missing_wait, "job", "jobs",
+         "without a wait: submissions may be the times of the starts"},
+        {report->extra_columns, "line", "lines", "with more than 18 columns: those are not read"},
+    };
+    for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
+        if (found[i].count == 0 || index-- > 0)
+            continue;
+        snprintf(buffer, PLEAT_ODDITY_SIZE, "%zu %s %s", found[i].count,
+                 found[i].count == 1 ? found[i].one : found[i].many, found[i].what);
+        return buffer;
+    }
+    if (!report->crlf || index > 0)
+        return NULL;
+    snprintf(buffer, PLEAT_ODDITY_SIZE, "lines end with CR LF");
+    return buffer;
+}
+
+static int say_what(const struct pleat_workload *workload, const char *path)
+{
+    struct pleat_description about;
+    struct pleat_error err;
+    if (pleat_workload_describe(workload, &about, &err))
+        return pleat_fail(&err);
+    pleat_say("%s: %zu jobs (%zu moldable, %zu malleable), %d processors, offered load %.1f %%",
+              strcmp(path, "-") != 0 ? path : "standard output", about.jobs, about.moldable,
+              about.malleable, (int)about.machine, about.load * 100);
+    return 0;
+}
+
+int pleat_workload_save(const struct pleat_workload *workload, const char *path,
+                        const char *comment)
+{
+    struct pleat_replacement file;
+    struct pleat_error err;
+    if (pleat_replacement_open(&file, path, &err))
+        return pleat_fail(&err);
+    if (pleat_swf_write(workload, file.file, comment, &err)) {
+        pleat_replacement_abandon(&file);
+        pleat_error_prefix(&err, "%s", strcmp(path, "-") != 0 ? path : "standard output");
+        return pleat_fail(&err);
+    }
+    if (pleat_replacement_commit(&file, &err))
+        return pleat_fail(&err);
+    return say_what(workload, path);
+}

@@ -1,0 +1,270 @@
+/* workload_convert.c - a log in, another log out. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/workload.h"
+#include "workload/convert.h"
+
+/* What was asked. Numbers that were not given are NAN, texts NULL. */
+struct request {
+    const char *in, *out, *app;
+    bool has_sizes;
+    struct pleat_sizes sizes;
+    double malleable, moldable; /* shares */
+    double minimum, maximum, initial, scale;
+    int64_t machine; /* 0: as the header says */
+    int64_t seed, first;
+    enum pleat_swf_zero zero;
+};
+
+enum {
+    OPTION_MALLEABLE = 1,
+    OPTION_MOLDABLE,
+    OPTION_MINIMUM,
+    OPTION_MAXIMUM,
+    OPTION_INITIAL,
+    OPTION_SIZES,
+    OPTION_APP,
+    OPTION_SEED,
+    OPTION_MACHINE,
+    OPTION_SCALE,
+    OPTION_FIRST,
+    OPTION_ZERO
+};
+
+static const struct option own[] = {{"malleable", required_argument, NULL, OPTION_MALLEABLE},
+                                    {"moldable", required_argument, NULL, OPTION_MOLDABLE},
+                                    {"min-factor", required_argument, NULL, OPTION_MINIMUM},
+                                    {"max-factor", required_argument, NULL, OPTION_MAXIMUM},
+                                    {"initial-factor", required_argument, NULL, OPTION_INITIAL},
+                                    {"sizes", required_argument, NULL, OPTION_SIZES},
+                                    {"app", required_argument, NULL, OPTION_APP},
+                                    {"seed", required_argument, NULL, OPTION_SEED},
+                                    {"machine", required_argument, NULL, OPTION_MACHINE},
+                                    {"scale-load", required_argument, NULL, OPTION_SCALE},
+                                    {"first", required_argument, NULL, OPTION_FIRST},
+                                    {"zero-run-times", required_argument, NULL, OPTION_ZERO},
+                                    {0}};
+
+/* Is the text right? It is read again when there is a workload to put its tables into. */
+static int check_app(const char *text, struct pleat_error *err)
+{
+    struct pleat_workload scratch = {0};
+    struct pleat_app app;
+    int status = pleat_workload_init(&scratch)
+                     ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+                     : pleat_app_parse(text, &scratch, &app, err);
+    pleat_workload_finish(&scratch);
+    return status ? pleat_error_prefix(err, "--app") : 0;
+}
+
+static int parse_sizes(const char *text, struct pleat_sizes *sizes, struct pleat_error *err)
+{
+    struct pleat_size_list list = {0};
+    int status = pleat_sizes_parse(text, sizes, &list, err);
+    if (status)
+        status = pleat_error_prefix(err, "--sizes");
+    else if (sizes->kind == PLEAT_SIZES_LIST)
+        status = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "--sizes: a list fits one job, not a whole workload; there are "
+                                 "any, powers, squares, grids and multiples:N");
+    pleat_array_finish(&list);
+    return status;
+}
+
+static int take(struct request *request, int option, struct pleat_error *err)
+{
+    switch (option) {
+    case OPTION_MALLEABLE:
+        return pleat_parse_percent("--malleable", optarg, &request->malleable, err);
+    case OPTION_MOLDABLE:
+        return pleat_parse_percent("--moldable", optarg, &request->moldable, err);
+    case OPTION_MINIMUM:
+        return pleat_parse_seconds("--min-factor", optarg, 0, 1, &request->minimum, err);
+    case OPTION_MAXIMUM:
+        return pleat_parse_seconds("--max-factor", optarg, 1, 1e6, &request->maximum, err);
+    case OPTION_INITIAL:
+        return pleat_parse_seconds("--initial-factor", optarg, 0, 1e6, &request->initial, err);
+    case OPTION_SIZES:
+        request->has_sizes = true;
+        return parse_sizes(optarg, &request->sizes, err);
+    case OPTION_APP:
+        request->app = optarg;
+        return check_app(optarg, err);
+    case OPTION_SEED:
+        return pleat_parse_int("--seed", optarg, 0, INT64_MAX, &request->seed, err);
+    case OPTION_MACHINE:
+        return pleat_parse_int("--machine", optarg, 1, PLEAT_SIZE_MAX, &request->machine, err);
+    case OPTION_SCALE:
+        return pleat_parse_seconds("--scale-load", optarg, 1e-6, 1e6, &request->scale, err);
+    case OPTION_FIRST:
+        return pleat_parse_int("--first", optarg, 1, INT64_MAX, &request->first, err);
+    default:
+        return pleat_parse_zero("--zero-run-times", optarg, &request->zero, err);
+    }
+}
+
+/* Options that say how jobs are converted need one that says which. */
+static int check(const struct request *request, struct pleat_error *err)
+{
+    bool shares = !isnan(request->malleable) || !isnan(request->moldable);
+    const char *lonely = !isnan(request->minimum)   ? "--min-factor"
+                         : !isnan(request->maximum) ? "--max-factor"
+                         : !isnan(request->initial) ? "--initial-factor"
+                         : request->has_sizes       ? "--sizes"
+                         : request->app             ? "--app"
+                                                    : NULL;
+    if (!isnan(request->malleable) && !isnan(request->moldable))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--malleable and --moldable: one at a time (convert twice)");
+    if (lonely && !shares)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s needs --malleable PCT or --moldable PCT: no job is converted",
+                               lonely);
+    return 0;
+}
+
+static int read_options(struct pleat_options *options, struct request *request)
+{
+    struct pleat_error err = {0};
+    for (int option; (option = pleat_options_next(options)) != PLEAT_OPTION_END;) {
+        if (option == PLEAT_OPTION_EXIT)
+            return options->exit_code;
+        if (take(request, option, &err))
+            return pleat_workload_usage(options, &err);
+    }
+    if (check(request, &err))
+        return pleat_workload_usage(options, &err);
+    request->in = options->argv[options->first];
+    request->out = request->in ? options->argv[options->first + 1] : NULL;
+    return pleat_options_count(options, 2, 2);
+}
+
+/* ---- converting ---- */
+
+static int convert(const struct request *request, struct pleat_workload *workload,
+                   struct pleat_error *err)
+{
+    struct pleat_conversion conversion;
+    size_t converted = 0;
+    bool malleable = !isnan(request->malleable);
+    if (!malleable && isnan(request->moldable))
+        return 0;
+    pleat_conversion_default(&conversion);
+    conversion.share = malleable ? request->malleable : request->moldable;
+    conversion.kind = malleable ? PLEAT_MALLEABLE : PLEAT_MOLDABLE;
+    conversion.machine = workload->machine;
+    conversion.seed = (uint64_t)request->seed;
+    if (!isnan(request->minimum))
+        conversion.minimum = request->minimum;
+    if (!isnan(request->maximum))
+        conversion.maximum = request->maximum;
+    if (!isnan(request->initial))
+        conversion.initial = request->initial;
+    conversion.sizes_kind = request->sizes.kind;
+    conversion.sizes_parameter = request->sizes.step;
+    int status = request->app ? pleat_app_parse(request->app, workload, &conversion.app, err) : 0;
+    if (!status)
+        status = pleat_workload_convert(workload, &conversion, &converted, err);
+    if (!status)
+        pleat_say("%zu of %zu jobs made %s", converted, workload->jobs.count,
+                  malleable ? "malleable" : "moldable");
+    return status;
+}
+
+/* For the header: the options that it was made with. */
+static void add_comment(struct pleat_string *comment, int argc, char **argv)
+{
+    pleat_string_add(comment, "pleat workload convert");
+    for (int i = 1; i < argc; i++)
+        pleat_string_addf(comment, " %s", argv[i]);
+}
+
+static int read_log(const struct request *request, struct pleat_workload *workload,
+                    struct pleat_error *err)
+{
+    const struct pleat_swf_options options = {.zero = request->zero,
+                                              .most = (size_t)request->first};
+    struct pleat_swf_report report = {0};
+    char buffer[PLEAT_ODDITY_SIZE];
+    const char *oddity;
+    if (pleat_workload_init(workload))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    int status = pleat_swf_read(request->in, &options, workload, &report, err);
+    if (status)
+        return status;
+    pleat_say("%s: %zu jobs read", strcmp(request->in, "-") != 0 ? request->in : "standard input",
+              report.jobs);
+    for (size_t i = 0; (oddity = pleat_workload_oddity(&report, i, buffer)); i++)
+        pleat_say("  %s", oddity);
+    return 0;
+}
+
+static int run_convert(int argc, char **argv)
+{
+    struct request request = {.malleable = (double)NAN,
+                              .moldable = (double)NAN,
+                              .minimum = (double)NAN,
+                              .maximum = (double)NAN,
+                              .initial = (double)NAN,
+                              .scale = 1,
+                              .seed = 1};
+    struct pleat_options options;
+    struct pleat_workload workload = {0};
+    struct pleat_string comment = {0};
+    struct pleat_error err;
+    add_comment(&comment, argc, argv);
+    pleat_options_init(&options, &pleat_cmd_workload_convert, argc, argv, own, NULL);
+    int code = read_options(&options, &request);
+    if (code || !request.out) {
+        pleat_string_finish(&comment);
+        return code;
+    }
+    int status = read_log(&request, &workload, &err);
+    if (!status) {
+        if (request.machine)
+            workload.machine = (int32_t)request.machine;
+        pleat_workload_scale_load(&workload, request.scale);
+        status = convert(&request, &workload, &err);
+    }
+    code = status ? pleat_fail(&err) : pleat_workload_save(&workload, request.out, comment.text);
+    pleat_workload_finish(&workload);
+    pleat_string_finish(&comment);
+    return code;
+}
+
+const struct pleat_command pleat_cmd_workload_convert = {
+    .name = "workload convert",
+    .arguments = "[OPTION...] IN OUT",
+    .summary = "Makes jobs moldable or malleable, changes the load",
+    .help =
+        "Reads the workload IN and writes OUT ('-': standard input, standard output). A job is\n"
+        "converted or not by its number and the seed, so the jobs converted at 20 % are among\n"
+        "those converted at 50 %. One that is converted gets\n"
+        "  minimum = max(1, ceil(min-factor x size))\n"
+        "  maximum = min(machine, floor(max-factor x size))\n"
+        "and its run time and estimate hold for its recorded size.\n\n"
+        "Options:\n"
+        "      --malleable PCT  convert PCT percent of the jobs: may change size while they run\n"
+        "      --moldable PCT   convert PCT percent: the size is chosen when they start\n"
+        "      --min-factor F   (default: 0.25)\n"
+        "      --max-factor F   (default: 2)\n"
+        "      --initial-factor F  malleable jobs start with F x size (default: as many as are\n"
+        "                   available)\n"
+        "      --sizes SIZES  sizes they take: any (default), powers, squares, grids, multiples:N\n"
+        "      --app TEXT   how run time depends on size, and what a resize costs: 'linear',\n"
+        "                   'amdahl:0.02' (default), 'downey:A,SIGMA', 'table:1=600,2=330'; then\n"
+        "                   options such as 'adapt=30s' and 'resize=2s' (docs/user-guide.md)\n"
+        "      --seed N     (default: 1)\n"
+        "      --machine N  the machine has N processors (default: as the header says)\n"
+        "      --scale-load F  the load becomes F times what it was: gaps between jobs / F\n"
+        "      --first N    only the first N jobs\n"
+        "      --zero-run-times skip|keep  jobs that ran for no time (default: skip)\n\n"
+        "Exit codes: 0; 1 a file cannot be read or written, nothing was written; 2 usage.\n\n"
+        "Examples:\n"
+        "  pleat workload convert --malleable 50 log.swf half.swf\n"
+        "  pleat workload convert --malleable 100 --app 'downey:32,1 adapt=30s resize=2s' \\\n"
+        "      --scale-load 1.2 log.swf heavy.swf\n",
+    .run = run_convert,
+};

@@ -1,0 +1,307 @@
+/* workload_stat.c - what is in a log: as tables, as JSON, as figures. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/reply.h"
+#include "cli/table.h"
+#include "cli/timefmt.h"
+#include "cli/workload.h"
+
+struct stat_request {
+    const char *path, *svg;
+    struct pleat_swf_options read;
+};
+
+struct described {
+    struct pleat_workload workload;
+    struct pleat_swf_report report;
+    struct pleat_description about;
+    size_t too_large; /* jobs larger than the machine that the header names */
+};
+
+/* ---- JSON ---- */
+
+static json_t *summary_json(const struct pleat_summary *summary)
+{
+    return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f}", "count", (json_int_t)summary->count,
+                     "mean", summary->mean, "deviation", summary->deviation, "least",
+                     summary->least, "median", summary->median, "p95", summary->p95, "most",
+                     summary->most);
+}
+
+static json_t *counts_json(const size_t *counts, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, json_integer((json_int_t)counts[i]));
+    return array;
+}
+
+static json_t *report_json(const struct pleat_swf_report *report, size_t too_large)
+{
+    const struct {
+        const char *name;
+        size_t count;
+    } counts[] = {{"lines", report->lines},
+                  {"headers", report->headers},
+                  {"no_run_time", report->no_run_time},
+                  {"no_size", report->no_size},
+                  {"no_submit", report->no_submit},
+                  {"bursts", report->bursts},
+                  {"zero_run_time", report->zero_run_time},
+                  {"unsorted", report->unsorted},
+                  {"missing_wait", report->missing_wait},
+                  {"missing_estimate", report->missing_estimate},
+                  {"short_run", report->short_run},
+                  {"extra_columns", report->extra_columns},
+                  {"too_large", too_large}};
+    json_t *json = json_object();
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        json_object_set_new(json, counts[i].name, json_integer((json_int_t)counts[i].count));
+    json_object_set_new(json, "crlf", json_boolean(report->crlf));
+    return json;
+}
+
+static int print_json(const struct stat_request *request, const struct described *log)
+{
+    const struct pleat_description *about = &log->about;
+    json_t *origin =
+        log->workload.origin_us ? json_real((double)log->workload.origin_us / 1e6) : json_null();
+    json_t *json = json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:i, s:o, s:f, s:f, s:f, s:f, s:f, s:I}", "file",
+        request->path, "jobs", (json_int_t)about->jobs, "rigid", (json_int_t)about->rigid,
+        "moldable", (json_int_t)about->moldable, "malleable", (json_int_t)about->malleable, "users",
+        (json_int_t)about->users, "machine", (int)about->machine, "origin_s", origin, "span_s",
+        about->span_s, "work_s", about->work_s, "load", about->load, "serial", about->serial,
+        "powers", about->powers, "estimates", (json_int_t)about->estimates);
+    json_object_set_new(json, "size", summary_json(&about->size));
+    json_object_set_new(json, "run_s", summary_json(&about->run_s));
+    json_object_set_new(json, "gap_s", summary_json(&about->gap_s));
+    json_object_set_new(json, "work_per_job_s", summary_json(&about->work_per_job_s));
+    json_object_set_new(json, "accuracy", summary_json(&about->accuracy));
+    json_object_set_new(json, "hours", counts_json(about->hours, 24));
+    json_object_set_new(json, "weekdays", counts_json(about->weekdays, 7));
+    json_object_set_new(json, "read", report_json(&log->report, log->too_large));
+    int code = pleat_reply_print(json);
+    json_decref(json);
+    return code;
+}
+
+/* ---- tables ---- */
+
+static void print_head(const struct stat_request *request, const struct described *log)
+{
+    const struct pleat_description *about = &log->about;
+    char buffer[PLEAT_TIME_SIZE];
+    struct pleat_term term;
+    struct pleat_string name = {0};
+    pleat_term_init(&term);
+    pleat_term_add(&term, &name, strcmp(request->path, "-") != 0 ? request->path : "standard input",
+                   0);
+    printf("workload     %s\n", name.text ? name.text : "");
+    printf("jobs         %zu (%zu rigid, %zu moldable, %zu malleable), %zu user%s\n", about->jobs,
+           about->rigid, about->moldable, about->malleable, about->users,
+           about->users == 1 ? "" : "s");
+    printf("machine      %d processors%s\n", (int)about->machine,
+           log->workload.machine > 0 ? "" : " (its largest job: the header does not say)");
+    printf("submitted    within %s", pleat_time_span(about->span_s, buffer));
+    if (log->workload.origin_us && log->workload.jobs.count > 0)
+        printf(", from %s on",
+               pleat_time_moment(
+                   (double)(log->workload.origin_us + log->workload.jobs.items[0].submit_us) / 1e6,
+                   buffer));
+    printf("\nwork         %.4g processor-hours, offered load %.1f %%\n", about->work_s / 3600,
+           about->load * 100);
+    printf("sizes        %.1f %% on one processor, %.1f %% on 2, 4, 8, ...\n", about->serial * 100,
+           about->powers * 100);
+    pleat_string_finish(&name);
+}
+
+static void add_row(struct pleat_table *table, const char *name,
+                    const struct pleat_summary *summary, bool time)
+{
+    const double values[] = {summary->mean,   summary->deviation, summary->least,
+                             summary->median, summary->p95,       summary->most};
+    if (summary->count == 0)
+        return;
+    pleat_table_row(table);
+    pleat_table_set(table, 0, name);
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        if (time)
+            pleat_table_set_span(table, i + 1, values[i]);
+        else
+            pleat_table_setf(table, i + 1, "%.4g", values[i]);
+    }
+}
+
+static int print_summaries(const struct pleat_description *about)
+{
+    static const struct pleat_column columns[] = {
+        {"OF A JOB", PLEAT_COLUMN_TEXT}, {"MEAN", PLEAT_COLUMN_NUMBER},
+        {"SD", PLEAT_COLUMN_NUMBER},     {"LEAST", PLEAT_COLUMN_NUMBER},
+        {"MEDIAN", PLEAT_COLUMN_NUMBER}, {"95 %", PLEAT_COLUMN_NUMBER},
+        {"MOST", PLEAT_COLUMN_NUMBER}};
+    struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+    add_row(table, "processors", &about->size, false);
+    add_row(table, "run time", &about->run_s, true);
+    add_row(table, "gap before the next", &about->gap_s, true);
+    add_row(table, "processor time", &about->work_per_job_s, true);
+    add_row(table, "run time / estimate", &about->accuracy, false);
+    int code = pleat_table_print(table);
+    pleat_table_destroy(table);
+    return code;
+}
+
+static void print_oddities(const struct described *log)
+{
+    char buffer[PLEAT_ODDITY_SIZE];
+    const char *oddity, *title = "\nodd          ";
+    for (size_t i = 0; (oddity = pleat_workload_oddity(&log->report, i, buffer)); i++) {
+        printf("%s%s\n", title, oddity);
+        title = "             ";
+    }
+    if (log->too_large)
+        printf("%s%zu job%s larger than the machine: cannot run there\n", title, log->too_large,
+               log->too_large == 1 ? "" : "s");
+}
+
+/* ---- figures ---- */
+
+/* In the terminal they are an extra: without gnuplot there is a word about it, and no failure. */
+static int print_figures(const struct pleat_plot *panels)
+{
+    struct pleat_term term;
+    struct pleat_string text = {0};
+    struct pleat_error err;
+    int status = 0;
+    pleat_term_init(&term);
+    for (size_t i = 0; i < PLEAT_FIGURE_TEXT_COUNT && !status; i++) {
+        pleat_string_add(&text, "\n");
+        status = pleat_plot_add_text(&panels[i], &term, &text, &err);
+    }
+    if (!status)
+        fputs(text.text, stdout);
+    pleat_string_finish(&text);
+    if (status == PLEAT_E_NOTFOUND) {
+        pleat_say("%s", err.text);
+        return 0;
+    }
+    return status ? pleat_fail(&err) : 0;
+}
+
+static int show_figures(const struct stat_request *request, const struct described *log)
+{
+    struct pleat_term term;
+    struct pleat_error err;
+    int code = 0;
+    pleat_term_init(&term);
+    bool text = term.terminal && !pleat_settings.json && log->about.jobs > 0;
+    if (!text && !request->svg)
+        return 0;
+    struct pleat_figures *figures = pleat_figures_create(&log->workload, &log->about);
+    if (!figures) {
+        pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory for the figures");
+        return pleat_fail(&err);
+    }
+    const struct pleat_plot *panels = pleat_figures_panels(figures);
+    if (text)
+        code = print_figures(panels);
+    if (!code && request->svg &&
+        pleat_plot_write_svg(panels, PLEAT_FIGURE_COUNT, request->svg, &err))
+        code = pleat_fail(&err);
+    pleat_figures_destroy(figures);
+    return code;
+}
+
+/* ---- all of it ---- */
+
+static int read_stat(const struct stat_request *request, struct described *log,
+                     struct pleat_error *err)
+{
+    if (pleat_workload_init(&log->workload))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    int status = pleat_swf_read(request->path, &request->read, &log->workload, &log->report, err);
+    if (!status)
+        status = pleat_workload_describe(&log->workload, &log->about, err);
+    for (size_t i = 0; !status && i < log->workload.jobs.count; i++)
+        log->too_large += log->workload.machine > 0 &&
+                          log->workload.jobs.items[i].minimum > log->workload.machine;
+    return status;
+}
+
+static int read_options(struct pleat_options *options, struct stat_request *request)
+{
+    struct pleat_error err = {0};
+    int64_t first;
+    for (int option; (option = pleat_options_next(options)) != PLEAT_OPTION_END;) {
+        if (option == PLEAT_OPTION_EXIT)
+            return options->exit_code;
+        int status = 0;
+        if (option == 's') {
+            request->svg = optarg;
+        } else if (option == 'z') {
+            status = pleat_parse_zero("--zero-run-times", optarg, &request->read.zero, &err);
+        } else {
+            status = pleat_parse_int("--first", optarg, 1, INT64_MAX, &first, &err);
+            request->read.most = status ? 0 : (size_t)first;
+        }
+        if (status)
+            return pleat_workload_usage(options, &err);
+    }
+    request->path = options->argv[options->first];
+    return pleat_options_count(options, 1, 1);
+}
+
+static int run_stat(int argc, char **argv)
+{
+    static const struct option own[] = {{"svg", required_argument, NULL, 's'},
+                                        {"first", required_argument, NULL, 'f'},
+                                        {"zero-run-times", required_argument, NULL, 'z'},
+                                        {0}};
+    struct pleat_options options;
+    struct stat_request request = {0};
+    struct described log = {0};
+    struct pleat_error err;
+    pleat_options_init(&options, &pleat_cmd_workload_stat, argc, argv, own, NULL);
+    int code = read_options(&options, &request);
+    if (code || !request.path)
+        return code;
+    if (read_stat(&request, &log, &err)) {
+        code = pleat_fail(&err);
+    } else if (pleat_settings.json) {
+        code = print_json(&request, &log);
+    } else {
+        print_head(&request, &log);
+        putchar('\n');
+        code = print_summaries(&log.about);
+        if (!code)
+            print_oddities(&log);
+    }
+    if (!code)
+        code = show_figures(&request, &log);
+    pleat_workload_finish(&log.workload);
+    return code;
+}
+
+const struct pleat_command pleat_cmd_workload_stat = {
+    .name = "workload stat",
+    .arguments = "[OPTION...] FILE",
+    .summary = "Describes a log: load, sizes, run times, arrivals",
+    .help =
+        "FILE is in the Standard Workload Format ('-': standard input). On a terminal there are\n"
+        "plots, too, where gnuplot is installed. What is odd about the log is listed: jobs left\n"
+        "out, fields that are missing.\n\n"
+        "Options:\n"
+        "      --svg FILE   write figures: sizes, run times, gaps, submissions by hour and day,\n"
+        "                   load over time\n"
+        "      --first N    only the first N jobs\n"
+        "      --zero-run-times skip|keep  jobs that ran for no time (default: skip)\n\n"
+        "Exit codes: 0; 1 the file cannot be read, or the figures not be made; 2 usage.\n\n"
+        "Examples:\n"
+        "  pleat workload stat log.swf\n"
+        "  pleat workload stat --svg log.svg --json log.swf | jq .load\n",
+    .json = true,
+    .run = run_stat,
+};
