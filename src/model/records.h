@@ -11,59 +11,59 @@
 #include "model/types.h"
 
 struct pleat_component {
-    uint64_t job;
-    uint64_t run; /* the present (or last) start of it; 0: never started */
-    int64_t submit_us;
-    int64_t start_us;       /* of the present run; PLEAT_NEVER before */
-    int64_t end_us;         /* PLEAT_NEVER before */
-    int64_t estimate_us;    /* 0: none */
-    int64_t quiet_until_us; /* no voluntary offer before (backoff) */
-    int64_t last_try_us;
-    int64_t due_us;          /* to be done by then; PLEAT_NEVER */
-    int64_t begin_us;        /* starts then (advance reservation); 0: none */
+    /* what policies look at for many at every pass stands together */
+    uint32_t previous, next; /* QUEUED: the queue. RUNNING, RESIZING: running by start, per site */
+    uint32_t ends_previous, ends_next; /* the same: by expected end, per site, if indexed */
+    int32_t minimum, maximum;          /* as asked */
+    int32_t earmarked;                 /* processors held for it as earmarks, all at `site` */
+    int32_t target;      /* processors once the resize under way is over; = processors without */
+    int64_t estimate_us; /* 0: none */
+    int64_t promised_us; /* waiting: will have started by then; PLEAT_NEVER */
     int64_t expected_end_us; /* running: by its estimate; PLEAT_NEVER without one */
-    int64_t promised_us;     /* waiting: will have started by then; PLEAT_NEVER */
-    int64_t key, position;   /* waiting: the queue is in the order of (key, position) */
+    int32_t reference;       /* size for which the estimate holds; 0: any */
+    uint8_t state;
+    uint8_t kind; /* enum pleat_job_kind */
+    uint8_t sizes_kind;
+    uint8_t aside;      /* QUEUED: among the reservations, not in the queue */
+    int32_t processors; /* of its partition, applied; 0 before it runs */
+    int32_t cap;        /* not grown beyond this (a user's shrink holds it there); PLEAT_SIZE_MAX */
+    uint32_t site;      /* where it runs, or where room is being made for it; PLEAT_NONE */
+    int32_t coming;     /* processors being shrunk away for it, at `site` */
+    int64_t quiet_until_us; /* no voluntary offer before (backoff) */
 
     /* the wish */
-    int32_t minimum, maximum; /* as asked */
-    int32_t initial;          /* 0: as available */
+    uint64_t job;
+    int64_t submit_us;
+    int64_t due_us;        /* to be done by then; PLEAT_NEVER */
+    int64_t begin_us;      /* starts then (advance reservation); 0: none */
+    int64_t key, position; /* waiting: the queue is in the order of (key, position) */
+    int32_t initial;       /* 0: as available */
     int32_t sizes_parameter;
-    int32_t reference;    /* size for which the estimate holds; 0: any */
     uint32_t wanted_site; /* PLEAT_NONE: anywhere */
     uint16_t ordinal;     /* within its job */
     uint16_t flags;       /* PLEAT_COMPONENT_* */
-    uint8_t kind;         /* enum pleat_job_kind */
-    uint8_t sizes_kind;
     int16_t priority;
 
     /* the present */
-    uint8_t state;
-    uint8_t reason;     /* why it ended, or is being ended */
-    uint8_t aside;      /* QUEUED: among the reservations, not in the queue */
-    uint8_t reserved;   /* no padding: tests compare records byte by byte */
-    int32_t cap;        /* not grown beyond this (a user's shrink holds it there); PLEAT_SIZE_MAX */
-    int32_t processors; /* of its partition, applied; 0 before it runs */
+    uint8_t reason;   /* why it ended, or is being ended */
+    uint8_t exited;   /* its processes are gone (or never were) */
+    uint8_t starting; /* START was given, STARTED has not come */
+    uint8_t reserved; /* no padding: tests compare records byte by byte */
+    int16_t signal;
+    int32_t code;
     int32_t processes;
-    int32_t target;    /* processors once the resize under way is over; = processors without */
-    int32_t earmarked; /* processors held for it as earmarks, all at `site` */
-    int32_t coming;    /* processors being shrunk away for it, at `site` */
-    uint32_t site;     /* where it runs, or where room is being made for it; PLEAT_NONE */
-    uint32_t resize;   /* under way; PLEAT_NONE */
+    uint64_t run;     /* the present (or last) start of it; 0: never started */
+    int64_t start_us; /* of the present run; PLEAT_NEVER before */
+    int64_t end_us;   /* PLEAT_NEVER before */
+    int64_t last_try_us;
+    uint32_t resize;                  /* under way; PLEAT_NONE */
     uint32_t first_claim, last_claim; /* FOR_RUN and FOR_EARMARK claims, in the order of ranks */
     uint32_t claims;                  /* all that it owns, also growing and releasing ones */
     uint32_t start_claim;             /* asked for its start, not yet held; PLEAT_NONE */
-    uint32_t previous, next; /* QUEUED: the queue. RUNNING, RESIZING: running by start, per site */
-    uint32_t ends_previous,
-        ends_next; /* RUNNING, RESIZING: by expected end, per site, if indexed */
     uint32_t promised_site;
     uint32_t deadline; /* handle in the core's heap; PLEAT_HEAP_NONE */
     uint16_t tries;
     uint16_t attempt;
-    uint8_t exited;   /* its processes are gone (or never were) */
-    uint8_t starting; /* START was given, STARTED has not come */
-    int16_t signal;
-    int32_t code;
 };
 
 _Static_assert(sizeof(struct pleat_component) == 232, "no padding in a component");
