@@ -48,6 +48,7 @@ struct pleat_gantt {
     int64_t rows;
     double origin_s;     /* seconds since 1970: time 0 of the chart */
     double from_s, to_s; /* the window, since the origin */
+    bool whole; /* an interval is all that a job had there: drawings leave it in one piece */
 };
 
 /* The events (oldest first), all jobs, the sites, as the daemon sends them; all are borrowed as

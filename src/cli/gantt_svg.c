@@ -16,6 +16,7 @@
 #define TOP 62.0
 #define LANE 17.0
 #define LANES_MAX 24
+#define NAMED_MAX 60 /* of more jobs than that, neither arrivals nor names can be read */
 #define STRIP 64.0
 #define LETTER 6.3 /* the width of a letter of the 11 px font, roughly */
 
@@ -198,7 +199,8 @@ static void make_boxes(struct drawing *d)
         const struct pleat_gantt_interval *interval = &gantt->intervals.items[i];
         if (interval->to_s <= gantt->from_s || interval->from_s >= gantt->to_s)
             continue;
-        bool split = interval->count <= 512; /* row by row, so that boxes of other counts join */
+        /* row by row, so that boxes of other counts join */
+        bool split = interval->count <= 512 && !gantt->whole;
         for (int64_t row = 0; row < (split ? interval->count : 1); row++) {
             struct pleat_gantt_interval box = *interval;
             box.row += row;
@@ -418,7 +420,8 @@ static double add_legend(struct drawing *d, double top)
                                           [PLEAT_GANTT_EARMARK] = "kept for the job that waits",
                                           [PLEAT_GANTT_LEAVING] = "on the way back"};
     struct legend legend = {LEFT, top + 12};
-    for (size_t i = 0; i < d->gantt->jobs.count; i++) {
+    bool named = jobs_shown(d) <= NAMED_MAX;
+    for (size_t i = 0; named && i < d->gantt->jobs.count; i++) {
         const struct pleat_gantt_job *job = &d->gantt->jobs.items[i];
         double width = 26 + ((double)strlen(job->name) + 8) * 7;
         if (!in_window(d, i))
@@ -453,7 +456,8 @@ static void add_body(struct drawing *d)
     struct pleat_string waits = {0}, *page = d->out;
     const struct pleat_gantt *gantt = d->gantt;
     d->out = &waits; /* how many lanes they need is known afterwards */
-    for (size_t i = 0; i < gantt->jobs.count; i++)
+    bool named = jobs_shown(d) <= NAMED_MAX;
+    for (size_t i = 0; named && i < gantt->jobs.count; i++)
         if (in_window(d, i) && waited_until(d, &gantt->jobs.items[i]) >= gantt->from_s)
             add_wait(d, i);
     d->out = page;

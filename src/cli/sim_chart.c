@@ -60,7 +60,7 @@ bool pleat_sim_chart_wants_jobs(const struct pleat_sim_experiment *experiment)
 /* ---- panels ---- */
 
 struct panel {
-    char x_label[48];
+    char x_label[96];
     struct pleat_plot_series *series;
 };
 
@@ -76,28 +76,29 @@ static bool over_time(enum pleat_sim_curve_kind kind)
     return kind == PLEAT_SIM_CURVE_USED || kind == PLEAT_SIM_CURVE_QUEUED;
 }
 
-/* The part of a curve that the window shows, in the panel's unit. */
+/* The part of a curve that the window shows, in the panel's unit; levels over time from edge to
+ * edge of it. */
 static void add_series(struct page *page, enum pleat_sim_curve_kind kind,
                        const struct pleat_sim_curve *curve, const struct window *window,
                        struct unit unit, double least, struct pleat_plot_series *series)
 {
     double *x = page->values + page->used, *y = x + curve->count + 2;
-    size_t count = 0;
-    double level = (double)NAN;
-    for (size_t i = 0; i < curve->count; i++) {
-        double at = curve->x[i];
-        if (over_time(kind) && at < window->from_s) {
-            level = curve->y[i];
-            continue;
-        }
-        if (over_time(kind) && at > window->to_s)
-            break;
-        if (count == 0 && isfinite(level) && at > window->from_s) {
-            x[count] = window->from_s / unit.seconds;
-            y[count++] = level;
-        }
-        x[count] = fmax(at, least) / unit.seconds;
+    size_t count = 0, i = 0;
+    if (over_time(kind)) {
+        x[count] = window->from_s / unit.seconds;
+        y[count] = 0;
+        for (; i < curve->count && curve->x[i] <= window->from_s; i++)
+            y[count] = curve->y[i];
+        count++;
+    }
+    for (; i < curve->count && !(over_time(kind) && curve->x[i] > window->to_s); i++) {
+        x[count] = fmax(curve->x[i], least) / unit.seconds;
         y[count++] = curve->y[i];
+    }
+    if (over_time(kind)) {
+        x[count] = window->to_s / unit.seconds;
+        y[count] = y[count - 1];
+        count++;
     }
     series->x = x;
     series->y = y;

@@ -3,7 +3,7 @@
 
 #include "cli/sim_experiment.h"
 
-enum { STEPS_MAX = 2000, BINS = 1000, SHARES_MAX = 1000 };
+enum { STEPS_MAX = 1000, BINS = 240, SHARES_MAX = 1000 };
 
 static int make_room(struct pleat_sim_curve *curve, size_t count)
 {

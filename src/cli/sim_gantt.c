@@ -165,6 +165,7 @@ int pleat_sim_gantt_build(struct pleat_gantt *gantt, const struct pleat_workload
 {
     struct rows rows = {.gantt = gantt};
     *gantt = (struct pleat_gantt){.origin_s = (double)workload->origin_us / 1e6,
+                                  .whole = true,
                                   .from_s = from_s,
                                   .to_s = to_s > from_s ? to_s : from_s + 1};
     size_t *drawn = calloc(workload->jobs.count + 1, sizeof(*drawn));

@@ -119,7 +119,7 @@ static void add_value(enum pleat_sim_unit unit, double value, char *cell)
     if (unit == PLEAT_SIM_SECONDS)
         snprintf(cell, CELL_SIZE, "%s", value == 0 ? "0" : pleat_time_span(value, span));
     else if (unit == PLEAT_SIM_RATIO)
-        snprintf(cell, CELL_SIZE, value < 1000 ? "%.2f" : "%.0f", value);
+        snprintf(cell, CELL_SIZE, "%.*f", value < 10 ? 2 : value < 1000 ? 1 : 0, value);
     else if (unit == PLEAT_SIM_PERCENT)
         snprintf(cell, CELL_SIZE, "%.1f %%", value * 100);
     else
@@ -128,10 +128,11 @@ static void add_value(enum pleat_sim_unit unit, double value, char *cell)
 
 static int print_distributions(const struct pleat_sim_run *run)
 {
-    static const struct pleat_column columns[] = {
-        {"", PLEAT_COLUMN_TEXT},         {"MEAN", PLEAT_COLUMN_NUMBER},
-        {"MEDIAN", PLEAT_COLUMN_NUMBER}, {"95 %", PLEAT_COLUMN_NUMBER},
-        {"MOST", PLEAT_COLUMN_NUMBER},   {"MEAN, EXACTLY", PLEAT_COLUMN_NUMBER}};
+    static const struct pleat_column columns[] = {{"", PLEAT_COLUMN_TEXT},
+                                                  {"MEAN", PLEAT_COLUMN_NUMBER},
+                                                  {"MEDIAN", PLEAT_COLUMN_NUMBER},
+                                                  {"95 %", PLEAT_COLUMN_NUMBER},
+                                                  {"MOST", PLEAT_COLUMN_NUMBER}};
     const struct {
         const char *name;
         const struct pleat_summary *summary;
@@ -150,8 +151,6 @@ static int print_distributions(const struct pleat_sim_run *run)
             add_value(rows[i].unit, values[v], cell);
             pleat_table_set(table, v + 1, cell);
         }
-        pleat_table_setf(table, 5, "%.6f%s", summary->mean,
-                         rows[i].unit == PLEAT_SIM_SECONDS ? " s" : "  ");
     }
     int code = pleat_table_print(table);
     pleat_table_destroy(table);
@@ -174,7 +173,7 @@ static void print_totals(const struct pleat_term *term, const struct pleat_sim_r
     line(term, "utilization", &text);
     pleat_string_addf(&text, "%" PRIu64 " grown, %" PRIu64 " shrunk", totals->grows,
                       totals->shrinks);
-    if (totals->grows + totals->shrinks > 0)
+    if (run->stood_s > 0)
         pleat_string_addf(&text, ", %s standing still for it (%.0f processor-seconds)",
                           pleat_time_span(run->stood_s, span), totals->stood_us / 1e6);
     line(term, "resizes", &text);
