@@ -9,17 +9,6 @@
 
 #include "sim/internal.h"
 
-static const struct pleat_event blank;
-
-static struct pleat_event app_event(const struct sim *sim, uint16_t kind, uint32_t component)
-{
-    struct pleat_event event = blank;
-    event.time_us = sim->now_us;
-    event.kind = kind;
-    event.component = component;
-    return event;
-}
-
 /* ---- work ---- */
 
 static double duration_at(const struct sim *sim, const struct app *app)
@@ -95,9 +84,10 @@ static int schedule(struct sim *sim, uint32_t component)
 
 static int set_limits(struct sim *sim, uint32_t component, int32_t minimum, int32_t maximum)
 {
-    struct pleat_event event = app_event(sim, PLEAT_EV_LIMITS, component);
-    event.u.limits.minimum = minimum;
-    event.u.limits.maximum = maximum;
+    struct pleat_event event = {.time_us = sim->now_us,
+                                .kind = PLEAT_EV_LIMITS,
+                                .component = component,
+                                .u.limits = {minimum, maximum}};
     return try_input(sim, &event);
 }
 
@@ -147,6 +137,7 @@ static int begin(struct sim *sim, uint32_t component)
     outcome->processors = app->size;
     outcome->site = app->site;
     app->stage = APP_COMPUTING;
+    app->resized = false;
     app->left = 1;
     app->area = 0;
     app->since_us = app->begun_us = app->sized_us = sim->now_us;
@@ -164,9 +155,10 @@ static int started(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     bool fails = site_fails(&sim->sites[app->site], PLEAT_FAILURE_START);
-    struct pleat_event event =
-        app_event(sim, fails ? PLEAT_EV_START_FAILED : PLEAT_EV_STARTED, component);
-    event.u.exit.run = app->run;
+    struct pleat_event event = {.time_us = sim->now_us,
+                                .kind = fails ? PLEAT_EV_START_FAILED : PLEAT_EV_STARTED,
+                                .component = component,
+                                .u.exit = {.run = app->run}};
     if (!fails) {
         int rc = begin(sim, component);
         return rc ? rc : input(sim, &event);
@@ -214,7 +206,8 @@ static int end(struct sim *sim, uint32_t component, int32_t signal)
         count_area(sim, app);
         work_finish(sim, app);
         int64_t run_us = sim->now_us - app->begun_us;
-        outcome->average = run_us > 0 ? (float)(app->area / (double)run_us) : (float)app->size;
+        outcome->average =
+            app->resized && run_us > 0 ? (float)app->area / (float)run_us : (float)app->size;
         outcome->end_us = sim->now_us;
         if (sim->now_us > sim->totals->end_us)
             sim->totals->end_us = sim->now_us;
@@ -222,10 +215,11 @@ static int end(struct sim *sim, uint32_t component, int32_t signal)
     }
     if (rc)
         return rc;
-    struct pleat_event event = app_event(sim, PLEAT_EV_EXITED, component);
-    event.u.exit.run = app->run;
-    event.u.exit.signal = signal;
-    event.u.exit.reason = PLEAT_REASON_EXIT;
+    struct pleat_event event = {
+        .time_us = sim->now_us,
+        .kind = PLEAT_EV_EXITED,
+        .component = component,
+        .u.exit = {.run = app->run, .signal = signal, .reason = PLEAT_REASON_EXIT}};
     rc = input(sim, &event);
     return rc ? rc : retire(sim, component);
 }
@@ -292,6 +286,7 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
     app->since_us = sim->now_us;
     app->size = to;
     app->resize = 0;
+    app->resized = true;
     outcome->grown += to > from;
     outcome->shrunk += to < from;
     sim->totals->grows += to > from;
@@ -305,9 +300,11 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
     if (!rc)
         rc = changed(sim, app, from, to, stood_us);
     for (int i = 0; !rc && i < answers; i++) {
-        struct pleat_event event = app_event(sim, kinds[i], component);
-        event.u.change.resize = resize;
-        event.u.change.processors = event.u.change.processes = to;
+        struct pleat_event event = {
+            .time_us = sim->now_us,
+            .kind = kinds[i],
+            .component = component,
+            .u.change = {.resize = resize, .processors = to, .processes = to}};
         rc = input(sim, &event);
     }
     if (!rc)
@@ -356,8 +353,10 @@ int app_withdraw(struct sim *sim, uint32_t component, uint64_t resize)
         return 0; /* it is too late: the change is being made */
     stop_timer(sim, &app->adapt_timer);
     app->resize = 0;
-    struct pleat_event event = app_event(sim, PLEAT_EV_WITHDRAWN, component);
-    event.u.change.resize = resize;
-    event.u.change.processors = event.u.change.processes = app->size;
+    struct pleat_event event = {
+        .time_us = sim->now_us,
+        .kind = PLEAT_EV_WITHDRAWN,
+        .component = component,
+        .u.change = {.resize = resize, .processors = app->size, .processes = app->size}};
     return input(sim, &event);
 }

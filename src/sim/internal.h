@@ -56,6 +56,7 @@ struct app {
     int32_t completed;           /* of the work, by waves */
     uint8_t stage;
     bool mandatory, killed;
+    bool resized; /* in this run */
 };
 
 PLEAT_ARRAY(apps, struct app);

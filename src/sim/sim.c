@@ -130,6 +130,7 @@ int retire(struct sim *sim, uint32_t component)
 
 /* ---- effects ---- */
 
+/* The effect is read before anything is answered: an answer may move it. */
 static int carry_out(struct sim *sim, const struct pleat_effect *effect)
 {
     switch (effect->kind) {
@@ -154,10 +155,8 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
 static int drain(struct sim *sim)
 {
     int rc = 0;
-    for (size_t i = 0; !rc && i < sim->effects.count; i++) {
-        struct pleat_effect effect = sim->effects.items[i]; /* an answer may move the array */
-        rc = carry_out(sim, &effect);
-    }
+    for (size_t i = 0; !rc && i < sim->effects.count; i++)
+        rc = carry_out(sim, &sim->effects.items[i]);
     sim->effects.count = 0;
     return rc;
 }
