@@ -1,11 +1,11 @@
 /* generate_distribution.c - reading, writing and drawing from distributions. */
 #include <gsl/gsl_randist.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
+#include "workload/decimal.h"
 #include "workload/generate-internal.h"
 
 struct form {
@@ -192,18 +192,6 @@ int pleat_distribution_parse(const char *text, struct pleat_distribution *distri
 
 /* ---- writing ---- */
 
-/* The shortest text that reads as the same number. */
-static void add_number(struct pleat_string *out, double value)
-{
-    char text[40];
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    pleat_string_add(out, text);
-}
-
 void pleat_distribution_format(const struct pleat_distribution *d, struct pleat_string *out)
 {
     size_t i = 0;
@@ -212,23 +200,23 @@ void pleat_distribution_format(const struct pleat_distribution *d, struct pleat_
     pleat_string_addf(out, "%s:", forms[i].name);
     for (uint32_t v = 0; forms[i].numbers == 0 && v < d->count; v++) {
         pleat_string_add(out, v ? "," : "");
-        add_number(out, d->values[v]);
+        pleat_decimal_add_real(out, d->values[v]);
         pleat_string_add(out, "=");
-        add_number(out, d->weights[v]);
+        pleat_decimal_add_real(out, d->weights[v]);
     }
     if (forms[i].numbers > 0)
-        add_number(out, d->a);
+        pleat_decimal_add_real(out, d->a);
     if (forms[i].numbers > 1) {
         pleat_string_add(out, ",");
-        add_number(out, d->b);
+        pleat_decimal_add_real(out, d->b);
     }
     if (d->least > 0 || d->most > 0) {
         pleat_string_add(out, "[");
         if (d->least > 0)
-            add_number(out, d->least);
+            pleat_decimal_add_real(out, d->least);
         pleat_string_add(out, "..");
         if (d->most > 0)
-            add_number(out, d->most);
+            pleat_decimal_add_real(out, d->most);
         pleat_string_add(out, "]");
     }
 }

@@ -26,12 +26,14 @@ enum pleat_grid_placement {
 /* "non-fixed", "fixed", "semi-fixed". NULL: there is no such one. */
 const char *pleat_grid_placement_name(enum pleat_grid_placement placement);
 
-/* Text for the real run; {...} in it are replaced:
+/* In the text for the real run {...} are replaced:
  *   {size} {min} {max}  processors drawn, and the limits
  *   {run}               seconds drawn, on {size} processors
- *   {steps} {step}      steps of {step} processor-milliseconds, so many that they take {run}
+ *   {step}              milliseconds of a step, as the mix says
+ *   {steps}             so many that they take {run}, a step's work being shared by the processors
+ *   {turns}             so many that they take {run}, a step being as long on any number of them
  *   {job} {component}   numbers, from 1
- *   {{ and }}           braces
+ *   {{ }}               braces
  */
 struct pleat_grid_type {
     char *name;    /* of its jobs: NAME-JOB, or NAME-JOB.COMPONENT of several */
@@ -44,11 +46,13 @@ struct pleat_grid_type {
     struct pleat_distribution size;       /* of a component, processors */
     struct pleat_distribution run;        /* seconds, on the size drawn; the same for all its
                                            * components */
-    double step_ms;                       /* 0: {steps} and {step} may not be used */
+    double step_ms;                       /* 0: {step}, {steps} and {turns} may not be used */
     enum pleat_job_kind kind;
     double minimum, maximum; /* MOLDABLE, MALLEABLE: times the size drawn */
-    double initial;          /* MALLEABLE: times the size drawn; 0: as many as are available */
-    enum pleat_sizes_kind sizes_kind; /* sizes drawn are rounded down to one of these */
+    double initial;          /* MALLEABLE: times the size drawn; 0: as many as are available.
+                              * 0 <= minimum <= 1 <= maximum, initial 0 or between them */
+    enum pleat_sizes_kind sizes_kind; /* sizes drawn are rounded down to one of these
+                                       * (up, below the smallest) */
     int32_t sizes_step;               /* MULTIPLES */
 };
 
@@ -71,16 +75,16 @@ struct pleat_grid_mix {
 };
 
 /* Reads a file ("-": standard input), or text (name: for errors). *mix is a zeroed one; finish it
- * after success. PLEAT_E_INVALID, PLEAT_E_SYSTEM, PLEAT_E_NOMEM: err begins with "FILE:LINE: "
- * where a line is to blame; *mix is zeroed still. */
+ * after success. PLEAT_E_INVALID, PLEAT_E_NOTFOUND (it cannot be read), PLEAT_E_NOMEM: err begins
+ * with "FILE:LINE: " where a line is to blame; *mix is zeroed still. */
 int pleat_grid_mix_read(const char *path, struct pleat_grid_mix *mix,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_grid_mix_read_text(const char *text, const char *name, struct pleat_grid_mix *mix,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_grid_mix_finish(struct pleat_grid_mix *mix);
 
-/* The mix used where none is given: the applications of apps/, some 30 s on 4 processors. It is
- * also the example that shows every key. */
+/* The mix used where none is given, with comments: the applications of apps/ on one machine of 4
+ * processors, some 30 s. Its programs are those of build/apps, seen from the file written. */
 const char *pleat_grid_default_text(void);
 
 /* ---- drawing ---- */
@@ -97,7 +101,8 @@ PLEAT_ARRAY(pleat_grid_list, struct pleat_grid_component);
 struct pleat_grid_draw {
     struct pleat_grid_list list; /* by job and component */
     size_t jobs;
-    size_t capped; /* jobs cut to the total or to what sites hold (the last components first) */
+    size_t capped; /* jobs cut to the total or to what sites hold, the last components first */
+    uint64_t seed;
 };
 
 /* *draw is a zeroed one; finish it after success. PLEAT_E_INVALID: the mix does not fit together

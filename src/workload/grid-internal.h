@@ -1,0 +1,23 @@
+/* grid-internal.h - what the files of grid mixes share. */
+#ifndef PLEAT_WORKLOAD_GRID_INTERNAL_H
+#define PLEAT_WORKLOAD_GRID_INTERNAL_H
+
+#include "workload/grid.h"
+
+enum { GRID_COMPONENTS_MAX = 64 };
+#define GRID_ESTIMATE_MAX 1e6
+
+/* Does the mix fit together? What a file's reader finds at its line is checked again, since the
+ * numbers may have been changed. */
+int pleat_grid_check(const struct pleat_grid_mix *mix, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+int pleat_grid_check_type(const struct pleat_grid_mix *mix, const struct pleat_grid_type *type,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Appends the text with its placeholders replaced. PLEAT_E_INVALID: one does not exist, or needs
+ * the type's step. */
+int pleat_grid_expand(const char *text, const struct pleat_grid_type *type,
+                      const struct pleat_grid_component *component, struct pleat_string *out,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif

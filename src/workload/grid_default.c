@@ -1,0 +1,51 @@
+/* grid_default.c - the grid mix of Pleat's own example programs. */
+#include "workload/grid.h"
+
+static const char text[] =
+    "# A grid mix: types of applications, of which jobs are drawn. These are Pleat's own example\n"
+    "# programs, on one machine of 4 processors or more, for some 30 s. `pleat mix` looks for "
+    "their\n"
+    "# paths beside the file that the jobs are written to: write it where build/ is.\n"
+    "jobs = 10\n"
+    "gap = \"poisson:2\"        # seconds between jobs: constant, uniform, normal, poisson,\n"
+    "                         # lognormal, weibull, gamma, discrete\n"
+    "total = 4                # no job has more processors than that\n"
+    "\n"
+    "# Malleable: minimum and maximum are times the size drawn. {steps} steps of {step} ms take "
+    "the\n"
+    "# run time drawn, on the size drawn.\n"
+    "type \"heat\" {\n"
+    "  weight = 3\n"
+    "  size = \"discrete:1=1,2=2\"\n"
+    "  kind = malleable\n"
+    "  minimum = 0.5\n"
+    "  maximum = 2\n"
+    "  run = \"normal:5,1[3..8]\"\n"
+    "  step = 50\n"
+    "  command = \"build/apps/heat --n 100 --iterations {steps} --work {step}\"\n"
+    "}\n"
+    "\n"
+    "# One component or two, each a job of its own.\n"
+    "type \"matmul\" {\n"
+    "  weight = 2\n"
+    "  components = \"discrete:1=3,2=1\"\n"
+    "  size = \"uniform:1,2\"\n"
+    "  run = \"lognormal:1.2,0.3[2..6]\"\n"
+    "  step = 50\n"
+    "  command = \"build/apps/matmul --n 48 --iterations {steps} --work {step}\"\n"
+    "}\n"
+    "\n"
+    "# Not faster on more processors: {turns} of {step} ms take the run time drawn on any number.\n"
+    "type \"loop\" {\n"
+    "  size = 1\n"
+    "  kind = moldable\n"
+    "  model = \"amdahl:1\"\n"
+    "  run = \"constant:3\"\n"
+    "  step = 100\n"
+    "  command = \"build/apps/loop --iterations {turns} --pause {step}\"\n"
+    "}\n";
+
+const char *pleat_grid_default_text(void)
+{
+    return text;
+}
