@@ -17,14 +17,16 @@ static int64_t power_of_ten(int64_t exponent)
     return power;
 }
 
-/* mantissa x 10^exponent, where the mantissa has at most 18 digits. */
+/* mantissa x 10^exponent. A positive exponent may stand for digits that did not fit. */
 static void scale(int64_t mantissa, int64_t exponent, struct pleat_decimal *number)
 {
     number->micros = 0;
-    if (mantissa == 0 || exponent < -24) {
-        number->whole = 0;
-    } else if (exponent >= 0) {
-        if (exponent > 18 || mantissa > INT64_MAX / power_of_ten(exponent))
+    for (; exponent < -24 && mantissa > 0; exponent++)
+        mantissa /= 10;
+    if (mantissa == 0 || exponent == 0) {
+        number->whole = mantissa;
+    } else if (exponent > 0) {
+        if (exponent > 18 || mantissa >= INT64_MAX / power_of_ten(exponent))
             number->whole = INT64_MAX;
         else
             number->whole = mantissa * power_of_ten(exponent);
@@ -71,8 +73,9 @@ static bool scan_decimal(const char **at, const char *end, struct pleat_decimal 
             continue;
         }
         any = true;
-        if (mantissa < INT64_C(100000000000000000)) {
-            mantissa = mantissa * 10 + (*p - '0');
+        int digit = *p - '0';
+        if (mantissa < INT64_MAX / 10 || (mantissa == INT64_MAX / 10 && digit <= INT64_MAX % 10)) {
+            mantissa = mantissa * 10 + digit;
             exponent -= point;
         } else {
             exponent += !point;

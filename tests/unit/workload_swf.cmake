@@ -1,0 +1,5 @@
+pleat_unit_test(workload-swf SOURCES ${test_dir}/workload_swf_test.c DEPS pleat-workload)
+pleat_unit_test(workload-swf-files SOURCES ${test_dir}/workload_swf_files_test.c DEPS pleat-workload)
+target_compile_definitions(test-workload-swf-files PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+pleat_unit_test(workload-swf-write SOURCES ${test_dir}/workload_swf_write_test.c DEPS pleat-workload)
+pleat_unit_test(workload-app SOURCES ${test_dir}/workload_app_test.c DEPS pleat-workload)
