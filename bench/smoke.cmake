@@ -6,6 +6,10 @@ if(PLEAT_TESTS)
     add_test(NAME system-bench-core
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_core> --repeats 1)
     set_tests_properties(system-bench-core PROPERTIES LABELS system TIMEOUT 120)
+    add_test(NAME system-bench-sim
+      COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_sim> --repeats 1 --most 20000)
+    set_tests_properties(system-bench-sim PROPERTIES LABELS system TIMEOUT 120
+      ENVIRONMENT "PLEAT_DATA=${CMAKE_SOURCE_DIR}/../shared/data")
   endif()
   if(Python3_FOUND AND PLEAT_MPI)
     add_test(NAME system-bench-resize COMMAND ${Python3_EXECUTABLE} ${smoke}
