@@ -1,13 +1,14 @@
 """Textbook schedulers for rigid jobs on one machine, to compare Pleat's simulator with.
 
 Written from the definitions below and from nothing else, to be read rather than to be fast. Times
-are whole numbers in any one unit. What all schedulers share:
+are whole numbers in any one unit (the smaller the unit, the less an estimate of 0 is rounded). What
+all schedulers share:
 
 - At one instant all completions are taken, then all submissions in the log's order, then the
   scheduler looks once. A job that runs for no time ends at the instant at which it starts: its
   completion is taken next, and the scheduler looks again at the same instant.
 - A job needs its processors from start to end, any of them; it runs for its run time, whatever its
-  estimate says. A missing estimate is the run time.
+  estimate says. A missing estimate is the run time; the least is one unit of time.
 - A running job is expected to end at start + estimate; past that, it is expected to end now.
 - A job larger than the machine is never submitted (start and end None).
 
@@ -67,7 +68,7 @@ class Job:
 
     @property
     def expected_run(self):
-        return self.run if self.estimate is None else self.estimate
+        return max(1, self.run if self.estimate is None else self.estimate)
 
     def expected_end(self, now):
         """Of a running job."""
@@ -177,7 +178,7 @@ class Conservative(Strict):
             self.reserved.clear()
         profile = Profile(self.machine)
         for job in running:
-            profile.take(now, job.expected_end(now), job.processors)
+            profile.take(now, job.expected_end(now), job.processors)  # nothing of one that is late
         for job in self.queue:
             if id(job) in self.reserved:
                 self.put(profile, job)
@@ -227,16 +228,15 @@ class Profile:
         return at
 
     def take(self, begin, end, processors):
-        if begin < end:
-            first, last = self.step_at(begin), self.step_at(end)
-            # making the second step cannot move the first
-            for at in range(first, last):
-                self.free[at] -= processors
+        """Or gives back, where processors is negative."""
+        first, last = self.step_at(begin), self.step_at(end)  # the second is behind the first
+        for at in range(first, last):
+            self.free[at] -= processors
 
     def earliest(self, now, length, processors):
         start = now
         at = bisect.bisect_right(self.times, now) - 1
-        while at < len(self.times) and self.times[at] < start + max(length, 1):
+        while at < len(self.times) and self.times[at] < start + length:
             at += 1
             if self.free[at - 1] < processors:
                 start = self.times[at]  # the last step has the whole machine free
@@ -291,8 +291,9 @@ def simulate(jobs, machine, policy, order="arrival"):
     assert not scheduler.queue
 
 
-def read_swf(path, keep_zero=False):
-    """Jobs of a log in the Standard Workload Format, those without run time or size left out."""
+def read_swf(path, unit=1):
+    """Jobs of a log in the Standard Workload Format (whole seconds, which become `unit` units), those
+    without run time (-1 or 0) or size left out."""
     jobs = []
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -301,9 +302,11 @@ def read_swf(path, keep_zero=False):
                 continue
             number, submit, _, run, allocated, _, _, requested, estimate = map(int, fields[:9])
             size = allocated if allocated > 0 else requested
-            if run < 0 or (run == 0 and not keep_zero) or size <= 0:
+            if run <= 0 or size <= 0:
                 continue
-            job = Job(submit, run, size, estimate if estimate > 0 else None, number=number)
+            job = Job(submit * unit, run * unit, size, number=number)
+            if estimate > 0:
+                job.estimate = estimate * unit
             jobs.append(job)
     return jobs
 
