@@ -5,3 +5,4 @@ pleat_unit_test(workload-lublin SOURCES ${test_dir}/workload_lublin_test.c DEPS 
 target_compile_definitions(test-workload-lublin PRIVATE
   SHARED_DATA="${CMAKE_SOURCE_DIR}/../shared/data")
 pleat_unit_test(workload-utrera SOURCES ${test_dir}/workload_utrera_test.c DEPS pleat-workload m)
+pleat_unit_test(workload-grid SOURCES ${test_dir}/workload_grid_test.c DEPS pleat-workload m)
