@@ -194,6 +194,8 @@ static void add_look(const struct drawing *d)
     pleat_string_add(d->out, "reset\nset encoding utf8\nset format '%.10g'\n");
     if (d->term) {
         pleat_string_add(d->out, "set key tmargin center horizontal samplen 3\n");
+        if (d->panel->style == PLEAT_PLOT_BARS) /* the marks would be lost among the bars */
+            pleat_string_add(d->out, "set xtics nomirror scale 0\n");
         return;
     }
     pleat_string_add(d->out, "set border 3 lc rgb '#888888'\n"

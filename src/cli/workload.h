@@ -30,11 +30,19 @@ int pleat_parse_word(const char *what, const char *text, const char *const *word
  * was; deadlines and reservations keep their distance to the submission. */
 void pleat_workload_scale_load(struct pleat_workload *workload, double factor);
 
-/* What is odd about a log, a sentence each: "12 jobs left out: no run time". NULL after the last;
- * buffer at least PLEAT_ODDITY_SIZE. */
-#define PLEAT_ODDITY_SIZE 160
-const char *pleat_workload_oddity(const struct pleat_swf_report *report, size_t index,
-                                  char *buffer);
+/* What is odd about a log that was read with those options, a sentence each: "12 jobs left out: no
+ * run time". Not all: only what is otherwise in the workload than in the file. Returns how many. */
+enum { PLEAT_ODDITIES_MAX = 12 };
+struct pleat_oddities {
+    char text[PLEAT_ODDITIES_MAX][120];
+};
+size_t pleat_workload_oddities(const struct pleat_swf_report *report,
+                               const struct pleat_swf_options *options, bool all,
+                               struct pleat_oddities *oddities);
+
+/* Appends "pleat workload ... OPTION...": for the header of what is written. After the options were
+ * read; without the arguments, so that the same options give the same bytes in any file. */
+void pleat_workload_comment(const struct pleat_options *options, struct pleat_string *comment);
 
 /* Writes the workload to `path` ("-": standard output), as a whole or not at all, and says on
  * stderr what it is. Returns an exit code, having said why. */

@@ -67,36 +67,46 @@ void pleat_workload_scale_load(struct pleat_workload *workload, double factor)
     }
 }
 
-const char *pleat_workload_oddity(const struct pleat_swf_report *report, size_t index, char *buffer)
+size_t pleat_workload_oddities(const struct pleat_swf_report *report,
+                               const struct pleat_swf_options *options, bool all,
+                               struct pleat_oddities *oddities)
 {
+    size_t instant = options->zero == PLEAT_SWF_ZERO_SKIP ? report->zero_run_time : 0;
     const struct {
         size_t count;
+        bool changed;
         const char *one, *many, *what;
     } found[] = {
-        {report->no_run_time, "job", "jobs", "left out: no run time"},
-        {report->no_size, "job", "jobs", "left out: no processors"},
-        {report->no_submit, "job", "jobs", "left out: no submit time"},
-        {report->bursts, "line", "lines", "left out: a part of a job that another line has whole"},
-        {report->zero_run_time, "job", "jobs", "with a run time of 0"},
-        {report->unsorted, "job", "jobs", "out of order: sorted by submission"},
-        {report->missing_estimate, "job", "jobs",
-         "without an estimate: the run time stands in where one is needed"},
-        {report->short_run, "job", "jobs", "ran longer than estimated"},
-        {report->missing_wait, "job", "jobs",
-         "without a wait: submissions may be the times of the starts"},
-        {report->extra_columns, "line", "lines", "with more than 18 columns: those are not read"},
+        {report->bursts, true, "line", "lines", "left out: part of a job that another line has"},
+        {report->no_submit, true, "job", "jobs", "left out: no submit time"},
+        {report->no_size, true, "job", "jobs", "left out: no processors"},
+        {report->no_run_time - instant, true, "job", "jobs", "left out: no run time"},
+        {instant, true, "job", "jobs", "left out: a run time of 0"},
+        {report->zero_run_time - instant, false, "job", "jobs", "with a run time of 0"},
+        {report->unsorted, true, "job", "jobs", "out of order: sorted by submission"},
+        {report->extra_columns, true, "column", "columns", "after the 18th: not read"},
+        {report->missing_wait, false, "job", "jobs", "without a wait"},
+        {report->missing_estimate, false, "job", "jobs",
+         "without an estimate: where one is needed, the run time is taken"},
+        {report->short_run, false, "job", "jobs", "ran longer than estimated"},
     };
-    for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
-        if (found[i].count == 0 || index-- > 0)
-            continue;
-        snprintf(buffer, PLEAT_ODDITY_SIZE, "%zu %s %s", found[i].count,
-                 found[i].count == 1 ? found[i].one : found[i].many, found[i].what);
-        return buffer;
-    }
-    if (!report->crlf || index > 0)
-        return NULL;
-    snprintf(buffer, PLEAT_ODDITY_SIZE, "lines end with CR LF");
-    return buffer;
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++)
+        if (found[i].count > 0 && (all || found[i].changed))
+            snprintf(oddities->text[count++], sizeof(oddities->text[0]), "%zu %s %s",
+                     found[i].count, found[i].count == 1 ? found[i].one : found[i].many,
+                     found[i].what);
+    if (report->crlf && all)
+        snprintf(oddities->text[count++], sizeof(oddities->text[0]), "lines end with CR LF");
+    return count;
+}
+
+void pleat_workload_comment(const struct pleat_options *options, struct pleat_string *comment)
+{
+    pleat_string_addf(comment, "pleat %s", options->command->name);
+    for (int i = 1; i < options->first; i++)
+        if (strcmp(options->argv[i], "--") != 0)
+            pleat_string_addf(comment, " %s", options->argv[i]);
 }
 
 static int say_what(const struct pleat_workload *workload, const char *path)

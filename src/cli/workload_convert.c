@@ -173,12 +173,10 @@ static int convert(const struct request *request, struct pleat_workload *workloa
     return status;
 }
 
-/* For the header: the options that it was made with. */
-static void add_comment(struct pleat_string *comment, int argc, char **argv)
+static const char *base_name(const char *path)
 {
-    pleat_string_add(comment, "pleat workload convert");
-    for (int i = 1; i < argc; i++)
-        pleat_string_addf(comment, " %s", argv[i]);
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
 }
 
 static int read_log(const struct request *request, struct pleat_workload *workload,
@@ -187,8 +185,7 @@ static int read_log(const struct request *request, struct pleat_workload *worklo
     const struct pleat_swf_options options = {.zero = request->zero,
                                               .most = (size_t)request->first};
     struct pleat_swf_report report = {0};
-    char buffer[PLEAT_ODDITY_SIZE];
-    const char *oddity;
+    struct pleat_oddities oddities;
     if (pleat_workload_init(workload))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     int status = pleat_swf_read(request->in, &options, workload, &report, err);
@@ -196,8 +193,9 @@ static int read_log(const struct request *request, struct pleat_workload *worklo
         return status;
     pleat_say("%s: %zu jobs read", strcmp(request->in, "-") != 0 ? request->in : "standard input",
               report.jobs);
-    for (size_t i = 0; (oddity = pleat_workload_oddity(&report, i, buffer)); i++)
-        pleat_say("  %s", oddity);
+    size_t count = pleat_workload_oddities(&report, &options, false, &oddities);
+    for (size_t i = 0; i < count; i++)
+        pleat_say("  %s", oddities.text[i]);
     return 0;
 }
 
@@ -214,13 +212,12 @@ static int run_convert(int argc, char **argv)
     struct pleat_workload workload = {0};
     struct pleat_string comment = {0};
     struct pleat_error err;
-    add_comment(&comment, argc, argv);
     pleat_options_init(&options, &pleat_cmd_workload_convert, argc, argv, own, NULL);
     int code = read_options(&options, &request);
-    if (code || !request.out) {
-        pleat_string_finish(&comment);
+    if (code || !request.out)
         return code;
-    }
+    pleat_workload_comment(&options, &comment);
+    pleat_string_addf(&comment, " %s", base_name(request.in));
     int status = read_log(&request, &workload, &err);
     if (!status) {
         if (request.machine)

@@ -10,7 +10,7 @@ struct request {
     struct pleat_simple_model simple;
     struct pleat_lublin_model lublin;
     struct pleat_utrera_model utrera;
-    bool has_size;
+    bool has_size, has_gap, has_load;
     const char *out;
 };
 
@@ -77,8 +77,10 @@ static int take_simple(struct request *request, int option, struct pleat_error *
     case OPTION_MACHINE:
         return take_machine(&model->machine, err);
     case OPTION_LOAD:
+        request->has_load = true;
         return pleat_parse_seconds("--load", optarg, 1e-6, 1e6, &model->load, err);
     case OPTION_GAP:
+        request->has_gap = true;
         return take_distribution("--gap", &model->gap, err);
     case OPTION_RUN:
         return take_distribution("--run", &model->run, err);
@@ -159,6 +161,8 @@ static int generate_simple(const struct request *request, struct pleat_workload 
     if (!request->has_size)
         model.size = (struct pleat_distribution){
             .kind = PLEAT_DIST_UNIFORM, .a = 1, .b = (double)model.machine};
+    if (!request->has_gap && !request->has_load)
+        model.load = 0.7;
     return pleat_generate_simple(&model, workload, err);
 }
 
@@ -223,12 +227,10 @@ static int run_model(const struct model *model, int argc, char **argv)
     struct pleat_string comment = {0};
     struct pleat_error err;
     init_request(&request);
-    pleat_string_addf(&comment, "pleat %s", model->command->name);
-    for (int i = 1; i < argc; i++)
-        pleat_string_addf(&comment, " %s", argv[i]);
     pleat_options_init(&options, model->command, argc, argv, model->own, NULL);
     int code = read_options(model, &options, &request);
     if (!code && request.out) {
+        pleat_workload_comment(&options, &comment);
         int status = pleat_workload_init(&workload)
                          ? pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory")
                          : model->generate(&request, &workload, &err);
@@ -306,11 +308,12 @@ const struct pleat_command pleat_cmd_workload_simple = {
         "Options:\n"
         "      --jobs N     how many (default: 1000)\n"
         "      --machine N  the machine's processors (default: 128)\n"
-        "      --gap DIST   seconds between submissions (default: poisson:60)\n"
+        "      --gap DIST   seconds between submissions (default: poisson:60, scaled to --load)\n"
         "      --run DIST   seconds that jobs run (default: exponential:600)\n"
         "      --size DIST  processors (default: uniform from 1 to the machine)\n"
         "      --powers     sizes are rounded down to powers of two\n"
-        "      --load F     gaps are scaled so that F of the machine is asked for: 0.7\n"
+        "      --load F     gaps are scaled so that F of the machine is asked for (default: 0.7\n"
+        "                   without --gap, else gaps stay as they are drawn)\n"
         "      --estimate F  users estimate up to F times the run time (default: no estimates)\n"
         "      --tick S     times are multiples of S seconds (default: 1; 0: no rounding)\n"
         "      --seed N     (default: 1); the same options and seed give the same file\n\n"
@@ -364,7 +367,8 @@ const struct pleat_command pleat_cmd_workload_utrera = {
 };
 
 static const struct pleat_command *const parts[] = {
-    &pleat_cmd_workload_simple, &pleat_cmd_workload_lublin, &pleat_cmd_workload_utrera, NULL};
+    &pleat_cmd_workload_simple, &pleat_cmd_workload_lublin, &pleat_cmd_workload_utrera,
+    &pleat_cmd_workload_grid, NULL};
 
 const struct pleat_command pleat_cmd_workload_generate = {
     .name = "workload generate",

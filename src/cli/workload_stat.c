@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/reply.h"
 #include "cli/table.h"
@@ -91,6 +92,16 @@ static int print_json(const struct stat_request *request, const struct described
 
 /* ---- tables ---- */
 
+/* Of the same clock as the hours of the day. */
+static void print_moment(int64_t moment_us)
+{
+    time_t moment = (time_t)(moment_us / 1000000);
+    struct tm when;
+    char text[40];
+    if (gmtime_r(&moment, &when) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &when))
+        printf(", from %s UTC on", text);
+}
+
 static void print_head(const struct stat_request *request, const struct described *log)
 {
     const struct pleat_description *about = &log->about;
@@ -101,17 +112,15 @@ static void print_head(const struct stat_request *request, const struct describe
     pleat_term_add(&term, &name, strcmp(request->path, "-") != 0 ? request->path : "standard input",
                    0);
     printf("workload     %s\n", name.text ? name.text : "");
-    printf("jobs         %zu (%zu rigid, %zu moldable, %zu malleable), %zu user%s\n", about->jobs,
-           about->rigid, about->moldable, about->malleable, about->users,
-           about->users == 1 ? "" : "s");
-    printf("machine      %d processors%s\n", (int)about->machine,
+    printf("jobs         %zu (%zu rigid, %zu moldable, %zu malleable)", about->jobs, about->rigid,
+           about->moldable, about->malleable);
+    if (about->users)
+        printf(" of %zu user%s", about->users, about->users == 1 ? "" : "s");
+    printf("\nmachine      %d processors%s\n", (int)about->machine,
            log->workload.machine > 0 ? "" : " (its largest job: the header does not say)");
     printf("submitted    within %s", pleat_time_span(about->span_s, buffer));
     if (log->workload.origin_us && log->workload.jobs.count > 0)
-        printf(", from %s on",
-               pleat_time_moment(
-                   (double)(log->workload.origin_us + log->workload.jobs.items[0].submit_us) / 1e6,
-                   buffer));
+        print_moment(log->workload.origin_us + log->workload.jobs.items[0].submit_us);
     printf("\nwork         %.4g processor-hours, offered load %.1f %%\n", about->work_s / 3600,
            about->load * 100);
     printf("sizes        %.1f %% on one processor, %.1f %% on 2, 4, 8, ...\n", about->serial * 100,
@@ -154,14 +163,13 @@ static int print_summaries(const struct pleat_description *about)
     return code;
 }
 
-static void print_oddities(const struct described *log)
+static void print_oddities(const struct stat_request *request, const struct described *log)
 {
-    char buffer[PLEAT_ODDITY_SIZE];
-    const char *oddity, *title = "\nodd          ";
-    for (size_t i = 0; (oddity = pleat_workload_oddity(&log->report, i, buffer)); i++) {
-        printf("%s%s\n", title, oddity);
-        title = "             ";
-    }
+    struct pleat_oddities oddities;
+    const char *title = "\nodd          ";
+    size_t count = pleat_workload_oddities(&log->report, &request->read, true, &oddities);
+    for (size_t i = 0; i < count; i++, title = "             ")
+        printf("%s%s\n", title, oddities.text[i]);
     if (log->too_large)
         printf("%s%zu job%s larger than the machine: cannot run there\n", title, log->too_large,
                log->too_large == 1 ? "" : "s");
@@ -277,7 +285,7 @@ static int run_stat(int argc, char **argv)
         putchar('\n');
         code = print_summaries(&log.about);
         if (!code)
-            print_oddities(&log);
+            print_oddities(&request, &log);
     }
     if (!code)
         code = show_figures(&request, &log);
