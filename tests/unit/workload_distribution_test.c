@@ -37,7 +37,7 @@ static void test_text_comes_back(void **state)
         {"normal:60,10[..90]", "normal:60,10[..90]"},
         {"normal:60,10[30..]", "normal:60,10[30..]"},
         {"normal:60,10[1.5..2.5]", "normal:60,10[1.5..2.5]"},
-        {"gamma:0.30000000000000004,1e9", "gamma:0.30000000000000004,1e+09"},
+        {"gamma:0.30000000000000004,1e9", "gamma:0.30000000000000004,1000000000"},
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct pleat_distribution d = parse(texts[i][0]);
