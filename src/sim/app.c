@@ -77,6 +77,8 @@ static int schedule(struct sim *sim, uint32_t component)
         stop_timer(sim, &app->timer);
         return 0;
     }
+    if (at > sim->last_us)
+        sim->last_us = at;
     return set_timer(sim, TIMER_APP, component, 0, at, &app->timer);
 }
 
@@ -165,7 +167,6 @@ static int started(struct sim *sim, uint32_t component)
     }
     event.u.exit.reason = PLEAT_REASON_START_SYSTEM;
     app->stage = APP_WAITING;
-    sim->active--;
     int rc = input(sim, &event);
     return rc ? rc : retire(sim, component);
 }
@@ -179,7 +180,6 @@ int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size)
     app->size = size;
     app->site = sim->view->components[component].site;
     app->stage = APP_STARTING;
-    sim->active++;
     sim->last_us = sim->now_us;
     if (site->instant) {
         app->decided_us = sim->now_us;
@@ -199,7 +199,6 @@ static int end(struct sim *sim, uint32_t component, int32_t signal)
     stop_timer(sim, &app->adapt_timer);
     app->stage = APP_WAITING;
     app->resize = 0;
-    sim->active--;
     int rc = 0;
     if (ran) {
         struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];

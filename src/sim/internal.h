@@ -83,6 +83,7 @@ struct site {
     struct pleat_random delays, failures, load; /* apart, so that one does not change another */
     int64_t counted_us;                         /* totals are counted up to here */
     double capacity_us, background_us;
+    double marked_capacity_us, marked_background_us; /* as of the last end of a job */
     size_t trace_next;
     struct local_jobs waiting; /* sizes of local jobs that found too little, from `first` on */
     size_t first;
@@ -117,8 +118,8 @@ struct sim {
     bool watches_decisions; /* decisions tell what effects do not */
     bool crowded;           /* local users wait for processors, or might */
     int64_t now_us;
-    int64_t last_us;                /* when something happened to a job */
-    size_t next_job, ended, active; /* active: processes there, or on their way */
+    int64_t last_us; /* of what happened, or by itself will happen, to a job */
+    size_t next_job, ended;
     size_t report_at;
 };
 
@@ -164,7 +165,7 @@ int site_release(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
 int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra);
 /* Local users take what is free, before the policies see it. */
 int sites_serve(struct sim *sim);
-/* Capacity and background load so far, into the totals. */
+/* Capacity and background load up to the last end of a job, into the totals. */
 void sites_count(struct sim *sim);
 
 static inline const struct pleat_workload_job *job_of(const struct sim *sim, const struct app *app)

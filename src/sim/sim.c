@@ -5,8 +5,8 @@
 
 #include "sim/internal.h"
 
-/* Local users and failing nodes never cease. When no job has run for so long, those that wait are
- * taken to wait for ever. */
+/* Local users and failing nodes never cease. When no job has been seen to for so long, those that
+ * wait are taken to wait for ever. */
 #define PATIENCE_US (INT64_C(366) * 24 * 3600 * 1000000)
 
 int nomem(struct sim *sim)
@@ -344,7 +344,7 @@ static bool is_over(const struct sim *sim, int64_t next)
 {
     size_t count = sim->workload->jobs.count;
     return next == PLEAT_NEVER || sim->ended == count ||
-           (sim->next_job == count && sim->active == 0 && next - sim->last_us > PATIENCE_US);
+           (sim->next_job == count && next - sim->last_us > PATIENCE_US);
 }
 
 static int report(struct sim *sim)
@@ -366,8 +366,6 @@ static int loop(struct sim *sim)
         rc = instant(sim);
         if (!rc && sim->ended >= sim->report_at)
             rc = report(sim);
-        if (!rc && sim->active == 0 && sim->next_job == sim->workload->jobs.count)
-            sites_count(sim); /* should nothing more happen, this was the end */
     }
     return rc;
 }
@@ -375,7 +373,7 @@ static int loop(struct sim *sim)
 /* ---- from beginning to end ---- */
 
 /* A claim or start that takes longer than the core waits for it would be tried again and again. */
-static int64_t patience(const struct sim *sim, uint32_t parameter)
+static int64_t longest_wait(const struct sim *sim, uint32_t parameter)
 {
     int64_t longest = pleat_parameter_default(parameter);
     const struct pleat_sim_sites *sites = &sim->options->platform->sites;
@@ -404,7 +402,7 @@ static int configure(struct sim *sim)
     for (uint32_t p = 1; !rc && p < PLEAT_PARAM_COUNT; p++) {
         int64_t value = sim->options->parameters[p];
         if (value == 0 && (p == PLEAT_PARAM_CLAIM_US || p == PLEAT_PARAM_START_US))
-            value = patience(sim, p);
+            value = longest_wait(sim, p);
         struct pleat_event event = {.time_us = sim->now_us,
                                     .kind = PLEAT_EV_PARAMETER,
                                     .component = PLEAT_NONE,
@@ -434,6 +432,16 @@ static int create(struct sim *sim)
     return configure(sim);
 }
 
+static void finish(struct sim *sim)
+{
+    size_t count = sim->workload->jobs.count;
+    sites_count(sim);
+    sim->totals->fates[PLEAT_SIM_LEFT] = count - sim->ended;
+    for (size_t i = 0; count > sim->ended && i < count; i++)
+        if (sim->outcomes[i].fate == PLEAT_SIM_LEFT)
+            sim->outcomes[i].end_us = PLEAT_NEVER; /* though earlier runs of it may have failed */
+}
+
 static void destroy(struct sim *sim)
 {
     pleat_core_destroy(sim->core);
@@ -460,7 +468,8 @@ int pleat_sim_run(const struct pleat_workload *workload, const struct pleat_sim_
         rc = create(&sim);
     if (!rc)
         rc = loop(&sim);
-    totals->fates[PLEAT_SIM_LEFT] = workload->jobs.count - sim.ended;
+    if (!rc)
+        finish(&sim);
     destroy(&sim);
     return rc;
 }

@@ -6,6 +6,12 @@
  * point is): no event per iteration. Sites give what they have, at once or after a delay.
  * A run is deterministic: the same input and seed give the same bytes. Runs share nothing: several
  * may go on in parallel threads.
+ *
+ * A resize: the application computes on to its next adaptation point, stands still there for what
+ * the change costs, and then runs at the new size; while it stands it has the larger number of
+ * processors. (The components of a component-and-work application do not stand still.) The core's
+ * deadlines hold as in a daemon: a job that comes to no adaptation point in time is ended when room
+ * has to be made for another; its parameters say how long that is.
  */
 #ifndef PLEAT_SIM_SIM_H
 #define PLEAT_SIM_SIM_H
@@ -39,10 +45,11 @@ struct pleat_sim_progress {
 struct pleat_sim_options {
     const struct pleat_platform *platform;
     const struct pleat_policy *policies[PLEAT_QUESTION_COUNT]; /* NULL: the default */
-    int64_t parameters[PLEAT_PARAM_COUNT];                     /* of the core; 0: its default */
+    /* of the core; 0: its default, but that claims and starts may take as long as sites need */
+    int64_t parameters[PLEAT_PARAM_COUNT];
     uint64_t seed; /* of what happens at random: failures, delays, load */
     enum pleat_estimates estimates;
-    bool kill_at_estimate; /* a job that runs longer than its estimate is ended */
+    bool kill_at_estimate; /* a job that runs longer than its user's estimate is ended */
     bool check;            /* recount the core's indexes after every event (slow; for tests) */
     /* optional; context is passed on */
     void *context;
@@ -55,14 +62,15 @@ struct pleat_sim_options {
 enum pleat_sim_fate {
     PLEAT_SIM_DONE,
     PLEAT_SIM_SKIPPED,  /* larger than every site: never submitted */
-    PLEAT_SIM_REJECTED, /* its reservation cannot be kept */
+    PLEAT_SIM_REJECTED, /* its reservation was refused */
     PLEAT_SIM_FAILED,   /* given up: too many tries or failures */
     PLEAT_SIM_KILLED,   /* at its estimate */
     PLEAT_SIM_LEFT      /* still waiting or running when nothing more could happen */
 };
 
 struct pleat_sim_outcome {    /* of a job */
-    int64_t start_us, end_us; /* PLEAT_NEVER: it never did. The start is the last one's */
+    int64_t start_us, end_us; /* PLEAT_NEVER: it never did. The start is the last one's; the end
+                               * that of its processes, or when it was given up waiting */
     int32_t processors;       /* at the start */
     uint32_t site;
     uint32_t grown, shrunk;
@@ -75,15 +83,16 @@ struct pleat_sim_totals {
     uint64_t inputs, passes, decisions;
     uint64_t grows, shrinks;
     size_t fates[PLEAT_SIM_LEFT + 1]; /* jobs by fate */
-    int64_t begin_us, end_us;         /* first submission, last end */
+    int64_t begin_us, end_us;         /* first submission, last end of a run */
     double stood_us;                  /* processor-microseconds lost standing still in resizes */
-    double busy_us;                   /* processor-microseconds that jobs held */
-    double background_us;             /* that local users held */
-    double capacity_us;               /* that sites had, from begin to end */
+    double busy_us;                   /* that jobs ran on: their changes, summed up */
+    double background_us;             /* that local users had, from begin to end */
+    double capacity_us;               /* that sites had: without nodes that were down */
 };
 
 /* Runs a workload to its end; outcomes has as many entries as it has jobs. PLEAT_E_INVALID: a job,
- * site or option makes no sense, err says which. PLEAT_E_NOMEM. What a callback returned. */
+ * site or option makes no sense, err says which. PLEAT_E_NOMEM. What a callback returned. After a
+ * failure outcomes and totals say nothing. */
 int pleat_sim_run(const struct pleat_workload *workload, const struct pleat_sim_options *options,
                   struct pleat_sim_outcome *outcomes, struct pleat_sim_totals *totals,
                   struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -53,8 +53,19 @@ static int32_t up(const struct site *site)
     return site->present ? (site->spec->nodes - site->down) * site->spec->slots : 0;
 }
 
+/* The sums up to the last end of a job, which may be the last of all. */
+static void mark(const struct sim *sim, struct site *site)
+{
+    double passed = (double)(sim->totals->end_us - site->counted_us);
+    if (passed < 0)
+        return; /* known from before */
+    site->marked_capacity_us = site->capacity_us + passed * up(site);
+    site->marked_background_us = site->background_us + passed * site->local;
+}
+
 static void count(struct sim *sim, struct site *site)
 {
+    mark(sim, site);
     double passed = (double)(sim->now_us - site->counted_us);
     site->capacity_us += passed * up(site);
     site->background_us += passed * site->local;
@@ -63,11 +74,10 @@ static void count(struct sim *sim, struct site *site)
 
 void sites_count(struct sim *sim)
 {
-    sim->totals->capacity_us = sim->totals->background_us = 0;
     for (uint32_t s = 0; s < sim->site_count; s++) {
-        count(sim, &sim->sites[s]);
-        sim->totals->capacity_us += sim->sites[s].capacity_us;
-        sim->totals->background_us += sim->sites[s].background_us;
+        mark(sim, &sim->sites[s]);
+        sim->totals->capacity_us += sim->sites[s].marked_capacity_us;
+        sim->totals->background_us += sim->sites[s].marked_background_us;
     }
 }
 
@@ -124,9 +134,9 @@ static int serve_queue(struct sim *sim, uint32_t index)
 {
     struct site *site = &sim->sites[index];
     int rc = 0;
-    count(sim, site);
     while (!rc && site->first < site->waiting.count &&
            site->waiting.items[site->first] <= vacant(sim, index)) {
+        count(sim, site);
         int32_t size = site->waiting.items[site->first++];
         int64_t ends = sim->now_us + exponential(&site->load, (double)site->spec->load_run_us);
         uint32_t handle = PLEAT_HEAP_NONE;
