@@ -133,8 +133,6 @@ static int begin(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
-    if (outcome->start_us != PLEAT_NEVER)
-        outcome->restarts++;
     outcome->start_us = sim->now_us;
     outcome->processors = app->size;
     outcome->site = app->site;
@@ -180,6 +178,8 @@ int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size)
     app->size = size;
     app->site = sim->view->components[component].site;
     app->stage = APP_STARTING;
+    sim->outcomes[app->job].restarts += app->started;
+    app->started = true;
     sim->last_us = sim->now_us;
     if (site->instant) {
         app->decided_us = sim->now_us;

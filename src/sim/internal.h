@@ -56,6 +56,7 @@ struct app {
     int32_t completed;           /* of the work, by waves */
     uint8_t stage;
     bool mandatory, killed;
+    bool started; /* at least once */
     bool resized; /* in this run */
 };
 

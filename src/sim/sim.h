@@ -75,7 +75,7 @@ struct pleat_sim_outcome {    /* of a job */
     uint32_t site;
     uint32_t grown, shrunk;
     float average;     /* processors, over its run */
-    uint16_t restarts; /* after failures */
+    uint16_t restarts; /* starts after the first: failures */
     uint8_t fate;      /* enum pleat_sim_fate */
 };
 

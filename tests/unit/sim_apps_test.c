@@ -1,0 +1,250 @@
+/* Models of applications: schedules counted by hand. */
+#include <math.h>
+
+#include "base/random.h"
+#include "sim_fixture.h"
+
+/* Four processes; on two processors two take turns on each, and lose half as much again. */
+static void test_folded(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    uint32_t app = sim_world_app(world, (struct pleat_app){.mpl_overhead = 0.5});
+    struct pleat_workload_job *job = sim_malleable(world, 0, 1, 4, 10, app);
+    job->processors = job->processes = 4;
+    sim_rigid(world, 5, 2, 6);
+    sim_run(world);
+    /* half is done at 5 s; on two processors all of it takes 30 s: a fifth in 6 s; 0.3 are left */
+    sim_expect(world, 1, 5, 11);
+    sim_expect(world, 0, 0, 14);
+    sim_world_destroy(world);
+}
+
+static uint32_t evolving(struct sim_world *world, double at, int32_t minimum, int32_t maximum)
+{
+    struct pleat_phase phase = {at, minimum, maximum};
+    uint32_t first = (uint32_t)world->workload.phases.count;
+    assert_int_equal(pleat_array_push(&world->workload.phases, phase), 0);
+    return sim_world_app(world, (struct pleat_app){.first_phase = first, .phase_count = 1});
+}
+
+static void test_evolving(void **state)
+{
+    (void)state;
+    /* it can use more when half is done, at 12.5 s: the other 50 take 6.25 s on 8 */
+    struct sim_world *world = sim_world_create(8);
+    sim_malleable(world, 0, 1, 4, 100, evolving(world, 0.5, 1, 8));
+    sim_run(world);
+    sim_expect(world, 0, 0, 18.75);
+    assert_int_equal(world->outcomes[0].grown, 1);
+    sim_world_destroy(world);
+    /* it can use less: 25 s on 2 */
+    world = sim_world_create(8);
+    sim_malleable(world, 0, 1, 4, 100, evolving(world, 0.5, 1, 2));
+    sim_run(world);
+    sim_expect(world, 0, 0, 37.5);
+    assert_int_equal(world->outcomes[0].shrunk, 1);
+    sim_world_destroy(world);
+}
+
+/* It needs 6 of 8 from its half on, and has 4: that has to wait until it has grown. */
+static void test_evolving_beyond_its_size(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(8);
+    sim_rigid(world, 0, 4, 20);
+    sim_malleable(world, 0, 1, 4, 100, evolving(world, 0.5, 6, 8));
+    sim_rigid(world, 21, 4, 10);
+    sim_run(world);
+    /* 80 are done when it has all 8; it does not make room for the third any more */
+    sim_expect(world, 1, 0, 22.5);
+    sim_expect(world, 2, 22.5, 32.5);
+    sim_world_destroy(world);
+}
+
+static struct sim_world *components(int32_t work)
+{
+    struct sim_world *world = sim_world_create(12);
+    uint32_t app = sim_world_app(world, (struct pleat_app){.component = 4, .work = work});
+    struct pleat_workload_job *job = sim_malleable(world, 0, 4, 12, 10, app);
+    job->processors = 4;
+    job->sizes_kind = PLEAT_SIZES_MULTIPLES;
+    job->sizes_parameter = 4;
+    return world;
+}
+
+static void test_components_and_work(void **state)
+{
+    (void)state;
+    struct sim_world *world = components(7);
+    sim_run(world); /* 3, 6, 7 done at 10, 20, 30 s */
+    sim_expect(world, 0, 0, 30);
+    sim_rigid(world, 15, 4, 10); /* one of those begun at 10 s is lost: 5 at 20 s, 7 at 30 s */
+    sim_run(world);
+    sim_expect(world, 1, 15, 25);
+    sim_expect(world, 0, 0, 30);
+    sim_world_destroy(world);
+    world = components(9); /* the one begun at 25 s is done at 35 s: 8; 10 at 40 s */
+    sim_rigid(world, 15, 4, 10);
+    sim_run(world);
+    sim_expect(world, 0, 0, 40);
+    sim_rigid(world, 27, 4, 10); /* the one begun last is lost: 7 at 30 s, 9 at 40 s */
+    sim_run(world);
+    sim_expect(world, 2, 27, 37);
+    sim_expect(world, 0, 0, 40);
+    sim_world_destroy(world);
+    world = components(3); /* those that are there go on while others come: nobody stands still */
+    world->workload.apps.items[1].cost.fixed_us = 2 * S;
+    world->workload.jobs.items[0].initial = 4;
+    sim_run(world); /* 8 more from 2 s on: all done at 12 s, the first at 10 s */
+    sim_expect(world, 0, 0, 12);
+    assert_true(world->totals.stood_us == 0);
+    sim_world_destroy(world);
+}
+
+/* Without its components it waits, and loses what they did. */
+static void test_components_none(void **state)
+{
+    (void)state;
+    struct sim_world *world = components(2);
+    world->workload.jobs.items[0].minimum = 0;
+    world->workload.jobs.items[0].maximum = 4;
+    sim_rigid(world, 15, 12, 10);
+    sim_run(world);
+    sim_expect(world, 1, 15, 25);
+    sim_expect(world, 0, 0, 35);
+    sim_world_destroy(world);
+}
+
+static void test_cost_by_volume(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    struct pleat_cost_row row = {.from = 1, .to = 4, .us = 3 * S};
+    assert_int_equal(pleat_array_push(&world->workload.costs, row), 0);
+    uint32_t app = sim_world_app(
+        world,
+        (struct pleat_app){.cost = {.fixed_us = S, .bytes = 1e9, .bandwidth = 1e9, .count = 1}});
+    sim_malleable(world, 0, 1, 4, 100, app);
+    sim_rigid(world, 10, 3, 10);
+    sim_run(world);
+    assert_int_equal(world->changes[1].stood_us, 1750000); /* three quarters of the data move */
+    assert_int_equal(world->changes[4].stood_us, 3 * S);   /* as measured */
+    sim_expect(world, 1, 11.75, 21.75);
+    /* 40 at 10 s, 10 more by 21.75 s; 50 from 24.75 s on */
+    sim_expect(world, 0, 0, 37.25);
+    sim_world_destroy(world);
+}
+
+static void test_killed_at_its_estimate(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    sim_rigid(world, 0, 1, 10)->estimate_us = 6 * S;
+    sim_rigid(world, 0, 1, 10)->estimate_us = 10 * S;
+    sim_rigid(world, 0, 1, 10);
+    sim_run(world);
+    assert_int_equal(world->totals.fates[PLEAT_SIM_DONE], 3);
+    world->options.kill_at_estimate = true;
+    sim_run(world);
+    assert_int_equal(world->outcomes[0].fate, PLEAT_SIM_KILLED);
+    assert_int_equal(world->outcomes[0].end_us, 6 * S);
+    sim_expect(world, 1, 0, 10);
+    sim_expect(world, 2, 0, 10);
+    world->options.estimates = PLEAT_ESTIMATES_EXACT;
+    sim_run(world);
+    assert_int_equal(world->totals.fates[PLEAT_SIM_DONE], 3);
+    sim_world_destroy(world);
+}
+
+/* A missing estimate is the run time: whoever would end after the head's start waits. */
+static void test_missing_estimates(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    world->options.policies[PLEAT_QUEUE] = pleat_policy_find(PLEAT_QUEUE, "easy");
+    sim_rigid(world, 0, 3, 10);
+    sim_rigid(world, 1, 4, 10);
+    sim_rigid(world, 2, 1, 9);
+    sim_rigid(world, 2, 1, 8);
+    sim_rigid(world, 10, 4, 0); /* takes no time, and does not wait for ever */
+    sim_run(world);
+    sim_expect(world, 1, 10, 20);
+    sim_expect(world, 2, 20, 29);
+    sim_expect(world, 3, 2, 10);
+    sim_world_destroy(world);
+}
+
+static void test_reservations(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    sim_rigid(world, 0, 4, 10)->begin_us = 20 * S;
+    sim_rigid(world, 0, 4, 10)->begin_us = 25 * S;
+    sim_rigid(world, 0, 2, 5)->deadline_us = 30 * S;
+    sim_run(world);
+    sim_expect(world, 0, 20, 30);
+    assert_int_equal(world->outcomes[1].fate, PLEAT_SIM_REJECTED);
+    assert_true(world->outcomes[1].end_us == PLEAT_NEVER);
+    sim_expect(world, 2, 0, 5);
+    assert_int_equal(world->totals.fates[PLEAT_SIM_REJECTED], 1);
+    sim_world_destroy(world);
+}
+
+/* However often it is resized, it does its work, no more and no less: a microsecond for each time
+ * that was rounded. */
+static void test_work_is_conserved(void **state)
+{
+    (void)state;
+    struct pleat_random random;
+    struct sim_world *world = sim_world_create(64);
+    pleat_random_init(&random, 3);
+    uint32_t app = sim_world_app(
+        world, (struct pleat_app){.speedup = {.kind = PLEAT_SPEEDUP_AMDAHL, .serial = 0.01}});
+    const struct pleat_workload_job job = *sim_malleable(world, 0, 1, 60, 100000, app);
+    int64_t at = 0;
+    for (int i = 0; i < 2000; i++) {
+        at += 1 + (int64_t)pleat_random_below(&random, 3000000);
+        struct pleat_workload_job *other =
+            sim_rigid(world, 0, 1 + (int32_t)pleat_random_below(&random, 60), 0);
+        other->submit_us = at;
+        other->run_us = (int64_t)pleat_random_below(&random, 2000000);
+    }
+    world->options.check = false;
+    sim_run(world);
+    double done = 0, slack = 0;
+    int64_t since = 0;
+    int32_t size = 0;
+    for (size_t i = 0; i < world->change_count; i++) {
+        const struct pleat_sim_change *change = &world->changes[i];
+        if (change->job != 0)
+            continue;
+        if (size > 0) {
+            double all = pleat_workload_run_time(&world->workload, &job, size, 0);
+            done += (double)(change->time_us - since) / all;
+            slack += 1 / all;
+        }
+        since = change->time_us;
+        size = change->to;
+    }
+    assert_true(world->outcomes[0].grown + world->outcomes[0].shrunk > 1000);
+    assert_true(fabs(done - 1) <= slack);
+    sim_world_destroy(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_folded),
+        cmocka_unit_test(test_evolving),
+        cmocka_unit_test(test_evolving_beyond_its_size),
+        cmocka_unit_test(test_components_and_work),
+        cmocka_unit_test(test_components_none),
+        cmocka_unit_test(test_cost_by_volume),
+        cmocka_unit_test(test_killed_at_its_estimate),
+        cmocka_unit_test(test_missing_estimates),
+        cmocka_unit_test(test_reservations),
+        cmocka_unit_test(test_work_is_conserved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
