@@ -16,6 +16,33 @@ static bool stands_in_shadow(const struct pleat_pass *pass, const struct pleat_c
             pleat_view_expected_run(job, size) > shadow->at_us - pass->view->now_us);
 }
 
+/* Processors that a component which starts is counted with in the pass's profiles. */
+static int32_t counted(const struct pleat_pass *pass, const struct pleat_component *job,
+                       int32_t size)
+{
+    int32_t smallest = pass->shrinkable && job->kind == PLEAT_MALLEABLE
+                           ? pleat_accept_smallest(pass->view, job)
+                           : size;
+    return smallest < size ? smallest : size;
+}
+
+/* How many processors too many a component would take from others if it started now at a site, on
+ * `size`: then it may have no more than *most. A reservation whose time has come asks nobody. */
+static int32_t excess(const struct pleat_pass *pass, const struct pleat_component *job,
+                      uint32_t site, int32_t size, int32_t *most)
+{
+    int32_t taken = size - earmarked_at(job, site);
+    *most = taken;
+    if (stands_in_shadow(pass, job, site, size)) {
+        *most = pass->shadow->extra;
+    } else if (pass->profiles && job->begin_us == 0) {
+        taken = counted(pass, job, size) - earmarked_at(job, site);
+        *most = pleat_profile_least(&pass->profiles[site], pass->view->now_us,
+                                    pleat_view_expected_run(job, size));
+    }
+    return taken - *most;
+}
+
 /* The site and size that the policies choose for a component; others where that would keep from
  * somebody what he was promised. 0: none. */
 static int32_t choose(struct pleat_pass *pass, uint32_t component, uint32_t *site)
@@ -25,34 +52,60 @@ static int32_t choose(struct pleat_pass *pass, uint32_t component, uint32_t *sit
         *site = pass->policies[PLEAT_PLACEMENT]->place(pass, component);
         if (*site == PLEAT_NONE)
             return 0;
-        int32_t available = pleat_plan_available(pass->plan, component, *site);
+        int32_t most, available = pleat_plan_available(pass->plan, component, *site);
         int32_t size = pass->policies[PLEAT_MOLDABILITY]->size(pass, component, *site, available);
-        if (size == 0 || size > available || !stands_in_shadow(pass, job, *site, size) ||
-            size - earmarked_at(job, *site) <= pass->shadow->extra)
+        if (size == 0 || size > available || excess(pass, job, *site, size, &most) <= 0)
             return size;
-        pleat_plan_limit(pass->plan, *site, pass->shadow->extra);
+        pleat_plan_limit(pass->plan, *site, most > 0 ? most : 0);
     }
+}
+
+/* A component starts: what it takes of the shadow and of the profiles. */
+static void put_right(struct pleat_pass *pass, uint32_t component, uint32_t site, int32_t size)
+{
+    const struct pleat_component *job = &pass->view->components[component];
+    int32_t taken = size - earmarked_at(job, site);
+    if (taken > 0 && stands_in_shadow(pass, job, site, size))
+        pass->shadow->extra -= taken;
+    if (pass->profiles && job->begin_us == 0)
+        pleat_pass_take(pass, component, site, pass->view->now_us, size,
+                        counted(pass, job, size) - earmarked_at(job, site));
 }
 
 bool pleat_pass_start(struct pleat_pass *pass, uint32_t component)
 {
-    const struct pleat_component *job = &pass->view->components[component];
+    if (!pass->profiles && pleat_pass_reserved(pass) &&
+        !pleat_pass_expect(pass, pleat_pass_shrinks(pass)))
+        return false;
     uint32_t site;
     int32_t size = choose(pass, component, &site);
     bool started = size > 0 && pleat_plan_start(pass->plan, component, site, size);
-    if (pass->shadow) {
-        pleat_plan_limit(pass->plan, pass->shadow->site, PLEAT_SIZE_MAX);
-        int32_t taken = started ? size - earmarked_at(job, site) : 0;
-        if (taken > 0 && stands_in_shadow(pass, job, site, size))
-            pass->shadow->extra -= taken;
-    }
+    if (!pass->shadow && !pass->profiles)
+        return started;
+    for (uint32_t s = 0; s < pass->view->site_count; s++)
+        pleat_plan_limit(pass->plan, s, PLEAT_SIZE_MAX);
+    if (started)
+        put_right(pass, component, site, size);
     return started;
+}
+
+/* Where nobody can be shrunk, growing leaves to reservations what they will need. */
+static void keep_for_reservations(struct pleat_pass *pass, uint32_t site)
+{
+    if (pleat_pass_shrinks(pass) || !pleat_pass_expect(pass, false))
+        return;
+    int32_t least = pleat_profile_least(&pass->profiles[site], pass->view->now_us, PLEAT_NEVER);
+    int32_t free = pleat_plan_free(pass->plan, site);
+    pleat_plan_keep(pass->plan, site, least < free ? free - least : 0);
+    pass->profiles = NULL; /* they do not know who grows now */
 }
 
 void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
 {
     if (pass->view->sites[site].growers == 0)
         return; /* nobody there has room: the common case, and must cost nothing */
+    if (pleat_pass_reserved(pass))
+        keep_for_reservations(pass, site);
     for (;;) {
         int32_t before = pleat_plan_growable(pass->plan, site);
         if (before == 0)

@@ -54,6 +54,9 @@ void pleat_plan_finish(struct pleat_plan *plan)
     pleat_array_finish(&plan->decisions);
     pleat_array_finish(&plan->journal);
     pleat_array_finish(&plan->started);
+    for (uint32_t s = 0; s < plan->profile_room; s++)
+        pleat_profile_finish(&plan->profiles[s]);
+    free(plan->profiles);
     memset(plan, 0, sizeof(*plan));
 }
 
@@ -69,7 +72,8 @@ int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site)
 
 int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site)
 {
-    int32_t left = pleat_plan_free(plan, site) - plan->view->sites[site].threshold;
+    int32_t left =
+        pleat_plan_free(plan, site) - plan->view->sites[site].threshold - plan->sites[site].kept;
     return left > 0 && !plan->sites[site].held ? left : 0;
 }
 
@@ -266,6 +270,11 @@ const struct pleat_plan_ends *pleat_plan_started(struct pleat_plan *plan, uint32
 void pleat_plan_limit(struct pleat_plan *plan, uint32_t site, int32_t processors)
 {
     plan->sites[site].limit = processors;
+}
+
+void pleat_plan_keep(struct pleat_plan *plan, uint32_t site, int32_t processors)
+{
+    plan->sites[site].kept = processors;
 }
 
 void pleat_plan_hold(struct pleat_plan *plan, uint32_t site)

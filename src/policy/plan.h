@@ -10,11 +10,13 @@
 #include <stdbool.h>
 
 #include "model/event.h"
+#include "policy/profile.h"
 #include "policy/view.h"
 
 struct pleat_plan_site {
     int32_t free;  /* nobody has them, and no decision of this plan takes them */
     int32_t limit; /* of the free ones, how many the component that is being placed may use */
+    int32_t kept;  /* of the free ones, how many are not for growing, besides the threshold */
     bool held;     /* kept for a waiting component: no growing here in this pass */
     bool quiet;    /* refused a claim a moment ago: nothing is asked for yet */
 };
@@ -38,6 +40,13 @@ struct pleat_plan_end {
 
 PLEAT_ARRAY(pleat_plan_ends, struct pleat_plan_end);
 
+/* What a queue policy left in the pass before. It saves work, no more: the same must be decided
+ * without it, as after a recovery. */
+struct pleat_plan_memo {
+    uint32_t pass;    /* for which it holds; 0: none */
+    uint32_t changes; /* what the policy had observed by then */
+};
+
 struct pleat_plan {
     const struct pleat_view *view;
     struct pleat_events decisions;
@@ -48,6 +57,9 @@ struct pleat_plan {
     uint32_t site_room, component_room;
     struct pleat_plan_journal journal;
     struct pleat_plan_ends started; /* memory for pleat_plan_started */
+    struct pleat_profile *profiles; /* per site: memory for pleat_pass_expect */
+    uint32_t profile_room;
+    struct pleat_plan_memo memo;
     int64_t wake_us;
     int failed; /* out of memory: the pass decides nothing */
 };
@@ -59,7 +71,8 @@ struct pleat_plan {
 int32_t pleat_plan_idle(const struct pleat_plan *plan, uint32_t site);
 /* Those of them that can be claimed now: none while the site is quiet. */
 int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site);
-/* Those that may be used for growing: less the threshold; 0 where held for a waiting component. */
+/* Those that may be used for growing: less the threshold and what is kept; 0 where held for a
+ * waiting component. */
 int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site);
 /* What a waiting component could start on at a site: free ones, as far as it may use them, and
  * those earmarked for it. */
@@ -84,6 +97,8 @@ bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site
 /* Those to be placed from now on may use so many of the free processors of a site; PLEAT_SIZE_MAX:
  * all. */
 void pleat_plan_limit(struct pleat_plan *plan, uint32_t site, int32_t processors);
+/* So many of a site's free processors are not for growing in this pass. */
+void pleat_plan_keep(struct pleat_plan *plan, uint32_t site, int32_t processors);
 /* Keeps what is free at a site for a waiting component: no growing there in this pass. */
 void pleat_plan_hold(struct pleat_plan *plan, uint32_t site);
 /* Records that a waiting component could not be placed, where tries are limited. */

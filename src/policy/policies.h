@@ -8,6 +8,7 @@ extern const struct pleat_policy pleat_policy_pra, pleat_policy_pwa;
 extern const struct pleat_policy pleat_policy_arrival, pleat_policy_sjf, pleat_policy_ljf;
 extern const struct pleat_policy pleat_policy_order_priority, pleat_policy_edf;
 extern const struct pleat_policy pleat_policy_fcfs, pleat_policy_scan, pleat_policy_easy;
+extern const struct pleat_policy pleat_policy_conservative;
 extern const struct pleat_policy pleat_policy_worst_fit;
 extern const struct pleat_policy pleat_policy_available, pleat_policy_minimum;
 extern const struct pleat_policy pleat_policy_fpsma, pleat_policy_egs, pleat_policy_none;

@@ -42,6 +42,7 @@ struct pleat_policy {
     const char *source; /* paper and section */
     const char *summary;
     unsigned needs; /* PLEAT_NEEDS_* */
+    bool shrinks;   /* approach, malleability: can take processors from running components */
 
     /* ---- the answer: the one that belongs to `question` ---- */
 
@@ -77,7 +78,10 @@ struct pleat_shadow {
 struct pleat_pass {
     const struct pleat_view *view;
     struct pleat_plan *plan;
-    struct pleat_shadow *shadow; /* set by a queue policy: whoever starts must not stand in it */
+    /* Whoever starts must leave to others what they were promised: */
+    struct pleat_shadow *shadow;    /* set by a queue policy; NULL: nobody has a shadow */
+    struct pleat_profile *profiles; /* per site; NULL: nobody has a reservation */
+    bool shrinkable;                /* of the profiles: see pleat_pass_expect */
     const struct pleat_policy *policies[PLEAT_QUESTION_COUNT];
     const void *states[PLEAT_QUESTION_COUNT];
 };
@@ -93,9 +97,33 @@ const struct pleat_policy *pleat_policy_default(enum pleat_question question);
 
 /* ---- steps that policies share (pass.c) ---- */
 
-/* Starts a waiting component if a site has room: placement, then moldability; but not on processors
- * on which it would stand in the pass's shadow. What it leaves there is put right. */
+/* Starts a waiting component if a site has room: placement, then moldability; but not where it
+ * would keep from others what they were promised: by an advance reservation, by the pass's shadow
+ * or profiles. What it takes of these is put right. */
 bool pleat_pass_start(struct pleat_pass *pass, uint32_t component);
+/* Is there a reservation, aside or come and not yet started? Those stand in front of everybody. */
+static inline bool pleat_pass_reserved(const struct pleat_pass *pass)
+{
+    const struct pleat_view *view = pass->view;
+    return view->reserved_first != PLEAT_NONE ||
+           (view->queue_first != PLEAT_NONE && view->components[view->queue_first].begin_us > 0);
+}
+
+/* Can the policies in force take processors back from running components? */
+bool pleat_pass_shrinks(const struct pleat_pass *pass);
+/* Sets the pass's profiles, from now on: what reservations, those that run and those that this plan
+ * starts leave, by expected ends. `shrinkable`: malleable components count with their smallest
+ * size, since the rest can be had back. What is free now is the plan's business. False: out of
+ * memory. */
+bool pleat_pass_expect(struct pleat_pass *pass, bool shrinkable);
+/* The earliest time at which a component could start by the pass's profiles, at its smallest size
+ * for as long as it is expected to run; PLEAT_NEVER. *site: where; of several the one that it was
+ * promised, then the first. */
+int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, uint32_t *site);
+/* In a profile of the pass: for as long as a component is expected to run on so many processors
+ * from a time on, `processors` of them are taken (below 0: given back). */
+void pleat_pass_take(struct pleat_pass *pass, uint32_t component, uint32_t site, int64_t from_us,
+                     int32_t size, int32_t processors);
 /* Offers what may be used for growing at a site until nobody accepts more. */
 void pleat_pass_grow(struct pleat_pass *pass, uint32_t site);
 /* Could a running component of the site still be grown into what is free there, now or as soon as

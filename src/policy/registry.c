@@ -13,8 +13,9 @@ static const struct pleat_policy *const all[] = {
     &pleat_policy_edf,
     &pleat_policy_fcfs,
     &pleat_policy_scan,
-    &pleat_policy_easy,      /* queue */
-    &pleat_policy_worst_fit, /* placement */
+    &pleat_policy_easy,
+    &pleat_policy_conservative, /* queue */
+    &pleat_policy_worst_fit,    /* placement */
     &pleat_policy_available,
     &pleat_policy_minimum, /* moldability */
     &pleat_policy_egs,

@@ -86,6 +86,12 @@ static void test_easy_on_a_recorded_log(void **state)
     check_known("NASA-iPSC-1993-3.1-cln.swf", 128, "easy", 4.066645, 5e-7);
 }
 
+static void test_conservative_on_a_model_log(void **state)
+{
+    (void)state;
+    check_known("lublin_256.swf", 256, "conservative", 131567.5089, 5e-5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,6 +99,7 @@ int main(void)
         cmocka_unit_test(test_easy_on_a_model_log),
         cmocka_unit_test(test_fcfs_on_a_recorded_log),
         cmocka_unit_test(test_easy_on_a_recorded_log),
+        cmocka_unit_test(test_conservative_on_a_model_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,5 +91,6 @@ const struct pleat_policy pleat_policy_pwa = {
     .name = "pwa",
     .source = "Buisson et al. 2007, V-B",
     .summary = "precedence to waiting applications: shrink running ones to start the next",
+    .shrinks = true,
     .decide = pwa_decide,
 };

@@ -87,6 +87,7 @@ const struct pleat_policy pleat_policy_egs = {
     .name = "egs",
     .source = "Buisson et al. 2007, V-C.2",
     .summary = "grow and shrink all running malleable jobs by equal shares",
+    .shrinks = true,
     .grow = egs_grow,
     .shrink = egs_shrink,
 };

@@ -30,6 +30,7 @@ const struct pleat_policy pleat_policy_fpsma = {
     .name = "fpsma",
     .source = "Buisson et al. 2007, V-C.1",
     .summary = "grow the earliest started first, shrink the latest started first",
+    .shrinks = true,
     .grow = fpsma_grow,
     .shrink = fpsma_shrink,
 };

@@ -13,7 +13,9 @@
  *   stand in its shadow at the size that it gets is tried with the extra processors;
  * - a component without an estimate is expected to run for ever: it starts on extra processors
  *   only, and behind it the shadow is at no time at all;
- * - processors on their way to the head, or back to their site, are expected now. */
+ * - processors on their way to the head, or back to their site, are expected now;
+ * - where there are advance reservations the head's place is the earliest that they leave, and
+ *   others start where they are in the way neither of it nor of them. */
 #include "policy/policies.h"
 
 /* The next expected end at a site, of those that run and of those that this plan starts. */
@@ -128,6 +130,19 @@ static void backfill(struct pleat_pass *pass, uint32_t head)
     }
 }
 
+/* The head's place among reservations. */
+static void reserve(struct pleat_pass *pass, uint32_t head)
+{
+    const struct pleat_component *job = &pass->view->components[head];
+    uint32_t site = PLEAT_NONE;
+    int64_t at_us = job->begin_us > 0 ? PLEAT_NEVER : pleat_pass_earliest(pass, head, &site);
+    if (at_us == PLEAT_NEVER)
+        return; /* it is one itself; or nowhere, as sites are at present */
+    int32_t size = pleat_accept_start(pass->view, job);
+    pleat_pass_take(pass, head, site, at_us, size, size);
+    pleat_plan_promise(pass->plan, head, site, at_us);
+}
+
 static uint32_t easy_start(struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
@@ -138,7 +153,9 @@ static uint32_t easy_start(struct pleat_pass *pass)
         return PLEAT_NONE;
     pleat_plan_tried(pass->plan, head);
     struct pleat_shadow shadow = {.at_us = PLEAT_NEVER};
-    if (cast_shadow(pass, head, &shadow))
+    if (pass->profiles)
+        reserve(pass, head);
+    else if (cast_shadow(pass, head, &shadow))
         pass->shadow = &shadow;
     if (pass->shadow && shadow.extra >= 0)
         pleat_plan_promise(pass->plan, head, shadow.site, shadow.at_us);

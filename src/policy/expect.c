@@ -1,0 +1,135 @@
+/* What is expected to be free when: the profiles of a pass. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/policy.h"
+
+bool pleat_pass_shrinks(const struct pleat_pass *pass)
+{
+    return pass->policies[PLEAT_APPROACH]->shrinks && pass->policies[PLEAT_MALLEABILITY]->shrinks;
+}
+
+static bool has_profiles(struct pleat_plan *plan, uint32_t count)
+{
+    if (count <= plan->profile_room)
+        return true;
+    struct pleat_profile *profiles = realloc(plan->profiles, count * sizeof(*profiles));
+    if (!profiles)
+        return false;
+    memset(profiles + plan->profile_room, 0, (count - plan->profile_room) * sizeof(*profiles));
+    plan->profiles = profiles;
+    plan->profile_room = count;
+    return true;
+}
+
+static void take_from(struct pleat_pass *pass, uint32_t site, int64_t from_us, int64_t to_us,
+                      int32_t processors)
+{
+    if (pleat_profile_take(&pass->profiles[site], from_us, to_us, processors))
+        pass->plan->failed = 1;
+}
+
+/* Takes what those of a list have, until their expected ends; returns what they have now. */
+static int32_t take_running(struct pleat_pass *pass, uint32_t site, uint32_t first)
+{
+    const struct pleat_view *view = pass->view;
+    int32_t sum = 0;
+    for (uint32_t c = first; c != PLEAT_NONE; c = view->components[c].next) {
+        const struct pleat_component *job = &view->components[c];
+        int32_t counted = job->target;
+        if (pass->shrinkable && job->kind == PLEAT_MALLEABLE &&
+            pleat_accept_smallest(view, job) < counted)
+            counted = pleat_accept_smallest(view, job);
+        take_from(pass, site, view->now_us, pleat_view_expected_end(view, job), counted);
+        sum += job->target;
+    }
+    return sum;
+}
+
+/* The same for those that this plan starts. */
+static int32_t take_started(struct pleat_pass *pass, uint32_t site)
+{
+    const struct pleat_plan_ends *started = pleat_plan_started(pass->plan, site);
+    int32_t sum = 0;
+    for (size_t i = 0; i < started->count; i++) {
+        take_from(pass, site, pass->view->now_us, started->items[i].at_us,
+                  started->items[i].processors);
+        sum += started->items[i].processors;
+    }
+    return sum;
+}
+
+/* Reservations aside, and those whose time has come. */
+static void take_reserved(struct pleat_pass *pass)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *all = view->components;
+    for (uint32_t c = view->reserved_first; c != PLEAT_NONE; c = all[c].next)
+        take_from(pass, all[c].wanted_site, all[c].begin_us, all[c].begin_us + all[c].estimate_us,
+                  pleat_accept_start(view, &all[c]));
+    for (uint32_t c = view->queue_first; c != PLEAT_NONE && all[c].begin_us > 0; c = all[c].next)
+        take_from(pass, all[c].wanted_site, view->now_us, view->now_us + all[c].estimate_us,
+                  pleat_accept_start(view, &all[c]));
+}
+
+/* What a site has for those that run, wait and are to come. What is held by nobody who runs (claims
+ * under way, jobs that are ending) is expected now; where there are reservations, which must be
+ * kept, never. */
+static int32_t whole(const struct pleat_pass *pass, uint32_t site, int32_t taken)
+{
+    const struct pleat_site *place = &pass->view->sites[site];
+    if (!pleat_pass_reserved(pass))
+        return place->capacity - place->background;
+    return pass->plan->sites[site].free + place->releasing + place->coming + taken;
+}
+
+bool pleat_pass_expect(struct pleat_pass *pass, bool shrinkable)
+{
+    const struct pleat_view *view = pass->view;
+    if (!has_profiles(pass->plan, view->site_count)) {
+        pass->plan->failed = 1;
+        return false;
+    }
+    pass->profiles = pass->plan->profiles;
+    pass->shrinkable = shrinkable;
+    for (uint32_t site = 0; site < view->site_count; site++) {
+        if (pleat_profile_begin(&pass->profiles[site], view->now_us, 0)) {
+            pass->plan->failed = 1;
+            return false;
+        }
+        int32_t taken = take_running(pass, site, view->sites[site].malleable_first) +
+                        take_running(pass, site, view->sites[site].rigid_first) +
+                        take_started(pass, site);
+        take_from(pass, site, view->now_us, PLEAT_NEVER, -whole(pass, site, taken));
+    }
+    take_reserved(pass);
+    return !pass->plan->failed;
+}
+
+int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, uint32_t *site)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    int32_t size = pleat_accept_start(view, job);
+    int64_t run_us = pleat_view_expected_run(job, size), best_us = PLEAT_NEVER;
+    for (uint32_t s = 0; s < view->site_count; s++) {
+        if (job->wanted_site != PLEAT_NONE && job->wanted_site != s)
+            continue;
+        int32_t own = job->site == s ? job->earmarked + job->coming : 0;
+        int64_t at_us =
+            pleat_profile_earliest(&pass->profiles[s], view->now_us, run_us, size - own);
+        if (at_us < best_us || (at_us == best_us && s == job->promised_site)) {
+            best_us = at_us;
+            *site = s;
+        }
+    }
+    return best_us;
+}
+
+void pleat_pass_take(struct pleat_pass *pass, uint32_t component, uint32_t site, int64_t from_us,
+                     int32_t size, int32_t processors)
+{
+    int64_t run_us = pleat_view_expected_run(&pass->view->components[component], size);
+    take_from(pass, site, from_us, run_us < PLEAT_NEVER - from_us ? from_us + run_us : PLEAT_NEVER,
+              processors);
+}
