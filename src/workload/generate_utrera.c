@@ -81,11 +81,11 @@ const char *pleat_utrera_mix_name(size_t index)
 static const struct mix *find_mix(const char *name, struct pleat_error *err)
 {
     struct pleat_string names = {0};
-    for (size_t i = 0; i < MIXES; i++) {
+    for (size_t i = 0; i < MIXES; i++)
         if (name && !strcmp(mixes[i].name, name))
             return &mixes[i];
+    for (size_t i = 0; i < MIXES; i++)
         pleat_string_addf(&names, "%s%s", i ? ", " : "", mixes[i].name);
-    }
     pleat_error_set(err, PLEAT_E_INVALID, "there is no mix '%s': take one of %s", name ? name : "",
                     names.text ? names.text : "");
     pleat_string_finish(&names);
