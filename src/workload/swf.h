@@ -5,8 +5,8 @@
  * fields (-1), unsorted lines, CRLF, columns beyond the 18th: all are read. What cannot be run
  * (no run time, no size) is left out and counted, never silently.
  *
- * Pleat's own additions keep a file readable by everybody: columns of numbers from the 19th on,
- * named in a header line before the first job, and applications in header lines:
+ * Pleat's own additions keep a file readable by everybody: columns of numbers from the 19th on and
+ * applications, named in header lines before the first job:
  *   ; Pleat-App: 1 amdahl:0.02 adapt=30s           (as pleat_app_parse reads; numbered from 1 on,
  *                                                   0 replaces the linear one of rigid jobs)
  *   ; Pleat-Columns: kind minimum maximum app

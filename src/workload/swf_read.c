@@ -93,6 +93,15 @@ static int header_app(struct reading *reading, const char *at, const char *end)
     return 0;
 }
 
+/* Jobs are checked as they are read, against what their columns and applications are by then. */
+static int before_jobs(struct reading *reading, const char *key)
+{
+    if (reading->workload.jobs.count > 0)
+        return pleat_error_set(reading->err, PLEAT_E_INVALID,
+                               "%s: must be before the first job; move the line up", key);
+    return 0;
+}
+
 static int read_header(struct reading *reading, const char *at, const char *end)
 {
     reading->report.headers++;
@@ -108,12 +117,11 @@ static int read_header(struct reading *reading, const char *at, const char *end)
         if (reading->workload.origin_us == 0)
             reading->workload.origin_us = header_time(at, end);
     } else if (take_key(&at, end, "Pleat-App")) {
-        return header_app(reading, at, end);
+        int rc = before_jobs(reading, "Pleat-App");
+        return rc ? rc : header_app(reading, at, end);
     } else if (take_key(&at, end, "Pleat-Columns")) {
-        if (reading->workload.jobs.count > 0)
-            return pleat_error_set(reading->err, PLEAT_E_INVALID,
-                                   "Pleat-Columns: must be before the first job; move the line up");
-        return pleat_swf_layout_parse(at, end, &reading->layout, reading->err);
+        int rc = before_jobs(reading, "Pleat-Columns");
+        return rc ? rc : pleat_swf_layout_parse(at, end, &reading->layout, reading->err);
     }
     return 0;
 }

@@ -67,6 +67,7 @@ static void test_bad_additions(void **state)
     BAD("; Pleat-Columns: kind colour\n", "log.swf:1: Pleat-Columns: 'colour' is no column");
     BAD("; Pleat-Columns: kind app kind\n", "log.swf:1: Pleat-Columns: 'kind' is there twice");
     BAD("1 0 -1 9 4" REST "\n; Pleat-Columns: kind\n", "log.swf:2: Pleat-Columns: must be before");
+    BAD("1 0 -1 9 4" REST "\n; Pleat-App: 1 linear\n", "log.swf:2: Pleat-App: must be before");
     BAD("; Pleat-Columns: kind app\n1 0 -1 9 4" REST " 0\n", "log.swf:2: only 19 columns",
         "column 20 (app)");
     BAD("; Pleat-Columns: kind\n1 0 -1 9 4" REST " rigid\n",
