@@ -25,7 +25,9 @@ void bench_finish(struct bench *bench)
 
 void bench_policy(struct bench *bench, const struct pleat_policy *policy)
 {
+    assert_true(policy->state_size <= sizeof(bench->state));
     bench->pass.policies[policy->question] = policy;
+    bench->pass.states[policy->question] = bench->state;
 }
 
 uint32_t bench_site(struct bench *bench, int32_t capacity, int32_t threshold)

@@ -16,6 +16,7 @@ struct bench {
     struct pleat_view view;
     struct pleat_plan plan;
     struct pleat_pass pass;
+    char state[64]; /* of a policy that observes: nothing, here */
 };
 
 /* Defaults of the registry, time 1000 s. */
