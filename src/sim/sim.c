@@ -226,7 +226,7 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     app->timer = app->adapt_timer = PLEAT_HEAP_NONE;
     app->wave = PLEAT_NONE;
     app->stage = APP_WAITING;
-    app->killed = app->started = false;
+    app->killed = app->started = app->mandatory = false;
     return 0;
 }
 
