@@ -183,9 +183,10 @@ static void wait_on(struct round *round, uint32_t c)
 /* A reservation whose time has come has its place already. */
 static void start_reservation(struct round *round, uint32_t c)
 {
-    if (pleat_pass_start(round->pass, c) &&
-        as_promised(round->pass, &round->pass->view->components[c]))
+    if (pleat_pass_start(round->pass, c)) {
+        round->upset |= !as_promised(round->pass, &round->pass->view->components[c]);
         return;
+    }
     round->upset = true;
     if (round->waiter == PLEAT_NONE)
         round->waiter = c;
