@@ -87,7 +87,7 @@ size_t pleat_workload_oddities(const struct pleat_swf_report *report,
         {report->extra_columns, true, "column", "columns", "after the 18th: not read"},
         {report->missing_wait, false, "job", "jobs", "without a wait"},
         {report->missing_estimate, false, "job", "jobs",
-         "without an estimate: where one is needed, the run time is taken"},
+         "without an estimate: the run time stands in"},
         {report->short_run, false, "job", "jobs", "ran longer than estimated"},
     };
     size_t count = 0;

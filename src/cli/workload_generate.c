@@ -375,6 +375,7 @@ const struct pleat_command pleat_cmd_workload_generate = {
     .arguments = "MODEL [OPTION...] OUT",
     .summary = "Makes a workload by a model",
     .help = "'pleat workload generate MODEL --help' has the options of each.\n\n"
+            "Exit codes: 0; 1 OUT cannot be written; 2 usage.\n\n"
             "Example:\n"
             "  pleat workload generate simple --jobs 100 - | pleat workload stat -\n",
     .run = run_generate,

@@ -150,7 +150,7 @@ static int run_grid(int argc, char **argv)
 const struct pleat_command pleat_cmd_workload_grid = {
     .name = "workload generate grid",
     .arguments = "[OPTION...] [OUT]",
-    .summary = "Mixes as a grid workload generator makes them, also to be run for real",
+    .summary = "Types of applications, to be simulated or run for real",
     .help =
         "Types of applications with weights, jobs of one or several components, at fixed sites\n"
         "or anywhere, sizes and run times from distributions; described in a file. OUT is the\n"
@@ -158,7 +158,7 @@ const struct pleat_command pleat_cmd_workload_grid = {
         "Options:\n"
         "      --from FILE  the description ('-': standard input; default: a built-in one, of the\n"
         "                   applications in apps/)\n"
-        "      --example    print the built-in description, which shows every key\n"
+        "      --example    print the built-in description; docs/user-guide.md has all keys\n"
         "      --mix FILE   write the same jobs for 'pleat mix'\n"
         "      --jobs N     how many (default: as the description says)\n"
         "      --total N    no job gets more processors in all (default: the same)\n"
