@@ -130,23 +130,26 @@ static void test_run_times(void **state)
     (void)state;
     struct pleat_workload w;
     generate((struct pleat_lublin_model){.jobs = JOBS, .machine = 128, .seed = 4}, &w);
-    struct sample serial = {0}, sixteen = {0}, all = {0};
+    struct sample serial = {0}, sixteen = {0}, beyond = {0};
+    /* p E1 + (1-p) E2 of the two gammas, cut off at 12, whole seconds: by numeric integration */
+    double first = 5.3448, second = 639.1 * 0.0156;
     for (size_t i = 0; i < JOBS; i++) {
         const struct pleat_workload_job *job = &w.jobs.items[i];
         double logarithm = log((double)job->run_us / 1e6);
         assert_true(job->run_us >= 1000000 && job->run_us % 1000000 == 0);
         assert_true(logarithm <= 12);
-        take(&all, logarithm);
+        double p = 0.6986 - 0.003 * job->processors;
+        if (job->processors >= 32)
+            take(&beyond, logarithm - p * first - (1 - p) * second);
         if (job->processors == 1)
             take(&serial, logarithm);
         if (job->processors == 16)
             take(&sixteen, logarithm);
     }
-    /* p E1 + (1-p) E2 of the two gammas, cut off at 12, whole seconds: by numeric integration */
-    double first = 5.3448, second = 639.1 * 0.0156;
     double p1 = 0.6986 - 0.003, p16 = 0.6986 - 0.003 * 16;
     check_mean("log run time of serial jobs", &serial, p1 * first + (1 - p1) * second);
     check_mean("log run time on 16", &sixteen, p16 * first + (1 - p16) * second);
+    check_mean("log run time from 32 on, beyond what their sizes imply", &beyond, 0);
     assert_true(mean(&sixteen) > mean(&serial));
     pleat_workload_finish(&w);
 }
@@ -288,7 +291,7 @@ static void test_refused(void **state)
 /* ---- a log of the authors' own program ---- */
 
 struct log_summary {
-    struct sample size, run, gap, serial, power, large;
+    struct sample size, run, gap, serial, power, large, large_run;
 };
 
 static void take_job(struct log_summary *s, double submit, double run, int32_t size, double *last)
@@ -298,6 +301,8 @@ static void take_job(struct log_summary *s, double submit, double run, int32_t s
     take(&s->serial, size == 1);
     take(&s->power, size > 1 && is_power(size));
     take(&s->large, size > 45); /* 2^5.5: the break on 256 */
+    if (size > 45)
+        take(&s->large_run, log(run));
     if (*last >= 0)
         take(&s->gap, log(fmax(submit - *last, 1)));
     *last = submit;
@@ -352,6 +357,7 @@ static void test_like_the_published_program(void **state)
     compare("share of serial jobs", &theirs.serial, &ours.serial);
     compare("share of powers of two", &theirs.power, &ours.power);
     compare("share above the break", &theirs.large, &ours.large);
+    compare("log of run times above the break", &theirs.large_run, &ours.large_run);
     compare("log of gaps", &theirs.gap, &ours.gap);
     pleat_workload_finish(&w);
 }
