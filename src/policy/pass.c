@@ -26,21 +26,24 @@ static int32_t counted(const struct pleat_pass *pass, const struct pleat_compone
     return smallest < size ? smallest : size;
 }
 
-/* How many processors too many a component would take from others if it started now at a site, on
- * `size`: then it may have no more than *most. A reservation whose time has come asks nobody. */
-static int32_t excess(const struct pleat_pass *pass, const struct pleat_component *job,
-                      uint32_t site, int32_t size, int32_t *most)
+/* Starting now at a site, on `size`: does a component take more from others than the *most that
+ * they can spare? What is earmarked for it is its own, and a reservation whose time has come asks
+ * nobody. */
+static bool takes_too_much(const struct pleat_pass *pass, const struct pleat_component *job,
+                           uint32_t site, int32_t size, int32_t *most)
 {
     int32_t taken = size - earmarked_at(job, site);
-    *most = taken;
     if (stands_in_shadow(pass, job, site, size)) {
-        *most = pass->shadow->extra;
+        *most = pass->shadow->extra > 0 ? pass->shadow->extra : 0;
     } else if (pass->profiles && job->begin_us == 0) {
         taken = counted(pass, job, size) - earmarked_at(job, site);
-        *most = pleat_profile_least(&pass->profiles[site], pass->view->now_us,
-                                    pleat_view_expected_run(job, size));
+        int32_t least = pleat_profile_least(&pass->profiles[site], pass->view->now_us,
+                                            pleat_view_expected_run(job, size));
+        *most = least > 0 ? least : 0;
+    } else {
+        return false;
     }
-    return taken - *most;
+    return taken > *most;
 }
 
 /* The site and size that the policies choose for a component; others where that would keep from
@@ -54,9 +57,9 @@ static int32_t choose(struct pleat_pass *pass, uint32_t component, uint32_t *sit
             return 0;
         int32_t most, available = pleat_plan_available(pass->plan, component, *site);
         int32_t size = pass->policies[PLEAT_MOLDABILITY]->size(pass, component, *site, available);
-        if (size == 0 || size > available || excess(pass, job, *site, size, &most) <= 0)
+        if (size == 0 || size > available || !takes_too_much(pass, job, *site, size, &most))
             return size;
-        pleat_plan_limit(pass->plan, *site, most > 0 ? most : 0);
+        pleat_plan_limit(pass->plan, *site, most);
     }
 }
 
