@@ -1,6 +1,7 @@
 #include "cli/replace.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +21,45 @@ static void forget(struct pleat_replacement *replacement)
     *replacement = (struct pleat_replacement){0};
 }
 
-/* The names: of the file itself where it is there already, and of the new one beside it. */
+/* The names: of the file itself where it is there already, and a pattern for the new one beside it.
+ */
 static int find_names(struct pleat_replacement *replacement, const char *path)
 {
     replacement->path = realpath(path, NULL);
     if (!replacement->path)
         replacement->path = strdup(path);
     if (replacement->path && is_plain_or_new(path) &&
-        asprintf(&replacement->fresh, "%s.%ld", replacement->path, (long)getpid()) < 0) {
+        asprintf(&replacement->fresh, "%s.XXXXXX", replacement->path) < 0) {
         replacement->fresh = NULL;
         return PLEAT_E_NOMEM;
     }
     return replacement->path ? 0 : PLEAT_E_NOMEM;
+}
+
+/* The old file's mode, or what a new file gets. */
+static mode_t mode_for(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) == 0)
+        return status.st_mode & 0777;
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+static FILE *open_fresh(const struct pleat_replacement *replacement)
+{
+    int fd = mkostemp(replacement->fresh, O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    FILE *file = fchmod(fd, mode_for(replacement->path)) ? NULL : fdopen(fd, "w");
+    if (!file) {
+        int reason = errno;
+        close(fd);
+        unlink(replacement->fresh);
+        errno = reason;
+    }
+    return file;
 }
 
 int pleat_replacement_open(struct pleat_replacement *replacement, const char *path,
@@ -46,7 +74,8 @@ int pleat_replacement_open(struct pleat_replacement *replacement, const char *pa
         forget(replacement);
         return pleat_error_set(err, PLEAT_E_NOMEM, "cannot write %s: out of memory", path);
     }
-    replacement->file = fopen(replacement->fresh ? replacement->fresh : replacement->path, "we");
+    replacement->file =
+        replacement->fresh ? open_fresh(replacement) : fopen(replacement->path, "we");
     if (!replacement->file) {
         int reason = errno;
         forget(replacement);

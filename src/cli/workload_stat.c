@@ -1,6 +1,5 @@
 /* workload_stat.c - what is in a log: as tables, as JSON, as figures. */
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

@@ -300,6 +300,17 @@ def test_an_error_leaves_the_old_file(cli, work):
     assert sorted(p.name for p in work.iterdir()) == ["bad.swf", "log.swf", "out.swf"]
 
 
+def test_modes(cli, work):
+    """A new file is made as any other; one that is replaced keeps its mode."""
+    out = work / "out.swf"
+    done = subprocess.run(["sh", "-c", 'umask 027; exec "$@"', "sh", PLEAT, "workload", "convert",
+                           cli.log, str(out)], env=cli.env, capture_output=True)
+    assert done.returncode == 0 and out.stat().st_mode & 0o777 == 0o640
+    out.chmod(0o604)
+    convert(cli, cli.log, out)
+    assert out.stat().st_mode & 0o777 == 0o604
+
+
 def test_onto_itself_and_through_links(cli, work):
     """A file is read before it is replaced, and a link stays one."""
     expected, link = work / "expected.swf", work / "link.swf"
