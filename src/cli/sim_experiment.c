@@ -103,10 +103,10 @@ static int measure_jobs(struct pleat_sim_run *run, const struct pleat_workload *
         const struct pleat_sim_outcome *outcome = &outcomes[i];
         if (!counts(outcome))
             continue;
-        double submit_s = (double)workload->jobs.items[i].submit_us / 1e6;
+        int64_t submit_us = workload->jobs.items[i].submit_us;
         double run_s = (double)(outcome->end_us - outcome->start_us) / 1e6;
-        waits[count] = (double)outcome->start_us / 1e6 - submit_s;
-        responses[count] = (double)outcome->end_us / 1e6 - submit_s;
+        waits[count] = (double)(outcome->start_us - submit_us) / 1e6;
+        responses[count] = (double)(outcome->end_us - submit_us) / 1e6;
         slowdowns[count] = pleat_bounded_slowdown(waits[count], run_s, PLEAT_SIM_TAU_S);
         count++;
     }

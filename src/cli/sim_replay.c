@@ -60,12 +60,14 @@ static int copy_log(const char *path, struct copy *copy, struct pleat_error *err
     snprintf(wal, sizeof(wal), "%s-wal", path);
     for (int i = 0; i < COPIES_MAX; i++) {
         struct stat before, after;
-        int reason = stat(path, &before) ? errno : copy_file(path, copy->log);
+        int reason = stat(path, &before) ? errno : 0;
+        if (!reason && !S_ISREG(before.st_mode))
+            return pleat_error_set(err, PLEAT_E_INVALID, "%s: not a regular file", path);
+        if (!reason)
+            reason = copy_file(path, copy->log);
         if (reason)
             return pleat_error_set(err, PLEAT_E_NOTFOUND, "%s: cannot be read: %s", path,
                                    strerror(reason));
-        if (!S_ISREG(before.st_mode))
-            return pleat_error_set(err, PLEAT_E_INVALID, "%s: not a regular file", path);
         reason = copy_file(wal, copy->wal);
         if (reason && reason != ENOENT)
             return pleat_error_set(err, PLEAT_E_NOTFOUND, "%s: cannot be read: %s", wal,
@@ -119,7 +121,10 @@ static int read_copy(const char *path, const struct copy *copy, struct pleat_eve
     }
     if (!rc)
         return 0;
-    char *at = strstr(said.text, copy->log); /* it means the log that the user named */
+    char *at = strrchr(said.text, ';'); /* advice for those who want to write a log */
+    if (at)
+        *at = '\0';
+    at = strstr(said.text, copy->log); /* it means the log that the user named */
     if (!at)
         return pleat_error_set(err, rc, "%s: %s", path, said.text);
     *at = '\0';
