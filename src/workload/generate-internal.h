@@ -30,6 +30,11 @@ struct pleat_workload_job pleat_generate_job(int64_t number, int32_t processors)
 int pleat_generate_reserve(struct pleat_workload *workload, size_t jobs,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* The workload has these jobs now. PLEAT_E_INVALID: one of them could not be run (err names it);
+ * the workload is without jobs again. */
+int pleat_generate_accept(struct pleat_workload *workload, size_t jobs, int32_t machine,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* Seconds to microseconds, rounded to a multiple of the tick (seconds; 0: a microsecond). */
 int64_t pleat_generate_us(double seconds, double tick);
 

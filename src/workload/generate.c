@@ -44,6 +44,19 @@ int pleat_generate_reserve(struct pleat_workload *workload, size_t jobs, struct 
     return 0;
 }
 
+int pleat_generate_accept(struct pleat_workload *workload, size_t jobs, int32_t machine,
+                          struct pleat_error *err)
+{
+    workload->jobs.count = jobs;
+    workload->machine = machine;
+    int status = pleat_workload_check(workload, err);
+    if (status) {
+        workload->jobs.count = 0;
+        workload->machine = 0;
+    }
+    return status;
+}
+
 int64_t pleat_generate_us(double seconds, double tick)
 {
     int64_t unit = tick > 0 ? llround(tick * 1e6) : 1;

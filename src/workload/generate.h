@@ -58,7 +58,8 @@ int64_t pleat_distribution_draw_whole(const struct pleat_distribution *distribut
 /* ---- workloads ----
  * Each fills an initialized, empty workload with rigid jobs (Utrera: as asked), numbered from 1.
  * The offered load is sum of size x run time / (machine x span), the span from the first
- * submission to the last. PLEAT_E_INVALID: err says which parameter, and what it may be;
+ * submission to the last. PLEAT_E_INVALID: err says which parameter, and what it may be,
+ * or which job could not be run; PLEAT_E_TOOBIG: arrivals beyond what can be counted;
  * PLEAT_E_NOMEM. On failure the workload is unchanged. */
 
 enum { PLEAT_GENERATE_JOBS_MAX = 100000000 };

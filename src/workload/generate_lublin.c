@@ -258,10 +258,8 @@ static int generate(const struct pleat_lublin_model *model, struct source *sourc
         draw_jobs(model, sources, count, credit, workload->jobs.items);
         status = set_times(model, sources, count, credit, workload->jobs.items, err);
     }
-    if (!status) {
-        workload->jobs.count = model->jobs;
-        workload->machine = model->machine;
-    }
+    if (!status)
+        status = pleat_generate_accept(workload, model->jobs, model->machine, err);
     free(credit);
     return status;
 }

@@ -81,9 +81,7 @@ static int generate(const struct pleat_simple_model *model, struct pleat_stream 
         return status;
     for (size_t i = 0; i < model->jobs; i++)
         jobs[i].submit_us = pleat_generate_us(submit[i] * scale, model->tick);
-    workload->jobs.count = model->jobs;
-    workload->machine = model->machine;
-    return 0;
+    return pleat_generate_accept(workload, model->jobs, model->machine, err);
 }
 
 int pleat_generate_simple(const struct pleat_simple_model *model, struct pleat_workload *workload,

@@ -226,6 +226,7 @@ int pleat_generate_utrera(const struct pleat_utrera_model *model, struct pleat_w
     int status = mix ? check(model, mix, err) : PLEAT_E_INVALID;
     if (status)
         return status;
+    size_t apps = workload->apps.count, rows = workload->table.count;
     struct pleat_stream *gaps = pleat_generate_stream(model->seed, 0);
     struct pleat_stream *choices = pleat_generate_stream(model->seed, 1);
     if (!gaps || !choices || pleat_array_reserve(&workload->apps, MIX_APPS) ||
@@ -236,9 +237,12 @@ int pleat_generate_utrera(const struct pleat_utrera_model *model, struct pleat_w
     if (!status) {
         for (int i = 0; i < mix->long_count + mix->short_count; i++)
             add_app(workload, &table[mix->apps[i]]);
-        workload->machine = model->machine;
-    } else {
+        status = pleat_generate_accept(workload, workload->jobs.count, model->machine, err);
+    }
+    if (status) {
         workload->jobs.count = 0;
+        workload->apps.count = apps;
+        workload->table.count = rows;
     }
     pleat_stream_destroy(gaps);
     pleat_stream_destroy(choices);

@@ -333,19 +333,19 @@ int pleat_grid_workload(const struct pleat_grid_mix *mix, const struct pleat_gri
                         struct pleat_workload *workload, struct pleat_error *err)
 {
     struct pleat_workload before = *workload;
-    int status = pleat_generate_reserve(workload, draw->list.count, err);
+    size_t count = draw->list.count;
+    int status = pleat_generate_reserve(workload, count, err);
     if (!status)
         status = add_apps(mix, workload, err);
+    for (size_t i = 0; i < count && !status; i++)
+        workload->jobs.items[i] = job_of(mix, &draw->list.items[i], i + 1, before.apps.count);
+    if (!status)
+        status = pleat_generate_accept(workload, count, machine_of(mix), err);
     if (status) {
         workload->apps.count = before.apps.count;
         workload->table.count = before.table.count;
         workload->costs.count = before.costs.count;
         workload->phases.count = before.phases.count;
-        return status;
     }
-    for (size_t i = 0; i < draw->list.count; i++)
-        workload->jobs.items[workload->jobs.count++] =
-            job_of(mix, &draw->list.items[i], i + 1, before.apps.count);
-    workload->machine = machine_of(mix);
-    return 0;
+    return status;
 }

@@ -2,9 +2,9 @@
  * 3.9): types of applications with weights, jobs of one or several components, at fixed sites or
  * anywhere, sizes and run times from distributions.
  *
- * A mix is described in a small text file (docs/workloads.md). Drawing its jobs with a seed gives a
- * list, of which two things are made: a workload for the simulator, and the text of a job mix that
- * `pleat mix` runs for real. The same mix and seed give the same bytes.
+ * A mix is described in a small text file (docs/user-guide.md). Drawing its jobs with a seed gives
+ * a list, of which two things are made: a workload for the simulator, and the text of a job mix
+ * that `pleat mix` runs for real. The same mix and seed give the same bytes.
  *
  * Pleat does not allocate several sites to one job yet. So a job of several components becomes as
  * many jobs of one component, submitted at the same instant; nothing makes them start together.
@@ -112,7 +112,8 @@ int pleat_grid_draw(const struct pleat_grid_mix *mix, uint64_t seed, struct plea
 void pleat_grid_draw_finish(struct pleat_grid_draw *draw);
 
 /* Appends the jobs to an initialized, empty workload: one job for each component, an application
- * for each type. On failure the workload is unchanged. */
+ * for each type. PLEAT_E_INVALID: a job could not be run (err names it); PLEAT_E_NOMEM. On failure
+ * the workload is unchanged. */
 int pleat_grid_workload(const struct pleat_grid_mix *mix, const struct pleat_grid_draw *draw,
                         struct pleat_workload *workload, struct pleat_error *err) PLEAT_MUST_CHECK;
 

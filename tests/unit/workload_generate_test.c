@@ -223,6 +223,9 @@ static void test_refused(void **state)
     m = good;
     m.gap = parse("constant:1e9");
     refuse(&m, PLEAT_E_TOOBIG, "smaller gaps");
+    m = good;
+    m.run = parse("constant:1e9");
+    refuse(&m, PLEAT_E_INVALID, "70,000 years");
 }
 
 int main(void)

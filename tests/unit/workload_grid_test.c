@@ -403,6 +403,13 @@ static void test_workload_unchanged_on_failure(void **state)
     assert_int_equal(pleat_grid_workload(&mix, &draw, &w, &err), PLEAT_E_INVALID);
     assert_non_null(strstr(err.text, "type y: "));
     assert_true(w.apps.count == 1 && w.table.count == 0 && w.jobs.count == 0);
+    finish(&mix, &draw);
+    /* 1e9 s on a million processors are more than can be counted on one */
+    read_mix("jobs = 1\ntype x { size = 1000000 kind = malleable minimum = 0 run = 1e9 }", &mix);
+    draw_mix(&mix, 7, &draw);
+    assert_int_equal(pleat_grid_workload(&mix, &draw, &w, &err), PLEAT_E_INVALID);
+    assert_non_null(strstr(err.text, "job 1: "));
+    assert_true(w.apps.count == 1 && w.jobs.count == 0 && w.machine == 0);
     pleat_workload_finish(&w);
     finish(&mix, &draw);
 }
