@@ -15,7 +15,7 @@ int pleat_parse_percent(const char *what, const char *text, double *share, struc
 {
     char number[64];
     size_t length = strlen(text);
-    double percent;
+    double percent = 0;
     if (length > 0 && text[length - 1] == '%')
         length--;
     snprintf(number, sizeof(number), "%.*s", (int)(length < 60 ? length : 60), text);
@@ -44,7 +44,7 @@ int pleat_parse_zero(const char *what, const char *text, enum pleat_swf_zero *ze
                      struct pleat_error *err)
 {
     static const char *const words[] = {"skip", "keep"};
-    size_t index;
+    size_t index = 0;
     int status = pleat_parse_word(what, text, words, 2, &index, err);
     if (!status)
         *zero = index == 0 ? PLEAT_SWF_ZERO_SKIP : PLEAT_SWF_ZERO_KEEP;

@@ -43,7 +43,7 @@ static int take_distribution(const char *what, struct pleat_distribution *distri
 
 static int take_jobs(size_t *jobs, struct pleat_error *err)
 {
-    int64_t number;
+    int64_t number = 0;
     int status = pleat_parse_int("--jobs", optarg, 1, PLEAT_GENERATE_JOBS_MAX, &number, err);
     if (!status)
         *jobs = (size_t)number;
@@ -52,7 +52,7 @@ static int take_jobs(size_t *jobs, struct pleat_error *err)
 
 static int take_machine(int32_t *machine, struct pleat_error *err)
 {
-    int64_t number;
+    int64_t number = 0;
     int status = pleat_parse_int("--machine", optarg, 1, PLEAT_SIZE_MAX, &number, err);
     if (!status)
         *machine = (int32_t)number;
@@ -61,7 +61,7 @@ static int take_machine(int32_t *machine, struct pleat_error *err)
 
 static int take_seed(uint64_t *seed, struct pleat_error *err)
 {
-    int64_t number;
+    int64_t number = 0;
     int status = pleat_parse_int("--seed", optarg, 0, INT64_MAX, &number, err);
     if (!status)
         *seed = (uint64_t)number;

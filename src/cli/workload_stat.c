@@ -241,7 +241,7 @@ static int read_stat(const struct stat_request *request, struct described *log,
 static int read_options(struct pleat_options *options, struct stat_request *request)
 {
     struct pleat_error err = {0};
-    int64_t first;
+    int64_t first = 0;
     for (int option; (option = pleat_options_next(options)) != PLEAT_OPTION_END;) {
         if (option == PLEAT_OPTION_EXIT)
             return options->exit_code;
