@@ -7,3 +7,5 @@ endforeach()
 pleat_unit_test(policy-known-values
   SOURCES ${test_dir}/policy_known_values_test.c ${test_dir}/policy_replay.c DEPS pleat-core m)
 target_compile_definitions(test-policy-known-values PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+pleat_unit_test(policy-replay
+  SOURCES ${test_dir}/policy_replay_test.c ${test_dir}/policy_replay.c DEPS pleat-core)
