@@ -1,8 +1,8 @@
 #include "workload/decimal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool is_digit(char c)
 {
@@ -114,21 +114,39 @@ bool pleat_decimal_scan(const char **at, const char *end, struct pleat_decimal *
     return true;
 }
 
+void pleat_decimal_add_integer(struct pleat_string *out, int64_t value)
+{
+    char text[24];
+    size_t at = sizeof(text);
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do {
+        text[--at] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (value < 0)
+        text[--at] = '-';
+    pleat_string_add_bytes(out, text + at, sizeof(text) - at);
+}
+
 void pleat_decimal_add_seconds(struct pleat_string *out, int64_t us)
 {
-    char text[48];
-    int length = snprintf(text, sizeof(text), "%lld.%06lld", (long long)(us / 1000000),
-                          (long long)(us % 1000000));
-    while (text[length - 1] == '0')
-        length--;
-    if (text[length - 1] == '.')
-        length--;
-    pleat_string_add_bytes(out, text, (size_t)length);
+    pleat_decimal_add_integer(out, us / 1000000);
+    if (us % 1000000 == 0)
+        return;
+    char text[7] = ".";
+    size_t length = 1;
+    for (int64_t rest = us % 1000000, unit = 100000; rest > 0; rest %= unit, unit /= 10)
+        text[length++] = (char)('0' + rest / unit);
+    pleat_string_add_bytes(out, text, length);
 }
 
 void pleat_decimal_add_real(struct pleat_string *out, double value)
 {
     char text[40];
+    if (fabs(value) < 1e15 && value == trunc(value)) { /* nearly all of them */
+        pleat_decimal_add_integer(out, (int64_t)value);
+        return;
+    }
     snprintf(text, sizeof(text), "%.15g", value);
     if (strtod(text, NULL) != value)
         snprintf(text, sizeof(text), "%.17g", value);

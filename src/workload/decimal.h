@@ -28,7 +28,8 @@ static inline bool pleat_is_blank(char c)
  * or it does not end at `end` or a blank; nothing is changed then. */
 bool pleat_decimal_scan(const char **at, const char *end, struct pleat_decimal *number);
 
-/* "12", "0.000001": seconds, exactly. */
+void pleat_decimal_add_integer(struct pleat_string *out, int64_t value);
+/* "12", "0.000001": seconds, exactly; at least 0. */
 void pleat_decimal_add_seconds(struct pleat_string *out, int64_t us);
 /* The shortest of 15 or 17 digits that reads back as the same number. */
 void pleat_decimal_add_real(struct pleat_string *out, double value);

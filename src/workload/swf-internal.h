@@ -33,6 +33,9 @@ int pleat_swf_scan_fields(const char **at, const char *end,
                           struct pleat_decimal numbers[PLEAT_SWF_FIELDS],
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 
+void pleat_swf_fill_record(const struct pleat_decimal numbers[PLEAT_SWF_FIELDS],
+                           struct pleat_swf_record *record);
+
 /* Sets err to what is wrong with the text in a column (from 1), which begins at `at`. */
 int pleat_swf_bad_column(const char *at, const char *end, int column, const char *name,
                          const char *what, struct pleat_error *err);
@@ -81,5 +84,26 @@ int pleat_swf_extras_read(const char **at, const char *end, const struct pleat_s
 /* The number that a job has in a column: microseconds where *time is set. */
 int64_t pleat_swf_extra_get(const struct pleat_workload_job *job, enum pleat_swf_extra extra,
                             bool *time);
+
+/* ---- reading ---- */
+
+/* A log that is being read. */
+struct pleat_swf_reading {
+    const char *name;
+    struct pleat_swf_options options;
+    struct pleat_workload workload; /* what has been read */
+    struct pleat_swf_report report;
+    struct pleat_swf_layout layout;
+    struct pleat_swf_source source; /* where wanted */
+    int32_t max_procs, max_nodes;   /* of the header; 0: not there */
+    int64_t latest_us;              /* of the submissions so far */
+    bool done;                      /* as many jobs as wanted */
+    struct pleat_error *err;
+};
+
+/* Reads whole lines; *used is how much of the text that was. What is behind the last line end is a
+ * line only if the text ends there (`last`). */
+int pleat_swf_feed(struct pleat_swf_reading *reading, const char *text, size_t length, bool last,
+                   size_t *used) PLEAT_MUST_CHECK;
 
 #endif

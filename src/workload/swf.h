@@ -35,11 +35,24 @@ struct pleat_swf_record {
     double think_s;
 };
 
+PLEAT_ARRAY(pleat_swf_records, struct pleat_swf_record);
+
+/* What a log says that a workload does not keep, for those who write it again: a zeroed one is
+ * empty. */
+struct pleat_swf_source {
+    struct pleat_swf_records records; /* of the workload's jobs, in their order */
+    struct pleat_string header;       /* its header lines, without those that are made anew */
+};
+
+void pleat_swf_source_finish(struct pleat_swf_source *source);
+
 enum pleat_swf_zero { PLEAT_SWF_ZERO_SKIP, PLEAT_SWF_ZERO_KEEP };
 
 struct pleat_swf_options {
-    enum pleat_swf_zero zero; /* jobs that ran for no time at all */
-    size_t most;              /* stop after so many jobs that can be run; 0: read all */
+    enum pleat_swf_zero zero;        /* jobs that ran for no time at all */
+    size_t most;                     /* stop after so many jobs that can be run; 0: read all */
+    struct pleat_swf_source *source; /* an empty one, to be filled; NULL: not wanted. It takes
+                                      * about 150 bytes a job */
 };
 
 /* What was found. A line that is left out is counted once, under the first of bursts, no_submit,
@@ -84,5 +97,12 @@ int pleat_swf_read_text(const char *text, size_t length, const char *name,
  * written. PLEAT_E_SYSTEM: the file is full or broken. */
 int pleat_swf_write(const struct pleat_workload *workload, FILE *file, const char *comment,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* The same of a workload that was read from a log, with what else that log has: its header lines,
+ * and the columns that a workload does not keep. PLEAT_E_INVALID also where the source is of other
+ * jobs. */
+int pleat_swf_write_again(const struct pleat_workload *workload,
+                          const struct pleat_swf_source *source, FILE *file, const char *comment,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

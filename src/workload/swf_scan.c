@@ -87,13 +87,9 @@ static double real(const struct pleat_decimal *number)
     return (double)number->whole + number->micros / 1e6;
 }
 
-int pleat_swf_parse(const char *line, size_t length, struct pleat_swf_record *record,
-                    struct pleat_error *err)
+void pleat_swf_fill_record(const struct pleat_decimal numbers[PLEAT_SWF_FIELDS],
+                           struct pleat_swf_record *record)
 {
-    struct pleat_decimal numbers[PLEAT_SWF_FIELDS];
-    int rc = pleat_swf_scan_fields(&line, line + length, numbers, err);
-    if (rc)
-        return rc;
     *record = (struct pleat_swf_record){
         .job = numbers[PLEAT_SWF_JOB].whole,
         .submit_s = real(&numbers[PLEAT_SWF_SUBMIT]),
@@ -114,5 +110,14 @@ int pleat_swf_parse(const char *line, size_t length, struct pleat_swf_record *re
         .preceding = numbers[PLEAT_SWF_PRECEDING].whole,
         .think_s = real(&numbers[PLEAT_SWF_THINK]),
     };
-    return 0;
+}
+
+int pleat_swf_parse(const char *line, size_t length, struct pleat_swf_record *record,
+                    struct pleat_error *err)
+{
+    struct pleat_decimal numbers[PLEAT_SWF_FIELDS];
+    int rc = pleat_swf_scan_fields(&line, line + length, numbers, err);
+    if (!rc)
+        pleat_swf_fill_record(numbers, record);
+    return rc;
 }

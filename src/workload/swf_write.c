@@ -36,7 +36,20 @@ static void add_date(struct pleat_string *out, const char *key, int64_t us)
                       parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_year + 1900);
 }
 
-static void add_times(struct pleat_string *out, const struct pleat_workload *workload)
+/* The lines of a header that are the workload's own, whatever log it was read from. */
+static void add_counts(struct pleat_string *out, const struct pleat_workload *workload)
+{
+    pleat_string_addf(out,
+                      "; MaxJobs: %zu\n; MaxRecords: %zu\n; UnixStartTime: ", workload->jobs.count,
+                      workload->jobs.count);
+    pleat_decimal_add_seconds(out, workload->origin_us);
+    pleat_string_add(out, "\n");
+    if (workload->machine > 0)
+        pleat_string_addf(out, "; MaxProcs: %d\n", workload->machine);
+}
+
+/* The other lines, where there is no log to take them from. */
+static void add_background(struct pleat_string *out, const struct pleat_workload *workload)
 {
     const struct pleat_workload_jobs *jobs = &workload->jobs;
     int64_t longest = 0;
@@ -44,13 +57,14 @@ static void add_times(struct pleat_string *out, const struct pleat_workload *wor
         if (jobs->items[i].run_us > longest)
             longest = jobs->items[i].run_us;
     }
-    pleat_string_add(out, "; UnixStartTime: ");
-    pleat_decimal_add_seconds(out, workload->origin_us);
-    pleat_string_add(out, "\n; TimeZoneString: UTC\n");
+    pleat_string_add(out, "; Computer: unknown\n; Installation: unknown\n; Conversion: Pleat\n"
+                          "; Preemption: No\n; TimeZoneString: UTC\n");
     if (workload->origin_us > 0 && jobs->count > 0) {
         add_date(out, "StartTime", workload->origin_us);
         add_date(out, "EndTime", workload->origin_us + jobs->items[jobs->count - 1].submit_us);
     }
+    if (workload->machine > 0)
+        pleat_string_addf(out, "; MaxNodes: %d\n", workload->machine);
     pleat_string_add(out, "; MaxRuntime: ");
     pleat_decimal_add_seconds(out, longest);
     pleat_string_add(out, "\n");
@@ -75,53 +89,98 @@ static void add_apps(struct pleat_string *out, const struct pleat_workload *work
     }
 }
 
-static void add_header(struct pleat_string *out, const struct pleat_workload *workload,
-                       const struct pleat_swf_layout *layout, const char *comment)
+static void add_layout(struct pleat_string *out, const struct pleat_swf_layout *layout)
 {
-    pleat_string_add(out, "; Version: 2.2\n; Computer: unknown\n; Installation: unknown\n"
-                          "; Conversion: Pleat\n");
-    pleat_string_addf(out, "; MaxJobs: %zu\n; MaxRecords: %zu\n; Preemption: No\n",
-                      workload->jobs.count, workload->jobs.count);
-    add_times(out, workload);
-    if (workload->machine > 0)
-        pleat_string_addf(out, "; MaxNodes: %d\n; MaxProcs: %d\n", workload->machine,
-                          workload->machine);
-    if (comment)
-        add_note(out, comment);
-    add_apps(out, workload);
     if (layout->count == 0)
         return;
-    add_note(out, "columns from the 19th on are Pleat's; kind: 0 rigid, 1 moldable, 2 malleable;\n"
-                  "sizes: 0 any, 1 powers, 2 squares, 3 multiples, 4 grids");
-    pleat_string_add(out, "; Pleat-Columns:");
+    pleat_string_add(out, "; Pleat-Note: kind 0 rigid, 1 moldable, 2 malleable; sizes 0 any, 1 "
+                          "powers, 2 squares, 3 multiples, 4 grids\n; Pleat-Columns:");
     for (int i = 0; i < layout->count; i++)
         pleat_string_addf(out, " %s", pleat_swf_extra_name(layout->columns[i]));
     pleat_string_add(out, "\n");
 }
 
+static void add_header(struct pleat_string *out, const struct pleat_workload *workload,
+                       const struct pleat_swf_source *source, const struct pleat_swf_layout *layout,
+                       const char *comment)
+{
+    pleat_string_add(out, "; Version: 2.2\n");
+    add_counts(out, workload);
+    if (!source)
+        add_background(out, workload);
+    else if (source->header.length > 0)
+        pleat_string_add_bytes(out, source->header.text, source->header.length);
+    if (comment)
+        add_note(out, comment);
+    add_apps(out, workload);
+    add_layout(out, layout);
+}
+
 /* ---- jobs ---- */
 
+static void add_integer(struct pleat_string *out, int64_t value)
+{
+    pleat_string_add_bytes(out, " ", 1);
+    pleat_decimal_add_integer(out, value);
+}
+
+static void add_real(struct pleat_string *out, double value)
+{
+    pleat_string_add_bytes(out, " ", 1);
+    pleat_decimal_add_real(out, value);
+}
+
+static void add_seconds(struct pleat_string *out, int64_t us)
+{
+    pleat_string_add_bytes(out, " ", 1);
+    pleat_decimal_add_seconds(out, us);
+}
+
+/* Both numbers of processors stay as they were where they still give the job's. */
+static void add_processors(int32_t processors, struct pleat_swf_record *record)
+{
+    if ((record->allocated > 0 ? record->allocated : record->requested) != processors)
+        record->allocated = record->requested = processors;
+}
+
+/* The standard's columns: the job's own, and from the record what it does not keep. */
 static void add_job(struct pleat_string *out, const struct pleat_workload_job *job,
-                    const struct pleat_swf_layout *layout)
+                    struct pleat_swf_record record)
+{
+    add_processors(job->processors, &record);
+    pleat_decimal_add_integer(out, job->number);
+    add_seconds(out, job->submit_us);
+    add_real(out, record.wait_s);
+    add_seconds(out, job->run_us);
+    add_integer(out, record.allocated);
+    add_real(out, record.cpu_s);
+    add_real(out, record.memory_kb);
+    add_integer(out, record.requested);
+    if (job->estimate_us > 0)
+        add_seconds(out, job->estimate_us);
+    else
+        add_integer(out, -1);
+    add_real(out, record.requested_kb);
+    add_integer(out, record.status);
+    add_integer(out, job->user);
+    add_integer(out, record.group);
+    add_integer(out, record.executable);
+    add_integer(out, record.queue);
+    add_integer(out, record.partition);
+    add_integer(out, record.preceding);
+    add_real(out, record.think_s);
+}
+
+static void add_extras(struct pleat_string *out, const struct pleat_workload_job *job,
+                       const struct pleat_swf_layout *layout)
 {
     bool time;
-    pleat_string_addf(out, "%lld ", (long long)job->number);
-    pleat_decimal_add_seconds(out, job->submit_us);
-    pleat_string_add(out, " -1 ");
-    pleat_decimal_add_seconds(out, job->run_us);
-    pleat_string_addf(out, " %d -1 -1 %d ", job->processors, job->processors);
-    if (job->estimate_us > 0)
-        pleat_decimal_add_seconds(out, job->estimate_us);
-    else
-        pleat_string_add(out, "-1");
-    pleat_string_addf(out, " -1 1 %d -1 -1 -1 -1 -1 -1", job->user);
     for (int i = 0; i < layout->count; i++) {
         int64_t value = pleat_swf_extra_get(job, layout->columns[i], &time);
-        pleat_string_add(out, " ");
         if (time)
-            pleat_decimal_add_seconds(out, value);
+            add_seconds(out, value);
         else
-            pleat_string_addf(out, "%lld", (long long)value);
+            add_integer(out, value);
     }
     pleat_string_add(out, "\n");
 }
@@ -136,25 +195,56 @@ static int put(struct pleat_string *out, FILE *file, struct pleat_error *err)
     return 0;
 }
 
-int pleat_swf_write(const struct pleat_workload *workload, FILE *file, const char *comment,
-                    struct pleat_error *err)
+static int write_jobs(const struct pleat_workload *workload, const struct pleat_swf_source *source,
+                      const struct pleat_swf_layout *layout, struct pleat_string *out, FILE *file,
+                      struct pleat_error *err)
+{
+    const struct pleat_swf_record unknown = {.wait_s = -1,
+                                             .cpu_s = -1,
+                                             .memory_kb = -1,
+                                             .requested_kb = -1,
+                                             .status = 1,
+                                             .group = -1,
+                                             .executable = -1,
+                                             .queue = -1,
+                                             .partition = -1,
+                                             .preceding = -1,
+                                             .think_s = -1};
+    int rc = 0;
+    for (size_t i = 0; i < workload->jobs.count && !rc; i++) {
+        const struct pleat_workload_job *job = &workload->jobs.items[i];
+        add_job(out, job, source ? source->records.items[i] : unknown);
+        add_extras(out, job, layout);
+        if (out->length >= PIECE)
+            rc = put(out, file, err);
+    }
+    return rc ? rc : put(out, file, err);
+}
+
+int pleat_swf_write_again(const struct pleat_workload *workload,
+                          const struct pleat_swf_source *source, FILE *file, const char *comment,
+                          struct pleat_error *err)
 {
     struct pleat_string out = {0};
     struct pleat_swf_layout layout;
     int rc = pleat_workload_check(workload, err);
     if (rc)
         return rc;
+    if (source && source->records.count != workload->jobs.count)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%zu jobs cannot be written with the columns of %zu others",
+                               workload->jobs.count, source->records.count);
     pleat_swf_layout_needed(workload, &layout);
-    add_header(&out, workload, &layout, comment);
-    for (size_t i = 0; i < workload->jobs.count && !rc; i++) {
-        add_job(&out, &workload->jobs.items[i], &layout);
-        if (out.length >= PIECE)
-            rc = put(&out, file, err);
-    }
-    if (!rc)
-        rc = put(&out, file, err);
+    add_header(&out, workload, source, &layout, comment);
+    rc = write_jobs(workload, source, &layout, &out, file, err);
     if (!rc && fflush(file))
         rc = pleat_error_sys(err, errno, "cannot write the workload");
     pleat_string_finish(&out);
     return rc;
+}
+
+int pleat_swf_write(const struct pleat_workload *workload, FILE *file, const char *comment,
+                    struct pleat_error *err)
+{
+    return pleat_swf_write_again(workload, NULL, file, comment, err);
 }

@@ -8,7 +8,8 @@ set_tests_properties(unit-fuzz-swf PROPERTIES LABELS unit TIMEOUT 300)
 if(PLEAT_FUZZ)
   # the reader is compiled here again, so that its code is covered whatever the libraries' flags
   add_executable(fuzz-swf ${test_dir}/fuzz_main.c ${test_dir}/swf_fuzz.c
-    ${CMAKE_SOURCE_DIR}/src/workload/swf_read.c ${CMAKE_SOURCE_DIR}/src/workload/swf_scan.c
+    ${CMAKE_SOURCE_DIR}/src/workload/swf_read.c ${CMAKE_SOURCE_DIR}/src/workload/swf_lines.c
+    ${CMAKE_SOURCE_DIR}/src/workload/swf_scan.c
     ${CMAKE_SOURCE_DIR}/src/workload/swf_columns.c ${CMAKE_SOURCE_DIR}/src/workload/swf_write.c
     ${CMAKE_SOURCE_DIR}/src/workload/app_text.c ${CMAKE_SOURCE_DIR}/src/workload/decimal.c
     ${CMAKE_SOURCE_DIR}/src/workload/convert.c ${CMAKE_SOURCE_DIR}/src/model/workload.c)

@@ -104,6 +104,34 @@ static void describe(const struct pleat_workload *workload)
     must(d.users <= d.jobs && d.estimates == d.accuracy.count);
 }
 
+/* Written with all that the log has, read again and written again, it stays the same. */
+static void log_again(const char *text, size_t length, const struct pleat_swf_options *options)
+{
+    char *texts[2];
+    size_t lengths[2];
+    for (int i = 0; i < 2; i++) {
+        struct pleat_swf_source source = {0};
+        struct pleat_swf_options more = {
+            .zero = i ? PLEAT_SWF_ZERO_KEEP : options->zero,
+            .most = i ? 0 : options->most,
+            .source = &source,
+        };
+        struct pleat_workload workload;
+        make_empty(&workload);
+        must(pleat_swf_read_text(i ? texts[0] : text, i ? lengths[0] : length, "log", &more,
+                                 &workload, NULL, NULL) == 0);
+        must(source.records.count == workload.jobs.count);
+        FILE *file = open_memstream(&texts[i], &lengths[i]);
+        must(file && pleat_swf_write_again(&workload, &source, file, NULL, NULL) == 0);
+        must(fclose(file) == 0);
+        pleat_workload_finish(&workload);
+        pleat_swf_source_finish(&source);
+    }
+    must(lengths[0] == lengths[1] && memcmp(texts[0], texts[1], lengths[0]) == 0);
+    free(texts[0]);
+    free(texts[1]);
+}
+
 /* What is converted can be run, unless it takes thousands of years on its minimum. */
 static void convert(struct pleat_workload *workload, uint64_t seed)
 {
@@ -146,17 +174,19 @@ void pleat_fuzz_swf(const uint8_t *bytes, size_t size)
     must(rc == 0 || (rc == PLEAT_E_INVALID && rc == err.code && !strncmp(err.text, "log:", 4)));
     must(rc == 0 || (workload.jobs.count == 0 && workload.apps.count == 1));
     read_from_file(text, length, &options, rc, &workload);
-    free(text);
     if (rc == 0) {
         check_report(&report, &workload, &options);
         rc = pleat_workload_check(&workload, &err);
         must(rc == 0 || strstr(err.text, "70,000 years"));
         describe(&workload);
-        if (rc == 0)
+        if (rc == 0) {
             there_and_back(&workload);
+            log_again(text, length, &options);
+        }
         pleat_fuzz_swf_logs++;
         pleat_fuzz_swf_jobs += workload.jobs.count;
         convert(&workload, bytes[0]);
     }
+    free(text);
     pleat_workload_finish(&workload);
 }

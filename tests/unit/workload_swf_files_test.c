@@ -2,6 +2,7 @@
  */
 #include "workload_swf.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ static void test_bad_lines(void **state)
         "log.swf:4: column 4 (run time): ", "'nine' is not a number", "correct the line");
     BAD("1 0 -1 9 4 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n", "log.swf:1: only 17 columns",
         "column 18 (think time) is missing");
+    BAD("; x\r1 0 -1 9 4 x\r2", "log.swf:2: column 6");
     BAD("1", "log.swf:1: only 1 columns", "column 2 (submit time)");
     BAD("# a comment\n", "log.swf:1: column 1 (job number): '#'");
     BAD("1 0 -1 9 4.5" REST, "column 5 (allocated processors): '4.5' is not a whole number");
@@ -178,24 +180,66 @@ static void test_bad_files(void **state)
     unlink(path);
 }
 
-static void test_standard_input(void **state)
+/* A line without end: more than any log has, and not kept until memory is full. */
+static void test_endless_line(void **state)
 {
     (void)state;
-    static const char text[] = "\xef\xbb\xbf"
-                               "1 0 -1 9 4" REST "\n2 0 -1 9 x\n";
-    int ends[2], kept = dup(STDIN_FILENO);
+    char path[] = "/tmp/pleat-swf-XXXXXX", wanted[200];
     struct log log;
+    write_temporary(path, "; x\n;", 5);
+    assert_int_equal(truncate(path, 80 * 1024 * 1024), 0);
+    assert_int_equal(read_file(&log, path), PLEAT_E_INVALID);
+    snprintf(wanted, sizeof(wanted), "%s:2: a line of more than 64 MiB", path);
+    assert_non_null(strstr(log.err.text, wanted));
+    pleat_workload_finish(&log.workload);
+    unlink(path);
+}
+
+/* Standard input that comes in these pieces. */
+static int read_pieces(struct log *log, const char *const *pieces)
+{
+    int ends[2], kept = dup(STDIN_FILENO);
     assert_true(kept >= 0);
-    assert_int_equal(pipe(ends), 0);
-    assert_int_equal(write(ends[1], text, strlen(text)), (ssize_t)strlen(text));
+    assert_int_equal(pipe2(ends, O_DIRECT), 0); /* packets: read one at a time */
+    for (; *pieces; pieces++)
+        assert_int_equal(write(ends[1], *pieces, strlen(*pieces)), (ssize_t)strlen(*pieces));
     close(ends[1]);
     assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
     close(ends[0]);
-    assert_int_equal(read_file(&log, "-"), PLEAT_E_INVALID);
-    assert_non_null(strstr(log.err.text, "standard input:2: column 5"));
-    pleat_workload_finish(&log.workload);
+    int rc = read_file(log, "-");
     assert_int_equal(dup2(kept, STDIN_FILENO), STDIN_FILENO);
     close(kept);
+    return rc;
+}
+
+static void test_standard_input(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"\xef",
+                                       "\xbb",
+                                       "\xbf"
+                                       "1 0 -1 9 4" REST "\r",
+                                       "\n2 ",
+                                       "1 -1 9 4" REST,
+                                       NULL};
+    static const char *const bad[] = {"1 0 -1 9 4" REST "\n2 0 -1 ", "9 x\n", NULL};
+    static const char *const packed[] = {"\x1f", "\x8b\x08", NULL};
+    static const char *const little[] = {";", NULL};
+    struct log log;
+    assert_int_equal(read_pieces(&log, good), 0);
+    assert_int_equal(log.report.jobs, 2);
+    assert_int_equal(log.report.lines, 2);
+    assert_int_equal(log.report.crlf, 1);
+    pleat_workload_finish(&log.workload);
+    assert_int_equal(read_pieces(&log, bad), PLEAT_E_INVALID);
+    assert_non_null(strstr(log.err.text, "standard input:2: column 5"));
+    pleat_workload_finish(&log.workload);
+    assert_int_equal(read_pieces(&log, packed), PLEAT_E_INVALID);
+    assert_non_null(strstr(log.err.text, "standard input: is compressed"));
+    pleat_workload_finish(&log.workload);
+    assert_int_equal(read_pieces(&log, little), 0);
+    assert_int_equal(log.report.headers, 1);
+    pleat_workload_finish(&log.workload);
 }
 
 /* ---- real logs; the sums were made with awk ---- */
@@ -246,10 +290,11 @@ static void test_model_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nul_bytes),     cmocka_unit_test(test_bad_lines),
-        cmocka_unit_test(test_bad_additions), cmocka_unit_test(test_large_file),
-        cmocka_unit_test(test_bad_files),     cmocka_unit_test(test_standard_input),
-        cmocka_unit_test(test_recorded_log),  cmocka_unit_test(test_model_log),
+        cmocka_unit_test(test_bad_lines),      cmocka_unit_test(test_bad_additions),
+        cmocka_unit_test(test_nul_bytes),      cmocka_unit_test(test_large_file),
+        cmocka_unit_test(test_bad_files),      cmocka_unit_test(test_endless_line),
+        cmocka_unit_test(test_standard_input), cmocka_unit_test(test_recorded_log),
+        cmocka_unit_test(test_model_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
