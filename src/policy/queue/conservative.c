@@ -155,7 +155,7 @@ static void settle(struct round *round, uint32_t c)
         site = job->promised_site;
     }
     if (at_us == now_us && pleat_pass_start(pass, c)) {
-        round->upset |= had && !as_promised(pass, job);
+        round->upset |= had && (promised_us != now_us || !as_promised(pass, job));
         return;
     }
     if (at_us != PLEAT_NEVER) {
