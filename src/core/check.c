@@ -95,6 +95,11 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
         previous = c;
         waiting++;
     }
+    uint32_t malleable = 0;
+    for (uint32_t s = 0; s < core->sites.count; s++)
+        malleable += core->sites.items[s].malleable_count;
+    if (malleable != core->malleable)
+        FAIL("%u malleable components run, %u counted", core->malleable, malleable);
     if (core->view.queue_last != previous)
         FAIL("the queue has a loose end");
     if (waiting != core->view.queue_count)

@@ -74,11 +74,6 @@ void claim_effect(struct pleat_core *core, uint32_t claim, uint16_t kind)
     effect->u.claim.purpose = c->purpose;
 }
 
-void claim_note(struct pleat_core *core, uint32_t claim)
-{
-    claim_effect(core, claim, PLEAT_NOTE_CLAIM);
-}
-
 uint32_t claim_request(struct pleat_core *core, uint32_t component, uint32_t site, int32_t count,
                        enum pleat_purpose purpose)
 {

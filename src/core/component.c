@@ -69,36 +69,24 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
     return check_fits(core, job, err);
 }
 
-/* The record that the next component will have, not yet taken; NULL when out of memory. */
-static struct pleat_component *next_record(struct pleat_core *core)
+/* A record for the component that pleat_core_next_component says; NULL when out of memory. */
+static struct pleat_component *take_record(struct pleat_core *core)
 {
-    if (core->free_component != PLEAT_NONE)
-        return component_at(core, core->free_component);
+    uint32_t index = core->free_component;
+    if (index != PLEAT_NONE) {
+        core->free_component = component_at(core, index)->next;
+        return component_at(core, index);
+    }
     if (pleat_array_reserve(&core->components, 1))
         return NULL;
-    core->view.components = core->components.items; /* moved, even if the submission is refused */
-    return &core->components.items[core->components.count];
-}
-
-static void take_record(struct pleat_core *core, uint32_t next_free)
-{
-    if (core->free_component != PLEAT_NONE) {
-        core->free_component = next_free;
-        return;
-    }
-    core->components.count++;
     core->view.components = core->components.items;
-    core->view.component_count = (uint32_t)core->components.count;
+    core->view.component_count = (uint32_t)++core->components.count;
+    return &core->components.items[core->components.count - 1];
 }
 
 int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    /* built where it will stay: it is made for every job of a simulation */
-    struct pleat_component *job = next_record(core);
-    if (!job)
-        return PLEAT_E_NOMEM;
-    uint32_t next_free = core->free_component != PLEAT_NONE ? job->next : PLEAT_NONE;
-    *job = (struct pleat_component){
+    struct pleat_component job = {
         .job = event->u.submit.job,
         .submit_us = now_of(core),
         .start_us = PLEAT_NEVER,
@@ -133,12 +121,13 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
         .deadline = PLEAT_HEAP_NONE,
         .exited = 1,
     };
-    int rc = check_submit(core, event, job, err);
-    if (rc) {
-        job->next = next_free;
+    int rc = check_submit(core, event, &job, err);
+    if (rc)
         return rc;
-    }
-    take_record(core, next_free);
+    struct pleat_component *record = take_record(core);
+    if (!record)
+        return PLEAT_E_NOMEM;
+    *record = job;
     set_state(core, event->component, PLEAT_QUEUED);
     queue_append(core, event->component);
     core->wants_pass = true;
@@ -148,7 +137,7 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
 int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component *job = component_at(core, event->component);
-    if (job->state == PLEAT_NEW || pleat_state_is_final(job->state))
+    if (pleat_state_is_final(job->state))
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over");
     bool queued = job->state == PLEAT_QUEUED && !job->aside;
     if (queued)
@@ -225,14 +214,22 @@ int on_promise(struct pleat_core *core, const struct pleat_event *event, struct 
     return 0;
 }
 
+/* Its record stays as it is until it is used again. */
+static void forget(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    job->aside = 1;
+    job->next = core->free_component;
+    core->free_component = component;
+}
+
 int on_forget(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component *job = component_at(core, event->component);
-    if (!pleat_state_is_final(job->state))
-        return pleat_error_set(err, PLEAT_E_STATE, "a job that has not ended cannot be forgotten");
-    job->state = PLEAT_NEW;
-    job->next = core->free_component;
-    core->free_component = event->component;
+    if (!pleat_state_is_final(job->state) || job->aside)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "a job that has not ended, or is forgotten, cannot be forgotten");
+    forget(core, event->component);
     return 0;
 }
 
@@ -245,8 +242,7 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
     int rc = check_limits(wish.minimum, wish.maximum, err);
     if (rc)
         return rc;
-    if (job->state == PLEAT_NEW || pleat_state_is_final(job->state) ||
-        job->state == PLEAT_FINISHING)
+    if (pleat_state_is_final(job->state) || job->state == PLEAT_FINISHING)
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
                                pleat_state_name(job->state));
     if (job->kind == PLEAT_RIGID)
@@ -275,7 +271,7 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
     if (job->initial && job->initial < job->minimum)
         job->initial = job->minimum;
     tally_in(core, event->component);
-    struct pleat_effect *note = emit(core, PLEAT_NOTE_LIMITS, event->component, job->job);
+    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_LIMITS, event->component, job->job);
     if (note) {
         note->u.change.processors = job->minimum;
         note->u.change.processes = job->maximum;
@@ -314,6 +310,8 @@ static void end(struct pleat_core *core, uint32_t component, enum pleat_state st
 {
     component_at(core, component)->end_us = now_of(core);
     set_state(core, component, state);
+    if (component_at(core, component)->flags & PLEAT_COMPONENT_FORGET)
+        forget(core, component);
 }
 
 static bool requeues(const struct pleat_core *core, const struct pleat_component *job)
@@ -352,7 +350,7 @@ int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct p
 {
     uint32_t component = event->component;
     struct pleat_component *job = component_at(core, component);
-    if (job->state == PLEAT_NEW || pleat_state_is_final(job->state))
+    if (pleat_state_is_final(job->state))
         return pleat_error_set(err, PLEAT_E_STATE, "it has ended already (%s)",
                                pleat_state_name(job->state));
     if (job->state != PLEAT_QUEUED) {
@@ -485,7 +483,7 @@ static void begin_running(struct pleat_core *core, uint32_t component)
         run_us < PLEAT_NEVER - job->start_us ? job->start_us + run_us : PLEAT_NEVER;
     set_state(core, component, PLEAT_RUNNING);
     running_add(core, component);
-    struct pleat_effect *note = emit(core, PLEAT_NOTE_SIZE, component, job->run);
+    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, job->run);
     if (note)
         note->u.run.processors = note->u.run.processes = job->processors;
     resize_to_limits(core, component);

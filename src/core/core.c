@@ -37,8 +37,6 @@ int64_t pleat_parameter_default(uint32_t parameter)
 
 struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t component, uint64_t id)
 {
-    if (kind >= PLEAT_NOTE_STATE && !(core->notes >> (kind - PLEAT_NOTE_STATE) & 1))
-        return NULL;
     struct pleat_effects *out = core->out;
     if (pleat_array_reserve(out, 1)) {
         core->failed = 1;
@@ -121,6 +119,9 @@ static int set_policy(struct pleat_core *core, const struct pleat_policy *policy
     free(core->states[policy->question]);
     core->states[policy->question] = state;
     core->policies[policy->question] = policy;
+    core->pass.states[policy->question] = state;
+    core->pass.policies[policy->question] = policy;
+    core->plan.memo.pass = 0;
     core->observed = false;
     unsigned needs = 0;
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
@@ -146,6 +147,8 @@ int pleat_core_create(struct pleat_core **out)
     core->notes = UINT64_MAX;
     core->wake = PLEAT_HEAP_NONE;
     core->next_id = 1;
+    core->pass.view = &core->view;
+    core->pass.plan = &core->plan;
     for (uint32_t p = 0; p < PLEAT_PARAM_COUNT; p++)
         core->parameters[p] = parameters[p].value;
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
@@ -288,32 +291,15 @@ static int on_sizes(struct pleat_core *core, const struct pleat_event *event,
 
 /* ---- the two calls ---- */
 
-static bool needs_component(unsigned kind)
-{
-    switch (kind) {
-    case PLEAT_EV_LIMITS:
-    case PLEAT_EV_CANCEL:
-    case PLEAT_EV_DEMAND:
-    case PLEAT_EV_DEADLINE:
-    case PLEAT_EV_RESERVE:
-    case PLEAT_EV_FORGET:
-    case PLEAT_EV_PROMISE:
-    case PLEAT_EV_STARTED:
-    case PLEAT_EV_START_FAILED:
-    case PLEAT_EV_EXITED:
-    case PLEAT_EV_ANSWER:
-    case PLEAT_EV_APPLIED:
-    case PLEAT_EV_VACATED:
-    case PLEAT_EV_RESIZE_FAILED:
-    case PLEAT_EV_WITHDRAWN:
-    case PLEAT_EV_START:
-    case PLEAT_EV_RESIZE:
-    case PLEAT_EV_TRIED:
-        return true;
-    default:
-        return false;
-    }
-}
+/* Events about a component that must exist. */
+static const bool needs_component[] = {
+    [PLEAT_EV_LIMITS] = true,        [PLEAT_EV_CANCEL] = true,       [PLEAT_EV_DEMAND] = true,
+    [PLEAT_EV_DEADLINE] = true,      [PLEAT_EV_RESERVE] = true,      [PLEAT_EV_FORGET] = true,
+    [PLEAT_EV_STARTED] = true,       [PLEAT_EV_START_FAILED] = true, [PLEAT_EV_EXITED] = true,
+    [PLEAT_EV_ANSWER] = true,        [PLEAT_EV_APPLIED] = true,      [PLEAT_EV_VACATED] = true,
+    [PLEAT_EV_RESIZE_FAILED] = true, [PLEAT_EV_WITHDRAWN] = true,    [PLEAT_EV_START] = true,
+    [PLEAT_EV_RESIZE] = true,        [PLEAT_EV_TRIED] = true,        [PLEAT_EV_PROMISE] = true,
+};
 
 static int dispatch(struct pleat_core *core, const struct pleat_event *event,
                     struct pleat_error *err)
@@ -396,7 +382,8 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
 {
     if (event->time_us > core->view.now_us)
         core->view.now_us = event->time_us;
-    if (event->component >= core->components.count && needs_component(event->kind))
+    if (event->component >= core->components.count && event->kind < sizeof(needs_component) &&
+        needs_component[event->kind])
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "no component %u", event->component);
     core->out = effects;
     core->failed = 0;
@@ -414,32 +401,48 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
 
 bool pleat_core_wants_pass(const struct pleat_core *core)
 {
-    return core->wants_pass;
+    return core->wants_pass && (core->view.queue_count > 0 || core->malleable > 0);
 }
 
-/* A record at the end of the decisions, all bytes set since decisions are compared byte by byte;
- * NULL when out of memory. In place, because it is made at every pass. */
-static struct pleat_event *add_record(const struct pleat_core *core, uint16_t kind,
-                                      struct pleat_events *decisions)
+/* Applies one of the pass's own records, all bytes set since decisions are compared byte by byte.
+ * Made where it stays, because one is made at every pass. */
+static int own_record(struct pleat_core *core, uint16_t kind, int64_t at_us,
+                      struct pleat_events *decisions, struct pleat_effects *effects,
+                      struct pleat_error *err)
 {
-    if (pleat_array_reserve(decisions, 1))
-        return NULL;
-    struct pleat_event *event = &decisions->items[decisions->count++];
+    struct pleat_event unlogged, *event = &unlogged;
+    if (decisions) {
+        if (pleat_array_reserve(decisions, 1))
+            return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        event = &decisions->items[decisions->count++];
+    }
     memset(event, 0, sizeof(*event));
     event->time_us = now_of(core);
     event->kind = kind;
     event->component = PLEAT_NONE;
-    return event;
+    event->u.at.at_us = at_us;
+    int rc = pleat_core_apply(core, event, effects, err);
+    return rc < 0 ? rc : 0;
 }
 
-/* Applies the last of the decisions; takes it off where that fails. */
-static int apply_last(struct pleat_core *core, struct pleat_events *decisions,
+static int apply_plan(struct pleat_core *core, struct pleat_events *decisions,
                       struct pleat_effects *effects, struct pleat_error *err)
 {
-    int rc = pleat_core_apply(core, &decisions->items[decisions->count - 1], effects, err);
-    if (rc < 0)
-        decisions->count--;
-    return rc < 0 ? rc : 0;
+    const struct pleat_events *plan = &core->plan.decisions;
+    if (decisions && plan->count && pleat_array_reserve(decisions, plan->count))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < plan->count; i++) {
+        int rc = pleat_core_apply(core, &plan->items[i], effects, err);
+        if (rc < 0) {
+            if (err && rc != PLEAT_E_NOMEM)
+                pleat_error_prefix(err, "a decision of %s was refused",
+                                   core->policies[PLEAT_APPROACH]->name);
+            return rc;
+        }
+        if (decisions)
+            decisions->items[decisions->count++] = plan->items[i];
+    }
+    return 0;
 }
 
 int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events *decisions,
@@ -447,39 +450,28 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
 {
     if (now_us > core->view.now_us)
         core->view.now_us = now_us;
-    if (!add_record(core, PLEAT_EV_PASS, decisions))
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    int rc = apply_last(core, decisions, effects, err);
+    core->wants_pass = false;
+    int rc = decisions || core->observed
+                 ? own_record(core, PLEAT_EV_PASS, 0, decisions, effects, err)
+                 : 0;
     if (rc)
         return rc;
     if (pleat_plan_begin(&core->plan, &core->view))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    struct pleat_pass context = {.view = &core->view, .plan = &core->plan};
-    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
-        context.policies[q] = core->policies[q];
-        context.states[q] = core->states[q];
-    }
-    core->policies[PLEAT_APPROACH]->decide(&context);
+    core->pass.shadow = NULL;
+    core->pass.profiles = NULL;
+    core->policies[PLEAT_APPROACH]->decide(&core->pass);
     if (core->plan.failed)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < core->plan.decisions.count; i++) {
-        if (pleat_array_push(decisions, core->plan.decisions.items[i]))
-            return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-        rc = apply_last(core, decisions, effects, err);
-        if (rc) {
-            if (err && rc != PLEAT_E_NOMEM)
-                pleat_error_prefix(err, "a decision of %s was refused",
-                                   core->policies[PLEAT_APPROACH]->name);
-            return rc;
-        }
-    }
-    if (core->plan.wake_us == PLEAT_NEVER)
-        return 0;
-    struct pleat_event *wake = add_record(core, PLEAT_EV_WAKE, decisions);
-    if (!wake)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    wake->u.at.at_us = core->plan.wake_us;
-    return apply_last(core, decisions, effects, err);
+    rc = apply_plan(core, decisions, effects, err);
+    return rc || core->plan.wake_us == PLEAT_NEVER
+               ? rc
+               : own_record(core, PLEAT_EV_WAKE, core->plan.wake_us, decisions, effects, err);
+}
+
+size_t pleat_core_decided(const struct pleat_core *core)
+{
+    return core->plan.decisions.count + (core->plan.wake_us != PLEAT_NEVER);
 }
 
 int64_t pleat_core_next_deadline(const struct pleat_core *core)

@@ -34,14 +34,18 @@ void pleat_core_destroy(struct pleat_core *core);
 int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
                      struct pleat_effects *effects, struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Would a pass find something new? */
+/* Would a pass find something new? Not while nobody waits and nobody who runs can be resized. */
 bool pleat_core_wants_pass(const struct pleat_core *core);
 
 /* Asks the policies, checks their plan against the core's invariants, applies it. Appended to
- * *decisions: a PASS record and the decisions, in the order applied. PLEAT_E_STATE: a policy's
- * plan broke an invariant (err names it); what was decided before that stands. */
+ * *decisions (NULL: nobody keeps a log): a PASS record and the decisions, in the order applied.
+ * PLEAT_E_STATE: a policy's plan broke an invariant (err names it); what was decided before that
+ * stands. */
 int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events *decisions,
                     struct pleat_effects *effects, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* How many decisions the last pass took. */
+size_t pleat_core_decided(const struct pleat_core *core);
 
 /* When TIME must be applied next; PLEAT_NEVER. */
 int64_t pleat_core_next_deadline(const struct pleat_core *core);

@@ -37,7 +37,9 @@ struct pleat_core {
     uint32_t wake; /* handle of the policies' wake-up */
     uint64_t next_id;
     bool wants_pass;
+    uint32_t malleable; /* running malleable components, at all sites */
     struct pleat_plan plan;
+    struct pleat_pass pass; /* what policies get; made once */
     const struct pleat_policy *policies[PLEAT_QUESTION_COUNT];
     void *states[PLEAT_QUESTION_COUNT];
     bool observed; /* some policy in force observes */
@@ -49,6 +51,12 @@ struct pleat_core {
 
 /* ---- core.c ---- */
 struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t component, uint64_t id);
+/* A note, if such ones are wanted; NULL: not, or out of memory. */
+static inline struct pleat_effect *emit_note(struct pleat_core *core, enum pleat_effect_kind kind,
+                                             uint32_t component, uint64_t id)
+{
+    return core->notes & pleat_note_bit(kind) ? emit(core, (uint16_t)kind, component, id) : NULL;
+}
 void arm(struct pleat_core *core, uint32_t *handle, enum deadline_kind kind, uint32_t index,
          int64_t at_us);
 void disarm(struct pleat_core *core, uint32_t *handle);
@@ -85,7 +93,11 @@ uint32_t claim_request(struct pleat_core *core, uint32_t component, uint32_t sit
 uint32_t claim_find(const struct pleat_core *core, const struct pleat_event *event);
 /* Emits one effect (or note) about a claim. */
 void claim_effect(struct pleat_core *core, uint32_t claim, uint16_t kind);
-void claim_note(struct pleat_core *core, uint32_t claim);
+static inline void claim_note(struct pleat_core *core, uint32_t claim)
+{
+    if (core->notes & pleat_note_bit(PLEAT_NOTE_CLAIM))
+        claim_effect(core, claim, PLEAT_NOTE_CLAIM);
+}
 void claim_link(struct pleat_core *core, uint32_t claim);
 void claim_unlink(struct pleat_core *core, uint32_t claim);
 /* Starts giving back a claim that is not linked. */

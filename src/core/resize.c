@@ -23,6 +23,8 @@ static uint32_t resize_new(struct pleat_core *core)
 void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
                    enum pleat_outcome outcome)
 {
+    if (kind >= PLEAT_NOTE_STATE && !(core->notes & pleat_note_bit((enum pleat_effect_kind)kind)))
+        return;
     const struct pleat_resize *resize = resize_at(core, index);
     struct pleat_effect *effect = emit(core, kind, resize->component, resize->id);
     if (!effect)
@@ -359,7 +361,7 @@ static void sized(struct pleat_core *core, uint32_t component, int32_t processor
                        now_of(core) + (left > 0 ? left * job->processors / processors : 0));
     }
     job->processors = job->processes = processors;
-    struct pleat_effect *note = emit(core, PLEAT_NOTE_SIZE, component, job->run);
+    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, job->run);
     if (note)
         note->u.run.processors = note->u.run.processes = processors;
 }

@@ -249,6 +249,7 @@ void running_add(struct pleat_core *core, uint32_t component)
         *first = component;
     *last = component;
     site->malleable_count += malleable;
+    core->malleable += malleable;
     tally_in(core, component);
     if (core->keeps_ends)
         ends_add(core, component);
@@ -264,6 +265,7 @@ void running_remove(struct pleat_core *core, uint32_t component)
     if (job->kind == PLEAT_MALLEABLE) {
         unlink_from(core, component, &site->malleable_first, &site->malleable_last);
         site->malleable_count--;
+        core->malleable--;
     } else {
         unlink_from(core, component, &site->rigid_first, &site->rigid_last);
     }

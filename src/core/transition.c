@@ -28,7 +28,7 @@ void set_state(struct pleat_core *core, uint32_t component, enum pleat_state to)
     enum pleat_state from = (enum pleat_state)job->state;
     assert(pleat_transition_allowed(from, to));
     job->state = (uint8_t)to;
-    struct pleat_effect *note = emit(core, PLEAT_NOTE_STATE, component, job->job);
+    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_STATE, component, job->job);
     if (note) {
         note->u.state.from = from;
         note->u.state.to = to;

@@ -63,8 +63,9 @@ enum { PLEAT_EV_FIRST_DECISION = PLEAT_EV_PASS };
 
 /* flags of SUBMIT */
 enum {
-    PLEAT_COMPONENT_ASKS = 1, /* decides itself what it accepts: is offered, and answers */
-    PLEAT_COMPONENT_EMPTY = 2 /* can run on 0 processors (its minimum may be 0 while it runs) */
+    PLEAT_COMPONENT_ASKS = 1,  /* decides itself what it accepts: is offered, and answers */
+    PLEAT_COMPONENT_EMPTY = 2, /* can run on 0 processors (its minimum may be 0 while it runs) */
+    PLEAT_COMPONENT_FORGET = 4 /* nobody asks for it once it has ended: as if FORGET came then */
 };
 /* flags of SITE, when it joins */
 enum {

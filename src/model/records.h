@@ -24,7 +24,7 @@ struct pleat_component {
     uint8_t state;
     uint8_t kind; /* enum pleat_job_kind */
     uint8_t sizes_kind;
-    uint8_t aside;      /* QUEUED: among the reservations, not in the queue */
+    uint8_t aside;      /* QUEUED: among the reservations, not in the queue. Ended: forgotten */
     int32_t processors; /* of its partition, applied; 0 before it runs */
     int32_t cap;        /* not grown beyond this (a user's shrink holds it there); PLEAT_SIZE_MAX */
     uint32_t site;      /* where it runs, or where room is being made for it; PLEAT_NONE */
