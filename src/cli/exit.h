@@ -5,7 +5,7 @@
 enum pleat_exit {
     PLEAT_EXIT_OK = 0,
     PLEAT_EXIT_FAILED = 1,    /* refused by the daemon, or it did not work */
-    PLEAT_EXIT_USAGE = 2,     /* the command line (or a mix file) is wrong; nothing was done */
+    PLEAT_EXIT_USAGE = 2,     /* the command line (or a file of input) is wrong; nothing was done */
     PLEAT_EXIT_NO_DAEMON = 3, /* no daemon could be reached or started, or the connection broke */
     PLEAT_EXIT_NO_JOB = 4,    /* there is no such job */
 

@@ -77,21 +77,19 @@ static int convert_share(const struct pleat_sim_experiment *experiment, uint64_t
     return pleat_workload_convert(workload, &conversion, converted, err);
 }
 
-/* The jobs chosen for a share are among those chosen for a larger one: so both are made moldable
- * first, then the malleable ones among them malleable. */
+/* The jobs chosen for a share are among those chosen for a larger one: of both shares together,
+ * those that are not malleable by then become moldable. */
 static int convert(const struct pleat_sim_experiment *experiment, uint64_t seed,
                    struct pleat_workload *workload, size_t *malleable, size_t *moldable,
                    struct pleat_error *err)
 {
     const struct pleat_sim_request *request = experiment->request;
     double both = request->malleable + request->moldable;
-    size_t all = 0;
-    int rc = convert_share(experiment, seed, request->moldable > 0 ? fmin(both, 1) : 0,
-                           PLEAT_MOLDABLE, workload, &all, err);
-    if (!rc)
-        rc = convert_share(experiment, seed, request->malleable, PLEAT_MALLEABLE, workload,
+    int rc = convert_share(experiment, seed, request->malleable, PLEAT_MALLEABLE, workload,
                            malleable, err);
-    *moldable = all > *malleable ? all - *malleable : 0;
+    if (!rc)
+        rc = convert_share(experiment, seed, request->moldable > 0 ? fmin(both, 1) : 0,
+                           PLEAT_MOLDABLE, workload, moldable, err);
     return rc;
 }
 

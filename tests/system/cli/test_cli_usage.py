@@ -7,7 +7,7 @@ import re
 import pytest
 
 COMMANDS = ("run submit mix ps show wait cancel grow shrink limits log events chart sites policies "
-            "info stop workload help version").split()
+            "info stop sim workload help version").split()
 
 
 @pytest.mark.parametrize("args, words", [

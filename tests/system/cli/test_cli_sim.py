@@ -1,0 +1,528 @@
+"""pleat sim: what it prints and writes, that it is right on small logs and on the known ones, that
+threads change nothing, and that it leaves nothing half-written."""
+
+import csv
+import json
+import os
+import pathlib
+import re
+import signal
+import sqlite3
+import statistics
+import struct
+import subprocess
+import time
+import xml.etree.ElementTree
+
+import pytest
+
+from conftest import on_terminal
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DATA = pathlib.Path(os.environ.get("PLEAT_DATA", ROOT.parent / "shared" / "data"))
+
+# number, submit, run time, processors, estimate (-1: none)
+SMALL = [(1, 0, 10, 4, -1), (2, 1, 5, 2, -1), (3, 2, 3, 4, -1), (4, 3, 4, 2, -1)]
+TOO_LARGE = (5, 4, 7, 9, -1)
+
+
+def swf(jobs, machine=4):
+    lines = [f"; MaxProcs: {machine}"]
+    for number, submit, run, size, estimate in jobs:
+        lines.append(f"{number} {submit} -1 {run} {size} -1 -1 {size} {estimate} -1 1 1 1 1 1 1 -1 -1")
+    return "\n".join(lines) + "\n"
+
+
+def random_jobs(count, seed=7, machine=32):
+    jobs, at, state = [], 0, seed
+    for number in range(1, count + 1):
+        values = []
+        for _ in range(3):
+            state = (state * 6364136223846793005 + 1442695040888963407) % 2 ** 64
+            values.append(state >> 33)
+        at += values[0] % 60
+        jobs.append((number, at, 1 + values[1] % 400, 1 + values[2] % machine, -1))
+    return jobs
+
+
+@pytest.fixture
+def log(cli):
+    def write(jobs, machine=4, name="log.swf"):
+        path = os.path.join(cli.path, name)
+        pathlib.Path(path).write_text(swf(jobs, machine))
+        return path
+    return write
+
+
+def sim(cli, *args):
+    done = cli("sim", *args, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def rows(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+# ---- what comes out is right ----
+
+@pytest.mark.parametrize("policies, starts", [
+    (["--queue", "fcfs"], {1: 0, 2: 10, 3: 15, 4: 18}),
+    (["--queue", "easy"], {1: 0, 2: 10, 3: 15, 4: 10}),
+    (["--queue", "sjf"], {1: 0, 3: 10, 4: 13, 2: 13}),
+    (["--order", "sjf", "--queue", "fcfs"], {1: 0, 3: 10, 4: 13, 2: 13}),
+    (["--queue", "ljf"], {1: 0, 2: 10, 4: 10, 3: 15}),
+])
+def test_schedules_by_hand(cli, log, policies, starts):
+    out = os.path.join(cli.path, "out")
+    text = sim(cli, "--workload", log(SMALL), *policies, "--csv", out)
+    found = rows(os.path.join(out, "jobs.csv"))
+    assert {int(row["job"]): float(row["start_s"]) for row in found} == starts
+    submits, runs = {j[0]: j[1] for j in SMALL}, {j[0]: j[2] for j in SMALL}
+    waits = [starts[job] - submits[job] for job in starts]
+    run = text["runs"][0]
+    assert run["wait_s"]["mean"] == statistics.mean(waits)
+    assert run["wait_s"]["median"] == statistics.median(waits)
+    assert run["wait_s"]["most"] == max(waits) and run["wait_s"]["count"] == 4
+    assert run["response_s"]["mean"] == statistics.mean(
+        starts[job] + runs[job] - submits[job] for job in starts)
+    assert run["bounded_slowdown"]["mean"] == pytest.approx(statistics.mean(
+        max(1, (starts[job] - submits[job] + runs[job]) / max(runs[job], 10)) for job in starts))
+    end = max(starts[job] + runs[job] for job in starts)
+    assert run["makespan_s"] == end
+    assert run["utilization"] == pytest.approx((40 + 10 + 12 + 8) / (4 * end))
+
+
+def test_known_waits(cli):
+    model, recorded = DATA / "lublin_256.swf", DATA / "NASA-iPSC-1993-3.1-cln.swf"
+    if not model.exists() or not recorded.exists():
+        pytest.skip(f"the logs are not in {DATA}")
+    for path, processors, fcfs, easy in ((model, 256, 2388443.7601, 97155.9945),
+                                         (recorded, 128, 8.081313, 4.066645)):
+        runs = sim(cli, "--workload", str(path), "--site", f"m:{processors}",
+                   "--queue", "fcfs,easy")["runs"]
+        assert [run["policies"]["queue"] for run in runs] == ["fcfs", "easy"]
+        assert runs[0]["wait_s"]["mean"] == pytest.approx(fcfs, abs=5e-7 if fcfs < 10 else 5e-5)
+        assert runs[1]["wait_s"]["mean"] == pytest.approx(easy, abs=5e-7 if easy < 10 else 5e-5)
+
+
+def test_malleable_jobs_fill_the_machine(cli, log):
+    path, out = log(random_jobs(150), 32), os.path.join(cli.path, "out")
+    rigid = sim(cli, "--workload", path)["runs"][0]
+    run = sim(cli, "--workload", path, "--malleable", "100", "--app",
+              "amdahl:0.02 adapt=5s resize=1s", "--csv", out)["runs"][0]
+    assert run["malleable"] == 150 and run["jobs"]["done"] == 150
+    assert run["wait_s"]["mean"] < rigid["wait_s"]["mean"]
+    resizes = rows(os.path.join(out, "resizes.csv"))
+    grown = [row for row in resizes if int(row["to"]) > int(row["from"])]
+    assert len(grown) == run["grows"] > 0 and len(resizes) - len(grown) == run["shrinks"] > 0
+    assert sum(float(row["stood_s"]) for row in resizes) == pytest.approx(run["resize_s"])
+    jobs = rows(os.path.join(out, "jobs.csv"))
+    assert sum(int(row["grown"]) for row in jobs) == run["grows"]
+    assert sum(int(row["shrunk"]) for row in jobs) == run["shrinks"]
+    spans = {row["job"]: (float(row["start_s"]), float(row["end_s"])) for row in jobs}
+    for row in resizes:
+        start, end = spans[row["job"]]
+        assert start <= float(row["decided_s"]) <= float(row["time_s"]) <= end
+        assert row["site"] == "machine" and row["mandatory"] in "01" and int(row["offered"]) > 0
+
+
+def test_shares(cli, log):
+    path = log(random_jobs(300), 32)
+    run = sim(cli, "--workload", path, "--malleable", "30", "--moldable", "50")["runs"][0]
+    assert 50 < run["malleable"] < 130 and 100 < run["moldable"] < 200
+    only = sim(cli, "--workload", path, "--malleable", "30")["runs"][0]
+    assert only["malleable"] == run["malleable"] and only["moldable"] == 0
+
+
+def test_options_of_the_workload(cli, log):
+    path = log([(1, 0, 100, 4, 50), (2, 10, 0, 1, 5), (3, 50, 20, 4, 30)])
+    text = sim(cli, "--workload", path)
+    assert text["workload"]["left_out"]["no_run_time"] == 1 and text["workload"]["jobs"] == 2
+    assert text["workload"]["longer_than_estimate"] == 1
+    assert text["runs"][0]["makespan_s"] == 120
+    kept = sim(cli, "--workload", path, "--zero-run-times", "keep")
+    assert kept["workload"]["jobs"] == 3 and kept["runs"][0]["jobs"]["done"] == 3
+    killed = sim(cli, "--workload", path, "--kill-at-estimate")["runs"][0]
+    assert killed["jobs"]["killed"] == 1 and killed["makespan_s"] == 70
+    assert sim(cli, "--workload", path, "--jobs", "1")["runs"][0]["makespan_s"] == 100
+    assert sim(cli, "--workload", path, "--load", "0.1")["runs"][0]["makespan_s"] == 520
+
+
+def test_standard_input(cli):
+    done = cli("sim", "--workload", "-", "--json", input=swf(SMALL))
+    assert json.loads(done.stdout)["runs"][0]["jobs"]["done"] == 4
+
+
+# ---- how it is told ----
+
+def test_summary(cli, log):
+    done = cli("sim", "--workload", log(SMALL + [TOO_LARGE]))
+    assert (done.returncode, done.stderr) == (0, "")
+    for words in ("5 jobs", "machine with 4 processors (as the workload's header says)",
+                  "queue fcfs", "4 done, 1 skipped (larger than every site)", "MEDIAN", "95 %",
+                  "bounded slowdown", "makespan", "utilization  79.5 %", "0 grown, 0 shrunk",
+                  "jobs/s"):
+        assert words in done.stdout, words
+    assert "\033" not in done.stdout
+    wait = next(line for line in done.stdout.splitlines() if line.startswith("wait "))
+    assert wait.split()[1:] == "9.2 s 11.0 s 14.7 s 15.0 s".split()
+
+
+def test_skipped(cli, log):
+    out = os.path.join(cli.path, "out")
+    done = cli("sim", "--workload", log(SMALL + [TOO_LARGE]), "--json", "--csv", out)
+    assert done.stderr == "pleat: 1 jobs are larger than every site: skipped\n"
+    assert json.loads(done.stdout)["runs"][0]["jobs"] == {
+        "done": 4, "skipped": 1, "rejected": 0, "failed": 0, "killed": 0, "left": 0}
+    assert len(rows(os.path.join(out, "jobs.csv"))) == 4
+    assert rows(os.path.join(out, "skipped.csv")) == [
+        {"job": "5", "submit_s": "4", "minimum": "9", "processors": "9", "fate": "skipped"}]
+
+
+def test_json_has_the_documented_names(cli, log):
+    text = sim(cli, "--workload", log(SMALL), "--queue", "fcfs,easy", "--seeds", "2")
+    documented = (ROOT / "docs" / "commands.md").read_text().split("## sim", 1)[1].split("\n## ")[0]
+
+    def names(value):
+        if isinstance(value, dict):
+            for name, inside in value.items():
+                yield name
+                yield from names(inside)
+        elif isinstance(value, list):
+            for inside in value:
+                yield from names(inside)
+
+    questions = set(text["runs"][0]["policies"])
+    for name in set(names(text)) - questions:
+        assert f"`{name}`" in documented, name
+    assert len(text["runs"]) == 4 and len(text["comparison"]) == 2
+    assert set(text["comparison"][0]["wait_mean_s"]) == {"mean", "half_width"}
+
+
+def test_csv(cli, log):
+    out = os.path.join(cli.path, "some", "where")
+    text = sim(cli, "--workload", log(SMALL), "--site", 'a,"b:4', "--csv", out)
+    assert sorted(os.listdir(out)) == ["jobs.csv", "resizes.csv", "skipped.csv", "summary.json"]
+    lines = pathlib.Path(out, "jobs.csv").read_text().splitlines()
+    assert lines[0] == ("job,submit_s,start_s,end_s,processors,site,wait_s,response_s,slowdown,"
+                        "average_processors,grown,shrunk,restarts,fate,kind,user")
+    assert lines[2] == '2,1,10,15,2,"a,""b",9,14,1.4,2,0,0,0,done,rigid,1'
+    assert rows(os.path.join(out, "jobs.csv"))[0]["site"] == 'a,"b'
+    assert pathlib.Path(out, "resizes.csv").read_text() == (
+        "job,time_s,decided_s,from,to,offered,mandatory,stood_s,site\n")
+    summary = json.loads(pathlib.Path(out, "summary.json").read_text())
+    del text["runs"][0]["elapsed_s"]
+    assert summary == text
+
+
+def test_comparison(cli, log):
+    path = log(random_jobs(100), 32)
+    done = cli("sim", "--workload", path, "--queue", "fcfs,easy,sjf", "--malleability", "egs",
+               "--malleability", "none", "--malleable", "50")
+    assert done.returncode == 0 and done.stderr == ""
+    table = done.stdout.split("\n\n")[1].splitlines()
+    assert table[0].split()[:2] == ["POLICIES", "WAIT"]
+    assert [" ".join(line.split()[:2]) for line in table[1:]] == [
+        "fcfs egs", "fcfs none", "easy egs", "easy none", "sjf egs", "sjf none"]
+    single = sim(cli, "--workload", path, "--queue", "easy", "--malleability", "none",
+                 "--malleable", "50")
+    together = sim(cli, "--workload", path, "--queue", "fcfs,easy,sjf", "--malleability",
+                   "egs,none", "--malleable", "50")
+    for run in single["runs"] + together["runs"]:
+        del run["elapsed_s"]
+    assert together["runs"][3] == single["runs"][0]
+    assert together["comparison"][4]["label"] == "sjf egs"
+    assert together["comparison"][4]["policies"]["order"] == "sjf"
+
+
+def test_a_narrow_terminal_gets_several_tables(cli, log):
+    path = log(random_jobs(50), 32)
+    text, code = on_terminal(cli, "sim", "--workload", path, "--queue", "fcfs,easy", size=(24, 60))
+    assert code == 0
+    tables = text.split("POLICIES")[1:]
+    assert len(tables) > 1
+    assert max(len(re.sub(r"\033\[[0-9;]*m", "", line)) for table in tables
+               for line in table.splitlines()[1:3]) <= 60
+
+
+def test_seeds(cli, log):
+    path = log(random_jobs(120), 32)
+    options = ("--workload", path, "--malleable", "50", "--seeds", "5", "--seed", "11")
+    text = sim(cli, *options)
+    assert [run["seed"] for run in text["runs"]] == [11, 12, 13, 14, 15]
+    means = [run["wait_s"]["mean"] for run in text["runs"]]
+    assert len(set(means)) > 1
+    found = text["comparison"][0]["wait_mean_s"]
+    assert found["mean"] == pytest.approx(statistics.mean(means))
+    assert found["half_width"] == pytest.approx(  # Student's t for 4 degrees of freedom
+        2.7764451 * statistics.stdev(means) / 5 ** 0.5, rel=1e-6)
+    assert " ± " in cli("sim", *options).stdout
+    assert " +- " in cli("sim", *options, env={"LC_ALL": "C"}).stdout
+    alone = sim(cli, "--workload", path, "--malleable", "50", "--seed", "13")["runs"][0]
+    del alone["elapsed_s"], text["runs"][2]["elapsed_s"]
+    assert alone == text["runs"][2]
+
+
+def test_threads_change_nothing(cli, log):
+    path, written = log(random_jobs(200), 32), []
+    for threads in ("1", "4"):
+        out = os.path.join(cli.path, "threads-" + threads)
+        assert cli("sim", "--workload", path, "--queue", "fcfs,easy", "--malleable", "40",
+                   "--moldable", "30", "--seeds", "3", "--threads", threads,
+                   "--csv", out).returncode == 0
+        files = {str(file.relative_to(out)): file.read_bytes()
+                 for file in pathlib.Path(out).rglob("*") if file.is_file()}
+        written.append(files)
+    assert written[0] == written[1]
+    assert sorted(written[0])[0] == "queue-easy/seed-1/jobs.csv" and len(written[0]) == 19
+
+
+# ---- drawings ----
+
+def panels(path):
+    root = xml.etree.ElementTree.parse(path).getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    return "".join(root.itertext()), root
+
+
+def test_chart(cli, log):
+    path, out = log(random_jobs(80), 32), os.path.join(cli.path, "chart.svg")
+    done = cli("sim", "--workload", path, "--malleable", "100", "--chart", out)
+    assert (done.returncode, done.stderr) == (0, "") and f"The chart: {out}\n" in done.stdout
+    text, root = panels(out)
+    for title in ("Who held which processors when", "Processors in use", "Jobs that wait",
+                  "Wait of the jobs", "Response time of the jobs", "Bounded slowdown of the jobs"):
+        assert title in text, title
+    assert sum(element.get("class") == "run" for element in root.iter()) >= 80
+    assert cli("sim", "--workload", path, "--queue", "fcfs,easy,sjf", "--chart", out).returncode == 0
+    text, _ = panels(out)
+    assert "easy" in text and "sjf" in text and "Who held" not in text
+    assert os.listdir(cli.path).count("chart.svg") == 1 and len(os.listdir(cli.path)) == 2
+
+
+def test_a_chart_of_too_many_jobs_says_so(cli, log):
+    path, out = log(random_jobs(700), 32), os.path.join(cli.path, "chart.svg")
+    done = cli("sim", "--workload", path, "--chart", out)
+    assert done.returncode == 0 and "700 jobs are too many" in done.stdout
+    assert "Who held" not in panels(out)[0]
+    done = cli("sim", "--workload", path, "--chart", out, "--first", "30")
+    assert "too many" not in done.stdout and "Who held" in panels(out)[0]
+    done = cli("sim", "--workload", path, "--chart", out, "--from", "100", "--to", "2000")
+    assert "too many" not in done.stdout and "Who held" in panels(out)[0]
+
+
+def test_rows_of_the_drawing_hold_one_job_at_a_time(cli, log):
+    path, out = log(random_jobs(120), 32), os.path.join(cli.path, "chart.svg")
+    assert cli("sim", "--workload", path, "--malleable", "100", "--chart", out).returncode == 0
+    boxes = []
+    for element in panels(out)[1].iter():
+        if element.get("class") == "run":
+            x, y, width, height = (float(element.get(name)) for name in ("x", "y", "width", "height"))
+            boxes.append((x, x + width, y, y + height))
+    boxes.sort()
+    for i, a in enumerate(boxes):
+        for b in boxes[i + 1:]:
+            if b[0] >= a[1] - 0.5:
+                break
+            overlap = min(a[1], b[1]) - b[0]
+            assert overlap < 0.5 or b[2] >= a[3] - 0.1 or a[2] >= b[3] - 0.1, (a, b)
+
+
+# ---- sites from a file ----
+
+def test_platform(cli, log):
+    pathlib.Path(cli.path, "load.txt").write_text("# local users\n0 2\n\n1000000 0\n")
+    platform = pathlib.Path(cli.path, "sites.conf")
+    platform.write_text('site fast {\n  nodes = 2\n  slots = 2\n  speed = 2\n}\n')
+    path = log([(1, 0, 10, 4, -1), (2, 0, 10, 4, -1)])
+    text = sim(cli, "--workload", path, "--platform", str(platform))
+    assert text["sites"] == [{"name": "fast", "processors": 4, "speed": 2.0}]
+    assert text["runs"][0]["makespan_s"] == 10
+    platform.write_text('site slow {\n  nodes = 4\n  claim-delay = "1500 ms"\n'
+                        '  start-delay = 2\n}\n')
+    assert sim(cli, "--workload", path, "--jobs", "1", "--platform",
+               str(platform))["runs"][0]["wait_s"]["mean"] == 3.5
+    platform.write_text('site shared {\n  nodes = 6\n  background-trace = "load.txt"\n}\n')
+    run = sim(cli, "--workload", path, "--platform", str(platform))["runs"][0]
+    assert run["makespan_s"] == 20 and run["utilization"] == pytest.approx(1)
+    assert run["background_processor_s"] == pytest.approx(40)
+    two = sim(cli, "--workload", path, "--site", "other:4", "--platform", str(platform))
+    assert [site["name"] for site in two["sites"]] == ["other", "shared"]
+    assert two["runs"][0]["makespan_s"] == 10
+
+
+@pytest.mark.parametrize("text, words", [
+    ("site a { nodes = 0 }", ":1: nodes = 0: must be from 1"),
+    ("site a {\n  speed = fast }", ":2: invalid floating point"),
+    ('site a {\n\n  claim-delay = "5 weeks"\n}', ":3: claim-delay = '5 weeks' is not a delay"),
+    ("site a {\n failures = often\n}", ":2: failures = often: must be none, node, start or claim"),
+    ("site a { failures = start }", "need failure-probability"),
+    ("site a { failures = node }", "need time-between-failures"),
+    ('site a { leaves = "1 h" joins = "2 h" }', "leaves before it joins"),
+    ("site a { background-gap = 5 }", "belong together"),
+    ("# a comment\nsight a {}", ":2: no such option 'sight'"),
+    ("site a {} site a {}", "duplicate title 'a'"),
+    ("site a {\nnodes = 4", ":1: the section that begins here does not end"),
+    ("site m {}", "site m is there already"),
+    ("site a { background-trace = none.txt }", "none.txt: cannot be read"),
+    ("site a { background-trace = bad.txt }", "bad.txt:2: not 'SECONDS PROCESSORS'"),
+    ("site a { background-trace = back.txt }", "back.txt:2: earlier than the line before"),
+    ("", "there is no site in it"),
+])
+def test_wrong_platforms(cli, log, text, words):
+    pathlib.Path(cli.path, "bad.txt").write_text("0 1\n5 many\n")
+    pathlib.Path(cli.path, "back.txt").write_text("10 1\n5 2\n")
+    platform = pathlib.Path(cli.path, "sites.conf")
+    platform.write_text(text + "\n")
+    done = cli("sim", "--workload", log(SMALL), "--site", "m:4", "--platform", str(platform))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+# ---- mistakes ----
+
+@pytest.mark.parametrize("args, words", [
+    ([], "which workload? --workload FILE"),
+    (["--workload", "LOG", "--queue", "easi"], "did you mean 'easy'"),
+    (["--workload", "LOG", "--queue", "nonsense"], "there are: fcfs"),
+    (["--workload", "LOG", "--queue", "fcfs,fcfs"], "'fcfs' is there twice"),
+    (["--workload", "LOG", "--queue", ""], "there is no policy ''"),
+    (["--workload", "LOG", "--approach", "fcfs"], "--approach: there is no policy 'fcfs'"),
+    (["--workload", "LOG", "--queue", "sjf", "--order", "edf"], "not both"),
+    (["--workload", "LOG", "--site", "big"], "not NAME:PROCESSORS"),
+    (["--workload", "LOG", "--site", "big:0"], "'0' is not a whole number from 1"),
+    (["--workload", "LOG", "--site", "a:1", "--site", "a:2"], "'a' is there twice"),
+    (["--workload", "LOG", "--malleable", "101"], "--malleable: '101'"),
+    (["--workload", "LOG", "--malleable", "60", "--moldable", "50"], "more than 100 %"),
+    (["--workload", "LOG", "--app", "linear"], "--app is for --malleable"),
+    (["--workload", "LOG", "--malleable", "1", "--app", "magic"], "--app: "),
+    (["--workload", "LOG", "--malleable", "1", "--sizes", "primes"], "--sizes: "),
+    (["--workload", "LOG", "--malleable", "1", "--sizes", "1,2,3"], "a list is not possible"),
+    (["--workload", "LOG", "--estimates", "good"], "neither given nor exact"),
+    (["--workload", "LOG", "--zero-run-times", "maybe"], "neither skip nor keep"),
+    (["--workload", "LOG", "--seeds", "0"], "--seeds: '0'"),
+    (["--workload", "LOG", "--seeds", "10000", "--queue", "fcfs,easy"], "more than 10000"),
+    (["--workload", "LOG", "--load", "0"], "--load: '0'"),
+    (["--workload", "LOG", "--parameter", "claims_s=3"], "did you mean 'claim_s'"),
+    (["--workload", "LOG", "--parameter", "claim_s"], "not NAME=VALUE"),
+    (["--workload", "LOG", "--from", "3"], "--from is for --chart"),
+    (["--workload", "LOG", "--replay", "x"], "--workload has no place there"),
+    (["--workload", "LOG", "more"], "unexpected argument 'more'"),
+    (["--workload", "/no/such.swf"], "/no/such.swf"),
+    (["--workload", "LOG", "--platform", "/no/such.conf"], "/no/such.conf: cannot be read"),
+])
+def test_mistakes(cli, log, args, words):
+    path = log(SMALL)
+    done = cli("sim", *[path if arg == "LOG" else arg for arg in args])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert os.listdir(cli.path) == ["log.swf"]
+
+
+def test_wrong_logs(cli):
+    path = pathlib.Path(cli.path, "log.swf")
+    out = os.path.join(cli.path, "out")
+    path.write_text(swf(SMALL) + "7 x -1 5 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n")
+    done = cli("sim", "--workload", str(path), "--csv", out)
+    assert done.returncode == 2 and f"{path}:6: " in done.stderr and not os.path.exists(out)
+    path.write_text("; MaxProcs: 4\n")
+    done = cli("sim", "--workload", str(path))
+    assert done.returncode == 2 and "no job in it" in done.stderr
+
+
+def test_what_cannot_be_written_is_said_before_the_work(cli, log):
+    file = log(SMALL)
+    for options in (["--csv", os.path.join(file, "out")], ["--csv", "/proc/nowhere"],
+                    ["--chart", "/no/such/chart.svg"], ["--csv", file]):
+        done = cli("sim", "--workload", "/no/such.swf", *options)
+        assert done.returncode == 1 and options[1] in done.stderr, done.stderr
+    assert os.listdir(cli.path) == ["log.swf"]
+
+
+def test_ctrl_c_leaves_nothing(cli, log):
+    path, out = log(random_jobs(3000), 32), os.path.join(cli.path, "deep", "out")
+    chart = os.path.join(cli.path, "chart.svg")
+    process = cli.start("sim", "--workload", path, "--seeds", "5000", "--malleable", "50",
+                        "--csv", out, "--chart", chart, stdout=subprocess.PIPE,
+                        stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not any(pathlib.Path(out).glob("seed-*/.jobs.csv.*")):
+        assert time.monotonic() < deadline and process.poll() is None
+    process.send_signal(signal.SIGINT)
+    text, _ = process.communicate(timeout=60)
+    assert process.returncode == 130 and text == ""
+    assert os.listdir(cli.path) == ["log.swf"]
+
+
+def test_ctrl_c_keeps_what_was_there(cli, log):
+    path, out = log(random_jobs(3000), 32), os.path.join(cli.path, "out")
+    assert cli("sim", "--workload", path, "--jobs", "10", "--csv", out).returncode == 0
+    before = {file.name: file.read_bytes() for file in pathlib.Path(out).iterdir()}
+    process = cli.start("sim", "--workload", path, "--seeds", "5000", "--malleable", "50",
+                        "--csv", out, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not any(pathlib.Path(out).glob("seed-*/.jobs.csv.*")):
+        assert time.monotonic() < deadline and process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert {file.name: file.read_bytes() for file in pathlib.Path(out).iterdir()} == before
+
+
+# ---- replay ----
+
+@pytest.fixture
+def real(cli):
+    pathlib.Path(cli.path, "pleat.conf").write_text(
+        "site local {\n  processors = 4\n  background = ignore\n}\n")
+    yield cli
+    cli("stop", "--force")
+
+
+def checksum(number, record):
+    """As the store computes it: FNV-1a over number, size, bytes."""
+    total = 0xcbf29ce484222325
+    for byte in struct.pack("<QQ", number, len(record)) + record:
+        total = (total ^ byte) * 0x100000001b3 % 2 ** 64
+    return struct.unpack("<q", struct.pack("<Q", total))[0]
+
+
+def test_replay(real):
+    log = os.path.join(real.path, "log.sqlite")
+    for size in ("4", "2", "3"):
+        assert real("submit", "-n", size, "true").returncode == 0
+    assert real("wait").returncode == 0
+    running = real("sim", "--replay", log)  # while its daemon has it
+    assert (running.returncode, running.stderr) == (0, "")
+    assert re.search(r"^decisions +\d+\nresult +the same$", running.stdout, re.M)
+    assert real("stop").returncode == 0
+    before = pathlib.Path(log).read_bytes()
+    text = json.loads(real("sim", "--json", "--replay", log).stdout)
+    assert text["same"] and text["decisions"] >= 3 and text["different_at"] is None
+    assert pathlib.Path(log).read_bytes() == before
+    with sqlite3.connect(log) as db:
+        starts = [(seq, record) for seq, record in db.execute("SELECT seq, record FROM log")
+                  if struct.unpack_from("<H", record, 8)[0] == 129]
+        seq, record = starts[1]
+        changed = bytearray(record)
+        changed[20] ^= 1  # its processors
+        db.execute("UPDATE log SET record = ?, checksum = ? WHERE seq = ?",
+                   (bytes(changed), checksum(seq, bytes(changed)), seq))
+    done = real("sim", "--replay", log)
+    assert done.returncode == 1 and f"different at record {seq}\n" in done.stdout
+    assert re.search(r"^logged +start .* 3 processors", done.stdout, re.M)
+    assert re.search(r"^decided +start .* 2 processors", done.stdout, re.M)
+    text = json.loads(real("sim", "--json", "--replay", log).stdout)
+    assert not text["same"] and text["different_at"] == seq and text["logged"]["kind"] == "start"
+
+
+def test_replay_of_what_is_no_log(cli):
+    path = pathlib.Path(cli.path, "log.sqlite")
+    path.write_text("not a database, but long enough to look like one\n" * 40)
+    for log in (str(path), cli.path, "/no/such/log.sqlite"):
+        done = cli("sim", "--replay", log)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert log in done.stderr and done.stderr.count("\n") == 1
+    assert os.listdir(cli.path) == ["log.sqlite"]
