@@ -38,6 +38,9 @@ int pleat_generate_accept(struct pleat_workload *workload, size_t jobs, int32_t 
 /* Seconds to microseconds, rounded to a multiple of the tick (seconds; 0: a microsecond). */
 int64_t pleat_generate_us(double seconds, double tick);
 
+/* A run time times a factor (at least 1), in ticks as the run time. */
+int64_t pleat_generate_estimate(int64_t run_us, double times, double tick);
+
 int32_t pleat_generate_power_below(int32_t size);
 
 #endif

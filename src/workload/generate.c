@@ -63,6 +63,11 @@ int64_t pleat_generate_us(double seconds, double tick)
     return llround(seconds * 1e6 / (double)unit) * unit;
 }
 
+int64_t pleat_generate_estimate(int64_t run_us, double times, double tick)
+{
+    return pleat_generate_us(fmin((double)run_us / 1e6 * times, GENERATE_TIME_MAX_S), tick);
+}
+
 int32_t pleat_generate_power_below(int32_t size)
 {
     int32_t power = 1;

@@ -37,8 +37,7 @@ static void draw_job(const struct pleat_simple_model *model, struct pleat_stream
     if (model->estimate > 0) {
         double times =
             1 + (model->estimate - 1) * pleat_distribution_draw(&one, streams[ESTIMATES]);
-        double estimate = fmin((double)job->run_us / 1e6 * times, GENERATE_TIME_MAX_S);
-        job->estimate_us = pleat_generate_us(estimate, model->tick);
+        job->estimate_us = pleat_generate_estimate(job->run_us, times, model->tick);
     }
 }
 

@@ -195,10 +195,9 @@ static int draw_job(struct drawing *d, uint32_t number, int64_t submit_us, struc
     struct pleat_stream *sizes = d->streams[COMPONENTS];
     double run = fmin(pleat_distribution_draw(&type->run, d->streams[RUNS]), GENERATE_RUN_MAX_S);
     int64_t run_us = pleat_generate_us(fmax(run, 1e-6), 0), estimate_us = 0;
-    double times =
-        1 + (d->mix->estimate - 1) * pleat_distribution_draw(&one, d->streams[ESTIMATES]);
+    double part_of = pleat_distribution_draw(&one, d->streams[ESTIMATES]);
     if (d->mix->estimate > 0)
-        estimate_us = pleat_generate_us(fmin(run * times, GENERATE_TIME_MAX_S), 0);
+        estimate_us = pleat_generate_estimate(run_us, 1 + (d->mix->estimate - 1) * part_of, 0);
     d->count =
         (uint32_t)pleat_distribution_draw_whole(&type->components, sizes, 1, GRID_COMPONENTS_MAX);
     draw_sites(d, type->placement);
