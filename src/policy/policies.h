@@ -12,5 +12,6 @@ extern const struct pleat_policy pleat_policy_conservative;
 extern const struct pleat_policy pleat_policy_worst_fit;
 extern const struct pleat_policy pleat_policy_available, pleat_policy_minimum;
 extern const struct pleat_policy pleat_policy_fpsma, pleat_policy_egs, pleat_policy_none;
+extern const struct pleat_policy pleat_policy_malleability_priority;
 
 #endif

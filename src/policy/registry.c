@@ -4,23 +4,30 @@
 
 /* The first of each question is the default. */
 static const struct pleat_policy *const all[] = {
+    /* approach */
     &pleat_policy_pwa,
-    &pleat_policy_pra, /* approach */
-    &pleat_policy_arrival,
-    &pleat_policy_sjf,
-    &pleat_policy_ljf, /* order */
-    &pleat_policy_order_priority,
-    &pleat_policy_edf,
+    &pleat_policy_pra,
+    /* queue */
     &pleat_policy_fcfs,
     &pleat_policy_scan,
     &pleat_policy_easy,
-    &pleat_policy_conservative, /* queue */
-    &pleat_policy_worst_fit,    /* placement */
+    &pleat_policy_conservative,
+    /* placement */
+    &pleat_policy_worst_fit,
+    /* moldability */
     &pleat_policy_available,
-    &pleat_policy_minimum, /* moldability */
+    &pleat_policy_minimum,
+    /* malleability */
     &pleat_policy_egs,
     &pleat_policy_fpsma,
-    &pleat_policy_none, /* malleability */
+    &pleat_policy_none,
+    &pleat_policy_malleability_priority,
+    /* order */
+    &pleat_policy_arrival,
+    &pleat_policy_sjf,
+    &pleat_policy_ljf,
+    &pleat_policy_order_priority,
+    &pleat_policy_edf,
 };
 
 const struct pleat_policy *pleat_policy_at(size_t i)

@@ -13,6 +13,7 @@ void bench_init(struct bench *bench)
                                       .queue_last = PLEAT_NONE,
                                       .reserved_first = PLEAT_NONE,
                                       .try_us = 1000000};
+    bench->reserved_last = PLEAT_NONE;
     bench->pass = (struct pleat_pass){.view = &bench->view, .plan = &bench->plan};
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
         bench->pass.policies[q] = pleat_policy_default((enum pleat_question)q);
@@ -102,6 +103,24 @@ void bench_estimate(struct bench *bench, uint32_t job, int64_t seconds)
         bench->jobs[job].estimate_us = us;
     else
         bench->jobs[job].expected_end_us = bench->view.now_us + us;
+}
+
+uint32_t bench_reserve(struct bench *bench, uint32_t site, int32_t size, int64_t begin,
+                       int64_t estimate)
+{
+    int64_t begin_us = bench->view.now_us + begin * 1000000;
+    struct pleat_component job = {.kind = PLEAT_RIGID,
+                                  .state = PLEAT_QUEUED,
+                                  .minimum = size,
+                                  .maximum = size,
+                                  .begin_us = begin_us,
+                                  .estimate_us = estimate * 1000000,
+                                  .aside = 1,
+                                  .site = PLEAT_NONE};
+    uint32_t index = add(bench, job, &bench->view.reserved_first, &bench->reserved_last);
+    bench->jobs[index].wanted_site = bench->jobs[index].promised_site = site;
+    bench->jobs[index].promised_us = begin_us;
+    return index;
 }
 
 /* As the core does it where a policy needs it: by expected end, equal ones by start. */

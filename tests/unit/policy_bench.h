@@ -16,6 +16,7 @@ struct bench {
     struct pleat_view view;
     struct pleat_plan plan;
     struct pleat_pass pass;
+    uint32_t reserved_last;
     char state[64]; /* of a policy that observes: nothing, here */
 };
 
@@ -33,6 +34,10 @@ uint32_t bench_wait(struct bench *bench, enum pleat_job_kind kind, int32_t minim
 /* A waiting job is estimated to run so long, a running one to end so long from now (negative: it
  * should have ended). Without: no estimate. */
 void bench_estimate(struct bench *bench, uint32_t job, int64_t seconds);
+/* A rigid job for which processors are reserved at a site, from so many seconds from now on; after
+ * those before. */
+uint32_t bench_reserve(struct bench *bench, uint32_t site, int32_t size, int64_t begin,
+                       int64_t estimate);
 /* Puts a running job into a resize towards `target`. */
 void bench_resizing(struct bench *bench, uint32_t job, int32_t target);
 /* Sums up the sites as the core does, and begins a plan. Once, after all jobs are there. */

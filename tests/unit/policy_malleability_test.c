@@ -224,6 +224,52 @@ static void test_examples(void **state)
         check_example(&examples[i]);
 }
 
+/* Four jobs of 4 to 10 processors at one site, of the priorities 0, 1, 1 and -1 as they started. */
+static uint32_t four_priorities(struct bench *bench)
+{
+    static const int16_t priorities[] = {0, 1, 1, -1};
+    bench_init(bench);
+    uint32_t site = bench_site(bench, 100, 0);
+    bench_policy(bench, &pleat_policy_malleability_priority);
+    for (int j = 0; j < 4; j++)
+        bench->jobs[bench_run(bench, site, PLEAT_MALLEABLE, 6, 4, 10)].priority = priorities[j];
+    return site;
+}
+
+static void check_sizes(const struct bench *bench, const int32_t *sizes)
+{
+    for (uint32_t j = 0; j < 4; j++)
+        assert_int_equal(bench_after(bench, j), sizes[j]);
+}
+
+static void test_priorities_bias_who_grows_and_shrinks(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t value; /* above 0: to grow by; below: to shrink by */
+        int32_t sizes[4];
+        int32_t left;
+    } cases[] = {
+        {3, {6, 9, 6, 6}, 0},     {6, {6, 10, 8, 6}, 0},     {9, {7, 10, 10, 6}, 0},
+        {13, {10, 10, 10, 7}, 0}, {20, {10, 10, 10, 10}, 4}, {-1, {6, 6, 6, 5}, 0},
+        {-3, {5, 6, 6, 4}, 0},    {-5, {4, 6, 5, 4}, 0},     {-7, {4, 5, 4, 4}, 0},
+        {-10, {4, 4, 4, 4}, 2},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench bench;
+        uint32_t site = four_priorities(&bench);
+        uint32_t waiter = bench_wait(&bench, PLEAT_RIGID, 90, 90, 0);
+        bench_begin(&bench);
+        const struct pleat_policy *policy = &pleat_policy_malleability_priority;
+        int32_t left = cases[i].value > 0
+                           ? policy->grow(&bench.pass, site, cases[i].value)
+                           : policy->shrink(&bench.pass, site, -cases[i].value, waiter);
+        check_sizes(&bench, cases[i].sizes);
+        assert_int_equal(left, cases[i].left);
+        bench_finish(&bench);
+    }
+}
+
 /* Repeated offers reach everybody: what one leaves, others get; several offers are one resize. */
 static void test_offers_go_on_until_nobody_takes_more(void **state)
 {
@@ -357,6 +403,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_priorities_bias_who_grows_and_shrinks),
         cmocka_unit_test(test_offers_go_on_until_nobody_takes_more),
         cmocka_unit_test(test_threshold_and_background_are_left_alone),
         cmocka_unit_test(test_more_background_than_processors),
