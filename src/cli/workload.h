@@ -45,8 +45,10 @@ size_t pleat_workload_oddities(const struct pleat_swf_report *report,
 void pleat_workload_comment(const struct pleat_options *options, struct pleat_string *comment);
 
 /* Writes the workload to `path` ("-": standard output), as a whole or not at all, and says on
- * stderr what it is. Returns an exit code, having said why. */
-int pleat_workload_save(const struct pleat_workload *workload, const char *path,
+ * stderr what it is. source: what else the log has that it was read from; NULL: there is none.
+ * Returns an exit code, having said why. */
+int pleat_workload_save(const struct pleat_workload *workload,
+                        const struct pleat_swf_source *source, const char *path,
                         const char *comment);
 
 /* The figures of `pleat workload stat`. */

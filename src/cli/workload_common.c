@@ -121,14 +121,15 @@ static int say_what(const struct pleat_workload *workload, const char *path)
     return 0;
 }
 
-int pleat_workload_save(const struct pleat_workload *workload, const char *path,
+int pleat_workload_save(const struct pleat_workload *workload,
+                        const struct pleat_swf_source *source, const char *path,
                         const char *comment)
 {
     struct pleat_replacement file;
     struct pleat_error err;
     if (pleat_replacement_open(&file, path, &err))
         return pleat_fail(&err);
-    if (pleat_swf_write(workload, file.file, comment, &err)) {
+    if (pleat_swf_write_again(workload, source, file.file, comment, &err)) {
         pleat_replacement_abandon(&file);
         pleat_error_prefix(&err, "%s", strcmp(path, "-") != 0 ? path : "standard output");
         return pleat_fail(&err);

@@ -116,8 +116,9 @@ static int check(const struct request *request, struct pleat_error *err)
                          : request->app             ? "--app"
                                                     : NULL;
     if (!isnan(request->malleable) && !isnan(request->moldable))
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "--malleable and --moldable: one at a time (convert twice)");
+        return pleat_error_set(
+            err, PLEAT_E_INVALID,
+            "--malleable and --moldable: one at a time (convert twice, with another --seed)");
     if (lonely && !shares)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%s needs --malleable PCT or --moldable PCT: no job is converted",
@@ -180,10 +181,10 @@ static const char *base_name(const char *path)
 }
 
 static int read_log(const struct request *request, struct pleat_workload *workload,
-                    struct pleat_error *err)
+                    struct pleat_swf_source *source, struct pleat_error *err)
 {
-    const struct pleat_swf_options options = {.zero = request->zero,
-                                              .most = (size_t)request->first};
+    const struct pleat_swf_options options = {
+        .zero = request->zero, .most = (size_t)request->first, .source = source};
     struct pleat_swf_report report = {0};
     struct pleat_oddities oddities;
     if (pleat_workload_init(workload))
@@ -210,6 +211,7 @@ static int run_convert(int argc, char **argv)
                               .seed = 1};
     struct pleat_options options;
     struct pleat_workload workload = {0};
+    struct pleat_swf_source source = {0};
     struct pleat_string comment = {0};
     struct pleat_error err;
     pleat_options_init(&options, &pleat_cmd_workload_convert, argc, argv, own, NULL);
@@ -218,15 +220,17 @@ static int run_convert(int argc, char **argv)
         return code;
     pleat_workload_comment(&options, &comment);
     pleat_string_addf(&comment, " %s", base_name(request.in));
-    int status = read_log(&request, &workload, &err);
+    int status = read_log(&request, &workload, &source, &err);
     if (!status) {
         if (request.machine)
             workload.machine = (int32_t)request.machine;
         pleat_workload_scale_load(&workload, request.scale);
         status = convert(&request, &workload, &err);
     }
-    code = status ? pleat_fail(&err) : pleat_workload_save(&workload, request.out, comment.text);
+    code = status ? pleat_fail(&err)
+                  : pleat_workload_save(&workload, &source, request.out, comment.text);
     pleat_workload_finish(&workload);
+    pleat_swf_source_finish(&source);
     pleat_string_finish(&comment);
     return code;
 }
@@ -241,7 +245,8 @@ const struct pleat_command pleat_cmd_workload_convert = {
         "those converted at 50 %. One that is converted gets\n"
         "  minimum = max(1, ceil(min-factor x size))\n"
         "  maximum = min(machine, floor(max-factor x size))\n"
-        "and its run time and estimate hold for its recorded size.\n\n"
+        "and its run time and estimate hold for its recorded size. All else that IN says of its\n"
+        "jobs, and its header, is in OUT too.\n\n"
         "Options:\n"
         "      --malleable PCT  convert PCT percent of the jobs: may change size while they run\n"
         "      --moldable PCT   convert PCT percent: the size is chosen when they start\n"

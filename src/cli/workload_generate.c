@@ -239,7 +239,7 @@ static int run_model(const struct model *model, int argc, char **argv)
         else if (status)
             code = pleat_fail(&err);
         else
-            code = pleat_workload_save(&workload, request.out, comment.text);
+            code = pleat_workload_save(&workload, NULL, request.out, comment.text);
     }
     pleat_workload_finish(&workload);
     pleat_string_finish(&comment);

@@ -233,6 +233,15 @@ def test_there_and_back(cli, work):
     assert [job["number"] for job in read_swf(copy)] == [1, 2, 6, 5, 9]
 
 
+def test_what_else_a_log_says_is_kept(cli, work):
+    log, out = work / "rich.swf", work / "out.swf"
+    log.write_text("; Version: 2.2\n; Computer: somewhere\n; MaxProcs: 8\n; Note: old\n"
+                   "7 5 2.5 60 4 50 2048 6 90 4096 0 3 4 5 6 7 1 9\n")
+    assert cli("workload", "convert", "--malleable", "100", log, out).returncode == 0
+    assert "; Computer: somewhere\n" in out.read_text() and "; Note: old\n" in out.read_text()
+    assert body(out)[-1] == "7 5 2.5 60 4 50 2048 6 90 4096 0 3 4 5 6 7 1 9 2 1 8 1"
+
+
 def test_the_rule(cli, work):
     log, half = work / "log2.swf", work / "half.swf"
     generate(cli, "simple", "--jobs", 400, "--machine", 20, log)
