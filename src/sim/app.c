@@ -44,7 +44,7 @@ static void count_area(struct sim *sim, struct app *app)
 /* When no more than that share of its work is left. */
 static int64_t time_of(const struct app *app, double left)
 {
-    return left < app->left ? app->since_us + llround((app->left - left) * app->duration)
+    return left < app->left ? app->since_us + (int64_t)((app->left - left) * app->duration + 0.5)
                             : app->since_us;
 }
 
@@ -166,7 +166,9 @@ static int started(struct sim *sim, uint32_t component)
     event.u.exit.reason = PLEAT_REASON_START_SYSTEM;
     app->stage = APP_WAITING;
     int rc = input(sim, &event);
-    return rc ? rc : retire(sim, component);
+    if (!rc)
+        retire(sim, component);
+    return rc;
 }
 
 int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size)
@@ -220,7 +222,9 @@ static int end(struct sim *sim, uint32_t component, int32_t signal)
         .component = component,
         .u.exit = {.run = app->run, .signal = signal, .reason = PLEAT_REASON_EXIT}};
     rc = input(sim, &event);
-    return rc ? rc : retire(sim, component);
+    if (!rc)
+        retire(sim, component);
+    return rc;
 }
 
 int app_kill(struct sim *sim, uint32_t component, uint64_t run)

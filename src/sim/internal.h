@@ -116,8 +116,9 @@ struct sim {
     struct claim_list struck;   /* scratch of site.c */
     struct site *sites;
     uint32_t site_count;
-    bool watches_decisions; /* decisions tell what effects do not */
-    bool crowded;           /* local users wait for processors, or might */
+    bool is_watched;      /* every input and decision is: logged, or the core checked after it */
+    bool reads_decisions; /* they tell what effects do not */
+    bool crowded;         /* local users wait for processors, or might */
     int64_t now_us;
     int64_t last_us; /* of what happened, or by itself will happen, to a job */
     size_t next_job, ended;
@@ -130,8 +131,9 @@ int nomem(struct sim *sim);
 int input(struct sim *sim, const struct pleat_event *event);
 /* The same, but that the core refuses it is no error: the core's code, without a text. */
 int try_input(struct sim *sim, const struct pleat_event *event);
-/* If a component has come to its end, its job's outcome is known, and its record free. */
-int retire(struct sim *sim, uint32_t component);
+/* If a component has come to its end: its job's outcome. Its record is free then, so this follows
+ * whatever may have ended it at once. */
+void retire(struct sim *sim, uint32_t component);
 /* Tells who wants to know that a job's partition changed. */
 int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, int64_t stood_us);
 int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra, int64_t at_us,

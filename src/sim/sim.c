@@ -1,6 +1,7 @@
 /* The loop: instants, inputs and effects, and what becomes of jobs. */
 #include "sim/sim.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "sim/internal.h"
@@ -58,20 +59,16 @@ static int record(struct sim *sim, const struct pleat_event *events, size_t coun
     for (size_t i = 0; log && i < count; i++)
         if (pleat_array_push(log, events[i]))
             return nomem(sim);
-    return 0;
+    return sim->options->check ? pleat_core_check(sim->core, sim->err) : 0;
 }
 
-static int apply(struct sim *sim, const struct pleat_event *event, struct pleat_error *err)
+static inline int apply(struct sim *sim, const struct pleat_event *event, struct pleat_error *err)
 {
     int rc = pleat_core_apply(sim->core, event, &sim->effects, err);
     if (rc)
         return rc == PLEAT_CORE_STALE ? 0 : rc;
     sim->totals->inputs++;
-    if (sim->options->log)
-        rc = record(sim, event, 1);
-    if (!rc && sim->options->check)
-        rc = pleat_core_check(sim->core, sim->err);
-    return rc;
+    return sim->is_watched ? record(sim, event, 1) : 0;
 }
 
 int input(struct sim *sim, const struct pleat_event *event)
@@ -106,12 +103,12 @@ int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, in
     return sim->options->on_change(sim->options->context, &change);
 }
 
-int retire(struct sim *sim, uint32_t component)
+void retire(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     enum pleat_state state = (enum pleat_state)sim->view->components[component].state;
     if (app->stage == APP_GONE || !pleat_state_is_final(state))
-        return 0;
+        return;
     struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
     outcome->fate = app->killed                ? PLEAT_SIM_KILLED
                     : state == PLEAT_DONE      ? PLEAT_SIM_DONE
@@ -123,9 +120,6 @@ int retire(struct sim *sim, uint32_t component)
     sim->ended++;
     sim->last_us = sim->now_us;
     app->stage = APP_GONE;
-    struct pleat_event forget = {
-        .time_us = sim->now_us, .kind = PLEAT_EV_FORGET, .component = component};
-    return input(sim, &forget);
 }
 
 /* ---- effects ---- */
@@ -165,42 +159,39 @@ static int drain(struct sim *sim)
 
 static int look_at_decisions(struct sim *sim)
 {
-    int rc = 0;
-    for (size_t i = 0; !rc && i < sim->decisions.count; i++) {
+    int rc = sim->is_watched ? record(sim, sim->decisions.items, sim->decisions.count) : 0;
+    for (size_t i = 0; i < sim->decisions.count; i++) {
         const struct pleat_event *decision = &sim->decisions.items[i];
         if (decision->kind == PLEAT_EV_START)
             sim->apps.items[decision->component].decided_us = sim->now_us;
         else if (decision->kind == PLEAT_EV_TRIED)
-            rc = retire(sim, decision->component);
+            retire(sim, decision->component);
     }
+    sim->decisions.count = 0;
     return rc;
 }
 
 static int pass(struct sim *sim)
 {
-    sim->decisions.count = 0;
-    int rc = pleat_core_pass(sim->core, sim->now_us, &sim->decisions, &sim->effects, sim->err);
+    int rc = pleat_core_pass(sim->core, sim->now_us, sim->reads_decisions ? &sim->decisions : NULL,
+                             &sim->effects, sim->err);
     if (rc)
         return rc;
     sim->totals->passes++;
-    sim->totals->decisions += sim->decisions.count - 1;
-    rc = sim->options->log ? record(sim, sim->decisions.items, sim->decisions.count) : 0;
-    if (!rc && sim->options->check)
-        rc = pleat_core_check(sim->core, sim->err);
-    if (!rc && sim->watches_decisions)
+    sim->totals->decisions += pleat_core_decided(sim->core);
+    if (sim->reads_decisions)
         rc = look_at_decisions(sim);
-    return rc ? rc : drain(sim);
+    return rc || sim->effects.count == 0 ? rc : drain(sim);
 }
 
 static int settle(struct sim *sim)
 {
-    int rc = 0;
-    do {
-        if (sim->crowded)
+    int rc = sim->crowded ? sites_serve(sim) : 0;
+    while (!rc && pleat_core_wants_pass(sim->core)) {
+        rc = pass(sim);
+        if (!rc && sim->crowded)
             rc = sites_serve(sim);
-        if (!rc && pleat_core_wants_pass(sim->core))
-            rc = pass(sim);
-    } while (!rc && pleat_core_wants_pass(sim->core));
+    }
     return rc;
 }
 
@@ -219,9 +210,11 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     if (component >= sim->apps.count) {
         if (pleat_array_reserve(&sim->apps, 1))
             return nomem(sim);
+        sim->apps.items[component].stage = APP_GONE;
         sim->apps.count = (size_t)component + 1;
     }
     struct app *app = &sim->apps.items[component];
+    assert(app->stage == APP_GONE);
     app->job = job;
     app->timer = app->adapt_timer = PLEAT_HEAP_NONE;
     app->wave = PLEAT_NONE;
@@ -249,7 +242,9 @@ static int add_wishes(struct sim *sim, const struct pleat_workload_job *job, uin
     event.kind = PLEAT_EV_CANCEL; /* it cannot be kept */
     event.u.at.at_us = 0;
     rc = input(sim, &event);
-    return rc ? rc : retire(sim, component);
+    if (!rc)
+        retire(sim, component);
+    return rc;
 }
 
 static int refused(struct sim *sim, const struct pleat_workload_job *job, size_t index, int rc,
@@ -273,7 +268,9 @@ static int submit(struct sim *sim, size_t index)
     uint32_t component = pleat_core_next_component(sim->core);
     struct pleat_event event = {.time_us = sim->now_us,
                                 .kind = PLEAT_EV_SUBMIT,
-                                .flags = job->minimum == 0 ? PLEAT_COMPONENT_EMPTY : 0,
+                                .flags = job->minimum == 0
+                                             ? PLEAT_COMPONENT_FORGET | PLEAT_COMPONENT_EMPTY
+                                             : PLEAT_COMPONENT_FORGET,
                                 .component = component,
                                 .u.submit = {.job = index + 1,
                                              .estimate_us = estimate_of(sim, job),
@@ -417,6 +414,7 @@ static int create(struct sim *sim)
 {
     pleat_heap_init(&sim->timers);
     sim->free_wave = PLEAT_NONE;
+    sim->is_watched = sim->options->log || sim->options->check;
     sim->report_at = sim->options->on_progress ? 0 : SIZE_MAX;
     sim->now_us = sim->workload->jobs.count ? sim->workload->jobs.items[0].submit_us : 0;
     sim->last_us = sim->now_us;
@@ -426,7 +424,7 @@ static int create(struct sim *sim)
         return rc;
     if (pleat_core_create(&sim->core))
         return nomem(sim);
-    sim->watches_decisions |= sim->options->parameters[PLEAT_PARAM_MAX_TRIES] > 0;
+    sim->reads_decisions |= sim->is_watched || sim->options->parameters[PLEAT_PARAM_MAX_TRIES] > 0;
     sim->view = pleat_core_view(sim->core);
     pleat_core_set_notes(sim->core, 0);
     return configure(sim);

@@ -232,7 +232,9 @@ static int lose(struct sim *sim, uint32_t index)
                                 .component = index,
                                 .u.claim = {.claim = claim->id, .count = claim->count}};
     int rc = input(sim, &event);
-    return rc ? rc : retire(sim, owner);
+    if (!rc)
+        retire(sim, owner);
+    return rc;
 }
 
 /* All claims of a site with a slot from `first` to before `end` are lost. */
@@ -354,7 +356,9 @@ static int claimed(struct sim *sim, uint32_t index, uint64_t id)
     if (fails)
         event.u.claim.reason = PLEAT_REASON_CLAIM_REFUSED;
     int rc = input(sim, &event);
-    return rc ? rc : retire(sim, owner);
+    if (!rc)
+        retire(sim, owner);
+    return rc;
 }
 
 static int released(struct sim *sim, uint32_t index, uint64_t id)
@@ -368,7 +372,9 @@ static int released(struct sim *sim, uint32_t index, uint64_t id)
                                 .component = index,
                                 .u.claim = {.claim = id, .count = claim->count}};
     int rc = input(sim, &event);
-    return rc ? rc : retire(sim, owner);
+    if (!rc)
+        retire(sim, owner);
+    return rc;
 }
 
 int site_claim(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site)
@@ -498,7 +504,7 @@ int sites_create(struct sim *sim)
         site->failure_timer = PLEAT_HEAP_NONE;
         site->counted_us = sim->now_us;
         site->instant = is_instant(site->spec);
-        sim->watches_decisions |= !site->instant;
+        sim->reads_decisions |= !site->instant;
         sim->crowded |= site->spec->trace.count > 0 || site->spec->load_gap_us > 0;
         pleat_random_init(&site->delays, seed + 1);
         pleat_random_init(&site->failures, seed + 2);
