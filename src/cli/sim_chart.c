@@ -166,10 +166,10 @@ static int page_make(struct page *page, const struct pleat_sim_experiment *exper
     for (size_t c = 0; c < combinations; c++)
         for (size_t i = 0; i < PANELS; i++)
             points += experiment->runs[c * experiment->request->seeds].curves[i].count + 2;
-    page->values = calloc(2 * points, sizeof(*page->values));
+    page->values = calloc(2 * points + 1, sizeof(*page->values));
     bool failed = !page->values;
     for (size_t i = 0; i < PANELS; i++) {
-        page->panels[i].series = calloc(combinations, sizeof(*page->panels[i].series));
+        page->panels[i].series = calloc(combinations + 1, sizeof(*page->panels[i].series));
         failed = failed || !page->panels[i].series;
     }
     if (failed) {
@@ -267,7 +267,7 @@ static int write_both(const struct pleat_gantt *gantt, const struct page *page, 
         if (reason)
             rc = pleat_error_sys(err, reason, "cannot read %s", panels_path.text);
     }
-    if (!rc && (rc = join(gantt, panels.text, &whole)))
+    if (!rc && (rc = join(gantt, panels.text ? panels.text : "", &whole)))
         rc = pleat_error_set(err, rc, "cannot put the drawing %s together", path);
     if (!rc)
         rc = write_text(path, &whole, err);
