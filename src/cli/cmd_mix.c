@@ -10,8 +10,8 @@
 #include "cli/reply.h"
 #include "cli/submit.h"
 
-static const char *const questions[] = {"approach", "queue", "placement", "moldability",
-                                        "malleability"};
+static const char *const questions[] = {"approach",    "queue",        "placement",
+                                        "moldability", "malleability", "order"};
 
 #define QUESTION_COUNT (sizeof(questions) / sizeof(questions[0]))
 #define FIRST_QUESTION 300 /* values of their options, beyond all letters */
@@ -179,6 +179,7 @@ static int run_mix(int argc, char **argv)
         {"placement", required_argument, NULL, FIRST_QUESTION + 2},
         {"moldability", required_argument, NULL, FIRST_QUESTION + 3},
         {"malleability", required_argument, NULL, FIRST_QUESTION + 4},
+        {"order", required_argument, NULL, FIRST_QUESTION + 5},
         {0}};
     struct pleat_options options;
     struct request request = {.scale = 1};
@@ -225,9 +226,9 @@ const struct pleat_command pleat_cmd_mix = {
         "      --expect LIST   fail unless at least one job grew (grown), one was shrunk "
         "(shrunk),\n"
         "                   all exited with 0 and where they print a line RESULT say ok (results)\n"
-        "      --approach POLICY, --queue POLICY, --placement POLICY, --moldability POLICY,\n"
-        "      --malleability POLICY  in force while the mix runs (default: as 'pleat info' "
-        "says)\n\n"
+        "      --approach POLICY, --queue POLICY, --order POLICY, --placement POLICY,\n"
+        "      --moldability POLICY, --malleability POLICY  in force while the mix runs (default:\n"
+        "                   as 'pleat info' says)\n\n"
         "Exit codes: 0; 1 a job was refused, or an expectation not met; 2 usage, or an error in\n"
         "FILE; 3 no daemon, or the connection broke; 130 Ctrl-C.\n\n"
         "Example:\n"
