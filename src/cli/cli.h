@@ -90,6 +90,13 @@ int pleat_parse_int(const char *what, const char *text, int64_t low, int64_t hig
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_parse_seconds(const char *what, const char *text, double low, double high, double *value,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* "90", "90s", "15min" (or "15m"), "2h", "1.5d": not negative, at most 1e9 s. */
+int pleat_parse_duration(const char *what, const char *text, double *seconds,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Seconds from now on: a duration above 0, or a time of the day, "14:30" or "14:30:15": the next
+ * one. */
+int pleat_parse_when(const char *what, const char *text, double *seconds,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_parse_job(const char *text, int64_t *job, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- telling ---- */

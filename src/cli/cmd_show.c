@@ -90,6 +90,21 @@ static void show_state(const json_t *job)
     pleat_string_finish(&text);
 }
 
+/* What was asked for beyond processors, where something was. */
+static void show_wishes(const json_t *job)
+{
+    static const struct {
+        const char *name, *member;
+    } times[] = {{"to begin", "begin_s"}, {"deadline", "deadline_s"}};
+    char moment[PLEAT_TIME_SIZE];
+    if (pleat_reply_int(job, "priority", 0) != 0)
+        printf("%-12s %lld\n", "priority", (long long)pleat_reply_int(job, "priority", 0));
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+        if (isfinite(pleat_reply_real(job, times[i].member)))
+            line_text(times[i].name,
+                      pleat_time_moment(pleat_reply_real(job, times[i].member), moment));
+}
+
 static void show_times(const json_t *job)
 {
     char a[PLEAT_TIME_SIZE], b[PLEAT_TIME_SIZE];
@@ -98,6 +113,7 @@ static void show_times(const json_t *job)
                       pleat_time_moment(pleat_reply_real(job, "submit_s"), a),
                       pleat_time_span(pleat_reply_real(job, "wait_s"), b));
     line("submitted", &text);
+    show_wishes(job);
     if (isfinite(pleat_reply_real(job, "start_s"))) {
         text.length = 0;
         pleat_string_addf(&text, "%s, ran %s",

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/cli.h"
 
@@ -194,6 +195,57 @@ int pleat_parse_seconds(const char *what, const char *text, double low, double h
         return pleat_error_set(err, PLEAT_E_INVALID, "%s: '%s' is not a number from %g to %g", what,
                                text, low, high);
     *value = number;
+    return 0;
+}
+
+int pleat_parse_duration(const char *what, const char *text, double *seconds,
+                         struct pleat_error *err)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"min", 60}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    char number[32];
+    size_t length = strspn(text, "+-.0123456789eE");
+    double count;
+    snprintf(number, sizeof(number), "%.*s", (int)(length < 31 ? length : 31), text);
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (!strcmp(text + length, units[i].name) &&
+            !pleat_parse_seconds(what, number, 0, 1e9 / units[i].seconds, &count, NULL)) {
+            *seconds = count * units[i].seconds;
+            return 0;
+        }
+    return pleat_error_set(err, PLEAT_E_INVALID,
+                           "%s: '%s' is not a duration such as 90, 90s, 15min, 2h or 1d", what,
+                           text);
+}
+
+int pleat_parse_when(const char *what, const char *text, double *seconds, struct pleat_error *err)
+{
+    time_t now = time(NULL);
+    struct tm day;
+    const char *end = NULL;
+    if (!strchr(text, ':')) {
+        int status = pleat_parse_duration(what, text, seconds, err);
+        if (!status && *seconds <= 0)
+            status = pleat_error_set(err, PLEAT_E_INVALID, "%s: it must be in the future", what);
+        return status;
+    }
+    if (localtime_r(&now, &day)) {
+        day.tm_sec = 0;
+        end = strptime(text, strlen(text) > 5 ? "%H:%M:%S" : "%H:%M", &day);
+    }
+    if (!end || *end)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s: '%s' is not a time of the day such as 14:30", what, text);
+    day.tm_isdst = -1;
+    time_t then = mktime(&day);
+    if (then <= now) {
+        day.tm_mday++;
+        day.tm_isdst = -1;
+        then = mktime(&day);
+    }
+    *seconds = (double)(then - now);
     return 0;
 }
 

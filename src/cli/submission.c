@@ -18,6 +18,9 @@ enum {
     OPTION_ASKS,
     OPTION_SITE,
     OPTION_ESTIMATE,
+    OPTION_PRIORITY,
+    OPTION_DEADLINE,
+    OPTION_BEGIN,
     OPTION_CHDIR
 };
 
@@ -34,6 +37,9 @@ const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
     {"asks", no_argument, NULL, OPTION_ASKS},
     {"site", required_argument, NULL, OPTION_SITE},
     {"estimate", required_argument, NULL, OPTION_ESTIMATE},
+    {"priority", required_argument, NULL, OPTION_PRIORITY},
+    {"deadline", required_argument, NULL, OPTION_DEADLINE},
+    {"begin", required_argument, NULL, OPTION_BEGIN},
     {"chdir", required_argument, NULL, OPTION_CHDIR},
     {0}};
 
@@ -85,6 +91,17 @@ static int take_text(const char *what, const char *value, const char **text,
     return 0;
 }
 
+static int take_when(const struct pleat_submission *submission, const char *what, const char *value,
+                     double *seconds, struct pleat_error *err)
+{
+    if (submission->beside && strchr(value, ':'))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s: in a mix a time counts from the job's arrival on: a duration "
+                               "such as 15min, not '%s'",
+                               what, value);
+    return pleat_parse_when(what, value, seconds, err);
+}
+
 int pleat_submission_take(struct pleat_submission *submission, int option, const char *value,
                           struct pleat_error *err)
 {
@@ -105,7 +122,14 @@ int pleat_submission_take(struct pleat_submission *submission, int option, const
     case OPTION_MPI:
         return take_word("--mpi", value, "auto openmpi mpich none", &submission->mpi, err);
     case OPTION_ESTIMATE:
-        return pleat_parse_seconds("--estimate", value, 0, 1e9, &submission->estimate_s, err);
+        return pleat_parse_duration("--estimate", value, &submission->estimate_s, err);
+    case OPTION_PRIORITY:
+        return pleat_parse_int("--priority", value, INT16_MIN, INT16_MAX, &submission->priority,
+                               err);
+    case OPTION_DEADLINE:
+        return take_when(submission, "--deadline", value, &submission->deadline_s, err);
+    case OPTION_BEGIN:
+        return take_when(submission, "--begin", value, &submission->begin_s, err);
     case OPTION_NAME:
         return take_text("--name", value, &submission->name, err);
     case OPTION_SITE:

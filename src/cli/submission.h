@@ -18,7 +18,8 @@ struct pleat_submission {
     const char *chdir;
     const char *beside; /* a directory where programs are looked for first; NULL: the current */
     int64_t processors, least, most, initial; /* -1: not given */
-    double estimate_s;
+    double estimate_s, deadline_s, begin_s;   /* 0: not given. The latter after the submission */
+    int64_t priority;
     bool moldable;
     bool asks;
     char **argv;
@@ -28,7 +29,7 @@ struct pleat_submission {
 #define PLEAT_SUBMISSION_SHORTS "n:"
 /* The options, for pleat_options_init. */
 extern const struct option pleat_submission_options[];
-#define PLEAT_SUBMISSION_OPTIONS 15 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 18 /* their number, with the zeroed entry */
 /* The options, for --help. */
 #define PLEAT_SUBMISSION_HELP                                                                      \
     "  -n, --processors N   exactly N processors (rigid; default: 1)\n"                            \
@@ -48,7 +49,12 @@ extern const struct option pleat_submission_options[];
     "      --mpi WHICH      auto, openmpi, mpich, none (default: auto)\n"                          \
     "      --name NAME      (default: the program's name)\n"                                       \
     "      --site SITE      run there (default: anywhere)\n"                                       \
-    "      --estimate S     seconds it will run, as far as known (default: not known)\n"           \
+    "      --estimate TIME  how long it will run, as far as known: 90 (seconds), 15min, 2h\n"      \
+    "      --priority N     where the order looks at priorities, higher ones go first "            \
+    "(default: 0)\n"                                                                               \
+    "      --deadline WHEN  to be done by then: 2h from the submission on, or at 14:30\n"          \
+    "      --begin WHEN     start then (advance reservation): refused where its processors are\n"  \
+    "                       taken; needs --estimate\n"                                             \
     "      --chdir DIR      run in DIR (default: the current directory)\n"
 
 void pleat_submission_init(struct pleat_submission *submission);

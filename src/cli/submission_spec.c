@@ -50,6 +50,14 @@ static int choose_limits(const struct pleat_submission *s, struct plan *plan,
     return 0;
 }
 
+static int check_times(const struct pleat_submission *s, struct pleat_error *err)
+{
+    if (s->begin_s > 0 && !(s->estimate_s > 0))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--begin needs --estimate: how long are the processors to be kept?");
+    return 0;
+}
+
 static int check_sizes(const struct pleat_submission *s, const struct plan *plan,
                        struct pleat_error *err)
 {
@@ -228,6 +236,9 @@ static int build(const struct pleat_submission *s, const struct plan *plan, json
     json_object_set_new(spec, "sizes", json_string(s->sizes));
     json_object_set_new(spec, "asks", json_boolean(s->asks));
     json_object_set_new(spec, "estimate_s", json_real(s->estimate_s));
+    json_object_set_new(spec, "priority", json_integer(s->priority));
+    json_object_set_new(spec, "deadline_in_s", json_real(s->deadline_s));
+    json_object_set_new(spec, "begin_in_s", json_real(s->begin_s));
     if (s->site && json_object_set_new(spec, "site", json_string(s->site)))
         return pleat_error_set(err, PLEAT_E_INVALID, "--site is not valid UTF-8");
     if (!s->site)
@@ -256,6 +267,8 @@ int pleat_submission_spec(const struct pleat_submission *submission, json_t **sp
     int status = choose_limits(submission, &plan, err);
     if (!status)
         status = check_sizes(submission, &plan, err);
+    if (!status)
+        status = check_times(submission, err);
     if (!status)
         status = find_directory(submission, &plan, err);
     if (!status)

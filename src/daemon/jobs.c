@@ -164,7 +164,10 @@ static json_t *reason_to_json(struct daemon *d, const struct pleat_component *co
     if (component->state == PLEAT_QUEUED) {
         char text[160];
         int32_t need = pleat_accept_start(view, component);
-        if (component->coming + component->earmarked > 0)
+        if (component->aside)
+            snprintf(text, sizeof(text), "its reservation begins in %.0f s",
+                     ceil((double)(component->begin_us - daemon_now_us(d)) / 1e6));
+        else if (component->coming + component->earmarked > 0)
             snprintf(text, sizeof(text),
                      "room is being made: %d of %d processors earmarked, %d coming",
                      component->earmarked, need, component->coming);
@@ -256,6 +259,12 @@ json_t *job_to_json(struct daemon *d, const struct job *job, bool history)
     char path[600];
     bool over = pleat_state_is_final(c->state);
     json_object_del(object, "env");
+    json_object_del(object, "deadline_in_s");
+    json_object_del(object, "begin_in_s");
+    json_object_set_new(object, "priority", json_integer(c->priority));
+    json_object_set_new(object, "deadline_s", seconds_or_null(c->due_us));
+    json_object_set_new(object, "begin_s",
+                        seconds_or_null(c->begin_us ? c->begin_us : PLEAT_NEVER));
     json_object_set_new(object, "job", json_integer(job->id));
     json_object_set_new(object, "name", json_string(job->spec.name ? job->spec.name : ""));
     json_object_set_new(object, "min", json_integer(c->minimum));

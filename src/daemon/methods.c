@@ -78,6 +78,7 @@ static int submit_spec(struct client *client, int64_t request, json_t *json,
                                                  .maximum = spec->maximum,
                                                  .initial = spec->initial,
                                                  .site = site,
+                                                 .priority = spec->priority,
                                                  .job_kind = (uint8_t)spec->kind,
                                                  .sizes_kind = (uint8_t)spec->sizes.kind}}};
     unsigned can = pleat_runner_capabilities(spec->runner);
@@ -430,7 +431,7 @@ static int find_policy(const char *question, const char *name, const struct plea
                                       name ? name : "");
     }
     return pleat_error_set(err, PLEAT_E_NOTFOUND,
-                           "no question '%s': approach, queue, placement, moldability, "
+                           "no question '%s': approach, queue, order, placement, moldability, "
                            "malleability",
                            question);
 }

@@ -160,6 +160,50 @@ static void submitted(struct daemon *d, struct input *input)
     input->spec = NULL;
 }
 
+/* A further event of a submission, as if it had come on its own. */
+static int apply_further(struct daemon *d, const struct pleat_event *event, struct pleat_error *err)
+{
+    size_t before = d->effects.count;
+    int rc = pleat_core_apply(d->core, event, &d->effects, err);
+    if (rc == 0) {
+        record(d, event);
+        take_notes(d, before);
+    }
+    return rc;
+}
+
+static int set_time(struct daemon *d, const struct pleat_event *submit, enum pleat_event_kind kind,
+                    int64_t after_us, struct pleat_error *err)
+{
+    struct pleat_event event = {.time_us = submit->time_us,
+                                .kind = (uint16_t)kind,
+                                .component = submit->component,
+                                .u.at = {.at_us = submit->time_us + after_us}};
+    return after_us ? apply_further(d, &event, err) : 0;
+}
+
+/* Deadline and reservation of a job just submitted. A reservation that cannot be kept is known only
+ * now: the job is in the log, so it is cancelled there, and its submission refused. */
+static int apply_times(struct daemon *d, const struct pleat_event *submit, struct pleat_error *err)
+{
+    const struct job *job = job_of_component(d, submit->component);
+    if (!job)
+        return 0;
+    int rc = set_time(d, submit, PLEAT_EV_DEADLINE, job->spec.deadline_us, err);
+    if (!rc)
+        rc = set_time(d, submit, PLEAT_EV_RESERVE, job->spec.begin_us, err);
+    if (!rc)
+        return 0;
+    struct pleat_event cancel = {
+        .time_us = submit->time_us, .kind = PLEAT_EV_CANCEL, .component = submit->component};
+    struct pleat_error ignored;
+    pleat_error_prefix(err, "job %lld is not taken", (long long)job->id);
+    note_make(d, submit->time_us, "warning", job->id, json_pack("{s:s}", "text", err->text));
+    if (apply_further(d, &cancel, &ignored) < 0)
+        daemon_log("job %lld cannot be cancelled: %s", (long long)job->id, ignored.text);
+    return rc;
+}
+
 static void input_finish(struct input *input)
 {
     json_decref(input->spec_json);
@@ -184,6 +228,8 @@ static void apply_input(struct daemon *d, struct input *input)
             submitted(d, input);
         record(d, &input->event);
         take_notes(d, before);
+        if (input->event.kind == PLEAT_EV_SUBMIT)
+            rc = apply_times(d, &input->event, &err);
     } else if (rc < 0 && !input->client) {
         daemon_log("event '%s' refused: %s", pleat_event_name(input->event.kind), err.text);
     }

@@ -23,6 +23,9 @@ struct pleat_spec {
     struct pleat_sizes sizes; /* its list points into size_list */
     struct pleat_size_list size_list;
     int64_t estimate_us; /* 0: none */
+    int64_t deadline_us; /* after the submission; 0: none */
+    int64_t begin_us;    /* after the submission (advance reservation); 0: as soon as it can */
+    int16_t priority;    /* higher goes first; 0: ordinary */
     bool asks;
 };
 

@@ -53,28 +53,57 @@ static int read_choice(const json_t *object, const char *name, const char *const
     return pleat_error_set(err, PLEAT_E_INVALID, "'%s' cannot be '%s'", name, *out);
 }
 
+/* Seconds, absent or null: 0. */
+static int read_seconds(const json_t *object, const char *name, int64_t *us,
+                        struct pleat_error *err)
+{
+    double seconds = 0;
+    int rc = json_is_null(json_object_get(object, name))
+                 ? 0
+                 : pleat_get_real(object, name, false, &seconds, err);
+    if (rc)
+        return rc;
+    if (!(seconds >= 0 && seconds <= 1e9))
+        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be between 0 and 1e9 seconds",
+                               name);
+    *us = (int64_t)(seconds * 1e6);
+    return 0;
+}
+
+static int read_times(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    int rc = read_seconds(object, "estimate_s", &spec->estimate_us, err);
+    if (!rc)
+        rc = read_seconds(object, "deadline_in_s", &spec->deadline_us, err);
+    if (!rc)
+        rc = read_seconds(object, "begin_in_s", &spec->begin_us, err);
+    if (!rc && spec->begin_us && !spec->estimate_us)
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "a job with 'begin_in_s' needs 'estimate_s': how long are the "
+                             "processors kept for it?");
+    return rc;
+}
+
 static int read_numbers(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
-    int64_t minimum = 1, maximum = 1, initial = 0;
-    double estimate_s = 0;
+    int64_t minimum = 1, maximum = 1, initial = 0, priority = 0;
     int rc = pleat_get_int(object, "min", true, 0, PLEAT_SIZE_MAX, &minimum, err);
     if (!rc)
         rc = pleat_get_int(object, "max", true, 1, PLEAT_SIZE_MAX, &maximum, err);
     if (!rc)
         rc = pleat_get_int(object, "initial", false, 0, PLEAT_SIZE_MAX, &initial, err);
-    if (!rc && !json_is_null(json_object_get(object, "estimate_s")))
-        rc = pleat_get_real(object, "estimate_s", false, &estimate_s, err);
+    if (!rc)
+        rc = pleat_get_int(object, "priority", false, INT16_MIN, INT16_MAX, &priority, err);
+    if (!rc)
+        rc = read_times(object, spec, err);
     if (!rc)
         rc = pleat_get_bool(object, "asks", false, &spec->asks, err);
     if (rc)
         return rc;
-    if (!(estimate_s >= 0 && estimate_s <= 1e9))
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "'estimate_s' must be between 0 and 1e9 seconds");
     spec->minimum = (int32_t)minimum;
     spec->maximum = (int32_t)maximum;
     spec->initial = (int32_t)initial;
-    spec->estimate_us = (int64_t)(estimate_s * 1e6);
+    spec->priority = (int16_t)priority;
     return 0;
 }
 

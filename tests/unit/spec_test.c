@@ -56,6 +56,9 @@ static void test_defaults(void **state)
     assert_int_equal(spec.initial, 0);
     assert_int_equal(spec.sizes.kind, PLEAT_SIZES_ANY);
     assert_int_equal(spec.estimate_us, 0);
+    assert_int_equal(spec.deadline_us, 0);
+    assert_int_equal(spec.begin_us, 0);
+    assert_int_equal(spec.priority, 0);
     assert_false(spec.asks);
     pleat_spec_finish(&spec);
     assert_null(spec.argv);
@@ -67,7 +70,8 @@ static void test_everything_given(void **state)
     json_t *object = json_loads(
         "{\"name\":\"n\",\"argv\":[\"a\"],\"env\":[],\"cwd\":\"/\",\"runner\":\"malleable\","
         "\"mpi\":\"openmpi\",\"kind\":\"malleable\",\"min\":0,\"max\":16777216,\"initial\":4,"
-        "\"sizes\":\"2,4,6\",\"asks\":true,\"site\":\"here\",\"estimate_s\":1.5,\"later\":[1]}",
+        "\"sizes\":\"2,4,6\",\"asks\":true,\"site\":\"here\",\"estimate_s\":1.5,"
+        "\"priority\":-3,\"deadline_in_s\":60,\"begin_in_s\":0.25,\"later\":[1]}",
         0, NULL);
     struct pleat_spec spec;
     assert_int_equal(pleat_spec_from_json(object, &spec, NULL), 0);
@@ -84,6 +88,9 @@ static void test_everything_given(void **state)
     assert_int_equal(spec.sizes.list[2], 6);
     assert_ptr_equal(spec.sizes.list, spec.size_list.items);
     assert_int_equal(spec.estimate_us, 1500000);
+    assert_int_equal(spec.deadline_us, 60000000);
+    assert_int_equal(spec.begin_us, 250000);
+    assert_int_equal(spec.priority, -3);
     assert_true(spec.asks);
     pleat_spec_finish(&spec);
 }
@@ -91,8 +98,8 @@ static void test_everything_given(void **state)
 static void test_null_stands_for_absent(void **state)
 {
     (void)state;
-    static const char *const members[] = {"name", "site", "sizes",     "runner",
-                                          "mpi",  "kind", "estimate_s"};
+    static const char *const members[] = {"name", "site",       "sizes",         "runner",    "mpi",
+                                          "kind", "estimate_s", "deadline_in_s", "begin_in_s"};
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         struct pleat_spec spec;
         struct pleat_error err = {0};
@@ -136,10 +143,12 @@ static void test_wrong_types(void **state)
                                          "[]", "[1]", "{}",   "[null]"};
     static const struct {
         const char *member, *good; /* the values (by number) that are of the right type */
-    } members[] = {{"name", "3"},  {"argv", ""},        {"env", "4"},  {"cwd", "3"},
-                   {"runner", ""}, {"mpi", ""},         {"kind", ""},  {"min", "0"},
-                   {"max", "0"},   {"initial", "0"},    {"sizes", ""}, {"asks", "2"},
-                   {"site", "3"},  {"estimate_s", "01"}};
+    } members[] = {
+        {"name", "3"},       {"argv", ""},         {"env", "4"},      {"cwd", "3"},
+        {"runner", ""},      {"mpi", ""},          {"kind", ""},      {"min", "0"},
+        {"max", "0"},        {"initial", "0"},     {"sizes", ""},     {"asks", "2"},
+        {"site", "3"},       {"estimate_s", "01"}, {"priority", "0"}, {"deadline_in_s", "01"},
+        {"begin_in_s", "01"}};
     for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++)
         for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++)
             if (!strchr(members[m].good, (char)('0' + v)))
@@ -167,7 +176,13 @@ static void test_wrong_values(void **state)
                  {"sizes", "\"4,2\""},
                  {"sizes", "\"\""},
                  {"estimate_s", "-1"},
-                 {"estimate_s", "1.1e9"}};
+                 {"estimate_s", "1.1e9"},
+                 {"priority", "32768"},
+                 {"priority", "-32769"},
+                 {"priority", "0.5"},
+                 {"deadline_in_s", "-1"},
+                 {"begin_in_s", "1.1e9"},
+                 {"begin_in_s", "5"}}; /* without an estimate */
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         refused(cases[i].member, cases[i].value);
 }

@@ -8,7 +8,8 @@ def job(number, name, submit, start, end, **more):
     made = {
         "job": number, "name": name, "argv": ["/bin/" + name], "cwd": "/tmp", "runner": "malleable",
         "mpi": "openmpi", "kind": "malleable", "min": 2, "max": 8, "initial": 0, "sizes": "any",
-        "asks": False, "site": "local", "estimate_s": 0.0, "state": "done", "reason": "exited",
+        "asks": False, "site": "local", "estimate_s": 0.0,
+        "priority": 0, "deadline_s": None, "begin_s": None, "state": "done", "reason": "exited",
         "processors": 0, "processes": 0, "target": 0, "submit_s": T0 + submit,
         "start_s": T0 + start, "end_s": T0 + end, "wait_s": start - submit, "run_s": end - start,
         "exit_code": 0, "signal": None, "attempt": 1, "slots": [], "grown": 0, "shrunk": 0,

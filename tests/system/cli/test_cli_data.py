@@ -11,7 +11,8 @@ from conftest import on_terminal
 from fake_pleatd import Failure
 from story import EVENTS, JOBS, answers
 
-JOB_FIELDS = set("""job name argv cwd runner mpi kind min max initial sizes asks site estimate_s state
+JOB_FIELDS = set("""job name argv cwd runner mpi kind min max initial sizes asks site estimate_s
+    priority deadline_s begin_s state
     reason processors processes target submit_s start_s end_s wait_s run_s exit_code signal attempt
     slots grown shrunk failed_resizes resize_s progress stdout stderr text""".split())
 

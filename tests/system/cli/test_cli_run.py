@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 
 import pytest
 from fake_pleatd import Failure, Hang
@@ -60,6 +61,31 @@ def test_output_and_environment(cli):
     assert spec["cwd"] == "/" and spec["name"] == "x" and spec["estimate_s"] == 2.5
     assert (spec["kind"], spec["runner"], spec["mpi"], spec["site"]) == ("rigid", "plain", "none", None)
     assert f"PLEAT_DIR={cli.path}" in spec["env"]
+
+
+def test_times_and_priority(cli):
+    job = Job()
+    run(cli, job, "true")
+    assert (job.spec["priority"], job.spec["deadline_in_s"], job.spec["begin_in_s"]) == (0, 0, 0)
+    for text, seconds in (("90", 90), ("1.5e2", 150), ("90s", 90), ("15min", 900), ("15m", 900),
+                          ("2h", 7200), ("1.5d", 129600)):
+        job = Job()
+        run(cli, job, "--estimate", text, "--begin", text, "--deadline", text, "--priority", "-3",
+            "true")
+        assert job.spec["estimate_s"] == job.spec["begin_in_s"] == seconds
+        assert job.spec["deadline_in_s"] == seconds and job.spec["priority"] == -3
+
+
+def test_times_of_the_day(cli):
+    """The next such time: within a day from now on, and it is that time then."""
+    for text in ("00:00", "23:59", "14:30:15"):
+        job = Job()
+        before = time.time()
+        run(cli, job, "--deadline", text, "true")
+        ahead = job.spec["deadline_in_s"]
+        moments = {time.strftime("%H:%M:%S", time.localtime(now + ahead))
+                   for now in (int(before), int(before) + 1, int(time.time()))}
+        assert 0 < ahead <= 25 * 3600 and (text + ":00")[:8] in moments
 
 
 def test_moldable_is_said(cli):

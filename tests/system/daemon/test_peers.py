@@ -182,7 +182,7 @@ def test_another_user(served):
 WRONG = [None, True, -1, 0, 1.5, 1 << 62, "x", "", [], [1], {}, {"a": 1}]
 MEMBERS = {
     "submit": ["name", "argv", "cwd", "env", "runner", "mpi", "kind", "min", "max", "initial", "sizes",
-               "asks", "site", "estimate_s"],
+               "asks", "site", "estimate_s", "priority", "deadline_in_s", "begin_in_s"],
     "jobs": ["all"], "job": ["job"], "cancel": ["job"],
     "resize": ["job", "processors", "by", "mandatory"], "limits": ["job", "min", "max"],
     "wait": ["job"], "output": ["job", "stream", "offset", "follow"],
