@@ -77,7 +77,7 @@ static double folded_time(const struct pleat_workload *workload, const struct pl
     double alone = relative_time(workload, &app->speedup, processes);
     if (partition >= processes)
         return alone;
-    double mpl = processes / partition + (processes % partition != 0);
+    int32_t mpl = processes / partition + (processes % partition != 0);
     double spread = app->local_queues ? (mpl + app->imbalance) / (1 + app->imbalance)
                                       : (double)processes / partition / (1 + app->imbalance);
     return alone * (spread > 1 ? spread : 1) * (1 + app->mpl_overhead * (mpl - 1));

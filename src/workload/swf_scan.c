@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "workload/swf-internal.h"
 
 static const char *const names[PLEAT_SWF_FIELDS] = {"job number",
@@ -48,8 +46,9 @@ int pleat_swf_bad_column(const char *at, const char *end, int column, const char
             length += (size_t)snprintf(shown + length, 5, "\\x%02x", c);
     }
     if (at < end && !pleat_is_blank(*at)) {
-        memcpy(shown + length, "...", 3);
-        length += 3;
+        shown[length++] = '.';
+        shown[length++] = '.';
+        shown[length++] = '.';
     }
     return pleat_error_set(err, PLEAT_E_INVALID,
                            "column %d (%s): '%.*s' %s; correct the line, or put ';' in front of "
@@ -115,7 +114,7 @@ void pleat_swf_fill_record(const struct pleat_decimal numbers[PLEAT_SWF_FIELDS],
 int pleat_swf_parse(const char *line, size_t length, struct pleat_swf_record *record,
                     struct pleat_error *err)
 {
-    struct pleat_decimal numbers[PLEAT_SWF_FIELDS];
+    struct pleat_decimal numbers[PLEAT_SWF_FIELDS] = {{0}};
     int rc = pleat_swf_scan_fields(&line, line + length, numbers, err);
     if (!rc)
         pleat_swf_fill_record(numbers, record);

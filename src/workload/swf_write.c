@@ -27,13 +27,14 @@ static void add_date(struct pleat_string *out, const char *key, int64_t us)
 {
     time_t seconds = (time_t)(us / 1000000);
     struct tm parts;
-    static const char days[] = "SunMonTueWedThuFriSat";
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     if (!gmtime_r(&seconds, &parts))
         return;
-    pleat_string_addf(out, "; %s: %.3s %.3s %02d %02d:%02d:%02d UTC %d\n", key,
-                      days + 3 * parts.tm_wday, months + 3 * parts.tm_mon, parts.tm_mday,
-                      parts.tm_hour, parts.tm_min, parts.tm_sec, parts.tm_year + 1900);
+    pleat_string_addf(out, "; %s: %s %s %02d %02d:%02d:%02d UTC %d\n", key, days[parts.tm_wday],
+                      months[parts.tm_mon], parts.tm_mday, parts.tm_hour, parts.tm_min,
+                      parts.tm_sec, parts.tm_year + 1900);
 }
 
 /* The lines of a header that are the workload's own, whatever log it was read from. */

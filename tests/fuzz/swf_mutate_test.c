@@ -75,8 +75,9 @@ static size_t mutate(struct pleat_random *random, char *bytes, size_t size)
 static size_t put_seed(char *bytes, size_t seed, char options)
 {
     bytes[0] = options;
-    memcpy(bytes + 1, seeds[seed], strlen(seeds[seed]));
-    return 1 + strlen(seeds[seed]);
+    size_t length = strlen(seeds[seed]);
+    memcpy(bytes + 1, seeds[seed], length);
+    return 1 + length;
 }
 
 int main(int argc, char **argv)

@@ -35,7 +35,7 @@ static void test_speedups(void **state)
     app = parse(&workload, "downey:32,0.5");
     assert_int_equal(app.speedup.kind, PLEAT_SPEEDUP_DOWNEY);
     assert_true(app.speedup.parallelism == 32 && app.speedup.sigma == 0.5);
-    app = parse(&workload, "table:7=1");
+    (void)parse(&workload, "table:7=1");
     app = parse(&workload, "table:1=600,2=5.5min,4=200s");
     assert_int_equal(app.speedup.kind, PLEAT_SPEEDUP_TABLE);
     assert_int_equal(app.speedup.first, 1);

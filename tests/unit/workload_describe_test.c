@@ -90,7 +90,7 @@ static void test_hours(void **state)
     struct pleat_description d;
     make(&workload);
     add(&workload, 25 * 3600, 1, 1, PLEAT_RIGID, 0, -1);
-    add(&workload, 8 * 86400 - 1, 1, 1, PLEAT_RIGID, 0, -1);
+    add(&workload, INT64_C(8) * 86400 - 1, 1, 1, PLEAT_RIGID, 0, -1);
     assert_int_equal(pleat_workload_describe(&workload, &d, NULL), 0);
     assert_int_equal(d.machine, 6); /* the largest job */
     expect_counts(d.hours, 24, (const size_t[24]){[0] = 2, [1] = 2, [2] = 1, [23] = 1});

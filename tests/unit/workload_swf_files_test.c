@@ -187,7 +187,7 @@ static void test_endless_line(void **state)
     char path[] = "/tmp/pleat-swf-XXXXXX", wanted[200];
     struct log log;
     write_temporary(path, "; x\n;", 5);
-    assert_int_equal(truncate(path, 80 * 1024 * 1024), 0);
+    assert_int_equal(truncate(path, INT64_C(80) * 1024 * 1024), 0);
     assert_int_equal(read_file(&log, path), PLEAT_E_INVALID);
     snprintf(wanted, sizeof(wanted), "%s:2: a line of more than 64 MiB", path);
     assert_non_null(strstr(log.err.text, wanted));
