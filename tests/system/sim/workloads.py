@@ -27,7 +27,7 @@ def sizes(pick, machine):
 
 def estimates(pick):
     """A function from run times to estimates: None is a missing one."""
-    kind = pick.choice(["missing", "exact", "over", "under", "mixed", "rounded"])
+    kind = pick.choice(["missing", "exact", "over", "over", "under", "mixed", "rounded"])
 
     def draw(run, how):
         if how == "missing":
@@ -48,19 +48,21 @@ def make(seed):
     """(machine, jobs, what they are like). Times are often the same ones."""
     pick = random.Random(seed)
     machine = pick.choice(MACHINES)
-    count = pick.choice([20, 60, 150, 300])
+    count = pick.choice([20, 50, 80, 120])
     # a coarse one makes things happen at one instant
     tick = pick.choice([SECOND // 4, SECOND, 5 * SECOND, 60 * SECOND])
-    run_most = pick.choice([3, 20, 200])
+    run_most = pick.choice([3, 20, 200, 5000])
+    long_tail = pick.random() < 0.5  # most are short, a few are long
     burst = pick.choice([0, 0.3, 0.9])  # share of jobs that come with the one before
     size, (kind, estimate) = sizes(pick, machine), estimates(pick)
     # from a queue that is mostly empty to one that only grows
-    gap_most = max(1, int(run_most * pick.choice([0.1, 0.5, 1, 2])))
+    gap_most = max(1, int(run_most * pick.choice([0.03, 0.1, 0.5, 1])))
     jobs, now = [], pick.choice([0, 1000])
     for number in range(1, count + 1):
         if pick.random() >= burst:
             now += pick.randint(0, gap_most)
-        run = pick.randint(1, run_most) * tick
+        run = int(run_most ** pick.random()) if long_tail else pick.randint(1, run_most)
+        run *= tick
         job = Job(now * tick, run, size(), estimate(run), number=number)
         job.priority = pick.choice([-1, 0, 0, 1, 2])
         if pick.random() < 0.7:
