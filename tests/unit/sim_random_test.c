@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "sim_fixture.h"
 
-enum { WORLDS = 60, JOBS = 120 };
+enum { WORLDS = 200, JOBS = 120 };
 
 static int32_t from_to(struct pleat_random *random, int32_t least, int32_t most)
 {
@@ -58,8 +58,11 @@ static void make_jobs(struct sim_world *world, struct pleat_random *random)
         at += one_in(random, 3) ? 0 : (int64_t)pleat_random_below(random, 20);
         int32_t size = from_to(random, 1, 8);
         struct pleat_workload_job *job = sim_rigid(world, at, size, 0);
-        job->run_us = one_in(random, 20) ? 0 : seconds(random, 100);
-        job->estimate_us = one_in(random, 3) ? 0 : seconds(random, 120);
+        job->run_us = S + seconds(random, 100);
+        job->estimate_us = one_in(random, 3) ? 0 : S + seconds(random, 120);
+        if (job->estimate_us > 0 && world->options.estimates == PLEAT_ESTIMATES_GIVEN &&
+            one_in(random, 20))
+            job->run_us = 0;
         job->priority = (int16_t)from_to(random, -2, 2);
         job->deadline_us = one_in(random, 8) ? job->submit_us + 1 + seconds(random, 400) : 0;
         job->begin_us = one_in(random, 20) ? job->submit_us + 1 + seconds(random, 200) : 0;
@@ -152,11 +155,11 @@ static struct sim_world *make_world(uint64_t seed)
         if (one_in(&random, 2))
             sim_world_site(world, 1)->leaves_us = 600 * S;
     }
+    world->options.estimates = one_in(&random, 3) ? PLEAT_ESTIMATES_EXACT : PLEAT_ESTIMATES_GIVEN;
     make_apps(world, &random);
     make_jobs(world, &random);
     choose_policies(world, &random);
     world->options.kill_at_estimate = one_in(&random, 4);
-    world->options.estimates = one_in(&random, 3) ? PLEAT_ESTIMATES_EXACT : PLEAT_ESTIMATES_GIVEN;
     world->options.parameters[PLEAT_PARAM_MAX_TRIES] = !calm && one_in(&random, 4) ? 200 : 0;
     world->options.seed = seed;
     return world;
