@@ -307,8 +307,8 @@ static int run(const struct pleat_string *script, int status, struct pleat_strin
     return pleat_gnuplot_run(script, picture, err);
 }
 
-static int draw_svg(const struct pleat_plot *panels, size_t count, struct pleat_string *svg,
-                    struct pleat_error *err)
+int pleat_plot_add_svg(const struct pleat_plot *panels, size_t count, struct pleat_string *svg,
+                       struct pleat_error *err)
 {
     struct pleat_string script = {0};
     int status = 0;
@@ -332,7 +332,7 @@ int pleat_plot_write_svg(const struct pleat_plot *panels, size_t count, const ch
 {
     struct pleat_string svg = {0};
     struct pleat_replacement file;
-    int status = draw_svg(panels, count, &svg, err);
+    int status = pleat_plot_add_svg(panels, count, &svg, err);
     if (!status)
         status = pleat_replacement_open(&file, path, err);
     if (!status) {

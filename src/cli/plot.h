@@ -30,9 +30,12 @@ struct pleat_plot { /* one panel */
                                  * series' x[i]; "" for none there. Borrowed */
 };
 
-/* Panels below one another in one SVG file, replaced as a whole. PLEAT_E_NOTFOUND: gnuplot is not
- * installed; err says what to install. PLEAT_E_INVALID: gnuplot failed, err has its words.
- * PLEAT_E_SYSTEM, PLEAT_E_NOMEM. Blocks until gnuplot is done. */
+/* Appends an SVG document: panels below one another. PLEAT_E_NOTFOUND: gnuplot is not installed;
+ * err says what to install. PLEAT_E_INVALID: gnuplot failed, err has its words. PLEAT_E_SYSTEM,
+ * PLEAT_E_NOMEM. Blocks until gnuplot is done. */
+int pleat_plot_add_svg(const struct pleat_plot *panels, size_t count, struct pleat_string *svg,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same as a file, replaced as a whole. */
 int pleat_plot_write_svg(const struct pleat_plot *panels, size_t count, const char *path,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The same in characters, as wide as the terminal (at most 100 columns); ASCII but for titles and
