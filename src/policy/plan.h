@@ -40,11 +40,19 @@ struct pleat_plan_end {
 
 PLEAT_ARRAY(pleat_plan_ends, struct pleat_plan_end);
 
+/* What a waiting component will need, and others must not keep from it. */
+struct pleat_shadow {
+    uint32_t site;
+    int64_t at_us; /* when it is expected to start there */
+    int32_t extra; /* processors that are expected to be free then, and that it does not need */
+};
+
 /* What a queue policy left in the pass before. It saves work, no more: the same must be decided
  * without it, as after a recovery. */
 struct pleat_plan_memo {
-    uint32_t pass;    /* for which it holds; 0: none */
-    uint32_t changes; /* what the policy had observed by then */
+    uint32_t pass;               /* for which it holds; 0: none */
+    uint32_t changes, submitted; /* what the policy had observed by then */
+    struct pleat_shadow shadow;  /* EASY: the head's, less what stands in it */
 };
 
 struct pleat_plan {

@@ -68,13 +68,6 @@ struct pleat_policy {
     void (*observe)(void *state, const struct pleat_view *view, const struct pleat_event *event);
 };
 
-/* What a waiting component will need, and others must not keep from it. */
-struct pleat_shadow {
-    uint32_t site;
-    int64_t at_us; /* when it is expected to start there */
-    int32_t extra; /* processors that are expected to be free then, and that it does not need */
-};
-
 struct pleat_pass {
     const struct pleat_view *view;
     struct pleat_plan *plan;

@@ -106,7 +106,10 @@ static void easy(struct naive *n, const size_t *queue, size_t length)
         if (is_running(n, j) && expected_end(n, j) < shadow_us &&
             free_then(n, expected_end(n, j)) >= n->jobs[queue[head]].processors)
             shadow_us = expected_end(n, j);
-    int32_t extra = free_then(n, shadow_us) - n->jobs[queue[head]].processors;
+    if (shadow_us >= PLEAT_NEVER / 4) /* behind one without an estimate */
+        shadow_us = PLEAT_NEVER;
+    int32_t extra =
+        shadow_us == PLEAT_NEVER ? 0 : free_then(n, shadow_us) - n->jobs[queue[head]].processors;
     for (size_t at = head + 1; at < length; at++) {
         struct replay_job *job = &n->jobs[queue[at]];
         bool in_time = n->now_us + expected_run(job) <= shadow_us && job->estimate_us;

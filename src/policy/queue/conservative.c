@@ -22,31 +22,18 @@
  * pass, and since then nothing happened but submissions, starts and ends as expected, nobody would
  * move in this one; then the profiles of the last pass hold too. */
 #include "policy/policies.h"
+#include "policy/watch.h"
 
-struct conservative_state {
-    uint32_t changes; /* of what was expected */
-};
-
-static void conservative_observe(void *memory, const struct pleat_view *view,
+/* Ends as expected change nothing. */
+static void conservative_observe(void *state, const struct pleat_view *view,
                                  const struct pleat_event *event)
 {
-    struct conservative_state *state = memory;
-    switch (event->kind) {
-    case PLEAT_EV_SUBMIT:
-    case PLEAT_EV_PASS:
-    case PLEAT_EV_START:
-    case PLEAT_EV_PROMISE:
-    case PLEAT_EV_WAKE:
-    case PLEAT_EV_TIME:
-    case PLEAT_EV_FORGET:
-        break;
-    case PLEAT_EV_EXITED:
-        state->changes += view->components[event->component].expected_end_us != view->now_us ||
-                          view->components[event->component].state != PLEAT_DONE;
-        break;
-    default:
-        state->changes++;
+    if (event->kind == PLEAT_EV_EXITED) {
+        const struct pleat_component *job = &view->components[event->component];
+        if (job->expected_end_us == view->now_us && job->state != PLEAT_QUEUED)
+            return;
     }
+    pleat_watch_observe(state, event);
 }
 
 /* What a pass finds out as it goes. */
@@ -57,35 +44,6 @@ struct round {
     uint32_t waiter; /* the first that does not start */
     int64_t next_us; /* the next place */
 };
-
-/* Nothing but starts and ends moves time on here: no delays, no resizes. */
-static bool is_plain(const struct pleat_view *view)
-{
-    bool plain = true;
-    for (uint32_t site = 0; site < view->site_count; site++)
-        plain &= view->sites[site].instant && view->sites[site].malleable_count == 0;
-    return plain;
-}
-
-/* Is anybody past his estimate? */
-static bool is_overrun(const struct pleat_view *view)
-{
-    bool any = false;
-    for (uint32_t site = 0; site < view->site_count; site++) {
-        uint32_t first = pleat_ending_first(view, site);
-        any |= first != PLEAT_NONE && view->components[first].expected_end_us <= view->now_us;
-    }
-    return any;
-}
-
-/* Do the places and profiles of the last pass hold? */
-static bool is_settled(const struct pleat_pass *pass)
-{
-    const struct conservative_state *state = pass->states[PLEAT_QUEUE];
-    const struct pleat_plan_memo *memo = &pass->plan->memo;
-    return memo->pass == pass->plan->pass && memo->changes == state->changes &&
-           is_plain(pass->view) && !is_overrun(pass->view);
-}
 
 static bool is_reservation(const struct pleat_component *job)
 {
@@ -195,17 +153,17 @@ static void start_reservation(struct round *round, uint32_t c)
 static void leave_memo(const struct round *round)
 {
     const struct pleat_pass *pass = round->pass;
-    const struct conservative_state *state = pass->states[PLEAT_QUEUE];
-    bool holds = !round->upset && is_plain(pass->view) && !is_overrun(pass->view);
+    const struct pleat_watch *watch = pass->states[PLEAT_QUEUE];
+    bool holds = !round->upset && pleat_watch_may_hold(pass);
     pass->plan->memo = (struct pleat_plan_memo){.pass = holds ? pass->plan->pass + 1 : 0,
-                                                .changes = state->changes};
+                                                .changes = watch->changes};
 }
 
 static uint32_t conservative_start(struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
     struct round round = {.pass = pass, .waiter = PLEAT_NONE, .next_us = PLEAT_NEVER};
-    bool settled = is_settled(pass);
+    bool settled = pleat_watch_holds(pass, pass->states[PLEAT_QUEUE]);
     if (settled)
         go_on(pass);
     else
@@ -237,6 +195,6 @@ const struct pleat_policy pleat_policy_conservative = {
     .summary = "everybody is promised a start; others that delay nobody may overtake",
     .needs = PLEAT_NEEDS_ENDS,
     .start = conservative_start,
-    .state_size = sizeof(struct conservative_state),
+    .state_size = sizeof(struct pleat_watch),
     .observe = conservative_observe,
 };

@@ -12,11 +12,13 @@
  * - of several sizes the head needs the smallest at which it can start; another one that would
  *   stand in its shadow at the size that it gets is tried with the extra processors;
  * - a component without an estimate is expected to run for ever: it starts on extra processors
- *   only, and behind it the shadow is at no time at all;
+ *   only. Where the head has to wait for such a one the shadow is at no time: nothing is extra, and
+ *   all with an estimate may start;
  * - processors on their way to the head, or back to their site, are expected now;
  * - where there are advance reservations the head's place is the earliest that they leave, and
  *   others start where they are in the way neither of it nor of them. */
 #include "policy/policies.h"
+#include "policy/watch.h"
 
 /* The next expected end at a site, of those that run and of those that this plan starts. */
 struct next_end {
@@ -66,6 +68,8 @@ static struct pleat_shadow shadow_at(struct pleat_pass *pass, uint32_t head, uin
     struct pleat_shadow shadow = {site, view->now_us,
                                   free_soon(pass, job, site) - pleat_accept_start(view, job)};
     while (take_next(&next, &end) && !(shadow.extra >= 0 && end.at_us > shadow.at_us)) {
+        if (end.at_us == PLEAT_NEVER)
+            return (struct pleat_shadow){site, PLEAT_NEVER, 0};
         shadow.at_us = end.at_us;
         shadow.extra += end.processors;
     }
@@ -116,12 +120,11 @@ static int32_t most_free(const struct pleat_pass *pass)
     return most;
 }
 
-static void backfill(struct pleat_pass *pass, uint32_t head)
+static void backfill(struct pleat_pass *pass, uint32_t first)
 {
     const struct pleat_view *view = pass->view;
     int32_t most = most_free(pass);
-    for (uint32_t c = pleat_queue_next(view, head); c != PLEAT_NONE && most > 0;
-         c = pleat_queue_next(view, c)) {
+    for (uint32_t c = first; c != PLEAT_NONE && most > 0; c = pleat_queue_next(view, c)) {
         const struct pleat_component *job = &view->components[c];
         if (!is_hopeless(pass, job, most) && pleat_pass_start(pass, c))
             most = most_free(pass);
@@ -143,23 +146,71 @@ static void reserve(struct pleat_pass *pass, uint32_t head)
     pleat_plan_promise(pass->plan, head, site, at_us);
 }
 
+static void easy_observe(void *watch, const struct pleat_view *view,
+                         const struct pleat_event *event)
+{
+    (void)view;
+    pleat_watch_observe(watch, event);
+}
+
+/* Where later submissions stand last, those that could not start before need not be looked at. */
+static void leave_memo(struct pleat_pass *pass)
+{
+    const struct pleat_watch *watch = pass->states[PLEAT_QUEUE];
+    struct pleat_plan_memo *memo = &pass->plan->memo;
+    *memo = (struct pleat_plan_memo){.changes = watch->changes, .submitted = watch->submitted};
+    if (!pass->shadow || pass->policies[PLEAT_ORDER]->key || !pleat_watch_may_hold(pass))
+        return;
+    memo->pass = pass->plan->pass + 1;
+    memo->shadow = *pass->shadow;
+}
+
+/* The first of those submitted since the memo was left. */
+static uint32_t first_new(const struct pleat_pass *pass)
+{
+    const struct pleat_watch *watch = pass->states[PLEAT_QUEUE];
+    uint32_t first = PLEAT_NONE;
+    for (uint32_t n = watch->submitted - pass->plan->memo.submitted; n > 0; n--)
+        first =
+            first == PLEAT_NONE ? pass->view->queue_last : pass->view->components[first].previous;
+    return first;
+}
+
+/* Starts the first ones while they fit; returns the one that does not, with its shadow cast. */
+static uint32_t start_first_ones(struct pleat_pass *pass, struct pleat_shadow *shadow)
+{
+    uint32_t head = pass->view->queue_first;
+    while (head != PLEAT_NONE && pleat_pass_start(pass, head))
+        head = pleat_queue_next(pass->view, head);
+    if (head == PLEAT_NONE)
+        return PLEAT_NONE;
+    if (pass->profiles)
+        reserve(pass, head);
+    else if (cast_shadow(pass, head, shadow))
+        pass->shadow = shadow;
+    if (pass->shadow && shadow->extra >= 0)
+        pleat_plan_promise(pass->plan, head, shadow->site, shadow->at_us);
+    return head;
+}
+
 static uint32_t easy_start(struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
-    uint32_t head = view->queue_first;
-    while (head != PLEAT_NONE && pleat_pass_start(pass, head))
-        head = pleat_queue_next(view, head);
-    if (head == PLEAT_NONE)
-        return PLEAT_NONE;
-    pleat_plan_tried(pass->plan, head);
     struct pleat_shadow shadow = {.at_us = PLEAT_NEVER};
-    if (pass->profiles)
-        reserve(pass, head);
-    else if (cast_shadow(pass, head, &shadow))
+    uint32_t head = view->queue_first, first;
+    if (pleat_watch_holds(pass, pass->states[PLEAT_QUEUE])) {
+        shadow = pass->plan->memo.shadow;
         pass->shadow = &shadow;
-    if (pass->shadow && shadow.extra >= 0)
-        pleat_plan_promise(pass->plan, head, shadow.site, shadow.at_us);
-    backfill(pass, head);
+        first = first_new(pass);
+    } else {
+        head = start_first_ones(pass, &shadow);
+        if (head == PLEAT_NONE)
+            return PLEAT_NONE;
+        first = pleat_queue_next(view, head);
+    }
+    pleat_plan_tried(pass->plan, head);
+    backfill(pass, first);
+    leave_memo(pass);
     pass->shadow = NULL;
     return head;
 }
@@ -173,4 +224,6 @@ const struct pleat_policy pleat_policy_easy = {
     .summary = "the head is promised the earliest start; others that do not delay it may overtake",
     .needs = PLEAT_NEEDS_ENDS,
     .start = easy_start,
+    .state_size = sizeof(struct pleat_watch),
+    .observe = easy_observe,
 };

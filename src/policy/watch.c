@@ -1,0 +1,39 @@
+#include "policy/watch.h"
+
+void pleat_watch_observe(struct pleat_watch *watch, const struct pleat_event *event)
+{
+    switch (event->kind) {
+    case PLEAT_EV_SUBMIT:
+        watch->submitted++;
+        break;
+    case PLEAT_EV_PASS:
+    case PLEAT_EV_START:
+    case PLEAT_EV_PROMISE:
+    case PLEAT_EV_WAKE:
+    case PLEAT_EV_TIME:
+    case PLEAT_EV_FORGET:
+        break;
+    default:
+        watch->changes++;
+    }
+}
+
+bool pleat_watch_may_hold(const struct pleat_pass *pass)
+{
+    const struct pleat_view *view = pass->view;
+    for (uint32_t s = 0; s < view->site_count; s++) {
+        const struct pleat_site *site = &view->sites[s];
+        uint32_t first = pleat_ending_first(view, s);
+        if (!site->instant || site->malleable_count > 0 ||
+            (first != PLEAT_NONE && view->components[first].expected_end_us <= view->now_us))
+            return false;
+    }
+    return true;
+}
+
+bool pleat_watch_holds(const struct pleat_pass *pass, const struct pleat_watch *watch)
+{
+    const struct pleat_plan_memo *memo = &pass->plan->memo;
+    return memo->pass == pass->plan->pass && memo->changes == watch->changes &&
+           pleat_watch_may_hold(pass);
+}
