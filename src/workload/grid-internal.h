@@ -15,7 +15,7 @@ int pleat_grid_check_type(const struct pleat_grid_mix *mix, const struct pleat_g
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Appends the text with its placeholders replaced. PLEAT_E_INVALID: one does not exist, or needs
- * the type's step. */
+ * the type's step; PLEAT_E_NOMEM. */
 int pleat_grid_expand(const char *text, const struct pleat_grid_type *type,
                       const struct pleat_grid_component *component, struct pleat_string *out,
                       struct pleat_error *err) PLEAT_MUST_CHECK;

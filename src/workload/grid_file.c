@@ -86,6 +86,8 @@ static int parse_site(const char *text, struct pleat_grid_site *site, struct ple
 
 static int refuse(cfg_t *cfg, const cfg_opt_t *option, const struct pleat_error *err)
 {
+    if (err->code == PLEAT_E_NOMEM && reporting && !reporting->code)
+        *reporting = *err; /* no fault of that line */
     cfg_error(cfg, "%s: %s", option->name, err->text);
     return -1;
 }

@@ -84,7 +84,7 @@ int pleat_grid_expand(const char *text, const struct pleat_grid_type *type,
                                    (int)length, at + 1);
         at += length + 2;
     }
-    return 0;
+    return out->failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
 }
 
 /* ---- lines ---- */
