@@ -116,6 +116,20 @@ def test_exact_estimates_instead(seed, tmp_path):
         compare(schedule, expected, f"{what}, {policy}")
 
 
+@pytest.mark.parametrize("policy", ["easy", "conservative"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_killed_at_their_estimates(seed, policy, tmp_path):
+    machine, jobs, what = workloads.make(seed)
+    workloads.write_swf(tmp_path / "log.swf", jobs, machine)
+    for job in jobs:
+        job.run = min(job.run, job.estimate or job.run)
+    schedule = pleat_schedule(tmp_path / "log.swf", jobs, machine,
+                              ["--queue", policy, "--kill-at-estimate"], tmp_path / "out")
+    invariants.rigid(schedule, machine)
+    textbook.simulate(jobs, machine, policy)
+    compare(schedule, jobs, f"{what}, {policy}, killed at their estimates")
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_the_textbook_keeps_its_promises(seed):
     """The invariants of the textbook's own schedules, which no program of ours has touched."""
