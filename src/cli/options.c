@@ -207,7 +207,7 @@ int pleat_parse_duration(const char *what, const char *text, double *seconds,
     } units[] = {{"", 1}, {"s", 1}, {"min", 60}, {"m", 60}, {"h", 3600}, {"d", 86400}};
     char number[32];
     size_t length = strspn(text, "+-.0123456789eE");
-    double count;
+    double count = 0;
     snprintf(number, sizeof(number), "%.*s", (int)(length < 31 ? length : 31), text);
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         if (!strcmp(text + length, units[i].name) &&
