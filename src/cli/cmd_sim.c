@@ -321,11 +321,13 @@ static int simulate(struct pleat_sim_request *request, struct pleat_sim_csv *csv
         experiment.csv = csv;
         int rc = pleat_sim_experiment_run(&experiment, &err);
         if (rc == PLEAT_E_CLOSED)
-            code = PLEAT_EXIT_SIGNAL + pleat_interrupt_signal();
+            code = PLEAT_EXIT_FAILED; /* a signal's: below */
         else if (rc)
             code = pleat_fail(&err);
         else
             code = report(request, csv, &experiment);
+        if (code && pleat_interrupt_signal())
+            code = PLEAT_EXIT_SIGNAL + pleat_interrupt_signal();
     }
     pleat_sim_experiment_finish(&experiment);
     return code;
@@ -343,6 +345,8 @@ static int attend(struct pleat_sim_request *request)
         pleat_fail(&err);
         return err.code == PLEAT_E_NOMEM ? PLEAT_EXIT_FAILED : PLEAT_EXIT_USAGE;
     }
+    if (request->first > 0 && request->combinations.count * request->seeds > 1)
+        return pleat_usage(&pleat_cmd_sim, "--first is for the drawing of a single run");
     pleat_interrupt_catch();
     if (open_outputs(request, &csv, &err))
         return pleat_fail(&err);

@@ -37,11 +37,13 @@ static int take_span(const char **at, int64_t *us)
 {
     char *end, unit[8] = "";
     size_t length = 0;
+    const char *number = *at + strspn(*at, " ");
     errno = 0;
-    if (!strchr("0123456789.", (*at)[strspn(*at, " ")]))
+    if (!*number || !strchr("0123456789.", *number))
         return -1;
-    double value = strtod(*at, &end);
-    if (end == *at || errno || !isfinite(value) || value < 0)
+    double value = strtod(number, &end);
+    if ((size_t)(end - number) > strspn(number, "0123456789.e+-") || end == number || errno ||
+        !isfinite(value) || value < 0)
         return -1;
     end += strspn(end, " ");
     while (end[length] >= 'a' && end[length] <= 'z' && length < sizeof(unit) - 1) {

@@ -49,12 +49,18 @@ static struct unit unit_for(double span_s)
 
 struct window {
     double from_s, to_s;
-    bool given;
 };
 
+static bool window_given(const struct pleat_sim_request *request)
+{
+    return isfinite(request->from_s) || isfinite(request->to_s) || request->first > 0;
+}
+
+/* Of a single run, if its jobs, or those in a part of its time, may be few enough. */
 bool pleat_sim_chart_wants_jobs(const struct pleat_sim_experiment *experiment)
 {
-    return experiment->request->chart && experiment->run_count == 1;
+    return experiment->request->chart && experiment->run_count == 1 &&
+           (window_given(experiment->request) || experiment->workload.jobs.count <= GANTT_JOBS_MAX);
 }
 
 /* ---- panels ---- */
@@ -295,13 +301,11 @@ static void choose_window(const struct pleat_sim_experiment *experiment, struct 
         window->to_s = window->from_s;
         for (size_t i = 0; i < workload->jobs.count && i < request->first; i++)
             window->to_s = later(window->to_s, experiment->runs[0].outcomes[i].end_us);
-        window->given = true;
     }
     if (isfinite(request->from_s))
         window->from_s = request->from_s;
     if (isfinite(request->to_s))
         window->to_s = request->to_s;
-    window->given = window->given || isfinite(request->from_s) || isfinite(request->to_s);
 }
 
 static int write_page(const struct pleat_sim_experiment *experiment, const struct page *page,
@@ -311,11 +315,11 @@ static int write_page(const struct pleat_sim_experiment *experiment, const struc
     const struct pleat_sim_request *request = experiment->request;
     const struct pleat_sim_run *run = &experiment->runs[0];
     struct pleat_gantt gantt;
-    size_t jobs = run->outcomes ? pleat_sim_gantt_jobs(&experiment->workload, run, window->from_s,
-                                                       window->to_s)
-                                : 0;
+    size_t jobs = experiment->workload.jobs.count;
+    if (run->outcomes)
+        jobs = pleat_sim_gantt_jobs(&experiment->workload, run, window->from_s, window->to_s);
     if (!run->outcomes || jobs > GANTT_JOBS_MAX) {
-        if (run->outcomes)
+        if (experiment->run_count == 1)
             pleat_string_addf(done,
                               "; %zu jobs are too many to show who had which processors: --first, "
                               "or --from and --to, choose up to %d",
@@ -339,7 +343,7 @@ int pleat_sim_chart_write(const struct pleat_sim_experiment *experiment, struct 
     struct page page;
     struct window window;
     choose_window(experiment, &window);
-    if (window.to_s <= window.from_s && window.given)
+    if (window.to_s <= window.from_s && window_given(experiment->request))
         return pleat_error_set(err, PLEAT_E_INVALID, "nothing is left to draw from %g to %g s",
                                window.from_s, window.to_s);
     if (page_make(&page, experiment, &window))

@@ -154,34 +154,86 @@ static int end(FILE *file, const char *directory, const char *name, struct pleat
     return failed ? pleat_error_sys(err, reason, "cannot write %s/%s", directory, name) : 0;
 }
 
-/* Decimal seconds without zeros at their end. */
-static void put_seconds(FILE *file, int64_t us)
+/* A line of a table, put together here: a log has millions of them. */
+struct row {
+    char text[700];
+    size_t length;
+};
+
+static void add_bytes(struct row *row, const char *bytes, size_t count)
 {
-    uint64_t size = us < 0 ? (uint64_t)-us : (uint64_t)us, part = size % 1000000;
-    int digits = 6;
-    if (us < 0)
-        putc('-', file);
-    fprintf(file, "%" PRIu64, size / 1000000);
-    if (part == 0)
-        return;
-    for (; part % 10 == 0; part /= 10)
-        digits--;
-    fprintf(file, ".%0*" PRIu64, digits, part);
+    if (count > sizeof(row->text) - row->length)
+        count = sizeof(row->text) - row->length;
+    memcpy(row->text + row->length, bytes, count);
+    row->length += count;
 }
 
-static void put_text(FILE *file, const char *text)
+/* At least `digits` of them. */
+static void add_digits(struct row *row, uint64_t value, int digits)
 {
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, file);
-        return;
+    char reversed[20], text[20];
+    int count = 0;
+    for (; value > 0 || count < digits; value /= 10)
+        reversed[count++] = (char)('0' + value % 10);
+    for (int i = 0; i < count; i++)
+        text[i] = reversed[count - 1 - i];
+    add_bytes(row, text, (size_t)count);
+}
+
+static uint64_t add_sign(struct row *row, int64_t value)
+{
+    if (value >= 0)
+        return (uint64_t)value;
+    add_bytes(row, "-", 1);
+    return 0 - (uint64_t)value;
+}
+
+static void add_number(struct row *row, int64_t value)
+{
+    add_digits(row, add_sign(row, value), 1);
+    add_bytes(row, ",", 1);
+}
+
+/* Decimal seconds without zeros at their end. */
+static void add_seconds(struct row *row, int64_t us)
+{
+    uint64_t size = add_sign(row, us), part = size % 1000000;
+    int digits = 6;
+    add_digits(row, size / 1000000, 1);
+    if (part > 0) {
+        for (; part % 10 == 0; part /= 10)
+            digits--;
+        add_bytes(row, ".", 1);
+        add_digits(row, part, digits);
     }
-    putc('"', file);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', file);
-        putc(*text, file);
+    add_bytes(row, ",", 1);
+}
+
+static void add_text(struct row *row, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n")) {
+        add_bytes(row, "\"", 1);
+        for (; *text; text++)
+            add_bytes(row, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+        add_bytes(row, "\"", 1);
+    } else {
+        add_bytes(row, text, strlen(text));
     }
-    putc('"', file);
+    add_bytes(row, ",", 1);
+}
+
+static void add_real(struct row *row, int digits, double value)
+{
+    char text[40];
+    int length = snprintf(text, sizeof(text), "%.*g,", digits, value);
+    add_bytes(row, text, (size_t)length);
+}
+
+/* Its last comma becomes the end of the line. */
+static void put_row(FILE *file, struct row *row)
+{
+    row->text[row->length - 1] = '\n';
+    fwrite(row->text, 1, row->length, file);
 }
 
 static const char *site_name(const struct pleat_sim_csv *csv, uint32_t site)
@@ -195,29 +247,29 @@ static bool ran(const struct pleat_sim_outcome *outcome)
     return outcome->start_us != PLEAT_NEVER && outcome->end_us != PLEAT_NEVER;
 }
 
-/* job,submit_s,start_s,end_s,processors,site,wait_s,response_s,slowdown,average_processors,... */
 static void put_job(const struct pleat_sim_csv *csv, FILE *file,
                     const struct pleat_workload_job *job, const struct pleat_sim_outcome *outcome)
 {
+    struct row row = {.length = 0};
     double wait_s = (double)(outcome->start_us - job->submit_us) / 1e6;
     double run_s = (double)(outcome->end_us - outcome->start_us) / 1e6;
-    fprintf(file, "%" PRId64 ",", job->number);
-    put_seconds(file, job->submit_us);
-    putc(',', file);
-    put_seconds(file, outcome->start_us);
-    putc(',', file);
-    put_seconds(file, outcome->end_us);
-    fprintf(file, ",%" PRId32 ",", outcome->processors);
-    put_text(file, site_name(csv, outcome->site));
-    putc(',', file);
-    put_seconds(file, outcome->start_us - job->submit_us);
-    putc(',', file);
-    put_seconds(file, outcome->end_us - job->submit_us);
-    fprintf(file, ",%.9g,%.6g,%" PRIu32 ",%" PRIu32 ",%u,%s,%s,%" PRId32 "\n",
-            pleat_bounded_slowdown(wait_s, run_s, PLEAT_SIM_TAU_S), (double)outcome->average,
-            outcome->grown, outcome->shrunk, (unsigned)outcome->restarts,
-            pleat_sim_fate_name((enum pleat_sim_fate)outcome->fate),
-            pleat_kind_name((enum pleat_job_kind)job->kind), job->user);
+    add_number(&row, job->number);
+    add_seconds(&row, job->submit_us);
+    add_seconds(&row, outcome->start_us);
+    add_seconds(&row, outcome->end_us);
+    add_number(&row, outcome->processors);
+    add_text(&row, site_name(csv, outcome->site));
+    add_seconds(&row, outcome->start_us - job->submit_us);
+    add_seconds(&row, outcome->end_us - job->submit_us);
+    add_real(&row, 9, pleat_bounded_slowdown(wait_s, run_s, PLEAT_SIM_TAU_S));
+    add_real(&row, 6, (double)outcome->average);
+    add_number(&row, outcome->grown);
+    add_number(&row, outcome->shrunk);
+    add_number(&row, outcome->restarts);
+    add_text(&row, pleat_sim_fate_name((enum pleat_sim_fate)outcome->fate));
+    add_text(&row, pleat_kind_name((enum pleat_job_kind)job->kind));
+    add_number(&row, job->user);
+    put_row(file, &row);
 }
 
 static int write_jobs(struct pleat_sim_csv *csv, const char *directory,
@@ -248,55 +300,68 @@ static int write_skipped(struct pleat_sim_csv *csv, const char *directory,
         const struct pleat_workload_job *job = &workload->jobs.items[i];
         if (ran(&outcomes[i]))
             continue;
-        fprintf(file, "%" PRId64 ",", job->number);
-        put_seconds(file, job->submit_us);
-        fprintf(file, ",%" PRId32 ",%" PRId32 ",%s\n", job->minimum, job->processors,
-                pleat_sim_fate_name((enum pleat_sim_fate)outcomes[i].fate));
+        struct row row = {.length = 0};
+        add_number(&row, job->number);
+        add_seconds(&row, job->submit_us);
+        add_number(&row, job->minimum);
+        add_number(&row, job->processors);
+        add_text(&row, pleat_sim_fate_name((enum pleat_sim_fate)outcomes[i].fate));
+        put_row(file, &row);
     }
     return end(file, directory, "skipped.csv", err);
 }
 
-static int write_resizes(struct pleat_sim_csv *csv, const char *directory,
-                         const struct pleat_workload *workload,
-                         const struct pleat_sim_changes *changes, struct pleat_error *err)
+int pleat_sim_csv_begin(struct pleat_sim_csv *csv, const struct pleat_sim_run *run,
+                        const struct pleat_workload *workload, struct pleat_sim_csv_run *files,
+                        struct pleat_error *err)
 {
-    FILE *file = begin(csv, directory, "resizes.csv", err);
-    if (!file)
+    *files = (struct pleat_sim_csv_run){.csv = csv, .workload = workload};
+    add_directory(csv->request, run->combination, run->seed, &files->directory);
+    if (files->directory.failed)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    files->resizes = begin(csv, files->directory.text, "resizes.csv", err);
+    if (!files->resizes)
         return PLEAT_E_SYSTEM;
-    fputs("job,time_s,decided_s,from,to,offered,mandatory,stood_s,site\n", file);
-    for (size_t i = 0; i < changes->count; i++) {
-        const struct pleat_sim_change *change = &changes->items[i];
-        if (change->from == 0 || change->to == 0)
-            continue; /* it started, or ended */
-        fprintf(file, "%" PRId64 ",", workload->jobs.items[change->job].number);
-        put_seconds(file, change->time_us);
-        putc(',', file);
-        put_seconds(file, change->decided_us);
-        fprintf(file, ",%" PRId32 ",%" PRId32 ",%" PRId32 ",%d,", change->from, change->to,
-                change->offered, change->mandatory);
-        put_seconds(file, change->stood_us);
-        putc(',', file);
-        put_text(file, site_name(csv, change->site));
-        putc('\n', file);
-    }
-    return end(file, directory, "resizes.csv", err);
+    fputs("job,time_s,decided_s,from,to,offered,mandatory,stood_s,site\n", files->resizes);
+    return 0;
 }
 
-int pleat_sim_csv_add(struct pleat_sim_csv *csv, const struct pleat_sim_experiment *experiment,
-                      const struct pleat_sim_run *run, const struct pleat_workload *workload,
-                      const struct pleat_sim_outcome *outcomes,
-                      const struct pleat_sim_changes *changes, struct pleat_error *err)
+void pleat_sim_csv_change(struct pleat_sim_csv_run *files, const struct pleat_sim_change *change)
 {
-    struct pleat_string path = {0};
-    add_directory(experiment->request, run->combination, run->seed, &path);
-    int rc = path.failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
-                         : write_jobs(csv, path.text, workload, outcomes, err);
+    struct row row = {.length = 0};
+    if (change->from == 0 || change->to == 0)
+        return; /* it started, or ended */
+    add_number(&row, files->workload->jobs.items[change->job].number);
+    add_seconds(&row, change->time_us);
+    add_seconds(&row, change->decided_us);
+    add_number(&row, change->from);
+    add_number(&row, change->to);
+    add_number(&row, change->offered);
+    add_number(&row, change->mandatory);
+    add_seconds(&row, change->stood_us);
+    add_text(&row, site_name(files->csv, change->site));
+    put_row(files->resizes, &row);
+}
+
+int pleat_sim_csv_end(struct pleat_sim_csv_run *files, const struct pleat_sim_outcome *outcomes,
+                      struct pleat_error *err)
+{
+    FILE *resizes = files->resizes;
+    files->resizes = NULL;
+    int rc = end(resizes, files->directory.text, "resizes.csv", err);
     if (!rc)
-        rc = write_skipped(csv, path.text, workload, outcomes, err);
+        rc = write_jobs(files->csv, files->directory.text, files->workload, outcomes, err);
     if (!rc)
-        rc = write_resizes(csv, path.text, workload, changes, err);
-    pleat_string_finish(&path);
+        rc = write_skipped(files->csv, files->directory.text, files->workload, outcomes, err);
     return rc;
+}
+
+void pleat_sim_csv_drop(struct pleat_sim_csv_run *files)
+{
+    if (files->resizes)
+        fclose(files->resizes); /* the file goes when the results are closed */
+    pleat_string_finish(&files->directory);
+    *files = (struct pleat_sim_csv_run){0};
 }
 
 int pleat_sim_csv_commit(struct pleat_sim_csv *csv, const json_t *summary, struct pleat_error *err)

@@ -44,25 +44,23 @@ int pleat_sim_curve_shares(struct pleat_sim_curve *curve, const double *sorted, 
 
 /* ---- levels over time ---- */
 
-struct edge {
-    int64_t at_us, by;
-};
-
-PLEAT_ARRAY(edges, struct edge);
-
 static int compare_edges(const void *left, const void *right)
 {
-    const struct edge *a = left, *b = right;
+    const struct pleat_sim_edge *a = left, *b = right;
     return a->at_us < b->at_us ? -1 : a->at_us > b->at_us;
 }
 
 /* Edges at one instant become one. */
-static void sort_edges(struct edges *edges)
+static void sort_edges(struct pleat_sim_edges *edges)
 {
     size_t last = 0;
+    bool sorted = true;
     if (edges->count == 0)
         return;
-    qsort(edges->items, edges->count, sizeof(*edges->items), compare_edges);
+    for (size_t i = 1; i < edges->count && sorted; i++)
+        sorted = edges->items[i].at_us >= edges->items[i - 1].at_us;
+    if (!sorted)
+        qsort(edges->items, edges->count, sizeof(*edges->items), compare_edges);
     for (size_t i = 1; i < edges->count; i++) {
         if (edges->items[i].at_us == edges->items[last].at_us)
             edges->items[last].by += edges->items[i].by;
@@ -72,7 +70,7 @@ static void sort_edges(struct edges *edges)
     edges->count = last + 1;
 }
 
-static void add_steps(struct pleat_sim_curve *curve, const struct edges *edges)
+static void add_steps(struct pleat_sim_curve *curve, const struct pleat_sim_edges *edges)
 {
     int64_t level = 0;
     for (size_t i = 0; i < edges->count; i++) {
@@ -82,7 +80,7 @@ static void add_steps(struct pleat_sim_curve *curve, const struct edges *edges)
 }
 
 /* The mean level in equal parts of the time. */
-static void add_means(struct pleat_sim_curve *curve, const struct edges *edges)
+static void add_means(struct pleat_sim_curve *curve, const struct pleat_sim_edges *edges)
 {
     double from = (double)edges->items[0].at_us;
     double width = ((double)edges->items[edges->count - 1].at_us - from) / BINS;
@@ -101,7 +99,7 @@ static void add_means(struct pleat_sim_curve *curve, const struct edges *edges)
     add(curve, (double)edges->items[edges->count - 1].at_us / 1e6, 0);
 }
 
-static int make_levels(struct pleat_sim_curve *curve, struct edges *edges)
+int pleat_sim_curve_levels(struct pleat_sim_curve *curve, struct pleat_sim_edges *edges)
 {
     sort_edges(edges);
     bool thin = edges->count > STEPS_MAX;
@@ -110,34 +108,23 @@ static int make_levels(struct pleat_sim_curve *curve, struct edges *edges)
         add_means(curve, edges);
     else if (!rc)
         add_steps(curve, edges);
-    pleat_array_finish(edges);
     return rc;
-}
-
-int pleat_sim_curve_used(struct pleat_sim_curve *curve, const struct pleat_sim_changes *changes)
-{
-    struct edges edges = {0};
-    if (pleat_array_reserve(&edges, changes->count + 1))
-        return PLEAT_E_NOMEM;
-    for (size_t i = 0; i < changes->count; i++) {
-        const struct pleat_sim_change *change = &changes->items[i];
-        edges.items[edges.count++] = (struct edge){change->time_us, change->to - change->from};
-    }
-    return make_levels(curve, &edges);
 }
 
 int pleat_sim_curve_queued(struct pleat_sim_curve *curve, const struct pleat_workload *workload,
                            const struct pleat_sim_outcome *outcomes)
 {
-    struct edges edges = {0};
+    struct pleat_sim_edges edges = {0};
     if (pleat_array_reserve(&edges, workload->jobs.count * 2 + 1))
         return PLEAT_E_NOMEM;
     for (size_t i = 0; i < workload->jobs.count; i++) {
         int64_t submit_us = workload->jobs.items[i].submit_us;
         if (outcomes[i].start_us == PLEAT_NEVER || outcomes[i].start_us == submit_us)
             continue;
-        edges.items[edges.count++] = (struct edge){submit_us, 1};
-        edges.items[edges.count++] = (struct edge){outcomes[i].start_us, -1};
+        edges.items[edges.count++] = (struct pleat_sim_edge){submit_us, 1};
+        edges.items[edges.count++] = (struct pleat_sim_edge){outcomes[i].start_us, -1};
     }
-    return make_levels(curve, &edges);
+    int rc = pleat_sim_curve_levels(curve, &edges);
+    pleat_array_finish(&edges);
+    return rc;
 }

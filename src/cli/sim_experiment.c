@@ -30,8 +30,10 @@ struct work {
     struct pool *pool;
     struct pleat_sim_run *run;
     size_t index;
+    bool keep_changes; /* for the drawing */
     struct pleat_sim_changes changes;
-    bool keep_changes;
+    struct pleat_sim_edges used;    /* where there is to be one */
+    struct pleat_sim_csv_run files; /* where there are to be any */
     int64_t stood_us;
 };
 
@@ -40,10 +42,16 @@ struct work {
 static int on_change(void *context, const struct pleat_sim_change *change)
 {
     struct work *work = context;
+    const struct pleat_sim_experiment *experiment = work->pool->experiment;
+    struct pleat_sim_edge edge = {change->time_us, change->to - change->from};
     work->stood_us += change->stood_us;
-    if (!work->keep_changes)
-        return 0;
-    return pleat_array_push(&work->changes, *change) ? PLEAT_E_NOMEM : 0;
+    if (work->files.resizes)
+        pleat_sim_csv_change(&work->files, change);
+    if (experiment->request->chart && pleat_array_push(&work->used, edge))
+        return PLEAT_E_NOMEM;
+    if (work->keep_changes && pleat_array_push(&work->changes, *change))
+        return PLEAT_E_NOMEM;
+    return 0;
 }
 
 static int on_progress(void *context, const struct pleat_sim_progress *progress)
@@ -131,7 +139,7 @@ static int measure(struct work *work, const struct pleat_workload *workload,
     measure_totals(run);
     if (measure_jobs(run, workload, outcomes, curves) ||
         (curves &&
-         (pleat_sim_curve_used(&run->curves[PLEAT_SIM_CURVE_USED], &work->changes) ||
+         (pleat_sim_curve_levels(&run->curves[PLEAT_SIM_CURVE_USED], &work->used) ||
           pleat_sim_curve_queued(&run->curves[PLEAT_SIM_CURVE_QUEUED], workload, outcomes))))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the results");
     return 0;
@@ -143,20 +151,23 @@ static int run_on(struct work *work, const struct pleat_workload *workload, stru
     struct pleat_sim_outcome *outcomes = calloc(workload->jobs.count, sizeof(*outcomes));
     if (!outcomes)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the results");
-    work->keep_changes = experiment->request->csv || experiment->request->chart;
-    int rc = simulate(work, workload, outcomes, err);
+    work->keep_changes = pleat_sim_chart_wants_jobs(experiment);
+    int rc = 0;
+    if (experiment->csv)
+        rc = pleat_sim_csv_begin(experiment->csv, work->run, workload, &work->files, err);
+    if (!rc)
+        rc = simulate(work, workload, outcomes, err);
     if (!rc)
         rc = measure(work, workload, outcomes, err);
     if (!rc && experiment->csv)
-        rc = pleat_sim_csv_add(experiment->csv, experiment, work->run, workload, outcomes,
-                               &work->changes, err);
-    if (!rc && pleat_sim_chart_wants_jobs(experiment)) {
+        rc = pleat_sim_csv_end(&work->files, outcomes, err);
+    pleat_sim_csv_drop(&work->files);
+    pleat_array_finish(&work->used);
+    work->run->changes = work->changes;
+    if (!rc && work->keep_changes)
         work->run->outcomes = outcomes;
-        work->run->changes = work->changes;
-        return 0;
-    }
-    free(outcomes);
-    pleat_array_finish(&work->changes);
+    else
+        free(outcomes);
     return rc;
 }
 

@@ -4,6 +4,7 @@
 #define PLEAT_CLI_SIM_EXPERIMENT_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "cli/sim_request.h"
 #include "workload/statistics.h"
@@ -11,6 +12,13 @@
 #define PLEAT_SIM_TAU_S 10.0 /* of the bounded slowdown */
 
 PLEAT_ARRAY(pleat_sim_changes, struct pleat_sim_change);
+
+/* A level changes. */
+struct pleat_sim_edge {
+    int64_t at_us, by;
+};
+
+PLEAT_ARRAY(pleat_sim_edges, struct pleat_sim_edge);
 
 /* For drawings; thinned out where there were too many points. */
 struct pleat_sim_curve {
@@ -91,8 +99,9 @@ void pleat_sim_workload_drop(struct pleat_workload *own);
 /* waits, responses, slowdowns are sorted. PLEAT_E_NOMEM. */
 int pleat_sim_curve_shares(struct pleat_sim_curve *curve, const double *sorted,
                            size_t count) PLEAT_MUST_CHECK;
-int pleat_sim_curve_used(struct pleat_sim_curve *curve,
-                         const struct pleat_sim_changes *changes) PLEAT_MUST_CHECK;
+/* Sorts the edges. */
+int pleat_sim_curve_levels(struct pleat_sim_curve *curve,
+                           struct pleat_sim_edges *edges) PLEAT_MUST_CHECK;
 int pleat_sim_curve_queued(struct pleat_sim_curve *curve, const struct pleat_workload *workload,
                            const struct pleat_sim_outcome *outcomes) PLEAT_MUST_CHECK;
 void pleat_sim_curve_finish(struct pleat_sim_curve *curve);
@@ -102,12 +111,23 @@ void pleat_sim_curve_finish(struct pleat_sim_curve *curve);
 /* Makes the directories and sees whether they can be written to. */
 int pleat_sim_csv_open(struct pleat_sim_csv **csv, const struct pleat_sim_request *request,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
-/* jobs.csv, skipped.csv, resizes.csv of a run, under temporary names. From any thread. */
-int pleat_sim_csv_add(struct pleat_sim_csv *csv, const struct pleat_sim_experiment *experiment,
-                      const struct pleat_sim_run *run, const struct pleat_workload *workload,
-                      const struct pleat_sim_outcome *outcomes,
-                      const struct pleat_sim_changes *changes,
+/* The files of a run, under temporary names; runs in several threads may each have theirs. */
+struct pleat_sim_csv_run {
+    struct pleat_sim_csv *csv;
+    const struct pleat_workload *workload;
+    struct pleat_string directory;
+    FILE *resizes;
+};
+/* Opens resizes.csv; drop in any case. The workload is borrowed until then. */
+int pleat_sim_csv_begin(struct pleat_sim_csv *csv, const struct pleat_sim_run *run,
+                        const struct pleat_workload *workload, struct pleat_sim_csv_run *files,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Adds a line to it, if the change is one of size; errors are those of the file, seen by end. */
+void pleat_sim_csv_change(struct pleat_sim_csv_run *files, const struct pleat_sim_change *change);
+/* Ends it; writes jobs.csv and skipped.csv. */
+int pleat_sim_csv_end(struct pleat_sim_csv_run *files, const struct pleat_sim_outcome *outcomes,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_sim_csv_drop(struct pleat_sim_csv_run *files);
 /* summary.json, and all under their own names. */
 int pleat_sim_csv_commit(struct pleat_sim_csv *csv, const json_t *summary,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
@@ -123,7 +143,7 @@ int pleat_sim_print(const struct pleat_sim_experiment *experiment);
 /* *done gets a sentence about what was drawn. */
 int pleat_sim_chart_write(const struct pleat_sim_experiment *experiment, struct pleat_string *done,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Does the drawing want the jobs' changes? (of a single run with few enough jobs) */
+/* Does the drawing want the jobs' changes, to show who had which processors? */
 bool pleat_sim_chart_wants_jobs(const struct pleat_sim_experiment *experiment);
 
 /* A line on stderr, redrawn, where that is a terminal. */

@@ -157,7 +157,8 @@ static int print_distributions(const struct pleat_sim_run *run)
     return code;
 }
 
-static void print_totals(const struct pleat_term *term, const struct pleat_sim_run *run)
+static void print_totals(const struct pleat_term *term, const struct pleat_sim_run *run,
+                         bool written)
 {
     struct pleat_string text = {0};
     char span[PLEAT_TIME_SIZE];
@@ -177,7 +178,8 @@ static void print_totals(const struct pleat_term *term, const struct pleat_sim_r
         pleat_string_addf(&text, ", %s standing still for it (%.0f processor-seconds)",
                           pleat_time_span(run->stood_s, span), totals->stood_us / 1e6);
     line(term, "resizes", &text);
-    pleat_string_addf(&text, "simulated in %s", pleat_time_span(run->elapsed_s, span));
+    pleat_string_addf(&text, "simulated%s in %s", written ? ", and every resize written," : "",
+                      pleat_time_span(run->elapsed_s, span));
     if (run->elapsed_s > 0)
         pleat_string_addf(&text, ", %.0f jobs/s", (double)jobs / run->elapsed_s);
     line(term, "speed", &text);
@@ -327,7 +329,7 @@ int pleat_sim_print(const struct pleat_sim_experiment *experiment)
         putchar('\n');
         int code = print_distributions(&experiment->runs[0]);
         putchar('\n');
-        print_totals(&term, &experiment->runs[0]);
+        print_totals(&term, &experiment->runs[0], experiment->request->csv);
         return code;
     }
     if (experiment->request->seeds > 1)
