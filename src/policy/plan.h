@@ -53,6 +53,7 @@ struct pleat_plan_memo {
     uint32_t pass;               /* for which it holds; 0: none */
     uint32_t changes, submitted; /* what the policy had observed by then */
     struct pleat_shadow shadow;  /* EASY: the head's, less what stands in it */
+    int64_t next_us;             /* conservative: the next place */
 };
 
 struct pleat_plan {

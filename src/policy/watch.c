@@ -18,7 +18,7 @@ void pleat_watch_observe(struct pleat_watch *watch, const struct pleat_event *ev
     }
 }
 
-bool pleat_watch_may_hold(const struct pleat_pass *pass)
+static bool may_hold(const struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
     for (uint32_t s = 0; s < view->site_count; s++) {
@@ -34,6 +34,27 @@ bool pleat_watch_may_hold(const struct pleat_pass *pass)
 bool pleat_watch_holds(const struct pleat_pass *pass, const struct pleat_watch *watch)
 {
     const struct pleat_plan_memo *memo = &pass->plan->memo;
-    return memo->pass == pass->plan->pass && memo->changes == watch->changes &&
-           pleat_watch_may_hold(pass);
+    return memo->pass == pass->plan->pass && memo->changes == watch->changes && may_hold(pass);
+}
+
+void pleat_watch_leave(struct pleat_pass *pass, const struct pleat_watch *watch, bool wanted)
+{
+    pass->plan->memo =
+        (struct pleat_plan_memo){.pass = wanted && may_hold(pass) ? pass->plan->pass + 1 : 0,
+                                 .changes = watch->changes,
+                                 .submitted = watch->submitted};
+}
+
+bool pleat_watch_in_order(const struct pleat_pass *pass)
+{
+    return !pass->policies[PLEAT_ORDER]->key;
+}
+
+uint32_t pleat_watch_first_new(const struct pleat_pass *pass, const struct pleat_watch *watch)
+{
+    uint32_t first = PLEAT_NONE;
+    for (uint32_t n = watch->submitted - pass->plan->memo.submitted; n > 0; n--)
+        first =
+            first == PLEAT_NONE ? pass->view->queue_last : pass->view->components[first].previous;
+    return first;
 }

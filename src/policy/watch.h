@@ -17,7 +17,11 @@ void pleat_watch_observe(struct pleat_watch *watch, const struct pleat_event *ev
  * nothing but starts and ends moves time on (no delays, no resizes, no reservations), and while
  * nobody is past his estimate. */
 bool pleat_watch_holds(const struct pleat_pass *pass, const struct pleat_watch *watch);
-/* May this pass leave one? */
-bool pleat_watch_may_hold(const struct pleat_pass *pass);
+/* Leaves a memo for the next pass, or none where that is not wanted or may not be. */
+void pleat_watch_leave(struct pleat_pass *pass, const struct pleat_watch *watch, bool wanted);
+/* Do those submitted later stand behind all others? */
+bool pleat_watch_in_order(const struct pleat_pass *pass);
+/* Then, and if the memo holds: the first of those submitted since it was left; PLEAT_NONE. */
+uint32_t pleat_watch_first_new(const struct pleat_pass *pass, const struct pleat_watch *watch);
 
 #endif

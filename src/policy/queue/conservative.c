@@ -150,39 +150,48 @@ static void start_reservation(struct round *round, uint32_t c)
         round->waiter = c;
 }
 
-static void leave_memo(const struct round *round)
+/* Looks at all that wait from `first` on; where everything is settled, at those whose time has come
+ * and at new ones. */
+static void look_at(struct round *round, uint32_t first, bool settled)
 {
-    const struct pleat_pass *pass = round->pass;
-    const struct pleat_watch *watch = pass->states[PLEAT_QUEUE];
-    bool holds = !round->upset && pleat_watch_may_hold(pass);
-    pass->plan->memo = (struct pleat_plan_memo){.pass = holds ? pass->plan->pass + 1 : 0,
-                                                .changes = watch->changes};
+    const struct pleat_view *view = round->pass->view;
+    for (uint32_t c = first; c != PLEAT_NONE && !round->pass->plan->failed;
+         c = pleat_queue_next(view, c)) {
+        const struct pleat_component *job = &view->components[c];
+        if (settled && job->promised_us > view->now_us && job->promised_us != PLEAT_NEVER)
+            wait_on(round, c);
+        else if (is_reservation(job))
+            start_reservation(round, c);
+        else
+            settle(round, c);
+    }
 }
 
 static uint32_t conservative_start(struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
+    const struct pleat_watch *watch = pass->states[PLEAT_QUEUE];
     struct round round = {.pass = pass, .waiter = PLEAT_NONE, .next_us = PLEAT_NEVER};
-    bool settled = pleat_watch_holds(pass, pass->states[PLEAT_QUEUE]);
-    if (settled)
-        go_on(pass);
-    else
+    bool settled = pleat_watch_holds(pass, watch);
+    uint32_t first = view->queue_first;
+    if (!settled) {
         look_ahead(&round);
-    for (uint32_t c = view->queue_first; c != PLEAT_NONE && !pass->plan->failed;
-         c = pleat_queue_next(view, c)) {
-        const struct pleat_component *job = &view->components[c];
-        if (is_reservation(job))
-            start_reservation(&round, c);
-        else if (settled && job->promised_us != PLEAT_NEVER && job->promised_us > view->now_us)
-            wait_on(&round, c);
-        else
-            settle(&round, c);
+    } else {
+        go_on(pass);
+        if (pass->plan->memo.next_us > view->now_us && pleat_watch_in_order(pass) &&
+            !pleat_pass_reserved(pass)) { /* nobody's time has come */
+            round.next_us = pass->plan->memo.next_us;
+            first = pleat_watch_first_new(pass, watch);
+            round.waiter = first == view->queue_first ? PLEAT_NONE : view->queue_first;
+        }
     }
+    look_at(&round, first, settled);
     if (round.waiter != PLEAT_NONE)
         pleat_plan_tried(pass->plan, round.waiter);
     if (round.next_us != PLEAT_NEVER)
         pleat_plan_wake(pass->plan, round.next_us);
-    leave_memo(&round);
+    pleat_watch_leave(pass, watch, !round.upset);
+    pass->plan->memo.next_us = round.next_us;
     return round.waiter;
 }
 

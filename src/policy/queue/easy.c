@@ -153,27 +153,13 @@ static void easy_observe(void *watch, const struct pleat_view *view,
     pleat_watch_observe(watch, event);
 }
 
-/* Where later submissions stand last, those that could not start before need not be looked at. */
+/* Those that cannot start now cannot either before something else happens. */
 static void leave_memo(struct pleat_pass *pass)
 {
-    const struct pleat_watch *watch = pass->states[PLEAT_QUEUE];
-    struct pleat_plan_memo *memo = &pass->plan->memo;
-    *memo = (struct pleat_plan_memo){.changes = watch->changes, .submitted = watch->submitted};
-    if (!pass->shadow || pass->policies[PLEAT_ORDER]->key || !pleat_watch_may_hold(pass))
-        return;
-    memo->pass = pass->plan->pass + 1;
-    memo->shadow = *pass->shadow;
-}
-
-/* The first of those submitted since the memo was left. */
-static uint32_t first_new(const struct pleat_pass *pass)
-{
-    const struct pleat_watch *watch = pass->states[PLEAT_QUEUE];
-    uint32_t first = PLEAT_NONE;
-    for (uint32_t n = watch->submitted - pass->plan->memo.submitted; n > 0; n--)
-        first =
-            first == PLEAT_NONE ? pass->view->queue_last : pass->view->components[first].previous;
-    return first;
+    bool holds = pass->shadow && pleat_watch_in_order(pass);
+    pleat_watch_leave(pass, pass->states[PLEAT_QUEUE], holds);
+    if (holds)
+        pass->plan->memo.shadow = *pass->shadow;
 }
 
 /* Starts the first ones while they fit; returns the one that does not, with its shadow cast. */
@@ -201,7 +187,7 @@ static uint32_t easy_start(struct pleat_pass *pass)
     if (pleat_watch_holds(pass, pass->states[PLEAT_QUEUE])) {
         shadow = pass->plan->memo.shadow;
         pass->shadow = &shadow;
-        first = first_new(pass);
+        first = pleat_watch_first_new(pass, pass->states[PLEAT_QUEUE]);
     } else {
         head = start_first_ones(pass, &shadow);
         if (head == PLEAT_NONE)
