@@ -252,8 +252,9 @@ static int generate(const struct pleat_lublin_model *model, struct source *sourc
                     struct pleat_workload *workload, struct pleat_error *err)
 {
     double *credit = calloc(model->jobs, sizeof(*credit));
-    int status = credit ? pleat_generate_reserve(workload, model->jobs, err)
-                        : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (!credit)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    int status = pleat_generate_reserve(workload, model->jobs, err);
     if (!status) {
         draw_jobs(model, sources, count, credit, workload->jobs.items);
         status = set_times(model, sources, count, credit, workload->jobs.items, err);

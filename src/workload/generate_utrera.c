@@ -194,7 +194,7 @@ static int draw_jobs(const struct pleat_utrera_model *model, const struct mix *m
                      const gsl_rng *gaps, const gsl_rng *choices, struct pleat_workload *workload,
                      struct pleat_error *err)
 {
-    double rates[MIX_APPS], total = 0, at = 0;
+    double rates[MIX_APPS] = {0}, total = 0, at = 0;
     int count = mix->long_count + mix->short_count;
     set_rates(model, mix, rates);
     for (int i = 0; i < count; i++)
@@ -230,7 +230,7 @@ int pleat_generate_utrera(const struct pleat_utrera_model *model, struct pleat_w
     struct pleat_stream *gaps = pleat_generate_stream(model->seed, 0);
     struct pleat_stream *choices = pleat_generate_stream(model->seed, 1);
     if (!gaps || !choices || pleat_array_reserve(&workload->apps, MIX_APPS) ||
-        pleat_array_reserve(&workload->table, MIX_APPS * TABLE_ROWS))
+        pleat_array_reserve(&workload->table, (size_t)MIX_APPS * TABLE_ROWS))
         status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     else
         status = draw_jobs(model, mix, &gaps->rng, &choices->rng, workload, err);

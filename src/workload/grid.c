@@ -254,24 +254,24 @@ int pleat_grid_draw(const struct pleat_grid_mix *mix, uint64_t seed, struct plea
                     struct pleat_error *err)
 {
     int status = pleat_grid_check(mix, err);
-    struct drawing *d = status ? NULL : calloc(1, sizeof(*d));
-    bool whole = d != NULL;
-    for (uint32_t i = 0; d && i < STREAMS; i++) {
+    if (status)
+        return status;
+    struct drawing *d = calloc(1, sizeof(*d));
+    if (!d)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    d->mix = mix;
+    bool whole = true;
+    for (uint32_t i = 0; i < STREAMS; i++) {
         d->streams[i] = pleat_generate_stream(seed, i);
         whole = whole && d->streams[i];
     }
-    if (!status && !whole)
-        status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    if (!status) {
-        d->mix = mix;
-        status = draw_all(d, draw, err);
-    }
+    status = whole ? draw_all(d, draw, err) : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     draw->seed = seed;
-    for (uint32_t i = 0; d && i < STREAMS; i++)
-        pleat_stream_destroy(d->streams[i]);
-    free(d);
     if (status)
         pleat_grid_draw_finish(draw);
+    for (uint32_t i = 0; i < STREAMS; i++)
+        pleat_stream_destroy(d->streams[i]);
+    free(d);
     return status;
 }
 
