@@ -80,3 +80,30 @@ def test_mix(real):
     assert info["policies"]["queue"] == "fcfs"
     assert json.loads(real("events", "1", "--json").stdout.splitlines()[0])["kind"] == "state"
     assert len(json.loads(real("chart", "--json").stdout)["jobs"]) == 3
+
+
+def test_a_generated_mix_runs(real):
+    """What `pleat workload generate grid --mix` writes, and the workload of the same jobs."""
+    if not os.path.exists(os.path.join(os.environ["PLEAT_BUILD"], "apps", "heat")):
+        pytest.skip("apps/ is not built")
+    files = os.path.join(real.path, "files")
+    os.mkdir(files)
+    os.symlink(os.environ["PLEAT_BUILD"], os.path.join(files, "build"))  # as the programs' paths are
+    with open(os.path.join(files, "small.grid"), "w") as file:
+        file.write('jobs = 3\ngap = "constant:0.2"\n'
+                   'type "heat" {\n  size = 2\n  kind = malleable\n  minimum = 0.5\n  maximum = 2\n'
+                   '  run = "constant:0.5"\n  step = 50\n'
+                   '  command = "build/apps/heat --n 50 --iterations {steps} --work {step}"\n}\n')
+    made = real("workload", "generate", "grid", "--from", "small.grid", "--mix", "small.mix",
+                "small.swf", cwd=files)
+    assert made.returncode == 0, made.stderr
+    done = real("mix", "--json", "--expect", "results", "small.mix", cwd=files)
+    assert done.returncode == 0, done.stderr
+    jobs = json.loads(done.stdout)["jobs"]
+    assert [job["name"] for job in jobs] == ["heat-1", "heat-2", "heat-3"]
+    assert {(job["kind"], job["min"], job["max"], job["result"]) for job in jobs} == \
+        {("malleable", 1, 4, "ok")}
+    with open(os.path.join(files, "small.swf")) as file:
+        lines = [line.split() for line in file if not line.startswith(";")]
+    assert [float(line[1]) for line in lines] == [0, 0.2, 0.4]
+    assert all(float(line[1]) <= job["arrival_s"] for line, job in zip(lines, jobs))
