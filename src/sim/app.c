@@ -13,7 +13,7 @@
 
 static double duration_at(const struct sim *sim, const struct app *app)
 {
-    const struct pleat_workload_job *job = job_of(sim, app);
+    const struct pleat_workload_job *job = app->wish;
     double speed = sim->sites[app->site].spec->speed;
     double duration = job->processors == app->size && job->processes == 0
                           ? (double)job->run_us
@@ -50,7 +50,7 @@ static int64_t time_of(const struct app *app, double left)
 
 static const struct pleat_phase *next_phase(const struct sim *sim, const struct app *app)
 {
-    const struct pleat_app *model = model_of(sim, app);
+    const struct pleat_app *model = app->model;
     return app->phase < model->phase_count
                ? &sim->workload->phases.items[model->first_phase + app->phase]
                : NULL;
@@ -63,7 +63,7 @@ static int schedule(struct sim *sim, uint32_t component)
     struct app *app = &sim->apps.items[component];
     int64_t at = app->kill_us;
     app->end_us = PLEAT_NEVER;
-    if (model_of(sim, app)->component > 0) {
+    if (app->model->component > 0) {
         app->end_us = work_end(sim, app);
     } else if (app->stage == APP_COMPUTING && app->size > 0) {
         app->end_us = time_of(app, 0);
@@ -141,11 +141,11 @@ static int begin(struct sim *sim, uint32_t component)
     app->left = 1;
     app->area = 0;
     app->since_us = app->begun_us = app->sized_us = sim->now_us;
-    app->kill_us = kill_time(sim, job_of(sim, app));
+    app->kill_us = kill_time(sim, app->wish);
     app->phase = 0;
     app->wanted_minimum = 0;
     app->duration = duration_at(sim, app);
-    int rc = model_of(sim, app)->component > 0 ? work_begin(sim, app) : 0;
+    int rc = app->model->component > 0 ? work_begin(sim, app) : 0;
     if (!rc)
         rc = changed(sim, app, 0, app->size, 0);
     return rc ? rc : schedule(sim, component);
@@ -267,7 +267,7 @@ static int64_t next_part(const struct sim *sim, const struct app *app, int32_t p
 
 static int64_t next_adaptation_point(const struct sim *sim, const struct app *app)
 {
-    const struct pleat_app *model = model_of(sim, app);
+    const struct pleat_app *model = app->model;
     if (model->adapt_us > 0) {
         int64_t passed = sim->now_us - app->begun_us;
         return app->begun_us + (passed + model->adapt_us - 1) / model->adapt_us * model->adapt_us;
@@ -296,7 +296,7 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
     sim->totals->shrinks += to < from;
     sim->totals->stood_us += (double)stood_us * (to > from ? to : from);
     int rc = 0;
-    if (model_of(sim, app)->component > 0)
+    if (app->model->component > 0)
         rc = work_resize(sim, app, from, to);
     else if (to > 0)
         app->duration = duration_at(sim, app);
@@ -318,7 +318,7 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
 int app_adapt(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
-    const struct pleat_app *model = model_of(sim, app);
+    const struct pleat_app *model = app->model;
     if (app->stage == APP_STANDING)
         return applied(sim, component, model->component > 0 ? 0 : sim->now_us - app->since_us);
     int64_t cost = pleat_workload_resize_time(sim->workload, model, app->size, app->target);

@@ -46,6 +46,8 @@ struct app {
     int64_t end_us;     /* of its work; PLEAT_NEVER while it stands still */
     int64_t kill_us;    /* at its estimate; PLEAT_NEVER */
     int64_t decided_us; /* its start, or the resize under way */
+    const struct pleat_workload_job *wish;
+    const struct pleat_app *model;
     size_t job;
     int32_t size, target, offered;
     uint32_t site;
@@ -170,15 +172,5 @@ int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t e
 int sites_serve(struct sim *sim);
 /* Capacity and background load up to the last end of a job, into the totals. */
 void sites_count(struct sim *sim);
-
-static inline const struct pleat_workload_job *job_of(const struct sim *sim, const struct app *app)
-{
-    return &sim->workload->jobs.items[app->job];
-}
-
-static inline const struct pleat_app *model_of(const struct sim *sim, const struct app *app)
-{
-    return &sim->workload->apps.items[job_of(sim, app)->app];
-}
 
 #endif

@@ -216,6 +216,8 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     struct app *app = &sim->apps.items[component];
     assert(app->stage == APP_GONE);
     app->job = job;
+    app->wish = &sim->workload->jobs.items[job];
+    app->model = &sim->workload->apps.items[app->wish->app];
     app->timer = app->adapt_timer = PLEAT_HEAP_NONE;
     app->wave = PLEAT_NONE;
     app->stage = APP_WAITING;

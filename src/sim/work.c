@@ -14,13 +14,13 @@
 static int64_t duration_of(const struct sim *sim, const struct app *app)
 {
     double speed = sim->sites[app->site].spec->speed;
-    int64_t duration = llround((double)job_of(sim, app)->run_us / speed);
+    int64_t duration = llround((double)app->wish->run_us / speed);
     return duration > 0 ? duration : 1;
 }
 
-static int32_t components_of(const struct sim *sim, const struct app *app, int32_t processors)
+static int32_t components_of(const struct app *app, int32_t processors)
 {
-    return processors / model_of(sim, app)->component;
+    return processors / app->model->component;
 }
 
 static int add(struct sim *sim, struct app *app, int32_t count)
@@ -74,13 +74,13 @@ int work_begin(struct sim *sim, struct app *app)
 {
     app->wave = PLEAT_NONE;
     app->completed = 0;
-    return add(sim, app, components_of(sim, app, app->size));
+    return add(sim, app, components_of(app, app->size));
 }
 
 int work_resize(struct sim *sim, struct app *app, int32_t from, int32_t to)
 {
     int64_t duration = duration_of(sim, app);
-    int32_t more = components_of(sim, app, to) - components_of(sim, app, from);
+    int32_t more = components_of(app, to) - components_of(app, from);
     for (int32_t fewer = -more; fewer > 0;) {
         uint32_t index = latest(sim, app, duration);
         struct wave *wave = &sim->waves.items[index];
@@ -113,7 +113,7 @@ static int64_t next_ending(const struct sim *sim, const struct app *app, int64_t
 int64_t work_end(const struct sim *sim, const struct app *app)
 {
     int64_t duration = duration_of(sim, app), components = 0;
-    int64_t left = model_of(sim, app)->work - app->completed;
+    int64_t left = app->model->work - app->completed;
     for (uint32_t w = app->wave; w != PLEAT_NONE; w = sim->waves.items[w].next) {
         const struct wave *wave = &sim->waves.items[w];
         components += wave->count;
