@@ -261,8 +261,10 @@ static int tell(const struct pleat_sim_experiment *experiment)
     const struct pleat_sim_totals *totals = &experiment->runs[0].totals;
     if (!pleat_settings.json)
         return pleat_sim_print(experiment);
-    if (totals->fates[PLEAT_SIM_SKIPPED] > 0)
-        pleat_say("%zu jobs are larger than every site: skipped", totals->fates[PLEAT_SIM_SKIPPED]);
+    size_t skipped = totals->fates[PLEAT_SIM_SKIPPED];
+    if (skipped > 0)
+        pleat_say("%zu job%s larger than every site: skipped", skipped,
+                  skipped == 1 ? " is" : "s are");
     json_t *json = pleat_sim_json(experiment, true);
     int code = pleat_reply_print(json);
     json_decref(json);

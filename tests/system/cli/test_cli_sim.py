@@ -173,7 +173,7 @@ def test_summary(cli, log):
 def test_skipped(cli, log):
     out = os.path.join(cli.path, "out")
     done = cli("sim", "--workload", log(SMALL + [TOO_LARGE]), "--json", "--csv", out)
-    assert done.stderr == "pleat: 1 jobs are larger than every site: skipped\n"
+    assert done.stderr == "pleat: 1 job is larger than every site: skipped\n"
     assert json.loads(done.stdout)["runs"][0]["jobs"] == {
         "done": 4, "skipped": 1, "rejected": 0, "failed": 0, "killed": 0, "left": 0}
     assert len(rows(os.path.join(out, "jobs.csv"))) == 4
