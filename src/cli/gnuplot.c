@@ -35,6 +35,20 @@ static int open_all(int files[FILE_COUNT])
     return 0;
 }
 
+/* The environment without the user's choice of a terminal: gnuplot would fail where it has none
+ * such. NULL: out of memory. The strings are not copied. */
+static char **make_environment(void)
+{
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **made = calloc(count + 1, sizeof(*made));
+    for (size_t i = 0; made && i < count; i++)
+        if (strncmp(environ[i], "GNUTERM=", strlen("GNUTERM=")) != 0)
+            made[kept++] = environ[i];
+    return made;
+}
+
 /* The files were opened in the order of the child's descriptors, so none of them overwrites
  * another that is still needed. */
 static int spawn(const int files[FILE_COUNT], pid_t *pid)
@@ -45,10 +59,14 @@ static int spawn(const int files[FILE_COUNT], pid_t *pid)
     int reason = posix_spawn_file_actions_init(&actions);
     if (reason)
         return reason;
+    char **environment = make_environment();
+    if (!environment)
+        reason = ENOMEM;
     for (int i = 0; i < FILE_COUNT && !reason; i++)
         reason = posix_spawn_file_actions_adddup2(&actions, files[i], i);
     if (!reason)
-        reason = posix_spawnp(pid, "gnuplot", &actions, NULL, arguments, environ);
+        reason = posix_spawnp(pid, "gnuplot", &actions, NULL, arguments, environment);
+    free(environment);
     posix_spawn_file_actions_destroy(&actions);
     return reason;
 }
