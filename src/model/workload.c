@@ -328,6 +328,8 @@ int pleat_workload_check_job(const struct pleat_workload *workload,
         return pleat_error_set(err, PLEAT_E_INVALID, "user %d: neither -1 nor 0 or more",
                                job->user);
     int32_t least = job->minimum > 0 ? job->minimum : 1;
+    if (least == job->processors && job->processes == 0)
+        return 0; /* its run time, looked at already */
     double longest = pleat_workload_run_time(workload, job, least, job->processes);
     if (workload->apps.items[job->app].component == 0 && !(longest <= PLEAT_WORKLOAD_TIME_MAX))
         return pleat_error_set(err, PLEAT_E_INVALID,
