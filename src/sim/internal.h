@@ -122,7 +122,8 @@ struct sim {
     bool reads_decisions; /* they tell what effects do not */
     bool crowded;         /* local users wait for processors, or might */
     int64_t now_us;
-    int64_t last_us; /* of what happened, or by itself will happen, to a job */
+    int64_t last_us;        /* of what happened, or by itself will happen, to a job */
+    int64_t next_submit_us; /* of next_job; PLEAT_NEVER */
     size_t next_job, ended;
     size_t report_at;
 };

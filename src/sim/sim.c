@@ -307,9 +307,25 @@ static int pass_time(struct sim *sim)
     return rc ? rc : drain(sim);
 }
 
-static int instant(struct sim *sim)
+static void look_ahead(struct sim *sim)
 {
     const struct pleat_workload_jobs *jobs = &sim->workload->jobs;
+    sim->next_submit_us =
+        sim->next_job < jobs->count ? jobs->items[sim->next_job].submit_us : PLEAT_NEVER;
+}
+
+static int submit_all(struct sim *sim)
+{
+    int rc = 0;
+    while (!rc && sim->next_submit_us <= sim->now_us) {
+        rc = submit(sim, sim->next_job++);
+        look_ahead(sim);
+    }
+    return rc || sim->effects.count == 0 ? rc : drain(sim);
+}
+
+static int instant(struct sim *sim)
+{
     const struct pleat_heap_entry *first;
     int rc = 0;
     while (!rc && (first = pleat_heap_first(&sim->timers)) && first->time_us <= sim->now_us) {
@@ -319,11 +335,8 @@ static int instant(struct sim *sim)
     }
     if (!rc && pleat_core_next_deadline(sim->core) <= sim->now_us)
         rc = pass_time(sim);
-    while (!rc && sim->next_job < jobs->count &&
-           jobs->items[sim->next_job].submit_us <= sim->now_us)
-        rc = submit(sim, sim->next_job++);
-    if (!rc && sim->effects.count > 0)
-        rc = drain(sim);
+    if (!rc)
+        rc = submit_all(sim);
     return rc ? rc : settle(sim);
 }
 
@@ -333,17 +346,13 @@ static int64_t next_instant(const struct sim *sim)
     int64_t next = pleat_core_next_deadline(sim->core);
     if (first && first->time_us < next)
         next = first->time_us;
-    if (sim->next_job < sim->workload->jobs.count &&
-        sim->workload->jobs.items[sim->next_job].submit_us < next)
-        next = sim->workload->jobs.items[sim->next_job].submit_us;
-    return next;
+    return sim->next_submit_us < next ? sim->next_submit_us : next;
 }
 
 static bool is_over(const struct sim *sim, int64_t next)
 {
-    size_t count = sim->workload->jobs.count;
-    return next == PLEAT_NEVER || sim->ended == count ||
-           (sim->next_job == count && next - sim->last_us > PATIENCE_US);
+    return next == PLEAT_NEVER || sim->ended == sim->workload->jobs.count ||
+           (sim->next_submit_us == PLEAT_NEVER && next - sim->last_us > PATIENCE_US);
 }
 
 static int report(struct sim *sim)
@@ -420,6 +429,7 @@ static int create(struct sim *sim)
     sim->report_at = sim->options->on_progress ? 0 : SIZE_MAX;
     sim->now_us = sim->workload->jobs.count ? sim->workload->jobs.items[0].submit_us : 0;
     sim->last_us = sim->now_us;
+    look_ahead(sim);
     sim->totals->begin_us = sim->totals->end_us = sim->now_us;
     int rc = sites_create(sim);
     if (rc)
