@@ -97,7 +97,8 @@ static int save_workload(const struct request *request, const struct pleat_grid_
     int status = pleat_workload_init(&workload)
                      ? pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory")
                      : pleat_grid_workload(mix, draw, &workload, &err);
-    int code = status ? pleat_fail(&err) : pleat_workload_save(&workload, NULL, request->out, comment);
+    int code =
+        status ? pleat_fail(&err) : pleat_workload_save(&workload, NULL, request->out, comment);
     pleat_workload_finish(&workload);
     return code;
 }
