@@ -69,65 +69,77 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
     return check_fits(core, job, err);
 }
 
-/* A record for the component that pleat_core_next_component says; NULL when out of memory. */
-static struct pleat_component *take_record(struct pleat_core *core)
+static const struct pleat_component fresh = {
+    .start_us = PLEAT_NEVER,
+    .end_us = PLEAT_NEVER,
+    .due_us = PLEAT_NEVER,
+    .expected_end_us = PLEAT_NEVER,
+    .promised_us = PLEAT_NEVER,
+    .state = PLEAT_NEW,
+    .cap = PLEAT_SIZE_MAX,
+    .site = PLEAT_NONE,
+    .promised_site = PLEAT_NONE,
+    .resize = PLEAT_NONE,
+    .first_claim = PLEAT_NONE,
+    .last_claim = PLEAT_NONE,
+    .start_claim = PLEAT_NONE,
+    .previous = PLEAT_NONE,
+    .next = PLEAT_NONE,
+    .ends_previous = PLEAT_NONE,
+    .ends_next = PLEAT_NONE,
+    .deadline = PLEAT_HEAP_NONE,
+    .exited = 1,
+};
+
+/* The record that pleat_core_next_component says, not yet taken; NULL when out of memory. */
+static struct pleat_component *next_record(struct pleat_core *core)
 {
-    uint32_t index = core->free_component;
-    if (index != PLEAT_NONE) {
-        core->free_component = component_at(core, index)->next;
-        return component_at(core, index);
-    }
+    if (core->free_component != PLEAT_NONE)
+        return component_at(core, core->free_component);
     if (pleat_array_reserve(&core->components, 1))
         return NULL;
-    core->view.components = core->components.items;
-    core->view.component_count = (uint32_t)++core->components.count;
-    return &core->components.items[core->components.count - 1];
+    core->view.components = core->components.items; /* they may have moved */
+    return &core->components.items[core->components.count];
+}
+
+static void take_record(struct pleat_core *core, uint32_t next_free)
+{
+    if (core->free_component != PLEAT_NONE)
+        core->free_component = next_free;
+    else
+        core->view.component_count = (uint32_t)++core->components.count;
 }
 
 int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component job = {
-        .job = event->u.submit.job,
-        .submit_us = now_of(core),
-        .start_us = PLEAT_NEVER,
-        .end_us = PLEAT_NEVER,
-        .due_us = PLEAT_NEVER,
-        .expected_end_us = PLEAT_NEVER,
-        .promised_us = PLEAT_NEVER,
-        .estimate_us = event->u.submit.estimate_us,
-        .minimum = event->u.submit.minimum,
-        .maximum = event->u.submit.maximum,
-        .initial = event->u.submit.initial,
-        .sizes_parameter = event->u.submit.sizes_parameter,
-        .reference = event->u.submit.reference,
-        .priority = event->u.submit.priority,
-        .wanted_site = event->u.submit.site,
-        .ordinal = event->u.submit.ordinal,
-        .flags = event->flags,
-        .kind = event->u.submit.job_kind,
-        .sizes_kind = event->u.submit.sizes_kind,
-        .state = PLEAT_NEW,
-        .cap = PLEAT_SIZE_MAX,
-        .site = PLEAT_NONE,
-        .promised_site = PLEAT_NONE,
-        .resize = PLEAT_NONE,
-        .first_claim = PLEAT_NONE,
-        .last_claim = PLEAT_NONE,
-        .start_claim = PLEAT_NONE,
-        .previous = PLEAT_NONE,
-        .next = PLEAT_NONE,
-        .ends_previous = PLEAT_NONE,
-        .ends_next = PLEAT_NONE,
-        .deadline = PLEAT_HEAP_NONE,
-        .exited = 1,
-    };
-    int rc = check_submit(core, event, &job, err);
-    if (rc)
-        return rc;
-    struct pleat_component *record = take_record(core);
-    if (!record)
+    /* built where it will stay: it is made for every job of a simulation */
+    struct pleat_component *job = next_record(core);
+    if (!job)
         return PLEAT_E_NOMEM;
-    *record = job;
+    uint32_t next_free = core->free_component != PLEAT_NONE ? job->next : PLEAT_NONE;
+    *job = fresh;
+    job->job = event->u.submit.job;
+    job->submit_us = now_of(core);
+    job->estimate_us = event->u.submit.estimate_us;
+    job->minimum = event->u.submit.minimum;
+    job->maximum = event->u.submit.maximum;
+    job->initial = event->u.submit.initial;
+    job->sizes_parameter = event->u.submit.sizes_parameter;
+    job->reference = event->u.submit.reference;
+    job->priority = event->u.submit.priority;
+    job->wanted_site = event->u.submit.site;
+    job->ordinal = event->u.submit.ordinal;
+    job->flags = event->flags;
+    job->kind = event->u.submit.job_kind;
+    job->sizes_kind = event->u.submit.sizes_kind;
+    int rc = check_submit(core, event, job, err);
+    if (rc) { /* a free record again: ended and forgotten */
+        job->state = PLEAT_DONE;
+        job->aside = 1;
+        job->next = next_free;
+        return rc;
+    }
+    take_record(core, next_free);
     set_state(core, event->component, PLEAT_QUEUED);
     queue_append(core, event->component);
     core->wants_pass = true;
@@ -170,6 +182,31 @@ static int32_t reserved_at_most(const struct pleat_core *core, uint32_t site, in
     return most;
 }
 
+/* Processors that those of a list are known to need longer than until at_us. */
+static int32_t expected_still(const struct pleat_core *core, uint32_t first, int64_t at_us)
+{
+    const struct pleat_component *all = core->components.items;
+    bool shrinks = pleat_pass_shrinks(&core->pass);
+    int32_t sum = 0;
+    for (uint32_t c = first; c != PLEAT_NONE; c = all[c].next) {
+        if (all[c].expected_end_us <= at_us || all[c].expected_end_us == PLEAT_NEVER)
+            continue; /* without an estimate nothing is known: it may well have ended */
+        int32_t smallest = pleat_accept_smallest(&core->view, &all[c]);
+        bool gives = shrinks && all[c].kind == PLEAT_MALLEABLE && smallest < all[c].target;
+        sum += gives ? smallest : all[c].target;
+    }
+    return sum;
+}
+
+/* How many of a site are taken at most between from_us and to_us, as far as is known. */
+static int32_t taken_at_most(const struct pleat_core *core, uint32_t site, int64_t from_us,
+                             int64_t to_us)
+{
+    return reserved_at_most(core, site, from_us, to_us) +
+           expected_still(core, core->sites.items[site].malleable_first, from_us) +
+           expected_still(core, core->sites.items[site].rigid_first, from_us);
+}
+
 int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component *job = component_at(core, event->component);
@@ -186,12 +223,13 @@ int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct 
     uint32_t site = PLEAT_NONE;
     for (uint32_t s = 0; s < core->sites.count && site == PLEAT_NONE; s++)
         if ((job->wanted_site == PLEAT_NONE || job->wanted_site == s) &&
-            need + reserved_at_most(core, s, begin_us, begin_us + job->estimate_us) <=
+            need + taken_at_most(core, s, begin_us, begin_us + job->estimate_us) <=
                 site_at(core, s)->capacity)
             site = s;
     if (site == PLEAT_NONE)
         return pleat_error_set(err, PLEAT_E_BUSY,
-                               "%d processors are not to be had then: others have reserved them",
+                               "%d processors are not to be had then: others have reserved them, "
+                               "or are expected to run still",
                                need);
     queue_remove(core, event->component);
     job->begin_us = job->promised_us = begin_us;
