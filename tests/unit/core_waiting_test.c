@@ -167,7 +167,7 @@ static void test_a_reservation_waits_aside_and_then_goes_first(void **state)
     struct hand h;
     instant_site(&h, 8);
     int64_t now_s = h.now_us / SECONDS;
-    uint32_t running = submit(&h, 8, 1000, 0), waiting = submit(&h, 8, 10, 0);
+    uint32_t running = submit(&h, 8, 0, 0), waiting = submit(&h, 8, 10, 0); /* who knows how long */
     uint32_t reserved = submit(&h, 4, 100, 0);
     assert_int_equal(reserve(&h, reserved, now_s + 50), 0);
     const struct pleat_view *view = pleat_core_view(h.core);
@@ -189,7 +189,7 @@ static void test_reservations_that_cannot_be(void **state)
     struct hand h;
     instant_site(&h, 8);
     int64_t now_s = h.now_us / SECONDS;
-    uint32_t running = submit(&h, 8, 1000, 0);
+    uint32_t running = submit(&h, 8, 0, 0);
     is(&h, running, PLEAT_RUNNING);
     assert_int_equal(reserve(&h, running, now_s + 50), PLEAT_E_STATE);
     uint32_t a = submit(&h, 5, 100, 0), b = submit(&h, 4, 100, 0), c = submit(&h, 3, 100, 0);
@@ -208,6 +208,49 @@ static void test_reservations_that_cannot_be(void **state)
     is(&h, c, PLEAT_QUEUED);
     assert_true(hand_job(&h, c)->aside);
     hand_finish(&h);
+}
+
+static void test_no_reservation_where_others_will_run_still(void **state)
+{
+    (void)state;
+    struct hand h;
+    instant_site(&h, 8);
+    int64_t now_s = h.now_us / SECONDS;
+    submit(&h, 3, 100, 0);
+    submit(&h, 1, 200, 0);
+    uint32_t large = submit(&h, 6, 10, 0), small = submit(&h, 5, 10, 0);
+    assert_int_equal(reserve(&h, large, now_s + 99), PLEAT_E_BUSY);
+    assert_int_equal(reserve(&h, small, now_s + 99), PLEAT_E_BUSY);
+    assert_int_equal(reserve(&h, large, now_s + 100), 0);
+    assert_int_equal(reserve(&h, small, now_s + 110), 0);
+    hand_finish(&h);
+}
+
+/* Malleable jobs count with the size that they can be shrunk to, if the policies do that. */
+static void test_reservations_and_malleable_jobs(void **state)
+{
+    (void)state;
+    for (int shrinks = 0; shrinks < 2; shrinks++) {
+        struct hand h;
+        instant_site(&h, 8);
+        hand_policy(&h, PLEAT_MALLEABILITY, shrinks ? "egs" : "none");
+        struct pleat_event event = {.kind = PLEAT_EV_SUBMIT,
+                                    .component = pleat_core_next_component(h.core),
+                                    .u.submit = {.job = 1,
+                                                 .estimate_us = 1000 * SECONDS,
+                                                 .minimum = 2,
+                                                 .maximum = 8,
+                                                 .site = PLEAT_NONE,
+                                                 .job_kind = PLEAT_MALLEABLE}};
+        assert_int_equal(hand_feed(&h, event), 0);
+        event.component =
+            pleat_core_next_component(h.core); /* and no pass before its reservation */
+        event.u.submit.minimum = 6;
+        assert_int_equal(pleat_core_apply(h.core, &event, &h.effects, &h.err), 0);
+        assert_int_equal(reserve(&h, event.component, h.now_us / SECONDS + 50),
+                         shrinks ? 0 : PLEAT_E_BUSY);
+        hand_finish(&h);
+    }
 }
 
 /* ---- deadlines, promises ---- */
@@ -259,6 +302,8 @@ int main(void)
         cmocka_unit_test(test_estimates_scale_with_the_size),
         cmocka_unit_test(test_a_reservation_waits_aside_and_then_goes_first),
         cmocka_unit_test(test_reservations_that_cannot_be),
+        cmocka_unit_test(test_no_reservation_where_others_will_run_still),
+        cmocka_unit_test(test_reservations_and_malleable_jobs),
         cmocka_unit_test(test_promises_are_kept_until_the_start),
         cmocka_unit_test(test_a_deadline_is_recorded),
     };

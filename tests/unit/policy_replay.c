@@ -32,7 +32,7 @@ static void choose(struct run *run, enum pleat_question question, const char *na
 
 static void submit(struct run *run, uint32_t index)
 {
-    const struct replay_job *job = &run->jobs[index];
+    struct replay_job *job = &run->jobs[index];
     struct pleat_event event = {.kind = PLEAT_EV_SUBMIT,
                                 .component = index,
                                 .u.submit = {.job = index + 1,
@@ -49,9 +49,13 @@ static void submit(struct run *run, uint32_t index)
         feed(run, due);
     }
     if (job->begin_us) {
-        struct pleat_event begin = {
-            .kind = PLEAT_EV_RESERVE, .component = index, .u.at = {.at_us = job->begin_us}};
-        feed(run, begin);
+        struct pleat_error err;
+        struct pleat_event begin = {.time_us = run->now_us,
+                                    .kind = PLEAT_EV_RESERVE,
+                                    .component = index,
+                                    .u.at = {.at_us = job->begin_us}};
+        if (pleat_core_apply(run->core, &begin, &run->effects, &err) < 0)
+            job->begin_us = 0; /* it cannot be kept: an ordinary one, then */
     }
 }
 

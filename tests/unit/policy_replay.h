@@ -10,7 +10,7 @@
 struct replay_job {
     int64_t submit_us, run_us, estimate_us; /* estimate 0: none */
     int64_t due_us;                         /* 0: none */
-    int64_t begin_us;                       /* advance reservation; 0: none */
+    int64_t begin_us; /* advance reservation; 0: none. Set to 0 where refused */
     int32_t processors;
     int16_t priority;
     int64_t start_us;    /* found out; PLEAT_NEVER */

@@ -309,6 +309,38 @@ static void test_conservative_keeps_its_promises(void **state)
     assert_true(promised > 3000 && earlier > 500); /* else this says nothing */
 }
 
+/* Each reservation starts when it was to begin, whoever else wants to run. */
+static void test_reservations_are_kept(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {"fcfs", "scan", "easy", "conservative"};
+    struct replay_job jobs[JOBS];
+    int kept = 0;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        struct pleat_random random;
+        pleat_random_init(&random, seed);
+        struct replay how = {.processors = 12,
+                             .queue = policies[seed % 4],
+                             .order = orders[seed / 4 % 5],
+                             .check = seed < 20};
+        random_jobs(&random, jobs, seed % 3 ? ABOVE : EXACT, how.processors);
+        for (int j = 0; j < JOBS; j++)
+            if (pleat_random_below(&random, 4) == 0)
+                jobs[j].begin_us =
+                    jobs[j].submit_us + (int64_t)(1 + pleat_random_below(&random, 200)) * SECOND;
+        replay_run(&how, jobs, JOBS);
+        for (int j = 0; j < JOBS; j++) {
+            assert_int_not_equal(jobs[j].start_us, PLEAT_NEVER);
+            if (jobs[j].begin_us && jobs[j].start_us != jobs[j].begin_us)
+                fail_msg("%s, seed %d: job %d starts at %.6f s, reserved for %.6f", how.queue,
+                         (int)seed, j, (double)jobs[j].start_us / SECOND,
+                         (double)jobs[j].begin_us / SECOND);
+            kept += jobs[j].begin_us != 0;
+        }
+    }
+    assert_true(kept > 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +348,7 @@ int main(void)
         cmocka_unit_test(test_easy),
         cmocka_unit_test(test_conservative),
         cmocka_unit_test(test_conservative_keeps_its_promises),
+        cmocka_unit_test(test_reservations_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
