@@ -24,7 +24,7 @@
 #define GOAL_MB 300.0
 #define SAMPLE_NS INT64_C(50000000) /* a short run is repeated for as long as that */
 #define SIZES 3                     /* of generated logs, each ten times the one before */
-#define RESULTS_MAX 32
+#define RESULTS_MAX 48
 
 struct result {
     char name[64];
@@ -141,18 +141,18 @@ static void measure_file(const char *log, const char *file, int32_t machine,
     case_finish(&bench);
 }
 
-static void measure_generated(void)
+static void measure_generated(enum model model)
 {
     static const double no_goals[KIND_COUNT] = {0};
     struct result *by_kind[SIZES][KIND_COUNT];
     size_t jobs = asked.most / 100;
-    if (!wanted(asked.log, "generated"))
+    if (!wanted(asked.log, model_names[model]))
         return;
     for (int size = 0; size < SIZES; size++, jobs *= 10) {
         struct bench_case bench;
         char log[32];
-        snprintf(log, sizeof(log), "generated_%zu", jobs);
-        case_generate(&bench, jobs);
+        snprintf(log, sizeof(log), "%s_%zu", model_names[model], jobs);
+        case_generate(&bench, model, jobs);
         measure_log(&bench, log, no_goals, by_kind[size]);
         case_finish(&bench);
     }
@@ -160,7 +160,7 @@ static void measure_generated(void)
         if (!by_kind[0][kind])
             continue;
         char name[48];
-        snprintf(name, sizeof(name), "generated_%s_growth", kind_names[kind]);
+        snprintf(name, sizeof(name), "%s_%s_growth", model_names[model], kind_names[kind]);
         struct result *growth = add_result("times", GOAL_GROWTH, true, name);
         bench_add(&growth->value, bench_median(&by_kind[0][kind]->value) /
                                       bench_median(&by_kind[SIZES - 1][kind]->value));
@@ -182,7 +182,7 @@ static void measure_memory(enum kind kind)
         case_fail("memory", "no process could be started");
     if (child == 0) {
         struct bench_case bench;
-        case_generate(&bench, asked.most);
+        case_generate(&bench, MODEL_LUBLIN, asked.most);
         if (kind == KIND_MALLEABLE)
             case_convert(&bench);
         case_simulate(&bench, kind);
@@ -192,7 +192,7 @@ static void measure_memory(enum kind kind)
     struct rusage usage;
     if (wait4(child, &status, 0, &usage) != child || status)
         case_fail("memory", "the run failed");
-    snprintf(name, sizeof(name), "generated_%zu_%s_memory", asked.most, kind_names[kind]);
+    snprintf(name, sizeof(name), "lublin_%zu_%s_memory", asked.most, kind_names[kind]);
     struct result *result = add_result("MB", GOAL_MB, true, name);
     bench_add(&result->value, (double)usage.ru_maxrss * 1024 / 1e6);
 }
@@ -241,7 +241,7 @@ static void measure_reading(void)
     size_t length = 0;
     if (!wanted(asked.log, "reading"))
         return;
-    case_generate(&bench, asked.most / 10);
+    case_generate(&bench, MODEL_LUBLIN, asked.most / 10);
     FILE *file = open_memstream(&text, &length);
     if (!file)
         case_fail("writing", "out of memory");
@@ -323,13 +323,14 @@ static int usage(FILE *file)
             "usage: bench_sim [--repeats 1..%d] [--json] [--most JOBS] [--log NAME] "
             "[--policy NAME]\n"
             "  --most    jobs of the largest generated log, at least 1000; a million if not said\n"
-            "  --log     only recorded, model, generated, memory or reading\n"
+            "  --log     only recorded, model, poisson, lublin, memory or reading\n"
             "  --policy  only fcfs, easy or malleable\n",
             BENCH_REPEATS_MAX);
     return file == stdout ? 0 : 2;
 }
 
-static const char *const log_names[] = {"recorded", "model", "generated", "memory", "reading"};
+static const char *const log_names[] = {"recorded", "model",  "poisson",
+                                        "lublin",   "memory", "reading"};
 
 static bool one_of(const char *name, const char *const *names, size_t count)
 {
@@ -378,7 +379,8 @@ int main(int argc, char **argv)
             measure_memory((enum kind)kind);
     measure_file("recorded", "NASA-iPSC-1993-3.1-cln.swf", 128, recorded_goals);
     measure_file("model", "lublin_256.swf", 256, model_goals);
-    measure_generated();
+    for (int model = 0; model < MODEL_COUNT; model++)
+        measure_generated((enum model)model);
     measure_reading();
     if (asked.json)
         report_json();

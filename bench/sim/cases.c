@@ -9,7 +9,11 @@
 #include "workload/generate.h"
 #include "workload/swf.h"
 
+#define GENERATED_LOAD 0.7
+#define GENERATED_MACHINE 1024
+
 const char *const kind_names[KIND_COUNT] = {"fcfs", "easy", "malleable"};
+const char *const model_names[MODEL_COUNT] = {"poisson", "lublin"};
 
 void case_fail(const char *what, const char *why)
 {
@@ -40,16 +44,40 @@ void case_read(struct bench_case *bench, const char *path, int32_t machine)
     prepare(bench, machine);
 }
 
-void case_generate(struct bench_case *bench, size_t jobs)
+static int draw_poisson(size_t jobs, struct pleat_workload *workload, struct pleat_error *err)
 {
-    struct pleat_lublin_model model = {.jobs = jobs, .machine = 1024, .load = 0.7, .seed = 1};
+    struct pleat_simple_model model = {
+        .jobs = jobs,
+        .machine = GENERATED_MACHINE,
+        .load = GENERATED_LOAD,
+        .gap = {.kind = PLEAT_DIST_EXPONENTIAL, .a = 100},
+        .run = {.kind = PLEAT_DIST_LOGNORMAL, .a = 6, .b = 1.5},
+        .size = {.kind = PLEAT_DIST_DISCRETE,
+                 .count = 10,
+                 .values = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
+                 .weights = {0.2, 0.1, 0.12, 0.15, 0.15, 0.12, 0.08, 0.05, 0.02, 0.01}},
+        .tick = 1,
+        .seed = 1};
+    return pleat_generate_simple(&model, workload, err);
+}
+
+static int draw_lublin(size_t jobs, struct pleat_workload *workload, struct pleat_error *err)
+{
+    struct pleat_lublin_model model = {
+        .jobs = jobs, .machine = GENERATED_MACHINE, .load = GENERATED_LOAD, .seed = 1};
+    return pleat_generate_lublin(&model, workload, err);
+}
+
+void case_generate(struct bench_case *bench, enum model model, size_t jobs)
+{
     struct pleat_error err;
     memset(bench, 0, sizeof(*bench));
     if (pleat_workload_init(&bench->workload))
         case_fail("generating", "out of memory");
-    if (pleat_generate_lublin(&model, &bench->workload, &err))
+    if (model == MODEL_LUBLIN ? draw_lublin(jobs, &bench->workload, &err)
+                              : draw_poisson(jobs, &bench->workload, &err))
         case_fail("generating", err.text);
-    prepare(bench, model.machine);
+    prepare(bench, GENERATED_MACHINE);
 }
 
 void case_convert(struct bench_case *bench)

@@ -6,7 +6,13 @@
 
 enum kind { KIND_FCFS, KIND_EASY, KIND_MALLEABLE, KIND_COUNT };
 
+/* Generated logs, at 70 % load of 1,024 processors. POISSON: independent draws, so that a longer
+ * log is more of the same; queues stay short. LUBLIN: the Lublin-Feitelson model, where FCFS cannot
+ * do 70 % and its queue is the longer, the longer the log. */
+enum model { MODEL_POISSON, MODEL_LUBLIN, MODEL_COUNT };
+
 extern const char *const kind_names[KIND_COUNT];
+extern const char *const model_names[MODEL_COUNT];
 
 /* A workload and what its runs need. */
 struct bench_case {
@@ -23,8 +29,7 @@ _Noreturn void case_fail(const char *what, const char *why);
 
 /* Jobs of run time 0 are left out. */
 void case_read(struct bench_case *bench, const char *path, int32_t machine);
-/* The Lublin-Feitelson model at 70 % load of 1,024 processors. */
-void case_generate(struct bench_case *bench, size_t jobs);
+void case_generate(struct bench_case *bench, enum model model, size_t jobs);
 /* All jobs become malleable: a quarter to twice the size, Amdahl 2 %. */
 void case_convert(struct bench_case *bench);
 void case_finish(struct bench_case *bench);
