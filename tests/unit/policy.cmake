@@ -11,3 +11,24 @@ pleat_unit_test(policy-replay
   SOURCES ${test_dir}/policy_replay_test.c ${test_dir}/policy_replay.c DEPS pleat-core)
 pleat_unit_test(policy-profile
   SOURCES ${test_dir}/policy_profile_test.c DEPS pleat-policy)
+
+# The example of the guide, as it stands there.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(guide ${CMAKE_SOURCE_DIR}/docs/adding-a-policy.md)
+set(guide_code)
+foreach(file src/policy/policies.h queue/window.c policy_window_test.c)
+  get_filename_component(name ${file} NAME)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/guide/${name})
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/guide
+    COMMAND ${Python3_EXECUTABLE} ${test_dir}/policy_guide.py ${guide} ${file} ${out}
+    DEPENDS ${guide} ${test_dir}/policy_guide.py)
+  list(APPEND guide_code ${out})
+endforeach()
+pleat_unit_test(policy-guide SOURCES ${guide_code} ${test_dir}/policy_bench.c DEPS pleat-policy)
+target_include_directories(test-policy-guide PRIVATE ${test_dir})
+target_compile_options(test-policy-guide PRIVATE
+  "SHELL:-include policy/policies.h" "SHELL:-include ${CMAKE_CURRENT_BINARY_DIR}/guide/policies.h")
+add_test(NAME unit-policy-table
+  COMMAND ${Python3_EXECUTABLE} ${test_dir}/policy_guide.py check ${CMAKE_SOURCE_DIR})
+set_tests_properties(unit-policy-table PROPERTIES LABELS unit)
