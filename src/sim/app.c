@@ -41,11 +41,14 @@ static void count_area(struct sim *sim, struct app *app)
     app->sized_us = sim->now_us;
 }
 
-/* When no more than that share of its work is left. */
+/* When no more than that share of its work is left; PLEAT_NEVER: beyond what can be counted. */
 static int64_t time_of(const struct app *app, double left)
 {
-    return left < app->left ? app->since_us + (int64_t)((app->left - left) * app->duration + 0.5)
-                            : app->since_us;
+    if (left >= app->left)
+        return app->since_us;
+    double passes = (app->left - left) * app->duration + 0.5;
+    return passes < (double)(LATEST_US - app->since_us) ? app->since_us + (int64_t)passes
+                                                        : PLEAT_NEVER;
 }
 
 static const struct pleat_phase *next_phase(const struct sim *sim, const struct app *app)

@@ -12,6 +12,8 @@
 #include "base/random.h"
 #include "sim/sim.h"
 
+#define LATEST_US (INT64_MAX / 2) /* nothing ends later: room for delays after that */
+
 enum timer_kind {
     TIMER_APP,        /* component: see milestone() in app.c */
     TIMER_ADAPT,      /* component: an adaptation point, or the end of standing still at one */
@@ -125,7 +127,7 @@ struct sim {
     int64_t last_us;        /* of what happened, or by itself will happen, to a job */
     int64_t next_submit_us; /* of next_job; PLEAT_NEVER */
     size_t next_job, ended;
-    size_t report_at;
+    size_t report_at, instants;
 };
 
 /* ---- sim.c ---- */

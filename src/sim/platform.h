@@ -1,5 +1,11 @@
 /* platform.h - simulated sites: what they have, how fast it is, who else uses it, what goes wrong.
- */
+ *
+ * Local users take only what nobody has: nothing from Pleat's jobs, nor Pleat from them. Those of
+ * the model queue at their site, first come, first served; a trace that asks for more than is free
+ * gets what is free. What becomes free goes to local users that wait before Pleat decides.
+ * A node that fails takes what is on it: all of a job that has a slot there, local users' slots.
+ * What is on it is drawn by chance, every slot with the same; nodes are filled one after another.
+ * Jobs that would fit if all nodes were up, or on a site that has not joined, wait for them. */
 #ifndef PLEAT_SIM_PLATFORM_H
 #define PLEAT_SIM_PLATFORM_H
 
@@ -37,7 +43,7 @@ struct pleat_sim_site {
     char name[64];
     int32_t nodes, slots;     /* of each node */
     int32_t threshold;        /* processors left free when growing */
-    double speed;             /* run times are divided by it */
+    double speed;             /* run times are divided by it; 0.001 to 1000 */
     struct pleat_delay claim; /* from asking for processors to having them */
     struct pleat_delay start; /* from having them to running */
     struct pleat_delay release;

@@ -9,6 +9,7 @@
 /* Local users and failing nodes never cease. When no job has been seen to for so long, those that
  * wait are taken to wait for ever. */
 #define PATIENCE_US (INT64_C(366) * 24 * 3600 * 1000000)
+enum { INSTANTS = 65536 }; /* progress is reported after so many, even where no job ends */
 
 int nomem(struct sim *sim)
 {
@@ -359,7 +360,10 @@ static int report(struct sim *sim)
 {
     size_t step = sim->workload->jobs.count / 1000;
     step = step < 1 ? 1 : step > 4096 ? 4096 : step;
-    sim->report_at = sim->ended + step;
+    sim->report_at = sim->options->on_progress ? sim->ended + step : SIZE_MAX;
+    sim->instants = 0;
+    if (!sim->options->on_progress)
+        return 0;
     struct pleat_sim_progress progress = {sim->now_us, sim->next_job, sim->ended};
     return sim->options->on_progress(sim->options->context, &progress);
 }
@@ -372,7 +376,7 @@ static int loop(struct sim *sim)
         if (next > sim->now_us)
             sim->now_us = next;
         rc = instant(sim);
-        if (!rc && sim->ended >= sim->report_at)
+        if (!rc && (sim->ended >= sim->report_at || ++sim->instants == INSTANTS))
             rc = report(sim);
     }
     return rc;

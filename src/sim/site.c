@@ -452,8 +452,8 @@ static const char *fault_of(const struct pleat_sim_site *spec)
         (int64_t)spec->nodes * spec->slots >= PLEAT_SIZE_MAX || spec->threshold < 0)
         return "nodes and slots are at least 1, with fewer than 16777216 slots in all; the "
                "threshold is at least 0";
-    if (!(spec->speed > 0 && spec->speed <= 1e6))
-        return "the speed is above 0, at most 1000000";
+    if (!(spec->speed >= 0.001 && spec->speed <= 1000))
+        return "the speed is from 0.001 to 1000";
     if (!delay_is_sound(&spec->claim) || !delay_is_sound(&spec->start) ||
         !delay_is_sound(&spec->release))
         return "delays and their spreads are at least 0";

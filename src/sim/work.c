@@ -131,7 +131,7 @@ int64_t work_end(const struct sim *sim, const struct app *app)
         at = next_ending(sim, app, duration, at, &count);
         left -= count;
     }
-    return at + rounds * duration;
+    return rounds < (LATEST_US - at) / duration ? at + rounds * duration : PLEAT_NEVER;
 }
 
 void work_finish(struct sim *sim, struct app *app)

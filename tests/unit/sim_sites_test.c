@@ -297,6 +297,51 @@ static void test_callbacks(void **state)
     sim_world_destroy(world);
 }
 
+static int count_calls(void *context, const struct pleat_sim_progress *at)
+{
+    (void)context;
+    (void)at;
+    told++;
+    return 0;
+}
+
+/* Somebody who watches is told even while nothing happens to any job, for a year. */
+static void test_progress_while_all_wait(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    const struct pleat_load_point taken = {0, 4};
+    assert_int_equal(pleat_array_push(&sim_world_site(world, 0)->trace, taken), 0);
+    sim_world_site(world, 0)->failure =
+        (struct pleat_failure){PLEAT_FAILURE_NODE, 0, 1000 * S, 100 * S};
+    sim_rigid(world, 0, 1, 1);
+    world->options.check = false;
+    world->options.on_progress = count_calls;
+    told = 0;
+    sim_run(world);
+    assert_int_equal(world->totals.fates[PLEAT_SIM_LEFT], 1);
+    assert_true(told > 2);
+    sim_world_destroy(world);
+}
+
+/* What would end after more time than can be counted never ends. */
+static void test_for_ever(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    sim_world_site(world, 0)->speed = 0.001;
+    sim_rigid(world, 0, 1, 100000000000);
+    uint32_t app = sim_world_app(world, (struct pleat_app){.component = 1, .work = INT32_MAX});
+    sim_malleable(world, 0, 3, 3, 100000000, app);
+    sim_rigid(world, 0, 1, 1);
+    sim_run(world);
+    assert_int_equal(world->totals.fates[PLEAT_SIM_LEFT], 3);
+    assert_int_equal(world->outcomes[0].start_us, 0);
+    assert_true(world->outcomes[0].end_us == PLEAT_NEVER);
+    assert_true(world->outcomes[2].start_us == PLEAT_NEVER);
+    sim_world_destroy(world);
+}
+
 static void expect_refused(struct sim_world *world, const char *text)
 {
     if (sim_try(world) != PLEAT_E_INVALID || !strstr(world->err.text, text))
@@ -351,6 +396,8 @@ int main(void)
         cmocka_unit_test(test_claims_fail),
         cmocka_unit_test(test_joining_and_leaving),
         cmocka_unit_test(test_callbacks),
+        cmocka_unit_test(test_progress_while_all_wait),
+        cmocka_unit_test(test_for_ever),
         cmocka_unit_test(test_nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
