@@ -76,6 +76,11 @@ static void random_view(struct bench *b, struct pleat_random *random)
             b->jobs[index].earmarked = 1 + below(random, 3);
         }
     }
+    for (int j = below(random, 2) ? 0 : below(random, 4), begin = 0; j > 0; j--) {
+        begin += 1 + below(random, 50);
+        bench_reserve(b, (uint32_t)below(random, sites), 1 + below(random, 12), begin,
+                      1 + below(random, 50));
+    }
     b->view.max_tries = below(random, 3);
     bench_begin(b);
     for (int s = 0; s < sites; s++) {
@@ -124,10 +129,67 @@ static void check_start(const struct bench *b, const struct pleat_event *decisio
     uint32_t site = decision->u.start.site;
     struct pleat_sizes sizes = pleat_view_sizes(&b->view, job);
     assert_int_equal(job->state, PLEAT_QUEUED);
+    assert_false(job->aside);
     assert_true(size >= job->minimum && size <= job->maximum);
     assert_int_equal(pleat_sizes_floor(&sizes, size), size);
     int32_t earmarked = job->site == site ? job->earmarked : 0;
     taken[site] += size > earmarked ? size - earmarked : 0;
+}
+
+/* ---- what reservations need, counted instant by instant ---- */
+
+static int32_t counted(const struct bench *b, const struct pleat_component *job, int32_t size)
+{
+    int32_t smallest = pleat_accept_smallest(&b->view, job);
+    return pleat_pass_shrinks(&b->pass) && job->kind == PLEAT_MALLEABLE && smallest < size
+               ? smallest
+               : size;
+}
+
+/* Processors that one who runs, or is started by the plan, is expected to have at a time. */
+static int32_t has_at(const struct bench *b, uint32_t j, uint32_t site, int64_t at_us)
+{
+    const struct pleat_component *job = &b->jobs[j];
+    if (job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING)
+        return job->site == site && pleat_view_expected_end(&b->view, job) > at_us
+                   ? counted(b, job, job->target)
+                   : 0;
+    for (size_t i = 0; i < b->plan.decisions.count; i++) {
+        const struct pleat_event *start = &b->plan.decisions.items[i];
+        if (start->component == j && start->kind == PLEAT_EV_START && start->u.start.site == site &&
+            pleat_view_end_of(&b->view, j, start->u.start.processors) > at_us)
+            return counted(b, job, start->u.start.processors);
+    }
+    return job->site == site ? job->earmarked : 0;
+}
+
+/* Is there enough at a site, at the time when a reservation begins? */
+static bool is_enough(const struct bench *b, uint32_t site, int64_t at_us)
+{
+    int32_t left = b->sites[site].capacity - b->sites[site].background;
+    for (uint32_t j = 0; j < b->view.component_count; j++) {
+        const struct pleat_component *job = &b->jobs[j];
+        if (!job->aside)
+            left -= has_at(b, j, site, at_us);
+        else if (job->wanted_site == site && job->begin_us <= at_us &&
+                 at_us < job->begin_us + job->estimate_us)
+            left -= job->minimum;
+    }
+    return left >= 0;
+}
+
+/* Nobody whom the plan starts on free processors takes any that a reservation will need. */
+static void check_reservations(const struct bench *b, const struct pleat_event *start)
+{
+    uint32_t site = start->u.start.site;
+    const struct pleat_component *job = &b->jobs[start->component];
+    int32_t size = start->u.start.processors;
+    int64_t end_us = pleat_view_end_of(&b->view, start->component, size);
+    if (job->site == site && counted(b, job, size) <= job->earmarked)
+        return; /* what it will keep is its own already */
+    for (uint32_t c = b->view.reserved_first; c != PLEAT_NONE; c = b->jobs[c].next)
+        if (b->jobs[c].wanted_site == site && b->jobs[c].begin_us < end_us)
+            assert_true(is_enough(b, site, b->jobs[c].begin_us));
 }
 
 static void check_plan(const struct bench *b)
@@ -148,6 +210,7 @@ static void check_plan(const struct bench *b)
             grew[b->jobs[decision->component].site] |= decision->u.resize.accepted > 0;
         } else if (decision->kind == PLEAT_EV_START) {
             check_start(b, decision, taken);
+            check_reservations(b, decision);
         } else {
             assert_int_equal(decision->kind, PLEAT_EV_TRIED);
         }
