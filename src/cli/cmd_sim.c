@@ -317,7 +317,8 @@ static int simulate(struct pleat_sim_request *request, struct pleat_sim_csv *csv
     struct pleat_error err = {0};
     int code = 0;
     if (pleat_sim_experiment_init(&experiment, request, &err)) {
-        pleat_fail(&err);
+        if (!pleat_interrupt_signal()) /* else reading was broken off */
+            pleat_fail(&err);
         code = err.code == PLEAT_E_NOMEM ? PLEAT_EXIT_FAILED : PLEAT_EXIT_USAGE;
     } else {
         experiment.csv = csv;

@@ -117,9 +117,9 @@ static int check_speed(cfg_t *cfg, cfg_opt_t *option)
 static int check_probability(cfg_t *cfg, cfg_opt_t *option)
 {
     double value = cfg_opt_getnfloat(option, 0);
-    if (value >= 0 && value <= 1)
+    if (value >= 0 && value < 1)
         return 0;
-    cfg_error(cfg, "%s = %g: must be from 0 to 1", option->name, value);
+    cfg_error(cfg, "%s = %g: must be from 0 to less than 1", option->name, value);
     return -1;
 }
 
@@ -177,13 +177,16 @@ static int check_site(cfg_t *cfg, cfg_opt_t *option)
                  pleat_parse_span(cfg_getstr(site, "background-run"), &run, NULL) ||
                  (*cfg_getstr(site, "leaves") &&
                   pleat_parse_span(cfg_getstr(site, "leaves"), &leaves, NULL));
+    int64_t processors = (int64_t)cfg_getint(site, "nodes") * cfg_getint(site, "slots");
     const char *wrong = NULL;
     if (failed)
         wrong = "a time is wrong";
     else if (!*name || strlen(name) >= sizeof(((struct pleat_sim_site *)0)->name))
         wrong = "its name must have from 1 to 63 bytes";
-    else if (cfg_getint(site, "nodes") > PLEAT_SIZE_MAX / cfg_getint(site, "slots"))
+    else if (processors >= PLEAT_SIZE_MAX)
         wrong = "it has too many processors";
+    else if (gap > 0 && cfg_getint(site, "background-processors") > processors)
+        wrong = "background-processors are more than it has";
     else if (failure_kind(kind) == PLEAT_FAILURE_NODE && between == 0)
         wrong = "failures of nodes need time-between-failures";
     else if (failure_kind(kind) > PLEAT_FAILURE_NODE &&
@@ -335,23 +338,20 @@ static int take_site(cfg_t *from, const char *path, struct pleat_platform *platf
     return *trace ? read_trace_beside(path, trace, &site->trace, err) : 0;
 }
 
-static int parse(cfg_t *cfg, const char *path, struct pleat_error *err)
+static int parse(cfg_t *cfg, const char *text, const char *name, struct pleat_error *err)
 {
-    struct pleat_string text = {0};
-    int rc = pleat_config_read(path, &text, err);
-    if (!rc) {
-        struct pleat_error said = {0};
-        reporting = &said;
-        reporting_path = path;
-        bool failed = cfg_parse_buf(cfg, text.text) != CFG_SUCCESS;
-        reporting = NULL;
-        if (said.code)
-            rc = pleat_error_set(err, said.code, "%s", said.text);
-        else if (failed)
-            rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: cannot be understood", path);
-    }
-    pleat_string_finish(&text);
-    return rc;
+    struct pleat_error said = {0};
+    reporting = &said;
+    reporting_path = name;
+    bool failed = cfg_parse_buf(cfg, text) != CFG_SUCCESS;
+    reporting = NULL;
+    if (said.code)
+        return pleat_error_set(err, said.code, "%s", said.text);
+    if (failed)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s: cannot be understood", name);
+    if (cfg_size(cfg, "site") == 0)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s: there is no site in it", name);
+    return 0;
 }
 
 static void drop_from(struct pleat_platform *platform, size_t count)
@@ -362,7 +362,9 @@ static void drop_from(struct pleat_platform *platform, size_t count)
     }
 }
 
-int pleat_platform_read(const char *path, struct pleat_platform *platform, struct pleat_error *err)
+/* text: made fit for libconfuse. */
+static int read_prepared(const char *text, const char *path, struct pleat_platform *platform,
+                         struct pleat_error *err)
 {
     cfg_opt_t site[] = {CFG_INT("nodes", 1, CFGF_NONE),
                         CFG_INT("slots", 1, CFGF_NONE),
@@ -390,13 +392,34 @@ int pleat_platform_read(const char *path, struct pleat_platform *platform, struc
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     cfg_set_error_function(cfg, report);
     set_checks(cfg);
-    int rc = parse(cfg, path, err);
-    if (!rc && cfg_size(cfg, "site") == 0)
-        rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: there is no site in it", path);
+    int rc = parse(cfg, text, path, err);
     for (unsigned i = 0; !rc && i < cfg_size(cfg, "site"); i++)
         rc = take_site(cfg_getnsec(cfg, "site", i), path, platform, err);
     if (rc)
         drop_from(platform, before);
     cfg_free(cfg);
+    return rc;
+}
+
+int pleat_platform_read_text(const char *text, const char *name, struct pleat_platform *platform,
+                             struct pleat_error *err)
+{
+    struct pleat_string copy = {0};
+    pleat_string_add(&copy, text);
+    int rc = copy.failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+                         : pleat_config_prepare(name, &copy, err);
+    if (!rc)
+        rc = read_prepared(copy.text, name, platform, err);
+    pleat_string_finish(&copy);
+    return rc;
+}
+
+int pleat_platform_read(const char *path, struct pleat_platform *platform, struct pleat_error *err)
+{
+    struct pleat_string text = {0};
+    int rc = pleat_config_read(path, &text, err);
+    if (!rc)
+        rc = read_prepared(text.text, path, platform, err);
+    pleat_string_finish(&text);
     return rc;
 }

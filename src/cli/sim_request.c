@@ -191,7 +191,8 @@ int pleat_sim_request_site(struct pleat_sim_request *request, const char *text,
                                "--site: '%s' is not NAME:PROCESSORS (a name of at most %zu bytes)",
                                text, sizeof(name) - 1);
     snprintf(name, sizeof(name), "%.*s", (int)(colon - text), text);
-    int rc = pleat_parse_int("--site, processors", colon + 1, 1, PLEAT_SIZE_MAX, &processors, err);
+    int rc =
+        pleat_parse_int("--site, processors", colon + 1, 1, PLEAT_SIZE_MAX - 1, &processors, err);
     if (rc)
         return rc;
     for (size_t i = 0; i < request->platform.sites.count; i++)
