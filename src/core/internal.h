@@ -2,6 +2,8 @@
 #ifndef PLEAT_CORE_INTERNAL_H
 #define PLEAT_CORE_INTERNAL_H
 
+#include <assert.h>
+
 #include "base/heap.h"
 #include "base/tree.h"
 #include "core/core.h"
@@ -62,7 +64,7 @@ void arm(struct pleat_core *core, uint32_t *handle, enum deadline_kind kind, uin
 void disarm(struct pleat_core *core, uint32_t *handle);
 
 /* ---- transition.c ---- */
-void set_state(struct pleat_core *core, uint32_t component, enum pleat_state to);
+void note_state(struct pleat_core *core, uint32_t component, enum pleat_state from);
 
 /* ---- tally.c: lists of waiting and running components, sums per site ---- */
 void queue_append(struct pleat_core *core, uint32_t component);
@@ -82,7 +84,7 @@ void running_remove(struct pleat_core *core, uint32_t component);
 void running_expect(struct pleat_core *core, uint32_t component, int64_t end_us);
 /* Begins, or ceases, to keep running components by their expected ends. */
 void ends_keep(struct pleat_core *core, bool keep);
-/* Around every change of a running component's target, limits or state. */
+/* Around every change of a running component's target or limits, and of whether it runs. */
 void tally_out(struct pleat_core *core, uint32_t component);
 void tally_in(struct pleat_core *core, uint32_t component);
 
@@ -166,6 +168,17 @@ void resize_effect(struct pleat_core *core, uint32_t resize, uint16_t kind,
 static inline struct pleat_component *component_at(struct pleat_core *core, uint32_t index)
 {
     return &core->components.items[index];
+}
+
+/* Only along the one table of transitions. */
+static inline void set_state(struct pleat_core *core, uint32_t component, enum pleat_state to)
+{
+    struct pleat_component *job = component_at(core, component);
+    enum pleat_state from = (enum pleat_state)job->state;
+    assert(pleat_transition_allowed(from, to));
+    job->state = (uint8_t)to;
+    if (core->notes & pleat_note_bit(PLEAT_NOTE_STATE))
+        note_state(core, component, from);
 }
 
 static inline struct pleat_site *site_at(struct pleat_core *core, uint32_t index)

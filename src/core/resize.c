@@ -137,6 +137,7 @@ void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, i
     job->resize = index;
     job->target = target;
     tally_in(core, component);
+    site_at(core, job->site)->resizing_count++;
     announce(core, resize_at(core, index), 1);
     if (job->flags & PLEAT_COMPONENT_ASKS) {
         step_to(core, index, PLEAT_RESIZE_OFFERED, PLEAT_PARAM_ANSWER_US);
@@ -176,15 +177,18 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
     struct pleat_component *job = component_at(core, component);
     disarm(core, &resize->deadline);
     drop_growth(core, resize, outcome);
-    tally_out(core, component);
     announce(core, resize, -1);
-    job->target = job->processors;
+    if (job->target != job->processors) {
+        tally_out(core, component);
+        job->target = job->processors;
+        tally_in(core, component);
+    }
+    site_at(core, job->site)->resizing_count--;
     job->resize = PLEAT_NONE;
     if (outcome != PLEAT_OUTCOME_GROWN && outcome != PLEAT_OUTCOME_SHRUNK)
         job->quiet_until_us = now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
     resize_effect(core, index, PLEAT_NOTE_RESIZE, outcome);
     set_state(core, component, PLEAT_RUNNING);
-    tally_in(core, component);
     resize->step = PLEAT_RESIZE_FREE;
     resize->waiter = core->free_resize;
     core->free_resize = index;
@@ -377,9 +381,7 @@ static void grown(struct pleat_core *core, uint32_t index, int32_t processors)
     resize->claim = PLEAT_NONE;
     if (unused > 0)
         component_release_tail(core, component, unused);
-    tally_out(core, component);
     sized(core, component, processors);
-    tally_in(core, component);
     resize_end(core, index, PLEAT_OUTCOME_GROWN);
 }
 

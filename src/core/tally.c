@@ -219,8 +219,6 @@ static void tally(struct pleat_core *core, uint32_t component, int sign)
     int32_t limit = job->maximum < job->cap ? job->maximum : job->cap;
     if (job->target < limit)
         site->growers += (uint32_t)sign;
-    if (job->state == PLEAT_RESIZING)
-        site->resizing_count += (uint32_t)sign;
 }
 
 void tally_out(struct pleat_core *core, uint32_t component)

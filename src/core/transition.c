@@ -1,6 +1,4 @@
 /* The one table of states. docs/architecture.md draws it. */
-#include <assert.h>
-
 #include "core/internal.h"
 
 #define TO(state) (1u << PLEAT_##state)
@@ -22,16 +20,13 @@ bool pleat_transition_allowed(enum pleat_state from, enum pleat_state to)
     return from < PLEAT_STATE_COUNT && to < PLEAT_STATE_COUNT && (allowed[from] >> to & 1u);
 }
 
-void set_state(struct pleat_core *core, uint32_t component, enum pleat_state to)
+void note_state(struct pleat_core *core, uint32_t component, enum pleat_state from)
 {
-    struct pleat_component *job = component_at(core, component);
-    enum pleat_state from = (enum pleat_state)job->state;
-    assert(pleat_transition_allowed(from, to));
-    job->state = (uint8_t)to;
-    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_STATE, component, job->job);
-    if (note) {
-        note->u.state.from = from;
-        note->u.state.to = to;
-        note->u.state.reason = job->reason;
-    }
+    const struct pleat_component *job = component_at(core, component);
+    struct pleat_effect *note = emit(core, PLEAT_NOTE_STATE, component, job->job);
+    if (!note)
+        return;
+    note->u.state.from = from;
+    note->u.state.to = job->state;
+    note->u.state.reason = job->reason;
 }
