@@ -111,11 +111,25 @@ static void sync_view(struct pleat_core *core)
     core->view.try_us = core->parameters[PLEAT_PARAM_TRY_US];
 }
 
+/* What one queue policy promised binds no other. */
+static void promises_drop(struct pleat_core *core)
+{
+    for (uint32_t c = core->view.queue_first; c != PLEAT_NONE; c = core->components.items[c].next) {
+        struct pleat_component *job = &core->components.items[c];
+        if (job->begin_us == 0) {
+            job->promised_us = PLEAT_NEVER;
+            job->promised_site = PLEAT_NONE;
+        }
+    }
+}
+
 static int set_policy(struct pleat_core *core, const struct pleat_policy *policy)
 {
     void *state = policy->state_size ? calloc(1, policy->state_size) : NULL;
     if (policy->state_size && !state)
         return PLEAT_E_NOMEM;
+    if (policy->question == PLEAT_QUEUE && policy != core->policies[PLEAT_QUEUE])
+        promises_drop(core);
     free(core->states[policy->question]);
     core->states[policy->question] = state;
     core->policies[policy->question] = policy;

@@ -277,6 +277,24 @@ static void test_promises_are_kept_until_the_start(void **state)
     hand_finish(&h);
 }
 
+static void test_promises_end_with_the_policy_that_made_them(void **state)
+{
+    (void)state;
+    struct hand h;
+    instant_site(&h, 8);
+    hand_policy(&h, PLEAT_QUEUE, "conservative");
+    int64_t now_us = h.now_us;
+    submit(&h, 8, 100, 0);
+    uint32_t first = submit(&h, 8, 10, 0), second = submit(&h, 8, 10, 0);
+    assert_int_equal(hand_job(&h, second)->promised_us, now_us + 110 * SECONDS);
+    hand_policy(&h, PLEAT_QUEUE, "easy");
+    assert_int_equal(hand_job(&h, first)->promised_us, now_us + 100 * SECONDS);
+    assert_int_equal(hand_job(&h, second)->promised_us, PLEAT_NEVER);
+    hand_policy(&h, PLEAT_QUEUE, "fcfs");
+    assert_int_equal(hand_job(&h, first)->promised_us, PLEAT_NEVER);
+    hand_finish(&h);
+}
+
 static void test_a_deadline_is_recorded(void **state)
 {
     (void)state;
@@ -305,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_no_reservation_where_others_will_run_still),
         cmocka_unit_test(test_reservations_and_malleable_jobs),
         cmocka_unit_test(test_promises_are_kept_until_the_start),
+        cmocka_unit_test(test_promises_end_with_the_policy_that_made_them),
         cmocka_unit_test(test_a_deadline_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
