@@ -293,6 +293,15 @@ static void add_row_labels(struct drawing *d)
                               "fill=\"#666\">%lld</text>\n",
                               LEFT - 7, y_of(d, node->row + slot) + d->row_height / 2 + 4,
                               (long long)slot);
+        if (gantt->nodes.count > 1) {
+            pleat_string_addf(d->out,
+                              "<text transform=\"translate(%g %.1f) rotate(90)\" "
+                              "text-anchor=\"middle\" fill=\"#666\">",
+                              WIDTH - RIGHT + 8,
+                              y_of(d, node->row) + (double)node->slots * d->row_height / 2);
+            add_escaped(d->out, node->site);
+            pleat_string_add(d->out, "</text>\n");
+        }
         if (node->row > 0)
             pleat_string_addf(d->out, "<path d=\"M%g %.1f H%g\" stroke=\"#555\"/>\n", LEFT - 30,
                               y_of(d, node->row), WIDTH - RIGHT);

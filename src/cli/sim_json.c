@@ -10,10 +10,14 @@ static json_t *real(double value)
 
 static json_t *summary_json(const struct pleat_summary *summary)
 {
+    bool any = summary->count > 0;
     return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "count", (json_int_t)summary->count,
-                     "mean", real(summary->mean), "deviation", real(summary->deviation), "least",
-                     real(summary->least), "median", real(summary->median), "p95",
-                     real(summary->p95), "most", real(summary->most));
+                     "mean", real(any ? summary->mean : (double)NAN), "deviation",
+                     real(any ? summary->deviation : (double)NAN), "least",
+                     real(any ? summary->least : (double)NAN), "median",
+                     real(any ? summary->median : (double)NAN), "p95",
+                     real(any ? summary->p95 : (double)NAN), "most",
+                     real(any ? summary->most : (double)NAN));
 }
 
 static json_t *workload_json(const struct pleat_sim_experiment *experiment)

@@ -1,5 +1,6 @@
 #include "cli/sim_metrics.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define GETTER(name, expression)                                                                   \
@@ -8,15 +9,18 @@
         return (double)(expression);                                                               \
     }
 
-GETTER(wait_mean, run->wait_s.mean)
-GETTER(wait_median, run->wait_s.median)
-GETTER(wait_p95, run->wait_s.p95)
-GETTER(response_mean, run->response_s.mean)
-GETTER(response_median, run->response_s.median)
-GETTER(response_p95, run->response_s.p95)
-GETTER(slowdown_mean, run->slowdown.mean)
-GETTER(slowdown_median, run->slowdown.median)
-GETTER(slowdown_p95, run->slowdown.p95)
+#define OF_JOBS(name, summary, which)                                                              \
+    GETTER(name, run->summary.count ? run->summary.which : (double)NAN)
+
+OF_JOBS(wait_mean, wait_s, mean)
+OF_JOBS(wait_median, wait_s, median)
+OF_JOBS(wait_p95, wait_s, p95)
+OF_JOBS(response_mean, response_s, mean)
+OF_JOBS(response_median, response_s, median)
+OF_JOBS(response_p95, response_s, p95)
+OF_JOBS(slowdown_mean, slowdown, mean)
+OF_JOBS(slowdown_median, slowdown, median)
+OF_JOBS(slowdown_p95, slowdown, p95)
 GETTER(makespan, run->makespan_s)
 GETTER(utilization, run->utilization)
 GETTER(grows, run->totals.grows)

@@ -1,5 +1,6 @@
 /* sim_report.c - results in the terminal: a summary of one run, a comparison of several. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,16 @@ static void print_workload(const struct pleat_term *term,
     add_count(&text, report->bursts, "parts of other lines' jobs");
     if (text.length)
         line(term, "left out", &text);
+    if (request->estimates == PLEAT_ESTIMATES_EXACT)
+        pleat_string_add(&text, "the run times");
+    else if (report->missing_estimate > 0)
+        pleat_string_addf(&text, "the log's, and the run times of %zu job%s without one",
+                          report->missing_estimate, report->missing_estimate == 1 ? "" : "s");
+    if (request->kill_at_estimate)
+        pleat_string_addf(&text, "%s; jobs that run longer are ended",
+                          text.length ? "" : "the log's");
+    if (text.length)
+        line(term, "estimates", &text);
     const struct pleat_sim_run *first = &experiment->runs[0];
     if (request->malleable > 0 || request->moldable > 0) {
         add_count(&text, first->malleable, "malleable");
@@ -64,10 +75,11 @@ static void print_sites(const struct pleat_term *term,
 {
     struct pleat_string text = {0};
     const struct pleat_sim_sites *sites = &experiment->request->platform.sites;
-    for (size_t i = 0; i < sites->count && i < 8; i++)
-        pleat_string_addf(&text, "%s%s with %" PRId64 " processors", i > 0 ? ", " : "",
-                          sites->items[i].name,
-                          (int64_t)sites->items[i].nodes * sites->items[i].slots);
+    for (size_t i = 0; i < sites->count && i < 8; i++) {
+        int64_t processors = (int64_t)sites->items[i].nodes * sites->items[i].slots;
+        pleat_string_addf(&text, "%s%s with %" PRId64 " processor%s", i > 0 ? ", " : "",
+                          sites->items[i].name, processors, processors == 1 ? "" : "s");
+    }
     if (sites->count > 8)
         pleat_string_addf(&text, ", and %zu more", sites->count - 8);
     if (experiment->machine_from)
@@ -116,7 +128,9 @@ static void print_fates(const struct pleat_term *term, const struct pleat_sim_ru
 static void add_value(enum pleat_sim_unit unit, double value, char *cell)
 {
     char span[PLEAT_TIME_SIZE];
-    if (unit == PLEAT_SIM_SECONDS)
+    if (!isfinite(value))
+        snprintf(cell, CELL_SIZE, "-"); /* of no jobs */
+    else if (unit == PLEAT_SIM_SECONDS)
         snprintf(cell, CELL_SIZE, "%s", value == 0 ? "0" : pleat_time_span(value, span));
     else if (unit == PLEAT_SIM_RATIO)
         snprintf(cell, CELL_SIZE, "%.*f", value < 10 ? 2 : value < 1000 ? 1 : 0, value);
@@ -148,7 +162,7 @@ static int print_distributions(const struct pleat_sim_run *run)
         pleat_table_row(table);
         pleat_table_set(table, 0, rows[i].name);
         for (size_t v = 0; v < 4; v++) {
-            add_value(rows[i].unit, values[v], cell);
+            add_value(rows[i].unit, summary->count ? values[v] : (double)NAN, cell);
             pleat_table_set(table, v + 1, cell);
         }
     }

@@ -181,6 +181,26 @@ def test_skipped(cli, log):
         {"job": "5", "submit_s": "4", "minimum": "9", "processors": "9", "fate": "skipped"}]
 
 
+def test_no_job_at_all(cli, log):
+    done = cli("sim", "--workload", log([TOO_LARGE]))
+    assert done.returncode == 0 and "1 skipped" in done.stdout
+    assert re.search(r"^wait +- +- +- +-$", done.stdout, re.M)
+    text = sim(cli, "--workload", log([TOO_LARGE]), "--queue", "fcfs,easy")
+    assert text["runs"][0]["wait_s"]["count"] == 0 and text["runs"][0]["wait_s"]["mean"] is None
+    assert text["comparison"][1]["slowdown_p95"]["mean"] is None
+    assert text["comparison"][1]["grows"]["mean"] == 0
+    assert "nan" not in cli("sim", "--workload", log([TOO_LARGE]), "--queue", "fcfs,easy").stdout
+
+
+def test_estimates_are_told(cli, log):
+    path = log([(1, 0, 100, 4, 50), (2, 10, 5, 1, -1)])
+    assert "the log's, and the run times of 1 job without one\n" in cli("sim", "--workload", path).stdout
+    assert re.search("^estimates +the run times$", cli(
+        "sim", "--workload", path, "--estimates", "exact").stdout, re.M)
+    exact = sim(cli, "--workload", path, "--estimates", "exact", "--kill-at-estimate")
+    assert exact["runs"][0]["jobs"]["killed"] == 0 and exact["estimates"] == "exact"
+
+
 def test_json_has_the_documented_names(cli, log):
     text = sim(cli, "--workload", log(SMALL), "--queue", "fcfs,easy", "--seeds", "2")
     documented = (ROOT / "docs" / "commands.md").read_text().split("## sim", 1)[1].split("\n## ")[0]
