@@ -36,20 +36,27 @@ static double downey(double a, double sigma, double n)
     return a;
 }
 
+/* How many of the rows are for at most n processors. */
+static uint32_t rank(const struct pleat_table_row *rows, uint32_t count, double n)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (rows[middle].processors <= n)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static double table_time(const struct pleat_table_row *rows, uint32_t count, double n)
 {
     if (n <= rows[0].processors)
         return (double)rows[0].run_us * rows[0].processors / n;
     if (n >= rows[count - 1].processors)
         return (double)rows[count - 1].run_us;
-    uint32_t low = 0, high = count - 1; /* low's size <= n < high's */
-    while (high - low > 1) {
-        uint32_t middle = (low + high) / 2;
-        if (rows[middle].processors <= n)
-            low = middle;
-        else
-            high = middle;
-    }
+    uint32_t high = rank(rows, count, n), low = high - 1; /* low's size <= n < high's */
     double here = 1.0 / rows[low].processors, there = 1.0 / rows[high].processors;
     double share = (here - 1 / n) / (here - there);
     return (double)rows[low].run_us + share * (double)(rows[high].run_us - rows[low].run_us);
@@ -283,17 +290,49 @@ static int check_limits(const struct pleat_workload_job *job, struct pleat_error
     return 0;
 }
 
-static int check_sizes(const struct pleat_workload_job *job, struct pleat_error *err)
+int pleat_workload_check_list(const struct pleat_app *app, struct pleat_error *err)
 {
-    if (job->sizes_kind >= PLEAT_SIZES_LIST)
+    if (app->speedup.kind != PLEAT_SPEEDUP_TABLE)
+        return wrong(err, "accepted sizes are those of its application's table of run times, and "
+                          "the application has none");
+    if (app->speedup.count > PLEAT_SIZES_LIST_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "accepted sizes are those of its application's table of run times, "
+                               "which has %u rows, more than the %d that a list can have",
+                               app->speedup.count, PLEAT_SIZES_LIST_MAX);
+    return 0;
+}
+
+/* The largest accepted size that is at most n; 0: none. */
+static int32_t accepted(const struct pleat_workload *workload, const struct pleat_workload_job *job,
+                        int32_t n)
+{
+    if (job->sizes_kind == PLEAT_SIZES_LIST) {
+        const struct pleat_speedup *speedup = &workload->apps.items[job->app].speedup;
+        const struct pleat_table_row *rows = workload->table.items + speedup->first;
+        uint32_t count = rank(rows, speedup->count, n);
+        return count ? rows[count - 1].processors : 0;
+    }
+    struct pleat_sizes sizes = {.kind = (enum pleat_sizes_kind)job->sizes_kind,
+                                .step = job->sizes_parameter};
+    return pleat_sizes_floor(&sizes, n);
+}
+
+static int check_sizes(const struct pleat_workload *workload, const struct pleat_workload_job *job,
+                       struct pleat_error *err)
+{
+    if (job->sizes_kind >= PLEAT_SIZES_KIND_COUNT)
         return wrong(err, "the kind of accepted sizes is none of any, powers, squares, multiples, "
-                          "grids");
+                          "grids, and those of the table");
+    if (job->sizes_kind == PLEAT_SIZES_LIST) {
+        int rc = pleat_workload_check_list(&workload->apps.items[job->app], err);
+        if (rc)
+            return rc;
+    }
     if (job->sizes_kind == PLEAT_SIZES_MULTIPLES &&
         (job->sizes_parameter < 1 || job->sizes_parameter > PLEAT_SIZE_MAX))
         return wrong(err, "accepted sizes are multiples of less than 1");
-    struct pleat_sizes sizes = {.kind = (enum pleat_sizes_kind)job->sizes_kind,
-                                .step = job->sizes_parameter};
-    int32_t size = pleat_sizes_floor(&sizes, job->maximum);
+    int32_t size = accepted(workload, job, job->maximum);
     if (size < job->minimum || size < 1)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "no size from minimum %d to maximum %d is an accepted one",
@@ -320,9 +359,12 @@ int pleat_workload_check_job(const struct pleat_workload *workload,
         return 0;
     if (job->kind > PLEAT_MALLEABLE)
         return wrong(err, "its kind is none of rigid, moldable, malleable");
+    if (job->app >= workload->apps.count)
+        return pleat_error_set(err, PLEAT_E_INVALID, "application %u: there are only %zu", job->app,
+                               workload->apps.count);
     int rc = check_limits(job, err);
     if (!rc)
-        rc = check_sizes(job, err);
+        rc = check_sizes(workload, job, err);
     if (rc)
         return rc;
     if (!time_fits(job->submit_us) || !time_fits(job->run_us) || !time_fits(job->estimate_us) ||
@@ -332,9 +374,6 @@ int pleat_workload_check_job(const struct pleat_workload *workload,
     if (job->processes < 0 || job->processes > PLEAT_SIZE_MAX)
         return pleat_error_set(err, PLEAT_E_INVALID, "%d processes: not from 0 to %d",
                                job->processes, PLEAT_SIZE_MAX);
-    if (job->app >= workload->apps.count)
-        return pleat_error_set(err, PLEAT_E_INVALID, "application %u: there are only %zu", job->app,
-                               workload->apps.count);
     if (job->site != PLEAT_NONE && job->site >= PLEAT_SITES_MAX)
         return pleat_error_set(err, PLEAT_E_INVALID, "site %u: there can only be %d", job->site,
                                PLEAT_SITES_MAX);

@@ -95,7 +95,8 @@ struct pleat_workload_job {
     int32_t user;       /* as the log numbers them; -1: unknown */
     int16_t priority;   /* higher goes first; 0: ordinary */
     uint8_t kind;       /* enum pleat_job_kind */
-    uint8_t sizes_kind; /* enum pleat_sizes_kind, not LIST */
+    uint8_t sizes_kind; /* enum pleat_sizes_kind. LIST: exactly the sizes of its application's
+                         * speedup table, of at most PLEAT_SIZES_LIST_MAX rows */
 };
 
 PLEAT_ARRAY(pleat_workload_jobs, struct pleat_workload_job);
@@ -135,6 +136,11 @@ int pleat_workload_check_app(const struct pleat_workload *workload, const struct
 int pleat_workload_check_job(const struct pleat_workload *workload,
                              const struct pleat_workload_job *job,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Can the sizes of the application's speedup table be a list of accepted ones? PLEAT_E_INVALID: it
+ * has no table, or one with too many rows. The application must have passed. */
+int pleat_workload_check_list(const struct pleat_app *app,
+                              struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Microseconds that a job takes from start to end on `partition` processors (>= 1) of speed 1 with
  * `processes` processes (ignored unless the job is folded), never resized. Exactly run_us at its

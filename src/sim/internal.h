@@ -119,6 +119,7 @@ struct sim {
     struct claim_timers claims; /* by claim; empty where all sites are instant */
     struct claim_list struck;   /* scratch of site.c */
     struct site *sites;
+    int32_t *lists; /* by application: the list of its table's sizes; NULL: no table is there */
     uint32_t site_count;
     bool is_watched;      /* every input and decision is: logged, or the core checked after it */
     bool reads_decisions; /* they tell what effects do not */
@@ -144,6 +145,10 @@ int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, in
 int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra, int64_t at_us,
               uint32_t *handle);
 void stop_timer(struct sim *sim, uint32_t *handle);
+
+/* ---- sizes.c ---- */
+/* Tells the core the lists that jobs refer to. */
+int sizes_begin(struct sim *sim);
 
 /* ---- app.c ---- */
 int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size);

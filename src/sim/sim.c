@@ -2,6 +2,7 @@
 #include "sim/sim.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/internal.h"
@@ -286,6 +287,8 @@ static int submit(struct sim *sim, size_t index)
                                              .sizes_kind = job->sizes_kind,
                                              .reference = job->processors,
                                              .priority = job->priority}};
+    if (job->sizes_kind == PLEAT_SIZES_LIST)
+        event.u.submit.sizes_parameter = sim->lists[job->app];
     struct pleat_error why;
     sim->outcomes[index] = (struct pleat_sim_outcome){
         .start_us = PLEAT_NEVER, .end_us = PLEAT_NEVER, .fate = PLEAT_SIM_LEFT};
@@ -422,6 +425,8 @@ static int configure(struct sim *sim)
         if (value != 0 && value != pleat_core_parameter(sim->core, (enum pleat_parameter)p))
             rc = input(sim, &event);
     }
+    if (!rc)
+        rc = sizes_begin(sim);
     return rc ? rc : sites_begin(sim);
 }
 
@@ -465,6 +470,7 @@ static void destroy(struct sim *sim)
     pleat_array_finish(&sim->apps);
     pleat_array_finish(&sim->waves);
     sites_destroy(sim);
+    free(sim->lists);
 }
 
 int pleat_sim_run(const struct pleat_workload *workload, const struct pleat_sim_options *options,

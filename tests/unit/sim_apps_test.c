@@ -136,6 +136,89 @@ static void test_cost_by_volume(void **state)
     sim_world_destroy(world);
 }
 
+/* Seconds on 1, 2 x 2, 3 x 3, ... processors. */
+static uint32_t tabled(struct sim_world *world, const int64_t *seconds, uint32_t count)
+{
+    struct pleat_speedup speedup = {.kind = PLEAT_SPEEDUP_TABLE,
+                                    .first = (uint32_t)world->workload.table.count,
+                                    .count = count};
+    for (uint32_t i = 0; i < count; i++) {
+        struct pleat_table_row row = {(int32_t)((i + 1) * (i + 1)), seconds[i] * S};
+        assert_int_equal(pleat_array_push(&world->workload.table, row), 0);
+    }
+    return sim_world_app(world, (struct pleat_app){.speedup = speedup});
+}
+
+/* Two others leave it 1 of 10 processors, then 5, then all: it uses 1, 4, 9. */
+static void test_sizes_of_its_table(void **state)
+{
+    (void)state;
+    static const int64_t seconds[] = {100, 25, 12};
+    static const int32_t sizes[] = {0, 1, 4, 9, 0};
+    struct sim_world *world = sim_world_create(10);
+    sim_rigid(world, 0, 5, 20);
+    sim_rigid(world, 0, 4, 10);
+    sim_malleable(world, 0, 1, 10, 100, tabled(world, seconds, 3))->sizes_kind = PLEAT_SIZES_LIST;
+    sim_run(world);
+    size_t change = 0;
+    for (size_t i = 0; i < world->change_count; i++) {
+        if (world->changes[i].job != 2)
+            continue;
+        assert_in_range(change, 0, 3);
+        assert_int_equal(world->changes[i].from, sizes[change]);
+        assert_int_equal(world->changes[i].to, sizes[++change]);
+    }
+    assert_int_equal(change, 4);
+    sim_expect(world, 2, 0, 26); /* a tenth is done at 10 s, half at 20 s */
+    sim_world_destroy(world);
+}
+
+static size_t count_lists(const struct pleat_events *log)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < log->count; i++)
+        count += log->items[i].kind == PLEAT_EV_SIZES;
+    return count;
+}
+
+/* The log has the lists that jobs refer to, in events of ten sizes, and no others; the policies
+ * decide the same from it. */
+static void test_sizes_are_logged(void **state)
+{
+    (void)state;
+    int64_t seconds[23];
+    for (int i = 0; i < 23; i++)
+        seconds[i] = 1 + 600 / (i + 1);
+    struct sim_world *world = sim_world_create(600);
+    struct pleat_events log = {0};
+    struct pleat_replay_result result;
+    uint32_t unused = tabled(world, seconds, 5), first = tabled(world, seconds, 3),
+             second = tabled(world, seconds, 23);
+    world->options.log = &log;
+    sim_malleable(world, 0, 1, 600, 100, unused);
+    sim_run(world);
+    assert_int_equal(count_lists(&log), 0);
+    log.count = 0;
+    for (int64_t i = 0; i < 40; i++)
+        sim_malleable(world, i, 1, 600, 500, i % 2 ? first : second)->sizes_kind = PLEAT_SIZES_LIST;
+    sim_run(world);
+    assert_int_equal(count_lists(&log), 3 + 1);
+    for (size_t i = 0; i < world->change_count; i++) {
+        const struct pleat_sim_change *change = &world->changes[i];
+        int32_t root = (int32_t)lround(sqrt(change->to));
+        if (change->job == 0)
+            continue;
+        assert_int_equal(root * root, change->to);
+        assert_in_range(root, 0, change->job % 2 ? 23 : 3); /* job 1 is of the second */
+    }
+    assert_true(world->totals.grows > 0 && world->totals.shrinks > 0);
+    assert_int_equal(pleat_replay_policies(log.items, log.count, &result, &world->err), 0);
+    assert_int_equal(result.different, log.count);
+    assert_int_equal(result.decisions, world->totals.decisions);
+    pleat_array_finish(&log);
+    sim_world_destroy(world);
+}
+
 static void test_killed_at_its_estimate(void **state)
 {
     (void)state;
@@ -241,6 +324,8 @@ int main(void)
         cmocka_unit_test(test_components_and_work),
         cmocka_unit_test(test_components_none),
         cmocka_unit_test(test_cost_by_volume),
+        cmocka_unit_test(test_sizes_of_its_table),
+        cmocka_unit_test(test_sizes_are_logged),
         cmocka_unit_test(test_killed_at_its_estimate),
         cmocka_unit_test(test_missing_estimates),
         cmocka_unit_test(test_reservations),

@@ -342,7 +342,8 @@ static void test_wrong_jobs(void **state)
     WRONG(job->initial, -1, "job 7", "initial size -1");
     WRONG(job->kind, PLEAT_RIGID, "job 7", "rigid");
     WRONG(job->kind, PLEAT_MALLEABLE + 1, "job 7", "kind");
-    WRONG(job->sizes_kind, PLEAT_SIZES_LIST, "job 7", "accepted sizes");
+    WRONG(job->sizes_kind, PLEAT_SIZES_KIND_COUNT, "job 7", "kind of accepted sizes");
+    WRONG(job->sizes_kind, PLEAT_SIZES_LIST, "job 7", "table of run times", "has none");
     WRONG(job->sizes_kind, PLEAT_SIZES_MULTIPLES, "job 7", "multiples");
     WRONG(job->processes, -1, "job 7", "-1 processes");
     WRONG(job->app, 2, "job 7", "application 2", "only 2");
@@ -356,6 +357,47 @@ static void test_wrong_jobs(void **state)
     job->minimum = 3;
     job->maximum = 3;
     WRONG(job->sizes_kind, PLEAT_SIZES_POWERS, "job 7", "no size from minimum 3 to maximum 3");
+    pleat_workload_finish(&world.workload);
+}
+
+/* The sizes of the application's table: one of them from minimum to maximum. */
+static void test_sizes_of_the_table(void **state)
+{
+    (void)state;
+    static const struct pleat_table_row rows[] = {{4, 400 * S}, {9, 200 * S}, {16, 150 * S}};
+    struct world world;
+    make(&world, (struct pleat_app){.iterations = 1});
+    add_rows(&world, rows, 3);
+    struct pleat_workload_job *job = world.job;
+    job->sizes_kind = PLEAT_SIZES_LIST;
+    for (int32_t minimum = 1; minimum <= 20; minimum++)
+        for (int32_t maximum = minimum; maximum <= 20; maximum++) {
+            bool fits = (minimum <= 4 && maximum >= 4) || (minimum <= 9 && maximum >= 9) ||
+                        (minimum <= 16 && maximum >= 16);
+            job->minimum = minimum;
+            job->maximum = maximum;
+            if (fits)
+                assert_int_equal(pleat_workload_check(&world.workload, NULL), 0);
+            else
+                expect_wrong(&world, (const char *const[]){"job 7", "no size from minimum", NULL});
+        }
+    pleat_workload_finish(&world.workload);
+}
+
+static void test_a_table_larger_than_a_list(void **state)
+{
+    (void)state;
+    struct world world;
+    make(&world, (struct pleat_app){.iterations = 1});
+    for (int32_t i = 1; i <= PLEAT_SIZES_LIST_MAX + 1; i++) {
+        struct pleat_table_row row = {i, S};
+        assert_int_equal(pleat_array_push(&world.workload.table, row), 0);
+    }
+    world.app->speedup =
+        (struct pleat_speedup){.kind = PLEAT_SPEEDUP_TABLE, .count = PLEAT_SIZES_LIST_MAX};
+    world.job->sizes_kind = PLEAT_SIZES_LIST;
+    assert_int_equal(pleat_workload_check(&world.workload, NULL), 0);
+    WRONG(world.app->speedup.count, PLEAT_SIZES_LIST_MAX + 1, "job 7", "1025 rows", "1024");
     pleat_workload_finish(&world.workload);
 }
 
@@ -444,6 +486,8 @@ int main(void)
         cmocka_unit_test(test_own_size_is_exact),
         cmocka_unit_test(test_resize_time),
         cmocka_unit_test(test_wrong_jobs),
+        cmocka_unit_test(test_sizes_of_the_table),
+        cmocka_unit_test(test_a_table_larger_than_a_list),
         cmocka_unit_test(test_too_much_together),
         cmocka_unit_test(test_wrong_apps),
     };
