@@ -52,8 +52,26 @@ static bool same_moment(const struct stat *a, const struct stat *b)
            a->st_size == b->st_size && a->st_ino == b->st_ino;
 }
 
-/* The file and its write-ahead log. Whoever writes changes only the latter, but for moments in
- * which it is taken over into the file: then they do not belong together, and are copied again. */
+/* Do both begin with the same header, which changes when the file is written from its beginning
+ * again? Two that are not there do. */
+static bool same_header(const char *one, const char *other)
+{
+    char headers[2][32] = {{0}};
+    const char *const paths[] = {one, other};
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(paths[i], "re");
+        size_t count = file ? fread(headers[i], 1, sizeof(headers[i]), file) : 0;
+        if (file)
+            fclose(file);
+        if (count < sizeof(headers[i]))
+            memset(headers[i], 0, sizeof(headers[i]));
+    }
+    return !memcmp(headers[0], headers[1], sizeof(headers[0]));
+}
+
+/* The file and its write-ahead log. Whoever writes appends to the latter, but for moments in which
+ * it is taken over into the file, or begun anew: what was copied then does not belong together, and
+ * is copied again. */
 static int copy_log(const char *path, struct copy *copy, struct pleat_error *err)
 {
     char wal[4200];
@@ -74,7 +92,7 @@ static int copy_log(const char *path, struct copy *copy, struct pleat_error *err
                                    strerror(reason));
         if (reason == ENOENT)
             unlink(copy->wal);
-        if (stat(path, &after) == 0 && same_moment(&before, &after))
+        if (stat(path, &after) == 0 && same_moment(&before, &after) && same_header(wal, copy->wal))
             return 0;
     }
     return pleat_error_set(err, PLEAT_E_BUSY,
