@@ -24,6 +24,20 @@ static int64_t seconds(struct pleat_random *random, int32_t most)
 
 /* ---- worlds ---- */
 
+/* Run times on up to 12 sizes. */
+static void make_table(struct sim_world *world, struct pleat_random *random, struct pleat_app *app)
+{
+    struct pleat_table_row row = {0, 0};
+    app->speedup.kind = PLEAT_SPEEDUP_TABLE;
+    app->speedup.first = (uint32_t)world->workload.table.count;
+    app->speedup.count = (uint32_t)from_to(random, 1, 12);
+    for (uint32_t i = 0; i < app->speedup.count; i++) {
+        row.processors += from_to(random, 1, 3);
+        row.run_us = S + seconds(random, 100) / row.processors;
+        assert_int_equal(pleat_array_push(&world->workload.table, row), 0);
+    }
+}
+
 static void make_apps(struct sim_world *world, struct pleat_random *random)
 {
     for (int i = 0; i < 8; i++) {
@@ -36,6 +50,8 @@ static void make_apps(struct sim_world *world, struct pleat_random *random)
         app.adapt_us = one_in(random, 3) ? 1 + seconds(random, 20) : 0;
         app.iterations = one_in(random, 3) ? from_to(random, 1, 30) : 0;
         app.mpl_overhead = 0.1;
+        if (one_in(random, 3))
+            make_table(world, random, &app);
         if (one_in(random, 4)) {
             struct pleat_phase phases[] = {{0.3, 1, from_to(random, 2, 8)},
                                            {0.6, from_to(random, 2, 6), 12}};
@@ -88,6 +104,11 @@ static void make_jobs(struct sim_world *world, struct pleat_random *random)
             job->kind = PLEAT_MALLEABLE;
         } else if (one_in(random, 4)) {
             job->processes = job->maximum;
+        }
+        if (app->speedup.kind == PLEAT_SPEEDUP_TABLE && app->component == 0) {
+            job->sizes_kind = PLEAT_SIZES_LIST;
+            if (pleat_workload_check_job(&world->workload, job, NULL))
+                job->sizes_kind = PLEAT_SIZES_ANY; /* none is within its limits */
         }
     }
 }
@@ -201,6 +222,17 @@ static void count_jobs(const struct sim_world *world)
     assert_memory_equal(fates, world->totals.fates, sizeof(fates));
 }
 
+/* Who takes the sizes of a table never has another. */
+static void check_size(const struct sim_world *world, const struct pleat_sim_change *change)
+{
+    const struct pleat_workload_job *job = &world->workload.jobs.items[change->job];
+    const struct pleat_speedup *speedup = &world->workload.apps.items[job->app].speedup;
+    bool found = job->sizes_kind != PLEAT_SIZES_LIST || change->to == 0;
+    for (uint32_t i = 0; !found && i < speedup->count; i++)
+        found = world->workload.table.items[speedup->first + i].processors == change->to;
+    assert_true(found);
+}
+
 static void count_processors(const struct sim_world *world)
 {
     int64_t used[8] = {0}, now = world->totals.begin_us;
@@ -216,6 +248,7 @@ static void count_processors(const struct sim_world *world)
             busy += (double)(change->time_us - now) * (double)used[s];
         now = change->time_us;
         assert_int_equal(change->from, sizes[change->job]);
+        check_size(world, change);
         sizes[change->job] = change->to;
         used[change->site] += change->to - change->from;
         grown[change->job] += change->from > 0 && change->to > change->from;
@@ -233,6 +266,110 @@ static void count_processors(const struct sim_world *world)
     }
 }
 
+/* ---- doing their work again ---- */
+
+struct worker { /* a job's present run */
+    int64_t begun_us, since_us;
+    int32_t size;
+    double done, slack; /* shares of its work; what rounding may have cost */
+    int64_t pieces[64]; /* component-and-work: when each component began its piece */
+    int32_t components, completed;
+    int64_t ended_us; /* when the last piece was done */
+};
+
+static double speed_at(const struct sim_world *world, uint32_t site)
+{
+    return world->platform.sites.items[site].speed;
+}
+
+/* Pieces that are done by then, one after the other. */
+static void do_pieces(struct worker *worker, int64_t piece_us, int32_t work, int64_t until_us)
+{
+    for (;;) {
+        int32_t first = -1;
+        for (int32_t c = 0; c < worker->components; c++)
+            if (first < 0 || worker->pieces[c] < worker->pieces[first])
+                first = c;
+        if (first < 0 || worker->pieces[first] + piece_us > until_us)
+            return;
+        worker->pieces[first] += piece_us;
+        if (++worker->completed == work)
+            worker->ended_us = worker->pieces[first];
+    }
+}
+
+/* Components come, or those that began last go. */
+static void set_components(struct worker *worker, int32_t count, int64_t now_us)
+{
+    while (worker->components < count)
+        worker->pieces[worker->components++] = now_us;
+    while (worker->components > count) {
+        int32_t last = 0;
+        for (int32_t c = 1; c < worker->components; c++)
+            if (worker->pieces[c] > worker->pieces[last])
+                last = c;
+        worker->pieces[last] = worker->pieces[--worker->components];
+    }
+}
+
+/* Its work up to a change of its size, and whether the change came where it may. */
+static void work_on(const struct sim_world *world, const struct pleat_sim_change *change,
+                    struct worker *worker)
+{
+    const struct pleat_workload_job *job = &world->workload.jobs.items[change->job];
+    const struct pleat_app *app = &world->workload.apps.items[job->app];
+    double speed = speed_at(world, change->site);
+    int64_t stopped_us = change->time_us - change->stood_us;
+    if (app->component > 0) {
+        int64_t piece_us = llround((double)job->run_us / speed);
+        do_pieces(worker, piece_us > 0 ? piece_us : 1, app->work, change->time_us);
+        assert_int_equal(change->stood_us, 0);
+    } else if (worker->size > 0) {
+        double all = pleat_workload_run_time(&world->workload, job, worker->size, job->processes);
+        worker->done += (double)(stopped_us - worker->since_us) * speed / (all > 0 ? all : 1);
+        worker->slack += 1.5 * speed / (all > 0 ? all : 1);
+    }
+    if (change->to == 0)
+        return;
+    assert_true(stopped_us >= worker->since_us);
+    if (app->adapt_us > 0 && app->component == 0)
+        assert_int_equal((stopped_us - worker->begun_us) % app->adapt_us, 0);
+    else if (app->iterations > 0 && app->component == 0) {
+        double part = worker->done * app->iterations;
+        assert_true(fabs(part - round(part)) <= 2 * worker->slack * app->iterations);
+    }
+}
+
+static void check_work(const struct sim_world *world)
+{
+    struct worker *workers = calloc(JOBS, sizeof(*workers));
+    assert_non_null(workers);
+    for (size_t i = 0; i < world->change_count; i++) {
+        const struct pleat_sim_change *change = &world->changes[i];
+        struct worker *worker = &workers[change->job];
+        const struct pleat_workload_job *job = &world->workload.jobs.items[change->job];
+        const struct pleat_app *app = &world->workload.apps.items[job->app];
+        if (change->from == 0)
+            *worker = (struct worker){.begun_us = change->time_us, .ended_us = PLEAT_NEVER};
+        else
+            work_on(world, change, worker);
+        worker->size = change->to;
+        worker->since_us = change->time_us;
+        if (app->component > 0 && change->to > 0)
+            set_components(worker, change->to / app->component, change->time_us);
+    }
+    for (size_t i = 0; i < JOBS; i++) {
+        const struct pleat_workload_job *job = &world->workload.jobs.items[i];
+        if (world->outcomes[i].fate != PLEAT_SIM_DONE)
+            continue;
+        if (world->workload.apps.items[job->app].component > 0)
+            assert_int_equal(world->outcomes[i].end_us, workers[i].ended_us);
+        else if (job->run_us > 0)
+            assert_true(fabs(workers[i].done - 1) <= workers[i].slack);
+    }
+    free(workers);
+}
+
 static void test_random_worlds(void **state)
 {
     (void)state;
@@ -244,6 +381,7 @@ static void test_random_worlds(void **state)
             fail_msg("world %llu: %s", (unsigned long long)seed, world->err.text);
         count_jobs(world);
         count_processors(world);
+        check_work(world);
         for (int f = 0; f <= PLEAT_SIM_LEFT; f++)
             fates[f] += world->totals.fates[f];
         resizes += world->totals.grows + world->totals.shrinks;
