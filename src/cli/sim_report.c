@@ -1,5 +1,6 @@
 /* sim_report.c - results in the terminal: a summary of one run, a comparison of several. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +11,26 @@
 #include "cli/term.h"
 #include "cli/timefmt.h"
 
-enum { METRICS_MAX = 20, CELL_SIZE = 160 };
+enum { INDENT = 13, METRICS_MAX = 20, CELL_SIZE = 160 };
 
+/* The value goes on below itself where the terminal is too narrow. */
 static void line(const struct pleat_term *term, const char *name, struct pleat_string *value)
 {
     struct pleat_string clean = {0};
     pleat_term_add(term, &clean, value->text ? value->text : "-", 0);
-    printf("%-12s %s\n", name, clean.text ? clean.text : "");
+    const char *at = clean.text ? clean.text : "";
+    int room = term->limited && term->width > INDENT + 20 ? term->width - INDENT : INT_MAX;
+    printf("%-*s", INDENT, name);
+    while (pleat_term_width(term, at) > room) {
+        int length = room;
+        while (length > 0 && at[length] != ' ')
+            length--;
+        if (length == 0)
+            break; /* one word */
+        printf("%.*s\n%*s", length, at, INDENT, "");
+        at += length + 1;
+    }
+    puts(at);
     pleat_string_finish(&clean);
     value->length = 0;
 }
@@ -347,8 +361,8 @@ int pleat_sim_print(const struct pleat_sim_experiment *experiment)
         return code;
     }
     if (experiment->request->seeds > 1)
-        printf("%-12s %zu, from %" PRIu64 " on: means %s half of the 95 %% confidence interval\n",
-               "seeds", experiment->request->seeds, experiment->request->seed,
+        printf("%-*s%zu, from %" PRIu64 " on: means %s half of the 95 %% confidence interval\n",
+               INDENT, "seeds", experiment->request->seeds, experiment->request->seed,
                term.utf8 ? "\u00b1" : "+-");
     putchar('\n');
     int code = print_comparison(&term, experiment);
