@@ -29,7 +29,8 @@ TOO_LARGE = (5, 4, 7, 9, -1)
 def swf(jobs, machine=4):
     lines = [f"; MaxProcs: {machine}"]
     for number, submit, run, size, estimate in jobs:
-        lines.append(f"{number} {submit} -1 {run} {size} -1 -1 {size} {estimate} -1 1 1 1 1 1 1 -1 -1")
+        lines.append(f"{number} {submit} -1 {run} {size} -1 -1 {size} {estimate} "
+                     "-1 1 1 1 1 1 1 -1 -1")
     return "\n".join(lines) + "\n"
 
 
@@ -263,8 +264,7 @@ def test_a_narrow_terminal_gets_several_tables(cli, log):
     assert code == 0
     tables = text.split("POLICIES")[1:]
     assert len(tables) > 1
-    assert max(len(re.sub(r"\033\[[0-9;]*m", "", line)) for table in tables
-               for line in table.splitlines()[1:3]) <= 60
+    assert max(len(re.sub(r"\033\[[0-9;]*m", "", line)) for line in text.splitlines()) <= 60
 
 
 def test_seeds(cli, log):
@@ -316,7 +316,8 @@ def test_chart(cli, log):
                   "Wait of the jobs", "Response time of the jobs", "Bounded slowdown of the jobs"):
         assert title in text, title
     assert sum(element.get("class") == "run" for element in root.iter()) >= 80
-    assert cli("sim", "--workload", path, "--queue", "fcfs,easy,sjf", "--chart", out).returncode == 0
+    assert cli("sim", "--workload", path, "--queue", "fcfs,easy,sjf", "--chart",
+               out).returncode == 0
     text, _ = panels(out)
     assert "easy" in text and "sjf" in text and "Who held" not in text
     assert os.listdir(cli.path).count("chart.svg") == 1 and len(os.listdir(cli.path)) == 2
@@ -339,7 +340,8 @@ def test_rows_of_the_drawing_hold_one_job_at_a_time(cli, log):
     boxes = []
     for element in panels(out)[1].iter():
         if element.get("class") == "run":
-            x, y, width, height = (float(element.get(name)) for name in ("x", "y", "width", "height"))
+            x, y, width, height = (float(element.get(name))
+                                   for name in ("x", "y", "width", "height"))
             boxes.append((x, x + width, y, y + height))
     boxes.sort()
     for i, a in enumerate(boxes):
@@ -371,6 +373,22 @@ def test_platform(cli, log):
     two = sim(cli, "--workload", path, "--site", "other:4", "--platform", str(platform))
     assert [site["name"] for site in two["sites"]] == ["other", "shared"]
     assert two["runs"][0]["makespan_s"] == 10
+
+
+def test_failures(cli, log):
+    platform, out = pathlib.Path(cli.path, "sites.conf"), os.path.join(cli.path, "out")
+    platform.write_text('site m {\n  nodes = 8\n  slots = 4\n  failures = node\n'
+                        '  time-between-failures = "2 h"\n  repair-time = "5 min"\n}\n')
+    options = ("--workload", log(random_jobs(400), 32), "--platform", str(platform))
+    run = sim(cli, *options, "--csv", out)["runs"][0]
+    ended = rows(os.path.join(out, "jobs.csv"))
+    assert sum(run["jobs"].values()) == 400 and len(ended) >= run["jobs"]["done"]
+    assert sum(int(row["restarts"]) for row in ended) > 0
+    assert sum(row["fate"] == "failed" for row in ended) == run["jobs"]["failed"]
+    runs = sim(cli, *options, "--seeds", "3")["runs"]
+    assert len({one["makespan_s"] for one in runs}) > 1
+    platform.write_text("site m {\n  nodes = 32\n}\n")
+    assert run["makespan_s"] > sim(cli, *options)["runs"][0]["makespan_s"]
 
 
 @pytest.mark.parametrize("text, words", [
@@ -428,6 +446,7 @@ def test_wrong_platforms(cli, log, text, words):
     (["--workload", "LOG", "--parameter", "claims_s=3"], "did you mean 'claim_s'"),
     (["--workload", "LOG", "--parameter", "claim_s"], "not NAME=VALUE"),
     (["--workload", "LOG", "--from", "3"], "--from is for --chart"),
+    (["--workload", "LOG", "--chart", "x.svg", "--first", "3", "--seeds", "2"], "of a single run"),
     (["--workload", "LOG", "--replay", "x"], "--workload has no place there"),
     (["--workload", "LOG", "more"], "unexpected argument 'more'"),
     (["--workload", "/no/such.swf"], "/no/such.swf"),
@@ -464,8 +483,8 @@ def test_what_cannot_be_written_is_said_before_the_work(cli, log):
 def test_ctrl_c_leaves_nothing(cli, log):
     path, out = log(random_jobs(3000), 32), os.path.join(cli.path, "deep", "out")
     chart = os.path.join(cli.path, "chart.svg")
-    process = cli.start("sim", "--workload", path, "--seeds", "500", "--threads", "1", "--malleable", "9",
-                        "--csv", out, "--chart", chart, stdout=subprocess.PIPE,
+    process = cli.start("sim", "--workload", path, "--seeds", "500", "--threads", "1",
+                        "--malleable", "9", "--csv", out, "--chart", chart, stdout=subprocess.PIPE,
                         stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while not any(pathlib.Path(out).glob("seed-1/.jobs.csv.*")):
@@ -480,8 +499,8 @@ def test_ctrl_c_keeps_what_was_there(cli, log):
     path, out = log(random_jobs(3000), 32), os.path.join(cli.path, "out")
     assert cli("sim", "--workload", path, "--jobs", "10", "--csv", out).returncode == 0
     before = {file.name: file.read_bytes() for file in pathlib.Path(out).iterdir()}
-    process = cli.start("sim", "--workload", path, "--seeds", "500", "--threads", "1", "--malleable", "9",
-                        "--csv", out, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = cli.start("sim", "--workload", path, "--seeds", "500", "--threads", "1",
+                        "--malleable", "9", "--csv", out, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while not any(pathlib.Path(out).glob("seed-1/.jobs.csv.*")):
         assert time.monotonic() < deadline and process.poll() is None
