@@ -176,9 +176,25 @@ bool site_fails(struct site *site, enum pleat_failure_kind kind);
 int site_claim(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
 int site_release(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
 int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra);
-/* Local users take what is free, before the policies see it. */
-int sites_serve(struct sim *sim);
+int64_t site_exponential(struct pleat_random *random, double mean_us);
+/* Processors of nodes that are up. */
+int32_t site_up(const struct site *site);
+/* Sums up to now: before every change of what is up or in local use, ... */
+void site_count(struct sim *sim, struct site *site);
+/* ... and after it. */
+int site_tell_background(struct sim *sim, uint32_t index);
 /* Capacity and background load up to the last end of a job, into the totals. */
 void sites_count(struct sim *sim);
+
+/* ---- load.c: local users ---- */
+int load_begin(struct sim *sim, uint32_t index);
+void load_end(struct site *site);
+/* They take what is free, before the policies see it. */
+int load_serve(struct sim *sim);
+int load_trace_point(struct sim *sim, uint32_t index);
+int load_comes(struct sim *sim, uint32_t index);
+int load_goes(struct sim *sim, uint32_t index, int32_t size);
+/* Of the slots from `first` to before `end`, those behind Pleat's are lost. */
+void load_strike(struct site *site, int64_t held, int64_t first, int64_t end);
 
 #endif

@@ -188,11 +188,11 @@ static int pass(struct sim *sim)
 
 static int settle(struct sim *sim)
 {
-    int rc = sim->crowded ? sites_serve(sim) : 0;
+    int rc = sim->crowded ? load_serve(sim) : 0;
     while (!rc && pleat_core_wants_pass(sim->core)) {
         rc = pass(sim);
         if (!rc && sim->crowded)
-            rc = sites_serve(sim);
+            rc = load_serve(sim);
     }
     return rc;
 }

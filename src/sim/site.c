@@ -1,12 +1,8 @@
-/* Simulated sites: claims and their delays, local users, nodes that fail, joining and leaving.
+/* Simulated sites: claims and their delays, nodes that fail, joining and leaving.
  *
  * Capacity is what a site has when all is well. Nodes that are down, and all of a site that has not
  * joined, count as background: so a job that fits when they are back waits for them. A site that
  * has left has a capacity of 0.
- *
- * Local users take only what nobody has: not from Pleat's jobs, nor Pleat from them. Those of the
- * model queue at their site, first come, first served, and are served before Pleat decides; a trace
- * that asks for more than is free gets what is free, and the rest as it becomes free.
  *
  * Sites say nothing about where claims are. A node that fails is taken to hold what lies in its
  * part of all slots, when the claims (in the order of their records), the local users and the free
@@ -19,7 +15,7 @@ static const double two_pi = 6.283185307179586476925;
 
 /* ---- chance ---- */
 
-static int64_t exponential(struct pleat_random *random, double mean_us)
+int64_t site_exponential(struct pleat_random *random, double mean_us)
 {
     double drawn = -log(1 - pleat_random_unit(random)) * mean_us;
     return drawn < 1 ? 1 : drawn < 1e18 ? llround(drawn) : INT64_C(1000000000000000000);
@@ -48,7 +44,7 @@ static int32_t capacity_of(const struct pleat_sim_site *spec)
     return spec->nodes * spec->slots;
 }
 
-static int32_t up(const struct site *site)
+int32_t site_up(const struct site *site)
 {
     return site->present ? (site->spec->nodes - site->down) * site->spec->slots : 0;
 }
@@ -59,15 +55,15 @@ static void mark(const struct sim *sim, struct site *site)
     double passed = (double)(sim->totals->end_us - site->counted_us);
     if (passed < 0)
         return; /* known from before */
-    site->marked_capacity_us = site->capacity_us + passed * up(site);
+    site->marked_capacity_us = site->capacity_us + passed * site_up(site);
     site->marked_background_us = site->background_us + passed * site->local;
 }
 
-static void count(struct sim *sim, struct site *site)
+void site_count(struct sim *sim, struct site *site)
 {
     mark(sim, site);
     double passed = (double)(sim->now_us - site->counted_us);
-    site->capacity_us += passed * up(site);
+    site->capacity_us += passed * site_up(site);
     site->background_us += passed * site->local;
     site->counted_us = sim->now_us;
 }
@@ -94,11 +90,11 @@ static int tell_site(struct sim *sim, uint32_t index, int32_t capacity)
     return input(sim, &event);
 }
 
-/* After every change of what is up or in local use, which count() must precede. */
-static int tell_background(struct sim *sim, uint32_t index)
+/* After every change of what is up or in local use, which site_count must precede. */
+int site_tell_background(struct sim *sim, uint32_t index)
 {
     struct site *site = &sim->sites[index];
-    int32_t background = capacity_of(site->spec) - up(site) + site->local;
+    int32_t background = capacity_of(site->spec) - site_up(site) + site->local;
     if (background == site->background || site->left)
         return 0;
     site->background = background;
@@ -107,101 +103,6 @@ static int tell_background(struct sim *sim, uint32_t index)
                                 .component = index,
                                 .u.site = {.background = background}};
     return input(sim, &event);
-}
-
-/* ---- local users ---- */
-
-static int32_t vacant(const struct sim *sim, uint32_t index)
-{
-    const struct site *site = &sim->sites[index];
-    int32_t left = up(site) - site->local - sim->view->sites[index].held;
-    return left > 0 ? left : 0;
-}
-
-static int serve_trace(struct sim *sim, uint32_t index)
-{
-    struct site *site = &sim->sites[index];
-    int32_t most = site->local + vacant(sim, index);
-    int32_t local = site->wanted < most ? site->wanted : most;
-    if (local == site->local)
-        return 0;
-    count(sim, site);
-    site->local = local;
-    return tell_background(sim, index);
-}
-
-static int serve_queue(struct sim *sim, uint32_t index)
-{
-    struct site *site = &sim->sites[index];
-    int rc = 0;
-    while (!rc && site->first < site->waiting.count &&
-           site->waiting.items[site->first] <= vacant(sim, index)) {
-        count(sim, site);
-        int32_t size = site->waiting.items[site->first++];
-        int64_t ends = sim->now_us + exponential(&site->load, (double)site->spec->load_run_us);
-        uint32_t handle = PLEAT_HEAP_NONE;
-        site->local += size;
-        rc = set_timer(sim, TIMER_LOCAL_ENDED, index, (uint32_t)size, ends, &handle);
-    }
-    if (site->first == site->waiting.count)
-        site->first = site->waiting.count = 0;
-    return rc ? rc : tell_background(sim, index);
-}
-
-int sites_serve(struct sim *sim)
-{
-    int rc = 0;
-    for (uint32_t s = 0; !rc && s < sim->site_count; s++) {
-        const struct site *site = &sim->sites[s];
-        if (!site->present)
-            continue;
-        if (site->spec->trace.count > 0)
-            rc = serve_trace(sim, s);
-        else if (site->waiting.count > 0)
-            rc = serve_queue(sim, s);
-    }
-    return rc;
-}
-
-static int next_trace_point(struct sim *sim, uint32_t index)
-{
-    struct site *site = &sim->sites[index];
-    const struct pleat_load_points *trace = &site->spec->trace;
-    while (site->trace_next < trace->count && trace->items[site->trace_next].at_us <= sim->now_us)
-        site->wanted = trace->items[site->trace_next++].processors;
-    uint32_t handle = PLEAT_HEAP_NONE;
-    return site->trace_next < trace->count
-               ? set_timer(sim, TIMER_TRACE, index, 0, trace->items[site->trace_next].at_us,
-                           &handle)
-               : 0;
-}
-
-static int next_local_job(struct sim *sim, uint32_t index)
-{
-    struct site *site = &sim->sites[index];
-    uint32_t handle = PLEAT_HEAP_NONE;
-    int64_t at = sim->now_us + exponential(&site->load, (double)site->spec->load_gap_us);
-    return set_timer(sim, TIMER_LOCAL, index, 0, at, &handle);
-}
-
-static int local_job_comes(struct sim *sim, uint32_t index)
-{
-    struct site *site = &sim->sites[index];
-    int32_t size =
-        1 + (int32_t)pleat_random_below(&site->load, (uint64_t)site->spec->load_processors);
-    if (pleat_array_push(&site->waiting, size))
-        return nomem(sim);
-    return next_local_job(sim, index);
-}
-
-static int local_job_goes(struct sim *sim, uint32_t index, int32_t size)
-{
-    struct site *site = &sim->sites[index];
-    int32_t lost = size < site->local_lost ? size : site->local_lost;
-    count(sim, site);
-    site->local_lost -= lost;
-    site->local -= size - lost;
-    return tell_background(sim, index);
 }
 
 /* ---- failures ---- */
@@ -218,7 +119,8 @@ static int next_failure(struct sim *sim, uint32_t index)
     }
     double mean_us = (double)site->spec->failure.between_us / nodes;
     return set_timer(sim, TIMER_FAILURE, index, 0,
-                     sim->now_us + exponential(&site->failures, mean_us), &site->failure_timer);
+                     sim->now_us + site_exponential(&site->failures, mean_us),
+                     &site->failure_timer);
 }
 
 static int lose(struct sim *sim, uint32_t index)
@@ -256,31 +158,18 @@ static int strike(struct sim *sim, uint32_t index, int64_t first, int64_t end)
     return rc;
 }
 
-/* Of local users, who lie behind the claims. */
-static void strike_local(const struct sim *sim, uint32_t index, int64_t first, int64_t end)
-{
-    struct site *site = &sim->sites[index];
-    int64_t held = sim->view->sites[index].held, behind = held + site->local;
-    int64_t from = first > held ? first : held, to = end < behind ? end : behind;
-    if (to <= from)
-        return;
-    site->local -= (int32_t)(to - from);
-    if (site->spec->trace.count == 0)
-        site->local_lost += (int32_t)(to - from);
-}
-
 static int node_fails(struct sim *sim, uint32_t index)
 {
     struct site *site = &sim->sites[index];
     uint64_t node = pleat_random_below(&site->failures, (uint64_t)(site->spec->nodes - site->down));
     int64_t first = (int64_t)node * site->spec->slots, end = first + site->spec->slots;
     int64_t repaired =
-        sim->now_us + exponential(&site->failures, (double)site->spec->failure.repair_us);
+        sim->now_us + site_exponential(&site->failures, (double)site->spec->failure.repair_us);
     uint32_t handle = PLEAT_HEAP_NONE;
-    count(sim, site);
-    strike_local(sim, index, first, end);
+    site_count(sim, site);
+    load_strike(site, sim->view->sites[index].held, first, end);
     site->down++;
-    int rc = tell_background(sim, index);
+    int rc = site_tell_background(sim, index);
     if (!rc)
         rc = strike(sim, index, first, end);
     if (!rc)
@@ -291,9 +180,9 @@ static int node_fails(struct sim *sim, uint32_t index)
 static int node_is_repaired(struct sim *sim, uint32_t index)
 {
     struct site *site = &sim->sites[index];
-    count(sim, site);
+    site_count(sim, site);
     site->down--;
-    int rc = tell_background(sim, index);
+    int rc = site_tell_background(sim, index);
     return rc ? rc : next_failure(sim, index);
 }
 
@@ -302,25 +191,22 @@ static int node_is_repaired(struct sim *sim, uint32_t index)
 static int joins(struct sim *sim, uint32_t index)
 {
     struct site *site = &sim->sites[index];
-    count(sim, site);
+    site_count(sim, site);
     site->present = true;
-    int rc = tell_background(sim, index);
-    if (!rc && site->spec->trace.count > 0)
-        rc = next_trace_point(sim, index);
-    else if (!rc && site->spec->load_gap_us > 0)
-        rc = next_local_job(sim, index);
+    int rc = site_tell_background(sim, index);
+    if (!rc)
+        rc = load_begin(sim, index);
     return rc ? rc : next_failure(sim, index);
 }
 
 static int leaves(struct sim *sim, uint32_t index)
 {
     struct site *site = &sim->sites[index];
-    count(sim, site);
+    site_count(sim, site);
     site->present = false;
     site->left = true;
-    site->local_lost += site->local;
-    site->local = site->background = 0;
-    site->first = site->waiting.count = 0;
+    site->background = 0;
+    load_end(site);
     stop_timer(sim, &site->failure_timer);
     int rc = tell_site(sim, index, 0);
     return rc ? rc : strike(sim, index, 0, INT64_MAX);
@@ -408,11 +294,11 @@ int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t e
     case TIMER_REPAIR:
         return node_is_repaired(sim, index);
     case TIMER_LOCAL_ENDED:
-        return local_job_goes(sim, index, (int32_t)extra);
+        return load_goes(sim, index, (int32_t)extra);
     case TIMER_TRACE:
-        return sim->sites[index].present ? next_trace_point(sim, index) : 0;
+        return sim->sites[index].present ? load_trace_point(sim, index) : 0;
     default:
-        return sim->sites[index].present ? local_job_comes(sim, index) : 0;
+        return sim->sites[index].present ? load_comes(sim, index) : 0;
     }
 }
 
