@@ -106,7 +106,8 @@ bool pleat_pass_expect(struct pleat_pass *pass, bool shrinkable)
     return !pass->plan->failed;
 }
 
-int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, uint32_t *site)
+int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, bool placed,
+                            uint32_t *site)
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_component *job = &view->components[component];
@@ -115,9 +116,12 @@ int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, u
     for (uint32_t s = 0; s < view->site_count; s++) {
         if (job->wanted_site != PLEAT_NONE && job->wanted_site != s)
             continue;
-        int32_t own = job->site == s ? job->earmarked + job->coming : 0;
+        const struct pleat_profile *profile = &pass->profiles[s];
+        int32_t need = size - (job->site == s ? job->earmarked + job->coming : 0);
         int64_t at_us =
-            pleat_profile_earliest(&pass->profiles[s], view->now_us, run_us, size - own);
+            placed && s == job->promised_site
+                ? pleat_profile_earlier(profile, view->now_us, run_us, need, job->promised_us)
+                : pleat_profile_earliest(profile, view->now_us, run_us, need);
         if (at_us < best_us || (at_us == best_us && s == job->promised_site)) {
             best_us = at_us;
             *site = s;

@@ -91,6 +91,22 @@ int64_t pleat_profile_earliest(const struct pleat_profile *profile, int64_t from
     return start_us;
 }
 
+int64_t pleat_profile_earlier(const struct pleat_profile *profile, int64_t from_us,
+                              int64_t length_us, int32_t processors, int64_t place_us)
+{
+    const struct pleat_profile_step *steps = profile->steps.items;
+    size_t count = profile->steps.count;
+    int64_t start_us = from_us > steps[0].from_us ? from_us : steps[0].from_us;
+    for (size_t at = find(profile, start_us); start_us < place_us; at++) {
+        int64_t end_us = at + 1 < count ? steps[at + 1].from_us : PLEAT_NEVER;
+        if (steps[at].free < processors)
+            start_us = end_us;
+        else if (end_us >= place_us || end_us - start_us >= length_us)
+            return start_us; /* from its place on it has what it needs: its own */
+    }
+    return place_us;
+}
+
 int32_t pleat_profile_least(const struct pleat_profile *profile, int64_t from_us, int64_t length_us)
 {
     const struct pleat_profile_step *steps = profile->steps.items;

@@ -38,6 +38,11 @@ int pleat_profile_take(struct pleat_profile *profile, int64_t from_us, int64_t t
 int64_t pleat_profile_earliest(const struct pleat_profile *profile, int64_t from_us,
                                int64_t length_us, int32_t processors);
 
+/* The same for somebody who has his place in the profile already, from place_us on for as long, and
+ * would give it up: at the latest that. */
+int64_t pleat_profile_earlier(const struct pleat_profile *profile, int64_t from_us,
+                              int64_t length_us, int32_t processors, int64_t place_us);
+
 /* How many are free all the time from from_us, not before the profile's begin, for length_us. */
 int32_t pleat_profile_least(const struct pleat_profile *profile, int64_t from_us,
                             int64_t length_us);

@@ -72,6 +72,20 @@ static void compare(const struct pleat_profile *profile, const int32_t *free, in
         assert_int_not_equal(profile->steps.items[s].free, profile->steps.items[s - 1].free);
 }
 
+/* Who has a place, and would give it up: as if he had given it up, and looked. */
+static void compare_earlier(struct pleat_profile *profile, int64_t now, struct pleat_random *random)
+{
+    int64_t place = now + (int64_t)pleat_random_below(random, (uint64_t)(SPAN - now));
+    int64_t length = 1 + (int64_t)pleat_random_below(random, SPAN);
+    int32_t processors = 1 + (int32_t)pleat_random_below(random, 12);
+    if (pleat_profile_least(profile, place, length) < processors)
+        return;
+    int64_t without = pleat_profile_earliest(profile, now, length, processors);
+    take(profile, place, place + length, processors);
+    assert_int_equal(pleat_profile_earlier(profile, now, length, processors, place), without);
+    take(profile, place, place + length, -processors);
+}
+
 static void test_at_random(void **state)
 {
     (void)state;
@@ -94,6 +108,7 @@ static void test_at_random(void **state)
             if (pleat_random_below(&random, 8) == 0 && now < SPAN - 2)
                 pleat_profile_advance(&profile, ++now);
             compare(&profile, free, now, &random);
+            compare_earlier(&profile, now, &random);
         }
     }
     pleat_profile_finish(&profile);

@@ -97,6 +97,16 @@ static bool as_promised(const struct pleat_pass *pass, const struct pleat_compon
            start->u.start.processors == pleat_accept_start(pass->view, job);
 }
 
+/* It stays where it is. */
+static void wait_on(struct round *round, uint32_t c)
+{
+    int64_t promised_us = round->pass->view->components[c].promised_us;
+    if (promised_us < round->next_us)
+        round->next_us = promised_us;
+    if (round->waiter == PLEAT_NONE)
+        round->waiter = c;
+}
+
 /* Starts a component, or gives it a place. */
 static void settle(struct round *round, uint32_t c)
 {
@@ -105,13 +115,13 @@ static void settle(struct round *round, uint32_t c)
     int64_t now_us = pass->view->now_us, promised_us = job->promised_us;
     uint32_t site = PLEAT_NONE;
     bool had = promised_us != PLEAT_NEVER && !round->anew;
+    int64_t at_us = pleat_pass_earliest(pass, c, had, &site);
+    if (had && at_us == promised_us && at_us > now_us) {
+        wait_on(round, c);
+        return;
+    }
     if (had)
         take_place(pass, c, -1);
-    int64_t at_us = pleat_pass_earliest(pass, c, &site);
-    if (had && at_us >= promised_us) { /* later: processors have gone; then only time will tell */
-        at_us = promised_us;
-        site = job->promised_site;
-    }
     if (at_us == now_us && pleat_pass_start(pass, c)) {
         round->upset |= had && (promised_us != now_us || !as_promised(pass, job));
         return;
@@ -124,16 +134,6 @@ static void settle(struct round *round, uint32_t c)
     round->upset |= at_us == now_us || (had && at_us != promised_us);
     if (at_us < round->next_us && at_us > now_us)
         round->next_us = at_us;
-    if (round->waiter == PLEAT_NONE)
-        round->waiter = c;
-}
-
-/* Those that were promised a later start wait, if everything is settled. */
-static void wait_on(struct round *round, uint32_t c)
-{
-    int64_t promised_us = round->pass->view->components[c].promised_us;
-    if (promised_us < round->next_us)
-        round->next_us = promised_us;
     if (round->waiter == PLEAT_NONE)
         round->waiter = c;
 }
