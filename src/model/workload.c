@@ -293,12 +293,12 @@ static int check_limits(const struct pleat_workload_job *job, struct pleat_error
 int pleat_workload_check_list(const struct pleat_app *app, struct pleat_error *err)
 {
     if (app->speedup.kind != PLEAT_SPEEDUP_TABLE)
-        return wrong(err, "accepted sizes are those of its application's table of run times, and "
-                          "the application has none");
+        return wrong(err, "the accepted sizes are those of the application's table of run times, "
+                          "and it has none (as table:1=600,2=330 would give it)");
     if (app->speedup.count > PLEAT_SIZES_LIST_MAX)
         return pleat_error_set(err, PLEAT_E_INVALID,
-                               "accepted sizes are those of its application's table of run times, "
-                               "which has %u rows, more than the %d that a list can have",
+                               "the accepted sizes are those of the application's table of run "
+                               "times, and it has %u rows, more than the %d of a list",
                                app->speedup.count, PLEAT_SIZES_LIST_MAX);
     return 0;
 }

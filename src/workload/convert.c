@@ -1,6 +1,26 @@
 #include "workload/convert.h"
 
 #include <math.h>
+#include <string.h>
+
+int pleat_conversion_sizes_parse(const char *text, struct pleat_sizes *sizes,
+                                 struct pleat_error *err)
+{
+    struct pleat_size_list list = {0};
+    if (!strcmp(text, "table")) {
+        *sizes = (struct pleat_sizes){.kind = PLEAT_SIZES_LIST};
+        return 0;
+    }
+    int rc = pleat_sizes_parse(text, sizes, &list, err);
+    bool listed = !rc && sizes->kind == PLEAT_SIZES_LIST;
+    pleat_array_finish(&list);
+    if (rc == PLEAT_E_NOMEM || (!rc && !listed))
+        return rc;
+    return pleat_error_set(err, PLEAT_E_INVALID,
+                           "accepted sizes '%s': expected any, powers, squares, grids, "
+                           "multiples:N, or table (those of the application's table)%s",
+                           text, listed ? "; a list fits one job, not many" : "");
+}
 
 void pleat_conversion_default(struct pleat_conversion *conversion)
 {
@@ -54,11 +74,10 @@ static int32_t initial_size(const struct pleat_conversion *conversion,
 }
 
 /* What a chosen job becomes; false: no size is left for it. The application is still to be set. */
-static bool change(const struct pleat_conversion *conversion, struct pleat_workload_job *job)
+static bool change(const struct pleat_conversion *conversion, const struct pleat_sizes *sizes,
+                   struct pleat_workload_job *job)
 {
     int32_t machine = conversion->machine > 0 ? conversion->machine : PLEAT_SIZE_MAX;
-    struct pleat_sizes sizes = {.kind = conversion->sizes_kind,
-                                .step = conversion->sizes_parameter};
     int32_t minimum = bounded(ceil(product(conversion->minimum, job->processors)), PLEAT_SIZE_MAX);
     if (minimum < 1)
         minimum = 1;
@@ -67,12 +86,16 @@ static bool change(const struct pleat_conversion *conversion, struct pleat_workl
         maximum = minimum;
     if (maximum > machine)
         maximum = machine;
-    if (minimum > maximum || pleat_sizes_floor(&sizes, maximum) < minimum)
+    if (minimum > maximum || pleat_sizes_floor(sizes, maximum) < minimum)
         return false;
+    if (sizes->kind == PLEAT_SIZES_LIST) {
+        minimum = pleat_sizes_ceil(sizes, minimum);
+        maximum = pleat_sizes_floor(sizes, maximum);
+    }
     job->kind = (uint8_t)conversion->kind;
     job->minimum = minimum;
     job->maximum = maximum;
-    job->initial = initial_size(conversion, &sizes, minimum, maximum, job->processors);
+    job->initial = initial_size(conversion, sizes, minimum, maximum, job->processors);
     job->sizes_kind = (uint8_t)conversion->sizes_kind;
     job->sizes_parameter = conversion->sizes_parameter;
     return true;
@@ -99,17 +122,36 @@ static int check(const struct pleat_workload *workload, const struct pleat_conve
     if (conversion->machine < 0 || conversion->machine > PLEAT_SIZE_MAX)
         return pleat_error_set(err, PLEAT_E_INVALID, "a machine of %d processors: not from 0 to %d",
                                conversion->machine, PLEAT_SIZE_MAX);
-    if ((unsigned)conversion->sizes_kind >= PLEAT_SIZES_LIST)
+    if ((unsigned)conversion->sizes_kind >= PLEAT_SIZES_KIND_COUNT)
         return pleat_error_set(err, PLEAT_E_INVALID,
-                               "a converted job's sizes are any, powers, squares, multiples or "
-                               "grids, not a list");
+                               "the kind of accepted sizes is none of any, powers, squares, "
+                               "multiples, grids, and those of the table");
     if (conversion->sizes_kind == PLEAT_SIZES_MULTIPLES &&
         (conversion->sizes_parameter < 1 || conversion->sizes_parameter > PLEAT_SIZE_MAX))
         return pleat_error_set(err, PLEAT_E_INVALID, "multiples of %d: not from 1 to %d",
                                conversion->sizes_parameter, PLEAT_SIZE_MAX);
     if (pleat_workload_check_app(workload, &conversion->app, err))
         return pleat_error_prefix(err, "the application of converted jobs");
+    if (conversion->sizes_kind == PLEAT_SIZES_LIST &&
+        pleat_workload_check_list(&conversion->app, err))
+        return pleat_error_prefix(err, "converted jobs");
     return 0;
+}
+
+/* A list is put into values, which has room for the longest. */
+static struct pleat_sizes accepted(const struct pleat_workload *workload,
+                                   const struct pleat_conversion *conversion, int32_t *values)
+{
+    struct pleat_sizes sizes = {.kind = conversion->sizes_kind,
+                                .step = conversion->sizes_parameter};
+    if (sizes.kind == PLEAT_SIZES_LIST) {
+        const struct pleat_speedup *speedup = &conversion->app.speedup;
+        for (uint32_t i = 0; i < speedup->count; i++)
+            values[i] = workload->table.items[speedup->first + i].processors;
+        sizes.list = values;
+        sizes.count = speedup->count;
+    }
+    return sizes;
 }
 
 int pleat_workload_convert(struct pleat_workload *workload,
@@ -121,12 +163,14 @@ int pleat_workload_convert(struct pleat_workload *workload,
         return rc;
     if (pleat_array_reserve(&workload->apps, 1))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    int32_t values[PLEAT_SIZES_LIST_MAX];
+    struct pleat_sizes sizes = accepted(workload, conversion, values);
     uint32_t app = (uint32_t)workload->apps.count;
     size_t count = 0;
     for (size_t i = 0; i < workload->jobs.count; i++) {
         struct pleat_workload_job *job = &workload->jobs.items[i];
         if (job->kind != PLEAT_RIGID || lot(conversion->seed, job->number) >= conversion->share ||
-            !change(conversion, job))
+            !change(conversion, &sizes, job))
             continue;
         job->app = app;
         count++;

@@ -5,7 +5,9 @@
  *     minimum = max(1, ceil(minimum x size)),
  *     maximum = min(machine, max(minimum, floor(maximum x size))),
  * the application given, and its recorded size as the one for which its run time and estimate hold.
- * A chosen job for which no accepted size is left from minimum to maximum stays as it is.
+ * Where the accepted sizes are those of the application's speedup table, both are then moved inward
+ * to such a size. A chosen job for which no accepted size is left from minimum to maximum stays as
+ * it is.
  */
 #ifndef PLEAT_WORKLOAD_CONVERT_H
 #define PLEAT_WORKLOAD_CONVERT_H
@@ -19,8 +21,8 @@ struct pleat_conversion {
     double initial;           /* times the recorded size, rounded, then brought to an accepted size
                                * within the limits; 0: as many as are available */
     int32_t machine;          /* no maximum above this; 0: no limit */
-    enum pleat_sizes_kind sizes_kind;
-    int32_t sizes_parameter;
+    enum pleat_sizes_kind sizes_kind; /* LIST: the sizes of app's speedup table */
+    int32_t sizes_parameter;          /* of MULTIPLES */
     struct pleat_app app; /* appended to the workload's apps; its table rows must be there */
     uint64_t seed;
 };
@@ -28,6 +30,11 @@ struct pleat_conversion {
 /* Malleable, 0.25 to 2 times, all jobs, any size, Amdahl with a serial fraction of 2 %, any moment,
  * no cost, seed 1. */
 void pleat_conversion_default(struct pleat_conversion *conversion);
+
+/* Reads "any", "powers", "squares", "grids", "multiples:N", or "table", which is LIST (sizes->list
+ * stays empty). PLEAT_E_INVALID, PLEAT_E_NOMEM. */
+int pleat_conversion_sizes_parse(const char *text, struct pleat_sizes *sizes,
+                                 struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* PLEAT_E_INVALID, PLEAT_E_NOMEM: nothing is changed. *converted (may be NULL): how many. The
  * application is appended only if a job gets it. */

@@ -12,9 +12,9 @@
  *   ; Pleat-Columns: kind minimum maximum app
  * Columns, each with what a -1 stands for: kind (0 rigid, 1 moldable, 2 malleable; 0), minimum and
  * maximum (the job's processors), initial (0), sizes (0 any, 1 powers, 2 squares, 3 multiples,
- * 4 grids; 0), step (of multiples; 0), processes (0), app (0), site (anywhere), deadline, begin
- * (seconds, as submit times; none), priority (no stand-in: -1 is a priority). A file without them
- * is a log of rigid jobs.
+ * 4 grids, 5 those of the application's table; 0), step (of multiples; 0), processes (0), app (0),
+ * site (anywhere), deadline, begin (seconds, as submit times; none), priority (no stand-in: -1 is a
+ * priority). A file without them is a log of rigid jobs.
  */
 #ifndef PLEAT_WORKLOAD_SWF_H
 #define PLEAT_WORKLOAD_SWF_H

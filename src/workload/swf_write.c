@@ -95,7 +95,8 @@ static void add_layout(struct pleat_string *out, const struct pleat_swf_layout *
     if (layout->count == 0)
         return;
     pleat_string_add(out, "; Pleat-Note: kind 0 rigid, 1 moldable, 2 malleable; sizes 0 any, 1 "
-                          "powers, 2 squares, 3 multiples, 4 grids\n; Pleat-Columns:");
+                          "powers, 2 squares, 3 multiples, 4 grids, 5 those of the application's "
+                          "table\n; Pleat-Columns:");
     for (int i = 0; i < layout->count; i++)
         pleat_string_addf(out, " %s", pleat_swf_extra_name(layout->columns[i]));
     pleat_string_add(out, "\n");

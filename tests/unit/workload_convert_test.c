@@ -215,6 +215,56 @@ static void test_sizes_and_initial(void **state)
     pleat_workload_finish(&workload);
 }
 
+/* Limits go inward to sizes of the table; who has none within them stays rigid. */
+static void test_sizes_of_the_table(void **state)
+{
+    (void)state;
+    struct pleat_workload workload;
+    struct pleat_conversion conversion;
+    make(&workload, 80, 80);
+    pleat_conversion_default(&conversion);
+    assert_int_equal(pleat_app_parse("table:4=90,9=40,16=30", &workload, &conversion.app, NULL), 0);
+    conversion.sizes_kind = PLEAT_SIZES_LIST;
+    conversion.initial = 1;
+    /* 1 may have 1 to 2, 65 at least 17 */
+    assert_int_equal(convert(&workload, &conversion), 63);
+    static const struct {
+        int32_t size, minimum, maximum, initial;
+    } cases[] = {{2, 4, 4, 4},  {4, 4, 4, 4},    {5, 4, 9, 4},    {8, 4, 16, 4},
+                 {9, 4, 16, 9}, {17, 9, 16, 16}, {36, 9, 16, 16}, {64, 16, 16, 16}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct pleat_workload_job *job = &workload.jobs.items[cases[i].size - 1];
+        assert_int_equal(job->sizes_kind, PLEAT_SIZES_LIST);
+        assert_int_equal(job->minimum, cases[i].minimum);
+        assert_int_equal(job->maximum, cases[i].maximum);
+        assert_int_equal(job->initial, cases[i].initial);
+    }
+    assert_int_equal(workload.jobs.items[0].kind, PLEAT_RIGID);
+    assert_int_equal(workload.jobs.items[64].kind, PLEAT_RIGID);
+    assert_int_equal(workload.jobs.items[64].sizes_kind, PLEAT_SIZES_ANY);
+    assert_int_equal(pleat_workload_check(&workload, NULL), 0);
+    pleat_workload_finish(&workload);
+}
+
+static void test_sizes_as_written(void **state)
+{
+    (void)state;
+    struct pleat_sizes sizes;
+    struct pleat_error err;
+    assert_int_equal(pleat_conversion_sizes_parse("table", &sizes, &err), 0);
+    assert_int_equal(sizes.kind, PLEAT_SIZES_LIST);
+    assert_int_equal(pleat_conversion_sizes_parse("multiples:6", &sizes, &err), 0);
+    assert_true(sizes.kind == PLEAT_SIZES_MULTIPLES && sizes.step == 6);
+    static const char *const wrong[] = {"tables", "", "multiples:0"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(pleat_conversion_sizes_parse(wrong[i], &sizes, &err), PLEAT_E_INVALID);
+        assert_non_null(strstr(err.text, "expected any, powers"));
+        assert_null(strstr(err.text, "a list fits one job"));
+    }
+    assert_int_equal(pleat_conversion_sizes_parse("2,4", &sizes, &err), PLEAT_E_INVALID);
+    assert_non_null(strstr(err.text, "a list fits one job"));
+}
+
 static void test_shrinking_only(void **state)
 {
     (void)state;
@@ -291,7 +341,8 @@ static void test_wrong(void **state)
     WRONG(maximum, INFINITY, "maximum inf");
     WRONG(initial, -1, "initial -1");
     WRONG(machine, -1, "machine of -1");
-    WRONG(sizes_kind, PLEAT_SIZES_LIST, "not a list");
+    WRONG(sizes_kind, PLEAT_SIZES_LIST, "table of run times, and it has none");
+    WRONG(sizes_kind, PLEAT_SIZES_KIND_COUNT, "kind of accepted sizes");
     WRONG(sizes_kind, PLEAT_SIZES_MULTIPLES, "multiples of 0");
     WRONG(app.speedup.serial, 2, "the application of converted jobs: the serial fraction");
     WRONG(app.speedup.kind, PLEAT_SPEEDUP_TABLE, "table of run times");
@@ -307,6 +358,8 @@ int main(void)
         cmocka_unit_test(test_only_the_number_counts),
         cmocka_unit_test(test_machine),
         cmocka_unit_test(test_sizes_and_initial),
+        cmocka_unit_test(test_sizes_of_the_table),
+        cmocka_unit_test(test_sizes_as_written),
         cmocka_unit_test(test_shrinking_only),
         cmocka_unit_test(test_twice),
         cmocka_unit_test(test_wrong),

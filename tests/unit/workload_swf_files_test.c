@@ -88,6 +88,11 @@ static void test_bad_additions(void **state)
     BAD("; Pleat-Columns: kind initial\n1 0 -1 9 4" REST " 2 5\n", "log.swf:2: initial size 5");
     BAD("; Pleat-Columns: kind sizes\n1 0 -1 9 3" REST " 2 1\n",
         "log.swf:2: no size from minimum 3");
+    BAD("; Pleat-Columns: sizes\n1 0 -1 9 3" REST " 6\n", "column 19 (sizes): '6'");
+    BAD("; Pleat-Columns: sizes\n1 0 -1 9 3" REST " 5\n",
+        "log.swf:2: the accepted sizes are those of the application's table");
+    BAD("; Pleat-App: 1 table:1=9,4=3\n; Pleat-Columns: sizes app\n1 0 -1 9 3" REST " 5 1\n",
+        "log.swf:3: no size from minimum 3");
 }
 
 static void test_nul_bytes(void **state)

@@ -341,7 +341,7 @@ static void test_additions(void **state)
                     "deadline begin priority\n"
                     "1 0 -1 9 4" REST " 2 2 8 4 3 2 16 1 3 99.5 7 -4\n"
                     "2 0 -1 9 4" REST " -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 more\n"
-                    "3 0 -1 9 4" REST " 1 -1 -1 -1 -1 -1 -1 2 -1 -1 -1 0\n");
+                    "3 0 -1 9 4" REST " 1 2 -1 -1 5 -1 -1 2 -1 -1 -1 0\n");
     const struct pleat_workload_job *job = &log.workload.jobs.items[0];
     assert_int_equal(log.workload.apps.count, 3);
     assert_int_equal(log.workload.apps.items[0].speedup.kind, PLEAT_SPEEDUP_DOWNEY);
@@ -370,6 +370,7 @@ static void test_additions(void **state)
     job++;
     assert_int_equal(job->kind, PLEAT_MOLDABLE);
     assert_int_equal(job->app, 2);
+    assert_int_equal(job->sizes_kind, PLEAT_SIZES_LIST);
     assert_int_equal(log.report.extra_columns, 1);
     pleat_workload_finish(&log.workload);
 }

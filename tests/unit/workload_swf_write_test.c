@@ -80,6 +80,12 @@ static void add_random_job(struct pleat_random *random, struct pleat_workload *w
     }
     job.processes = features & 32 ? (int32_t)any(random, 4096) : 0;
     job.app = features & 64 ? (uint32_t)pleat_random_below(random, workload->apps.count) : 0;
+    if (features & 16 && workload->apps.items[job.app].speedup.kind == PLEAT_SPEEDUP_TABLE) {
+        uint8_t before = job.sizes_kind;
+        job.sizes_kind = PLEAT_SIZES_LIST;
+        if (pleat_workload_check_job(workload, &job, NULL))
+            job.sizes_kind = before; /* none of the table's is within its limits */
+    }
     if (features & 128 && pleat_random_below(random, 2))
         job.site = (uint32_t)pleat_random_below(random, PLEAT_SITES_MAX);
     if (features & 256)
@@ -277,7 +283,7 @@ static const char recorded_again[] =
     ";  Computer: iPSC\n; Acknowledge: somebody\n;\n; MaxNodes: 4\n; Note: old\n"
     "; Queue: 1 fast\n; Note: again\n; Pleat-App: 1 amdahl:0.5\n"
     "; Pleat-Note: kind 0 rigid, 1 moldable, 2 malleable; sizes 0 any, 1 powers, 2 squares, 3 "
-    "multiples, 4 grids\n; Pleat-Columns: app priority\n"
+    "multiples, 4 grids, 5 those of the application's table\n; Pleat-Columns: app priority\n"
     "2 10 -1 30 -1 -1 -1 2 40 -1 5 -1 -1 -1 -1 -1 -1 -1 0 0\n"
     "3 20 1.25 60 4 50.5 1024 8 -1 2048 0 5 6 7 8 9 1 0.75 1 -3\n";
 
