@@ -99,27 +99,20 @@ static int read_app(struct pleat_sim_experiment *experiment,
     struct pleat_conversion conversion;
     pleat_conversion_default(&conversion);
     experiment->app = conversion.app;
-    if (!request->app ||
-        !pleat_app_parse(request->app, &experiment->workload, &experiment->app, err))
-        return 0;
-    return pleat_error_prefix(err, "--app");
+    if (request->app && pleat_app_parse(request->app, &experiment->workload, &experiment->app, err))
+        return pleat_error_prefix(err, "--app");
+    if (experiment->sizes.kind == PLEAT_SIZES_LIST &&
+        pleat_workload_check_list(&experiment->app, err))
+        return pleat_error_prefix(err, "--sizes table, --app");
+    return 0;
 }
 
 static int read_sizes(struct pleat_sim_experiment *experiment,
                       const struct pleat_sim_request *request, struct pleat_error *err)
 {
-    struct pleat_size_list list = {0};
-    if (!request->sizes)
+    if (!request->sizes || !pleat_conversion_sizes_parse(request->sizes, &experiment->sizes, err))
         return 0;
-    int rc = pleat_sizes_parse(request->sizes, &experiment->sizes, &list, err);
-    if (rc)
-        rc = pleat_error_prefix(err, "--sizes");
-    else if (experiment->sizes.kind == PLEAT_SIZES_LIST)
-        rc = pleat_error_set(err, PLEAT_E_INVALID,
-                             "--sizes: a list is not possible for a whole workload: any, powers, "
-                             "squares, grids or multiples:N");
-    pleat_array_finish(&list);
-    return rc;
+    return pleat_error_prefix(err, "--sizes");
 }
 
 int pleat_sim_workload_read(struct pleat_sim_experiment *experiment,

@@ -11,6 +11,7 @@ struct request {
     const char *in, *out, *app;
     bool has_sizes;
     struct pleat_sizes sizes;
+    struct pleat_app described; /* by `app`, without its tables */
     double malleable, moldable; /* shares */
     double minimum, maximum, initial, scale;
     int64_t machine; /* 0: as the header says */
@@ -48,29 +49,14 @@ static const struct option own[] = {{"malleable", required_argument, NULL, OPTIO
                                     {0}};
 
 /* Is the text right? It is read again when there is a workload to put its tables into. */
-static int check_app(const char *text, struct pleat_error *err)
+static int check_app(const char *text, struct pleat_app *app, struct pleat_error *err)
 {
     struct pleat_workload scratch = {0};
-    struct pleat_app app;
     int status = pleat_workload_init(&scratch)
                      ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
-                     : pleat_app_parse(text, &scratch, &app, err);
+                     : pleat_app_parse(text, &scratch, app, err);
     pleat_workload_finish(&scratch);
     return status ? pleat_error_prefix(err, "--app") : 0;
-}
-
-static int parse_sizes(const char *text, struct pleat_sizes *sizes, struct pleat_error *err)
-{
-    struct pleat_size_list list = {0};
-    int status = pleat_sizes_parse(text, sizes, &list, err);
-    if (status)
-        status = pleat_error_prefix(err, "--sizes");
-    else if (sizes->kind == PLEAT_SIZES_LIST)
-        status = pleat_error_set(err, PLEAT_E_INVALID,
-                                 "--sizes: a list fits one job, not a whole workload; there are "
-                                 "any, powers, squares, grids and multiples:N");
-    pleat_array_finish(&list);
-    return status;
 }
 
 static int take(struct request *request, int option, struct pleat_error *err)
@@ -88,10 +74,12 @@ static int take(struct request *request, int option, struct pleat_error *err)
         return pleat_parse_seconds("--initial-factor", optarg, 0, 1e6, &request->initial, err);
     case OPTION_SIZES:
         request->has_sizes = true;
-        return parse_sizes(optarg, &request->sizes, err);
+        return pleat_conversion_sizes_parse(optarg, &request->sizes, err)
+                   ? pleat_error_prefix(err, "--sizes")
+                   : 0;
     case OPTION_APP:
         request->app = optarg;
-        return check_app(optarg, err);
+        return check_app(optarg, &request->described, err);
     case OPTION_SEED:
         return pleat_parse_int("--seed", optarg, 0, INT64_MAX, &request->seed, err);
     case OPTION_MACHINE:
@@ -123,6 +111,9 @@ static int check(const struct request *request, struct pleat_error *err)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%s needs --malleable PCT or --moldable PCT: no job is converted",
                                lonely);
+    if (request->sizes.kind == PLEAT_SIZES_LIST &&
+        pleat_workload_check_list(&request->described, err))
+        return pleat_error_prefix(err, "--sizes table, --app");
     return 0;
 }
 
@@ -254,7 +245,9 @@ const struct pleat_command pleat_cmd_workload_convert = {
         "      --max-factor F   (default: 2)\n"
         "      --initial-factor F  malleable jobs start with F x size (default: as many as are\n"
         "                   available)\n"
-        "      --sizes SIZES  sizes they take: any (default), powers, squares, grids, multiples:N\n"
+        "      --sizes SIZES  sizes they take: any (default), powers, squares, grids, "
+        "multiples:N,\n"
+        "                   or table: exactly those of --app 'table:...'\n"
         "      --app TEXT   how run time depends on size, and what a resize costs: 'linear',\n"
         "                   'amdahl:0.02' (default), 'downey:A,SIGMA', 'table:1=600,2=330'; then\n"
         "                   options such as 'adapt=30s' and 'resize=2s' (docs/user-guide.md)\n"

@@ -108,6 +108,18 @@ def test_known_waits(cli):
         assert runs[1]["wait_s"]["mean"] == pytest.approx(easy, abs=5e-7 if easy < 10 else 5e-5)
 
 
+def test_sizes_of_the_table(cli, log):
+    path, out = log(random_jobs(150), 32), os.path.join(cli.path, "out")
+    run = sim(cli, "--workload", path, "--malleable", "100", "--app",
+              "table:1=100,3=40,7=20,20=9", "--sizes", "table", "--csv", out)["runs"][0]
+    converted = {row["job"] for row in rows(os.path.join(out, "jobs.csv"))
+                 if row["kind"] == "malleable"}
+    assert run["malleable"] == len(converted) > 100 and run["grows"] > 0 and run["shrinks"] > 0
+    for row in rows(os.path.join(out, "resizes.csv")):
+        assert row["job"] in converted and int(row["from"]) in (1, 3, 7, 20)
+        assert int(row["to"]) in (1, 3, 7, 20)
+
+
 def test_malleable_jobs_fill_the_machine(cli, log):
     path, out = log(random_jobs(150), 32), os.path.join(cli.path, "out")
     rigid = sim(cli, "--workload", path)["runs"][0]
@@ -437,7 +449,8 @@ def test_wrong_platforms(cli, log, text, words):
     (["--workload", "LOG", "--app", "linear"], "--app is for --malleable"),
     (["--workload", "LOG", "--malleable", "1", "--app", "magic"], "--app: "),
     (["--workload", "LOG", "--malleable", "1", "--sizes", "primes"], "--sizes: "),
-    (["--workload", "LOG", "--malleable", "1", "--sizes", "1,2,3"], "a list is not possible"),
+    (["--workload", "LOG", "--malleable", "1", "--sizes", "1,2,3"], "a list fits one job"),
+    (["--workload", "LOG", "--malleable", "1", "--sizes", "table"], "--sizes table, --app: "),
     (["--workload", "LOG", "--estimates", "good"], "neither given nor exact"),
     (["--workload", "LOG", "--zero-run-times", "maybe"], "neither skip nor keep"),
     (["--workload", "LOG", "--seeds", "0"], "--seeds: '0'"),

@@ -283,6 +283,23 @@ def test_applications_and_sizes(cli, work):
     assert body(out) == body(again)
 
 
+def test_sizes_of_the_table(cli, work):
+    log, out, again = work / "log.swf", work / "out.swf", work / "again.swf"
+    generate(cli, "simple", "--jobs", 200, "--machine", 64, log)
+    convert(cli, "--malleable", "100", "--app", "table:4=90,9=40,16=30", "--sizes", "table", log, out)
+    assert "5 those of the application's table" in out.read_text()
+    sizes = {4, 9, 16}
+    for job in read_swf(out):
+        size = int(job["allocated"])
+        taken = sizes & set(range(-(-size // 4), 2 * size + 1))
+        assert (job["kind"] == 2) == bool(taken)
+        if taken:
+            assert job["sizes"] == 5 and job["app"] == 1
+            assert (job["minimum"], job["maximum"]) == (min(taken), max(taken))
+    convert(cli, out, again)
+    assert body(out) == body(again)
+
+
 def test_load_machine_and_first(cli, work):
     out = work / "out.swf"
     done = convert(cli, "--scale-load", "2", "--machine", "16", "--first", "4", cli.log, out)
@@ -438,6 +455,8 @@ def test_grid_description_that_is_wrong(cli, work):
     (["convert", "--malleable", "5", "--app", "amdal:1", "a", "b"], "--app: "),
     (["convert", "--malleable", "5", "--sizes", "2,4", "a", "b"], "a list fits one job"),
     (["convert", "--malleable", "5", "--sizes", "primes", "a", "b"], "primes"),
+    (["convert", "--malleable", "5", "--sizes", "table", "a", "b"], "and it has none"),
+    (["convert", "--malleable", "5", "--sizes", "table", "--app", "linear", "a", "b"], "it has none"),
     (["convert", "--scale-load", "0", "a", "b"], "--scale-load: '0'"),
     (["generate"], "too few arguments"),
     (["generate", "lubln", "a"], "did you mean 'lublin'"),
