@@ -1,6 +1,7 @@
 /* Random workloads on random platforms, everything that can happen happening: the core recounts
  * itself after every event, and what the simulator tells is counted again from the changes. */
 #include <math.h>
+#include <pthread.h>
 
 #include "base/random.h"
 #include "sim_fixture.h"
@@ -430,6 +431,39 @@ static void test_the_same_again(void **state)
     }
 }
 
+static void *run_one(void *world)
+{
+    struct sim_world *one = world;
+    return pleat_sim_run(&one->workload, &one->options, one->outcomes, &one->totals, &one->err)
+               ? one->err.text
+               : NULL;
+}
+
+/* Runs share nothing: side by side they give what they give one after the other. */
+static void test_side_by_side(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    struct sim_world *worlds[THREADS];
+    for (uint64_t t = 0; t < THREADS; t++) {
+        worlds[t] = make_world(t + 1);
+        worlds[t]->options.on_change = NULL;
+        assert_int_equal(pthread_create(&threads[t], NULL, run_one, worlds[t]), 0);
+    }
+    for (uint64_t t = 0; t < THREADS; t++) {
+        struct sim_world *alone = make_world(t + 1);
+        void *failure;
+        sim_run(alone);
+        assert_int_equal(pthread_join(threads[t], &failure), 0);
+        assert_null(failure);
+        assert_memory_equal(alone->outcomes, worlds[t]->outcomes, JOBS * sizeof(*alone->outcomes));
+        assert_memory_equal(&alone->totals, &worlds[t]->totals, sizeof(alone->totals));
+        sim_world_destroy(alone);
+        sim_world_destroy(worlds[t]);
+    }
+}
+
 static void test_a_changed_decision_is_found(void **state)
 {
     (void)state;
@@ -455,6 +489,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_worlds),
         cmocka_unit_test(test_the_same_again),
+        cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_a_changed_decision_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
