@@ -20,4 +20,12 @@ int pleat_grid_expand(const char *text, const struct pleat_grid_type *type,
                       const struct pleat_grid_component *component, struct pleat_string *out,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
+static inline struct pleat_sizes pleat_grid_sizes(const struct pleat_grid_type *type)
+{
+    return (struct pleat_sizes){.kind = type->sizes_kind,
+                                .step = type->sizes_step,
+                                .list = type->accepted.items,
+                                .count = (uint32_t)type->accepted.count};
+}
+
 #endif

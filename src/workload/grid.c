@@ -132,15 +132,10 @@ static int32_t room_at(const struct pleat_grid_mix *mix, uint32_t site)
     return most ? most : PLEAT_SIZE_MAX;
 }
 
-static struct pleat_sizes sizes_of(const struct pleat_grid_type *type)
-{
-    return (struct pleat_sizes){.kind = type->sizes_kind, .step = type->sizes_step};
-}
-
 /* Cuts the sizes to what sites and the total hold. Components for which nothing is left go. */
 static int fit(struct drawing *d, const struct pleat_grid_type *type, struct pleat_error *err)
 {
-    struct pleat_sizes sizes = sizes_of(type);
+    struct pleat_sizes sizes = pleat_grid_sizes(type);
     int64_t left = d->mix->total ? d->mix->total : INT64_MAX;
     uint32_t kept = 0;
     d->capped = false;
@@ -169,7 +164,7 @@ static int fit(struct drawing *d, const struct pleat_grid_type *type, struct ple
 static void set_limits(const struct drawing *d, const struct pleat_grid_type *type,
                        struct pleat_grid_component *part, int64_t *left)
 {
-    struct pleat_sizes sizes = sizes_of(type);
+    struct pleat_sizes sizes = pleat_grid_sizes(type);
     part->minimum = part->maximum = part->size;
     part->initial = 0;
     if (type->kind == PLEAT_RIGID)

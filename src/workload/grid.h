@@ -52,8 +52,10 @@ struct pleat_grid_type {
     double initial;          /* MALLEABLE: times the size drawn; 0: as many as are available.
                               * 0 <= minimum <= 1 <= maximum, initial 0 or between them */
     enum pleat_sizes_kind sizes_kind; /* sizes drawn are rounded down to one of these
-                                       * (up, below the smallest) */
+                                       * (up, below the smallest). LIST: those of the model's
+                                       * speedup table */
     int32_t sizes_step;               /* MULTIPLES */
+    struct pleat_size_list accepted;  /* LIST: the table's */
 };
 
 struct pleat_grid_site {

@@ -40,18 +40,6 @@ static int find_placement(const char *text)
     return -1;
 }
 
-static int parse_sizes(const char *text, struct pleat_sizes *sizes, struct pleat_error *err)
-{
-    struct pleat_size_list list = {0};
-    int status = pleat_sizes_parse(text, sizes, &list, err);
-    if (!status && sizes->kind == PLEAT_SIZES_LIST)
-        status = pleat_error_set(err, PLEAT_E_INVALID,
-                                 "a mix takes any, powers, squares, grids or multiples:N, not a "
-                                 "list of sizes");
-    pleat_array_finish(&list);
-    return status;
-}
-
 enum { NAME_MAX_LENGTH = 23 };
 
 /* Letters that need no quotes in a line of a job mix or in a log's header. */
@@ -120,7 +108,8 @@ static int check_accepts(cfg_t *cfg, cfg_opt_t *option)
 {
     struct pleat_sizes sizes;
     struct pleat_error err = {0};
-    return parse_sizes(given(option), &sizes, &err) ? refuse(cfg, option, &err) : 0;
+    return pleat_conversion_sizes_parse(given(option), &sizes, &err) ? refuse(cfg, option, &err)
+                                                                     : 0;
 }
 
 static int check_model(cfg_t *cfg, cfg_opt_t *option)
@@ -194,6 +183,25 @@ static void take_distribution(cfg_t *cfg, const char *name, struct pleat_distrib
     *failed = *failed || pleat_distribution_parse(cfg_getstr(cfg, name), into, NULL);
 }
 
+/* accepts = table */
+static int take_table(struct pleat_grid_type *type, struct pleat_error *err)
+{
+    struct pleat_workload scratch = {0};
+    struct pleat_app app = {.speedup.kind = PLEAT_SPEEDUP_LINEAR};
+    if (type->sizes_kind != PLEAT_SIZES_LIST)
+        return 0;
+    int status = type->model ? pleat_app_parse(type->model, &scratch, &app, err) : 0;
+    if (!status && pleat_workload_check_list(&app, err))
+        status = pleat_error_prefix(err, "type %s: accepts = table, model", type->name);
+    if (!status && pleat_array_reserve(&type->accepted, app.speedup.count))
+        status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (uint32_t i = 0; !status && i < app.speedup.count; i++)
+        type->accepted.items[type->accepted.count++] =
+            scratch.table.items[app.speedup.first + i].processors;
+    pleat_workload_finish(&scratch);
+    return status;
+}
+
 /* Checked before, so that only memory can fail; what is half taken is in *type all the same. */
 static int take_type(cfg_t *cfg, struct pleat_grid_type *type, struct pleat_error *err)
 {
@@ -219,10 +227,10 @@ static int take_type(cfg_t *cfg, struct pleat_grid_type *type, struct pleat_erro
     take_distribution(cfg, "components", &type->components, &failed);
     take_distribution(cfg, "size", &type->size, &failed);
     take_distribution(cfg, "run", &type->run, &failed);
-    failed = failed || parse_sizes(cfg_getstr(cfg, "accepts"), &sizes, NULL);
+    failed = failed || pleat_conversion_sizes_parse(cfg_getstr(cfg, "accepts"), &sizes, NULL);
     type->sizes_kind = sizes.kind;
     type->sizes_step = sizes.step;
-    return failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
+    return failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : take_table(type, err);
 }
 
 /* What concerns a section as a whole. */
@@ -402,6 +410,7 @@ void pleat_grid_mix_finish(struct pleat_grid_mix *mix)
         free(mix->types.items[i].command);
         free(mix->types.items[i].options);
         free(mix->types.items[i].model);
+        pleat_array_finish(&mix->types.items[i].accepted);
     }
     for (size_t i = 0; i < mix->sites.count; i++)
         free(mix->sites.items[i].name);

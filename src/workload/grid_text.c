@@ -92,7 +92,7 @@ int pleat_grid_expand(const char *text, const struct pleat_grid_type *type,
 static void add_size(const struct pleat_grid_type *type, const struct pleat_grid_component *c,
                      struct pleat_string *out)
 {
-    struct pleat_sizes sizes = {.kind = type->sizes_kind, .step = type->sizes_step};
+    struct pleat_sizes sizes = pleat_grid_sizes(type);
     if (type->kind == PLEAT_RIGID) {
         pleat_string_addf(out, " -n %d", c->size);
         return;

@@ -133,7 +133,12 @@ static void test_errors_name_the_line(void **state)
         {"type a {\n run = 1\n kind = folding\n}", "the mix:3: kind = folding: must be rigid"},
         {"type a {\n placement = far\n}", "the mix:2: placement = far: must be non-fixed"},
         {"type a {\n run = 1\n placement = fixed\n}", "the mix:4: type a: fixed components need"},
-        {"type a {\n accepts = \"2,4\"\n}", "the mix:2: accepts: a mix takes any"},
+        {"type a {\n accepts = \"2,4\"\n}",
+         "the mix:2: accepts: accepted sizes '2,4': expected any"},
+        {"type a {\n run = 1\n accepts = table\n}",
+         "the mix:4: type a: accepts = table, model: the accepted sizes are those of"},
+        {"type a {\n run = 1\n accepts = table\n model = \"amdahl:0.1\"\n}",
+         "the mix:5: type a: accepts = table, model: the accepted sizes are those of"},
         {"type a {\n model = \"amdahl:7\"\n}", "the mix:2: model: "},
         {"type a {\n command = \"x {siz}\"\n}", "the mix:2: command: {siz} is nothing that is"},
         {"type a {\n command = \"x {size\"\n}", "the mix:2: command: 'x {size': a lone {"},
@@ -389,6 +394,40 @@ static void test_workload(void **state)
     finish(&mix, &draw);
 }
 
+/* Sizes drawn, and those that a real run may take, are the table's. */
+static void test_sizes_of_the_table(void **state)
+{
+    (void)state;
+    struct pleat_grid_mix mix;
+    struct pleat_grid_draw draw;
+    struct pleat_workload w = {0};
+    struct pleat_string text = {0};
+    struct pleat_error err = {0};
+    read_mix("jobs = 200\n"
+             "type x { size = \"uniform:1,30\" run = 10 kind = malleable initial = 1 "
+             "command = \"./x\" accepts = table model = \"table:4=80,9=50,25=20\" }",
+             &mix);
+    draw_mix(&mix, 7, &draw);
+    assert_int_equal(pleat_workload_init(&w), 0);
+    if (pleat_grid_workload(&mix, &draw, &w, &err) || pleat_workload_check(&w, &err) ||
+        pleat_grid_text(&mix, &draw, &text, &err))
+        fail_msg("%s", err.text);
+    size_t seen[26] = {0};
+    for (size_t i = 0; i < w.jobs.count; i++) {
+        const struct pleat_workload_job *job = &w.jobs.items[i];
+        assert_in_range(job->processors, 4, 25);
+        assert_int_equal(job->sizes_kind, PLEAT_SIZES_LIST);
+        assert_int_equal(job->initial, job->processors);
+        seen[job->processors]++;
+    }
+    assert_true(seen[4] > 0 && seen[9] > 0 && seen[25] > 0);
+    assert_int_equal(seen[4] + seen[9] + seen[25], 200);
+    assert_non_null(strstr(text.text, " --sizes 4,9,25 "));
+    pleat_string_finish(&text);
+    pleat_workload_finish(&w);
+    finish(&mix, &draw);
+}
+
 static void test_workload_unchanged_on_failure(void **state)
 {
     (void)state;
@@ -523,6 +562,7 @@ int main(void)
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_nothing_fits),
         cmocka_unit_test(test_workload),
+        cmocka_unit_test(test_sizes_of_the_table),
         cmocka_unit_test(test_workload_unchanged_on_failure),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_reproducible),
