@@ -2,7 +2,8 @@
  *
  * Table 3.2 is printed with its columns mixed up. Its header is 1, 8, 9, 16, 25, 32, 36, 49 and 64
  * processes; bt runs on squares (five times besides the sequential one: 9 to 49), the others on
- * powers of two (8 to 64). Speedups are superlinear, so run times are taken from the table as they
+ * powers of two (8 to 64). Jobs may have such sizes that are not in the table, too, as the lists of
+ * figure 3.3 have 2 and 4. Speedups are superlinear, so run times are taken from the table as they
  * are. bt.W and ep.C, used in tables 5.2 and 6.2, are not in it. They are taken as bt.A and ep.B
  * with another amount of work, as the NAS benchmarks define their classes: bt.W has 24^3 points
  * for 64^3 (sequentially 129 s), ep.C four times the numbers of ep.B (1492 s).
