@@ -51,7 +51,8 @@ char *__wrap_strdup(const char *text)
 static const char description[] =
     "jobs = 40\nsites = {\"a:9\", \"b\"}\nestimate = 2\n"
     "type x { placement = fixed components = 2 size = \"uniform:1,8\" run = 10 kind = malleable\n"
-    " model = \"table:1=80,2=50,8=20 phases=0.5:1-8\" command = \"x {size}\" options = \"--asks\" "
+    " accepts = table model = \"table:1=80,2=50,8=20 phases=0.5:1-8\" command = \"x {size}\" "
+    "options = \"--asks\" "
     "}\n"
     "type y { run = 5 command = y accepts = powers }\n";
 
