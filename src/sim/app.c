@@ -123,6 +123,14 @@ static int want_minimum(struct sim *sim, uint32_t component)
     return rc == PLEAT_E_NOMEM ? rc : 0;
 }
 
+int app_rewind(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    app->phase = 0;
+    int rc = set_limits(sim, component, app->wish->minimum, app->wish->maximum);
+    return rc == PLEAT_E_NOMEM ? rc : 0;
+}
+
 /* ---- life ---- */
 
 static int64_t kill_time(const struct sim *sim, const struct pleat_workload_job *job)
@@ -169,9 +177,7 @@ static int started(struct sim *sim, uint32_t component)
     event.u.exit.reason = PLEAT_REASON_START_SYSTEM;
     app->stage = APP_WAITING;
     int rc = input(sim, &event);
-    if (!rc)
-        retire(sim, component);
-    return rc;
+    return rc ? rc : conclude(sim, component);
 }
 
 int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size)
@@ -225,9 +231,7 @@ static int end(struct sim *sim, uint32_t component, int32_t signal)
         .component = component,
         .u.exit = {.run = app->run, .signal = signal, .reason = PLEAT_REASON_EXIT}};
     rc = input(sim, &event);
-    if (!rc)
-        retire(sim, component);
-    return rc;
+    return rc ? rc : conclude(sim, component);
 }
 
 int app_kill(struct sim *sim, uint32_t component, uint64_t run)

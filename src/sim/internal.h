@@ -137,9 +137,10 @@ int nomem(struct sim *sim);
 int input(struct sim *sim, const struct pleat_event *event);
 /* The same, but that the core refuses it is no error: the core's code, without a text. */
 int try_input(struct sim *sim, const struct pleat_event *event);
-/* If a component has come to its end: its job's outcome. Its record is free then, so this follows
- * whatever may have ended it at once. */
-void retire(struct sim *sim, uint32_t component);
+/* If a run of a component has come to its end: the outcome of its job, or, where it waits for
+ * another run, its first limits. The record of one that has ended is free, so this follows at once
+ * whatever may have ended it. */
+int conclude(struct sim *sim, uint32_t component);
 /* Tells who wants to know that a job's partition changed. */
 int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, int64_t stood_us);
 int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra, int64_t at_us,
@@ -152,6 +153,8 @@ int sizes_begin(struct sim *sim);
 
 /* ---- app.c ---- */
 int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size);
+/* An evolving application that waits for another run begins with its first phase. */
+int app_rewind(struct sim *sim, uint32_t component);
 int app_resize(struct sim *sim, const struct pleat_effect *effect);
 int app_withdraw(struct sim *sim, uint32_t component, uint64_t resize);
 int app_kill(struct sim *sim, uint32_t component, uint64_t run);

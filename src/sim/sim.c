@@ -105,12 +105,8 @@ int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, in
     return sim->options->on_change(sim->options->context, &change);
 }
 
-void retire(struct sim *sim, uint32_t component)
+static void end_job(struct sim *sim, struct app *app, enum pleat_state state)
 {
-    struct app *app = &sim->apps.items[component];
-    enum pleat_state state = (enum pleat_state)sim->view->components[component].state;
-    if (app->stage == APP_GONE || !pleat_state_is_final(state))
-        return;
     struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
     outcome->fate = app->killed                ? PLEAT_SIM_KILLED
                     : state == PLEAT_DONE      ? PLEAT_SIM_DONE
@@ -122,6 +118,19 @@ void retire(struct sim *sim, uint32_t component)
     sim->ended++;
     sim->last_us = sim->now_us;
     app->stage = APP_GONE;
+}
+
+int conclude(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    enum pleat_state state = (enum pleat_state)sim->view->components[component].state;
+    if (app->stage == APP_GONE)
+        return 0;
+    if (pleat_state_is_final(state))
+        end_job(sim, app, state);
+    else if (state == PLEAT_QUEUED && app->phase > 0)
+        return app_rewind(sim, component);
+    return 0;
 }
 
 /* ---- effects ---- */
@@ -162,12 +171,12 @@ static int drain(struct sim *sim)
 static int look_at_decisions(struct sim *sim)
 {
     int rc = sim->is_watched ? record(sim, sim->decisions.items, sim->decisions.count) : 0;
-    for (size_t i = 0; i < sim->decisions.count; i++) {
+    for (size_t i = 0; !rc && i < sim->decisions.count; i++) {
         const struct pleat_event *decision = &sim->decisions.items[i];
         if (decision->kind == PLEAT_EV_START)
             sim->apps.items[decision->component].decided_us = sim->now_us;
         else if (decision->kind == PLEAT_EV_TRIED)
-            retire(sim, decision->component);
+            rc = conclude(sim, decision->component);
     }
     sim->decisions.count = 0;
     return rc;
@@ -223,6 +232,7 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     app->timer = app->adapt_timer = PLEAT_HEAP_NONE;
     app->wave = PLEAT_NONE;
     app->stage = APP_WAITING;
+    app->phase = 0;
     app->killed = app->started = app->mandatory = false;
     return 0;
 }
@@ -246,9 +256,7 @@ static int add_wishes(struct sim *sim, const struct pleat_workload_job *job, uin
     event.kind = PLEAT_EV_CANCEL; /* it cannot be kept */
     event.u.at.at_us = 0;
     rc = input(sim, &event);
-    if (!rc)
-        retire(sim, component);
-    return rc;
+    return rc ? rc : conclude(sim, component);
 }
 
 static int refused(struct sim *sim, const struct pleat_workload_job *job, size_t index, int rc,

@@ -134,9 +134,7 @@ static int lose(struct sim *sim, uint32_t index)
                                 .component = index,
                                 .u.claim = {.claim = claim->id, .count = claim->count}};
     int rc = input(sim, &event);
-    if (!rc)
-        retire(sim, owner);
-    return rc;
+    return rc ? rc : conclude(sim, owner);
 }
 
 /* All claims of a site with a slot from `first` to before `end` are lost. */
@@ -242,9 +240,7 @@ static int claimed(struct sim *sim, uint32_t index, uint64_t id)
     if (fails)
         event.u.claim.reason = PLEAT_REASON_CLAIM_REFUSED;
     int rc = input(sim, &event);
-    if (!rc)
-        retire(sim, owner);
-    return rc;
+    return rc ? rc : conclude(sim, owner);
 }
 
 static int released(struct sim *sim, uint32_t index, uint64_t id)
@@ -258,9 +254,7 @@ static int released(struct sim *sim, uint32_t index, uint64_t id)
                                 .component = index,
                                 .u.claim = {.claim = id, .count = claim->count}};
     int rc = input(sim, &event);
-    if (!rc)
-        retire(sim, owner);
-    return rc;
+    return rc ? rc : conclude(sim, owner);
 }
 
 int site_claim(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site)

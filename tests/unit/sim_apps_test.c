@@ -62,6 +62,23 @@ static void test_evolving_beyond_its_size(void **state)
     sim_world_destroy(world);
 }
 
+/* Its site leaves when it has 8, and cannot do with fewer than 6 any more: on the other one it
+ * begins anew, as it did at first. */
+static void test_evolving_from_the_beginning(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(8);
+    assert_int_equal(pleat_platform_add(&world->platform, "two", 8), 0);
+    sim_world_site(world, 1)->leaves_us = 15 * S;
+    sim_rigid(world, 0, 8, 30);
+    sim_malleable(world, 0, 1, 4, 100, evolving(world, 0.5, 6, 8));
+    sim_run(world);
+    assert_int_equal(world->outcomes[1].restarts, 1);
+    assert_int_equal(world->outcomes[1].processors, 4);
+    sim_expect(world, 1, 30, 48.75);
+    sim_world_destroy(world);
+}
+
 static struct sim_world *components(int32_t work)
 {
     struct sim_world *world = sim_world_create(12);
@@ -321,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_folded),
         cmocka_unit_test(test_evolving),
         cmocka_unit_test(test_evolving_beyond_its_size),
+        cmocka_unit_test(test_evolving_from_the_beginning),
         cmocka_unit_test(test_components_and_work),
         cmocka_unit_test(test_components_none),
         cmocka_unit_test(test_cost_by_volume),
