@@ -143,7 +143,7 @@ static void measure_file(const char *log, const char *file, int32_t machine,
 
 static void measure_generated(enum model model)
 {
-    static const double no_goals[KIND_COUNT] = {0};
+    static const double goals[KIND_COUNT] = {0, 0, GOAL_MALLEABLE};
     struct result *by_kind[SIZES][KIND_COUNT];
     size_t jobs = asked.most / 100;
     if (!wanted(asked.log, model_names[model]))
@@ -153,7 +153,7 @@ static void measure_generated(enum model model)
         char log[32];
         snprintf(log, sizeof(log), "%s_%zu", model_names[model], jobs);
         case_generate(&bench, model, jobs);
-        measure_log(&bench, log, no_goals, by_kind[size]);
+        measure_log(&bench, log, goals, by_kind[size]);
         case_finish(&bench);
     }
     for (int kind = 0; kind < KIND_COUNT; kind++) {
