@@ -106,8 +106,8 @@ bool pleat_pass_expect(struct pleat_pass *pass, bool shrinkable)
     return !pass->plan->failed;
 }
 
-int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, bool placed,
-                            uint32_t *site)
+static int64_t find_place(const struct pleat_pass *pass, uint32_t component, bool placed,
+                          int64_t before_us, uint32_t *site)
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_component *job = &view->components[component];
@@ -118,16 +118,27 @@ int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, b
             continue;
         const struct pleat_profile *profile = &pass->profiles[s];
         int32_t need = size - (job->site == s ? job->earmarked + job->coming : 0);
-        int64_t at_us =
-            placed && s == job->promised_site
-                ? pleat_profile_earlier(profile, view->now_us, run_us, need, job->promised_us)
-                : pleat_profile_earliest(profile, view->now_us, run_us, need);
+        int64_t at_us = placed && s == job->promised_site
+                            ? pleat_profile_earlier(profile, view->now_us, run_us, need,
+                                                    job->promised_us, before_us)
+                            : pleat_profile_earliest(profile, view->now_us, run_us, need);
         if (at_us < best_us || (at_us == best_us && s == job->promised_site)) {
             best_us = at_us;
             *site = s;
         }
     }
     return best_us;
+}
+
+int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, uint32_t *site)
+{
+    return find_place(pass, component, false, 0, site);
+}
+
+int64_t pleat_pass_earlier(const struct pleat_pass *pass, uint32_t component, int64_t before_us,
+                           uint32_t *site)
+{
+    return find_place(pass, component, true, before_us, site);
 }
 
 void pleat_pass_take(struct pleat_pass *pass, uint32_t component, uint32_t site, int64_t from_us,

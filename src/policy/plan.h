@@ -53,7 +53,10 @@ struct pleat_plan_memo {
     uint32_t pass;               /* for which it holds; 0: none */
     uint32_t changes, submitted; /* what the policy had observed by then */
     struct pleat_shadow shadow;  /* EASY: the head's, less what stands in it */
-    int64_t next_us;             /* conservative: the next place */
+    /* conservative: the next place; until when places have become free since everybody looked;
+     * early ends observed by then */
+    int64_t next_us, freed_us;
+    uint32_t early;
 };
 
 struct pleat_plan {

@@ -110,11 +110,13 @@ bool pleat_pass_shrinks(const struct pleat_pass *pass);
  * memory. */
 bool pleat_pass_expect(struct pleat_pass *pass, bool shrinkable);
 /* The earliest time at which a component could start by the pass's profiles, at its smallest size
- * for as long as it is expected to run; PLEAT_NEVER. `placed`: it has the place there that it was
- * promised, and would give it up; then that at the latest. *site: where; of several the one that it
- * was promised, then the first. */
-int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, bool placed,
-                            uint32_t *site);
+ * for as long as it is expected to run; PLEAT_NEVER. *site: where; of several the one that it was
+ * promised, then the first. */
+int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, uint32_t *site);
+/* The same for one that has the place there that it was promised, and would give it up for a start
+ * before before_us; else that place. */
+int64_t pleat_pass_earlier(const struct pleat_pass *pass, uint32_t component, int64_t before_us,
+                           uint32_t *site);
 /* In a profile of the pass: for as long as a component is expected to run on so many processors
  * from a time on, `processors` of them are taken (below 0: given back). */
 void pleat_pass_take(struct pleat_pass *pass, uint32_t component, uint32_t site, int64_t from_us,

@@ -92,12 +92,16 @@ int64_t pleat_profile_earliest(const struct pleat_profile *profile, int64_t from
 }
 
 int64_t pleat_profile_earlier(const struct pleat_profile *profile, int64_t from_us,
-                              int64_t length_us, int32_t processors, int64_t place_us)
+                              int64_t length_us, int32_t processors, int64_t place_us,
+                              int64_t before_us)
 {
     const struct pleat_profile_step *steps = profile->steps.items;
     size_t count = profile->steps.count;
     int64_t start_us = from_us > steps[0].from_us ? from_us : steps[0].from_us;
-    for (size_t at = find(profile, start_us); start_us < place_us; at++) {
+    if (before_us > place_us)
+        before_us = place_us;
+    for (size_t at = start_us < before_us ? find(profile, start_us) : 0; start_us < before_us;
+         at++) {
         int64_t end_us = at + 1 < count ? steps[at + 1].from_us : PLEAT_NEVER;
         if (steps[at].free < processors)
             start_us = end_us;

@@ -82,7 +82,11 @@ static void compare_earlier(struct pleat_profile *profile, int64_t now, struct p
         return;
     int64_t without = pleat_profile_earliest(profile, now, length, processors);
     take(profile, place, place + length, processors);
-    assert_int_equal(pleat_profile_earlier(profile, now, length, processors, place), without);
+    int64_t before = now + (int64_t)pleat_random_below(random, SPAN);
+    assert_int_equal(pleat_profile_earlier(profile, now, length, processors, place, PLEAT_NEVER),
+                     without);
+    assert_int_equal(pleat_profile_earlier(profile, now, length, processors, place, before),
+                     without < before ? without : place);
     take(profile, place, place + length, -processors);
 }
 

@@ -18,31 +18,56 @@
  * - one without an estimate keeps its processors for ever, and those behind it that need them are
  *   promised nothing.
  *
- * Places are kept as promises in the components. What saves work: where nobody moved in the last
- * pass, and since then nothing happened but submissions, starts and ends as expected, nobody would
- * move in this one; then the profiles of the last pass hold too. */
+ * - a reservation made later comes first; who stands in its way is promised something that cannot
+ * be kept, and again when that time is over.
+ *
+ * Places are kept as promises in the components. What saves work:
+ * - as long as nothing else happens than submissions, starts and ends of rigid jobs, the profiles
+ * of the last pass hold, less what early ends give back;
+ * - a component can move to an earlier place only if that begins before the end of something that
+ *   has become free since it last looked. Mostly there is nothing like that. */
 #include "policy/policies.h"
 #include "policy/watch.h"
 
+enum { EARLY_ENDS = 8 };
+
+/* What somebody would have had for longer. */
+struct early_end {
+    int64_t until_us;
+    uint32_t site;
+    int32_t processors;
+};
+
+struct conservative_state {
+    struct pleat_watch watch;
+    uint32_t early; /* ends observed; the last ones are: */
+    struct early_end ends[EARLY_ENDS];
+};
+
 /* Ends as expected change nothing. */
-static void conservative_observe(void *state, const struct pleat_view *view,
+static void conservative_observe(void *memory, const struct pleat_view *view,
                                  const struct pleat_event *event)
 {
-    if (event->kind == PLEAT_EV_EXITED) {
-        const struct pleat_component *job = &view->components[event->component];
-        if (job->expected_end_us == view->now_us && job->state != PLEAT_QUEUED)
-            return;
-    }
-    pleat_watch_observe(state, event);
+    struct conservative_state *state = memory;
+    const struct pleat_component *job =
+        event->kind == PLEAT_EV_EXITED ? &view->components[event->component] : NULL;
+    bool is_rigid = job && job->state != PLEAT_QUEUED && job->minimum == job->maximum;
+    if (is_rigid && job->expected_end_us > view->now_us)
+        state->ends[state->early++ % EARLY_ENDS] =
+            (struct early_end){job->expected_end_us, job->site, job->minimum};
+    else if (!is_rigid || job->expected_end_us < view->now_us)
+        pleat_watch_observe(&state->watch, event);
 }
 
 /* What a pass finds out as it goes. */
 struct round {
     struct pleat_pass *pass;
-    bool anew;       /* all places are given out anew */
-    bool upset;      /* somebody moved, or did not start in his place */
-    uint32_t waiter; /* the first that does not start */
-    int64_t next_us; /* the next place */
+    bool anew;         /* all places are given out anew */
+    bool stuck;        /* somebody did not start in his place */
+    uint32_t waiter;   /* the first that does not start */
+    int64_t next_us;   /* the next place */
+    int64_t before_us; /* whoever moves, moves to a place that begins before that */
+    int64_t freed_us;  /* the last end of places that were given up */
 };
 
 static bool is_reservation(const struct pleat_component *job)
@@ -73,6 +98,7 @@ static void look_ahead(struct round *round)
     struct pleat_pass *pass = round->pass;
     const struct pleat_view *view = pass->view;
     round->anew = is_broken(view);
+    round->before_us = PLEAT_NEVER;
     if (!pleat_pass_expect(pass, false) || round->anew)
         return;
     for (uint32_t c = view->queue_first; c != PLEAT_NONE; c = pleat_queue_next(view, c))
@@ -80,12 +106,31 @@ static void look_ahead(struct round *round)
             take_place(pass, c, 1);
 }
 
-static void go_on(struct pleat_pass *pass)
+/* Takes the profiles of the last pass, and sees what has become free since; false: they are no
+ * good.
+ */
+static bool go_on(struct round *round)
 {
+    struct pleat_pass *pass = round->pass;
+    const struct conservative_state *state = pass->states[PLEAT_QUEUE];
+    const struct pleat_plan_memo *memo = &pass->plan->memo;
+    uint32_t early = state->early - memo->early;
+    if (!pleat_watch_holds(pass, &state->watch) || early > EARLY_ENDS)
+        return false;
     pass->profiles = pass->plan->profiles;
     pass->shrinkable = false;
     for (uint32_t site = 0; site < pass->view->site_count; site++)
         pleat_profile_advance(&pass->profiles[site], pass->view->now_us);
+    round->before_us = memo->freed_us;
+    for (uint32_t n = memo->early; n != state->early; n++) {
+        const struct early_end *end = &state->ends[n % EARLY_ENDS];
+        if (pleat_profile_take(&pass->profiles[end->site], pass->view->now_us, end->until_us,
+                               -end->processors))
+            pass->plan->failed = 1;
+        if (end->until_us > round->before_us)
+            round->before_us = end->until_us;
+    }
+    return true;
 }
 
 /* Did the last decision start it where and as large as it was promised? */
@@ -107,6 +152,19 @@ static void wait_on(struct round *round, uint32_t c)
         round->waiter = c;
 }
 
+/* It gives up the place that it was promised. */
+static void give_up(struct round *round, uint32_t c)
+{
+    const struct pleat_component *job = &round->pass->view->components[c];
+    int64_t run_us = pleat_view_expected_run(job, pleat_accept_start(round->pass->view, job));
+    int64_t end_us =
+        run_us < PLEAT_NEVER - job->promised_us ? job->promised_us + run_us : PLEAT_NEVER;
+    if (end_us > round->freed_us)
+        round->freed_us = end_us;
+    if (end_us > round->before_us)
+        round->before_us = end_us;
+}
+
 /* Starts a component, or gives it a place. */
 static void settle(struct round *round, uint32_t c)
 {
@@ -115,23 +173,25 @@ static void settle(struct round *round, uint32_t c)
     int64_t now_us = pass->view->now_us, promised_us = job->promised_us;
     uint32_t site = PLEAT_NONE;
     bool had = promised_us != PLEAT_NEVER && !round->anew;
-    int64_t at_us = pleat_pass_earliest(pass, c, had, &site);
+    int64_t at_us = had ? pleat_pass_earlier(pass, c, round->before_us, &site)
+                        : pleat_pass_earliest(pass, c, &site);
     if (had && at_us == promised_us && at_us > now_us) {
         wait_on(round, c);
         return;
     }
     if (had)
         take_place(pass, c, -1);
-    if (at_us == now_us && pleat_pass_start(pass, c)) {
-        round->upset |= had && (promised_us != now_us || !as_promised(pass, job));
+    bool started = at_us == now_us && pleat_pass_start(pass, c);
+    if (had && (at_us != promised_us || (started && !as_promised(pass, job))))
+        give_up(round, c);
+    if (started)
         return;
-    }
     if (at_us != PLEAT_NEVER) {
         int32_t size = pleat_accept_start(pass->view, job);
         pleat_pass_take(pass, c, site, at_us, size, size);
     }
     pleat_plan_promise(pass->plan, c, site, at_us);
-    round->upset |= at_us == now_us || (had && at_us != promised_us);
+    round->stuck |= at_us == now_us;
     if (at_us < round->next_us && at_us > now_us)
         round->next_us = at_us;
     if (round->waiter == PLEAT_NONE)
@@ -141,24 +201,21 @@ static void settle(struct round *round, uint32_t c)
 /* A reservation whose time has come has its place already. */
 static void start_reservation(struct round *round, uint32_t c)
 {
-    if (pleat_pass_start(round->pass, c)) {
-        round->upset |= !as_promised(round->pass, &round->pass->view->components[c]);
-        return;
-    }
-    round->upset = true;
-    if (round->waiter == PLEAT_NONE)
+    bool started = pleat_pass_start(round->pass, c);
+    round->stuck |= !started || !as_promised(round->pass, &round->pass->view->components[c]);
+    if (!started && round->waiter == PLEAT_NONE)
         round->waiter = c;
 }
 
-/* Looks at all that wait from `first` on; where everything is settled, at those whose time has come
- * and at new ones. */
-static void look_at(struct round *round, uint32_t first, bool settled)
+/* From `first` on. */
+static void look_at_queue(struct round *round, uint32_t first)
 {
     const struct pleat_view *view = round->pass->view;
     for (uint32_t c = first; c != PLEAT_NONE && !round->pass->plan->failed;
          c = pleat_queue_next(view, c)) {
         const struct pleat_component *job = &view->components[c];
-        if (settled && job->promised_us > view->now_us && job->promised_us != PLEAT_NEVER)
+        if (round->before_us <= view->now_us && job->promised_us > view->now_us &&
+            job->promised_us != PLEAT_NEVER)
             wait_on(round, c);
         else if (is_reservation(job))
             start_reservation(round, c);
@@ -167,31 +224,47 @@ static void look_at(struct round *round, uint32_t first, bool settled)
     }
 }
 
+/* The first that has to be looked at: a new one, where nobody else's time has come. */
+static uint32_t first_of(struct round *round)
+{
+    const struct pleat_pass *pass = round->pass;
+    const struct pleat_plan_memo *memo = &pass->plan->memo;
+    uint32_t first = pass->view->queue_first;
+    if (round->before_us > pass->view->now_us || memo->next_us <= pass->view->now_us ||
+        !pleat_watch_in_order(pass) || pleat_pass_reserved(pass))
+        return first;
+    const struct conservative_state *state = pass->states[PLEAT_QUEUE];
+    uint32_t fresh = pleat_watch_first_new(pass, &state->watch);
+    round->next_us = memo->next_us;
+    if (fresh != first)
+        round->waiter = first;
+    return fresh;
+}
+
+static void leave_memo(const struct round *round)
+{
+    struct pleat_pass *pass = round->pass;
+    const struct conservative_state *state = pass->states[PLEAT_QUEUE];
+    pleat_watch_leave(pass, &state->watch, !round->stuck);
+    pass->plan->memo.next_us = round->next_us;
+    pass->plan->memo.freed_us = round->freed_us;
+    pass->plan->memo.early = state->early;
+}
+
 static uint32_t conservative_start(struct pleat_pass *pass)
 {
-    const struct pleat_view *view = pass->view;
-    const struct pleat_watch *watch = pass->states[PLEAT_QUEUE];
     struct round round = {.pass = pass, .waiter = PLEAT_NONE, .next_us = PLEAT_NEVER};
-    bool settled = pleat_watch_holds(pass, watch);
-    uint32_t first = view->queue_first;
-    if (!settled) {
+    uint32_t first = pass->view->queue_first;
+    if (go_on(&round))
+        first = first_of(&round);
+    else
         look_ahead(&round);
-    } else {
-        go_on(pass);
-        if (pass->plan->memo.next_us > view->now_us && pleat_watch_in_order(pass) &&
-            !pleat_pass_reserved(pass)) { /* nobody's time has come */
-            round.next_us = pass->plan->memo.next_us;
-            first = pleat_watch_first_new(pass, watch);
-            round.waiter = first == view->queue_first ? PLEAT_NONE : view->queue_first;
-        }
-    }
-    look_at(&round, first, settled);
+    look_at_queue(&round, first);
     if (round.waiter != PLEAT_NONE)
         pleat_plan_tried(pass->plan, round.waiter);
     if (round.next_us != PLEAT_NEVER)
         pleat_plan_wake(pass->plan, round.next_us);
-    pleat_watch_leave(pass, watch, !round.upset);
-    pass->plan->memo.next_us = round.next_us;
+    leave_memo(&round);
     return round.waiter;
 }
 
@@ -204,6 +277,6 @@ const struct pleat_policy pleat_policy_conservative = {
     .summary = "everybody is promised a start; others that delay nobody may overtake",
     .needs = PLEAT_NEEDS_ENDS,
     .start = conservative_start,
-    .state_size = sizeof(struct pleat_watch),
+    .state_size = sizeof(struct conservative_state),
     .observe = conservative_observe,
 };

@@ -138,7 +138,7 @@ static void reserve(struct pleat_pass *pass, uint32_t head)
 {
     const struct pleat_component *job = &pass->view->components[head];
     uint32_t site = PLEAT_NONE;
-    int64_t at_us = job->begin_us > 0 ? PLEAT_NEVER : pleat_pass_earliest(pass, head, false, &site);
+    int64_t at_us = job->begin_us > 0 ? PLEAT_NEVER : pleat_pass_earliest(pass, head, &site);
     if (at_us == PLEAT_NEVER)
         return; /* it is one itself; or nowhere, as sites are at present */
     int32_t size = pleat_accept_start(pass->view, job);
