@@ -105,6 +105,8 @@ static void decide(struct run *run, struct replay *replay)
 {
     struct pleat_error err = {0};
     while (pleat_core_wants_pass(run->core)) {
+        if (replay->forgets)
+            choose(run, PLEAT_QUEUE, replay->queue);
         if (pleat_core_pass(run->core, run->now_us, &run->decisions, &run->effects, &err))
             fail_msg("a pass failed: %s", err.text);
         replay->passes++;

@@ -20,7 +20,8 @@ struct replay_job {
 struct replay {
     int32_t processors;
     const char *queue, *order;
-    bool check; /* recount the core's indexes after every instant */
+    bool check;   /* recount the core's indexes after every instant */
+    bool forgets; /* before every pass, what policies observed and left for the next one */
     uint64_t passes, decisions;
 };
 

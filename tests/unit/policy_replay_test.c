@@ -309,6 +309,39 @@ static void test_conservative_keeps_its_promises(void **state)
     assert_true(promised > 3000 && earlier > 500); /* else this says nothing */
 }
 
+static void random_reservations(struct pleat_random *random, struct replay_job *jobs)
+{
+    for (int j = 0; j < JOBS; j++)
+        if (pleat_random_below(random, 4) == 0)
+            jobs[j].begin_us =
+                jobs[j].submit_us + (int64_t)(1 + pleat_random_below(random, 200)) * SECOND;
+}
+
+/* As after a recovery: what a policy remembers from pass to pass saves work, and no more. */
+static void test_the_same_is_decided_without_memory(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {"easy", "conservative"};
+    struct replay_job jobs[JOBS], again[JOBS];
+    for (uint64_t seed = 0; seed < 800; seed++) {
+        struct pleat_random random;
+        pleat_random_init(&random, seed);
+        struct replay how = {
+            .processors = 12, .queue = policies[seed % 2], .order = orders[seed / 2 % 5]};
+        random_jobs(&random, jobs, (enum estimates)(seed / 10 % 4), how.processors);
+        if (seed / 40 % 2)
+            random_reservations(&random, jobs);
+        memcpy(again, jobs, sizeof(jobs));
+        replay_run(&how, jobs, JOBS);
+        how.forgets = true;
+        replay_run(&how, again, JOBS);
+        for (int j = 0; j < JOBS; j++)
+            if (jobs[j].start_us != again[j].start_us ||
+                jobs[j].promised_us != again[j].promised_us)
+                fail_msg("%s, %s, seed %d: job %d", how.queue, how.order, (int)seed, j);
+    }
+}
+
 /* Each reservation starts when it was to begin, whoever else wants to run. */
 static void test_reservations_are_kept(void **state)
 {
@@ -324,10 +357,7 @@ static void test_reservations_are_kept(void **state)
                              .order = orders[seed / 4 % 5],
                              .check = seed < 20};
         random_jobs(&random, jobs, seed % 3 ? ABOVE : EXACT, how.processors);
-        for (int j = 0; j < JOBS; j++)
-            if (pleat_random_below(&random, 4) == 0)
-                jobs[j].begin_us =
-                    jobs[j].submit_us + (int64_t)(1 + pleat_random_below(&random, 200)) * SECOND;
+        random_reservations(&random, jobs);
         replay_run(&how, jobs, JOBS);
         for (int j = 0; j < JOBS; j++) {
             assert_int_not_equal(jobs[j].start_us, PLEAT_NEVER);
@@ -348,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_easy),
         cmocka_unit_test(test_conservative),
         cmocka_unit_test(test_conservative_keeps_its_promises),
+        cmocka_unit_test(test_the_same_is_decided_without_memory),
         cmocka_unit_test(test_reservations_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
