@@ -409,6 +409,35 @@ static int64_t longest_wait(const struct sim *sim, uint32_t parameter)
     return longest;
 }
 
+/* Does any application take its time to change its size? */
+static bool any_takes_time(const struct pleat_workload *workload)
+{
+    for (size_t a = 0; a < workload->apps.count; a++) {
+        const struct pleat_app *app = &workload->apps.items[a];
+        if (app->adapt_us > 0 || app->iterations > 0 || app->cost.fixed_us > 0 ||
+            app->cost.bytes > 0 || app->cost.count > 0)
+            return true;
+    }
+    return false;
+}
+
+/* What a parameter of the core is where nobody has set it. A daemon's deadlines are for programs
+ * that may never answer; simulated ones will, however far apart their adaptation points are. */
+static int64_t unset(const struct sim *sim, uint32_t parameter)
+{
+    switch (parameter) {
+    case PLEAT_PARAM_CLAIM_US:
+    case PLEAT_PARAM_START_US:
+        return longest_wait(sim, parameter);
+    case PLEAT_PARAM_APPLY_US:
+    case PLEAT_PARAM_SHRINK_US:
+    case PLEAT_PARAM_EARMARK_US:
+        return any_takes_time(sim->workload) ? PATIENCE_US : pleat_parameter_default(parameter);
+    default:
+        return pleat_parameter_default(parameter);
+    }
+}
+
 static int configure(struct sim *sim)
 {
     int rc = 0;
@@ -424,13 +453,13 @@ static int configure(struct sim *sim)
     }
     for (uint32_t p = 1; !rc && p < PLEAT_PARAM_COUNT; p++) {
         int64_t value = sim->options->parameters[p];
-        if (value == 0 && (p == PLEAT_PARAM_CLAIM_US || p == PLEAT_PARAM_START_US))
-            value = longest_wait(sim, p);
+        if (value == 0)
+            value = unset(sim, p);
         struct pleat_event event = {.time_us = sim->now_us,
                                     .kind = PLEAT_EV_PARAMETER,
                                     .component = PLEAT_NONE,
                                     .u.parameter = {value, p}};
-        if (value != 0 && value != pleat_core_parameter(sim->core, (enum pleat_parameter)p))
+        if (value != pleat_core_parameter(sim->core, (enum pleat_parameter)p))
             rc = input(sim, &event);
     }
     if (!rc)

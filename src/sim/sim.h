@@ -9,9 +9,10 @@
  *
  * A resize: the application computes on to its next adaptation point, stands still there for what
  * the change costs, and then runs at the new size; while it stands it has the larger number of
- * processors. (The components of a component-and-work application do not stand still.) The core's
- * deadlines hold as in a daemon: a job that comes to no adaptation point in time is ended when room
- * has to be made for another; its parameters say how long that is.
+ * processors. (The components of a component-and-work application do not stand still.) Unless the
+ * core's parameters are set, it is waited for as long as it takes; if they are, they hold as in a
+ * daemon: a job that comes to no adaptation point in time is ended when room has to be made for
+ * another.
  */
 #ifndef PLEAT_SIM_SIM_H
 #define PLEAT_SIM_SIM_H

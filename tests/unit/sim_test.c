@@ -130,6 +130,25 @@ static void test_unsorted_is_refused(void **state)
     sim_world_destroy(world);
 }
 
+/* Ten minutes between adaptation points: nobody is ended for that, unless a limit is set. */
+static void test_rare_adaptation_points(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    uint32_t app = sim_world_app(world, (struct pleat_app){.adapt_us = 600 * S});
+    sim_malleable(world, 0, 1, 4, 4000, app);
+    sim_rigid(world, 10, 3, 100);
+    sim_run(world);
+    /* 2400 done at 600 s; 600 more on 1 until 1200 s, 100 beyond the end of the other: then 4 */
+    sim_expect(world, 1, 600, 700);
+    sim_expect(world, 0, 0, 1450);
+    world->options.parameters[PLEAT_PARAM_SHRINK_US] = 60 * S;
+    sim_run(world);
+    assert_int_equal(world->outcomes[0].fate, PLEAT_SIM_FAILED);
+    sim_expect(world, 1, 70, 170);
+    sim_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +156,7 @@ int main(void)
         cmocka_unit_test(test_one_instant),
         cmocka_unit_test(test_malleable_grows_and_makes_room),
         cmocka_unit_test(test_adaptation_points_and_cost),
+        cmocka_unit_test(test_rare_adaptation_points),
         cmocka_unit_test(test_iterations),
         cmocka_unit_test(test_too_large_is_counted),
         cmocka_unit_test(test_unsorted_is_refused),
