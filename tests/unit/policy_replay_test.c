@@ -178,14 +178,31 @@ static void conservative(struct naive *n, const size_t *queue, size_t length)
     }
 }
 
+/* Of the next look at a place: later and later while somebody is stuck behind one that is late. */
+static int64_t next_look(const struct naive *n)
+{
+    int64_t late_us = PLEAT_NEVER;
+    bool stuck = false;
+    for (size_t j = 0; j < n->count; j++) {
+        stuck |= is_waiting(n, j) && n->place_us[j] == n->now_us;
+        if (is_running(n, j) && n->jobs[j].estimate_us &&
+            n->jobs[j].start_us + n->jobs[j].estimate_us <= n->now_us &&
+            n->now_us - n->jobs[j].start_us - n->jobs[j].estimate_us < late_us)
+            late_us = n->now_us - n->jobs[j].start_us - n->jobs[j].estimate_us;
+    }
+    return stuck && late_us != PLEAT_NEVER ? n->now_us + late_us / 16 : n->now_us;
+}
+
 static int64_t next_instant(const struct naive *n)
 {
-    int64_t next_us = PLEAT_NEVER / 8;
+    int64_t next_us = PLEAT_NEVER / 8, look_us = next_look(n);
     for (size_t j = 0; j < n->count; j++) {
         const struct replay_job *job = &n->jobs[j];
         int64_t at_us = job->start_us != PLEAT_NEVER ? job->start_us + job->run_us
                         : job->submit_us > n->now_us ? job->submit_us
                                                      : n->place_us[j];
+        if (is_waiting(n, j) && at_us > n->now_us && at_us < look_us)
+            at_us = look_us;
         if (at_us > n->now_us && at_us < next_us)
             next_us = at_us;
     }

@@ -11,19 +11,19 @@
  * - jobs that outrun their estimates (there, they are killed): they are expected to end now. A
  *   component whose place is now may then find too few processors. If so its promise is broken, and
  *   at the next pass all places are given out anew in queue order. The same where processors take
- *   time to come back, and where malleable jobs have grown into what was promised and must shrink;
+ *   time to come back, and where malleable jobs have grown into what was promised and must shrink.
+ *   The longer that lasts, the rarer the places behind the stuck one are looked at;
  * - several sites: the place is at the site where it is earliest;
  * - of several sizes the place is for the smallest; when it starts it can get more, where the
  *   others leave it;
  * - one without an estimate keeps its processors for ever, and those behind it that need them are
- *   promised nothing.
- *
- * - a reservation made later comes first; who stands in its way is promised something that cannot
- * be kept, and again when that time is over.
+ *   promised nothing;
+ * - a reservation made later comes first: who stands in its way is promised something that cannot
+ *   be kept, and again when that time is over.
  *
  * Places are kept as promises in the components. What saves work:
  * - as long as nothing else happens than submissions, starts and ends of rigid jobs, the profiles
- * of the last pass hold, less what early ends give back;
+ *   of the last pass hold, less what early ends give back;
  * - a component can move to an earlier place only if that begins before the end of something that
  *   has become free since it last looked. Mostly there is nothing like that. */
 #include "policy/policies.h"
@@ -251,6 +251,33 @@ static void leave_memo(const struct round *round)
     pass->plan->memo.early = state->early;
 }
 
+/* How late is the one that should have ended last? Only some can be: 0 if none is. */
+static int64_t lateness(const struct pleat_view *view)
+{
+    int64_t least = PLEAT_NEVER;
+    for (uint32_t site = 0; site < view->site_count; site++)
+        for (uint32_t c = pleat_ending_first(view, site); c != PLEAT_NONE;
+             c = pleat_ending_next(view, c)) {
+            int64_t late_us = view->now_us - view->components[c].expected_end_us;
+            if (late_us < 0)
+                break;
+            if (late_us < least)
+                least = late_us;
+        }
+    return least < PLEAT_NEVER ? least : 0;
+}
+
+/* Behind somebody who is stuck, places follow one another as fast as estimates are short, and are
+ * not to be had: the longer that lasts, the rarer they are looked at. */
+static int64_t next_look(const struct round *round)
+{
+    const struct pleat_view *view = round->pass->view;
+    if (!round->stuck || round->next_us == PLEAT_NEVER)
+        return round->next_us;
+    int64_t later_us = view->now_us + lateness(view) / 16;
+    return later_us > round->next_us ? later_us : round->next_us;
+}
+
 static uint32_t conservative_start(struct pleat_pass *pass)
 {
     struct round round = {.pass = pass, .waiter = PLEAT_NONE, .next_us = PLEAT_NEVER};
@@ -262,8 +289,9 @@ static uint32_t conservative_start(struct pleat_pass *pass)
     look_at_queue(&round, first);
     if (round.waiter != PLEAT_NONE)
         pleat_plan_tried(pass->plan, round.waiter);
-    if (round.next_us != PLEAT_NEVER)
-        pleat_plan_wake(pass->plan, round.next_us);
+    int64_t look_us = next_look(&round);
+    if (look_us != PLEAT_NEVER)
+        pleat_plan_wake(pass->plan, look_us);
     leave_memo(&round);
     return round.waiter;
 }

@@ -166,16 +166,22 @@ class Conservative(Strict):
     the profile counts their processors as free from now on, and a job can have a reservation now
     for which there is not enough. It stays in the queue, those behind it with a reservation now
     for which there is enough do start. Its promise is broken: at the next look at a later time, if
-    any reservation is in the past, all are given up and made anew in the order of the queue.
+    any reservation is in the past, all are given up and made anew in the order of the queue. As long
+    as somebody is stuck like that, the next look at a reservation's time is no sooner than a
+    sixteenth of the time by which the running job is late that should have ended last: reservations
+    behind one that cannot be kept follow one another as fast as estimates are short.
     """
 
     def __init__(self, machine, key):
         super().__init__(machine, key)
         self.reserved = {}  # by id of a waiting job: its start
+        self.late = 0  # by how much the running job is that should have ended last
 
     def look(self, now, running, free):
         if any(start < now for start in self.reserved.values()):
             self.reserved.clear()
+        expected = [job.start + job.expected_run for job in running]
+        self.late = now - max((end for end in expected if end <= now), default=now)
         profile = Profile(self.machine)
         for job in running:
             profile.take(now, job.expected_end(now), job.processors)  # nothing of one that is late
@@ -209,7 +215,10 @@ class Conservative(Strict):
         return started
 
     def wake(self):
-        return min((t for t in self.reserved.values() if t > self.now), default=None)
+        next_one = min((t for t in self.reserved.values() if t > self.now), default=None)
+        if next_one is None or self.now not in self.reserved.values():
+            return next_one
+        return max(next_one, self.now + self.late // 16)
 
 
 class Profile:
