@@ -29,9 +29,10 @@ static void put(struct pleat_heap *heap, size_t position, struct pleat_heap_entr
     heap->where[entry.handle] = (uint32_t)position;
 }
 
-static void sift_up(struct pleat_heap *heap, size_t position)
+/* Where an entry goes that would be at `position`, which is free. It is passed by value, and stored
+ * once: a record stored in parts and loaded as a whole stalls the processor. */
+static inline void sift_up(struct pleat_heap *heap, size_t position, struct pleat_heap_entry entry)
 {
-    struct pleat_heap_entry entry = heap->entries[position];
     while (position > 0) {
         size_t parent = (position - 1) / 2;
         if (!earlier(&entry, &heap->entries[parent]))
@@ -42,9 +43,9 @@ static void sift_up(struct pleat_heap *heap, size_t position)
     put(heap, position, entry);
 }
 
-static void sift_down(struct pleat_heap *heap, size_t position)
+static inline void sift_down(struct pleat_heap *heap, size_t position,
+                             struct pleat_heap_entry entry)
 {
-    struct pleat_heap_entry entry = heap->entries[position];
     for (;;) {
         size_t child = 2 * position + 1;
         if (child >= heap->count)
@@ -57,6 +58,14 @@ static void sift_down(struct pleat_heap *heap, size_t position)
         position = child;
     }
     put(heap, position, entry);
+}
+
+static void settle(struct pleat_heap *heap, size_t position, struct pleat_heap_entry entry)
+{
+    if (position > 0 && earlier(&entry, &heap->entries[(position - 1) / 2]))
+        sift_up(heap, position, entry);
+    else
+        sift_down(heap, position, entry);
 }
 
 int pleat_heap_push(struct pleat_heap *heap, int64_t time_us, uint64_t payload, uint32_t *handle)
@@ -80,29 +89,23 @@ int pleat_heap_push(struct pleat_heap *heap, int64_t time_us, uint64_t payload, 
     else
         fresh = (uint32_t)heap->handles++;
     size_t position = heap->count++;
-    heap->entries[position] = (struct pleat_heap_entry){
+    struct pleat_heap_entry entry = {
         .time_us = time_us, .sequence = heap->next_sequence++, .payload = payload, .handle = fresh};
-    sift_up(heap, position);
+    sift_up(heap, position, entry);
     *handle = fresh;
     return 0;
 }
 
 /* An entry at a position where it may be out of order, in either direction. */
-static void settle(struct pleat_heap *heap, size_t position)
-{
-    if (position > 0 && earlier(&heap->entries[position], &heap->entries[(position - 1) / 2]))
-        sift_up(heap, position);
-    else
-        sift_down(heap, position);
-}
-
 void pleat_heap_move(struct pleat_heap *heap, uint32_t handle, int64_t time_us)
 {
     size_t position = heap->where[handle];
     assert(position < heap->count && heap->entries[position].handle == handle);
-    heap->entries[position].time_us = time_us;
-    heap->entries[position].sequence = heap->next_sequence++;
-    settle(heap, position);
+    struct pleat_heap_entry entry = {.time_us = time_us,
+                                     .sequence = heap->next_sequence++,
+                                     .payload = heap->entries[position].payload,
+                                     .handle = handle};
+    settle(heap, position, entry);
 }
 
 void pleat_heap_remove(struct pleat_heap *heap, uint32_t handle)
@@ -114,8 +117,7 @@ void pleat_heap_remove(struct pleat_heap *heap, uint32_t handle)
     size_t last = --heap->count;
     if (position == last)
         return;
-    put(heap, position, heap->entries[last]);
-    settle(heap, position);
+    settle(heap, position, heap->entries[last]);
 }
 
 const struct pleat_heap_entry *pleat_heap_first(const struct pleat_heap *heap)

@@ -481,7 +481,7 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
                                "job %llu cannot start on %d processors of site %u: not free, or "
                                "not within its limits",
                                (unsigned long long)job->job, size, place);
-    if (job->site != place)
+    if (job->site != place && job->site != PLEAT_NONE)
         earmarks_drop(core, component);
     coming_drop(core, component);
     disarm(core, &job->deadline);
