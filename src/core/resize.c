@@ -360,9 +360,11 @@ static void sized(struct pleat_core *core, uint32_t component, int32_t processor
     struct pleat_component *job = component_at(core, component);
     if (job->expected_end_us != PLEAT_NEVER && processors > 0 && job->processors > 0) {
         /* as estimates do: what is left goes faster, or slower, in proportion */
-        int64_t left = job->expected_end_us - now_of(core);
+        int64_t late = now_of(core) - job->expected_end_us;
+        double left = late < 0 ? -(double)late * job->processors / processors : 0;
         running_expect(core, component,
-                       now_of(core) + (left > 0 ? left * job->processors / processors : 0));
+                       now_of(core) +
+                           (left < (double)(PLEAT_NEVER / 4) ? (int64_t)left : PLEAT_NEVER / 4));
     }
     job->processors = job->processes = processors;
     struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, job->run);

@@ -112,6 +112,8 @@ static void record(struct daemon *d, const struct pleat_event *event)
 {
     if (pleat_array_push(&d->records, *event))
         daemon_log("out of memory: the log is behind the state");
+    else
+        pleat_event_clean(&d->records.items[d->records.count - 1]);
     note_event(d, event);
 }
 

@@ -1,5 +1,8 @@
 #include "model/event.h"
 
+#include <stddef.h>
+#include <string.h>
+
 const char *pleat_event_name(unsigned kind)
 {
     switch (kind) {
@@ -70,4 +73,72 @@ const char *pleat_event_name(unsigned kind)
     default:
         return "?";
     }
+}
+
+#define USES(member) sizeof(((struct pleat_event *)0)->u.member)
+
+/* How many bytes of the union an event uses. */
+static size_t used(unsigned kind)
+{
+    switch (kind) {
+    case PLEAT_EV_POLICY:
+        return USES(policy);
+    case PLEAT_EV_PARAMETER:
+        return offsetof(struct pleat_event, u.parameter.which) + sizeof(uint32_t) -
+               offsetof(struct pleat_event, u);
+    case PLEAT_EV_SITE:
+    case PLEAT_EV_BACKGROUND:
+        return USES(site);
+    case PLEAT_EV_SUBMIT:
+        return offsetof(struct pleat_event, u.submit.priority) + sizeof(int16_t) -
+               offsetof(struct pleat_event, u);
+    case PLEAT_EV_LIMITS:
+        return USES(limits);
+    case PLEAT_EV_DEMAND:
+        return USES(demand);
+    case PLEAT_EV_DEADLINE:
+    case PLEAT_EV_RESERVE:
+    case PLEAT_EV_WAKE:
+        return USES(at);
+    case PLEAT_EV_PIECE:
+        return offsetof(struct pleat_event, u.piece.count) + sizeof(uint32_t) -
+               offsetof(struct pleat_event, u);
+    case PLEAT_EV_CLAIMED:
+    case PLEAT_EV_CLAIM_FAILED:
+    case PLEAT_EV_RELEASED:
+    case PLEAT_EV_LOST:
+        return USES(claim);
+    case PLEAT_EV_STARTED:
+    case PLEAT_EV_START_FAILED:
+    case PLEAT_EV_EXITED:
+        return offsetof(struct pleat_event, u.exit.reason) + sizeof(uint32_t) -
+               offsetof(struct pleat_event, u);
+    case PLEAT_EV_ANSWER:
+    case PLEAT_EV_APPLIED:
+    case PLEAT_EV_VACATED:
+    case PLEAT_EV_RESIZE_FAILED:
+    case PLEAT_EV_WITHDRAWN:
+        return USES(change);
+    case PLEAT_EV_CANCEL:
+    case PLEAT_EV_FORGET:
+    case PLEAT_EV_TIME:
+    case PLEAT_EV_PASS:
+    case PLEAT_EV_TRIED:
+        return 0;
+    case PLEAT_EV_START:
+        return USES(start);
+    case PLEAT_EV_RESIZE:
+        return USES(resize);
+    case PLEAT_EV_PROMISE:
+        return offsetof(struct pleat_event, u.promise.site) + sizeof(uint32_t) -
+               offsetof(struct pleat_event, u);
+    default:
+        return USES(bytes); /* lists of sizes use all; kinds that are not known might */
+    }
+}
+
+void pleat_event_clean(struct pleat_event *event)
+{
+    size_t bytes = used(event->kind);
+    memset(event->u.bytes + bytes, 0, sizeof(event->u.bytes) - bytes);
 }

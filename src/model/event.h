@@ -182,6 +182,10 @@ _Static_assert(sizeof(struct pleat_event) == 64, "an event is 64 bytes: the log 
 
 PLEAT_ARRAY(pleat_events, struct pleat_event);
 
+/* Sets to 0 what an event of its kind does not use: events are stored and compared as bytes, and
+ * what a union's other members would use is otherwise whatever was there before. */
+void pleat_event_clean(struct pleat_event *event);
+
 /* "submit", "claimed", ...; "?" for a number that is none. */
 const char *pleat_event_name(unsigned kind);
 

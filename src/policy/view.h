@@ -77,7 +77,9 @@ static inline int64_t pleat_view_expected_run(const struct pleat_component *comp
         return PLEAT_NEVER;
     if (component->reference <= 0 || component->reference == processors)
         return component->estimate_us;
-    return (int64_t)((double)component->estimate_us * component->reference / processors);
+    double run_us = (double)component->estimate_us * component->reference;
+    run_us /= processors > 1 ? processors : 1; /* on none it would never end */
+    return run_us < (double)(PLEAT_NEVER / 4) ? (int64_t)run_us : PLEAT_NEVER / 4;
 }
 
 /* When a component that starts now on so many processors is expected to end; PLEAT_NEVER. */

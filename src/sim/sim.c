@@ -58,9 +58,11 @@ static int on_timer(struct sim *sim, uint64_t payload)
 static int record(struct sim *sim, const struct pleat_event *events, size_t count)
 {
     struct pleat_events *log = sim->options->log;
-    for (size_t i = 0; log && i < count; i++)
+    for (size_t i = 0; log && i < count; i++) {
         if (pleat_array_push(log, events[i]))
             return nomem(sim);
+        pleat_event_clean(&log->items[log->count - 1]);
+    }
     return sim->options->check ? pleat_core_check(sim->core, sim->err) : 0;
 }
 

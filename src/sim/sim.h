@@ -78,6 +78,7 @@ struct pleat_sim_outcome {    /* of a job */
     float average;     /* processors, over its run */
     uint16_t restarts; /* starts after the first: failures */
     uint8_t fate;      /* enum pleat_sim_fate */
+    uint8_t reserved;  /* no padding: the same run gives the same bytes */
 };
 
 struct pleat_sim_totals {
