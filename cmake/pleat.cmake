@@ -50,3 +50,29 @@ function(pleat_unit_test name)
   add_test(NAME ${arg_LABEL}-${name} COMMAND test-${name})
   set_tests_properties(${arg_LABEL}-${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 300)
 endfunction()
+
+# pleat_fuzz(NAME TEST_SOURCES ... READER ... DEPS ...): tests/fuzz/NAME_fuzz.c, as a test on fixed
+# mutated inputs (NAME_mutate_test.c), with any compiler; and under libFuzzer (PLEAT_FUZZ,
+# scripts/fuzz), with the READER's sources compiled again, so that its code is covered whatever the
+# flags of the libraries are. TEST_SOURCES: what the test needs that is in no library.
+function(pleat_fuzz name)
+  cmake_parse_arguments(arg "" "" "TEST_SOURCES;READER;DEPS" ${ARGN})
+  set(folder ${CMAKE_SOURCE_DIR}/tests/fuzz)
+  add_executable(test-fuzz-${name} ${folder}/${name}_mutate_test.c ${folder}/${name}_fuzz.c
+    ${folder}/mutate.c ${arg_TEST_SOURCES})
+  target_link_libraries(test-fuzz-${name} PRIVATE ${arg_DEPS})
+  set_target_properties(test-fuzz-${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME unit-fuzz-${name} COMMAND test-fuzz-${name})
+  set_tests_properties(unit-fuzz-${name} PROPERTIES LABELS unit TIMEOUT 300)
+  if(PLEAT_FUZZ)
+    list(TRANSFORM arg_READER PREPEND ${CMAKE_SOURCE_DIR}/src/)
+    add_executable(fuzz-${name} ${folder}/fuzz_main.c ${folder}/${name}_fuzz.c ${arg_READER})
+    target_compile_definitions(fuzz-${name} PRIVATE FUZZ_FUNCTION=pleat_fuzz_${name})
+    target_compile_options(fuzz-${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(fuzz-${name} PRIVATE -fsanitize=fuzzer)
+    target_link_libraries(fuzz-${name} PRIVATE ${arg_DEPS})
+    set_target_properties(fuzz-${name} PROPERTIES
+      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+  endif()
+endfunction()

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "mutate.h"
 #include "swf_fuzz.h"
 
 static const char *const seeds[] = {
@@ -28,49 +28,11 @@ static const char *const seeds[] = {
 
 enum { SEEDS = sizeof(seeds) / sizeof(seeds[0]), ROOM = 4096 };
 
-/* One to four changes: flips, cuts, copies, and pieces that mean something. */
-static size_t mutate(struct pleat_random *random, char *bytes, size_t size)
-{
-    static const char *const pieces[] = {"\n",       "\r",   " ",   "-1",         "0", ";",
-                                         "; Pleat-", "e9",   ".",   "9999999999", "-", "\xff",
-                                         "MaxProcs", "kind", "app", "16777216",   "1 "};
-    for (uint64_t changes = 1 + pleat_random_below(random, 4); changes > 0 && size > 1; changes--) {
-        size_t at = 1 + (size_t)pleat_random_below(random, size - 1);
-        size_t span = 1 + (size_t)pleat_random_below(random, size - at);
-        const char *piece = pieces[pleat_random_below(random, sizeof(pieces) / sizeof(*pieces))];
-        size_t length = strlen(piece);
-        switch (pleat_random_below(random, 8)) {
-        case 0:
-            bytes[at] = (char)(bytes[at] ^ (1 << pleat_random_below(random, 8)));
-            break;
-        case 1:
-            memmove(bytes + at, bytes + at + span, size - at - span);
-            size -= span;
-            break;
-        case 2:
-            if (size + span > ROOM)
-                break;
-            memmove(bytes + at + span, bytes + at, size - at);
-            size += span;
-            break;
-        case 3:
-        case 4:
-        case 5: /* another digit where one is */
-            for (; at < size && (bytes[at] < '0' || bytes[at] > '9'); at++)
-                continue;
-            if (at < size)
-                bytes[at] = (char)('0' + pleat_random_below(random, 10));
-            break;
-        default:
-            if (size + length > ROOM)
-                break;
-            memmove(bytes + at + length, bytes + at, size - at);
-            memcpy(bytes + at, piece, length);
-            size += length;
-        }
-    }
-    return size;
-}
+static const char *const pieces[] = {"\n",       "\r",   " ",   "-1",         "0", ";",
+                                     "; Pleat-", "e9",   ".",   "9999999999", "-", "\xff",
+                                     "MaxProcs", "kind", "app", "16777216",   "1 "};
+static const struct mutation how = {
+    .pieces = pieces, .piece_count = sizeof(pieces) / sizeof(*pieces), .first = 1, .room = ROOM};
 
 static size_t put_seed(char *bytes, size_t seed, char options)
 {
@@ -92,7 +54,7 @@ int main(int argc, char **argv)
     for (unsigned long round = 0; round < rounds; round++) {
         char options = (char)pleat_random_next(&random);
         size_t size = put_seed(bytes, (size_t)pleat_random_below(&random, SEEDS), options);
-        size = mutate(&random, bytes, size);
+        size = mutate(&how, &random, bytes, size);
         pleat_fuzz_swf((const uint8_t *)bytes, size);
     }
     printf("%lu jobs in %lu logs that could be read, of %lu\n", pleat_fuzz_swf_jobs,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "mutate.h"
 #include "wire/message.h"
 #include "wire_fuzz.h"
 
@@ -58,45 +58,16 @@ static void make_seeds(void)
     add_text("{\"method\":\"a\",\"method\":\"b\"}\n");
 }
 
-/* One to eight changes: flips, copies, cuts, and pieces that mean something. */
-static size_t mutate(struct pleat_random *random, char *bytes, size_t size, size_t room)
-{
-    static const char *const pieces[] = {"\n",        "\"bytes\":3,", "{",    "}",          "[",
-                                         "\"id\":1,", "\\u0000",      "-",    "9999999999", "\xff",
-                                         "\"",        "e999",         "null", ",\"a\":"};
-    for (uint64_t changes = 1 + pleat_random_below(random, 8); changes > 0 && size > 1; changes--) {
-        size_t at = 1 + (size_t)pleat_random_below(random, size - 1);
-        size_t span = 1 + (size_t)pleat_random_below(random, size - at);
-        const char *piece = pieces[pleat_random_below(random, sizeof(pieces) / sizeof(*pieces))];
-        size_t length = strlen(piece);
-        switch (pleat_random_below(random, 5)) {
-        case 0:
-            bytes[at] = (char)(bytes[at] ^ (1 << pleat_random_below(random, 8)));
-            break;
-        case 1:
-            memmove(bytes + at, bytes + at + span, size - at - span);
-            size -= span;
-            break;
-        case 2:
-            if (size + span > room)
-                break;
-            memmove(bytes + at + span, bytes + at, size - at);
-            size += span;
-            break;
-        default:
-            if (size + length > room)
-                break;
-            memmove(bytes + at + length, bytes + at, size - at);
-            memcpy(bytes + at, piece, length);
-            size += length;
-        }
-    }
-    return size;
-}
+enum { ROOM = 8192 };
+
+static const char *const pieces[] = {"\n",        "\"bytes\":3,", "{",    "}",          "[",
+                                     "\"id\":1,", "\\u0000",      "-",    "9999999999", "\xff",
+                                     "\"",        "e999",         "null", ",\"a\":"};
+static const struct mutation how = {
+    .pieces = pieces, .piece_count = sizeof(pieces) / sizeof(*pieces), .first = 1, .room = ROOM};
 
 int main(int argc, char **argv)
 {
-    enum { ROOM = 8192 };
     unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 40000;
     struct pleat_random random;
     char bytes[ROOM];
@@ -109,7 +80,7 @@ int main(int argc, char **argv)
         const struct seed *seed = &seeds[pleat_random_below(&random, seed_count)];
         memcpy(bytes, seed->bytes, seed->size);
         bytes[0] = (char)pleat_random_next(&random);
-        size_t size = mutate(&random, bytes, seed->size, ROOM);
+        size_t size = mutate(&how, &random, bytes, seed->size);
         pleat_fuzz_wire((const uint8_t *)bytes, size);
     }
     for (size_t i = 0; i < seed_count; i++)
