@@ -20,7 +20,7 @@ function(pleat_library folder)
   # a third faster (bench/README.md). The limits count when all is linked, so users inherit them.
   if(folder MATCHES "^(base|model|policy|core|sim)$" AND CMAKE_C_COMPILER_ID STREQUAL "GNU"
       AND NOT PLEAT_SANITIZE)
-    set(fast -O3 -finline-limit=1000 --param=inline-unit-growth=300)
+    set(fast -fno-tree-vectorize -finline-limit=1000 --param=inline-unit-growth=300)
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64") # records are too small for rep stos
       list(APPEND fast -mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign)
     endif()

@@ -127,14 +127,15 @@ void claim_release(struct pleat_core *core, uint32_t claim)
 {
     struct pleat_claim *c = claim_at(core, claim);
     assert(c->state == PLEAT_CLAIM_REQUESTED || c->state == PLEAT_CLAIM_HELD);
-    c->state = PLEAT_CLAIM_RELEASING;
-    site_at(core, c->site)->releasing += c->count;
-    if (site_at(core, c->site)->instant) {
+    struct pleat_site *site = site_at(core, c->site);
+    if (site->instant) {
         claim_free(core, claim);
         core->wants_pass = true;
-    } else {
-        claim_effect(core, claim, PLEAT_DO_RELEASE);
+        return;
     }
+    c->state = PLEAT_CLAIM_RELEASING;
+    site->releasing += c->count;
+    claim_effect(core, claim, PLEAT_DO_RELEASE);
 }
 
 /* What is beyond the (already reduced) count of `from` moves to `to`. */

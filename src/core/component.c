@@ -13,15 +13,17 @@ static int check_fits(const struct pleat_core *core, const struct pleat_componen
                                "no accepted size lies between the minimum %d and the maximum %d",
                                job->minimum, job->maximum);
     int32_t largest = 0;
-    for (uint32_t s = 0; s < core->sites.count; s++)
-        if ((job->wanted_site == PLEAT_NONE || job->wanted_site == s) &&
-            core->sites.items[s].capacity > largest)
-            largest = core->sites.items[s].capacity;
-    if (need > largest)
-        return pleat_error_set(
-            err, PLEAT_E_TOOBIG, "it needs at least %d processors, and %s has %d", need,
-            core->sites.count == 1 ? "this machine" : "the largest site", largest);
-    return 0;
+    for (uint32_t s = 0; s < core->sites.count; s++) {
+        int32_t capacity = core->sites.items[s].capacity;
+        if (job->wanted_site != PLEAT_NONE && job->wanted_site != s)
+            continue;
+        if (capacity >= need)
+            return 0;
+        largest = capacity > largest ? capacity : largest;
+    }
+    return pleat_error_set(err, PLEAT_E_TOOBIG, "it needs at least %d processors, and %s has %d",
+                           need, core->sites.count == 1 ? "this machine" : "the largest site",
+                           largest);
 }
 
 static int check_limits(int32_t minimum, int32_t maximum, struct pleat_error *err)

@@ -74,3 +74,10 @@ int32_t pleat_accept_shrink(const struct pleat_view *view, const struct pleat_co
         left = smallest;
     return left < size ? size - left : 0;
 }
+
+int64_t pleat_view_scaled_run(const struct pleat_component *component, int32_t processors)
+{
+    double run_us = (double)component->estimate_us * component->reference;
+    run_us /= processors > 1 ? processors : 1; /* on none it would never end */
+    return run_us < (double)(PLEAT_NEVER / 4) ? (int64_t)run_us : PLEAT_NEVER / 4;
+}

@@ -68,6 +68,9 @@ static inline int64_t pleat_view_expected_end(const struct pleat_view *view,
     return component->expected_end_us > view->now_us ? component->expected_end_us : view->now_us;
 }
 
+/* Of an estimate for another size; for pleat_view_expected_run. */
+int64_t pleat_view_scaled_run(const struct pleat_component *component, int32_t processors);
+
 /* How long a component is expected to run on so many processors: its user's estimate, taken to be
  * for its reference size and to scale linearly. PLEAT_NEVER: there is no estimate. */
 static inline int64_t pleat_view_expected_run(const struct pleat_component *component,
@@ -77,9 +80,7 @@ static inline int64_t pleat_view_expected_run(const struct pleat_component *comp
         return PLEAT_NEVER;
     if (component->reference <= 0 || component->reference == processors)
         return component->estimate_us;
-    double run_us = (double)component->estimate_us * component->reference;
-    run_us /= processors > 1 ? processors : 1; /* on none it would never end */
-    return run_us < (double)(PLEAT_NEVER / 4) ? (int64_t)run_us : PLEAT_NEVER / 4;
+    return pleat_view_scaled_run(component, processors);
 }
 
 /* When a component that starts now on so many processors is expected to end; PLEAT_NEVER. */

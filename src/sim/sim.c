@@ -55,7 +55,8 @@ static int on_timer(struct sim *sim, uint64_t payload)
 
 /* ---- inputs ---- */
 
-static int record(struct sim *sim, const struct pleat_event *events, size_t count)
+static __attribute__((cold)) int record(struct sim *sim, const struct pleat_event *events,
+                                        size_t count)
 {
     struct pleat_events *log = sim->options->log;
     for (size_t i = 0; log && i < count; i++) {
