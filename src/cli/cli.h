@@ -90,6 +90,12 @@ int pleat_parse_int(const char *what, const char *text, int64_t low, int64_t hig
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_parse_seconds(const char *what, const char *text, double low, double high, double *value,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* "25" or "25%": a share of 0.25. */
+int pleat_parse_percent(const char *what, const char *text, double *share,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Which of the `count` words: *index. err names those there are. */
+int pleat_parse_word(const char *what, const char *text, const char *const *words, size_t count,
+                     size_t *index, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* "90", "90s", "15min" (or "15m"), "2h", "1.5d": not negative, at most 1e9 s. */
 int pleat_parse_duration(const char *what, const char *text, double *seconds,
                          struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -8,6 +8,7 @@
 #include "cli/replace.h"
 #include "cli/reply.h"
 #include "cli/sim_experiment.h"
+#include "cli/workload.h"
 
 /* ---- the command line ---- */
 
@@ -70,24 +71,6 @@ static const struct option own[] = {
 
 #define OWN_COUNT (sizeof(own) / sizeof(own[0]))
 
-/* One of two words; 0 or 1. */
-static int parse_word(const char *option, const char *zero, const char *one, int *value,
-                      struct pleat_error *err)
-{
-    if (strcmp(optarg, zero) != 0 && strcmp(optarg, one) != 0)
-        return pleat_error_set(err, PLEAT_E_INVALID, "--%s: '%s' is neither %s nor %s", option,
-                               optarg, zero, one);
-    *value = !strcmp(optarg, one);
-    return 0;
-}
-
-static int parse_share(const char *option, double *share, struct pleat_error *err)
-{
-    int rc = pleat_parse_seconds(option, optarg, 0, 100, share, err);
-    *share /= 100;
-    return rc;
-}
-
 static int parse_count(const char *option, int64_t most, size_t *count, struct pleat_error *err)
 {
     int64_t value;
@@ -101,9 +84,9 @@ static int take_conversion(struct pleat_sim_request *request, int option, struct
 {
     switch (option) {
     case OPTION_MALLEABLE:
-        return parse_share("--malleable", &request->malleable, err);
+        return pleat_parse_percent("--malleable", optarg, &request->malleable, err);
     case OPTION_MOLDABLE:
-        return parse_share("--moldable", &request->moldable, err);
+        return pleat_parse_percent("--moldable", optarg, &request->moldable, err);
     case OPTION_MIN_FACTOR:
         return pleat_parse_seconds("--min-factor", optarg, 0, 1, &request->minimum, err);
     case OPTION_MAX_FACTOR:
@@ -121,20 +104,20 @@ static int take_conversion(struct pleat_sim_request *request, int option, struct
 
 static int take_run(struct pleat_sim_request *request, int option, struct pleat_error *err)
 {
+    static const char *const estimates[] = {"given", "exact"};
+    size_t word = 0;
     int64_t number;
-    int rc, word = 0;
+    int rc;
     switch (option) {
     case OPTION_ESTIMATES:
-        rc = parse_word("estimates", "given", "exact", &word, err);
+        rc = pleat_parse_word("--estimates", optarg, estimates, 2, &word, err);
         request->estimates = word ? PLEAT_ESTIMATES_EXACT : PLEAT_ESTIMATES_GIVEN;
         return rc;
     case OPTION_KILL:
         request->kill_at_estimate = true;
         return 0;
     case OPTION_ZERO:
-        rc = parse_word("zero-run-times", "skip", "keep", &word, err);
-        request->zero = word ? PLEAT_SWF_ZERO_KEEP : PLEAT_SWF_ZERO_SKIP;
-        return rc;
+        return pleat_parse_zero("--zero-run-times", optarg, &request->zero, err);
     case OPTION_JOBS:
         return parse_count("--jobs", INT32_MAX, &request->jobs, err);
     case OPTION_LOAD:

@@ -1,13 +1,12 @@
 /* gantt_svg.c - the chart as a drawing: waiting jobs above, processors in the middle, utilization
  * and the legend below. Colours after Okabe and Ito (2008) and Tol, to be told apart by all
  * readers. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/gantt.h"
+#include "cli/replace.h"
 #include "cli/timefmt.h"
 
 #define WIDTH 1000.0
@@ -512,27 +511,9 @@ int pleat_gantt_write_svg(const struct pleat_gantt *gantt, const char *path,
                           struct pleat_error *err)
 {
     struct pleat_string svg = {0};
-    char fresh[4096];
     pleat_gantt_add_svg(gantt, &svg);
-    if (svg.failed) {
-        pleat_string_finish(&svg);
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the drawing");
-    }
-    snprintf(fresh, sizeof(fresh), "%s.%ld", path, (long)getpid());
-    FILE *file = fopen(fresh, "w");
-    if (!file) {
-        int reason = errno;
-        pleat_string_finish(&svg);
-        return pleat_error_sys(err, reason, "cannot write %s", path);
-    }
-    bool broken = fwrite(svg.text, 1, svg.length, file) != svg.length;
-    broken = fclose(file) != 0 || broken;
-    broken = broken || rename(fresh, path) != 0;
-    int reason = errno;
+    int rc = svg.failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the drawing")
+                        : pleat_replace_text(path, &svg, err);
     pleat_string_finish(&svg);
-    if (broken) {
-        unlink(fresh);
-        return pleat_error_sys(err, reason, "cannot write %s", path);
-    }
-    return 0;
+    return rc;
 }

@@ -198,6 +198,35 @@ int pleat_parse_seconds(const char *what, const char *text, double low, double h
     return 0;
 }
 
+int pleat_parse_percent(const char *what, const char *text, double *share, struct pleat_error *err)
+{
+    char number[64];
+    size_t length = strlen(text);
+    double percent = 0;
+    if (length > 0 && text[length - 1] == '%')
+        length--;
+    snprintf(number, sizeof(number), "%.*s", (int)(length < 60 ? length : 60), text);
+    if (pleat_parse_seconds(what, number, 0, 100, &percent, NULL))
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s: '%s' is not a percentage from 0 to 100",
+                               what, text);
+    *share = percent / 100;
+    return 0;
+}
+
+int pleat_parse_word(const char *what, const char *text, const char *const *words, size_t count,
+                     size_t *index, struct pleat_error *err)
+{
+    char list[200] = "";
+    for (size_t i = 0; i < count; i++) {
+        if (!strcmp(text, words[i])) {
+            *index = i;
+            return 0;
+        }
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", words[i]);
+    }
+    return pleat_error_set(err, PLEAT_E_INVALID, "%s: '%s' is none of %s", what, text, list);
+}
+
 int pleat_parse_duration(const char *what, const char *text, double *seconds,
                          struct pleat_error *err)
 {

@@ -331,14 +331,9 @@ int pleat_plot_write_svg(const struct pleat_plot *panels, size_t count, const ch
                          struct pleat_error *err)
 {
     struct pleat_string svg = {0};
-    struct pleat_replacement file;
     int status = pleat_plot_add_svg(panels, count, &svg, err);
     if (!status)
-        status = pleat_replacement_open(&file, path, err);
-    if (!status) {
-        fwrite(svg.text, 1, svg.length, file.file); /* commit asks whether it went well */
-        status = pleat_replacement_commit(&file, err);
-    }
+        status = pleat_replace_text(path, &svg, err);
     pleat_string_finish(&svg);
     return status;
 }

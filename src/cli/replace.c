@@ -121,3 +121,13 @@ void pleat_replacement_abandon(struct pleat_replacement *replacement)
         unlink(replacement->fresh);
     forget(replacement);
 }
+
+int pleat_replace_text(const char *path, const struct pleat_string *text, struct pleat_error *err)
+{
+    struct pleat_replacement replacement;
+    int rc = pleat_replacement_open(&replacement, path, err);
+    if (rc)
+        return rc;
+    fwrite(text->text, 1, text->length, replacement.file); /* commit looks at its errors */
+    return pleat_replacement_commit(&replacement, err);
+}

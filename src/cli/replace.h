@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/error.h"
 
 struct pleat_replacement {
@@ -22,5 +23,9 @@ int pleat_replacement_open(struct pleat_replacement *replacement, const char *pa
 int pleat_replacement_commit(struct pleat_replacement *replacement,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_replacement_abandon(struct pleat_replacement *replacement);
+
+/* All of it at once. */
+int pleat_replace_text(const char *path, const struct pleat_string *text,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

@@ -1,11 +1,9 @@
 /* sim_chart.c - results as a drawing: who had which processors (of one run, where its jobs can be
  * told apart), what was in use, how many jobs waited, and how waits, responses and slowdowns are
  * distributed; of several runs the curves over one another. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/plot.h"
 #include "cli/replace.h"
@@ -189,20 +187,6 @@ static int page_make(struct page *page, const struct pleat_sim_experiment *exper
 
 /* ---- the drawing of processors above the panels ---- */
 
-static int read_all(const char *path, struct pleat_string *text)
-{
-    char part[4096];
-    size_t count;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return errno;
-    while ((count = fread(part, 1, sizeof(part), file)) > 0)
-        pleat_string_add_bytes(text, part, count);
-    int reason = ferror(file) ? EIO : 0;
-    fclose(file);
-    return reason ? reason : text->failed || !text->text ? ENOMEM : 0;
-}
-
 /* Appends a document without its prologue, as a part of another, at a height. *height: its own,
  * made `width` wide. */
 static int add_part(const char *document, double width, double y, double *height,
@@ -248,36 +232,15 @@ static int join(const struct pleat_gantt *gantt, const char *panels, struct plea
     return rc;
 }
 
-static int write_text(const char *path, const struct pleat_string *text, struct pleat_error *err)
-{
-    struct pleat_replacement replacement;
-    int rc = pleat_replacement_open(&replacement, path, err);
-    if (rc)
-        return rc;
-    fwrite(text->text, 1, text->length, replacement.file); /* commit looks at its errors */
-    return pleat_replacement_commit(&replacement, err);
-}
-
-/* gnuplot's panels are made beside the file, then put under the drawing of processors. */
 static int write_both(const struct pleat_gantt *gantt, const struct page *page, const char *path,
                       struct pleat_error *err)
 {
-    struct pleat_string panels_path = {0}, panels = {0}, whole = {0};
-    pleat_string_addf(&panels_path, "%s.panels.%ld", path, (long)getpid());
-    if (panels_path.failed)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the drawing");
-    int rc = pleat_plot_write_svg(page->plots, PANELS, panels_path.text, err);
-    if (!rc) {
-        int reason = read_all(panels_path.text, &panels);
-        unlink(panels_path.text);
-        if (reason)
-            rc = pleat_error_sys(err, reason, "cannot read %s", panels_path.text);
-    }
+    struct pleat_string panels = {0}, whole = {0};
+    int rc = pleat_plot_add_svg(page->plots, PANELS, &panels, err);
     if (!rc && (rc = join(gantt, panels.text ? panels.text : "", &whole)))
         rc = pleat_error_set(err, rc, "cannot put the drawing %s together", path);
     if (!rc)
-        rc = write_text(path, &whole, err);
-    pleat_string_finish(&panels_path);
+        rc = pleat_replace_text(path, &whole, err);
     pleat_string_finish(&panels);
     pleat_string_finish(&whole);
     return rc;

@@ -6,24 +6,6 @@
 #include "cli/sim_experiment.h"
 #include "workload/convert.h"
 
-/* Gaps between submissions get shorter by the factor; what is set relative to a submission stays
- * so. */
-static void scale(struct pleat_workload *workload, double load)
-{
-    if (load == 1 || workload->jobs.count == 0)
-        return;
-    int64_t first = workload->jobs.items[0].submit_us;
-    for (size_t i = 0; i < workload->jobs.count; i++) {
-        struct pleat_workload_job *job = &workload->jobs.items[i];
-        int64_t before = job->submit_us;
-        job->submit_us = first + llround((double)(before - first) / load);
-        if (job->deadline_us)
-            job->deadline_us += job->submit_us - before;
-        if (job->begin_us)
-            job->begin_us += job->submit_us - before;
-    }
-}
-
 /* Without --site and --platform: the machine that the log is of. */
 static int add_machine(struct pleat_sim_experiment *experiment, struct pleat_sim_request *request,
                        struct pleat_error *err)
@@ -134,7 +116,7 @@ int pleat_sim_workload_read(struct pleat_sim_experiment *experiment,
         rc = read_app(experiment, request, err);
     if (rc)
         return rc;
-    scale(&experiment->workload, request->load);
+    pleat_workload_scale_load(&experiment->workload, request->load);
     double share = request->malleable + request->moldable;
     experiment->shared = request->seeds == 1 || share <= 0 ||
                          (request->malleable >= 1 && request->moldable <= 0) ||

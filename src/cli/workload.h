@@ -16,19 +16,9 @@ extern const struct pleat_command pleat_cmd_workload_simple, pleat_cmd_workload_
 /* Says on stderr what is wrong with a value; for options->exit_code. */
 int pleat_workload_usage(const struct pleat_options *options, const struct pleat_error *err);
 
-/* "25" or "25%": a share of 0.25. */
-int pleat_parse_percent(const char *what, const char *text, double *share,
-                        struct pleat_error *err) PLEAT_MUST_CHECK;
 /* "skip" or "keep". */
 int pleat_parse_zero(const char *what, const char *text, enum pleat_swf_zero *zero,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Which of the `count` words: *index. err names those there are. */
-int pleat_parse_word(const char *what, const char *text, const char *const *words, size_t count,
-                     size_t *index, struct pleat_error *err) PLEAT_MUST_CHECK;
-
-/* Gaps between submissions become gap / factor, so the offered load becomes `factor` times what it
- * was; deadlines and reservations keep their distance to the submission. */
-void pleat_workload_scale_load(struct pleat_workload *workload, double factor);
 
 /* What is odd about a log that was read with those options, a sentence each: "12 jobs left out: no
  * run time". Not all: only what is otherwise in the workload than in the file. Returns how many. */

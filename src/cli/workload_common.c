@@ -1,5 +1,4 @@
 /* workload_common.c - reading options and writing files, for all subcommands of `workload`. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,35 +10,6 @@ int pleat_workload_usage(const struct pleat_options *options, const struct pleat
     return pleat_usage(options->command, "%s", err->text);
 }
 
-int pleat_parse_percent(const char *what, const char *text, double *share, struct pleat_error *err)
-{
-    char number[64];
-    size_t length = strlen(text);
-    double percent = 0;
-    if (length > 0 && text[length - 1] == '%')
-        length--;
-    snprintf(number, sizeof(number), "%.*s", (int)(length < 60 ? length : 60), text);
-    if (pleat_parse_seconds(what, number, 0, 100, &percent, NULL))
-        return pleat_error_set(err, PLEAT_E_INVALID, "%s: '%s' is not a percentage from 0 to 100",
-                               what, text);
-    *share = percent / 100;
-    return 0;
-}
-
-int pleat_parse_word(const char *what, const char *text, const char *const *words, size_t count,
-                     size_t *index, struct pleat_error *err)
-{
-    char list[200] = "";
-    for (size_t i = 0; i < count; i++) {
-        if (!strcmp(text, words[i])) {
-            *index = i;
-            return 0;
-        }
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", words[i]);
-    }
-    return pleat_error_set(err, PLEAT_E_INVALID, "%s: '%s' is none of %s", what, text, list);
-}
-
 int pleat_parse_zero(const char *what, const char *text, enum pleat_swf_zero *zero,
                      struct pleat_error *err)
 {
@@ -49,22 +19,6 @@ int pleat_parse_zero(const char *what, const char *text, enum pleat_swf_zero *ze
     if (!status)
         *zero = index == 0 ? PLEAT_SWF_ZERO_SKIP : PLEAT_SWF_ZERO_KEEP;
     return status;
-}
-
-void pleat_workload_scale_load(struct pleat_workload *workload, double factor)
-{
-    if (workload->jobs.count == 0)
-        return;
-    int64_t first = workload->jobs.items[0].submit_us;
-    for (size_t i = 0; i < workload->jobs.count; i++) {
-        struct pleat_workload_job *job = &workload->jobs.items[i];
-        int64_t before = job->submit_us;
-        job->submit_us = first + llround((double)(before - first) / factor);
-        if (job->deadline_us)
-            job->deadline_us += job->submit_us - before;
-        if (job->begin_us)
-            job->begin_us += job->submit_us - before;
-    }
 }
 
 size_t pleat_workload_oddities(const struct pleat_swf_report *report,

@@ -181,3 +181,19 @@ int pleat_workload_convert(struct pleat_workload *workload,
         *converted = count;
     return 0;
 }
+
+void pleat_workload_scale_load(struct pleat_workload *workload, double factor)
+{
+    if (factor == 1 || workload->jobs.count == 0)
+        return;
+    int64_t first = workload->jobs.items[0].submit_us;
+    for (size_t i = 0; i < workload->jobs.count; i++) {
+        struct pleat_workload_job *job = &workload->jobs.items[i];
+        int64_t before = job->submit_us;
+        job->submit_us = first + llround((double)(before - first) / factor);
+        if (job->deadline_us)
+            job->deadline_us += job->submit_us - before;
+        if (job->begin_us)
+            job->begin_us += job->submit_us - before;
+    }
+}

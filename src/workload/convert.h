@@ -42,6 +42,10 @@ int pleat_workload_convert(struct pleat_workload *workload,
                            const struct pleat_conversion *conversion, size_t *converted,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* Gaps between submissions become gap / factor, so the offered load becomes `factor` times what it
+ * was; deadlines and reservations keep their distance to the submission. */
+void pleat_workload_scale_load(struct pleat_workload *workload, double factor);
+
 /* Reads an application as users write it:
  *   "linear", "amdahl:0.02", "downey:A,SIGMA", "table:1=600,2=330,4=200" (processors=seconds),
  * then options, each once, after spaces or a semicolon: "adapt=30s", "iterations=100", "resize=2s",
