@@ -112,6 +112,8 @@ void pleat_say(const char *fmt, ...) PLEAT_PRINTF(1, 2);
 /* Says what *err says. Returns the exit code for it: PLEAT_EXIT_NO_DAEMON for PLEAT_E_CLOSED, else
  * PLEAT_EXIT_FAILED. */
 int pleat_fail(const struct pleat_error *err);
+/* The same about a file of input: PLEAT_EXIT_USAGE, unless memory was short. */
+int pleat_fail_input(const struct pleat_error *err);
 /* Flushes stdout. Returns `code`, or PLEAT_EXIT_FAILED (said on stderr) if not all was written. */
 int pleat_finish_output(int code);
 

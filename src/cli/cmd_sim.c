@@ -327,10 +327,8 @@ static int attend(struct pleat_sim_request *request)
         return pleat_sim_replay(request->replay);
     if ((request->platform_file &&
          pleat_platform_read(request->platform_file, &request->platform, &err)) ||
-        pleat_sim_request_combine(request, &err)) {
-        pleat_fail(&err);
-        return err.code == PLEAT_E_NOMEM ? PLEAT_EXIT_FAILED : PLEAT_EXIT_USAGE;
-    }
+        pleat_sim_request_combine(request, &err))
+        return pleat_fail_input(&err);
     if (request->first > 0 && request->combinations.count * request->seeds > 1)
         return pleat_usage(&pleat_cmd_sim, "--first is for the drawing of a single run");
     pleat_interrupt_catch();

@@ -512,8 +512,7 @@ int pleat_gantt_write_svg(const struct pleat_gantt *gantt, const char *path,
 {
     struct pleat_string svg = {0};
     pleat_gantt_add_svg(gantt, &svg);
-    int rc = svg.failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the drawing")
-                        : pleat_replace_text(path, &svg, err);
+    int rc = pleat_replace_text(path, &svg, err);
     pleat_string_finish(&svg);
     return rc;
 }

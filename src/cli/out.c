@@ -31,6 +31,12 @@ int pleat_fail(const struct pleat_error *err)
     return err->code == PLEAT_E_CLOSED ? PLEAT_EXIT_NO_DAEMON : PLEAT_EXIT_FAILED;
 }
 
+int pleat_fail_input(const struct pleat_error *err)
+{
+    int code = pleat_fail(err);
+    return err->code == PLEAT_E_NOMEM ? code : PLEAT_EXIT_USAGE;
+}
+
 int pleat_finish_output(int code)
 {
     errno = 0;

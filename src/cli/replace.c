@@ -125,9 +125,12 @@ void pleat_replacement_abandon(struct pleat_replacement *replacement)
 int pleat_replace_text(const char *path, const struct pleat_string *text, struct pleat_error *err)
 {
     struct pleat_replacement replacement;
+    if (text->failed)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "cannot write %s: out of memory", path);
     int rc = pleat_replacement_open(&replacement, path, err);
     if (rc)
         return rc;
-    fwrite(text->text, 1, text->length, replacement.file); /* commit looks at its errors */
+    if (text->length > 0)
+        fwrite(text->text, 1, text->length, replacement.file); /* commit looks at its errors */
     return pleat_replacement_commit(&replacement, err);
 }

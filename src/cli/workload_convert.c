@@ -218,7 +218,7 @@ static int run_convert(int argc, char **argv)
         pleat_workload_scale_load(&workload, request.scale);
         status = convert(&request, &workload, &err);
     }
-    code = status ? pleat_fail(&err)
+    code = status ? pleat_fail_input(&err)
                   : pleat_workload_save(&workload, &source, request.out, comment.text);
     pleat_workload_finish(&workload);
     pleat_swf_source_finish(&source);
@@ -256,7 +256,8 @@ const struct pleat_command pleat_cmd_workload_convert = {
         "      --scale-load F  the load becomes F times what it was: gaps between jobs / F\n"
         "      --first N    only the first N jobs\n"
         "      --zero-run-times skip|keep  jobs that ran for no time (default: skip)\n\n"
-        "Exit codes: 0; 1 a file cannot be read or written, nothing was written; 2 usage.\n\n"
+        "Exit codes: 0; 1 it cannot be written; 2 usage, or the log is missing or wrong: nothing is\n"
+        "written.\n\n"
         "Examples:\n"
         "  pleat workload convert --malleable 50 log.swf half.swf\n"
         "  pleat workload convert --malleable 100 --app 'downey:32,1 adapt=30s resize=2s' \\\n"

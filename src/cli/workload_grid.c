@@ -60,26 +60,14 @@ static int read_mix(const struct request *request, struct pleat_grid_mix *mix,
     return status;
 }
 
-static int write_text(const char *text, const char *path, struct pleat_error *err)
-{
-    struct pleat_replacement file;
-    int status = pleat_replacement_open(&file, path, err);
-    if (status)
-        return status;
-    fputs(text, file.file); /* commit asks whether it went well */
-    return pleat_replacement_commit(&file, err);
-}
-
 static int save_mix(const struct request *request, const struct pleat_grid_mix *mix,
                     const struct pleat_grid_draw *draw)
 {
     struct pleat_string text = {0};
     struct pleat_error err;
     int status = pleat_grid_text(mix, draw, &text, &err);
-    if (!status && text.failed)
-        status = pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory for the mix");
     if (!status)
-        status = write_text(text.text ? text.text : "", request->mix, &err);
+        status = pleat_replace_text(request->mix, &text, &err);
     pleat_string_finish(&text);
     if (status)
         return pleat_fail(&err);
@@ -112,10 +100,10 @@ static int generate(const struct request *request)
     struct pleat_grid_draw draw = {0};
     struct pleat_error err;
     if (read_mix(request, &mix, &err))
-        return pleat_fail(&err);
+        return pleat_fail_input(&err);
     if (pleat_grid_draw(&mix, (uint64_t)request->seed, &draw, &err)) {
         pleat_grid_mix_finish(&mix);
-        return pleat_fail(&err);
+        return pleat_fail_input(&err);
     }
     if (draw.capped)
         pleat_say("%zu of %zu jobs were cut to the processors that there are", draw.capped,
@@ -164,8 +152,8 @@ const struct pleat_command pleat_cmd_workload_grid = {
         "      --jobs N     how many (default: as the description says)\n"
         "      --total N    no job gets more processors in all (default: the same)\n"
         "      --seed N     (default: 1); the same description and seed give the same files\n\n"
-        "Exit codes: 0; 1 a file cannot be read or written, or the description is wrong (its\n"
-        "line is named); 2 usage.\n\n"
+        "Exit codes: 0; 1 a file cannot be written; 2 usage, or the description is missing or\n"
+        "wrong (its line is named).\n\n"
         "Examples:\n"
         "  pleat workload generate grid --example > my.grid\n"
         "  pleat workload generate grid --from my.grid --jobs 20 --mix apps/my.mix my.swf\n"

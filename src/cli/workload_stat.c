@@ -276,7 +276,7 @@ static int run_stat(int argc, char **argv)
     if (code || !request.path)
         return code;
     if (read_stat(&request, &log, &err)) {
-        code = pleat_fail(&err);
+        code = pleat_fail_input(&err);
     } else if (pleat_settings.json) {
         code = print_json(&request, &log);
     } else {
@@ -305,7 +305,7 @@ const struct pleat_command pleat_cmd_workload_stat = {
         "                   load over time\n"
         "      --first N    only the first N jobs\n"
         "      --zero-run-times skip|keep  jobs that ran for no time (default: skip)\n\n"
-        "Exit codes: 0; 1 the file cannot be read, or the figures not be made; 2 usage.\n\n"
+        "Exit codes: 0; 1 the figures cannot be made; 2 usage, or the file is missing or wrong.\n\n"
         "Examples:\n"
         "  pleat workload stat log.swf\n"
         "  pleat workload stat --svg log.svg --json log.swf | jq .load\n",

@@ -128,20 +128,19 @@ static int set_policy(struct pleat_core *core, const struct pleat_policy *policy
     void *state = policy->state_size ? calloc(1, policy->state_size) : NULL;
     if (policy->state_size && !state)
         return PLEAT_E_NOMEM;
-    if (policy->question == PLEAT_QUEUE && policy != core->policies[PLEAT_QUEUE])
+    if (policy->question == PLEAT_QUEUE && policy != core->pass.policies[PLEAT_QUEUE])
         promises_drop(core);
     free(core->states[policy->question]);
     core->states[policy->question] = state;
-    core->policies[policy->question] = policy;
-    core->pass.states[policy->question] = state;
     core->pass.policies[policy->question] = policy;
+    core->pass.states[policy->question] = state;
     core->plan.memo.pass = 0;
     core->observed = false;
     unsigned needs = 0;
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
-        if (core->policies[q] && core->policies[q]->observe)
+        if (core->pass.policies[q] && core->pass.policies[q]->observe)
             core->observed = true;
-        needs |= core->policies[q] ? core->policies[q]->needs : 0;
+        needs |= core->pass.policies[q] ? core->pass.policies[q]->needs : 0;
     }
     ends_keep(core, needs & PLEAT_NEEDS_ENDS);
     if (policy->question == PLEAT_ORDER)
@@ -407,8 +406,8 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (rc == 0 && core->observed) {
         for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
-            if (core->policies[q]->observe)
-                core->policies[q]->observe(core->states[q], &core->view, event);
+            if (core->pass.policies[q]->observe)
+                core->pass.policies[q]->observe(core->states[q], &core->view, event);
     }
     return rc;
 }
@@ -450,7 +449,7 @@ static int apply_plan(struct pleat_core *core, struct pleat_events *decisions,
         if (rc < 0) {
             if (err && rc != PLEAT_E_NOMEM)
                 pleat_error_prefix(err, "a decision of %s was refused",
-                                   core->policies[PLEAT_APPROACH]->name);
+                                   core->pass.policies[PLEAT_APPROACH]->name);
             return rc;
         }
         if (decisions)
@@ -474,7 +473,7 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     core->pass.shadow = NULL;
     core->pass.profiles = NULL;
-    core->policies[PLEAT_APPROACH]->decide(&core->pass);
+    core->pass.policies[PLEAT_APPROACH]->decide(&core->pass);
     if (core->plan.failed)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     rc = apply_plan(core, decisions, effects, err);
@@ -570,7 +569,7 @@ const struct pleat_resize *pleat_core_resize(const struct pleat_core *core, uint
 const struct pleat_policy *pleat_core_policy(const struct pleat_core *core,
                                              enum pleat_question question)
 {
-    return core->policies[question];
+    return core->pass.policies[question];
 }
 
 int64_t pleat_core_parameter(const struct pleat_core *core, enum pleat_parameter parameter)

@@ -41,8 +41,7 @@ struct pleat_core {
     bool wants_pass;
     uint32_t malleable; /* running malleable components, at all sites */
     struct pleat_plan plan;
-    struct pleat_pass pass; /* what policies get; made once */
-    const struct pleat_policy *policies[PLEAT_QUESTION_COUNT];
+    struct pleat_pass pass; /* what policies get, and which they are; made once */
     void *states[PLEAT_QUESTION_COUNT];
     bool observed; /* some policy in force observes */
     int64_t parameters[PLEAT_PARAM_COUNT];

@@ -38,7 +38,7 @@ static void link_behind(struct pleat_core *core, uint32_t component, uint32_t be
 /* A reservation whose time has come stands before everybody. */
 static int64_t queue_key(const struct pleat_core *core, const struct pleat_component *job)
 {
-    int64_t (*key)(const struct pleat_component *) = core->policies[PLEAT_ORDER]->key;
+    int64_t (*key)(const struct pleat_component *) = core->pass.policies[PLEAT_ORDER]->key;
     return job->begin_us > 0 ? INT64_MIN : key ? key(job) : 0;
 }
 
@@ -72,7 +72,7 @@ static void queue_insert(struct pleat_core *core, uint32_t component, bool with_
 /* As they came is the order of the list itself; every other one needs the tree. */
 static bool is_keyed(const struct pleat_core *core)
 {
-    return core->policies[PLEAT_ORDER]->key != NULL;
+    return core->pass.policies[PLEAT_ORDER]->key != NULL;
 }
 
 void queue_replace(struct pleat_core *core, uint32_t component)

@@ -317,7 +317,7 @@ def test_an_error_leaves_the_old_file(cli, work):
     for args in (("--malleable", "50", str(bad)), ("--malleable", "50", str(work / "none.swf")),
                  (str(work),)):
         done = cli("workload", "convert", *args, str(out))
-        assert done.returncode == 1 and args[-1] in done.stderr and done.stdout == ""
+        assert done.returncode == 2 and args[-1] in done.stderr and done.stdout == ""
         assert out.read_text() == "old"
     done = cli("workload", "convert", str(bad), str(out))
     assert f"{bad}:12: " in done.stderr and "many" in done.stderr
@@ -431,7 +431,7 @@ def test_grid_description_that_is_wrong(cli, work):
     description, out = work / "my.grid", work / "out.swf"
     description.write_text("jobs = 10\ngap = \"poison:2\"\n")
     done = cli("workload", "generate", "grid", "--from", str(description), str(out))
-    assert done.returncode == 1 and f"{description}:2: " in done.stderr
+    assert done.returncode == 2 and f"{description}:2: " in done.stderr
     assert not out.exists()
 
 
