@@ -241,6 +241,7 @@ static void look(struct pleat_malleable *malleable)
         (void)withdraw_if_finished(malleable, &status);
         break;
     case PLEAT_MAILBOX_ENTERED:
+    case PLEAT_MAILBOX_SAVED:
         break;
     }
 }

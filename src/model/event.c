@@ -70,6 +70,10 @@ const char *pleat_event_name(unsigned kind)
         return "reserve";
     case PLEAT_EV_FORGET:
         return "forget";
+    case PLEAT_EV_TERMS:
+        return "terms";
+    case PLEAT_EV_RELAUNCHED:
+        return "relaunched";
     default:
         return "?";
     }
@@ -118,7 +122,10 @@ static size_t used(unsigned kind)
     case PLEAT_EV_VACATED:
     case PLEAT_EV_RESIZE_FAILED:
     case PLEAT_EV_WITHDRAWN:
+    case PLEAT_EV_RELAUNCHED:
         return USES(change);
+    case PLEAT_EV_TERMS:
+        return USES(terms);
     case PLEAT_EV_CANCEL:
     case PLEAT_EV_FORGET:
     case PLEAT_EV_TIME:

@@ -33,6 +33,7 @@ enum pleat_event_kind {
     PLEAT_EV_RESERVE =
         21,               /* at: it starts then (advance reservation); before that it waits aside */
     PLEAT_EV_FORGET = 22, /* it has ended and nobody asks for it any more: its index is free */
+    PLEAT_EV_TERMS = 23,  /* terms: notice, lifetime of a size, time limit */
     /* ---- sites ---- */
     PLEAT_EV_PIECE = 32,   /* piece: where (part of) a claim's processors are; before CLAIMED */
     PLEAT_EV_CLAIMED = 33, /* claim: `count` processors are ours */
@@ -48,6 +49,8 @@ enum pleat_event_kind {
     PLEAT_EV_VACATED = 53,      /* change: leaving processes are gone */
     PLEAT_EV_RESIZE_FAILED = 54,
     PLEAT_EV_WITHDRAWN = 55,
+    PLEAT_EV_RELAUNCHED = 56, /* change: all its processes ended, it was started again at
+                               * `processes` */
     /* ---- time ---- */
     PLEAT_EV_TIME = 64, /* deadlines up to time_us have passed */
     /* ---- decisions: a pass, then what it decided ---- */
@@ -63,9 +66,11 @@ enum { PLEAT_EV_FIRST_DECISION = PLEAT_EV_PASS };
 
 /* flags of SUBMIT */
 enum {
-    PLEAT_COMPONENT_ASKS = 1,  /* decides itself what it accepts: is offered, and answers */
-    PLEAT_COMPONENT_EMPTY = 2, /* can run on 0 processors (its minimum may be 0 while it runs) */
-    PLEAT_COMPONENT_FORGET = 4 /* nobody asks for it once it has ended: as if FORGET came then */
+    PLEAT_COMPONENT_ASKS = 1,   /* decides itself what it accepts: is offered, and answers */
+    PLEAT_COMPONENT_EMPTY = 2,  /* can run on 0 processors (its minimum may be 0 while it runs) */
+    PLEAT_COMPONENT_FORGET = 4, /* nobody asks for it once it has ended: as if FORGET came then */
+    PLEAT_COMPONENT_RELAUNCHES = 8 /* its runner can end it and start it again at another size, from
+                                    * its last state */
 };
 /* flags of SITE, when it joins */
 enum {
@@ -74,6 +79,8 @@ enum {
 };
 /* flags of RESIZE and DEMAND */
 enum { PLEAT_MANDATORY = 1 };
+/* flag of RELAUNCHED: from a state held in memory, not from its beginning */
+enum { PLEAT_FROM_STATE = 1 };
 /* flag of effects about a resize: its user asked for it */
 enum { PLEAT_BY_USER = 2 };
 
@@ -135,6 +142,11 @@ struct pleat_event {
         struct {
             int32_t minimum, maximum;
         } limits;
+        struct {
+            int64_t notice_us;   /* before a mandatory shrink is enforced; -1: as configured */
+            int64_t lifetime_us; /* of a size, at least; -1: as configured */
+            int64_t limit_us;    /* a run is ended after this; 0: no limit */
+        } terms;
         struct {
             int32_t processors;
         } demand;

@@ -27,8 +27,8 @@ const char *pleat_purpose_name(enum pleat_purpose purpose)
 
 const char *pleat_resize_step_name(enum pleat_resize_step step)
 {
-    static const char *const names[] = {"free",    "offered",     "accepted",
-                                        "granted", "withdrawing", "applied"};
+    static const char *const names[] = {"free",        "offered", "accepted",   "granted",
+                                        "withdrawing", "applied", "relaunching"};
     return NAME_OF(names, step);
 }
 
@@ -68,6 +68,8 @@ const char *pleat_reason_name(enum pleat_reason reason)
         [PLEAT_REASON_CLAIM_CANNOT] = "the site cannot claim this",
         [PLEAT_REASON_CLAIM_FAILED] = "claim failed",
         [PLEAT_REASON_CLAIM_TIMEOUT] = "claim timed out",
+        [PLEAT_REASON_TIME_LIMIT] = "time limit reached",
+        [PLEAT_REASON_BROKEN] = "broken in a resize",
     };
     return NAME_OF(names, reason);
 }

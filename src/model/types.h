@@ -63,7 +63,9 @@ enum pleat_resize_step {
     PLEAT_RESIZE_ACCEPTED,    /* grow: waiting for processors */
     PLEAT_RESIZE_GRANTED,     /* the application was told; it changes at its adaptation point */
     PLEAT_RESIZE_WITHDRAWING, /* not applied in time: being taken back */
-    PLEAT_RESIZE_APPLIED      /* shrink: runs at the new size, leaving processes still there */
+    PLEAT_RESIZE_APPLIED,     /* shrink: runs at the new size, leaving processes still there */
+    PLEAT_RESIZE_RELAUNCHING /* it cannot go on: all its processes are being ended and started again
+                              */
 };
 
 /* How a resize ended. Every transaction ends with exactly one of these. */
@@ -99,6 +101,8 @@ enum pleat_reason {
     PLEAT_REASON_CLAIM_CANNOT,  /* claim: the site can never do this */
     PLEAT_REASON_CLAIM_FAILED,  /* claim: something broke */
     PLEAT_REASON_CLAIM_TIMEOUT,
+    PLEAT_REASON_TIME_LIMIT, /* it ran as long as its user allowed */
+    PLEAT_REASON_BROKEN,     /* EXITED: its processes died in a resize, and a state of it is held */
     PLEAT_REASON_COUNT
 };
 

@@ -6,6 +6,11 @@
  *   resize   -> APPLIED(processors), after a shrink then VACATED | RESIZE_FAILED
  *   withdraw -> WITHDRAWN, or what the resize gives after all
  *   kill     -> EXITED
+ *   relaunch -> RELAUNCHED, when all processes of before are gone and new ones were started |
+ * EXITED
+ *
+ * Where processes die inside a resize and a state of the application is held from which it can go
+ * on, EXITED has the reason PLEAT_REASON_BROKEN, and the run can still be relaunched.
  * Repeated calls with the same run (and resize) change nothing, and are answered again.
  * tests/conformance/runner.c runs over every runner.
  */
@@ -18,8 +23,9 @@
 #include "model/spec.h"
 
 enum pleat_runner_capability {
-    PLEAT_RUNNER_RESIZES = 1, /* its applications can change size while they run */
-    PLEAT_RUNNER_EMPTIES = 2  /* ... down to no processors at all */
+    PLEAT_RUNNER_RESIZES = 1,   /* its applications can change size while they run */
+    PLEAT_RUNNER_EMPTIES = 2,   /* ... down to no processors at all */
+    PLEAT_RUNNER_RELAUNCHES = 4 /* ... also by ending all processes and starting again */
 };
 
 /* How runners reach the agents of nodes; asynchronous, too. */
@@ -50,6 +56,7 @@ struct pleat_change_order {
     uint32_t site, node;
     int32_t from, processes; /* the size aimed at */
     bool mandatory;
+    const struct pleat_run_order *start; /* how it would be started at that size */
 };
 
 struct pleat_runner {
@@ -71,6 +78,10 @@ struct pleat_runner_ops {
                     struct pleat_error *err);
     int (*kill)(struct pleat_runner *runner, const struct pleat_run_order *order,
                 struct pleat_error *err);
+    /* Ends what is left of order->run, whatever it is doing, and starts order->start from the state
+     * that is held, or from the beginning where none is. NULL: it cannot. */
+    int (*relaunch)(struct pleat_runner *runner, const struct pleat_change_order *order,
+                    struct pleat_error *err);
     /* A notification of an agent about one of this runner's runs. PLEAT_E_PROTOCOL when it makes no
      * sense; nothing is emitted then. */
     int (*notice)(struct pleat_runner *runner, uint32_t component, const char *method,

@@ -37,6 +37,8 @@ struct pleat_mailbox_request {
     uint64_t resize; /* the core's id of the transaction */
     uint32_t target; /* processes wanted */
     bool mandatory;
+    bool relaunch; /* save the state (state.h), then all ranks leave: they are started again at that
+                    * size, instead of being merged or split */
 };
 
 /* How far the request got. */
@@ -47,7 +49,8 @@ enum pleat_mailbox_phase {
     PLEAT_MAILBOX_POSTED,   /* a resize is posted, no rank is inside */
     PLEAT_MAILBOX_ENTERED,  /* ranks are inside the resize: it can no longer be withdrawn */
     PLEAT_MAILBOX_APPLIED,  /* done: status.size; ranks beyond it may still be leaving */
-    PLEAT_MAILBOX_FAILED /* the library could not (spawn failed, out of memory): size unchanged */
+    PLEAT_MAILBOX_FAILED, /* the library could not (spawn failed, out of memory): size unchanged */
+    PLEAT_MAILBOX_SAVED   /* of a relaunch: the state is held, all ranks are leaving */
 };
 
 /* Where the time of the last resize went, in nanoseconds (rank 0's view). */
