@@ -25,6 +25,10 @@
 #include "base/error.h"
 
 #define PLEAT_STATE_ENV "PLEAT_STATE"
+#define PLEAT_STATE_PATHS_SIZE 96 /* room for the value of PLEAT_STATE */
+/* Where the state begins in a slot: behind its header, on a page of its own. */
+#define PLEAT_STATE_OFFSET 4096
+#define PLEAT_STATE_BYTES_MAX ((uint64_t)1 << 60)
 
 /* What a slot says about itself. */
 struct pleat_state_header {
@@ -48,12 +52,15 @@ int pleat_state_store_init(struct pleat_state_store *store,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Frees the memory. Accepts one that was zeroed with fd -1, -1. */
 void pleat_state_store_finish(struct pleat_state_store *store);
+/* The value of PLEAT_STATE for processes of this user, valid as long as this process lives. */
+void pleat_state_store_paths(const struct pleat_state_store *store,
+                             char paths[PLEAT_STATE_PATHS_SIZE]);
 /* The state that is held: fills *header. PLEAT_E_NOTFOUND: none. */
 int pleat_state_store_held(const struct pleat_state_store *store,
                            struct pleat_state_header *header) PLEAT_MUST_CHECK;
 /* Bytes of memory that both slots take. */
 uint64_t pleat_state_store_bytes(const struct pleat_state_store *store);
-/* Forgets what is held. */
+/* Forgets what is held, and frees its memory. */
 void pleat_state_store_drop(struct pleat_state_store *store);
 
 /* ---- a rank's side (libpleat) ---- */
@@ -65,24 +72,30 @@ int pleat_state_open(const char *paths, struct pleat_state **state,
 /* Accepts NULL. */
 void pleat_state_close(struct pleat_state *state);
 
-/* Rank 0, before anybody writes: takes the slot that is not the state, empties it, writes its
- * header (not complete). *generation: which the others begin with. PLEAT_E_NOMEM: the machine has
- * less memory available than that. */
+/* Rank 0, before anybody writes: takes the slot that is not the state, and writes its header (not
+ * complete). Of `wanted` shape, iteration and bytes count. *generation: which the others join. The
+ * state held so far stays. PLEAT_E_NOMEM: the machine has less memory available than that, or a
+ * limit on the size of files (ulimit -f) is in the way. */
 int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header *wanted,
                       uint64_t *generation, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The other ranks: the slot of that generation. PLEAT_E_CORRUPT: there is none. */
+/* The other ranks: the slot of that generation. PLEAT_E_CORRUPT: there is none; PLEAT_E_NOMEM: as
+ * above. */
 int pleat_state_join(struct pleat_state *state, uint64_t generation,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-/* `offset` counts from behind the header. PLEAT_E_NOMEM, PLEAT_E_SYSTEM. */
+/* `offset` counts from behind the header. PLEAT_E_NOMEM; PLEAT_E_SYSTEM; PLEAT_E_STATE: beyond what
+ * was begun with, or nothing was begun. */
 int pleat_state_write(struct pleat_state *state, uint64_t offset, const void *data, size_t bytes,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Rank 0, once all ranks have written: from now on this is the state. */
+/* Rank 0, once all ranks have written: from now on this is the state. The memory of the one before
+ * is freed. PLEAT_E_STATE: nothing was begun. */
 int pleat_state_commit(struct pleat_state *state, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Every rank, instead of commit: what was begun is given up; rank 0 frees its memory. */
+void pleat_state_abandon(struct pleat_state *state);
 
 /* The state to go on from; the slot is chosen for reading. PLEAT_E_NOTFOUND: none. */
 int pleat_state_find(struct pleat_state *state, struct pleat_state_header *header,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-/* PLEAT_E_CORRUPT: it ends before that. */
+/* PLEAT_E_CORRUPT: it ends before that; PLEAT_E_STATE: find has not found one. */
 int pleat_state_read(struct pleat_state *state, uint64_t offset, void *data, size_t bytes,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 

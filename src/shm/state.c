@@ -1,0 +1,380 @@
+#include "shm/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/available.h"
+
+#define MAGIC UINT64_C(0x317473746165706c) /* "lpeatst1" */
+#define GENERATION_MAX (UINT64_MAX / 2)
+#define SLOTS 2
+
+struct pleat_state {
+    int fd[SLOTS];
+    int slot; /* being written or read; -1: neither */
+    bool writing;
+    bool first; /* this rank began it */
+    uint64_t generation;
+    uint64_t bytes;
+};
+
+/* ---- slots ---- */
+
+/* FNV-1a: against damage, not against malice. */
+static uint64_t checksum_of(const struct pleat_state_header *header)
+{
+    const uint64_t members[] = {header->magic, header->generation, header->shape, header->iteration,
+                                header->bytes};
+    const unsigned char *at = (const unsigned char *)members;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof(members); i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static bool header_read(int fd, struct pleat_state_header *header)
+{
+    struct stat st;
+    return pread(fd, header, sizeof(*header), 0) == (ssize_t)sizeof(*header) &&
+           header->magic == MAGIC && header->checksum == checksum_of(header) &&
+           header->generation >= 1 && header->generation <= GENERATION_MAX &&
+           header->bytes <= PLEAT_STATE_BYTES_MAX && fstat(fd, &st) == 0 &&
+           (uint64_t)st.st_size >= PLEAT_STATE_OFFSET + header->bytes;
+}
+
+/* Which slot has the state, -1: none. *latest: the highest generation, complete or not. */
+static int find_slot(const int fd[SLOTS], struct pleat_state_header *found, uint64_t *latest)
+{
+    int best = -1;
+    *latest = 0;
+    for (int i = 0; i < SLOTS; i++) {
+        struct pleat_state_header header;
+        if (fd[i] < 0 || !header_read(fd[i], &header))
+            continue;
+        if (header.generation > *latest)
+            *latest = header.generation;
+        if (header.complete != header.generation ||
+            (best >= 0 && header.generation <= found->generation))
+            continue;
+        *found = header;
+        best = i;
+    }
+    return best;
+}
+
+static void empty_slot(int fd)
+{
+    /* Making a file in memory shorter cannot fail, but the compiler wants to be told. */
+    if (ftruncate(fd, 0))
+        return;
+}
+
+/* ---- the agent's side ---- */
+
+int pleat_state_store_init(struct pleat_state_store *store, struct pleat_error *err)
+{
+    store->fd[0] = memfd_create("pleat-state", MFD_CLOEXEC);
+    store->fd[1] = store->fd[0] < 0 ? -1 : memfd_create("pleat-state", MFD_CLOEXEC);
+    if (store->fd[1] >= 0)
+        return 0;
+    int code = pleat_error_sys(err, errno, "cannot make memory for the state of an application");
+    pleat_state_store_finish(store);
+    return code;
+}
+
+void pleat_state_store_finish(struct pleat_state_store *store)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        if (store->fd[i] < 0)
+            continue;
+        /* Whoever still has it open must not keep the memory. */
+        empty_slot(store->fd[i]);
+        close(store->fd[i]);
+        store->fd[i] = -1;
+    }
+}
+
+void pleat_state_store_paths(const struct pleat_state_store *store,
+                             char paths[PLEAT_STATE_PATHS_SIZE])
+{
+    int pid = (int)getpid();
+    snprintf(paths, PLEAT_STATE_PATHS_SIZE, "/proc/%d/fd/%d:/proc/%d/fd/%d", pid, store->fd[0], pid,
+             store->fd[1]);
+}
+
+int pleat_state_store_held(const struct pleat_state_store *store, struct pleat_state_header *header)
+{
+    uint64_t latest;
+    return find_slot(store->fd, header, &latest) < 0 ? PLEAT_E_NOTFOUND : 0;
+}
+
+uint64_t pleat_state_store_bytes(const struct pleat_state_store *store)
+{
+    uint64_t bytes = 0;
+    struct stat st;
+    for (int i = 0; i < SLOTS; i++)
+        if (store->fd[i] >= 0 && fstat(store->fd[i], &st) == 0)
+            bytes += (uint64_t)st.st_blocks * 512;
+    return bytes;
+}
+
+void pleat_state_store_drop(struct pleat_state_store *store)
+{
+    for (int i = 0; i < SLOTS; i++)
+        if (store->fd[i] >= 0)
+            empty_slot(store->fd[i]);
+}
+
+/* ---- opening ---- */
+
+static int open_slot(const char *path, int *fd, struct pleat_error *err)
+{
+    struct stat st;
+    *fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0)
+        return pleat_error_sys(err, errno,
+                               "cannot open the memory for the application's state, %s "
+                               "(has its agent ended?)",
+                               path);
+    if (fstat(*fd, &st) || !S_ISREG(st.st_mode) || fcntl(*fd, F_GET_SEALS) < 0)
+        return pleat_error_set(err, PLEAT_E_CORRUPT,
+                               "%s is no memory for a state: was " PLEAT_STATE_ENV " set by hand?",
+                               path);
+    return 0;
+}
+
+int pleat_state_open(const char *paths, struct pleat_state **state, struct pleat_error *err)
+{
+    const char *colon = strchr(paths, ':');
+    if (!colon || colon == paths || !colon[1] || strchr(colon + 1, ':'))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               PLEAT_STATE_ENV " must be two paths with a colon between them, "
+                                               "not '%s'",
+                               paths);
+    char *first = strndup(paths, (size_t)(colon - paths));
+    struct pleat_state *made = calloc(1, sizeof(*made));
+    int code = 0;
+    if (!first || !made) {
+        code = pleat_error_set(err, PLEAT_E_NOMEM, "no memory to open the state");
+        free(made);
+        free(first);
+        return code;
+    }
+    made->fd[0] = made->fd[1] = made->slot = -1;
+    code = open_slot(first, &made->fd[0], err);
+    if (!code)
+        code = open_slot(colon + 1, &made->fd[1], err);
+    free(first);
+    if (code) {
+        pleat_state_close(made);
+        return code;
+    }
+    *state = made;
+    return 0;
+}
+
+void pleat_state_close(struct pleat_state *state)
+{
+    if (!state)
+        return;
+    for (int i = 0; i < SLOTS; i++)
+        if (state->fd[i] >= 0)
+            close(state->fd[i]);
+    free(state);
+}
+
+/* ---- saving ---- */
+
+static int no_room(struct pleat_error *err, uint64_t bytes, const char *why)
+{
+    return pleat_error_set(err, PLEAT_E_NOMEM, "no room to save %" PRIu64 " bytes of state: %s",
+                           bytes, why);
+}
+
+/* A write beyond the limit on the size of files would raise SIGXFSZ, in memory too. */
+static int check_limit(uint64_t bytes, struct pleat_error *err)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        PLEAT_STATE_OFFSET + bytes > limit.rlim_cur)
+        return no_room(err, bytes, "the size of files is limited (ulimit -f)");
+    return 0;
+}
+
+static int check_room(int fd, uint64_t bytes, struct pleat_error *err)
+{
+    struct stat st;
+    uint64_t there = fstat(fd, &st) ? 0 : (uint64_t)st.st_blocks * 512;
+    if (bytes > PLEAT_STATE_BYTES_MAX)
+        return no_room(err, bytes, "that is beyond any memory");
+    if (bytes > there && bytes - there > pleat_available_bytes(""))
+        return no_room(err, bytes, "less memory than that is available");
+    return check_limit(bytes, err);
+}
+
+/* Writes all of it. PLEAT_E_NOMEM, PLEAT_E_SYSTEM. */
+static int write_at(int fd, uint64_t offset, const void *data, size_t bytes,
+                    struct pleat_error *err)
+{
+    const char *at = data;
+    size_t left = bytes;
+    while (left) {
+        ssize_t wrote = pwrite(fd, at, left, (off_t)offset);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0) {
+            int reason = wrote < 0 ? errno : ENOSPC;
+            if (reason == ENOSPC || reason == ENOMEM || reason == EFBIG || reason == EDQUOT)
+                return no_room(err, bytes, strerror(reason));
+            return pleat_error_sys(err, reason, "cannot save %zu bytes of state", bytes);
+        }
+        at += wrote;
+        offset += (uint64_t)wrote;
+        left -= (size_t)wrote;
+    }
+    return 0;
+}
+
+int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header *wanted,
+                      uint64_t *generation, struct pleat_error *err)
+{
+    struct pleat_state_header held;
+    uint64_t latest;
+    int slot = find_slot(state->fd, &held, &latest) == 0 ? 1 : 0;
+    int fd = state->fd[slot];
+    struct pleat_state_header header = {.magic = MAGIC,
+                                        .generation = latest + 1,
+                                        .shape = wanted->shape,
+                                        .iteration = wanted->iteration,
+                                        .bytes = wanted->bytes};
+    header.checksum = checksum_of(&header);
+    /* What a save that failed left there is no state; its memory is used again. */
+    empty_slot(fd);
+    int code = check_room(fd, wanted->bytes, err);
+    if (code)
+        return code;
+    if (ftruncate(fd, (off_t)(PLEAT_STATE_OFFSET + wanted->bytes)))
+        return no_room(err, wanted->bytes, strerror(errno));
+    code = write_at(fd, 0, &header, sizeof(header), err);
+    if (code) {
+        empty_slot(fd);
+        return code;
+    }
+    state->slot = slot;
+    state->writing = state->first = true;
+    state->generation = *generation = header.generation;
+    state->bytes = wanted->bytes;
+    return 0;
+}
+
+int pleat_state_join(struct pleat_state *state, uint64_t generation, struct pleat_error *err)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        struct pleat_state_header header;
+        if (!header_read(state->fd[i], &header) || header.generation != generation ||
+            header.complete == generation)
+            continue;
+        int code = check_limit(header.bytes, err);
+        if (code)
+            return code;
+        state->slot = i;
+        state->writing = true;
+        state->first = false;
+        state->generation = generation;
+        state->bytes = header.bytes;
+        return 0;
+    }
+    return pleat_error_set(err, PLEAT_E_CORRUPT,
+                           "no state of generation %" PRIu64 " is being saved: was the memory for "
+                           "it overwritten?",
+                           generation);
+}
+
+int pleat_state_write(struct pleat_state *state, uint64_t offset, const void *data, size_t bytes,
+                      struct pleat_error *err)
+{
+    if (state->slot < 0 || !state->writing || offset > state->bytes ||
+        bytes > state->bytes - offset)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "%zu bytes at %" PRIu64 " are not part of the state being saved",
+                               bytes, offset);
+    return write_at(state->fd[state->slot], PLEAT_STATE_OFFSET + offset, data, bytes, err);
+}
+
+int pleat_state_commit(struct pleat_state *state, struct pleat_error *err)
+{
+    if (state->slot < 0 || !state->writing || !state->first)
+        return pleat_error_set(err, PLEAT_E_STATE, "no state is being saved");
+    int slot = state->slot;
+    int code = write_at(state->fd[slot], offsetof(struct pleat_state_header, complete),
+                        &state->generation, sizeof(state->generation), err);
+    if (code)
+        return code;
+    empty_slot(state->fd[1 - slot]);
+    state->slot = -1;
+    state->writing = false;
+    return 0;
+}
+
+void pleat_state_abandon(struct pleat_state *state)
+{
+    if (state->slot >= 0 && state->writing && state->first)
+        empty_slot(state->fd[state->slot]);
+    state->slot = -1;
+    state->writing = false;
+}
+
+/* ---- loading ---- */
+
+int pleat_state_find(struct pleat_state *state, struct pleat_state_header *header,
+                     struct pleat_error *err)
+{
+    uint64_t latest;
+    state->slot = find_slot(state->fd, header, &latest);
+    state->writing = false;
+    if (state->slot < 0)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "no state of the application is held");
+    state->generation = header->generation;
+    state->bytes = header->bytes;
+    return 0;
+}
+
+static int too_short(struct pleat_error *err, uint64_t offset, size_t bytes)
+{
+    return pleat_error_set(err, PLEAT_E_CORRUPT,
+                           "the state that is held has not the %zu bytes at %" PRIu64, bytes,
+                           offset);
+}
+
+int pleat_state_read(struct pleat_state *state, uint64_t offset, void *data, size_t bytes,
+                     struct pleat_error *err)
+{
+    if (state->slot < 0 || state->writing)
+        return pleat_error_set(err, PLEAT_E_STATE, "no state was found to read from");
+    if (offset > state->bytes || bytes > state->bytes - offset)
+        return too_short(err, offset, bytes);
+    char *at = data;
+    size_t left = bytes;
+    uint64_t from = PLEAT_STATE_OFFSET + offset;
+    while (left) {
+        ssize_t got = pread(state->fd[state->slot], at, left, (off_t)from);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return pleat_error_sys(err, errno, "cannot read the state that is held");
+        if (got == 0)
+            return too_short(err, offset, bytes);
+        at += got;
+        from += (uint64_t)got;
+        left -= (size_t)got;
+    }
+    return 0;
+}

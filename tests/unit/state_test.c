@@ -1,0 +1,521 @@
+/* The state that an agent holds for an application: saved and found again, torn saves, damage. A
+ * rank that dies while it saves is one that stops calling: the tests stop at every call. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "shm/available.h"
+#include "shm/state.h"
+
+#define RANKS 3
+#define BYTES 30000
+
+/* An agent, and the ranks of an application. */
+struct job {
+    struct pleat_state_store store;
+    struct pleat_state *ranks[RANKS];
+};
+
+static struct pleat_error err;
+
+static void job_open(struct job *job)
+{
+    char paths[PLEAT_STATE_PATHS_SIZE];
+    assert_int_equal(pleat_state_store_init(&job->store, &err), 0);
+    pleat_state_store_paths(&job->store, paths);
+    for (int rank = 0; rank < RANKS; rank++)
+        assert_int_equal(pleat_state_open(paths, &job->ranks[rank], &err), 0);
+}
+
+static void job_close(struct job *job)
+{
+    for (int rank = 0; rank < RANKS; rank++)
+        pleat_state_close(job->ranks[rank]);
+    pleat_state_store_finish(&job->store);
+    pleat_state_store_finish(&job->store);
+}
+
+static unsigned char byte_of(uint64_t iteration, size_t i)
+{
+    return (unsigned char)(iteration * 37 + i * 11 + i / 251);
+}
+
+/* What one rank of `ranks` saves: a share of every 1000 bytes. */
+static void write_share(struct job *job, int rank, uint64_t iteration)
+{
+    unsigned char data[1000];
+    for (size_t at = (size_t)rank * 1000; at < BYTES; at += RANKS * 1000) {
+        for (size_t i = 0; i < sizeof(data); i++)
+            data[i] = byte_of(iteration, at + i);
+        assert_int_equal(pleat_state_write(job->ranks[rank], at, data, sizeof(data), &err), 0);
+    }
+}
+
+/* Saves the state of an iteration, but only the first `calls` calls; returns how many there are. */
+static int save(struct job *job, uint64_t iteration, int calls)
+{
+    const struct pleat_state_header wanted = {.shape = 5, .iteration = iteration, .bytes = BYTES};
+    uint64_t generation = 0;
+    int done = 0;
+    if (done++ < calls)
+        assert_int_equal(pleat_state_begin(job->ranks[0], &wanted, &generation, &err), 0);
+    for (int rank = 1; rank < RANKS; rank++)
+        if (done++ < calls)
+            assert_int_equal(pleat_state_join(job->ranks[rank], generation, &err), 0);
+    for (int rank = 0; rank < RANKS; rank++)
+        if (done++ < calls)
+            write_share(job, rank, iteration);
+    if (done++ < calls)
+        assert_int_equal(pleat_state_commit(job->ranks[0], &err), 0);
+    return done;
+}
+
+/* What is held is all of the state of that iteration, for the agent and for every rank. */
+static void check_held(struct job *job, uint64_t iteration)
+{
+    struct pleat_state_header header;
+    assert_int_equal(pleat_state_store_held(&job->store, &header), 0);
+    assert_int_equal(header.iteration, iteration);
+    for (int rank = 0; rank < RANKS; rank++) {
+        unsigned char data[BYTES];
+        assert_int_equal(pleat_state_find(job->ranks[rank], &header, &err), 0);
+        assert_int_equal(header.iteration, iteration);
+        assert_int_equal(header.shape, 5);
+        assert_int_equal(header.bytes, BYTES);
+        assert_int_equal(pleat_state_read(job->ranks[rank], 0, data, BYTES, &err), 0);
+        for (size_t i = 0; i < BYTES; i++)
+            assert_int_equal(data[i], byte_of(iteration, i));
+    }
+}
+
+static void test_saved_and_loaded_in_turn(void **state)
+{
+    (void)state;
+    struct job job;
+    struct pleat_state_header header;
+    job_open(&job);
+    assert_int_equal(pleat_state_store_held(&job.store, &header), PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_state_find(job.ranks[1], &header, &err), PLEAT_E_NOTFOUND);
+    for (uint64_t iteration = 10; iteration < 17; iteration++) {
+        int calls = save(&job, iteration, 1000);
+        assert_int_equal(calls, 2 * RANKS + 1);
+        check_held(&job, iteration);
+        assert_int_equal(pleat_state_store_held(&job.store, &header), 0);
+        assert_int_equal(header.generation, iteration - 9);
+        /* One state's memory, not two. */
+        assert_in_range(pleat_state_store_bytes(&job.store), BYTES, 2 * BYTES - 1);
+    }
+    pleat_state_store_drop(&job.store);
+    assert_int_equal(pleat_state_store_held(&job.store, &header), PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_state_store_bytes(&job.store), 0);
+    save(&job, 3, 1000);
+    check_held(&job, 3);
+    job_close(&job);
+}
+
+static void test_a_state_of_no_bytes(void **state)
+{
+    (void)state;
+    struct job job;
+    struct pleat_state_header header = {.iteration = 4};
+    uint64_t generation;
+    job_open(&job);
+    assert_int_equal(pleat_state_begin(job.ranks[0], &header, &generation, &err), 0);
+    assert_int_equal(pleat_state_write(job.ranks[0], 0, "", 0, &err), 0);
+    assert_int_equal(pleat_state_write(job.ranks[0], 0, "x", 1, &err), PLEAT_E_STATE);
+    assert_int_equal(pleat_state_commit(job.ranks[0], &err), 0);
+    assert_int_equal(pleat_state_find(job.ranks[1], &header, &err), 0);
+    assert_int_equal(header.iteration, 4);
+    assert_int_equal(pleat_state_read(job.ranks[1], 0, &header, 0, &err), 0);
+    assert_int_equal(pleat_state_read(job.ranks[1], 0, &header, 1, &err), PLEAT_E_CORRUPT);
+    job_close(&job);
+}
+
+/* Whoever saves may die at any point: before the commit the former state is held, whole. */
+static void test_torn_saves(void **state)
+{
+    (void)state;
+    struct job job;
+    for (int former = 0; former < 2; former++) {
+        for (int calls = 0; calls <= 2 * RANKS; calls++) {
+            struct pleat_state_header header;
+            job_open(&job);
+            for (uint64_t i = 0; i <= (uint64_t)former; i++)
+                save(&job, 1 + i, 1000);
+            save(&job, 50, calls);
+            check_held(&job, 1 + (uint64_t)former);
+            /* New processes, that know of nothing, can save again. */
+            for (int rank = 0; rank < RANKS; rank++) {
+                char paths[PLEAT_STATE_PATHS_SIZE];
+                pleat_state_close(job.ranks[rank]);
+                pleat_state_store_paths(&job.store, paths);
+                assert_int_equal(pleat_state_open(paths, &job.ranks[rank], &err), 0);
+            }
+            save(&job, 60, 1000);
+            check_held(&job, 60);
+            assert_int_equal(pleat_state_store_held(&job.store, &header), 0);
+            job_close(&job);
+        }
+    }
+    /* The very first save torn: there is no state. */
+    for (int calls = 0; calls <= 2 * RANKS; calls++) {
+        struct pleat_state_header header;
+        job_open(&job);
+        save(&job, 50, calls);
+        assert_int_equal(pleat_state_store_held(&job.store, &header), PLEAT_E_NOTFOUND);
+        assert_int_equal(pleat_state_find(job.ranks[0], &header, &err), PLEAT_E_NOTFOUND);
+        job_close(&job);
+    }
+}
+
+static void test_a_save_given_up(void **state)
+{
+    (void)state;
+    struct job job;
+    job_open(&job);
+    save(&job, 7, 1000);
+    uint64_t before = pleat_state_store_bytes(&job.store);
+    save(&job, 8, 2 * RANKS);
+    assert_true(pleat_state_store_bytes(&job.store) > before);
+    for (int rank = RANKS - 1; rank >= 0; rank--)
+        pleat_state_abandon(job.ranks[rank]);
+    assert_int_equal(pleat_state_store_bytes(&job.store), before);
+    check_held(&job, 7);
+    assert_int_equal(pleat_state_commit(job.ranks[0], &err), PLEAT_E_STATE);
+    assert_int_equal(pleat_state_write(job.ranks[1], 0, "x", 1, &err), PLEAT_E_STATE);
+    job_close(&job);
+}
+
+static void test_calls_out_of_turn(void **state)
+{
+    (void)state;
+    struct job job;
+    struct pleat_state_header header;
+    uint64_t generation;
+    char byte;
+    job_open(&job);
+    assert_int_equal(pleat_state_write(job.ranks[0], 0, "x", 1, &err), PLEAT_E_STATE);
+    assert_int_equal(pleat_state_commit(job.ranks[0], &err), PLEAT_E_STATE);
+    assert_int_equal(pleat_state_read(job.ranks[0], 0, &byte, 1, &err), PLEAT_E_STATE);
+    assert_int_equal(pleat_state_join(job.ranks[1], 1, &err), PLEAT_E_CORRUPT);
+    save(&job, 9, 1000);
+    /* A state that is complete is not written to. */
+    assert_int_equal(pleat_state_store_held(&job.store, &header), 0);
+    assert_int_equal(pleat_state_join(job.ranks[1], header.generation, &err), PLEAT_E_CORRUPT);
+    header.bytes = 100;
+    assert_int_equal(pleat_state_begin(job.ranks[0], &header, &generation, &err), 0);
+    assert_int_equal(pleat_state_join(job.ranks[1], generation, &err), 0);
+    assert_int_equal(pleat_state_commit(job.ranks[1], &err), PLEAT_E_STATE);
+    assert_int_equal(pleat_state_write(job.ranks[1], 99, "xy", 2, &err), PLEAT_E_STATE);
+    assert_int_equal(pleat_state_write(job.ranks[1], UINT64_MAX, "xy", 2, &err), PLEAT_E_STATE);
+    assert_int_equal(pleat_state_read(job.ranks[1], 0, &byte, 1, &err), PLEAT_E_STATE);
+    assert_int_equal(pleat_state_write(job.ranks[1], 99, "x", 1, &err), 0);
+    check_held(&job, 9);
+    job_close(&job);
+}
+
+static void test_reading_beyond(void **state)
+{
+    (void)state;
+    struct job job;
+    struct pleat_state_header header;
+    char data[8];
+    job_open(&job);
+    save(&job, 2, 1000);
+    assert_int_equal(pleat_state_find(job.ranks[0], &header, &err), 0);
+    assert_int_equal(pleat_state_read(job.ranks[0], BYTES - 8, data, 8, &err), 0);
+    assert_int_equal(pleat_state_read(job.ranks[0], BYTES - 7, data, 8, &err), PLEAT_E_CORRUPT);
+    assert_int_equal(pleat_state_read(job.ranks[0], UINT64_MAX, data, 8, &err), PLEAT_E_CORRUPT);
+    assert_int_equal(pleat_state_read(job.ranks[0], 0, data, SIZE_MAX, &err), PLEAT_E_CORRUPT);
+    /* The slot was cut off after it was found. */
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ftruncate(job.store.fd[i], PLEAT_STATE_OFFSET + 16), 0);
+    assert_int_equal(pleat_state_read(job.ranks[0], 8, data, 8, &err), 0);
+    assert_int_equal(pleat_state_read(job.ranks[0], 12, data, 8, &err), PLEAT_E_CORRUPT);
+    assert_int_equal(pleat_state_find(job.ranks[0], &header, &err), PLEAT_E_NOTFOUND);
+    job_close(&job);
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    struct job job;
+    struct pleat_state_header wanted = {.bytes = UINT64_C(1) << 50};
+    uint64_t generation;
+    job_open(&job);
+    save(&job, 4, 1000);
+    uint64_t before = pleat_state_store_bytes(&job.store);
+    const uint64_t sizes[] = {UINT64_C(1) << 50, PLEAT_STATE_BYTES_MAX, PLEAT_STATE_BYTES_MAX + 1,
+                              UINT64_MAX};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        wanted.bytes = sizes[i];
+        assert_int_equal(pleat_state_begin(job.ranks[0], &wanted, &generation, &err),
+                         PLEAT_E_NOMEM);
+        assert_non_null(strstr(err.text, "no room to save"));
+    }
+    assert_int_equal(pleat_state_store_bytes(&job.store), before);
+    check_held(&job, 4);
+    job_close(&job);
+}
+
+/* Files in memory count as files: beyond `ulimit -f` a write would raise SIGXFSZ. */
+static void test_a_limit_on_the_size_of_files(void **state)
+{
+    (void)state;
+    struct job job;
+    struct rlimit before;
+    struct pleat_state_header wanted = {.bytes = 20000};
+    uint64_t generation;
+    job_open(&job);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    struct rlimit small = {.rlim_cur = 16384, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    int first = pleat_state_begin(job.ranks[0], &wanted, &generation, &err);
+    char text[PLEAT_ERROR_TEXT_SIZE];
+    memcpy(text, err.text, sizeof(text));
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(first, PLEAT_E_NOMEM);
+    assert_non_null(strstr(text, "ulimit -f"));
+    assert_int_equal(pleat_state_begin(job.ranks[0], &wanted, &generation, &err), 0);
+    /* Another rank has the limit, and one gets it while it writes. */
+    assert_int_equal(pleat_state_join(job.ranks[2], generation, &err), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    int second = pleat_state_join(job.ranks[1], generation, &err);
+    char data[20000] = {0};
+    int third = pleat_state_write(job.ranks[2], 0, data, sizeof(data), &err);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(second, PLEAT_E_NOMEM);
+    assert_int_equal(third, PLEAT_E_NOMEM);
+    job_close(&job);
+}
+
+static int open_paths(const char *paths)
+{
+    struct pleat_state *opened = NULL;
+    int code = pleat_state_open(paths, &opened, &err);
+    pleat_state_close(opened);
+    assert_true(code == 0 || (err.code == code && err.text[0]));
+    return code;
+}
+
+static void test_paths_are_checked(void **state)
+{
+    (void)state;
+    struct pleat_state_store store;
+    char paths[PLEAT_STATE_PATHS_SIZE];
+    assert_int_equal(pleat_state_store_init(&store, &err), 0);
+    pleat_state_store_paths(&store, paths);
+    assert_int_equal(open_paths(paths), 0);
+    assert_int_equal(open_paths(""), PLEAT_E_INVALID);
+    assert_int_equal(open_paths(":"), PLEAT_E_INVALID);
+    assert_int_equal(open_paths("/dev/null"), PLEAT_E_INVALID);
+    assert_int_equal(open_paths("a:b:c"), PLEAT_E_INVALID);
+    assert_int_equal(open_paths("/nowhere:/nowhere"), PLEAT_E_SYSTEM);
+    assert_int_equal(open_paths("/dev/null:/dev/null"), PLEAT_E_CORRUPT);
+    pleat_state_store_finish(&store);
+    assert_int_equal(open_paths(paths), PLEAT_E_SYSTEM);
+    pleat_state_close(NULL);
+}
+
+/* Every single bit of both headers, turned over: what is found is a state that was saved, or none;
+ * never a mixture of the two. */
+static void test_damaged_headers(void **state)
+{
+    (void)state;
+    struct job job;
+    job_open(&job);
+    save(&job, 6, 1000);
+    struct pleat_state_header found;
+    assert_int_equal(pleat_state_find(job.ranks[0], &found, &err), 0);
+    int fd = job.store.fd[0];
+    struct pleat_state_header good;
+    assert_int_equal(pread(fd, &good, sizeof(good), 0), sizeof(good));
+    assert_int_equal(good.iteration, 6);
+    for (size_t bit = 0; bit < 8 * sizeof(good); bit++) {
+        unsigned char bad[sizeof(good)];
+        struct pleat_state_header header;
+        memcpy(bad, &good, sizeof(good));
+        bad[bit / 8] = (unsigned char)(bad[bit / 8] ^ 1u << bit % 8);
+        assert_int_equal(pwrite(fd, bad, sizeof(bad), 0), sizeof(bad));
+        assert_int_equal(pleat_state_store_held(&job.store, &header), PLEAT_E_NOTFOUND);
+        assert_int_equal(pleat_state_find(job.ranks[1], &header, &err), PLEAT_E_NOTFOUND);
+    }
+    assert_int_equal(pwrite(fd, &good, sizeof(good), 0), sizeof(good));
+    /* A file too short for what its header says. */
+    assert_int_equal(ftruncate(fd, PLEAT_STATE_OFFSET + BYTES - 1), 0);
+    assert_int_equal(pleat_state_store_held(&job.store, &found), PLEAT_E_NOTFOUND);
+    assert_int_equal(ftruncate(fd, 10), 0);
+    assert_int_equal(pleat_state_store_held(&job.store, &found), PLEAT_E_NOTFOUND);
+    job_close(&job);
+}
+
+/* One round of the loop below: any call, with damage before it. */
+static void any_call(struct job *job, struct pleat_random *random)
+{
+    struct pleat_state *rank = job->ranks[pleat_random_below(random, RANKS)];
+    struct pleat_state_header header = {.bytes = pleat_random_below(random, 2 * BYTES),
+                                        .iteration = pleat_random_below(random, 100)};
+    uint64_t generation = pleat_random_below(random, 1000);
+    static unsigned char data[2 * BYTES];
+    uint64_t offset = pleat_random_below(random, BYTES);
+    int code = 0;
+    switch (pleat_random_below(random, 8)) {
+    case 0:
+        code = pleat_state_begin(rank, &header, &generation, &err);
+        break;
+    case 1:
+        code = pleat_state_join(rank, generation, &err);
+        break;
+    case 2:
+        code = pleat_state_write(rank, offset, data, BYTES, &err);
+        break;
+    case 3:
+        code = pleat_state_commit(rank, &err);
+        break;
+    case 4:
+        code = pleat_state_find(rank, &header, &err);
+        break;
+    case 5:
+        code = pleat_state_read(rank, offset, data, BYTES, &err);
+        break;
+    case 6:
+        pleat_state_abandon(rank);
+        break;
+    default:
+        code = pleat_state_store_held(&job->store, &header);
+        /* Whatever is called a state has the bytes that it says. */
+        if (!code && !pleat_state_find(rank, &header, &err) && header.bytes <= sizeof(data))
+            assert_int_equal(pleat_state_read(rank, 0, data, header.bytes, &err), 0);
+    }
+    assert_true(code <= 0);
+}
+
+static void damage(struct job *job, struct pleat_random *random)
+{
+    int fd = job->store.fd[pleat_random_below(random, 2)];
+    uint64_t value = pleat_random_below(random, 2) ? pleat_random_below(random, 8)
+                                                   : UINT64_MAX - pleat_random_below(random, 8);
+    if (pleat_random_below(random, 4) == 0)
+        assert_int_equal(ftruncate(fd, (off_t)pleat_random_below(random, 3 * BYTES)), 0);
+    else
+        assert_int_equal(pwrite(fd, &value, sizeof(value), (off_t)pleat_random_below(random, 60)),
+                         sizeof(value));
+}
+
+static void test_random_damage(void **state)
+{
+    (void)state;
+    struct pleat_random random;
+    pleat_random_init(&random, 11);
+    for (int world = 0; world < 300; world++) {
+        struct job job;
+        job_open(&job);
+        save(&job, 1, 1000);
+        for (int i = 0; i < 100; i++) {
+            if (pleat_random_below(&random, 5) == 0)
+                damage(&job, &random);
+            any_call(&job, &random);
+        }
+        /* After all of that it can be used again. */
+        pleat_state_store_drop(&job.store);
+        save(&job, 77, 1000);
+        check_held(&job, 77);
+        job_close(&job);
+    }
+}
+
+/* ---- how much memory is available ---- */
+
+static void put(const char *root, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "%s/%s", root, name);
+    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void test_available_memory(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/pleat-state-test-XXXXXX";
+    assert_non_null(mkdtemp(root));
+    assert_int_equal(pleat_available_bytes(root), UINT64_MAX);
+    put(root, "proc/meminfo", "MemTotal:  9000 kB\nMemAvailable:   8000 kB\n");
+    assert_int_equal(pleat_available_bytes(root), 8000 * 1024);
+    put(root, "proc/self/cgroup", "1:cpu:/x\n0::/a/b\n");
+    assert_int_equal(pleat_available_bytes(root), 8000 * 1024);
+    put(root, "sys/fs/cgroup/a/b/memory.max", "max\n");
+    assert_int_equal(pleat_available_bytes(root), 8000 * 1024);
+    put(root, "sys/fs/cgroup/a/memory.max", "5000000\n");
+    put(root, "sys/fs/cgroup/a/memory.current", "3000000\n");
+    assert_int_equal(pleat_available_bytes(root), 2000000);
+    put(root, "sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 600000\nactive_file 400000\n");
+    assert_int_equal(pleat_available_bytes(root), 3000000);
+    put(root, "sys/fs/cgroup/a/memory.current", "9000000\n");
+    assert_int_equal(pleat_available_bytes(root), 0);
+    put(root, "sys/fs/cgroup/a/memory.max", "99999999999999999999999999\n");
+    assert_true(pleat_available_bytes(root) <= 8000 * 1024);
+    static const char *const names[] = {"sys/fs/cgroup/a/b/memory.max",
+                                        "sys/fs/cgroup/a/memory.max",
+                                        "sys/fs/cgroup/a/memory.current",
+                                        "sys/fs/cgroup/a/memory.stat",
+                                        "sys/fs/cgroup/a/b",
+                                        "sys/fs/cgroup/a",
+                                        "sys/fs/cgroup",
+                                        "sys/fs",
+                                        "sys",
+                                        "proc/self/cgroup",
+                                        "proc/self",
+                                        "proc/meminfo",
+                                        "proc",
+                                        ""};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[512];
+        snprintf(path, sizeof(path), "%s/%s", root, names[i]);
+        assert_int_equal(remove(path), 0);
+    }
+    /* This machine has some. */
+    assert_in_range(pleat_available_bytes(""), 1, UINT64_MAX - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_saved_and_loaded_in_turn),
+        cmocka_unit_test(test_a_state_of_no_bytes),
+        cmocka_unit_test(test_torn_saves),
+        cmocka_unit_test(test_a_save_given_up),
+        cmocka_unit_test(test_calls_out_of_turn),
+        cmocka_unit_test(test_reading_beyond),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_a_limit_on_the_size_of_files),
+        cmocka_unit_test(test_paths_are_checked),
+        cmocka_unit_test(test_damaged_headers),
+        cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_available_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
