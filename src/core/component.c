@@ -91,6 +91,8 @@ static const struct pleat_component fresh = {
     .ends_next = PLEAT_NONE,
     .deadline = PLEAT_HEAP_NONE,
     .exited = 1,
+    .notice_us = -1,
+    .lifetime_us = -1,
 };
 
 /* The record that pleat_core_next_component says, not yet taken; NULL when out of memory. */
@@ -514,9 +516,9 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
 static void begin_running(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *job = component_at(core, component);
-    disarm(core, &job->deadline);
     job->starting = 0;
     job->start_us = now_of(core);
+    running_arm(core, component);
     job->processors = job->processes = job->target;
     int64_t run_us = pleat_view_expected_run(job, job->processors);
     job->expected_end_us =
@@ -678,6 +680,10 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
         start_effect(core, component);
         arm(core, &job->deadline, DEADLINE_COMPONENT, component,
             now_of(core) + core->parameters[PLEAT_PARAM_KILL_US]);
+        break;
+    case PLEAT_RUNNING:
+    case PLEAT_RESIZING:
+        on_running_deadline(core, component);
         break;
     default:
         break;

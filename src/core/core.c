@@ -21,6 +21,12 @@ static const struct {
     [PLEAT_PARAM_MAX_TRIES] = {"tries", 0},
     [PLEAT_PARAM_TRY_US] = {"try_us", 1000000},
     [PLEAT_PARAM_ATTEMPTS] = {"attempts", 3},
+    [PLEAT_PARAM_GRACE_US] = {"grace_us", 10000000},
+    [PLEAT_PARAM_NOTICE_MAX_US] = {"notice_max_us", 3600000000},
+    [PLEAT_PARAM_LIFETIME_US] = {"lifetime_us", 0},
+    [PLEAT_PARAM_LIFETIME_MAX_US] = {"lifetime_max_us", 3600000000},
+    [PLEAT_PARAM_RELAUNCHES] = {"relaunches", 3},
+    [PLEAT_PARAM_RELAUNCH_US] = {"relaunch_us", 60000000},
 };
 
 const char *pleat_parameter_name(uint32_t parameter)
@@ -312,6 +318,7 @@ static const bool needs_component[] = {
     [PLEAT_EV_ANSWER] = true,        [PLEAT_EV_APPLIED] = true,      [PLEAT_EV_VACATED] = true,
     [PLEAT_EV_RESIZE_FAILED] = true, [PLEAT_EV_WITHDRAWN] = true,    [PLEAT_EV_START] = true,
     [PLEAT_EV_RESIZE] = true,        [PLEAT_EV_TRIED] = true,        [PLEAT_EV_PROMISE] = true,
+    [PLEAT_EV_TERMS] = true,
 };
 
 static int dispatch(struct pleat_core *core, const struct pleat_event *event,
@@ -342,6 +349,8 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_reserve(core, event, err);
     case PLEAT_EV_FORGET:
         return on_forget(core, event, err);
+    case PLEAT_EV_TERMS:
+        return on_terms(core, event, err);
     case PLEAT_EV_PIECE:
         return on_piece(core, event);
     case PLEAT_EV_CLAIMED:

@@ -143,6 +143,13 @@ void start_effect(struct pleat_core *core, uint32_t component);
 /* After its last claim went: the final state, or the queue again. */
 void component_settle(struct pleat_core *core, uint32_t component);
 
+/* ---- terms.c ---- */
+int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+/* Sets a running component's deadline: the end of its time limit. */
+void running_arm(struct pleat_core *core, uint32_t component);
+/* That deadline has come. */
+void on_running_deadline(struct pleat_core *core, uint32_t component);
+
 /* ---- resize.c ---- */
 int on_resize(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_demand(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);

@@ -88,7 +88,7 @@ enum pleat_parameter {
     PLEAT_PARAM_ANSWER_US = 1, /* deadlines of a resize's steps, microseconds */
     PLEAT_PARAM_CLAIM_US = 2,
     PLEAT_PARAM_APPLY_US = 3,   /* voluntary: until the application's adaptation point */
-    PLEAT_PARAM_SHRINK_US = 4,  /* mandatory: then the job is ended */
+    PLEAT_PARAM_SHRINK_US = 4,  /* mandatory: the notice of jobs that ask for none of their own */
     PLEAT_PARAM_STUCK_US = 5,   /* after a withdrawal nobody answers */
     PLEAT_PARAM_VACATE_US = 6,  /* leaving processes, after the application went on */
     PLEAT_PARAM_START_US = 7,   /* until the runner says started */
@@ -98,7 +98,13 @@ enum pleat_parameter {
     PLEAT_PARAM_MAX_TRIES = 11, /* placement tries; 0: no limit */
     PLEAT_PARAM_TRY_US = 12,    /* a job's tries are at least this far apart */
     PLEAT_PARAM_ATTEMPTS = 13,  /* starts of a component that fail by no fault of the user's */
-    PLEAT_PARAM_COUNT = 14
+    PLEAT_PARAM_GRACE_US = 14,  /* a mandatory shrink, after the warning; then it is enforced */
+    PLEAT_PARAM_NOTICE_MAX_US = 15,   /* the longest notice that a job may ask for */
+    PLEAT_PARAM_LIFETIME_US = 16,     /* of a size, at least, unless its job says otherwise */
+    PLEAT_PARAM_LIFETIME_MAX_US = 17, /* the longest that a job may ask for */
+    PLEAT_PARAM_RELAUNCHES = 18,      /* of a run, because a resize could not go on */
+    PLEAT_PARAM_RELAUNCH_US = 19,     /* until it runs again */
+    PLEAT_PARAM_COUNT = 20
 };
 
 struct pleat_event {

@@ -64,9 +64,13 @@ struct pleat_component {
     uint32_t deadline; /* handle in the core's heap; PLEAT_HEAP_NONE */
     uint16_t tries;
     uint16_t attempt;
+
+    /* the terms (pleat_event.u.terms) */
+    int64_t notice_us, lifetime_us; /* -1: as configured */
+    int64_t limit_us;               /* 0: none */
 };
 
-_Static_assert(sizeof(struct pleat_component) == 232, "no padding in a component");
+_Static_assert(sizeof(struct pleat_component) == 256, "no padding in a component");
 
 struct pleat_site {
     int32_t capacity;

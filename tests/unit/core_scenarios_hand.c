@@ -166,6 +166,16 @@ int hand_cancel(struct hand *hand, uint32_t job)
     return hand_feed(hand, event);
 }
 
+int hand_terms(struct hand *hand, uint32_t job, int64_t notice_us, int64_t lifetime_us,
+               int64_t limit_us)
+{
+    struct pleat_event event = {
+        .kind = PLEAT_EV_TERMS,
+        .component = job,
+        .u.terms = {.notice_us = notice_us, .lifetime_us = lifetime_us, .limit_us = limit_us}};
+    return hand_feed(hand, event);
+}
+
 int hand_resize(struct hand *hand, uint32_t job, int32_t size, uint32_t waiter)
 {
     int32_t change = size - hand_job(hand, job)->processors;

@@ -51,6 +51,9 @@ uint32_t hand_run(struct hand *hand, int32_t minimum, int32_t maximum, int32_t s
 int hand_demand(struct hand *hand, uint32_t job, int32_t size, bool mandatory);
 int hand_limits(struct hand *hand, uint32_t job, int32_t minimum, int32_t maximum);
 int hand_cancel(struct hand *hand, uint32_t job);
+/* -1, -1, 0: as configured, no limit. */
+int hand_terms(struct hand *hand, uint32_t job, int64_t notice_us, int64_t lifetime_us,
+               int64_t limit_us);
 /* ---- in the place of a policy ---- */
 int hand_resize(struct hand *hand, uint32_t job, int32_t size, uint32_t waiter);
 /* ---- the site ---- */

@@ -1,0 +1,38 @@
+/* What a job and its user agreed on with Pleat: how long it may run, how early it learns of what it
+ * must do. */
+#include "core/internal.h"
+
+void running_arm(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->limit_us > 0)
+        arm(core, &job->deadline, DEADLINE_COMPONENT, component, job->start_us + job->limit_us);
+    else
+        disarm(core, &job->deadline);
+}
+
+void on_running_deadline(struct pleat_core *core, uint32_t component)
+{
+    component_kill(core, component, PLEAT_REASON_TIME_LIMIT);
+}
+
+int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    int64_t notice_us = event->u.terms.notice_us, lifetime_us = event->u.terms.lifetime_us;
+    int64_t limit_us = event->u.terms.limit_us;
+    if (pleat_state_is_final(job->state) || job->state == PLEAT_FINISHING)
+        return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
+                               pleat_state_name(job->state));
+    if (notice_us < -1 || notice_us > PLEAT_NEVER / 4 || lifetime_us < -1 ||
+        lifetime_us > PLEAT_NEVER / 4 || limit_us < 0 || limit_us > PLEAT_NEVER / 4)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a notice, a minimum lifetime or a time limit is below 0 or too "
+                               "large");
+    job->notice_us = notice_us;
+    job->lifetime_us = lifetime_us;
+    job->limit_us = limit_us;
+    if (job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING)
+        running_arm(core, event->component);
+    return 0;
+}

@@ -1,0 +1,133 @@
+/* What a job asks for beside processors: a time limit. Everything is recounted after every event
+ * (hand_feed). */
+#include "core_scenarios_hand.h"
+
+static void is(const struct hand *h, uint32_t job, enum pleat_state state)
+{
+    assert_string_equal(pleat_state_name((enum pleat_state)hand_job(h, job)->state),
+                        pleat_state_name(state));
+}
+
+static void test_a_time_limit_ends_the_job(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t job = hand_submit(&h, PLEAT_RIGID, 4, 4, 0);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 100 * SECONDS), 0);
+    hand_sleep(&h, 40 * SECONDS); /* claiming does not count */
+    assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 4), 0);
+    hand_sleep(&h, 40 * SECONDS); /* nor does starting */
+    assert_int_equal(hand_started(&h, job), 0);
+    assert_int_equal(pleat_core_next_deadline(h.core), h.now_us + 100 * SECONDS);
+    hand_sleep(&h, 100 * SECONDS - 1);
+    is(&h, job, PLEAT_RUNNING);
+    hand_sleep(&h, 1);
+    is(&h, job, PLEAT_FINISHING);
+    assert_int_equal(hand_last(&h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_TIME_LIMIT);
+    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_KILL_US)); /* told until it is gone */
+    assert_int_equal(hand_count(&h, PLEAT_DO_KILL), 2);
+    assert_int_equal(hand_exited(&h, job, 0), 0);
+    hand_release_all(&h);
+    is(&h, job, PLEAT_FAILED); /* even though it exited with 0, and for good */
+    assert_int_equal(hand_job(&h, job)->reason, PLEAT_REASON_TIME_LIMIT);
+    assert_int_equal(hand_site(&h)->held, 0);
+    assert_int_equal(pleat_core_next_deadline(h.core), PLEAT_NEVER);
+    hand_finish(&h);
+}
+
+static void test_a_time_limit_changes_while_it_runs(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t job = hand_run(&h, 2, 8, 4);
+    assert_int_equal(pleat_core_next_deadline(h.core), PLEAT_NEVER);
+    int64_t start_us = h.now_us;
+    hand_sleep(&h, 50 * SECONDS);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 60 * SECONDS), 0); /* counted from its start */
+    assert_int_equal(pleat_core_next_deadline(h.core), start_us + 60 * SECONDS);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 0), 0);
+    assert_int_equal(pleat_core_next_deadline(h.core), PLEAT_NEVER);
+    hand_sleep(&h, 50 * SECONDS);
+    is(&h, job, PLEAT_RUNNING);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 60 * SECONDS), 0); /* over already */
+    hand_sleep(&h, 0);
+    is(&h, job, PLEAT_FINISHING);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 600 * SECONDS), PLEAT_E_STATE);
+    hand_finish(&h);
+}
+
+static void test_a_time_limit_counts_for_each_run(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t job = hand_run(&h, 4, 4, 4);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 100 * SECONDS), 0);
+    hand_sleep(&h, 90 * SECONDS);
+    assert_int_equal(hand_lost(&h, hand_last(&h, PLEAT_DO_CLAIM)), 0);
+    assert_int_equal(hand_exited(&h, job, 0), 0);
+    hand_release_all(&h);
+    is(&h, job, PLEAT_CLAIMING); /* by no fault of its own: again, with all its time */
+    assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 4), 0);
+    assert_int_equal(hand_started(&h, job), 0);
+    hand_sleep(&h, 99 * SECONDS);
+    is(&h, job, PLEAT_RUNNING);
+    hand_sleep(&h, SECONDS);
+    is(&h, job, PLEAT_FINISHING);
+    hand_finish(&h);
+}
+
+static void test_a_time_limit_in_a_resize(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t job = hand_run(&h, 2, 8, 4);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 10 * SECONDS), 0);
+    assert_int_equal(hand_resize(&h, job, 8, PLEAT_NONE), 0);
+    assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 4), 0);
+    hand_sleep(&h, 10 * SECONDS);
+    is(&h, job, PLEAT_FINISHING);
+    assert_int_equal(hand_outcome(&h), PLEAT_OUTCOME_JOB_ENDED);
+    assert_int_equal(hand_exited(&h, job, 0), 0);
+    hand_release_all(&h);
+    is(&h, job, PLEAT_FAILED);
+    assert_int_equal(hand_site(&h)->held, 0);
+    hand_finish(&h);
+}
+
+static void test_terms_that_make_no_sense(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t job = hand_run(&h, 2, 8, 4);
+    assert_int_equal(hand_terms(&h, job, -2, -1, 0), PLEAT_E_INVALID);
+    assert_int_equal(hand_terms(&h, job, -1, -2, 0), PLEAT_E_INVALID);
+    assert_int_equal(hand_terms(&h, job, -1, -1, -1), PLEAT_E_INVALID);
+    assert_int_equal(hand_terms(&h, job, PLEAT_NEVER, -1, 0), PLEAT_E_INVALID);
+    assert_int_equal(hand_terms(&h, job, -1, PLEAT_NEVER, 0), PLEAT_E_INVALID);
+    assert_int_equal(hand_terms(&h, job, -1, -1, PLEAT_NEVER), PLEAT_E_INVALID);
+    assert_int_equal(hand_terms(&h, job + 1, -1, -1, 0), PLEAT_E_NOTFOUND);
+    assert_int_equal(hand_job(&h, job)->limit_us, 0);
+    assert_int_equal(hand_job(&h, job)->notice_us, -1);
+    assert_int_equal(hand_cancel(&h, job), 0);
+    assert_int_equal(hand_exited(&h, job, 0), 0);
+    hand_release_all(&h);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 0), PLEAT_E_STATE);
+    hand_finish(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_time_limit_ends_the_job),
+        cmocka_unit_test(test_a_time_limit_changes_while_it_runs),
+        cmocka_unit_test(test_a_time_limit_counts_for_each_run),
+        cmocka_unit_test(test_a_time_limit_in_a_resize),
+        cmocka_unit_test(test_terms_that_make_no_sense),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
