@@ -1,6 +1,9 @@
 /* The agents of nodes: started when needed, expected back after a restart, listened to. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "daemon/daemon.h"
@@ -220,6 +223,7 @@ int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json
                                method);
     if (there) {
         int rc = pleat_connection_send(agent->connection, &now);
+        crash_point();
         pleat_string_finish(&now);
         return rc ? pleat_error_set(err, rc, "the agent of node %u cannot be reached", node) : 0;
     }
@@ -455,6 +459,32 @@ void agents_expect(struct daemon *d)
         if (agent && !agent->connection && !uv_is_active((uv_handle_t *)&agent->timer))
             uv_timer_start(&agent->timer, on_timer, EXPECT_MS, 0);
     }
+}
+
+/* An agent holds this lock as long as it lives (src/agent/main.c). */
+static bool has_agent(struct daemon *d, uint32_t site, uint32_t node)
+{
+    char path[700];
+    snprintf(path, sizeof(path), "%s/agent-%s-%u.lock", d->paths.state, d->config.sites[site].name,
+             node);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return held;
+}
+
+bool agents_absent(struct daemon *d)
+{
+    for (uint32_t site = 0; site < d->config.site_count; site++) {
+        const struct agent *agent = d->agents;
+        while (agent && (agent->site != site || agent->node != 0))
+            agent = agent->next;
+        if ((!agent || !agent->connection) && has_agent(d, site, 0))
+            return true;
+    }
+    return false;
 }
 
 void agents_quit(struct daemon *d)

@@ -151,7 +151,7 @@ struct daemon {
 
     uv_idle_t busy; /* keeps the loop from sleeping while inputs wait */
     uv_check_t check;
-    uv_timer_t deadline, probe, retry, tail, idle_exit;
+    uv_timer_t deadline, probe, retry, tail, idle_exit, linger;
     uv_signal_t sigterm, sigint;
     struct pleat_listener *listener;
     struct client *clients;
@@ -159,6 +159,7 @@ struct daemon {
     uint32_t next_size_list;
     int parked_outputs;
     bool stopping;
+    int lingered; /* times that it waited for an agent before it ended */
 };
 
 /* ---- main parts ---- */
@@ -166,6 +167,11 @@ struct daemon {
 int64_t daemon_now_us(struct daemon *d);
 void daemon_log(const char *fmt, ...) PLEAT_PRINTF(1, 2);
 void daemon_stop(struct daemon *d);
+
+/* crash.c: called between any two steps that another process, or the log, can see. Ends the daemon
+ * as SIGKILL does at the n-th call where the environment has PLEAT_TEST_CRASH_AFTER=n; for tests.
+ */
+void crash_point(void);
 
 /* turn.c */
 void turn_init(struct daemon *d);
@@ -205,6 +211,8 @@ int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json
 /* A connection that said it is an agent. Takes it over. */
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello);
 void agents_quit(struct daemon *d);
+/* Whether an agent lives that has not (yet) called, so that it cannot be told to end. */
+bool agents_absent(struct daemon *d);
 /* After a restart: expect the agents of living runs to call back; else start new ones. */
 void agents_expect(struct daemon *d);
 

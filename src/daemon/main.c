@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "daemon/daemon.h"
 
-enum { EXIT_RUNNING_ALREADY = 4, PROBE_MS = 1000 };
+enum { EXIT_RUNNING_ALREADY = 4, PROBE_MS = 1000, LINGER_MS = 50, LINGER_MOST = 40 };
 
 static const char usage[] =
     "Usage: pleatd [--dir DIR] [--config FILE] [--check]\n"
@@ -139,7 +139,11 @@ static int take_instance(struct daemon *d, struct pleat_error *err)
     rc = pleat_store_begin(d->store, err);
     if (!rc)
         rc = pleat_store_put_meta(d->store, "instance", d->instance, err);
-    return rc ? rc : pleat_store_commit(d->store, err);
+    crash_point();
+    if (!rc)
+        rc = pleat_store_commit(d->store, err);
+    crash_point();
+    return rc;
 }
 
 static int open_parts(struct daemon *d, struct pleat_error *err)
@@ -174,10 +178,20 @@ static bool all_over(struct daemon *d)
     return true;
 }
 
+static void on_linger(uv_timer_t *handle)
+{
+    daemon_stop(handle->data);
+}
+
+/* An agent without jobs must be told to end; one that a pleatd before this one left calls within
+ * 200 ms. */
 void daemon_stop(struct daemon *d)
 {
     d->stopping = true;
-    uv_stop(&d->loop);
+    if (d->runs.count == 0 && agents_absent(d) && d->lingered++ < LINGER_MOST)
+        uv_timer_start(&d->linger, on_linger, LINGER_MS, 0);
+    else
+        uv_stop(&d->loop);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -214,9 +228,10 @@ static int begin(struct daemon *d, struct pleat_error *err)
         return rc;
     uv_timer_init(&d->loop, &d->probe);
     uv_timer_init(&d->loop, &d->tail);
+    uv_timer_init(&d->loop, &d->linger);
     uv_signal_init(&d->loop, &d->sigterm);
     uv_signal_init(&d->loop, &d->sigint);
-    d->probe.data = d->tail.data = d->sigterm.data = d->sigint.data = d;
+    d->probe.data = d->tail.data = d->linger.data = d->sigterm.data = d->sigint.data = d;
     uv_timer_start(&d->probe, on_probe, PROBE_MS, PROBE_MS);
     uv_signal_start(&d->sigterm, on_signal, SIGTERM);
     uv_signal_start(&d->sigint, on_signal, SIGINT);
@@ -257,6 +272,7 @@ static void finish(struct daemon *d)
         uv_timer_stop(&d->deadline);
         uv_timer_stop(&d->retry);
         uv_timer_stop(&d->tail);
+        uv_timer_stop(&d->linger);
         uv_idle_stop(&d->busy);
         uv_check_stop(&d->check);
         uv_run(&d->loop, UV_RUN_DEFAULT);

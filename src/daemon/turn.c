@@ -280,8 +280,10 @@ static int write_all(struct daemon *d, struct pleat_error *err)
         rc = pleat_store_put_spec(d->store, d->specs.items[i].job, d->specs.items[i].text, err);
     if (!rc)
         rc = write_notes(d, err);
+    crash_point();
     if (!rc)
         rc = pleat_store_commit(d->store, err);
+    crash_point();
     if (rc)
         pleat_store_rollback(d->store);
     return rc;
@@ -293,6 +295,7 @@ static void act(struct daemon *d)
     for (size_t i = 0; i < d->effects.count; i++) {
         struct pleat_effect effect = d->effects.items[i];
         carry_out(d, &effect);
+        crash_point();
     }
     d->effects.count = 0;
     d->records.count = 0;
@@ -306,6 +309,7 @@ static void act(struct daemon *d)
     d->specs.count = 0;
     for (size_t i = 0; i < d->replies.count; i++) {
         client_send(d->replies.items[i].client, &d->replies.items[i].out);
+        crash_point();
         client_drop(d->replies.items[i].client);
     }
     d->replies.count = 0;

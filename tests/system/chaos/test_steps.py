@@ -1,0 +1,125 @@
+"""pleatd dies between every two of its steps: before and after it writes a turn down, after every effect, every
+request to an agent and every answer. PLEAT_TEST_CRASH_AFTER=n is the n-th of them; n grows until the scenario is
+over before that. Each time another pleatd goes on, and the end must be the same.
+
+    PLEAT_CHAOS_STEPS=17,18 pytest-3 -s tests/system/chaos/test_steps.py     only these n
+"""
+
+import concurrent.futures
+import os
+import threading
+
+from conftest import RANKS, ChaosInstance, Diary, Failure, Stubborn, check_nothing_left, check_slots, diary, touch, wait_until
+
+AT_ONCE = 4  # they wait for each other's processes most of the time
+
+
+def until(path):
+    return ["sh", "-c", 'while [ ! -e "$1" ]; do sleep 0.02; done', "until", path]
+
+
+def scenario(instance, daemon):
+    """Submit, start, grow, make room, cancel, change limits, end."""
+    path = instance.path
+    ranks = path("ranks")
+    os.mkdir(ranks)
+    for name in ("attach", "leave"):
+        touch(os.path.join(ranks, name))
+    first = daemon.submit("first", diary(path("d-first"), *until(path("go"))), 2)
+    daemon.wait(first, "runs", lambda job: job["state"] == "running")
+    malleable = daemon.submit(
+        "malleable", diary(path("d-malleable"), "sh", "-c", f'exec {RANKS} $PLEAT_PROCESSORS {ranks}'), 1, 6,
+        runner="malleable", initial=2)
+    daemon.wait(malleable, "has grown", lambda job: job["state"] == "running" and job["processors"] == 6)
+    second = daemon.submit("second", diary(path("d-second"), "sleep", "1000"), 3)
+    daemon.wait(second, "runs in the room that is made", lambda job: job["state"] == "running")
+    check_slots(daemon.call("jobs")["jobs"])
+    daemon.wait(malleable, "has shrunk", lambda job: job["state"] == "running" and job["processors"] == 3)
+    daemon.try_call("cancel", job=second)
+    daemon.wait_end(second)
+    daemon.wait(malleable, "has grown again", lambda job: job["state"] == "running" and job["processors"] == 6)
+    daemon.call("limits", job=malleable, min=1, max=4)
+    daemon.wait(malleable, "is below its limit", lambda job: job["state"] == "running" and job["processors"] == 4)
+    touch(path("go"))
+    daemon.wait_end(first)
+    touch(os.path.join(ranks, "stop"))
+    daemon.wait_end(malleable)
+    return first, malleable, second
+
+
+def check(instance, daemon, numbers):
+    first, malleable, second = (daemon.job(number) for number in numbers)
+    assert numbers == (1, 2, 3)
+    assert [(j["state"], j["exit_code"], j["attempt"]) for j in (first, malleable)] == [("done", 0, 0)] * 2
+    assert (second["state"], second["attempt"]) == ("cancelled", 0)
+    assert len(daemon.call("jobs", all=True)["jobs"]) == 3
+    for name in ("first", "malleable", "second"):
+        wrote = Diary(instance.path(f"d-{name}"))
+        assert len(wrote.begun) <= 1 and wrote.overlaps == 0, (name, wrote.begun)
+        assert len(wrote.successes) == (name != "second") and len(wrote.begun) >= len(wrote.successes)
+    resizes = [(r["from"], r["to"], r["outcome"]) for r in malleable["history"]["resizes"]]
+    assert all(outcome for _, _, outcome in resizes), resizes
+    sizes = [s["processors"] for s in malleable["history"]["sizes"]]
+    assert sizes == [2, 6, 3, 6, 4], (sizes, resizes)
+    check_nothing_left(instance, daemon)
+
+
+def crash_at(number, every=False):
+    """Whether the daemon got that far."""
+    instance = ChaosInstance()
+    daemon = Stubborn(instance)
+    daemon.crash_again = every
+    try:
+        instance.env["PLEAT_TEST_CRASH_AFTER"] = str(number)
+        check(instance, daemon, scenario(instance, daemon))
+        with open(instance.path("pleatd.log"), encoding="utf-8", errors="replace") as file:
+            crashed = "crash point reached" in file.read()
+        daemon.close()
+        instance.connection = None
+        instance.env.pop("PLEAT_TEST_CRASH_AFTER", None)
+        instance.finish()
+        return crashed
+    except BaseException as failure:
+        daemon.crash_again = False
+        daemon.forget_crash()
+        state = instance.state_of_all(daemon)
+        with open(instance.path("pleatd.log"), encoding="utf-8", errors="replace") as file:
+            raise AssertionError(f"after step {number}: {failure!r}\n{state}\n{file.read()}") from failure
+    finally:
+        daemon.close()
+        instance.clean()
+
+
+def test_killed_between_every_two_steps():
+    chosen = os.environ.get("PLEAT_CHAOS_STEPS")
+    if chosen:
+        for number in map(int, chosen.split(",")):
+            print(number, crash_at(number))
+        return
+    lock, over = threading.Lock(), threading.Event()
+    numbers = iter(range(1, 100000))
+    done = []
+
+    def work():
+        while not over.is_set():
+            with lock:
+                number = next(numbers)
+            try:
+                crashed = crash_at(number)
+            except BaseException:
+                over.set()
+                raise
+            done.append(number)
+            if not crashed:
+                over.set()
+
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        for worker in [pool.submit(work) for _ in range(AT_ONCE)]:
+            worker.result()
+    print(f"{max(done)} steps")
+    assert max(done) > 60, "the scenario has become too short to mean anything"
+
+
+def test_every_daemon_is_killed_at_its_nth_step():
+    for number in (15, 25, 45):
+        assert crash_at(number, every=True)
