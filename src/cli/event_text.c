@@ -80,6 +80,8 @@ void pleat_event_add_text(const json_t *event, struct pleat_string *out)
     } else if (!strcmp(kind, "background")) {
         add_processors(out, "others use ", pleat_reply_int(event, "processors", 0));
         pleat_string_addf(out, " of %s", pleat_reply_text(event, "site", "?"));
+    } else if (!strcmp(kind, "used")) {
+        pleat_string_addf(out, "used %.3f s of processor time", pleat_reply_real(event, "cpu_s"));
     } else if (!strcmp(kind, "policy")) {
         pleat_string_addf(out, "policy for %s: %s", pleat_reply_text(event, "question", "?"),
                           pleat_reply_text(event, "name", "?"));

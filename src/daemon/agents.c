@@ -239,29 +239,24 @@ static int64_t cost_of(const json_t *params, const char *name)
     return json_integer_value(json_object_get(params, name));
 }
 
-/* What a resize cost is remembered with the job, until its note is written. */
-static void learn_cost(struct job *job, const json_t *params)
+/* What a run used, its agent says when it has ended. */
+static void note_use(struct daemon *d, const struct job *job, const json_t *params)
 {
-    int64_t resize = cost_of(params, "resize");
-    for (size_t i = job->changes.count; i > 0; i--) {
-        struct change *change = &job->changes.items[i - 1];
-        if (change->resize != resize)
-            continue;
-        change->has_cost = true;
-        change->wait_us = cost_of(params, "wait_us");
-        change->processes_us = cost_of(params, "processes_us");
-        change->redistribute_us = cost_of(params, "redistribute_us");
-        change->total_us = cost_of(params, "total_us");
-        change->bytes = cost_of(params, "bytes");
-        return;
-    }
+    if (json_is_integer(json_object_get(params, "cpu_us")))
+        note_make(d, daemon_now_us(d), "used", job->id,
+                  json_pack("{s:f, s:I}", "cpu_s", (double)cost_of(params, "cpu_us") / 1e6,
+                            "max_rss_kb", (json_int_t)cost_of(params, "max_rss_kb")));
 }
 
 static void learn(struct daemon *d, struct job *job, const char *method, const json_t *params)
 {
     const char *text = json_string_value(json_object_get(params, "text"));
-    if (!strcmp(method, "applied"))
-        learn_cost(job, params);
+    if (!strcmp(method, "applied")) /* remembered with the job, until its note is written */
+        account_cost(job_account(d, job), cost_of(params, "resize"), cost_of(params, "wait_us"),
+                     cost_of(params, "processes_us"), cost_of(params, "redistribute_us"),
+                     cost_of(params, "total_us"), cost_of(params, "bytes"));
+    if (!strcmp(method, "exited"))
+        note_use(d, job, params);
     if (text && (!strcmp(method, "start_failed") || !strcmp(method, "resize_failed")))
         note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", text));
 }

@@ -12,6 +12,7 @@
 
 #include "base/paths.h"
 #include "core/core.h"
+#include "daemon/account.h"
 #include "daemon/config.h"
 #include "runner/runner.h"
 #include "site/site.h"
@@ -23,32 +24,12 @@ struct daemon;
 
 /* ---- jobs.c: what the daemon knows of a job beyond the core ---- */
 
-struct change {
-    int64_t resize;
-    int32_t from, to;
-    int64_t begun_us, end_us;
-    int64_t waiter;   /* job or -1 */
-    char outcome[24]; /* "" while under way */
-    bool mandatory, by_user, has_cost;
-    int64_t wait_us, processes_us, redistribute_us, total_us, bytes;
-};
-
-struct sized {
-    int64_t time_us;
-    int32_t processors;
-};
-
-PLEAT_ARRAY(changes, struct change);
-PLEAT_ARRAY(sizings, struct sized);
-
 struct job {
     int64_t id;
     uint32_t component;
     json_t *json; /* its spec */
     struct pleat_spec spec;
-    struct changes changes;
-    struct sizings sizes;
-    char *text; /* the last thing that people should know about it, or NULL */
+    struct account *account; /* NULL: not asked for yet, see job_account */
     int64_t iteration, iteration_us;
     bool has_progress;
 };
@@ -61,10 +42,13 @@ struct job *job_find(struct daemon *d, int64_t id);
 struct job *job_of_component(struct daemon *d, uint32_t component);
 void jobs_finish(struct daemon *d);
 const struct pleat_component *job_component(struct daemon *d, const struct job *job);
-/* Learns from a note: live, and from the store after a restart. */
+/* Its account, read from its notes when first asked for, and kept up from then on. Never NULL: out
+ * of memory, or where the store cannot be read, it is empty (and that is logged). */
+struct account *job_account(struct daemon *d, struct job *job);
+/* A note was made: the account follows, where there is one. */
 void job_note(struct daemon *d, int64_t job, const char *kind, int64_t time_us, const json_t *data);
 /* For clients; NULL when out of memory. */
-json_t *job_to_json(struct daemon *d, const struct job *job, bool history);
+json_t *job_to_json(struct daemon *d, struct job *job, bool history);
 /* Paths of its output; buffers of 600 bytes. */
 void job_output_path(struct daemon *d, int64_t job, const char *stream, char *buffer, size_t size);
 
@@ -240,6 +224,10 @@ json_t *note_to_json(int64_t seq, int64_t time_us, const char *kind, int64_t job
 
 /* methods.c: what clients can ask */
 void method_call(struct client *client, const struct pleat_message *message);
+
+/* history.c: what jobs did and used */
+int method_history(struct client *client, int64_t request, const json_t *params,
+                   struct pleat_error *err);
 
 /* parked.c: answers that wait for something (wait, output --follow) */
 void parked_wait(struct client *client, int64_t request, int64_t job);

@@ -47,9 +47,9 @@ void jobs_finish(struct daemon *d)
         struct job *job = d->jobs.items[i];
         json_decref(job->json);
         pleat_spec_finish(&job->spec);
-        pleat_array_finish(&job->changes);
-        pleat_array_finish(&job->sizes);
-        free(job->text);
+        if (job->account)
+            account_finish(job->account);
+        free(job->account);
         free(job);
     }
     pleat_array_finish(&d->jobs);
@@ -60,70 +60,51 @@ void job_output_path(struct daemon *d, int64_t job, const char *stream, char *bu
     snprintf(buffer, size, "%s/jobs/%lld/%s", d->paths.state, (long long)job, stream);
 }
 
-/* ---- learning from notes ---- */
+/* ---- what it did ---- */
 
-static int64_t us_of(const json_t *data, const char *name)
+static int learn_note(void *arg, const struct pleat_note *note)
 {
-    const json_t *value = json_object_get(data, name);
-    return json_is_number(value) ? llround(json_number_value(value) * 1e6) : 0;
+    json_t *data = json_loads(note->data, 0, NULL);
+    if (data)
+        account_note(arg, note->kind, note->time_us, data);
+    json_decref(data);
+    return 0;
 }
 
-static struct change *change_of(struct job *job, int64_t resize, int64_t time_us)
+/* From the notes in the store, and those that are still to be written. */
+static void learn(struct daemon *d, int64_t job, struct account *account)
 {
-    for (size_t i = job->changes.count; i > 0; i--)
-        if (job->changes.items[i - 1].resize == resize)
-            return &job->changes.items[i - 1];
-    struct change fresh = {.resize = resize, .begun_us = time_us, .waiter = -1};
-    if (pleat_array_push(&job->changes, fresh))
-        return NULL;
-    return &job->changes.items[job->changes.count - 1];
+    struct pleat_note_filter of_job = {.job = job};
+    struct pleat_error err;
+    if (pleat_store_read_notes(d->store, &of_job, learn_note, account, &err))
+        daemon_log("job %lld: what it did is not known: %s", (long long)job, err.text);
+    for (size_t i = 0; i < d->notes.count; i++) {
+        const struct made_note *note = &d->notes.items[i];
+        if (note->job == job)
+            account_note(account, note->kind, note->time_us, note->data);
+    }
 }
 
-static void learn_resize(struct job *job, int64_t time_us, const json_t *data)
+struct account *job_account(struct daemon *d, struct job *job)
 {
-    struct change *change =
-        change_of(job, json_integer_value(json_object_get(data, "resize")), time_us);
-    if (!change)
-        return;
-    change->from = (int32_t)json_integer_value(json_object_get(data, "from"));
-    change->to = (int32_t)json_integer_value(json_object_get(data, "to"));
-    change->mandatory = json_is_true(json_object_get(data, "mandatory"));
-    const char *by = json_string_value(json_object_get(data, "by"));
-    change->by_user = by && !strcmp(by, "user");
-    const json_t *waiter = json_object_get(data, "waiter");
-    if (json_is_integer(waiter))
-        change->waiter = json_integer_value(waiter);
-    const char *outcome = json_string_value(json_object_get(data, "outcome"));
-    if (outcome) {
-        snprintf(change->outcome, sizeof(change->outcome), "%s", outcome);
-        change->end_us = time_us;
+    static struct account none; /* of nobody */
+    if (job->account)
+        return job->account;
+    job->account = calloc(1, sizeof(*job->account));
+    if (!job->account) {
+        daemon_log("job %lld: out of memory", (long long)job->id);
+        account_finish(&none);
+        return &none;
     }
-    if (json_object_get(data, "total_s")) {
-        change->has_cost = true;
-        change->wait_us = us_of(data, "wait_s");
-        change->processes_us = us_of(data, "processes_s");
-        change->redistribute_us = us_of(data, "redistribute_s");
-        change->total_us = us_of(data, "total_s");
-        change->bytes = json_integer_value(json_object_get(data, "bytes"));
-    }
+    learn(d, job->id, job->account);
+    return job->account;
 }
 
 void job_note(struct daemon *d, int64_t id, const char *kind, int64_t time_us, const json_t *data)
 {
     struct job *job = job_find(d, id);
-    if (!job)
-        return;
-    if (!strcmp(kind, "resize")) {
-        learn_resize(job, time_us, data);
-    } else if (!strcmp(kind, "size")) {
-        struct sized sized = {time_us,
-                              (int32_t)json_integer_value(json_object_get(data, "processors"))};
-        (void)!pleat_array_push(&job->sizes, sized);
-    } else if (!strcmp(kind, "warning")) {
-        const char *text = json_string_value(json_object_get(data, "text"));
-        free(job->text);
-        job->text = text ? strdup(text) : NULL;
-    }
+    if (job && job->account)
+        account_note(job->account, kind, time_us, data);
 }
 
 /* ---- showing ---- */
@@ -185,57 +166,6 @@ static json_t *reason_to_json(struct daemon *d, const struct pleat_component *co
                : json_string(pleat_reason_name((enum pleat_reason)component->reason));
 }
 
-static void add_counts(json_t *object, const struct job *job)
-{
-    int grown = 0, shrunk = 0, failed = 0;
-    int64_t spent_us = 0;
-    for (size_t i = 0; i < job->changes.count; i++) {
-        const struct change *change = &job->changes.items[i];
-        if (!strcmp(change->outcome, pleat_outcome_name(PLEAT_OUTCOME_GROWN)))
-            grown++;
-        else if (!strcmp(change->outcome, pleat_outcome_name(PLEAT_OUTCOME_SHRUNK)))
-            shrunk++;
-        else if (change->outcome[0])
-            failed++;
-        spent_us += change->total_us;
-    }
-    json_object_set_new(object, "grown", json_integer(grown));
-    json_object_set_new(object, "shrunk", json_integer(shrunk));
-    json_object_set_new(object, "failed_resizes", json_integer(failed));
-    json_object_set_new(object, "resize_s", json_real((double)spent_us / 1e6));
-}
-
-static json_t *history_to_json(const struct job *job)
-{
-    json_t *sizes = json_array(), *resizes = json_array();
-    for (size_t i = 0; i < job->sizes.count; i++)
-        json_array_append_new(sizes, json_pack("{s:f, s:i}", "time_s",
-                                               (double)job->sizes.items[i].time_us / 1e6,
-                                               "processors", job->sizes.items[i].processors));
-    for (size_t i = 0; i < job->changes.count; i++) {
-        const struct change *c = &job->changes.items[i];
-        json_t *one = json_pack("{s:I, s:i, s:i, s:b, s:s, s:o, s:o, s:f, s:o}", "resize",
-                                (json_int_t)c->resize, "from", c->from, "to", c->to, "mandatory",
-                                c->mandatory, "by", c->by_user ? "user" : "policy", "waiter",
-                                c->waiter < 0 ? json_null() : json_integer(c->waiter), "outcome",
-                                c->outcome[0] ? json_string(c->outcome) : json_null(), "begun_s",
-                                (double)c->begun_us / 1e6, "end_s",
-                                c->end_us ? json_real((double)c->end_us / 1e6) : json_null());
-        bool known = c->has_cost;
-        json_object_set_new(one, "wait_s",
-                            known ? json_real((double)c->wait_us / 1e6) : json_null());
-        json_object_set_new(one, "processes_s",
-                            known ? json_real((double)c->processes_us / 1e6) : json_null());
-        json_object_set_new(one, "redistribute_s",
-                            known ? json_real((double)c->redistribute_us / 1e6) : json_null());
-        json_object_set_new(one, "total_s",
-                            known ? json_real((double)c->total_us / 1e6) : json_null());
-        json_object_set_new(one, "bytes", known ? json_integer(c->bytes) : json_null());
-        json_array_append_new(resizes, one);
-    }
-    return json_pack("{s:o, s:o}", "sizes", sizes, "resizes", resizes);
-}
-
 static void add_times(struct daemon *d, json_t *object, const struct pleat_component *c)
 {
     int64_t now = daemon_now_us(d);
@@ -250,8 +180,9 @@ static void add_times(struct daemon *d, json_t *object, const struct pleat_compo
                                 : json_null());
 }
 
-json_t *job_to_json(struct daemon *d, const struct job *job, bool history)
+json_t *job_to_json(struct daemon *d, struct job *job, bool history)
 {
+    const struct account *account = job_account(d, job);
     const struct pleat_component *c = job_component(d, job);
     json_t *object = json_copy(job->json);
     if (!object)
@@ -283,7 +214,7 @@ json_t *job_to_json(struct daemon *d, const struct job *job, bool history)
                         over && c->signal ? json_integer(c->signal) : json_null());
     json_object_set_new(object, "attempt", json_integer(c->attempt));
     json_object_set_new(object, "slots", slots_to_json(d, c));
-    add_counts(object, job);
+    account_add_counts(account, object);
     json_object_set_new(object, "progress",
                         job->has_progress
                             ? json_pack("{s:I, s:f}", "iteration", (json_int_t)job->iteration,
@@ -293,8 +224,7 @@ json_t *job_to_json(struct daemon *d, const struct job *job, bool history)
     json_object_set_new(object, "stdout", json_string(path));
     job_output_path(d, job->id, "stderr", path, sizeof(path));
     json_object_set_new(object, "stderr", json_string(path));
-    json_object_set_new(object, "text", job->text ? json_string(job->text) : json_null());
     if (history)
-        json_object_set_new(object, "history", history_to_json(job));
+        json_object_set_new(object, "history", account_to_history(account));
     return object;
 }

@@ -146,7 +146,7 @@ static int method_job(struct client *client, int64_t request, const json_t *para
                       struct pleat_error *err)
 {
     int rc;
-    const struct job *job = find_job(client, params, &rc, err);
+    struct job *job = find_job(client, params, &rc, err);
     if (!job)
         return rc;
     client_reply(client, request, job_to_json(client->daemon, job, true));
@@ -514,6 +514,7 @@ void method_call(struct client *client, const struct pleat_message *message)
         {"wait", method_wait},         {"output", method_output},       {"events", method_events},
         {"follow", method_follow},     {"sites", method_sites},         {"info", method_info},
         {"policies", method_policies}, {"configure", method_configure}, {"stop", method_stop},
+        {"history", method_history},
     };
     struct pleat_error err = {0};
     int rc = pleat_error_set(&err, PLEAT_E_NOTFOUND, "no method '%s'", message->method);

@@ -48,27 +48,21 @@ static void note_claim(struct daemon *d, const struct pleat_effect *effect)
                                                                   : json_array()));
 }
 
-static void add_cost(json_t *data, const struct job *job, uint64_t resize)
+static void add_cost(struct daemon *d, json_t *data, struct job *job, uint64_t resize)
 {
-    for (size_t i = job ? job->changes.count : 0; i > 0; i--) {
-        const struct change *change = &job->changes.items[i - 1];
-        if ((uint64_t)change->resize != resize)
-            continue;
-        if (change->has_cost) {
-            json_object_set_new(data, "wait_s", json_real((double)change->wait_us / 1e6));
-            json_object_set_new(data, "processes_s", json_real((double)change->processes_us / 1e6));
-            json_object_set_new(data, "redistribute_s",
-                                json_real((double)change->redistribute_us / 1e6));
-            json_object_set_new(data, "total_s", json_real((double)change->total_us / 1e6));
-            json_object_set_new(data, "bytes", json_integer(change->bytes));
-        }
+    const struct change *change = account_change(job_account(d, job), (int64_t)resize);
+    if (!change || !change->has_cost)
         return;
-    }
+    json_object_set_new(data, "wait_s", json_real((double)change->wait_us / 1e6));
+    json_object_set_new(data, "processes_s", json_real((double)change->processes_us / 1e6));
+    json_object_set_new(data, "redistribute_s", json_real((double)change->redistribute_us / 1e6));
+    json_object_set_new(data, "total_s", json_real((double)change->total_us / 1e6));
+    json_object_set_new(data, "bytes", json_integer(change->bytes));
 }
 
 static void note_resize(struct daemon *d, const struct pleat_effect *effect)
 {
-    const struct job *job = job_of_component(d, effect->component);
+    struct job *job = job_of_component(d, effect->component);
     const struct job *waiter =
         effect->u.change.waiter == PLEAT_NONE ? NULL : job_of_component(d, effect->u.change.waiter);
     bool ended = effect->u.change.outcome != PLEAT_OUTCOME_NONE;
@@ -83,8 +77,8 @@ static void note_resize(struct daemon *d, const struct pleat_effect *effect)
         effect->u.change.offered, "accepted", effect->u.change.accepted, "mandatory",
         effect->flags & PLEAT_MANDATORY, "by", effect->flags & PLEAT_BY_USER ? "user" : "policy",
         "waiter", waiter ? json_integer(waiter->id) : json_null());
-    if (data)
-        add_cost(data, job, effect->id);
+    if (data && job)
+        add_cost(d, data, job, effect->id);
     note_make(d, effect->time_us, "resize", job ? job->id : -1, data);
 }
 

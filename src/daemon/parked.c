@@ -50,7 +50,7 @@ static bool answer_end(struct daemon *d, struct client *client, int64_t request,
 {
     json_t *jobs = json_array();
     for (size_t i = 0; i < d->jobs.count; i++) {
-        const struct job *job = d->jobs.items[i];
+        struct job *job = d->jobs.items[i];
         if (id >= 0 && job->id != id)
             continue;
         if (!job_is_over(d, job)) {

@@ -48,19 +48,9 @@ static int apply_record(void *arg, int64_t seq, const void *record)
     return 0;
 }
 
-static int learn_note(void *arg, const struct pleat_note *note)
-{
-    json_t *data = json_loads(note->data, 0, NULL);
-    if (data && note->job >= 0)
-        job_note(arg, note->job, note->kind, note->time_us, data);
-    json_decref(data);
-    return 0;
-}
-
 int recover(struct daemon *d, struct pleat_error *err)
 {
     struct replay replay = {.d = d};
-    struct pleat_note_filter all = {.job = -1};
     int rc = pleat_store_read(d->store, 1, apply_record, &replay, err);
     if (rc && replay.err.code && err)
         *err = replay.err;
@@ -72,8 +62,6 @@ int recover(struct daemon *d, struct pleat_error *err)
         if (!component->exited)
             run_remember(d, component->run, i);
     }
-    if (!rc)
-        rc = pleat_store_read_notes(d->store, &all, learn_note, d, err);
     return rc;
 }
 

@@ -1,0 +1,280 @@
+#include "daemon/account.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void account_finish(struct account *account)
+{
+    pleat_array_finish(&account->sizes);
+    pleat_array_finish(&account->changes);
+    pleat_array_finish(&account->usages);
+    free(account->text);
+    memset(account, 0, sizeof(*account));
+}
+
+/* ---- sums ---- */
+
+/* The one that is under way: there is at most one, and it is the last. */
+static struct change *under_way(struct account *account)
+{
+    size_t count = account->changes.count;
+    struct change *last = count ? &account->changes.items[count - 1] : NULL;
+    return last && !last->outcome[0] ? last : NULL;
+}
+
+/* Processors that it has: those of a growth count from when they were had, those of a shrink until
+ * they were left. */
+static int32_t held(const struct account *account, const struct change *change)
+{
+    if (!account->runs)
+        return 0;
+    if (!change || !change->granted)
+        return account->applied;
+    return change->from > change->to ? change->from : change->to;
+}
+
+static void add_usage(struct account *account, int32_t processors, int64_t us)
+{
+    size_t i = account->usages.count;
+    while (i > 0 && account->usages.items[i - 1].processors > processors)
+        i--;
+    if (i > 0 && account->usages.items[i - 1].processors == processors) {
+        account->usages.items[i - 1].us += us;
+        return;
+    }
+    struct usage fresh = {processors, us};
+    if (pleat_array_push(&account->usages, fresh))
+        return;
+    memmove(&account->usages.items[i + 1], &account->usages.items[i],
+            (account->usages.count - 1 - i) * sizeof(fresh));
+    account->usages.items[i] = fresh;
+}
+
+void account_until(struct account *account, int64_t time_us)
+{
+    struct change *change = under_way(account);
+    int32_t processors = held(account, change);
+    if (time_us <= account->since_us)
+        return;
+    if (processors > 0) {
+        add_usage(account, processors, time_us - account->since_us);
+        if (change)
+            change->held_us += processors * (time_us - account->since_us);
+    }
+    account->since_us = time_us;
+}
+
+int64_t account_held_us(const struct account *account)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < account->usages.count; i++)
+        sum += account->usages.items[i].processors * account->usages.items[i].us;
+    return sum;
+}
+
+/* ---- learning ---- */
+
+static int64_t us_of(const json_t *data, const char *name)
+{
+    const json_t *value = json_object_get(data, name);
+    return json_is_number(value) ? llround(json_number_value(value) * 1e6) : 0;
+}
+
+static struct change *find_change(struct account *account, int64_t resize)
+{
+    for (size_t i = account->changes.count; i > 0; i--)
+        if (account->changes.items[i - 1].resize == resize)
+            return &account->changes.items[i - 1];
+    return NULL;
+}
+
+const struct change *account_change(const struct account *account, int64_t resize)
+{
+    return find_change((struct account *)(uintptr_t)account, resize);
+}
+
+static struct change *change_of(struct account *account, int64_t resize, int64_t time_us)
+{
+    struct change *known = find_change(account, resize);
+    struct change fresh = {.resize = resize, .begun_us = time_us, .waiter = -1};
+    if (known)
+        return known;
+    if (pleat_array_push(&account->changes, fresh))
+        return NULL;
+    return &account->changes.items[account->changes.count - 1];
+}
+
+void account_cost(struct account *account, int64_t resize, int64_t wait_us, int64_t processes_us,
+                  int64_t redistribute_us, int64_t total_us, int64_t bytes)
+{
+    struct change *change = find_change(account, resize);
+    if (!change)
+        return;
+    change->has_cost = true;
+    change->wait_us = wait_us;
+    change->processes_us = processes_us;
+    change->redistribute_us = redistribute_us;
+    change->total_us = total_us;
+    change->bytes = bytes;
+}
+
+static void learn_resize(struct account *account, int64_t time_us, const json_t *data)
+{
+    struct change *change =
+        change_of(account, json_integer_value(json_object_get(data, "resize")), time_us);
+    if (!change)
+        return;
+    change->from = (int32_t)json_integer_value(json_object_get(data, "from"));
+    change->to = (int32_t)json_integer_value(json_object_get(data, "to"));
+    change->mandatory = json_is_true(json_object_get(data, "mandatory"));
+    const char *by = json_string_value(json_object_get(data, "by"));
+    change->by_user = by && !strcmp(by, "user");
+    const json_t *waiter = json_object_get(data, "waiter");
+    if (json_is_integer(waiter))
+        change->waiter = json_integer_value(waiter);
+    const char *step = json_string_value(json_object_get(data, "step"));
+    if (step && !strcmp(step, pleat_resize_step_name(PLEAT_RESIZE_GRANTED)))
+        change->granted = true;
+    if (json_object_get(data, "total_s"))
+        account_cost(account, change->resize, us_of(data, "wait_s"), us_of(data, "processes_s"),
+                     us_of(data, "redistribute_s"), us_of(data, "total_s"),
+                     json_integer_value(json_object_get(data, "bytes")));
+    const char *outcome = json_string_value(json_object_get(data, "outcome"));
+    if (outcome) {
+        snprintf(change->outcome, sizeof(change->outcome), "%s", outcome);
+        change->end_us = time_us;
+    }
+}
+
+static void learn_size(struct account *account, int64_t time_us, int32_t processors)
+{
+    struct sized sized = {time_us, processors};
+    account->runs = true;
+    account->applied = processors;
+    (void)!pleat_array_push(&account->sizes, sized);
+}
+
+/* It runs no more once it has ended, or waits again; what it holds until then it holds. */
+static void learn_state(struct account *account, const json_t *data)
+{
+    const char *to = json_string_value(json_object_get(data, "to"));
+    static const enum pleat_state over[] = {PLEAT_QUEUED, PLEAT_DONE, PLEAT_FAILED,
+                                            PLEAT_CANCELLED};
+    for (size_t i = 0; to && i < sizeof(over) / sizeof(over[0]); i++)
+        if (!strcmp(to, pleat_state_name(over[i])))
+            account->runs = false;
+}
+
+void account_note(struct account *account, const char *kind, int64_t time_us, const json_t *data)
+{
+    account_until(account, time_us);
+    if (!strcmp(kind, "resize")) {
+        learn_resize(account, time_us, data);
+    } else if (!strcmp(kind, "size")) {
+        learn_size(account, time_us,
+                   (int32_t)json_integer_value(json_object_get(data, "processors")));
+    } else if (!strcmp(kind, "state")) {
+        learn_state(account, data);
+    } else if (!strcmp(kind, "used")) {
+        account->has_cpu = true;
+        account->cpu_us += us_of(data, "cpu_s");
+    } else if (!strcmp(kind, "warning")) {
+        const char *text = json_string_value(json_object_get(data, "text"));
+        free(account->text);
+        account->text = text ? strdup(text) : NULL;
+    }
+}
+
+/* ---- telling ---- */
+
+static json_t *seconds(int64_t us)
+{
+    return json_real((double)us / 1e6);
+}
+
+/* Of its processes, in all resizes. */
+static int64_t spent_us(const struct account *account)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < account->changes.count; i++)
+        sum += account->changes.items[i].total_us;
+    return sum;
+}
+
+void account_add_counts(const struct account *account, json_t *object)
+{
+    int grown = 0, shrunk = 0, failed = 0;
+    for (size_t i = 0; i < account->changes.count; i++) {
+        const struct change *change = &account->changes.items[i];
+        if (!strcmp(change->outcome, pleat_outcome_name(PLEAT_OUTCOME_GROWN)))
+            grown++;
+        else if (!strcmp(change->outcome, pleat_outcome_name(PLEAT_OUTCOME_SHRUNK)))
+            shrunk++;
+        else if (change->outcome[0])
+            failed++;
+    }
+    json_object_set_new(object, "grown", json_integer(grown));
+    json_object_set_new(object, "shrunk", json_integer(shrunk));
+    json_object_set_new(object, "failed_resizes", json_integer(failed));
+    json_object_set_new(object, "resize_s", seconds(spent_us(account)));
+    json_object_set_new(object, "text", account->text ? json_string(account->text) : json_null());
+}
+
+static json_t *change_to_json(const struct change *c)
+{
+    json_t *one = json_pack(
+        "{s:I, s:i, s:i, s:b, s:s, s:o, s:o, s:f, s:o}", "resize", (json_int_t)c->resize, "from",
+        c->from, "to", c->to, "mandatory", c->mandatory, "by", c->by_user ? "user" : "policy",
+        "waiter", c->waiter < 0 ? json_null() : json_integer(c->waiter), "outcome",
+        c->outcome[0] ? json_string(c->outcome) : json_null(), "begun_s", (double)c->begun_us / 1e6,
+        "end_s", c->end_us ? seconds(c->end_us) : json_null());
+    bool known = c->has_cost;
+    json_object_set_new(one, "wait_s", known ? seconds(c->wait_us) : json_null());
+    json_object_set_new(one, "processes_s", known ? seconds(c->processes_us) : json_null());
+    json_object_set_new(one, "redistribute_s", known ? seconds(c->redistribute_us) : json_null());
+    json_object_set_new(one, "total_s", known ? seconds(c->total_us) : json_null());
+    json_object_set_new(one, "bytes", known ? json_integer(c->bytes) : json_null());
+    return one;
+}
+
+json_t *account_to_history(const struct account *account)
+{
+    json_t *sizes = json_array(), *resizes = json_array();
+    for (size_t i = 0; i < account->sizes.count; i++)
+        json_array_append_new(sizes, json_pack("{s:f, s:i}", "time_s",
+                                               (double)account->sizes.items[i].time_us / 1e6,
+                                               "processors", account->sizes.items[i].processors));
+    for (size_t i = 0; i < account->changes.count; i++)
+        json_array_append_new(resizes, change_to_json(&account->changes.items[i]));
+    return json_pack("{s:o, s:o}", "sizes", sizes, "resizes", resizes);
+}
+
+static json_t *use_of_change(const struct account *account, const struct change *c)
+{
+    int64_t end_us = c->end_us ? c->end_us : account->since_us;
+    return json_pack("{s:I, s:i, s:i, s:o, s:s, s:f, s:o, s:f, s:f}", "resize",
+                     (json_int_t)c->resize, "from", c->from, "to", c->to, "outcome",
+                     c->outcome[0] ? json_string(c->outcome) : json_null(), "by",
+                     c->by_user ? "user" : "policy", "begun_s", (double)c->begun_us / 1e6, "end_s",
+                     c->end_us ? seconds(c->end_us) : json_null(), "seconds",
+                     (double)(end_us - c->begun_us) / 1e6, "processor_s", (double)c->held_us / 1e6);
+}
+
+void account_add_use(const struct account *account, json_t *object)
+{
+    json_t *sizes = json_array(), *resizes = json_array();
+    for (size_t i = 0; i < account->usages.count; i++) {
+        const struct usage *usage = &account->usages.items[i];
+        json_array_append_new(sizes, json_pack("{s:i, s:f, s:f}", "processors", usage->processors,
+                                               "seconds", (double)usage->us / 1e6, "processor_s",
+                                               (double)(usage->processors * usage->us) / 1e6));
+    }
+    for (size_t i = 0; i < account->changes.count; i++)
+        json_array_append_new(resizes, use_of_change(account, &account->changes.items[i]));
+    json_object_set_new(object, "processor_s", seconds(account_held_us(account)));
+    json_object_set_new(object, "resize_s", seconds(spent_us(account)));
+    json_object_set_new(object, "cpu_s", account->has_cpu ? seconds(account->cpu_us) : json_null());
+    json_object_set_new(object, "sizes", sizes);
+    json_object_set_new(object, "resizes", resizes);
+}
