@@ -1,0 +1,64 @@
+# What 'cmake --install' puts where (GNUInstallDirs, any prefix, DESTDIR). An installed tree can be moved:
+# pleat finds pleatd beside itself, pleatd finds pleat-agent so, and pkg-config files go by where they are.
+include(GNUInstallDirs)
+
+set(PLEAT_DEFAULT_MPI openmpi CACHE STRING "The MPI that pleat.pc stands for: openmpi or mpich")
+set_property(CACHE PLEAT_DEFAULT_MPI PROPERTY STRINGS openmpi mpich)
+
+install(TARGETS pleat pleatd pleat-agent RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# ---- libpleat, once for each MPI that it was built for ----
+
+set(PLEAT_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH PLEAT_PC_UP /${PLEAT_PC_DIR} /)
+string(REGEX REPLACE "/$" "" PLEAT_PC_UP ${PLEAT_PC_UP})
+
+# pleat_install_library(openmpi "Open MPI" ompi-c): the library and its pkg-config file
+function(pleat_install_library PLEAT_PC_NAME PLEAT_PC_MPI_NAME PLEAT_PC_MPI)
+  if(NOT TARGET pleat-${PLEAT_PC_NAME})
+    return()
+  endif()
+  install(TARGETS pleat-${PLEAT_PC_NAME} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set(made ${CMAKE_BINARY_DIR}/packaging/pleat-${PLEAT_PC_NAME}.pc)
+  configure_file(packaging/pkgconfig/libpleat.pc.in ${made} @ONLY)
+  install(FILES ${made} DESTINATION ${PLEAT_PC_DIR})
+endfunction()
+pleat_install_library(openmpi "Open MPI" ompi-c)
+pleat_install_library(mpich "MPICH" mpich)
+if(TARGET pleat-${PLEAT_DEFAULT_MPI})
+  configure_file(packaging/pkgconfig/pleat.pc.in ${CMAKE_BINARY_DIR}/packaging/pleat.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/packaging/pleat.pc DESTINATION ${PLEAT_PC_DIR})
+endif()
+if(TARGET pleat-openmpi OR TARGET pleat-mpich)
+  install(FILES include/pleat.h include/pleat-error.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(FILES apps/heat.c apps/loop.c apps/matmul.c apps/common.c apps/common.h
+      packaging/examples/Makefile packaging/examples/demo.mix
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+endif()
+
+# ---- for those who use it ----
+
+# the unit has the program's path in it, which is known only now where --prefix is given
+install(CODE "set(PLEAT_BINDIR \"${CMAKE_INSTALL_BINDIR}\")
+  if(NOT IS_ABSOLUTE \"\${PLEAT_BINDIR}\")
+    set(PLEAT_BINDIR \"\${CMAKE_INSTALL_PREFIX}/\${PLEAT_BINDIR}\")
+  endif()
+  configure_file(\"${CMAKE_SOURCE_DIR}/packaging/systemd/pleatd.service.in\"
+    \"${CMAKE_BINARY_DIR}/packaging/pleatd.service\" @ONLY)")
+install(FILES ${CMAKE_BINARY_DIR}/packaging/pleatd.service DESTINATION lib/systemd/user)
+if(TARGET pleat-man)
+  foreach(section 1 3 5 7 8)
+    install(DIRECTORY ${CMAKE_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section}
+      FILES_MATCHING PATTERN "*.${section}")
+  endforeach()
+endif()
+if(TARGET pleat-completion)
+  set(completion ${CMAKE_BINARY_DIR}/completion)
+  install(FILES ${completion}/pleat.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME pleat)
+  install(FILES ${completion}/_pleat DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+  install(FILES ${completion}/pleat.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+file(GLOB guides CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/*.md ${CMAKE_SOURCE_DIR}/docs/*.svg)
+install(FILES ${guides} README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

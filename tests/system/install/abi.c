@@ -1,0 +1,40 @@
+/* The binary interface of libpleat.so.0, as it was released. What is here does not change without a
+ * new SONAME; what is new is added. Compiling it is the test. */
+#include <pleat.h>
+#include <stddef.h>
+
+typedef struct pleat_session session;
+typedef struct pleat_rows rows;
+typedef struct pleat_error error;
+
+#define IS(function, type)                                                                         \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(&(function)), type), #function)
+
+IS(pleat_session_create_for, int (*)(session **, int, int, error *));
+IS(pleat_session_begin, int (*)(session *, error *));
+IS(pleat_session_adapt, int (*)(session *, error *));
+IS(pleat_session_finish, void (*)(session *));
+IS(pleat_session_comm, MPI_Comm (*)(const session *));
+IS(pleat_session_rank, int (*)(const session *));
+IS(pleat_session_size, int (*)(const session *));
+IS(pleat_session_joined, int (*)(const session *));
+IS(pleat_session_malleable, int (*)(const session *));
+IS(pleat_session_failure, const error *(*)(const session *));
+IS(pleat_session_on_offer, void (*)(session *, int (*)(int, int, int, void *), void *));
+IS(pleat_value_register, int (*)(session *, const char *, void *, size_t, error *));
+IS(pleat_rows_create, int (*)(session *, const char *, int64_t, size_t, int, rows **, error *));
+IS(pleat_rows_data, void *(*)(const rows *));
+IS(pleat_rows_first, int64_t (*)(const rows *));
+IS(pleat_rows_count, int64_t (*)(const rows *));
+
+_Static_assert(sizeof(error) == 484 && offsetof(error, text) == 4, "struct pleat_error");
+_Static_assert(PLEAT_API_VERSION == 1, "another version needs another SONAME");
+_Static_assert(PLEAT_STARTED == 1 && PLEAT_JOINED == 2, "enum pleat_begin");
+_Static_assert(PLEAT_SAME == 0 && PLEAT_GREW == 1 && PLEAT_SHRANK == 2 && PLEAT_LEAVE == 3,
+               "enum pleat_adapt");
+_Static_assert(PLEAT_E_INVALID == -1 && PLEAT_E_NOMEM == -2 && PLEAT_E_SYSTEM == -3 &&
+                   PLEAT_E_NOTFOUND == -4 && PLEAT_E_EXISTS == -5 && PLEAT_E_STATE == -6 &&
+                   PLEAT_E_UNSUPPORTED == -7 && PLEAT_E_TOOBIG == -8 && PLEAT_E_PROTOCOL == -9 &&
+                   PLEAT_E_PERMISSION == -10 && PLEAT_E_TIMEOUT == -11 && PLEAT_E_CLOSED == -12 &&
+                   PLEAT_E_CORRUPT == -13 && PLEAT_E_BUSY == -14 && PLEAT_E_MPI == -15,
+               "enum pleat_error_code");

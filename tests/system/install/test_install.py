@@ -1,0 +1,174 @@
+"""cmake --install into a prefix that is then moved; an outside program builds with pkg-config there, in C
+and in C++, for each MPI, and runs under the installed pleat, where it grows."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+BUILD = pathlib.Path(os.environ["PLEAT_BUILD"])
+LIBRARIES = sorted(re.fullmatch(r"libpleat-(\w+)\.so", path.name)[1]
+                   for path in (BUILD / "lib").glob("libpleat-*.so"))
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+
+
+def run(*args, env=None, cwd=None, code=0):
+    done = subprocess.run([str(arg) for arg in args], env=env, cwd=cwd, timeout=200, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode == code, (args, done.stdout, done.stderr)
+    return done.stdout
+
+
+class Installed:
+    def __init__(self, base):
+        first = base / "first"
+        run("cmake", "--install", BUILD, "--prefix", first)
+        self.unit = (first / "lib/systemd/user/pleatd.service").read_text()
+        assert f"ExecStart={first}/bin/pleatd\n" in self.unit
+        # an installed tree may be moved: the rest of the tests uses it elsewhere
+        self.prefix = base / "moved"
+        first.rename(self.prefix)
+        self.base = base
+        found = list(self.prefix.glob("lib*/**/libpleat-openmpi.so"))
+        assert len(found) == 1
+        self.lib = found[0].parent
+        self.instance = tempfile.mkdtemp(prefix="pli", dir="/tmp")
+        pathlib.Path(self.instance, "pleat.conf").write_text(
+            'site "local" { processors = 2  background = ignore }\n')
+        self.env = dict(os.environ, PLEAT_DIR=self.instance, LC_ALL="C.UTF-8",
+                        PATH=f"{self.prefix}/bin:{os.environ['PATH']}",
+                        PKG_CONFIG_PATH=str(self.lib / "pkgconfig"),
+                        OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        self.env.pop("LD_LIBRARY_PATH", None)
+
+    def pleat(self, *args, code=0):
+        return run("pleat", *args, env=self.env, code=code)
+
+    def config(self, *args):
+        return run("pkg-config", *args, env=self.env).split()
+
+    def build(self, compiler, module, *options):
+        out = self.base / f"{compiler}-{module}"
+        run(compiler, *WARNINGS, *options, HERE / "outside.c", "-o", out,
+            *self.config("--cflags", "--libs", module), f"-Wl,-rpath,{self.lib}", env=self.env)
+        return out
+
+    def close(self):
+        subprocess.run(["pleat", "stop", "--force"], env=self.env, timeout=60)
+        shutil.rmtree(self.instance)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    made = Installed(tmp_path_factory.mktemp("installed"))
+    yield made
+    made.close()
+
+
+def symbols(library):
+    """{name: version} of what a library exports."""
+    text = run("nm", "-D", "--defined-only", "--with-symbol-versions", library)
+    names = re.findall(r"^\w+ [^A] (\w+)@@(\w+)$", text, re.MULTILINE)
+    assert len(names) == len(re.findall(r"^\w+ [^A] ", text, re.MULTILINE)), text
+    return dict(names)
+
+
+@pytest.mark.parametrize("mpi", LIBRARIES)
+def test_a_library_exports_its_map_and_nothing_else(installed, mpi):
+    listed = re.findall(r"\b(pleat_\w+);", (ROOT / "src/app/pleat.map").read_text())
+    assert symbols(installed.lib / f"libpleat-{mpi}.so") == dict.fromkeys(listed, "PLEAT_1")
+    dynamic = run("readelf", "-d", installed.lib / f"libpleat-{mpi}.so")
+    assert f"soname: [libpleat-{mpi}.so.0]" in dynamic
+    assert (installed.lib / f"libpleat-{mpi}.so.0").exists()
+
+
+def test_the_binary_interface_is_the_recorded_one(installed):
+    """abi.c has every exported function with its type; it compiles only while that holds."""
+    recorded = re.findall(r"^IS\((\w+),", (HERE / "abi.c").read_text(), re.MULTILINE)
+    assert sorted(recorded) == sorted(symbols(installed.lib / f"libpleat-{LIBRARIES[0]}.so"))
+    run(f"mpicc.{LIBRARIES[0]}", "-std=gnu11", *WARNINGS, "-fsyntax-only",
+        *installed.config("--cflags", f"pleat-{LIBRARIES[0]}"), HERE / "abi.c", env=installed.env)
+
+
+def test_what_is_linked_is_as_the_licences_need_it(installed):
+    files = [*(installed.prefix / "bin").iterdir(), *installed.lib.glob("libpleat-*.so")]
+    assert len(files) >= 4
+    for file in files:
+        dynamic = run("readelf", "-d", file)
+        assert "RPATH" not in dynamic and "RUNPATH" not in dynamic
+        assert ("libgsl" in dynamic) == (file.name == "pleat"), file
+
+
+def test_everything_has_its_place(installed):
+    for name in ("bin/pleat", "bin/pleatd", "bin/pleat-agent", "include/pleat.h", "include/pleat-error.h",
+                 "share/doc/pleat/LICENSE", "share/doc/pleat/user-guide.md",
+                 "share/doc/pleat/examples/heat.c"):
+        assert (installed.prefix / name).is_file(), name
+    if (BUILD / "man").is_dir():
+        pages = {path.name for path in (installed.prefix / "share/man").glob("man*/*")}
+        assert pages == {path.name for path in (BUILD / "man").iterdir()}
+        assert (installed.prefix / "share/man/man3/pleat_rows_create.3").is_file()
+    assert not list(installed.prefix.rglob("*.a"))
+
+
+def test_the_unit_leaves_jobs_alone(installed):
+    assert "\nKillMode=process\n" in installed.unit and "\nOOMPolicy=continue\n" in installed.unit
+    assert "@" not in installed.unit.replace("man:", "")
+
+
+def test_the_installed_programs_find_each_other(installed):
+    executable = installed.pleat("run", "--", "sh", "-c",
+                                 'readlink "/proc/${PLEAT_AGENT_PID%%:*}/exe"').strip()
+    assert executable == str(installed.prefix / "bin/pleat-agent")
+    pid = re.search(r'"pid": ?(\d+)', installed.pleat("info", "--json"))[1]
+    assert os.readlink(f"/proc/{pid}/exe") == str(installed.prefix / "bin/pleatd")
+
+
+def grows(installed, program):
+    """It is run on one of two processors, gets the other one, and computes what it should."""
+    out = installed.pleat("run", "--min", "1", "--max", "2", "--initial", "1", "--", program)
+    assert out == "RESULT ok on 2 ranks\n"
+
+
+@pytest.mark.parametrize("mpi", LIBRARIES)
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_an_outside_program_builds_and_grows(installed, mpi, language):
+    compiler = {"c": f"mpicc.{mpi}", "c++": f"mpicxx.{mpi}"}[language]
+    options = {"c": ["-std=c99"], "c++": ["-x", "c++", "-std=c++11", "-Wno-cast-function-type"]}[language]
+    grows(installed, installed.build(compiler, f"pleat-{mpi}", *options))
+
+
+def test_the_default_is_one_of_them(installed):
+    assert "-lpleat-openmpi" in installed.config("--libs", "pleat")
+    program = installed.build("mpicc.openmpi", "pleat")
+    assert "libpleat-openmpi.so.0" in run("readelf", "-d", program)
+    out = run("mpirun.openmpi", "--oversubscribe", "-n", "2", program, env=installed.env)
+    assert out == "RESULT ok on 2 ranks\n"
+
+
+def test_the_other_mpi_is_refused(installed):
+    """A library for Open MPI in a program of MPICH: the header says what it was compiled with."""
+    if not shutil.which("mpicc.mpich"):
+        pytest.skip("MPICH is not here")
+    flags = installed.config("--variable=includedir", "pleat-openmpi")
+    program = installed.base / "mixed"
+    done = subprocess.run(["mpicc.mpich", str(HERE / "outside.c"), "-o", str(program), f"-I{flags[0]}",
+                           f"-L{installed.lib}", "-lpleat-openmpi", f"-Wl,-rpath,{installed.lib}"],
+                          env=installed.env, timeout=100, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode == 0:
+        done = subprocess.run([str(program)], env=installed.env, timeout=100, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        assert done.returncode != 0 and b"RESULT" not in done.stdout
+
+
+def test_the_examples_build_where_they_are(installed):
+    place = installed.base / "examples"
+    shutil.copytree(installed.prefix / "share/doc/pleat/examples", place)
+    run("make", "-C", place, "loop", env=dict(installed.env, MPICC="mpicc.openmpi"))
+    assert "RESULT ok" in run(place / "loop", "--iterations", "3", env=installed.env)
