@@ -260,7 +260,7 @@ static int conclude(struct pleat_session *session, int code, int before, int tar
         return code;
     }
     if (session->rank == 0)
-        pleat_mailbox_applied(&session->self, (uint32_t)before, (uint32_t)target, cost);
+        pleat_mailbox_applied(&session->self, (uint32_t)before, (uint32_t)target, cost, "");
     if (session->comm != MPI_COMM_NULL)
         return target > before ? PLEAT_GREW : target < before ? PLEAT_SHRANK : PLEAT_SAME;
     session->state = PLEAT_SESSION_LEAVING;

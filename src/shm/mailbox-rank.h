@@ -3,7 +3,7 @@
  * The layout of the segment is here because the quiet adaptation point is inline: two stores and a
  * load, no system call. Only mailbox.c and that path may touch it.
  *
- * The word holds {K: 45 bits, sequence: 16 bits, state: 3 bits}. Every change of it is one
+ * The word holds {K: 44 bits, sequence: 16 bits, state: 4 bits}. Every change of it is one
  * compare-and-swap from the exact value that was judged, and within one sequence K only rises, so a
  * helper that slept for long can do no harm: its swap fails.
  */
@@ -16,10 +16,11 @@
 #include "shm/mailbox.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 1u
+#define PLEAT_MAILBOX_VERSION 2u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
+#define PLEAT_MAILBOX_COSTS 7 /* members of struct pleat_mailbox_cost, in its order */
 
 /* States of the word. A rank that arrives has to look closer only where bit 2 is set. */
 enum pleat_word_state {
@@ -30,7 +31,8 @@ enum pleat_word_state {
     PLEAT_WORD_ASKED = 4,
     PLEAT_WORD_PROPOSED = 5,
     PLEAT_WORD_COMMITTED = 6,
-    PLEAT_WORD_ENTERED = 7
+    PLEAT_WORD_ENTERED = 7,
+    PLEAT_WORD_SAVED = 8
 };
 #define PLEAT_WORD_BUSY_BIT UINT64_C(4)
 
@@ -55,12 +57,15 @@ struct pleat_mailbox_segment {
     _Atomic uint64_t posted_ns;
     _Atomic uint32_t target;
     _Atomic uint32_t mandatory;
+    _Atomic uint32_t relaunch;
     /* rank 0's, written before the word says so */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t size;
     _Atomic uint32_t accepted;
     _Atomic uint32_t attached;
     _Atomic uint32_t finished;
-    _Atomic uint64_t cost[5]; /* in the order of struct pleat_mailbox_cost */
+    _Atomic uint32_t begun;
+    _Atomic uint32_t loaded;
+    _Atomic uint64_t cost[PLEAT_MAILBOX_COSTS];
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t text[PLEAT_MAILBOX_TEXT / 8];
     struct pleat_mailbox_slot slots[];
 };
@@ -83,8 +88,8 @@ enum pleat_mailbox_arrival {
 };
 
 /* Takes the slot of `rank` and publishes this process's pid. `iteration`: adaptation points so far
- * (0 at the start; the K of the resize for a rank that joins in it). The doorbell stays the
- * caller's. PLEAT_E_TOOBIG beyond the segment's limit. */
+ * (0 at the start; the K of the resize for a rank that joins in it; the state's for one that begins
+ * from a state). The doorbell stays the caller's. PLEAT_E_TOOBIG beyond the segment's limit. */
 int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t iteration,
                          int doorbell, struct pleat_mailbox_rank *self) PLEAT_MUST_CHECK;
 
@@ -122,13 +127,21 @@ int pleat_mailbox_request(const struct pleat_mailbox_rank *self,
 int pleat_mailbox_entered(const struct pleat_mailbox *mailbox,
                           uint64_t *iteration) PLEAT_MUST_CHECK;
 
-/* Rank 0 rings the doorbell in each of these. All but finish do nothing if the word has moved on.
- */
+/* Rank 0 rings the doorbell in each of these. All but begun, cannot_begin and finish do nothing if
+ * the word has moved on. */
 void pleat_mailbox_answer(struct pleat_mailbox_rank *self, uint32_t accepted);
-/* Fills cost->wait_ns itself, from what the `before` ranks published when they entered. */
+/* Fills cost->wait_ns itself, from what the `before` ranks published when they entered. `warning`:
+ * why no state could be saved before, or empty. */
 void pleat_mailbox_applied(struct pleat_mailbox_rank *self, uint32_t before, uint32_t size,
-                           const struct pleat_mailbox_cost *cost);
+                           const struct pleat_mailbox_cost *cost, const char *warning);
+/* Of a relaunch, once the state is held: from now on all ranks leave. Fills cost->wait_ns. */
+void pleat_mailbox_saved(struct pleat_mailbox_rank *self, uint32_t before,
+                         const struct pleat_mailbox_cost *cost);
 void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text);
+/* The ranks begin, from their beginning (cost NULL), or from a state that all have loaded. */
+void pleat_mailbox_begun(struct pleat_mailbox_rank *self, const struct pleat_mailbox_cost *cost);
+/* They could not load the state, and end. */
+void pleat_mailbox_cannot_begin(struct pleat_mailbox_rank *self, const char *text);
 void pleat_mailbox_finish(struct pleat_mailbox_rank *self);
 /* One byte into the doorbell, never blocking. */
 void pleat_mailbox_ring(const struct pleat_mailbox_rank *self);

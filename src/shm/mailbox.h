@@ -37,8 +37,8 @@ struct pleat_mailbox_request {
     uint64_t resize; /* the core's id of the transaction */
     uint32_t target; /* processes wanted */
     bool mandatory;
-    bool relaunch; /* save the state (state.h), then all ranks leave: they are started again at that
-                    * size, instead of being merged or split */
+    bool relaunch; /* of a resize: save the state (state.h), then all ranks leave: they are started
+                    * again at that size, instead of being merged or split */
 };
 
 /* How far the request got. */
@@ -50,26 +50,33 @@ enum pleat_mailbox_phase {
     PLEAT_MAILBOX_ENTERED,  /* ranks are inside the resize: it can no longer be withdrawn */
     PLEAT_MAILBOX_APPLIED,  /* done: status.size; ranks beyond it may still be leaving */
     PLEAT_MAILBOX_FAILED, /* the library could not (spawn failed, out of memory): size unchanged */
-    PLEAT_MAILBOX_SAVED   /* of a relaunch: the state is held, all ranks are leaving */
+    PLEAT_MAILBOX_SAVED /* of a relaunch: the state is held, all ranks are leaving, and nothing more
+                         * comes of this mailbox: the new world gets a new one */
 };
 
-/* Where the time of the last resize went, in nanoseconds (rank 0's view). */
+/* Where the time of the last resize went, in nanoseconds (rank 0's view). Of a relaunch the old
+ * world says what it cost until SAVED, the new world (in its own mailbox) what loading cost; how
+ * long processes took to end and to start only the agent knows. */
 struct pleat_mailbox_cost {
     uint64_t wait_ns;         /* posted until the first rank was inside */
+    uint64_t save_ns;         /* saving the state; 0: none was saved */
     uint64_t processes_ns;    /* spawning and merging, or splitting */
     uint64_t redistribute_ns; /* moving registered data */
-    uint64_t total_ns;        /* entered until applied */
-    uint64_t bytes;           /* that changed their rank */
+    uint64_t load_ns;         /* loading the state */
+    uint64_t total_ns;        /* entered until applied or saved; in the new world, as load_ns */
+    uint64_t bytes; /* that changed their rank; of a relaunch, of the state saved or loaded */
 };
 
 struct pleat_mailbox_status {
     enum pleat_mailbox_phase phase;
-    uint64_t resize;    /* of the last request */
-    uint32_t size;      /* ranks of the current communicator */
-    uint32_t accepted;  /* in ANSWERED */
-    bool attached;      /* rank 0 has called pleat_session_create: it is a malleable application */
-    bool finished;      /* the application called pleat_session_finish */
-    uint64_t iteration; /* the slowest rank's */
+    uint64_t resize;   /* of the last request */
+    uint32_t size;     /* ranks of the current communicator */
+    uint32_t accepted; /* in ANSWERED */
+    bool attached;     /* rank 0 has called pleat_session_create: it is a malleable application */
+    bool finished;     /* the application called pleat_session_finish */
+    bool begun;  /* rank 0 came through pleat_session_begin; where a state was held, all ranks */
+    bool loaded; /* ... and they go on from that state: cost.load_ns, cost.bytes */
+    uint64_t iteration;    /* the slowest rank's */
     uint64_t iteration_ns; /* mean time of an iteration at this size so far; 0: none yet */
     struct pleat_mailbox_cost cost;
 };
@@ -90,11 +97,13 @@ int pleat_mailbox_post(struct pleat_mailbox *mailbox,
                        const struct pleat_mailbox_request *request) PLEAT_MUST_CHECK;
 /* Takes the outstanding request back. 0, or PLEAT_E_STATE when ranks are inside or it is done. */
 int pleat_mailbox_withdraw(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
-/* After ANSWERED, APPLIED or FAILED was seen: the mailbox is free for the next request. */
+/* After ANSWERED, APPLIED or FAILED was seen: the mailbox is free for the next request. After SAVED
+ * it stays as it is. */
 void pleat_mailbox_acknowledge(struct pleat_mailbox *mailbox);
 void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mailbox_status *status);
-/* Why the last request FAILED, as the library put it; always terminated, maybe empty. Text from the
- * application's memory: printable ASCII only, anything else is replaced by '?'. */
+/* Why the last request FAILED, or why the ranks could not begin from the state held, as the library
+ * put it; in APPLIED, why no state could be saved before. Always terminated, maybe empty. Text from
+ * the application's memory: printable ASCII only, anything else is replaced by '?'. */
 void pleat_mailbox_failure(const struct pleat_mailbox *mailbox, char *text, size_t size);
 /* The pids of ranks [first, first+count) as they published them; 0 where unknown. Returns how many
  * were written. A pid is only a hint: open a pidfd and check its parentage before using it. */

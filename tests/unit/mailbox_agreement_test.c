@@ -1,6 +1,7 @@
 /* Agreement without a collective, under stress: threads are ranks that run at different speeds, the
  * main thread is the agent, which posts and often withdraws. For every request: either the
- * withdrawal succeeded and no rank entered, or every rank entered, all at the same iteration. */
+ * withdrawal succeeded and no rank entered, or every rank entered, all at the same iteration. Now
+ * and then the ranks are relaunched: all of them end, and others go on in a new mailbox. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -21,11 +22,14 @@
 #define REQUESTS 3000
 #define MOST_RANKS 8
 #define LIMIT_US (60 * PLEAT_US_PER_S)
+#define RELAUNCH_EVERY 11
 #define MOST_AHEAD 64 /* of the slowest rank: an SPMD code's messages hold its ranks together */
 
 struct stress {
     struct pleat_mailbox *mailbox;
+    int fd;
     uint32_t ranks;
+    uint64_t first; /* iteration at which this world began */
     pthread_barrier_t inside;
     atomic_bool stop;
     atomic_int errors;
@@ -40,22 +44,25 @@ struct worker {
     pthread_t thread;
 };
 
-static void resize(struct worker *worker, struct pleat_mailbox_rank *self)
+/* True: this rank leaves. */
+static bool resize(struct worker *worker, struct pleat_mailbox_rank *self)
 {
     struct stress *stress = worker->stress;
     struct pleat_mailbox_request request;
     if (pleat_mailbox_request(self, &request) || request.resize < 1 || request.resize > REQUESTS) {
         atomic_fetch_add(&stress->errors, 1);
-        return;
+        return false;
     }
     if (atomic_exchange(&stress->entered[request.resize][worker->rank], self->iteration))
         atomic_fetch_add(&stress->errors, 1);
     /* The collectives of a resize keep everybody until all are here. */
     pthread_barrier_wait(&stress->inside);
-    if (worker->rank == 0) {
-        const struct pleat_mailbox_cost cost = {.bytes = request.resize};
-        pleat_mailbox_applied(self, stress->ranks, stress->ranks, &cost);
-    }
+    const struct pleat_mailbox_cost cost = {.bytes = request.resize};
+    if (worker->rank == 0 && request.relaunch)
+        pleat_mailbox_saved(self, stress->ranks, &cost);
+    else if (worker->rank == 0)
+        pleat_mailbox_applied(self, stress->ranks, stress->ranks, &cost, "");
+    return request.relaunch;
 }
 
 static void compute(struct worker *worker, struct pleat_random *random, uint64_t iteration)
@@ -78,7 +85,7 @@ static void *rank_main(void *arg)
     struct pleat_mailbox_rank self;
     struct pleat_random random;
     pleat_random_init(&random, 1000 + worker->rank);
-    if (pleat_mailbox_attach(stress->mailbox, worker->rank, 0, -1, &self))
+    if (pleat_mailbox_attach(stress->mailbox, worker->rank, stress->first, -1, &self))
         abort();
     pthread_barrier_wait(&stress->inside);
     if (worker->rank == 0 && pleat_mailbox_set_size(&self, stress->ranks))
@@ -86,9 +93,9 @@ static void *rank_main(void *arg)
     pthread_barrier_wait(&stress->inside);
     while (!atomic_load(&stress->stop)) {
         int arrival = pleat_mailbox_arrive(&self);
-        if (arrival == PLEAT_ARRIVAL_ENTER)
-            resize(worker, &self);
-        else if (arrival != PLEAT_ARRIVAL_QUIET)
+        if (arrival == PLEAT_ARRIVAL_ENTER && resize(worker, &self))
+            break;
+        if (arrival != PLEAT_ARRIVAL_ENTER && arrival != PLEAT_ARRIVAL_QUIET)
             atomic_fetch_add(&stress->errors, 1);
         compute(worker, &random, self.iteration);
     }
@@ -102,26 +109,50 @@ static enum pleat_mailbox_phase phase_now(const struct stress *stress)
     return status.phase;
 }
 
-/* True when the request was applied, false when it was withdrawn. */
-static bool drive(struct stress *stress, struct pleat_random *random, uint64_t number,
-                  int64_t deadline_us)
+/* What became of a request: IDLE (withdrawn), APPLIED or SAVED. */
+static enum pleat_mailbox_phase drive(struct stress *stress, struct pleat_random *random,
+                                      uint64_t number, int64_t deadline_us)
 {
-    const struct pleat_mailbox_request request = {.resize = number, .target = stress->ranks};
+    const struct pleat_mailbox_request request = {
+        .resize = number, .target = stress->ranks, .relaunch = number % RELAUNCH_EVERY == 0};
+    const enum pleat_mailbox_phase done =
+        request.relaunch ? PLEAT_MAILBOX_SAVED : PLEAT_MAILBOX_APPLIED;
     assert_int_equal(pleat_mailbox_post(stress->mailbox, &request), 0);
     if (number % 2) {
         for (uint64_t turn = pleat_random_below(random, 4); turn; turn--)
             sched_yield();
         int code = pleat_mailbox_withdraw(stress->mailbox);
         if (code == 0)
-            return false;
+            return PLEAT_MAILBOX_IDLE;
         assert_int_equal(code, PLEAT_E_STATE);
     }
-    while (phase_now(stress) != PLEAT_MAILBOX_APPLIED) {
+    while (phase_now(stress) != done) {
         assert_true(pleat_clock_monotonic_us() < deadline_us);
         sched_yield();
     }
     pleat_mailbox_acknowledge(stress->mailbox);
-    return true;
+    return done;
+}
+
+static void begin_world(struct stress *stress, struct worker *workers, uint64_t first)
+{
+    struct pleat_error err;
+    assert_int_equal(pleat_mailbox_create(stress->ranks, &stress->mailbox, &stress->fd, &err), 0);
+    stress->first = first;
+    for (uint32_t rank = 0; rank < stress->ranks; rank++) {
+        atomic_store(&stress->done[rank], first);
+        workers[rank] = (struct worker){.stress = stress, .rank = rank};
+    }
+    for (uint32_t rank = 0; rank < stress->ranks; rank++)
+        assert_int_equal(pthread_create(&workers[rank].thread, NULL, rank_main, &workers[rank]), 0);
+}
+
+static void end_world(struct stress *stress, struct worker *workers)
+{
+    for (uint32_t rank = 0; rank < stress->ranks; rank++)
+        pthread_join(workers[rank].thread, NULL);
+    pleat_mailbox_close(stress->mailbox);
+    close(stress->fd);
 }
 
 static void run_stress(uint32_t ranks)
@@ -129,25 +160,24 @@ static void run_stress(uint32_t ranks)
     static struct stress stress;
     memset(&stress, 0, sizeof(stress));
     stress.ranks = ranks;
-    struct pleat_error err;
     struct pleat_random random;
-    int fd;
     pleat_random_init(&random, ranks);
-    assert_int_equal(pleat_mailbox_create(ranks, &stress.mailbox, &fd, &err), 0);
     pthread_barrier_init(&stress.inside, NULL, ranks);
     struct worker workers[MOST_RANKS];
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        workers[rank] = (struct worker){.stress = &stress, .rank = rank};
-        assert_int_equal(pthread_create(&workers[rank].thread, NULL, rank_main, &workers[rank]), 0);
-    }
+    begin_world(&stress, workers, 0);
     /* Posting starts at once: a request may meet ranks that have not attached yet. */
     int64_t deadline_us = pleat_clock_monotonic_us() + LIMIT_US;
     bool applied[REQUESTS + 1];
-    for (uint64_t number = 1; number <= REQUESTS; number++)
-        applied[number] = drive(&stress, &random, number, deadline_us);
+    for (uint64_t number = 1; number <= REQUESTS; number++) {
+        enum pleat_mailbox_phase phase = drive(&stress, &random, number, deadline_us);
+        applied[number] = phase != PLEAT_MAILBOX_IDLE;
+        if (phase == PLEAT_MAILBOX_SAVED) {
+            end_world(&stress, workers);
+            begin_world(&stress, workers, atomic_load(&stress.entered[number][0]));
+        }
+    }
     atomic_store(&stress.stop, true);
-    for (uint32_t rank = 0; rank < ranks; rank++)
-        pthread_join(workers[rank].thread, NULL);
+    end_world(&stress, workers);
 
     uint64_t before = 0;
     for (uint64_t number = 1; number <= REQUESTS; number++) {
@@ -159,8 +189,6 @@ static void run_stress(uint32_t ranks)
     }
     assert_int_equal(atomic_load(&stress.errors), 0);
     pthread_barrier_destroy(&stress.inside);
-    pleat_mailbox_close(stress.mailbox);
-    close(fd);
 }
 
 static void test_one_rank(void **state)

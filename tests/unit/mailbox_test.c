@@ -110,6 +110,7 @@ static void test_a_grow_from_post_to_acknowledge(void **state)
     assert_int_equal(pleat_mailbox_request(&pair.ranks[1], &request), 0);
     assert_int_equal(request.resize, 7);
     assert_int_equal(request.target, 4);
+    assert_false(request.relaunch);
     struct pleat_mailbox_rank joiner;
     uint64_t entered;
     assert_int_equal(pleat_mailbox_entered(pair.application, &entered), 0);
@@ -120,19 +121,93 @@ static void test_a_grow_from_post_to_acknowledge(void **state)
     assert_int_equal(pleat_mailbox_arrive(&pair.ranks[1]), PLEAT_ARRIVAL_QUIET);
 
     const struct pleat_mailbox_cost cost = {
-        .processes_ns = 11, .redistribute_ns = 12, .total_ns = 13, .bytes = 14};
+        .save_ns = 10, .processes_ns = 11, .redistribute_ns = 12, .total_ns = 13, .bytes = 14};
     assert_int_equal(rings(&pair), 0);
-    pleat_mailbox_applied(&pair.ranks[0], 2, 3, &cost);
+    pleat_mailbox_applied(&pair.ranks[0], 2, 3, &cost, "not saved");
     assert_int_equal(rings(&pair), 1);
     struct pleat_mailbox_status status = status_of(&pair);
     assert_int_equal(status.phase, PLEAT_MAILBOX_APPLIED);
     assert_int_equal(status.size, 3);
+    assert_int_equal(status.cost.save_ns, 10);
+    assert_int_equal(status.cost.processes_ns, 11);
+    assert_int_equal(status.cost.redistribute_ns, 12);
+    assert_int_equal(status.cost.load_ns, 0);
     assert_int_equal(status.cost.total_ns, 13);
     assert_int_equal(status.cost.bytes, 14);
+    char text[64];
+    pleat_mailbox_failure(pair.agent, text, sizeof(text));
+    assert_string_equal(text, "not saved");
     assert_int_equal(pleat_mailbox_post(pair.agent, &grow), PLEAT_E_BUSY);
     pleat_mailbox_acknowledge(pair.agent);
     assert_int_equal(status_of(&pair).phase, PLEAT_MAILBOX_IDLE);
     assert_int_equal(pleat_mailbox_post(pair.agent, &grow), 0);
+    pair_close(&pair);
+}
+
+static void test_a_relaunch_ends_one_world_and_begins_another(void **state)
+{
+    (void)state;
+    const struct pleat_mailbox_request relaunch = {.resize = 9, .target = 5, .relaunch = true};
+    struct pair pair;
+    pair_open(&pair);
+    pleat_mailbox_begun(&pair.ranks[0], NULL);
+    assert_int_equal(rings(&pair), 1);
+    assert_true(status_of(&pair).begun);
+    assert_false(status_of(&pair).loaded);
+    assert_int_equal(pleat_mailbox_post(pair.agent, &relaunch), 0);
+    for (int rank = 1; rank >= 0; rank--)
+        assert_int_equal(pleat_mailbox_arrive(&pair.ranks[rank]), PLEAT_ARRIVAL_ENTER);
+    struct pleat_mailbox_request request;
+    assert_int_equal(pleat_mailbox_request(&pair.ranks[1], &request), 0);
+    assert_int_equal(request.target, 5);
+    assert_true(request.relaunch);
+    const struct pleat_mailbox_cost saved = {.save_ns = 21, .total_ns = 22, .bytes = 23};
+    pleat_mailbox_saved(&pair.ranks[0], 2, &saved);
+    assert_int_equal(rings(&pair), 1);
+    struct pleat_mailbox_status status = status_of(&pair);
+    assert_int_equal(status.phase, PLEAT_MAILBOX_SAVED);
+    assert_int_equal(status.size, 2);
+    assert_int_equal(status.cost.save_ns, 21);
+    assert_int_equal(status.cost.bytes, 23);
+    /* Nothing more comes of this mailbox. */
+    assert_int_equal(pleat_mailbox_withdraw(pair.agent), PLEAT_E_STATE);
+    assert_int_equal(pleat_mailbox_post(pair.agent, &grow), PLEAT_E_BUSY);
+    pleat_mailbox_acknowledge(pair.agent);
+    assert_int_equal(status_of(&pair).phase, PLEAT_MAILBOX_SAVED);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[0]), PLEAT_ARRIVAL_QUIET);
+    pair_close(&pair);
+
+    /* The new world counts on from the state's iteration; a request may be there before it begins.
+     */
+    pair_open(&pair);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        assert_int_equal(pleat_mailbox_attach(pair.application, rank, 1000, -1, &pair.ranks[rank]),
+                         0);
+    assert_int_equal(pleat_mailbox_post(pair.agent, &grow), 0);
+    assert_false(status_of(&pair).begun);
+    const struct pleat_mailbox_cost loaded = {.load_ns = 31, .total_ns = 31, .bytes = 23};
+    pleat_mailbox_begun(&pair.ranks[0], &loaded);
+    status = status_of(&pair);
+    assert_true(status.begun && status.loaded);
+    assert_int_equal(status.cost.load_ns, 31);
+    assert_int_equal(status.iteration, 1000);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[0]), PLEAT_ARRIVAL_ENTER);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[1]), PLEAT_ARRIVAL_ENTER);
+    pair_close(&pair);
+}
+
+static void test_a_world_that_cannot_begin(void **state)
+{
+    (void)state;
+    struct pair pair;
+    char text[64];
+    pair_open(&pair);
+    pleat_mailbox_cannot_begin(&pair.ranks[0], "other rows");
+    assert_int_equal(rings(&pair), 1);
+    pleat_mailbox_failure(pair.agent, text, sizeof(text));
+    assert_string_equal(text, "other rows");
+    assert_false(status_of(&pair).begun);
+    assert_int_equal(status_of(&pair).phase, PLEAT_MAILBOX_IDLE);
     pair_close(&pair);
 }
 
@@ -300,7 +375,7 @@ static void test_bad_segments_are_refused(void **state)
     good.max_ranks = UINT32_MAX;
     assert_int_equal(open_made(whole, &good, true), PLEAT_E_CORRUPT);
     good.max_ranks = 4;
-    good.version = 2;
+    good.version = PLEAT_MAILBOX_VERSION + 1;
     assert_int_equal(open_made(whole, &good, true), PLEAT_E_UNSUPPORTED);
     good.version = PLEAT_MAILBOX_VERSION;
     good.magic++;
@@ -318,6 +393,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_a_grow_from_post_to_acknowledge),
+        cmocka_unit_test(test_a_relaunch_ends_one_world_and_begins_another),
+        cmocka_unit_test(test_a_world_that_cannot_begin),
         cmocka_unit_test(test_an_offer_is_answered_by_rank_0),
         cmocka_unit_test(test_failure_withdrawal_and_finish),
         cmocka_unit_test(test_requests_are_checked),

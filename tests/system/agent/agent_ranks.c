@@ -84,7 +84,8 @@ static void add_rank(uint32_t rank, uint64_t iteration)
 static void resize(void)
 {
     struct pleat_mailbox_request request;
-    struct pleat_mailbox_cost cost = {0, 2000000, 3000000, 5000000, 4096};
+    struct pleat_mailbox_cost cost = {
+        .processes_ns = 2000000, .redistribute_ns = 3000000, .total_ns = 5000000, .bytes = 4096};
     uint64_t iteration = 0;
     if (pleat_mailbox_request(&ranks[0], &request) || pleat_mailbox_entered(mailbox, &iteration))
         give_up("no request");
@@ -102,7 +103,7 @@ static void resize(void)
             give_up("cannot tell a rank to leave");
         close(leave_pipe[size - 1]);
     }
-    pleat_mailbox_applied(&ranks[0], before, size, &cost);
+    pleat_mailbox_applied(&ranks[0], before, size, &cost, "");
 }
 
 static void iterate(void)

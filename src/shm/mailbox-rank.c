@@ -1,0 +1,245 @@
+#include <string.h>
+#include <unistd.h>
+
+#include "shm/mailbox-word.h"
+
+#define HELP_ROUNDS 64
+
+uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word)
+{
+    _Atomic uint64_t *shared = &mailbox->segment->word;
+    for (unsigned round = 0; round < HELP_ROUNDS; round++) {
+        if (pleat_word_state(word) != PLEAT_WORD_PROPOSED)
+            return word;
+        uint64_t most = pleat_mailbox_fastest(mailbox);
+        /* Ranks that overtake the proposal again and again are met by a growing distance. */
+        uint64_t later = most + (UINT64_C(1) << (round < 6 ? round : 6));
+        uint64_t next =
+            most < pleat_word_iteration(word)
+                ? pleat_word_become(word, PLEAT_WORD_COMMITTED)
+                : pleat_word_make(pleat_word_sequence(word), later, PLEAT_WORD_PROPOSED);
+        if (atomic_compare_exchange_strong(shared, &word, next))
+            word = next;
+    }
+    return word;
+}
+
+int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t iteration,
+                         int doorbell, struct pleat_mailbox_rank *self)
+{
+    if (rank >= mailbox->max_ranks)
+        return PLEAT_E_TOOBIG;
+    struct pleat_mailbox_slot *slot = &mailbox->segment->slots[rank];
+    *self = (struct pleat_mailbox_rank){.mailbox = mailbox,
+                                        .slot = slot,
+                                        .word = &mailbox->segment->word,
+                                        .iteration = iteration,
+                                        .entered = iteration,
+                                        .rank = rank,
+                                        .doorbell = doorbell};
+    pleat_mailbox_publish(self, 0, 0);
+    atomic_store(&slot->entered_ns, 0);
+    atomic_store(&slot->iteration, iteration);
+    atomic_store(&slot->pid, (int32_t)getpid());
+    return 0;
+}
+
+/* A resize posted before it was known where this world begins to count may be agreed on for an
+ * iteration that nobody will reach. No rank has passed an adaptation point yet. */
+static void bring_up_to(struct pleat_mailbox *mailbox, uint64_t iteration)
+{
+    _Atomic uint64_t *shared = &mailbox->segment->word;
+    uint64_t word = atomic_load(shared);
+    while ((pleat_word_state(word) == PLEAT_WORD_PROPOSED ||
+            pleat_word_state(word) == PLEAT_WORD_COMMITTED) &&
+           pleat_word_iteration(word) <= iteration) {
+        uint64_t next =
+            pleat_word_make(pleat_word_sequence(word), iteration + 1, PLEAT_WORD_PROPOSED);
+        if (atomic_compare_exchange_strong(shared, &word, next)) {
+            (void)pleat_word_help(mailbox, next);
+            return;
+        }
+    }
+}
+
+int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size)
+{
+    struct pleat_mailbox *mailbox = self->mailbox;
+    if (size < 1 || size > mailbox->max_ranks)
+        return PLEAT_E_TOOBIG;
+    atomic_store(&mailbox->segment->size, size);
+    atomic_store(&mailbox->segment->finished, 0);
+    atomic_store(&mailbox->segment->attached, 1);
+    bring_up_to(mailbox, self->iteration);
+    return 0;
+}
+
+int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
+{
+    for (;;) {
+        uint64_t iteration = pleat_word_iteration(word);
+        switch (pleat_word_state(word)) {
+        case PLEAT_WORD_ASKED:
+            return self->rank == 0 ? PLEAT_ARRIVAL_ANSWER : PLEAT_ARRIVAL_QUIET;
+        case PLEAT_WORD_PROPOSED:
+            word = pleat_word_help(self->mailbox, word);
+            /* A proposal that this rank has not reached yet meets it again later. */
+            if (pleat_word_state(word) == PLEAT_WORD_PROPOSED &&
+                pleat_word_iteration(word) > self->iteration)
+                return PLEAT_ARRIVAL_QUIET;
+            break;
+        case PLEAT_WORD_COMMITTED:
+            if (iteration > self->iteration)
+                return PLEAT_ARRIVAL_QUIET;
+            if (iteration < self->iteration)
+                return PLEAT_E_CORRUPT;
+            /* Published before the swap: whoever applies the resize reads it after. */
+            atomic_store(&self->slot->entered_ns, pleat_word_now_ns());
+            if (atomic_compare_exchange_strong(self->word, &word,
+                                               pleat_word_become(word, PLEAT_WORD_ENTERED))) {
+                self->entered = iteration;
+                return PLEAT_ARRIVAL_ENTER;
+            }
+            break;
+        case PLEAT_WORD_ENTERED:
+            /* Rank 0 may still be about to say "applied" when another goes on computing. */
+            if (iteration > self->iteration || iteration == self->entered)
+                return PLEAT_ARRIVAL_QUIET;
+            if (iteration < self->iteration)
+                return PLEAT_E_CORRUPT;
+            atomic_store(&self->slot->entered_ns, pleat_word_now_ns());
+            self->entered = iteration;
+            return PLEAT_ARRIVAL_ENTER;
+        case PLEAT_WORD_IDLE:
+        case PLEAT_WORD_ANSWERED:
+        case PLEAT_WORD_APPLIED:
+        case PLEAT_WORD_FAILED:
+        case PLEAT_WORD_SAVED:
+            return PLEAT_ARRIVAL_QUIET;
+        }
+    }
+}
+
+int pleat_mailbox_request(const struct pleat_mailbox_rank *self,
+                          struct pleat_mailbox_request *request)
+{
+    const struct pleat_mailbox_segment *segment = self->mailbox->segment;
+    request->resize = atomic_load(&segment->resize);
+    request->target = atomic_load(&segment->target);
+    request->mandatory = atomic_load(&segment->mandatory) != 0;
+    request->relaunch = atomic_load(&segment->relaunch) != 0;
+    return request->target >= 1 && request->target <= self->mailbox->max_ranks ? 0
+                                                                               : PLEAT_E_CORRUPT;
+}
+
+int pleat_mailbox_entered(const struct pleat_mailbox *mailbox, uint64_t *iteration)
+{
+    uint64_t word = atomic_load(&mailbox->segment->word);
+    if (pleat_word_state(word) != PLEAT_WORD_ENTERED)
+        return PLEAT_E_STATE;
+    *iteration = pleat_word_iteration(word);
+    return 0;
+}
+
+void pleat_mailbox_ring(const struct pleat_mailbox_rank *self)
+{
+    /* A full pipe rings already; nobody listening is not the application's concern. */
+    if (self->doorbell >= 0 && write(self->doorbell, "!", 1) < 0)
+        return;
+}
+
+static void conclude(struct pleat_mailbox_rank *self, enum pleat_word_state from,
+                     enum pleat_word_state to)
+{
+    uint64_t word = atomic_load(self->word);
+    if (pleat_word_state(word) == from)
+        (void)atomic_compare_exchange_strong(self->word, &word, pleat_word_become(word, to));
+    pleat_mailbox_ring(self);
+}
+
+void pleat_mailbox_answer(struct pleat_mailbox_rank *self, uint32_t accepted)
+{
+    atomic_store(&self->mailbox->segment->accepted, accepted);
+    conclude(self, PLEAT_WORD_ASKED, PLEAT_WORD_ANSWERED);
+}
+
+static uint64_t waited_ns(const struct pleat_mailbox *mailbox, uint32_t before)
+{
+    uint64_t posted = atomic_load(&mailbox->segment->posted_ns);
+    uint64_t first = UINT64_MAX;
+    for (uint32_t rank = 0; rank < before && rank < mailbox->max_ranks; rank++) {
+        uint64_t entered = atomic_load(&mailbox->segment->slots[rank].entered_ns);
+        if (entered && entered < first)
+            first = entered;
+    }
+    return first != UINT64_MAX && first > posted ? first - posted : 0;
+}
+
+static void write_cost(struct pleat_mailbox_segment *segment, const struct pleat_mailbox_cost *cost)
+{
+    uint64_t copy[PLEAT_MAILBOX_COSTS];
+    memcpy(copy, cost, sizeof(copy));
+    for (size_t i = 0; i < PLEAT_MAILBOX_COSTS; i++)
+        atomic_store(&segment->cost[i], copy[i]);
+}
+
+static void write_text(struct pleat_mailbox_segment *segment, const char *text)
+{
+    uint64_t copy[PLEAT_MAILBOX_TEXT / 8] = {0};
+    size_t length = strlen(text);
+    memcpy(copy, text, length < sizeof(copy) ? length : sizeof(copy) - 1);
+    for (size_t i = 0; i < PLEAT_MAILBOX_TEXT / 8; i++)
+        atomic_store(&segment->text[i], copy[i]);
+}
+
+static void write_outcome(struct pleat_mailbox_rank *self, uint32_t before,
+                          const struct pleat_mailbox_cost *cost, const char *text)
+{
+    struct pleat_mailbox_cost all = *cost;
+    all.wait_ns = waited_ns(self->mailbox, before);
+    write_cost(self->mailbox->segment, &all);
+    write_text(self->mailbox->segment, text);
+}
+
+void pleat_mailbox_applied(struct pleat_mailbox_rank *self, uint32_t before, uint32_t size,
+                           const struct pleat_mailbox_cost *cost, const char *warning)
+{
+    write_outcome(self, before, cost, warning);
+    atomic_store(&self->mailbox->segment->size, size);
+    conclude(self, PLEAT_WORD_ENTERED, PLEAT_WORD_APPLIED);
+}
+
+void pleat_mailbox_saved(struct pleat_mailbox_rank *self, uint32_t before,
+                         const struct pleat_mailbox_cost *cost)
+{
+    write_outcome(self, before, cost, "");
+    conclude(self, PLEAT_WORD_ENTERED, PLEAT_WORD_SAVED);
+}
+
+void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text)
+{
+    write_text(self->mailbox->segment, text);
+    conclude(self, PLEAT_WORD_ENTERED, PLEAT_WORD_FAILED);
+}
+
+void pleat_mailbox_begun(struct pleat_mailbox_rank *self, const struct pleat_mailbox_cost *cost)
+{
+    struct pleat_mailbox_segment *segment = self->mailbox->segment;
+    if (cost)
+        write_cost(segment, cost);
+    atomic_store(&segment->loaded, cost ? 1u : 0u);
+    atomic_store(&segment->begun, 1u);
+    pleat_mailbox_ring(self);
+}
+
+void pleat_mailbox_cannot_begin(struct pleat_mailbox_rank *self, const char *text)
+{
+    write_text(self->mailbox->segment, text);
+    pleat_mailbox_ring(self);
+}
+
+void pleat_mailbox_finish(struct pleat_mailbox_rank *self)
+{
+    atomic_store(&self->mailbox->segment->finished, 1);
+    pleat_mailbox_ring(self);
+}

@@ -1,0 +1,82 @@
+/* mailbox-word.h - the inside of the mailbox, shared by mailbox.c and mailbox-rank.c: the word on
+ * which ranks and agent agree (mailbox-rank.h says what is in it). */
+#ifndef PLEAT_SHM_MAILBOX_WORD_H
+#define PLEAT_SHM_MAILBOX_WORD_H
+
+#include "base/clock.h"
+#include "shm/mailbox-rank.h"
+
+#define PLEAT_WORD_STATE_BITS 4
+#define PLEAT_WORD_SEQUENCE_BITS 16
+#define PLEAT_WORD_ITERATION_SHIFT (PLEAT_WORD_STATE_BITS + PLEAT_WORD_SEQUENCE_BITS)
+#define PLEAT_WORD_SEQUENCE_MASK ((UINT64_C(1) << PLEAT_WORD_SEQUENCE_BITS) - 1)
+
+/* No rank gets there (at a million a second it takes half a year); what is beyond is damage, and
+ * must not make a later K wrap around to an earlier one. */
+#define PLEAT_WORD_ITERATION_MAX ((UINT64_C(1) << (64 - PLEAT_WORD_ITERATION_SHIFT)) - 256)
+
+struct pleat_mailbox {
+    struct pleat_mailbox_segment *segment;
+    size_t bytes;
+    uint32_t max_ranks; /* never read again from the segment */
+};
+
+static inline uint64_t pleat_word_make(uint64_t sequence, uint64_t iteration,
+                                       enum pleat_word_state state)
+{
+    return iteration << PLEAT_WORD_ITERATION_SHIFT |
+           (sequence & PLEAT_WORD_SEQUENCE_MASK) << PLEAT_WORD_STATE_BITS | (uint64_t)state;
+}
+
+static inline enum pleat_word_state pleat_word_state(uint64_t word)
+{
+    uint64_t state = word & ((1u << PLEAT_WORD_STATE_BITS) - 1);
+    /* The others are written by nobody here. */
+    return state <= PLEAT_WORD_SAVED ? (enum pleat_word_state)state : PLEAT_WORD_IDLE;
+}
+
+static inline uint64_t pleat_word_sequence(uint64_t word)
+{
+    return word >> PLEAT_WORD_STATE_BITS & PLEAT_WORD_SEQUENCE_MASK;
+}
+
+static inline uint64_t pleat_word_iteration(uint64_t word)
+{
+    return word >> PLEAT_WORD_ITERATION_SHIFT;
+}
+
+/* The same request in another state. */
+static inline uint64_t pleat_word_become(uint64_t word, enum pleat_word_state state)
+{
+    return pleat_word_make(pleat_word_sequence(word), pleat_word_iteration(word), state);
+}
+
+static inline uint64_t pleat_word_now_ns(void)
+{
+    return (uint64_t)pleat_clock_monotonic_ns();
+}
+
+static inline uint32_t pleat_mailbox_size(const struct pleat_mailbox *mailbox)
+{
+    uint32_t size = atomic_load(&mailbox->segment->size);
+    return size <= mailbox->max_ranks ? size : mailbox->max_ranks;
+}
+
+static inline uint64_t pleat_mailbox_fastest(const struct pleat_mailbox *mailbox)
+{
+    uint64_t most = 0;
+    uint32_t size = pleat_mailbox_size(mailbox);
+    for (uint32_t rank = 0; rank < size; rank++) {
+        uint64_t iteration = atomic_load(&mailbox->segment->slots[rank].iteration);
+        if (iteration > most)
+            most = iteration;
+    }
+    return most < PLEAT_WORD_ITERATION_MAX ? most : PLEAT_WORD_ITERATION_MAX;
+}
+
+/* Brings a proposal forward: commits it if nobody has reached its K, else proposes a later one.
+ * Must be called with a proposal in the word, so that iterations are read after it was visible.
+ * Returns the word as last seen; it may still be a proposal, which the ranks then bring forward. */
+uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word);
+
+#endif
