@@ -97,6 +97,10 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
         result = get_path(params, "stdout", &request->stdout_path, err);
     if (!result)
         result = get_path(params, "stderr", &request->stderr_path, err);
+    if (!result && json_object_get(params, "stdin"))
+        result = get_path(params, "stdin", &request->stdin_path, err);
+    if (!result)
+        result = pleat_get_bool(params, "truncate", false, &request->truncate, err);
     if (!result)
         result = pleat_get_int(params, "mailbox_ranks", false, 0, RANKS_MAX, &ranks, err);
     request->mailbox_ranks = (uint32_t)ranks;

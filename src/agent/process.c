@@ -21,7 +21,7 @@ struct failure {
 };
 
 struct files {
-    int null;
+    int in;
     int out;
     int err;
     int report[2];
@@ -111,7 +111,7 @@ static enum stage become(const struct pleat_process_spec *spec, const struct fil
         *code = errno;
         return STAGE_SESSION;
     }
-    if (dup2(files->null, 0) < 0 || dup2(files->out, 1) < 0 || dup2(files->err, 2) < 0 ||
+    if (dup2(files->in, 0) < 0 || dup2(files->out, 1) < 0 || dup2(files->err, 2) < 0 ||
         syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) != 0) {
         *code = errno;
         return STAGE_FILES;
@@ -138,14 +138,15 @@ static void run_child(const struct pleat_process_spec *spec, const struct files 
 
 /* ---- in the agent ---- */
 
-static int open_output(const char *path, bool *user_fault, int *fd, struct pleat_error *err)
+/* `what` is the file for. O_NONBLOCK: a FIFO without a reader must be an error here, not a wait. */
+static int open_file(const char *what, const char *path, int how, bool *user_fault, int *fd,
+                     struct pleat_error *err)
 {
-    /* O_NONBLOCK: a FIFO without a reader must be an error here, not a wait */
-    *fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC | O_NONBLOCK, 0600);
+    *fd = open(path, how | O_NOCTTY | O_CLOEXEC | O_NONBLOCK, 0600);
     if (*fd < 0) {
         int code = errno;
         *user_fault = is_users(code);
-        (void)pleat_error_sys(err, code, "cannot open the output file '%s'", path);
+        (void)pleat_error_sys(err, code, "cannot open the %s file '%s'", what, path);
         if (*user_fault && err)
             err->code = PLEAT_E_INVALID;
         return *user_fault ? PLEAT_E_INVALID : PLEAT_E_SYSTEM;
@@ -158,7 +159,7 @@ static int open_output(const char *path, bool *user_fault, int *fd, struct pleat
 
 static void close_all(struct files *files)
 {
-    int *all[] = {&files->null, &files->out, &files->err, &files->report[0], &files->report[1]};
+    int *all[] = {&files->in, &files->out, &files->err, &files->report[0], &files->report[1]};
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         if (*all[i] >= 0)
             close(*all[i]);
@@ -173,13 +174,13 @@ static int open_all(const struct pleat_process_spec *spec, struct files *files, 
     *user_fault = false;
     if (pipe2(files->report, O_CLOEXEC))
         return pleat_error_sys(err, errno, "cannot start '%s': no pipe", spec->argv[0]);
-    files->null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (files->null < 0)
-        return pleat_error_sys(err, errno, "cannot start '%s': cannot open /dev/null",
-                               spec->argv[0]);
-    int result = open_output(spec->stdout_path, user_fault, &files->out, err);
+    int out = O_WRONLY | O_APPEND | O_CREAT | (spec->truncate ? O_TRUNC : 0);
+    int result = open_file("input", spec->stdin_path ? spec->stdin_path : "/dev/null", O_RDONLY,
+                           user_fault, &files->in, err);
     if (!result)
-        result = open_output(spec->stderr_path, user_fault, &files->err, err);
+        result = open_file("output", spec->stdout_path, out, user_fault, &files->out, err);
+    if (!result)
+        result = open_file("output", spec->stderr_path, out, user_fault, &files->err, err);
     return result;
 }
 

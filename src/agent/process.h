@@ -13,17 +13,19 @@ struct pleat_process_spec {
     char *const *argv;
     char *const *env; /* the whole environment; PATH in it is where argv[0] is looked for */
     const char *cwd;
+    const char *stdin_path;     /* absolute; NULL: /dev/null */
     const char *stdout_path;    /* absolute; created with mode 0600, appended to */
     const char *stderr_path;    /* may be the same file */
+    bool truncate;              /* output files that exist are emptied first */
     const struct rlimit *files; /* RLIMIT_NOFILE for the process; NULL: as here */
 };
 
-/* Starts a process as leader of a new session, with stdin from /dev/null, default signal
- * dispositions, no blocked signal, and no file descriptor but 0, 1, 2. Waits until its program has
- * been executed (so it blocks as long as the file system takes to find it); when that fails nothing
- * is left behind but, perhaps, empty output files. *user_fault: the cause lies in what was asked
- * for (no such program, no such directory), not in this node. The caller must hold fds 0 to 2 open.
- * PLEAT_E_INVALID for what the user can mend, PLEAT_E_SYSTEM for the rest. */
+/* Starts a process as leader of a new session, with default signal dispositions, no blocked signal,
+ * and no file descriptor but 0, 1, 2. Waits until its program has been executed (so it blocks as
+ * long as the file system takes to find it); when that fails nothing is left behind but, perhaps,
+ * empty output files. *user_fault: the cause lies in what was asked for (no such program, no such
+ * directory), not in this node. The caller must hold fds 0 to 2 open. PLEAT_E_INVALID for what the
+ * user can mend, PLEAT_E_SYSTEM for the rest. */
 int pleat_process_start(const struct pleat_process_spec *spec, pid_t *pid, bool *user_fault,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -143,6 +143,8 @@ static int execute(struct pleat_run *run, const struct pleat_run_request *reques
         struct pleat_process_spec spec = {.argv = argv.items,
                                           .env = env.items,
                                           .cwd = request->cwd,
+                                          .stdin_path = request->stdin_path,
+                                          .truncate = request->truncate,
                                           .stdout_path = request->stdout_path,
                                           .stderr_path = request->stderr_path,
                                           .files = &run->agent->files};

@@ -60,8 +60,10 @@ struct pleat_run_request {
     const json_t *argv; /* not empty */
     const json_t *env;
     const char *cwd;
+    const char *stdin_path; /* NULL: none */
     const char *stdout_path;
     const char *stderr_path;
+    bool truncate; /* output files that exist are emptied first */
     uint32_t mailbox_ranks;
     int64_t linger_us;
     const char *scratch; /* NULL: none */

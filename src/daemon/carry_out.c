@@ -1,5 +1,6 @@
 /* Effects into the world: sites and runners. */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "daemon/daemon.h"
@@ -162,42 +163,73 @@ static void start_failed(struct daemon *d, const struct pleat_effect *effect, st
     turn_event(d, &failed);
 }
 
+/* An order, and the strings in it. */
+struct start_order {
+    struct pleat_run_order order;
+    char in[PATH_MAX], out[PATH_MAX], error[PATH_MAX], program[PATH_MAX], scratch[96];
+};
+
+/* How a job's run would be started on so many processors. Its files are named, not made. */
+static int make_order(struct daemon *d, const struct job *job, uint64_t run, int32_t processes,
+                      struct start_order *made, struct pleat_error *err)
+{
+    const struct pleat_component *component = job_component(d, job);
+    const struct pleat_site *site = &pleat_core_view(d->core)->sites[component->site];
+    const struct pleat_spec *spec = &job->spec;
+    *made->program = '\0';
+    snprintf(made->scratch, sizeof(made->scratch), "/dev/shm/pleat-%s-%llu", d->instance,
+             (unsigned long long)run);
+    int rc = job_file_path(d, job, JOB_INPUT, made->in, sizeof(made->in), err);
+    if (!rc)
+        rc = job_file_path(d, job, JOB_OUTPUT, made->out, sizeof(made->out), err);
+    if (!rc)
+        rc = job_file_path(d, job, JOB_ERROR, made->error, sizeof(made->error), err);
+    if (spec->script)
+        job_script_path(d, job, made->program, sizeof(made->program));
+    made->order = (struct pleat_run_order){
+        .run = run,
+        .component = job->component,
+        .job = (uint64_t)job->id,
+        .site = component->site,
+        .node = first_node(d, component),
+        .processes = processes,
+        .most = site->capacity, /* its maximum may be raised while it runs */
+        .spec = spec,
+        .program = *made->program ? made->program : NULL,
+        .stdin_path = *made->in ? made->in : NULL,
+        .stdout_path = made->out,
+        .stderr_path = made->error,
+        /* a second attempt goes on in the files of the first */
+        .truncate = (spec->output || spec->error) && !spec->append && component->attempt == 0,
+        .scratch = made->scratch,
+    };
+    return rc;
+}
+
+static int start(struct daemon *d, const struct job *job, struct pleat_runner *runner,
+                 struct start_order *made, struct pleat_error *err)
+{
+    int rc = make_output_directory(d, job->id, err);
+    if (!rc && job->spec.script)
+        rc = job_script_make(d, job, made->program, err);
+    return rc ? rc : runner->ops->start(runner, &made->order, err);
+}
+
 static void do_run(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_error err = {0};
     struct job *job = job_of_component(d, effect->component);
-    const struct pleat_component *component =
-        &pleat_core_view(d->core)->components[effect->component];
+    struct start_order made;
     if (!job)
         return;
-    char out[600], error[600], scratch[96];
-    snprintf(scratch, sizeof(scratch), "/dev/shm/pleat-%s-%llu", d->instance,
-             (unsigned long long)effect->id);
-    job_output_path(d, job->id, "stdout", out, sizeof(out));
-    job_output_path(d, job->id, "stderr", error, sizeof(error));
-    const struct pleat_site *site = &pleat_core_view(d->core)->sites[component->site];
-    struct pleat_run_order order = {
-        .run = effect->id,
-        .component = effect->component,
-        .job = (uint64_t)job->id,
-        .site = component->site,
-        .node = first_node(d, component),
-        .processes = effect->u.run.processes,
-        .most = site->capacity, /* its maximum may be raised while it runs */
-        .spec = &job->spec,
-        .stdout_path = out,
-        .stderr_path = error,
-        .scratch = scratch,
-    };
+    int rc = make_order(d, job, effect->id, effect->u.run.processes, &made, &err);
     struct pleat_runner *runner = runner_of(d, job);
-    int rc;
     if (effect->kind == PLEAT_DO_KILL) {
-        rc = runner->ops->kill(runner, &order, &err);
+        rc = runner->ops->kill(runner, &made.order, &err);
     } else {
         run_remember(d, effect->id, effect->component);
-        rc = make_output_directory(d, job->id, &err);
         if (!rc)
-            rc = runner->ops->start(runner, &order, &err);
+            rc = start(d, job, runner, &made, &err);
         if (rc)
             start_failed(d, effect, job, &err);
     }
@@ -234,6 +266,9 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
 /* Once the log says that a run is over, its agent need not remember it. */
 static void do_state(struct daemon *d, const struct pleat_effect *effect)
 {
+    const struct job *job = job_of_component(d, effect->component);
+    if (job && job->spec.script && pleat_state_is_final((enum pleat_state)effect->u.state.to))
+        job_script_remove(d, job->id);
     const struct pleat_component *component =
         &pleat_core_view(d->core)->components[effect->component];
     bool over = pleat_state_is_final((enum pleat_state)effect->u.state.to) ||

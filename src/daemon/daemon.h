@@ -52,6 +52,21 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history);
 /* Paths of its output; buffers of 600 bytes. */
 void job_output_path(struct daemon *d, int64_t job, const char *stream, char *buffer, size_t size);
 
+/* ---- files.c: where its output goes, the copy of its script ---- */
+
+enum job_file { JOB_INPUT, JOB_OUTPUT, JOB_ERROR };
+
+/* The path of a stream, as its user wants it, else the daemon's own; "" for no input. */
+int job_file_path(struct daemon *d, const struct job *job, enum job_file which, char *buffer,
+                  size_t size, struct pleat_error *err);
+/* Where the copy of its script is: under a name that the script would know as its own. */
+void job_script_path(struct daemon *d, const struct job *job, char *buffer, size_t size);
+int job_script_make(struct daemon *d, const struct job *job, const char *path,
+                    struct pleat_error *err);
+void job_script_remove(struct daemon *d, int64_t job);
+/* Those of jobs that are over: a daemon may have died before it removed them. */
+void job_scripts_sweep(struct daemon *d);
+
 /* ---- inputs ---- */
 
 struct client;

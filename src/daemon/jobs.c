@@ -1,4 +1,5 @@
 /* What the daemon knows of a job beyond the core: its spec, its history, how to show it. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -180,6 +181,28 @@ static void add_times(struct daemon *d, json_t *object, const struct pleat_compo
                                 : json_null());
 }
 
+static void add_path(struct daemon *d, json_t *object, const struct job *job, const char *member,
+                     enum job_file which)
+{
+    char path[PATH_MAX];
+    bool known = !job_file_path(d, job, which, path, sizeof(path), NULL);
+    json_object_set_new(object, member, known ? json_string(path) : json_null());
+}
+
+static json_t *terms_or_null(int64_t us, int64_t none)
+{
+    return us == none ? json_null() : json_real((double)us / 1e6);
+}
+
+static void add_terms(json_t *object, const struct job *job, const struct pleat_component *c)
+{
+    json_object_set_new(object, "estimate_s", json_real((double)job->spec.estimate_us / 1e6));
+    json_object_set_new(object, "limit_s", terms_or_null(c->limit_us, 0));
+    json_object_set_new(object, "notice_s", terms_or_null(c->notice_us, -1));
+    json_object_set_new(object, "lifetime_s", terms_or_null(c->lifetime_us, -1));
+    json_object_set_new(object, "resize", json_string(pleat_resize_way_name(job->spec.resize)));
+}
+
 json_t *job_to_json(struct daemon *d, struct job *job, bool history)
 {
     const struct account *account = job_account(d, job);
@@ -187,7 +210,6 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history)
     json_t *object = json_copy(job->json);
     if (!object)
         return NULL;
-    char path[600];
     bool over = pleat_state_is_final(c->state);
     json_object_del(object, "env");
     json_object_del(object, "deadline_in_s");
@@ -198,6 +220,7 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history)
                         seconds_or_null(c->begin_us ? c->begin_us : PLEAT_NEVER));
     json_object_set_new(object, "job", json_integer(job->id));
     json_object_set_new(object, "name", json_string(job->spec.name ? job->spec.name : ""));
+    add_terms(object, job, c);
     json_object_set_new(object, "min", json_integer(c->minimum));
     json_object_set_new(object, "max", json_integer(c->maximum));
     json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
@@ -220,10 +243,12 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history)
                             ? json_pack("{s:I, s:f}", "iteration", (json_int_t)job->iteration,
                                         "iteration_s", (double)job->iteration_us / 1e6)
                             : json_null());
-    job_output_path(d, job->id, "stdout", path, sizeof(path));
-    json_object_set_new(object, "stdout", json_string(path));
-    job_output_path(d, job->id, "stderr", path, sizeof(path));
-    json_object_set_new(object, "stderr", json_string(path));
+    add_path(d, object, job, "stdout", JOB_OUTPUT);
+    add_path(d, object, job, "stderr", JOB_ERROR);
+    json_object_del(object, "output"); /* the patterns of these */
+    json_object_del(object, "error");
+    if (!history)
+        json_object_del(object, "script"); /* it is long */
     if (history)
         json_object_set_new(object, "history", account_to_history(account));
     return object;

@@ -241,6 +241,7 @@ static int begin(struct daemon *d, struct pleat_error *err)
     if (pleat_core_outstanding(d->core, &d->effects))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     agents_expect(d);
+    job_scripts_sweep(d);
     turn_run(d);
     daemon_log("ready: %s, %u jobs known", d->paths.socket,
                pleat_core_view(d->core)->component_count);

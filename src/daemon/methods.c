@@ -195,6 +195,32 @@ static int method_resize(struct client *client, int64_t request, const json_t *p
     return take_input(client, &input, err);
 }
 
+/* Either of the limits in one request: each is one event, and one answer. */
+static int change_time_limit(struct client *client, int64_t request, const struct job *job,
+                             const json_t *params, struct pleat_error *err)
+{
+    const struct pleat_component *component = job_component(client->daemon, job);
+    double limit_s = 0;
+    int rc = json_is_null(json_object_get(params, "limit_s"))
+                 ? 0
+                 : pleat_get_real(params, "limit_s", true, &limit_s, err);
+    if (!rc && !(limit_s >= 0 && limit_s <= 1e9))
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'limit_s' must be between 0 and 1e9 seconds");
+    if (!rc && (json_object_get(params, "min") || json_object_get(params, "max")))
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "'limit_s' goes without 'min' and 'max': ask twice");
+    if (rc)
+        return rc;
+    struct input input = {.request = request,
+                          .reply = REPLY_EMPTY,
+                          .event = {.kind = PLEAT_EV_TERMS,
+                                    .component = job->component,
+                                    .u.terms = {.notice_us = component->notice_us,
+                                                .lifetime_us = component->lifetime_us,
+                                                .limit_us = (int64_t)(limit_s * 1e6)}}};
+    return take_input(client, &input, err);
+}
+
 static int method_limits(struct client *client, int64_t request, const json_t *params,
                          struct pleat_error *err)
 {
@@ -207,6 +233,8 @@ static int method_limits(struct client *client, int64_t request, const json_t *p
     rc = pleat_get_int(params, "min", false, 0, PLEAT_SIZE_MAX, &minimum, err);
     if (!rc)
         rc = pleat_get_int(params, "max", false, 1, PLEAT_SIZE_MAX, &maximum, err);
+    if (!rc && json_object_get(params, "limit_s"))
+        return change_time_limit(client, request, job, params, err);
     if (rc)
         return rc;
     struct input input = {

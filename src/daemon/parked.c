@@ -1,8 +1,10 @@
 /* Answers that wait: for the end of a job, for more of its output. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/daemon.h"
@@ -78,14 +80,18 @@ void parked_wait(struct client *client, int64_t request, int64_t job)
 static bool answer_output(struct daemon *d, struct client *client, const struct parked *wish,
                           bool wait)
 {
-    char path[600];
+    char path[PATH_MAX] = "";
     struct job *job = job_find(d, wish->job);
+    enum job_file file = strcmp(wish->stream, "stdout") ? JOB_ERROR : JOB_OUTPUT;
     bool over = !job || job_is_over(d, job); /* read before the file: the end comes after it */
-    job_output_path(d, wish->job, wish->stream, path, sizeof(path));
+    if (job && job_file_path(d, job, file, path, sizeof(path), NULL))
+        path[0] = '\0';
     char *buffer = malloc(CHUNK);
     ssize_t count = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && buffer) {
+    struct stat about;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    /* a terminal or a pipe that its user chose is not for reading */
+    if (fd >= 0 && buffer && fstat(fd, &about) == 0 && S_ISREG(about.st_mode)) {
         count = pread(fd, buffer, CHUNK, wish->offset);
         if (count < 0)
             count = 0;

@@ -184,14 +184,29 @@ static int set_time(struct daemon *d, const struct pleat_event *submit, enum ple
     return after_us ? apply_further(d, &event, err) : 0;
 }
 
-/* Deadline and reservation of a job just submitted. A reservation that cannot be kept is known only
- * now: the job is in the log, so it is cancelled there, and its submission refused. */
+static int set_terms(struct daemon *d, const struct pleat_event *submit,
+                     const struct pleat_spec *spec, struct pleat_error *err)
+{
+    struct pleat_event event = {.time_us = submit->time_us,
+                                .kind = PLEAT_EV_TERMS,
+                                .component = submit->component,
+                                .u.terms = {.notice_us = spec->notice_us,
+                                            .lifetime_us = spec->lifetime_us,
+                                            .limit_us = spec->limit_us}};
+    bool usual = spec->notice_us < 0 && spec->lifetime_us < 0 && !spec->limit_us;
+    return usual ? 0 : apply_further(d, &event, err);
+}
+
+/* Terms, deadline and reservation of a job just submitted. A reservation that cannot be kept is
+ * known only now: the job is in the log, so it is cancelled there, and its submission refused. */
 static int apply_times(struct daemon *d, const struct pleat_event *submit, struct pleat_error *err)
 {
     const struct job *job = job_of_component(d, submit->component);
     if (!job)
         return 0;
-    int rc = set_time(d, submit, PLEAT_EV_DEADLINE, job->spec.deadline_us, err);
+    int rc = set_terms(d, submit, &job->spec, err);
+    if (!rc)
+        rc = set_time(d, submit, PLEAT_EV_DEADLINE, job->spec.deadline_us, err);
     if (!rc)
         rc = set_time(d, submit, PLEAT_EV_RESERVE, job->spec.begin_us, err);
     if (!rc)

@@ -1,5 +1,6 @@
 #include "model/spec.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,93 @@ void pleat_spec_finish(struct pleat_spec *spec)
     free(spec->mpi);
     free(spec->site);
     free(spec->sizes_text);
+    free(spec->output);
+    free(spec->error);
+    free(spec->input);
+    free(spec->script);
+    free(spec->notify);
     pleat_array_finish(&spec->size_list);
     memset(spec, 0, sizeof(*spec));
+}
+
+/* ---- words ---- */
+
+unsigned pleat_notify_bit(const char *word)
+{
+    static const char *const words[] = {"start", "end", "fail", "resize", "warning"};
+    for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (!strcmp(words[i], word))
+            return 1u << i;
+    return 0;
+}
+
+static const char *const ways[] = {"auto", "merge", "relaunch"};
+
+const char *pleat_resize_way_name(enum pleat_resize_way way)
+{
+    return (unsigned)way < sizeof(ways) / sizeof(ways[0]) ? ways[way] : "?";
+}
+
+int pleat_resize_way_parse(const char *word, enum pleat_resize_way *way, struct pleat_error *err)
+{
+    for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        if (!strcmp(ways[i], word)) {
+            *way = (enum pleat_resize_way)i;
+            return 0;
+        }
+    }
+    return pleat_error_set(err, PLEAT_E_INVALID,
+                           "'%.40s' is not a way to resize: auto, merge, relaunch", word);
+}
+
+/* ---- paths ---- */
+
+int pleat_spec_check_pattern(const char *what, const char *pattern, struct pleat_error *err)
+{
+    if (!*pattern)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s: it must not be empty", what);
+    for (const char *at = pattern; (at = strchr(at, '%')); at += 2)
+        if (!at[1] || !strchr("jxu%", at[1]))
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "%s: '%.2s' in '%.200s' stands for nothing: %%j is the job's "
+                                   "number, %%x its name, %%u its user, %%%% a %%",
+                                   what, at, pattern);
+    return 0;
+}
+
+struct path {
+    char *text;
+    size_t size, used;
+};
+
+static void add(struct path *path, const char *text, bool is_name)
+{
+    for (; *text; text++, path->used++)
+        if (path->used + 1 < path->size)
+            path->text[path->used] = is_name && *text == '/' ? '_' : *text;
+}
+
+int pleat_spec_path(const struct pleat_spec *spec, const char *pattern, int64_t job,
+                    const char *user, char *buffer, size_t size, struct pleat_error *err)
+{
+    struct path path = {buffer, size, 0};
+    char number[24];
+    snprintf(number, sizeof(number), "%lld", (long long)job);
+    if (*pattern != '/') {
+        add(&path, spec->cwd, false);
+        add(&path, "/", false);
+    }
+    for (const char *at = pattern; *at; at++) {
+        char one[2] = {*at, 0};
+        if (*at != '%' || !at[1])
+            add(&path, one, false);
+        else if (*++at == '%')
+            add(&path, "%", false);
+        else
+            add(&path, *at == 'j' ? number : *at == 'x' ? spec->name : user, true);
+    }
+    if (path.used + 1 > size)
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the path of '%.200s' is too long", pattern);
+    buffer[path.used] = '\0';
+    return 0;
 }

@@ -8,6 +8,18 @@
 #include "model/sizes.h"
 #include "model/types.h"
 
+/* What its user is told about, by running spec.notify. */
+enum pleat_notify_on {
+    PLEAT_NOTIFY_START = 1,
+    PLEAT_NOTIFY_END = 2,  /* it ended by itself, and well */
+    PLEAT_NOTIFY_FAIL = 4, /* it ended in any other way */
+    PLEAT_NOTIFY_RESIZE = 8,
+    PLEAT_NOTIFY_WARNING = 16
+};
+
+/* How a resize is carried out, where the runner and the application can do both. */
+enum pleat_resize_way { PLEAT_WAY_AUTO, PLEAT_WAY_MERGE, PLEAT_WAY_RELAUNCH };
+
 /* Owns everything in it. Lists of strings end with NULL. */
 struct pleat_spec {
     char *name;
@@ -27,8 +39,34 @@ struct pleat_spec {
     int64_t begin_us;    /* after the submission (advance reservation); 0: as soon as it can */
     int16_t priority;    /* higher goes first; 0: ordinary */
     bool asks;
+    /* patterns of paths (pleat_spec_path); NULL: the daemon's own files, and no input */
+    char *output, *error, *input;
+    bool append;         /* output and error files that exist are kept, and continued */
+    char *script;        /* text of a batch script, run instead of argv[0]; NULL: none */
+    char *notify;        /* a command line for sh; NULL: none */
+    unsigned notify_on;  /* enum pleat_notify_on */
+    int64_t limit_us;    /* a run is ended after this; 0: no limit */
+    int64_t notice_us;   /* before a mandatory shrink is enforced; -1: as configured */
+    int64_t lifetime_us; /* of a size, at least; -1: as configured */
+    enum pleat_resize_way resize;
 };
 
 void pleat_spec_finish(struct pleat_spec *spec);
+
+/* "start", "end", "fail", "resize", "warning": its bit; 0 for any other word. */
+unsigned pleat_notify_bit(const char *word);
+/* "auto", "merge", "relaunch". */
+const char *pleat_resize_way_name(enum pleat_resize_way way);
+int pleat_resize_way_parse(const char *word, enum pleat_resize_way *way,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Checks a pattern: %j stands for the job's number, %x for its name, %u for its user, %% for %. */
+int pleat_spec_check_pattern(const char *what, const char *pattern,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Fills a pattern in; a relative one is taken from the job's directory. A '/' in the name becomes
+ * '_'. PLEAT_E_TOOBIG when it does not fit. */
+int pleat_spec_path(const struct pleat_spec *spec, const char *pattern, int64_t job,
+                    const char *user, char *buffer, size_t size,
+                    struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

@@ -44,6 +44,21 @@ static json_t *json_strings(char *const *list)
     return array;
 }
 
+/* With order->program in the place of the first word. */
+static const char **words_of(const struct pleat_run_order *order)
+{
+    char **argv = order->spec->argv;
+    size_t count = 0;
+    while (argv[count])
+        count++;
+    const char **words = calloc(count + 1, sizeof(*words));
+    for (size_t i = 0; words && i < count; i++)
+        words[i] = argv[i];
+    if (words && order->program)
+        words[0] = order->program;
+    return words;
+}
+
 static int compose(const struct agent_runner *runner, const struct pleat_run_order *order,
                    struct pleat_launch_command *command, struct pleat_error *err)
 {
@@ -51,7 +66,6 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
     struct pleat_launch_request request = {
         .mpi = PLEAT_MPI_NONE,
         .processes = 1,
-        .argv = (const char *const *)spec->argv,
         .env = (const char *const *)spec->env,
         .is_root = geteuid() == 0,
         /* a neighbour may grow next to it, or it may itself: it must yield when it waits */
@@ -64,7 +78,13 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
             return rc;
         request.processes = request.mpi == PLEAT_MPI_NONE ? 1 : (uint32_t)order->processes;
     }
-    return pleat_launch_compose(&request, command, err);
+    const char **words = words_of(order);
+    if (!words)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    request.argv = words;
+    int rc = pleat_launch_compose(&request, command, err);
+    free(words);
+    return rc;
 }
 
 static int runner_start(struct pleat_runner *base, const struct pleat_run_order *order,
@@ -75,24 +95,20 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     int rc = compose(runner, order, &command, err);
     if (rc)
         return rc;
-    char job[32], own[64];
+    char job[32];
     snprintf(job, sizeof(job), "%llu", (unsigned long long)order->job);
-    json_t *env = json_strings(command.env);
-    snprintf(own, sizeof(own), "PLEAT_JOB=%s", job);
-    int bad = !env || json_array_append_new(env, json_string(own));
-    snprintf(own, sizeof(own), "PLEAT_PROCESSORS=%d", order->processes);
-    bad = bad || json_array_append_new(env, json_string(own));
-    json_t *params =
-        json_pack("{s:I, s:s, s:o, s:o, s:s, s:s, s:s, s:i, s:s*}", "run", (json_int_t)order->run,
-                  "job", job, "argv", json_strings(command.argv), "env", env, "cwd",
-                  order->spec->cwd, "stdout", order->stdout_path, "stderr", order->stderr_path,
-                  "mailbox_ranks", runner->kind->mailbox ? order->most : 0, "scratch",
-                  runner->kind->launches ? order->scratch : NULL);
+    /* a script may launch its program itself */
+    bool scratch = order->scratch && (runner->kind->launches || order->spec->script);
+    json_t *params = json_pack(
+        "{s:I, s:s, s:o, s:o, s:s, s:s, s:s, s:b, s:s*, s:i, s:s*}", "run", (json_int_t)order->run,
+        "job", job, "argv", json_strings(command.argv), "env",
+        pleat_job_environment(order, command.env, scratch), "cwd", order->spec->cwd, "stdout",
+        order->stdout_path, "stderr", order->stderr_path, "truncate", order->truncate, "stdin",
+        order->stdin_path, "mailbox_ranks", runner->kind->mailbox ? order->most : 0, "scratch",
+        scratch ? order->scratch : NULL);
     pleat_launch_command_finish(&command);
-    if (bad || !params) {
-        json_decref(params);
+    if (!params)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    }
     return base->agents->send(base->agents->arg, order->site, order->node, "start", params, err);
 }
 

@@ -17,4 +17,8 @@ extern const struct pleat_agent_runner_kind pleat_runner_plain;
 extern const struct pleat_agent_runner_kind pleat_runner_mpi;
 extern const struct pleat_agent_runner_kind pleat_runner_malleable;
 
+/* What was submitted (`base`, NULL at the end) and what Pleat adds, as a JSON array; NULL: out of
+ * memory. scratch: the run has that directory. */
+json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *base, bool scratch);
+
 #endif

@@ -46,7 +46,10 @@ struct pleat_run_order {
     int32_t processes;
     int32_t most; /* the largest size that it may ever have */
     const struct pleat_spec *spec;
+    const char *program;    /* executed instead of the spec's argv[0]; NULL: that one */
+    const char *stdin_path; /* NULL: no input */
     const char *stdout_path, *stderr_path;
+    bool truncate;       /* output files that exist are emptied first */
     const char *scratch; /* of this run alone; made and removed by the agent */
 };
 

@@ -16,6 +16,20 @@ static int copy_string(const json_t *object, const char *name, bool required, ch
     return *out ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
 }
 
+static int copy_bounded(const json_t *object, const char *name, size_t most, char **out,
+                        struct pleat_error *err)
+{
+    int rc = copy_string(object, name, false, out, err);
+    if (rc || !*out)
+        return rc;
+    if (!**out)
+        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must not be empty", name);
+    if (strlen(*out) > most)
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "'%s' has %zu bytes; at most %zu", name,
+                               strlen(*out), most);
+    return 0;
+}
+
 static int copy_list(const json_t *object, const char *name, char ***out, struct pleat_error *err)
 {
     const json_t *list = json_object_get(object, name);
@@ -70,6 +84,16 @@ static int read_seconds(const json_t *object, const char *name, int64_t *us,
     return 0;
 }
 
+/* The same, where absent or null leaves it to the configuration: -1. */
+static int read_seconds_or_default(const json_t *object, const char *name, int64_t *us,
+                                   struct pleat_error *err)
+{
+    *us = -1;
+    return json_is_null(json_object_get(object, name)) || !json_object_get(object, name)
+               ? 0
+               : read_seconds(object, name, us, err);
+}
+
 static int read_times(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     int rc = read_seconds(object, "estimate_s", &spec->estimate_us, err);
@@ -77,6 +101,14 @@ static int read_times(const json_t *object, struct pleat_spec *spec, struct plea
         rc = read_seconds(object, "deadline_in_s", &spec->deadline_us, err);
     if (!rc)
         rc = read_seconds(object, "begin_in_s", &spec->begin_us, err);
+    if (!rc)
+        rc = read_seconds(object, "limit_s", &spec->limit_us, err);
+    if (!rc)
+        rc = read_seconds_or_default(object, "notice_s", &spec->notice_us, err);
+    if (!rc)
+        rc = read_seconds_or_default(object, "lifetime_s", &spec->lifetime_us, err);
+    if (!spec->estimate_us)
+        spec->estimate_us = spec->limit_us; /* it runs no longer than that */
     if (!rc && spec->begin_us && !spec->estimate_us)
         rc = pleat_error_set(err, PLEAT_E_INVALID,
                              "a job with 'begin_in_s' needs 'estimate_s': how long are the "
@@ -105,6 +137,61 @@ static int read_numbers(const json_t *object, struct pleat_spec *spec, struct pl
     spec->initial = (int32_t)initial;
     spec->priority = (int16_t)priority;
     return 0;
+}
+
+/* ---- files, script, notification ---- */
+
+static int read_pattern(const json_t *object, const char *name, char **out, struct pleat_error *err)
+{
+    int rc = copy_bounded(object, name, PLEAT_SPEC_PATH_MAX, out, err);
+    return rc || !*out ? rc : pleat_spec_check_pattern(name, *out, err);
+}
+
+static int read_files(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    int rc = read_pattern(object, "output", &spec->output, err);
+    if (!rc)
+        rc = read_pattern(object, "error", &spec->error, err);
+    if (!rc)
+        rc = read_pattern(object, "input", &spec->input, err);
+    if (!rc)
+        rc = pleat_get_bool(object, "append", false, &spec->append, err);
+    if (!rc)
+        rc = copy_bounded(object, "script", PLEAT_SPEC_SCRIPT_MAX, &spec->script, err);
+    return rc;
+}
+
+static int read_notify(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    const json_t *when = json_object_get(object, "notify_on"), *word;
+    size_t i;
+    int rc = copy_bounded(object, "notify", PLEAT_SPEC_NOTIFY_MAX, &spec->notify, err);
+    spec->notify_on = PLEAT_NOTIFY_END | PLEAT_NOTIFY_FAIL;
+    if (rc || !when || json_is_null(when))
+        return rc;
+    if (!json_is_array(when))
+        return pleat_error_set(err, PLEAT_E_INVALID, "'notify_on' must be a list of strings");
+    spec->notify_on = 0;
+    json_array_foreach(when, i, word)
+    {
+        const char *text = json_is_string(word) ? json_string_value(word) : "";
+        if (!pleat_notify_bit(text))
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "'notify_on' cannot have '%.40s': start, end, fail, resize, "
+                                   "warning",
+                                   text);
+        spec->notify_on |= pleat_notify_bit(text);
+    }
+    return 0;
+}
+
+static int read_way(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    const char *word = "auto";
+    int rc = json_is_null(json_object_get(object, "resize"))
+                 ? 0
+                 : pleat_get_string(object, "resize", false, &word, err);
+    return rc ? rc : pleat_resize_way_parse(word, &spec->resize, err);
 }
 
 static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
@@ -144,7 +231,13 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
     if (!rc)
         rc = pleat_sizes_parse(spec->sizes_text ? spec->sizes_text : "any", &spec->sizes,
                                &spec->size_list, err);
-    return rc ? rc : read_numbers(object, spec, err);
+    if (!rc)
+        rc = read_numbers(object, spec, err);
+    if (!rc)
+        rc = read_files(object, spec, err);
+    if (!rc)
+        rc = read_notify(object, spec, err);
+    return rc ? rc : read_way(object, spec, err);
 }
 
 int pleat_spec_from_json(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)

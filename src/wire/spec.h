@@ -7,6 +7,9 @@
 #include "wire/message.h"
 
 #define PLEAT_SPEC_STRINGS_MAX 65536 /* arguments, or variables of the environment */
+#define PLEAT_SPEC_PATH_MAX 4095     /* bytes of a pattern of a path */
+#define PLEAT_SPEC_SCRIPT_MAX 262144 /* bytes of a batch script */
+#define PLEAT_SPEC_NOTIFY_MAX 8191   /* bytes of a command line */
 
 /* Reads and checks a spec: types, kinds, that strings are there. What depends on the machine (does
  * it fit, does the site exist) is for the core and the daemon. Finish *spec after success. */

@@ -60,6 +60,17 @@ static void test_defaults(void **state)
     assert_int_equal(spec.begin_us, 0);
     assert_int_equal(spec.priority, 0);
     assert_false(spec.asks);
+    assert_null(spec.output);
+    assert_null(spec.error);
+    assert_null(spec.input);
+    assert_false(spec.append);
+    assert_null(spec.script);
+    assert_null(spec.notify);
+    assert_int_equal(spec.notify_on, PLEAT_NOTIFY_END | PLEAT_NOTIFY_FAIL);
+    assert_int_equal(spec.limit_us, 0);
+    assert_int_equal(spec.notice_us, -1);
+    assert_int_equal(spec.lifetime_us, -1);
+    assert_int_equal(spec.resize, PLEAT_WAY_AUTO);
     pleat_spec_finish(&spec);
     assert_null(spec.argv);
 }
@@ -71,7 +82,11 @@ static void test_everything_given(void **state)
         "{\"name\":\"n\",\"argv\":[\"a\"],\"env\":[],\"cwd\":\"/\",\"runner\":\"malleable\","
         "\"mpi\":\"openmpi\",\"kind\":\"malleable\",\"min\":0,\"max\":16777216,\"initial\":4,"
         "\"sizes\":\"2,4,6\",\"asks\":true,\"site\":\"here\",\"estimate_s\":1.5,"
-        "\"priority\":-3,\"deadline_in_s\":60,\"begin_in_s\":0.25,\"later\":[1]}",
+        "\"priority\":-3,\"deadline_in_s\":60,\"begin_in_s\":0.25,"
+        "\"output\":\"o-%j\",\"error\":\"/e\",\"input\":\"i\",\"append\":true,"
+        "\"script\":\"#!/bin/sh\\n\",\"notify\":\"mail me\",\"notify_on\":[\"start\",\"resize\"],"
+        "\"limit_s\":90,\"notice_s\":0,\"lifetime_s\":2.5,\"resize\":\"relaunch\","
+        "\"later\":[1]}",
         0, NULL);
     struct pleat_spec spec;
     assert_int_equal(pleat_spec_from_json(object, &spec, NULL), 0);
@@ -92,14 +107,27 @@ static void test_everything_given(void **state)
     assert_int_equal(spec.begin_us, 250000);
     assert_int_equal(spec.priority, -3);
     assert_true(spec.asks);
+    assert_string_equal(spec.output, "o-%j");
+    assert_string_equal(spec.error, "/e");
+    assert_string_equal(spec.input, "i");
+    assert_true(spec.append);
+    assert_string_equal(spec.script, "#!/bin/sh\n");
+    assert_string_equal(spec.notify, "mail me");
+    assert_int_equal(spec.notify_on, PLEAT_NOTIFY_START | PLEAT_NOTIFY_RESIZE);
+    assert_int_equal(spec.limit_us, 90000000);
+    assert_int_equal(spec.notice_us, 0);
+    assert_int_equal(spec.lifetime_us, 2500000);
+    assert_int_equal(spec.resize, PLEAT_WAY_RELAUNCH);
     pleat_spec_finish(&spec);
 }
 
 static void test_null_stands_for_absent(void **state)
 {
     (void)state;
-    static const char *const members[] = {"name", "site",       "sizes",         "runner",    "mpi",
-                                          "kind", "estimate_s", "deadline_in_s", "begin_in_s"};
+    static const char *const members[] = {
+        "name",          "site",       "sizes",    "runner",     "mpi",   "kind",   "estimate_s",
+        "deadline_in_s", "begin_in_s", "output",   "error",      "input", "script", "notify",
+        "notify_on",     "limit_s",    "notice_s", "lifetime_s", "resize"};
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         struct pleat_spec spec;
         struct pleat_error err = {0};
@@ -144,11 +172,13 @@ static void test_wrong_types(void **state)
     static const struct {
         const char *member, *good; /* the values (by number) that are of the right type */
     } members[] = {
-        {"name", "3"},       {"argv", ""},         {"env", "4"},      {"cwd", "3"},
-        {"runner", ""},      {"mpi", ""},          {"kind", ""},      {"min", "0"},
-        {"max", "0"},        {"initial", "0"},     {"sizes", ""},     {"asks", "2"},
-        {"site", "3"},       {"estimate_s", "01"}, {"priority", "0"}, {"deadline_in_s", "01"},
-        {"begin_in_s", "01"}};
+        {"name", "3"},        {"argv", ""},         {"env", "4"},      {"cwd", "3"},
+        {"runner", ""},       {"mpi", ""},          {"kind", ""},      {"min", "0"},
+        {"max", "0"},         {"initial", "0"},     {"sizes", ""},     {"asks", "2"},
+        {"site", "3"},        {"estimate_s", "01"}, {"priority", "0"}, {"deadline_in_s", "01"},
+        {"begin_in_s", "01"}, {"output", "3"},      {"error", "3"},    {"input", "3"},
+        {"append", "2"},      {"script", "3"},      {"notify", "3"},   {"notify_on", "4"},
+        {"limit_s", "01"},    {"notice_s", "01"},   {"resize", ""},    {"lifetime_s", "01"}};
     for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++)
         for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++)
             if (!strchr(members[m].good, (char)('0' + v)))
@@ -182,6 +212,18 @@ static void test_wrong_values(void **state)
                  {"priority", "0.5"},
                  {"deadline_in_s", "-1"},
                  {"begin_in_s", "1.1e9"},
+                 {"output", "\"\""},
+                 {"output", "\"%\""},
+                 {"error", "\"a%q\""},
+                 {"input", "\"%%%\""},
+                 {"script", "\"\""},
+                 {"notify", "\"\""},
+                 {"notify_on", "[\"end\",\"ends\"]"},
+                 {"limit_s", "-1"},
+                 {"limit_s", "2e9"},
+                 {"notice_s", "-0.5"},
+                 {"lifetime_s", "2e9"},
+                 {"resize", "\"spawn\""},
                  {"begin_in_s", "5"}}; /* without an estimate */
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         refused(cases[i].member, cases[i].value);
@@ -234,6 +276,83 @@ static void test_too_many_strings(void **state)
     }
 }
 
+/* Strings of exactly the size allowed, and one byte more. */
+static void test_sizes_of_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *member;
+        size_t most;
+    } texts[] = {{"output", PLEAT_SPEC_PATH_MAX},
+                 {"input", PLEAT_SPEC_PATH_MAX},
+                 {"script", PLEAT_SPEC_SCRIPT_MAX},
+                 {"notify", PLEAT_SPEC_NOTIFY_MAX}};
+    for (size_t i = 0; i < 2 * sizeof(texts) / sizeof(texts[0]); i++) {
+        size_t size = texts[i / 2].most + i % 2;
+        char *text = malloc(size + 1);
+        assert_non_null(text);
+        memset(text, 'x', size);
+        text[size] = '\0';
+        json_t *object = changed("cwd", "\"/\"");
+        json_object_set_new(object, texts[i / 2].member, json_string(text));
+        free(text);
+        struct pleat_spec spec;
+        int rc = pleat_spec_from_json(object, &spec, NULL);
+        json_decref(object);
+        assert_int_equal(rc, i % 2 ? PLEAT_E_TOOBIG : 0);
+        if (!rc)
+            pleat_spec_finish(&spec);
+    }
+}
+
+static void test_a_limit_is_an_estimate(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *estimate, *limit;
+        int64_t us;
+    } cases[] = {{"0", "60", 60000000}, {"20", "60", 20000000}, {"20", "0", 20000000}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pleat_spec spec;
+        json_t *object = changed("estimate_s", cases[i].estimate);
+        json_object_set_new(object, "limit_s", json_loads(cases[i].limit, JSON_DECODE_ANY, NULL));
+        assert_int_equal(pleat_spec_from_json(object, &spec, NULL), 0);
+        json_decref(object);
+        assert_int_equal(spec.estimate_us, cases[i].us);
+        pleat_spec_finish(&spec);
+    }
+}
+
+static void test_paths(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *path;
+    } cases[] = {{"out", "/home/me/out"},
+                 {"/var/%u/%x.%j", "/var/user_1/a_b.42"},
+                 {"%j%%%j", "/home/me/42%42"},
+                 {"../%x", "/home/me/../a_b"}};
+    struct pleat_spec spec = {.cwd = (char[]){"/home/me"}, .name = (char[]){"a/b"}};
+    char path[64];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(pleat_spec_check_pattern("x", cases[i].pattern, NULL), 0);
+        assert_int_equal(
+            pleat_spec_path(&spec, cases[i].pattern, 42, "user/1", path, sizeof(path), NULL), 0);
+        assert_string_equal(path, cases[i].path);
+        /* exactly enough room, and one byte less */
+        size_t size = strlen(path) + 1;
+        char *exact = malloc(size);
+        assert_non_null(exact);
+        assert_int_equal(pleat_spec_path(&spec, cases[i].pattern, 42, "user/1", exact, size, NULL),
+                         0);
+        assert_string_equal(exact, cases[i].path);
+        assert_int_equal(
+            pleat_spec_path(&spec, cases[i].pattern, 42, "user/1", exact, size - 1, NULL),
+            PLEAT_E_TOOBIG);
+        free(exact);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +365,9 @@ int main(void)
         cmocka_unit_test(test_not_an_object),
         cmocka_unit_test(test_strings_that_json_cannot_carry),
         cmocka_unit_test(test_too_many_strings),
+        cmocka_unit_test(test_sizes_of_texts),
+        cmocka_unit_test(test_a_limit_is_an_estimate),
+        cmocka_unit_test(test_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,114 @@
+/* Files of a job: where its output goes, where its input comes from, the copy of its script. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+
+static const char *user_name(void)
+{
+    static char name[64];
+    const struct passwd *entry = *name ? NULL : getpwuid(getuid());
+    if (entry)
+        snprintf(name, sizeof(name), "%s", entry->pw_name);
+    else if (!*name)
+        snprintf(name, sizeof(name), "%u", (unsigned)getuid());
+    return name;
+}
+
+int job_file_path(struct daemon *d, const struct job *job, enum job_file which, char *buffer,
+                  size_t size, struct pleat_error *err)
+{
+    const char *pattern = which == JOB_INPUT    ? job->spec.input
+                          : which == JOB_OUTPUT ? job->spec.output
+                                                : job->spec.error;
+    if (pattern)
+        return pleat_spec_path(&job->spec, pattern, job->id, user_name(), buffer, size, err);
+    if (which == JOB_INPUT)
+        *buffer = '\0';
+    else
+        job_output_path(d, job->id, which == JOB_OUTPUT ? "stdout" : "stderr", buffer, size);
+    return 0;
+}
+
+/* ---- scripts ---- */
+
+void job_script_path(struct daemon *d, const struct job *job, char *buffer, size_t size)
+{
+    const char *slash = strrchr(job->spec.argv[0], '/');
+    const char *name = slash && slash[1] ? slash + 1 : "script";
+    snprintf(buffer, size, "%s/scripts/%lld/%.255s", d->paths.state, (long long)job->id, name);
+}
+
+static int write_all(int fd, const char *text, const char *path, struct pleat_error *err)
+{
+    size_t length = strlen(text);
+    while (length > 0) {
+        ssize_t count = write(fd, text, length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return pleat_error_sys(err, errno, "cannot write %s", path);
+        text += count;
+        length -= (size_t)count;
+    }
+    return 0;
+}
+
+int job_script_make(struct daemon *d, const struct job *job, const char *path,
+                    struct pleat_error *err)
+{
+    char directory[600];
+    snprintf(directory, sizeof(directory), "%s/scripts/%lld", d->paths.state, (long long)job->id);
+    int rc = pleat_paths_make_private(directory, err);
+    if (rc)
+        return rc;
+    (void)unlink(path); /* of an earlier attempt: it may still be executed somewhere */
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
+    if (fd < 0)
+        return pleat_error_sys(err, errno, "cannot write %s", path);
+    rc = write_all(fd, job->spec.script, path, err);
+    if (close(fd) && !rc)
+        rc = pleat_error_sys(err, errno, "cannot write %s", path);
+    return rc;
+}
+
+/* Removes state/scripts/JOB with what is in it. */
+static void remove_directory(struct daemon *d, const char *job)
+{
+    char path[1024];
+    snprintf(path, sizeof(path), "%s/scripts/%s", d->paths.state, job);
+    DIR *directory = opendir(path);
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        if (entry->d_name[0] != '.')
+            (void)unlinkat(dirfd(directory), entry->d_name, 0);
+    if (directory)
+        closedir(directory);
+    if (rmdir(path) && errno != ENOENT)
+        daemon_log("cannot remove %s: %s", path, strerror(errno));
+}
+
+void job_script_remove(struct daemon *d, int64_t job)
+{
+    char number[24];
+    snprintf(number, sizeof(number), "%lld", (long long)job);
+    remove_directory(d, number);
+}
+
+void job_scripts_sweep(struct daemon *d)
+{
+    char path[600];
+    snprintf(path, sizeof(path), "%s/scripts", d->paths.state);
+    DIR *directory = opendir(path);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        const struct job *job = job_find(d, strtoll(entry->d_name, NULL, 10));
+        if (entry->d_name[0] != '.' &&
+            (!job || pleat_state_is_final((enum pleat_state)job_component(d, job)->state)))
+            remove_directory(d, entry->d_name);
+    }
+    if (directory)
+        closedir(directory);
+}

@@ -1,0 +1,62 @@
+/* job_env.c - the environment of a job's processes: what was submitted, and what Pleat tells them
+ * (docs/user-guide.md lists it). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner/agent_runner.h"
+
+static const char *const own[] = {"PLEAT_JOB", "PLEAT_JOB_NAME", "PLEAT_PROCESSORS", "PLEAT_MIN",
+                                  "PLEAT_MAX", "PLEAT_SCRIPT",   "PLEAT_SCRATCH"};
+
+/* Set by a job around the submission: not about this one. */
+static bool is_own(const char *variable)
+{
+    size_t length = strcspn(variable, "=");
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+        if (strlen(own[i]) == length && !strncmp(variable, own[i], length))
+            return true;
+    return false;
+}
+
+static int add(json_t *env, const char *name, const char *value)
+{
+    char *text = NULL;
+    if (!value)
+        return 0;
+    if (asprintf(&text, "%s=%s", name, value) < 0)
+        return -1;
+    int bad = json_array_append_new(env, json_string(text));
+    free(text);
+    return bad;
+}
+
+static int add_number(json_t *env, const char *name, long long number)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%lld", number);
+    return add(env, name, text);
+}
+
+json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *base, bool scratch)
+{
+    const struct pleat_spec *spec = order->spec;
+    json_t *env = json_array();
+    int bad = !env;
+    for (; !bad && *base; base++) {
+        json_t *item = is_own(*base) ? NULL : json_string(*base);
+        if (item) /* not UTF-8: the wire cannot carry it */
+            bad = json_array_append_new(env, item);
+    }
+    bad = bad || add_number(env, "PLEAT_JOB", (long long)order->job) ||
+          add(env, "PLEAT_JOB_NAME", spec->name) ||
+          add_number(env, "PLEAT_PROCESSORS", order->processes) ||
+          add_number(env, "PLEAT_MIN", spec->minimum) ||
+          add_number(env, "PLEAT_MAX", spec->maximum) ||
+          add(env, "PLEAT_SCRIPT", spec->script ? spec->argv[0] : NULL) ||
+          add(env, "PLEAT_SCRATCH", scratch ? order->scratch : NULL);
+    if (!bad)
+        return env;
+    json_decref(env);
+    return NULL;
+}
