@@ -196,12 +196,14 @@ static int run_run(int argc, char **argv)
     int code = PLEAT_EXIT_OK;
     if (pleat_submit_read(&pleat_cmd_run, argc, argv, &submission, &code))
         return code;
-    return run(&submission);
+    code = run(&submission);
+    pleat_submission_finish(&submission);
+    return code;
 }
 
 const struct pleat_command pleat_cmd_run = {
     .name = "run",
-    .arguments = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
+    .arguments = "[OPTION...] [--] PROGRAM|SCRIPT [ARGUMENT...]",
     .summary = "Runs a job: submits it, shows what it writes, returns its exit code",
     .help =
         "Ctrl-C (also SIGTERM, SIGHUP, or nobody reading its output) cancels the job and waits\n"

@@ -90,15 +90,45 @@ static void show_state(const json_t *job)
     pleat_string_finish(&text);
 }
 
+static void show_notify(const json_t *job)
+{
+    struct pleat_string text = {0};
+    const json_t *when = json_object_get(job, "notify_on"), *word;
+    size_t i;
+    pleat_string_add(&text, pleat_reply_text(job, "notify", ""));
+    pleat_string_add(&text, " (on ");
+    if (!when)
+        pleat_string_add(&text, "end, fail");
+    json_array_foreach(when, i, word)
+        pleat_string_addf(&text, i ? ", %s" : "%s", json_string_value(word));
+    pleat_string_add(&text, ")");
+    line("notify", &text);
+    pleat_string_finish(&text);
+}
+
 /* What was asked for beyond processors, where something was. */
 static void show_wishes(const json_t *job)
 {
     static const struct {
         const char *name, *member;
     } times[] = {{"to begin", "begin_s"}, {"deadline", "deadline_s"}};
+    static const struct {
+        const char *name, *member;
+    } spans[] = {{"estimate", "estimate_s"},
+                 {"time limit", "limit_s"},
+                 {"notice", "notice_s"},
+                 {"lifetime", "lifetime_s"}};
     char moment[PLEAT_TIME_SIZE];
     if (pleat_reply_int(job, "priority", 0) != 0)
         printf("%-12s %lld\n", "priority", (long long)pleat_reply_int(job, "priority", 0));
+    for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+        if (pleat_reply_real(job, spans[i].member) > 0)
+            line_text(spans[i].name,
+                      pleat_time_span(pleat_reply_real(job, spans[i].member), moment));
+    if (strcmp(pleat_reply_text(job, "resize", "auto"), "auto") != 0)
+        line_text("on resize", pleat_reply_text(job, "resize", ""));
+    if (pleat_reply_text(job, "notify", NULL))
+        show_notify(job);
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
         if (isfinite(pleat_reply_real(job, times[i].member)))
             line_text(times[i].name,
@@ -126,6 +156,8 @@ static void show_times(const json_t *job)
         pleat_string_addf(&text, "%lld", (long long)pleat_reply_int(job, "attempt", 1));
         line("attempt", &text);
     }
+    if (pleat_reply_text(job, "input", NULL))
+        line_text("stdin", pleat_reply_text(job, "input", NULL));
     line_text("stdout", pleat_reply_text(job, "stdout", NULL));
     line_text("stderr", pleat_reply_text(job, "stderr", NULL));
     pleat_string_finish(&text);

@@ -9,29 +9,18 @@
 int pleat_submit_read(const struct pleat_command *command, int argc, char **argv,
                       struct pleat_submission *submission, int *exit_code)
 {
-    struct pleat_options options;
-    struct pleat_error err;
-    pleat_submission_init(submission);
-    pleat_options_init(&options, command, argc, argv, pleat_submission_options,
-                       PLEAT_SUBMISSION_SHORTS);
-    for (int option; (option = pleat_options_next(&options)) != PLEAT_OPTION_END;) {
-        if (option == PLEAT_OPTION_EXIT) {
-            *exit_code = options.exit_code;
-            return 1;
-        }
-        if (pleat_submission_take(submission, option, optarg, &err)) {
-            *exit_code = pleat_usage(command, "%s", err.text);
-            return 1;
-        }
-    }
-    if (options.first == argc) {
-        *exit_code = pleat_usage(command, "which program? It is 'pleat %s %s'", command->name,
-                                 command->arguments);
-        return 1;
-    }
-    submission->argv = argv + options.first;
-    submission->argc = argc - options.first;
-    return 0;
+    struct pleat_error err = {0};
+    struct pleat_string notes = {0};
+    int status =
+        pleat_submission_read(submission, command, argc, argv, NULL, &notes, exit_code, &err);
+    if (status < 0)
+        *exit_code = pleat_usage(command, "%s", err.text);
+    else
+        pleat_submit_say_notes(notes.text);
+    pleat_string_finish(&notes);
+    if (status)
+        pleat_submission_finish(submission);
+    return status != 0;
 }
 
 void pleat_submit_say_notes(const char *notes)
@@ -81,19 +70,23 @@ static int run_submit(int argc, char **argv)
     int code = PLEAT_EXIT_OK;
     if (pleat_submit_read(&pleat_cmd_submit, argc, argv, &submission, &code))
         return code;
-    return submit(&submission);
+    code = submit(&submission);
+    pleat_submission_finish(&submission);
+    return code;
 }
 
 const struct pleat_command pleat_cmd_submit = {
     .name = "submit",
-    .arguments = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
+    .arguments = "[OPTION...] [--] PROGRAM|SCRIPT [ARGUMENT...]",
     .summary = "Submits a job and prints its number",
     .help = "The job runs with the environment as it is now. A program named by a path is taken\n"
-            "from where you are, any other from PATH.\n\n"
+            "from where you are, any other from PATH. A batch script (it begins with #!) is taken\n"
+            "as it is now; lines '#PLEAT OPTION...' at its head are options, too.\n\n"
             "Options (those of 'pleat run' and of job mixes, too):\n" PLEAT_SUBMISSION_HELP "\n"
             "Exit codes: 0; 1 refused, or no such program; 2 usage; 3 no daemon.\n\n"
-            "Example:\n"
-            "  pleat submit --min 2 --max 8 -- build/apps/heat\n",
+            "Examples:\n"
+            "  pleat submit --min 2 --max 8 -- build/apps/heat\n"
+            "  pleat submit --time-limit 2h --output heat-%j.txt job.sh\n",
     .json = true,
     .program = true,
     .run = run_submit,

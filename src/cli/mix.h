@@ -48,12 +48,6 @@ int pleat_mix_read(struct pleat_mix *mix, const char *path, struct pleat_string 
                    struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_mix_finish(struct pleat_mix *mix);
 
-/* Takes a line apart as a shell does: '...', "...", \x, # at the start of a word. The words are
- * added to *words (count in *count; all owned by the caller). PLEAT_E_INVALID: a quote is not
- * closed. */
-int pleat_mix_split(const char *line, char ***words, int *count,
-                    struct pleat_error *err) PLEAT_MUST_CHECK;
-
 /* Submits the jobs when their time comes and follows them until all have ended; after Ctrl-C it
  * cancels them. Then fetches their reports. Returns 0 or an exit code. */
 int pleat_mix_run(struct pleat_mix *mix, struct pleat_client *client);

@@ -6,108 +6,23 @@
 #include <string.h>
 
 #include "cli/mix.h"
+#include "cli/words.h"
 
 #define JOBS_MAX 10000
 
-/* ---- words ---- */
-
-struct splitter {
-    const char *at;
-    struct pleat_string word;
-    bool in_word;
-};
-
-static int add_word(struct splitter *s, char ***words, int *count)
-{
-    char **more = realloc(*words, ((size_t)*count + 2) * sizeof(**words));
-    char *copy = s->word.failed ? NULL : strdup(s->word.text ? s->word.text : "");
-    if (more)
-        *words = more;
-    if (!more || !copy) {
-        free(copy);
-        return PLEAT_E_NOMEM;
-    }
-    more[(*count)++] = copy;
-    more[*count] = NULL;
-    s->in_word = false;
-    s->word.length = 0;
-    if (s->word.text)
-        s->word.text[0] = 0;
-    return 0;
-}
-
-static int take_quoted(struct splitter *s, char quote, struct pleat_error *err)
-{
-    s->in_word = true;
-    for (s->at++; *s->at && *s->at != quote; s->at++) {
-        if (quote == '"' && *s->at == '\\' && s->at[1] && strchr("\"\\$`", s->at[1]))
-            s->at++;
-        pleat_string_add_bytes(&s->word, s->at, 1);
-    }
-    if (!*s->at)
-        return pleat_error_set(err, PLEAT_E_INVALID, "a %c is not closed", quote);
-    s->at++;
-    return 0;
-}
-
-static int split(struct splitter *s, char ***words, int *count, struct pleat_error *err)
-{
-    int status = 0;
-    while (*s->at && !status) {
-        char c = *s->at;
-        if (c == '\'' || c == '"') {
-            status = take_quoted(s, c, err);
-        } else if (strchr(" \t\r\n", c)) {
-            if (s->in_word)
-                status = add_word(s, words, count);
-            s->at++;
-        } else if (c == '#' && !s->in_word) {
-            break;
-        } else {
-            s->at += c == '\\' && s->at[1];
-            s->in_word = true;
-            pleat_string_add_bytes(&s->word, s->at++, 1);
-        }
-    }
-    if (!status && s->in_word)
-        status = add_word(s, words, count);
-    return status == PLEAT_E_NOMEM ? pleat_error_set(err, status, "out of memory") : status;
-}
-
-int pleat_mix_split(const char *line, char ***words, int *count, struct pleat_error *err)
-{
-    struct splitter s = {.at = line};
-    int status = split(&s, words, count, err);
-    pleat_string_finish(&s.word);
-    return status;
-}
-
 /* ---- a line ---- */
 
-static int read_options(struct pleat_mix_job *job, struct pleat_error *err)
+static int read_options(struct pleat_mix_job *job, const char *directory,
+                        struct pleat_string *notes, struct pleat_error *err)
 {
     static const struct pleat_command line = {.program = true};
-    struct pleat_options options;
-    struct pleat_error own = {0};
-    pleat_options_init(&options, &line, job->word_count - 1, job->words + 1,
-                       pleat_submission_options, PLEAT_SUBMISSION_SHORTS);
-    int option;
-    while ((option = pleat_options_next_quiet(&options, &own)) > 0) {
-        int status = pleat_submission_take(&job->submission, option, optarg, err);
-        if (status)
-            return status;
-    }
-    if (own.code) {
-        if (err)
-            *err = own;
-        return own.code;
-    }
-    job->submission.argv = job->words + 1 + options.first;
-    job->submission.argc = job->word_count - 1 - options.first;
-    return 0;
+    int ignored;
+    return pleat_submission_read(&job->submission, &line, job->word_count - 1, job->words + 1,
+                                 directory, notes, &ignored, err);
 }
 
-static int read_line(struct pleat_mix_job *job, struct pleat_error *err)
+static int read_line(struct pleat_mix_job *job, const char *directory, struct pleat_string *notes,
+                     struct pleat_error *err)
 {
     static const char form[] = "a line is: AT NAME [OPTION...] -- PROGRAM [ARGUMENT...]";
     if (job->word_count < 2)
@@ -119,15 +34,13 @@ static int read_line(struct pleat_mix_job *job, struct pleat_error *err)
     if (job->words[1][0] == '-' || !job->words[1][0])
         return pleat_error_set(err, PLEAT_E_INVALID, "'%s' cannot be the job's name; %s",
                                job->words[1], form);
-    status = read_options(job, err);
+    status = read_options(job, directory, notes, err);
     if (status)
         return status;
     if (job->submission.name)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "the job's name is '%s' already: leave out --name", job->words[1]);
     job->submission.name = job->words[1];
-    if (job->submission.argc < 1)
-        return pleat_error_set(err, PLEAT_E_INVALID, "the program is missing; %s", form);
     return 0;
 }
 
@@ -136,6 +49,7 @@ static void free_job(struct pleat_mix_job *job)
     for (int i = 0; i < job->word_count; i++)
         free(job->words[i]);
     free(job->words);
+    pleat_submission_finish(&job->submission);
     json_decref(job->spec);
     json_decref(job->report);
 }
@@ -147,10 +61,9 @@ static int add_line(struct pleat_mix *mix, const char *text, int line, struct pl
     struct pleat_mix_job job = {.line = line, .iteration = -1};
     struct pleat_string remarks = {0};
     pleat_submission_init(&job.submission);
-    job.submission.beside = mix->directory;
-    int status = pleat_mix_split(text, &job.words, &job.word_count, err);
+    int status = pleat_words_split(text, &job.words, &job.word_count, err);
     if (!status && job.word_count > 0)
-        status = read_line(&job, err);
+        status = read_line(&job, mix->directory, &remarks, err);
     if (!status && job.word_count > 0)
         status = pleat_submission_spec(&job.submission, &job.spec, &remarks, err);
     if (!status && mix->jobs.count == JOBS_MAX)

@@ -1,9 +1,11 @@
 #include "cli/submission.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "launch/launch.h"
 #include "model/sizes.h"
+#include "model/spec.h"
 #include "model/types.h"
 
 enum {
@@ -21,7 +23,20 @@ enum {
     OPTION_PRIORITY,
     OPTION_DEADLINE,
     OPTION_BEGIN,
-    OPTION_CHDIR
+    OPTION_CHDIR,
+    OPTION_MALLEABLE,
+    OPTION_ON_RESIZE,
+    OPTION_NOTICE,
+    OPTION_LIFETIME,
+    OPTION_TIME_LIMIT,
+    OPTION_EXPORT,
+    OPTION_ENV,
+    OPTION_OUTPUT,
+    OPTION_ERROR,
+    OPTION_INPUT,
+    OPTION_APPEND,
+    OPTION_NOTIFY,
+    OPTION_NOTIFY_ON
 };
 
 const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
@@ -41,6 +56,19 @@ const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
     {"deadline", required_argument, NULL, OPTION_DEADLINE},
     {"begin", required_argument, NULL, OPTION_BEGIN},
     {"chdir", required_argument, NULL, OPTION_CHDIR},
+    {"malleable", no_argument, NULL, OPTION_MALLEABLE},
+    {"on-resize", required_argument, NULL, OPTION_ON_RESIZE},
+    {"notice", required_argument, NULL, OPTION_NOTICE},
+    {"lifetime", required_argument, NULL, OPTION_LIFETIME},
+    {"time-limit", required_argument, NULL, OPTION_TIME_LIMIT},
+    {"export", required_argument, NULL, OPTION_EXPORT},
+    {"env", required_argument, NULL, OPTION_ENV},
+    {"output", required_argument, NULL, OPTION_OUTPUT},
+    {"error", required_argument, NULL, OPTION_ERROR},
+    {"input", required_argument, NULL, OPTION_INPUT},
+    {"append", no_argument, NULL, OPTION_APPEND},
+    {"notify", required_argument, NULL, OPTION_NOTIFY},
+    {"notify-on", required_argument, NULL, OPTION_NOTIFY_ON},
     {0}};
 
 void pleat_submission_init(struct pleat_submission *submission)
@@ -48,10 +76,23 @@ void pleat_submission_init(struct pleat_submission *submission)
     *submission = (struct pleat_submission){.sizes = "any",
                                             .runner = "auto",
                                             .mpi = "auto",
+                                            .resize = "auto",
+                                            .exported = "all",
+                                            .notice_s = -1,
+                                            .lifetime_s = -1,
                                             .processors = -1,
                                             .least = -1,
                                             .most = -1,
                                             .initial = -1};
+}
+
+void pleat_submission_finish(struct pleat_submission *submission)
+{
+    pleat_array_finish(&submission->env);
+    pleat_batch_finish(&submission->batch);
+    free(submission->script);
+    free(submission->script_path);
+    submission->script = submission->script_path = NULL;
 }
 
 static int take_word(const char *what, const char *value, const char *allowed, const char **word,
@@ -102,6 +143,100 @@ static int take_when(const struct pleat_submission *submission, const char *what
     return pleat_parse_when(what, value, seconds, err);
 }
 
+static int take_pattern(const char *what, const char *value, const char **pattern,
+                        struct pleat_error *err)
+{
+    int status = pleat_spec_check_pattern(what, value, err);
+    if (!status)
+        *pattern = value;
+    return status;
+}
+
+static int take_variable(struct pleat_submission *submission, const char *value,
+                         struct pleat_error *err)
+{
+    if (*value == '=' || !strchr(value, '='))
+        return pleat_error_set(err, PLEAT_E_INVALID, "--env: '%s' is not NAME=VALUE", value);
+    return pleat_array_push(&submission->env, value)
+               ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+               : 0;
+}
+
+static int take_notify_on(struct pleat_submission *submission, const char *value,
+                          struct pleat_error *err)
+{
+    char word[16];
+    for (const char *at = value;; at++) {
+        size_t length = strcspn(at, ",");
+        snprintf(word, sizeof(word), "%.*s", (int)(length < 15 ? length : 15), at);
+        if (!pleat_notify_bit(word))
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "--notify-on: '%.*s' is none of: start, end, fail, resize, "
+                                   "warning",
+                                   (int)length, at);
+        at += length;
+        if (!*at)
+            break;
+    }
+    submission->notify_on = value;
+    return 0;
+}
+
+static int take_time_limit(struct pleat_submission *submission, const char *value,
+                           struct pleat_error *err)
+{
+    int status = pleat_parse_duration("--time-limit", value, &submission->limit_s, err);
+    if (!status && !(submission->limit_s > 0))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--time-limit: it must be above 0 (leave it out for no limit)");
+    return status;
+}
+
+/* What was added last: kept out of pleat_submission_take for its length. */
+static int take_more(struct pleat_submission *submission, int option, const char *value,
+                     struct pleat_error *err)
+{
+    switch (option) {
+    case OPTION_ON_RESIZE:
+        return take_word("--on-resize", value, "auto merge relaunch", &submission->resize, err);
+    case OPTION_NOTICE:
+        return pleat_parse_duration("--notice", value, &submission->notice_s, err);
+    case OPTION_LIFETIME:
+        return pleat_parse_duration("--lifetime", value, &submission->lifetime_s, err);
+    case OPTION_TIME_LIMIT:
+        return take_time_limit(submission, value, err);
+    case OPTION_EXPORT:
+        return take_text("--export", value, &submission->exported, err);
+    case OPTION_ENV:
+        return take_variable(submission, value, err);
+    case OPTION_OUTPUT:
+        return take_pattern("--output", value, &submission->output, err);
+    case OPTION_ERROR:
+        return take_pattern("--error", value, &submission->error, err);
+    case OPTION_INPUT:
+        return take_pattern("--input", value, &submission->input, err);
+    case OPTION_NOTIFY:
+        return take_text("--notify", value, &submission->notify, err);
+    case OPTION_NOTIFY_ON:
+        return take_notify_on(submission, value, err);
+    case OPTION_APPEND:
+        submission->append = true;
+        return 0;
+    case OPTION_MALLEABLE:
+        submission->moldable = false;
+        submission->runner = "malleable";
+        return 0;
+    case OPTION_MOLDABLE:
+        submission->moldable = true;
+        if (!strcmp(submission->runner, "malleable"))
+            submission->runner = "auto";
+        return 0;
+    default:
+        submission->asks = true;
+        return 0;
+    }
+}
+
 int pleat_submission_take(struct pleat_submission *submission, int option, const char *value,
                           struct pleat_error *err)
 {
@@ -136,11 +271,110 @@ int pleat_submission_take(struct pleat_submission *submission, int option, const
         return take_text("--site", value, &submission->site, err);
     case OPTION_CHDIR:
         return take_text("--chdir", value, &submission->chdir, err);
-    case OPTION_MOLDABLE:
-        submission->moldable = true;
-        return 0;
     default:
-        submission->asks = true;
-        return 0;
+        return take_more(submission, option, value, err);
     }
+}
+
+/* ---- a command line ---- */
+
+static int take_all(struct pleat_submission *submission, const struct pleat_command *command,
+                    int argc, char **argv, struct pleat_options *options, struct pleat_error *err)
+{
+    struct pleat_error wrong = {0};
+    int option;
+    pleat_options_init(options, command, argc, argv, pleat_submission_options,
+                       PLEAT_SUBMISSION_SHORTS);
+    while ((option = pleat_options_next_quiet(options, &wrong)) > 0) {
+        int status = pleat_submission_take(submission, option, optarg, err);
+        if (status)
+            return status;
+    }
+    if (wrong.code) {
+        if (err)
+            *err = wrong;
+        return wrong.code;
+    }
+    return option == PLEAT_OPTION_EXIT;
+}
+
+/* The options on one line of the script; `count` words from `first` on. */
+static int take_line(struct pleat_submission *submission, struct pleat_batch *batch, size_t first,
+                     size_t count, struct pleat_error *err)
+{
+    static const struct pleat_command nameless = {.program = true};
+    struct pleat_options options = {0};
+    char **words = calloc(count + 2, sizeof(*words));
+    if (!words)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    words[0] = batch->words.items[first].text; /* not looked at, but shown where it matters */
+    for (size_t i = 0; i < count; i++)
+        words[i + 1] = batch->words.items[first + i].text;
+    int status = take_all(submission, &nameless, (int)count + 1, words, &options, err);
+    if (!status && options.first <= (int)count)
+        status = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "'%s' is no option: the script itself is the program",
+                                 words[options.first]);
+    free(words);
+    return status;
+}
+
+static int take_script(struct pleat_submission *submission, struct pleat_error *err)
+{
+    struct pleat_batch *batch = &submission->batch;
+    for (size_t i = 0; i < batch->words.count;) {
+        size_t count = 1;
+        int line = batch->words.items[i].line;
+        while (i + count < batch->words.count && batch->words.items[i + count].line == line)
+            count++;
+        int status = take_line(submission, batch, i, count, err);
+        if (status) {
+            (void)pleat_error_prefix(err, "%s:%d", submission->argv[0], line);
+            return status;
+        }
+        i += count;
+    }
+    return 0;
+}
+
+/* An option of the command line replaces what the script says about the same. */
+static void clear_size(struct pleat_submission *submission, const struct pleat_submission *given)
+{
+    if (given->processors >= 0)
+        submission->least = submission->most = submission->initial = -1;
+    if (given->least >= 0 || given->most >= 0)
+        submission->processors = -1;
+}
+
+int pleat_submission_read(struct pleat_submission *submission, const struct pleat_command *command,
+                          int argc, char **argv, const char *beside, struct pleat_string *notes,
+                          int *exit_code, struct pleat_error *err)
+{
+    struct pleat_options options;
+    struct pleat_submission given;
+    pleat_submission_init(submission);
+    pleat_submission_init(&given);
+    int status = take_all(&given, command, argc, argv, &options, err);
+    if (!status && options.first >= argc)
+        status = command->name
+                     ? pleat_error_set(err, PLEAT_E_INVALID, "which program? It is 'pleat %s %s'",
+                                       command->name, command->arguments)
+                     : pleat_error_set(err, PLEAT_E_INVALID, "the program is missing");
+    submission->beside = beside;
+    if (!status) {
+        submission->argv = argv + options.first;
+        submission->argc = argc - options.first;
+        status = pleat_submission_open_script(submission, notes, err);
+    }
+    if (!status)
+        status = take_script(submission, err);
+    if (!status) {
+        clear_size(submission, &given);
+        if (!command->name)
+            submission->name = NULL; /* the line of the mix names the job */
+        status = take_all(submission, command, argc, argv, &options, err);
+    }
+    pleat_submission_finish(&given);
+    *exit_code = options.exit_code;
+    return status;
 }

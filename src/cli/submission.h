@@ -6,7 +6,10 @@
 #include <jansson.h>
 
 #include "base/array.h"
+#include "cli/batch.h"
 #include "cli/cli.h"
+
+PLEAT_ARRAY(pleat_texts, const char *);
 
 /* The options, as they were given; strings are borrowed. */
 struct pleat_submission {
@@ -19,17 +22,29 @@ struct pleat_submission {
     const char *beside; /* a directory where programs are looked for first; NULL: the current */
     int64_t processors, least, most, initial; /* -1: not given */
     double estimate_s, deadline_s, begin_s;   /* 0: not given. The latter after the submission */
+    double limit_s;                           /* 0: not given */
+    double notice_s, lifetime_s;              /* -1: not given */
     int64_t priority;
     bool moldable;
     bool asks;
+    const char *output, *error, *input; /* patterns of paths, or NULL */
+    bool append;
+    const char *notify, *notify_on; /* NULL: not given */
+    const char *resize;             /* "auto", "merge", "relaunch" */
+    const char *exported;           /* "all", "none", or names with commas between */
+    struct pleat_texts env;         /* NAME=VALUE, the later ones win */
     char **argv;
     int argc;
+    /* where argv[0] is a batch script; owned */
+    struct pleat_batch batch; /* options that were given in it */
+    char *script;             /* its text; NULL: it is a program */
+    char *script_path;        /* absolute */
 };
 
 #define PLEAT_SUBMISSION_SHORTS "n:"
 /* The options, for pleat_options_init. */
 extern const struct option pleat_submission_options[];
-#define PLEAT_SUBMISSION_OPTIONS 18 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 31 /* their number, with the zeroed entry */
 /* The options, for --help. */
 #define PLEAT_SUBMISSION_HELP                                                                      \
     "  -n, --processors N   exactly N processors (rigid; default: 1)\n"                            \
@@ -44,23 +59,69 @@ extern const struct option pleat_submission_options[];
     "and\n"                                                                                        \
     "                       r x (r+1)), multiples:N, or a list such as 2,4,6 (default: any)\n"     \
     "      --moldable       its size is chosen at its start and stays, also if it could change\n"  \
+    "      --malleable      it changes its size while it runs, also if that cannot be seen: a "    \
+    "batch\n"                                                                                      \
+    "                       script that starts its program with 'pleat launch'\n"                  \
     "      --asks           it decides itself, when offered a change, what it accepts\n"           \
+    "      --on-resize WAY  auto, merge (processes join and leave), relaunch (all end and are\n"   \
+    "                       started again from the state kept in memory) (default: auto)\n"        \
+    "      --notice TIME    so long it is given to shrink when it must, before that is enforced\n" \
+    "      --lifetime TIME  once its size was changed, policies leave it so for at least so "      \
+    "long\n"                                                                                       \
     "      --runner KIND    auto, plain, mpi, malleable (default: auto: what it is linked with)\n" \
     "      --mpi WHICH      auto, openmpi, mpich, none (default: auto)\n"                          \
     "      --name NAME      (default: the program's name)\n"                                       \
     "      --site SITE      run there (default: anywhere)\n"                                       \
-    "      --estimate TIME  how long it will run, as far as known: 90 (seconds), 15min, 2h\n"      \
-    "      --priority N     where the order looks at priorities, higher ones go first "            \
-    "(default: 0)\n"                                                                               \
+    "      --estimate TIME  how long it will run, as far as known: 90 (seconds), 15min, 1h30m\n"   \
+    "      --time-limit TIME  it is ended when it has run so long; also its estimate where none "  \
+    "is\n"                                                                                         \
+    "                       given\n"                                                               \
+    "      --priority N     where the order looks at priorities, higher ones go first (default: "  \
+    "0)\n"                                                                                         \
     "      --deadline WHEN  to be done by then: 2h from the submission on, or at 14:30\n"          \
     "      --begin WHEN     start then (advance reservation): refused where its processors are\n"  \
-    "                       taken; needs --estimate\n"                                             \
-    "      --chdir DIR      run in DIR (default: the current directory)\n"
+    "                       taken; needs --estimate or --time-limit\n"                             \
+    "      --chdir DIR      run in DIR (default: the current directory)\n"                         \
+    "      --export WHICH   the environment that goes along: all, none (but HOME, LOGNAME, "       \
+    "PATH,\n"                                                                                      \
+    "                       SHELL, USER), or names of variables beside these: A,B (default: "      \
+    "all)\n"                                                                                       \
+    "      --env NAME=VALUE sets a variable; may be repeated\n"                                    \
+    "      --output FILE    its standard output goes there, --error FILE: its standard error, "    \
+    "and\n"                                                                                        \
+    "      --input FILE     its standard input comes from there. From its directory; %j is the\n"  \
+    "                       job's number, %x its name, %u its user\n"                              \
+    "      --append         keep what is in these files (default: they are emptied at its "        \
+    "start)\n"                                                                                     \
+    "      --notify COMMAND run COMMAND (with sh -c) when it ends; what happened is in "           \
+    "PLEAT_EVENT\n"                                                                                \
+    "      --notify-on LIST when: of start, end, fail, resize, warning (default: end,fail)\n"
 
 void pleat_submission_init(struct pleat_submission *submission);
+void pleat_submission_finish(struct pleat_submission *submission);
+/* Reads a command line, options and program, where the program is a batch script its options too:
+ * the command line wins. `command` has no name for a line of a mix file; `beside` as above. Lines
+ * for the user are appended to *notes, each ended by a newline. 0; 1: leave with *exit_code (help
+ * was printed); PLEAT_E_INVALID and others: what is wrong, in a script with "FILE:LINE: " in
+ * front. Finish *submission in any case. */
+int pleat_submission_read(struct pleat_submission *submission, const struct pleat_command *command,
+                          int argc, char **argv, const char *beside, struct pleat_string *notes,
+                          int *exit_code, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Takes an option. 0; PLEAT_E_INVALID with what is wrong with it. */
 int pleat_submission_take(struct pleat_submission *submission, int option, const char *value,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* The file that argv[0] names: `path`, of `size` bytes. A name without '/' is looked for beside a
+ * mix, then in PATH. PLEAT_E_NOTFOUND, PLEAT_E_TOOBIG. */
+int pleat_submission_find(const struct pleat_submission *submission, char *path, size_t size,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Takes the text and the options of argv[0], where that is a batch script; does nothing where it is
+ * not. */
+int pleat_submission_open_script(struct pleat_submission *submission, struct pleat_string *notes,
+                                 struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The environment that goes along, as a JSON array; NULL: out of memory. */
+json_t *pleat_submission_environment(const struct pleat_submission *submission,
+                                     struct pleat_string *notes);
 
 /* Checks what was given, finds the program, looks at what it is linked with, and captures the
  * environment. *spec is the caller's; lines about what was assumed are appended to *notes, each

@@ -52,9 +52,11 @@ static int choose_limits(const struct pleat_submission *s, struct plan *plan,
 
 static int check_times(const struct pleat_submission *s, struct pleat_error *err)
 {
-    if (s->begin_s > 0 && !(s->estimate_s > 0))
+    if (s->begin_s > 0 && !(s->estimate_s > 0) && !(s->limit_s > 0))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--begin needs --estimate: how long are the processors to be kept?");
+    if (s->notify_on && !s->notify)
+        return pleat_error_set(err, PLEAT_E_INVALID, "--notify-on needs --notify COMMAND");
     return 0;
 }
 
@@ -105,20 +107,13 @@ static int find_program(const struct pleat_submission *s, struct plan *plan,
 {
     const char *name = s->argv[0];
     char path[PATH_MAX], absolute[PATH_MAX];
-    bool relative = s->beside && *name != '/';
-    int length = snprintf(path, sizeof(path), "%s%s%s", relative ? s->beside : "",
-                          relative ? "/" : "", name);
-    if (length < 0 || (size_t)length >= sizeof(path))
-        return pleat_error_set(err, PLEAT_E_TOOBIG, "the program's path is too long");
-    bool direct = strchr(name, '/') || (relative && executable(path));
-    if (!direct) {
-        int status = pleat_launch_find(name, getenv("PATH"), NULL, path, sizeof(path), err);
-        if (status)
-            return status == PLEAT_E_NOTFOUND
-                       ? pleat_error_set(err, status, "there is no program '%s' in PATH%s", name,
-                                         s->beside ? ", nor beside the mix file" : "")
-                       : status;
+    if (s->script) {
+        snprintf(plan->program, sizeof(plan->program), "%s", s->script_path);
+        return 0;
     }
+    int status = pleat_submission_find(s, path, sizeof(path), err);
+    if (status)
+        return status;
     if (!realpath(path, absolute))
         return pleat_error_set(err, errno == EACCES ? PLEAT_E_PERMISSION : PLEAT_E_NOTFOUND,
                                "there is no program '%s': %s", path, strerror(errno));
@@ -132,7 +127,7 @@ static int find_program(const struct pleat_submission *s, struct plan *plan,
     if (name_at)
         *name_at++ = 0;
     char *resolved = realpath(name_at ? (*path ? path : "/") : ".", absolute);
-    length =
+    int length =
         snprintf(plan->program, sizeof(plan->program), "%s/%s",
                  !resolved || !strcmp(absolute, "/") ? "" : absolute, name_at ? name_at : path);
     if (!resolved || length < 0 || (size_t)length >= sizeof(plan->program))
@@ -151,6 +146,28 @@ static int choose_mpi(const struct pleat_submission *s, const struct pleat_launc
     return 0;
 }
 
+static void note_size(const struct pleat_submission *s, const struct plan *plan, bool fixed,
+                      struct pleat_string *notes)
+{
+    if (fixed && s->script)
+        pleat_string_addf(notes,
+                          "'%s' is a script: its size is chosen at its start and does not change "
+                          "(--malleable: the program that it starts with 'pleat launch' can; "
+                          "--moldable says that this is meant)\n",
+                          s->argv[0]);
+    else if (fixed)
+        pleat_string_addf(notes,
+                          "'%s' is not linked with libpleat: its size is chosen at its start and "
+                          "does not change (--moldable says that this is meant)\n",
+                          s->argv[0]);
+    if (!s->script && plan->mpi == PLEAT_MPI_NONE && plan->most > 1 &&
+        !strcmp(plan->runner, "plain"))
+        pleat_string_addf(notes,
+                          "'%s' is not linked with an MPI: one process is started, however many "
+                          "processors it gets\n",
+                          s->argv[0]);
+}
+
 static int choose_runner(const struct pleat_submission *s,
                          const struct pleat_launch_detected *found, struct plan *plan,
                          struct pleat_string *notes, struct pleat_error *err)
@@ -162,7 +179,9 @@ static int choose_runner(const struct pleat_submission *s,
                        : plan->mpi != PLEAT_MPI_NONE             ? "mpi"
                                                                  : "plain";
     bool malleable = !strcmp(plan->runner, "malleable");
-    if (plan->mpi == PLEAT_MPI_NONE && strcmp(plan->runner, "plain") != 0)
+    /* a script starts its program itself */
+    bool by_itself = malleable && (s->script || !strcmp(s->mpi, "none"));
+    if (plan->mpi == PLEAT_MPI_NONE && strcmp(plan->runner, "plain") != 0 && !by_itself)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--runner %s: '%s' is not linked with an MPI; if it uses one in "
                                "another way, name it with --mpi openmpi or --mpi mpich",
@@ -171,16 +190,7 @@ static int choose_runner(const struct pleat_submission *s,
     if (s->asks && strcmp(plan->kind, "malleable") != 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--asks is for malleable jobs, and this one is %s", plan->kind);
-    if (apart && !malleable && !s->moldable)
-        pleat_string_addf(notes,
-                          "'%s' is not linked with libpleat: its size is chosen at its start and "
-                          "does not change (--moldable says that this is meant)\n",
-                          s->argv[0]);
-    if (plan->mpi == PLEAT_MPI_NONE && plan->most > 1 && !strcmp(plan->runner, "plain"))
-        pleat_string_addf(notes,
-                          "'%s' is not linked with an MPI: one process is started, however many "
-                          "processors it gets\n",
-                          s->argv[0]);
+    note_size(s, plan, apart && !malleable && !s->moldable, notes);
     return 0;
 }
 
@@ -201,15 +211,50 @@ static int add_words(const struct pleat_submission *s, const struct plan *plan, 
     return 0;
 }
 
-static void add_environment(json_t *spec, struct pleat_string *notes)
+static int add_text(json_t *spec, const char *member, const char *value, struct pleat_error *err)
 {
-    json_t *env = json_array();
-    json_object_set_new(spec, "env", env);
-    for (char **variable = environ; *variable; variable++)
-        if (strchr(*variable, '=') && json_array_append_new(env, json_string(*variable)))
-            pleat_string_addf(notes,
-                              "the environment variable %.*s is left out: it is not valid UTF-8\n",
-                              (int)strcspn(*variable, "="), *variable);
+    if (value && json_object_set_new(spec, member, json_string(value)))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "the job's '%s' is not valid UTF-8: it cannot be passed on", member);
+    return 0;
+}
+
+static void add_notify_on(const struct pleat_submission *s, json_t *spec)
+{
+    json_t *list = s->notify_on ? json_array() : NULL;
+    for (const char *at = s->notify_on; list && *at; at += strspn(at, ",")) {
+        size_t length = strcspn(at, ",");
+        json_array_append_new(list, json_stringn(at, length));
+        at += length;
+    }
+    if (list)
+        json_object_set_new(spec, "notify_on", list);
+}
+
+/* Files, script, notification, terms: members that are only there where they were asked for. */
+static int add_more(const struct pleat_submission *s, json_t *spec, struct pleat_error *err)
+{
+    int status = add_text(spec, "output", s->output, err);
+    if (!status)
+        status = add_text(spec, "error", s->error, err);
+    if (!status)
+        status = add_text(spec, "input", s->input, err);
+    if (!status)
+        status = add_text(spec, "script", s->script, err);
+    if (!status)
+        status = add_text(spec, "notify", s->notify, err);
+    if (!status && strcmp(s->resize, "auto") != 0)
+        status = add_text(spec, "resize", s->resize, err);
+    if (s->append)
+        json_object_set_new(spec, "append", json_true());
+    if (s->limit_s > 0)
+        json_object_set_new(spec, "limit_s", json_real(s->limit_s));
+    if (s->notice_s >= 0)
+        json_object_set_new(spec, "notice_s", json_real(s->notice_s));
+    if (s->lifetime_s >= 0)
+        json_object_set_new(spec, "lifetime_s", json_real(s->lifetime_s));
+    add_notify_on(s, spec);
+    return status;
 }
 
 static const char *name_of(const struct pleat_submission *s)
@@ -235,7 +280,8 @@ static int build(const struct pleat_submission *s, const struct plan *plan, json
     json_object_set_new(spec, "initial", json_integer(plan->initial));
     json_object_set_new(spec, "sizes", json_string(s->sizes));
     json_object_set_new(spec, "asks", json_boolean(s->asks));
-    json_object_set_new(spec, "estimate_s", json_real(s->estimate_s));
+    json_object_set_new(spec, "estimate_s",
+                        json_real(s->estimate_s > 0 ? s->estimate_s : s->limit_s));
     json_object_set_new(spec, "priority", json_integer(s->priority));
     json_object_set_new(spec, "deadline_in_s", json_real(s->deadline_s));
     json_object_set_new(spec, "begin_in_s", json_real(s->begin_s));
@@ -244,9 +290,9 @@ static int build(const struct pleat_submission *s, const struct plan *plan, json
     if (!s->site)
         json_object_set_new(spec, "site", json_null());
     int status = add_words(s, plan, spec, err);
-    if (!status)
-        add_environment(spec, notes);
-    return status;
+    if (!status && json_object_set_new(spec, "env", pleat_submission_environment(s, notes)))
+        status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    return status ? status : add_more(s, spec, err);
 }
 
 static int detect(const struct plan *plan, struct pleat_launch_detected *found,
@@ -273,7 +319,7 @@ int pleat_submission_spec(const struct pleat_submission *submission, json_t **sp
         status = find_directory(submission, &plan, err);
     if (!status)
         status = find_program(submission, &plan, err);
-    if (!status)
+    if (!status && !submission->script)
         status = detect(&plan, &found, err);
     if (!status)
         status = choose_mpi(submission, &found, &plan, err);

@@ -4,7 +4,8 @@
 
 #include "cli/submission.h"
 
-/* Reads the command line. 0; or 1: leave with *exit_code (said why). */
+/* Reads the command line. 0; or 1: leave with *exit_code (said why). Finish the submission after
+ * 0. */
 int pleat_submit_read(const struct pleat_command *command, int argc, char **argv,
                       struct pleat_submission *submission, int *exit_code);
 /* Says each line of the notes of pleat_submission_spec (NULL: none). */

@@ -1,0 +1,71 @@
+/* submission_env.c - the environment that a job gets. */
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/submission.h"
+
+/* What no job is without. */
+static const char *const basic[] = {"HOME", "LOGNAME", "PATH", "SHELL", "USER"};
+
+static bool has_name(const char *variable, const char *name, size_t length)
+{
+    return !strncmp(variable, name, length) && variable[length] == '=';
+}
+
+static bool is_exported(const char *which, const char *variable)
+{
+    if (!strcmp(which, "all"))
+        return true;
+    for (size_t i = 0; i < sizeof(basic) / sizeof(basic[0]); i++)
+        if (has_name(variable, basic[i], strlen(basic[i])))
+            return true;
+    if (!strcmp(which, "none"))
+        return false;
+    for (const char *at = which; *at; at += strspn(at, ",")) {
+        size_t length = strcspn(at, ",");
+        if (length && has_name(variable, at, length))
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+/* --env sets it, from `first` on. */
+static bool is_set(const struct pleat_submission *s, const char *variable, size_t first)
+{
+    for (size_t i = first; i < s->env.count; i++)
+        if (has_name(variable, s->env.items[i], strcspn(s->env.items[i], "=")))
+            return true;
+    return false;
+}
+
+static void add_submit_directory(json_t *env)
+{
+    char directory[PATH_MAX + 20] = "PLEAT_SUBMIT_DIR=";
+    size_t length = strlen(directory);
+    if (env && getcwd(directory + length, PATH_MAX)) {
+        json_t *text = json_string(directory);
+        if (text) /* else it is not UTF-8 */
+            json_array_append_new(env, text);
+    }
+}
+
+json_t *pleat_submission_environment(const struct pleat_submission *s, struct pleat_string *notes)
+{
+    json_t *env = json_array();
+    for (char **variable = environ; env && *variable; variable++)
+        if (strchr(*variable, '=') && !has_name(*variable, "PLEAT_SUBMIT_DIR", 16) &&
+            is_exported(s->exported, *variable) && !is_set(s, *variable, 0) &&
+            json_array_append_new(env, json_string(*variable)))
+            pleat_string_addf(notes,
+                              "the environment variable %.*s is left out: it is not valid UTF-8\n",
+                              (int)strcspn(*variable, "="), *variable);
+    for (size_t i = 0; env && i < s->env.count; i++)
+        if (!is_set(s, s->env.items[i], i + 1) &&
+            json_array_append_new(env, json_string(s->env.items[i])))
+            pleat_string_addf(notes, "--env %.*s is left out: it is not valid UTF-8\n",
+                              (int)strcspn(s->env.items[i], "="), s->env.items[i]);
+    add_submit_directory(env);
+    return env;
+}

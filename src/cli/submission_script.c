@@ -1,0 +1,147 @@
+/* submission_script.c - which file is to be run, and what is in it where it is a batch script. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/submission.h"
+#include "launch/detect.h"
+#include "wire/spec.h"
+
+static bool is_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+int pleat_submission_find(const struct pleat_submission *s, char *path, size_t size,
+                          struct pleat_error *err)
+{
+    const char *name = s->argv[0];
+    bool relative = s->beside && *name != '/';
+    int length =
+        snprintf(path, size, "%s%s%s", relative ? s->beside : "", relative ? "/" : "", name);
+    if (length < 0 || (size_t)length >= size)
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the program's path is too long");
+    if (strchr(name, '/') || (relative && is_file(path) && access(path, X_OK) == 0))
+        return 0;
+    int status = pleat_launch_find(name, getenv("PATH"), NULL, path, size, err);
+    return status == PLEAT_E_NOTFOUND
+               ? pleat_error_set(err, status, "there is no program '%s' in PATH%s", name,
+                                 s->beside ? ", nor beside the mix file" : "")
+               : status;
+}
+
+/* The file that might be a script: what is named by a path; where PATH has no such program, what
+ * lies here. Programs in PATH are run where they are, scripts or not. */
+static bool find_script(const struct pleat_submission *s, char *path)
+{
+    const char *name = s->argv[0];
+    struct pleat_error ignored;
+    char found[PATH_MAX], candidate[2 * PATH_MAX];
+    bool in_path = !strchr(name, '/') &&
+                   !pleat_launch_find(name, getenv("PATH"), NULL, found, sizeof(found), &ignored);
+    bool beside = s->beside && *name != '/';
+    snprintf(candidate, sizeof(candidate), "%s/%s", beside ? s->beside : ".", name);
+    const char *wanted = *name == '/' ? name : candidate;
+    if ((in_path && !s->beside) || !is_file(wanted) || !realpath(wanted, path))
+        return false;
+    return !in_path || beside;
+}
+
+/* Up to the limit and one byte more. NULL where it cannot be read: it may be executed all the same.
+ */
+static char *read_text(const char *path, size_t *size)
+{
+    size_t most = PLEAT_SPEC_SCRIPT_MAX + 1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *text = fd >= 0 ? malloc(most + 1) : NULL;
+    ssize_t count = 1;
+    *size = 0;
+    while (text && count > 0 && *size < most) {
+        count = read(fd, text + *size, most - *size);
+        if (count < 0 && errno == EINTR)
+            count = 1;
+        else if (count > 0)
+            *size += (size_t)count;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (text && count < 0) {
+        free(text);
+        return NULL;
+    }
+    if (text)
+        text[*size] = '\0';
+    return text;
+}
+
+static bool is_text(const char *text, size_t size)
+{
+    json_t *json = size <= PLEAT_SPEC_SCRIPT_MAX ? json_stringn(text, size) : NULL;
+    bool good = json && !memchr(text, '\0', size);
+    json_decref(json);
+    return good;
+}
+
+/* A line that the system would read in another way than the user. */
+static int check_interpreter(const struct pleat_submission *s, const char *text,
+                             struct pleat_error *err)
+{
+    if (strncmp(text, "#!", 2) != 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s:1: a batch script begins with its interpreter, such as "
+                               "#!/bin/sh",
+                               s->argv[0]);
+    size_t length = strcspn(text, "\n");
+    if (length && text[length - 1] == '\r')
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s:1: its lines end as on DOS, and no interpreter would be found: "
+                               "remove the carriage returns (sed -i 's/\\r$//')",
+                               s->argv[0]);
+    return 0;
+}
+
+static int take(struct pleat_submission *s, const char *path, char *text, size_t size,
+                struct pleat_string *notes, struct pleat_error *err)
+{
+    bool marked = size >= 2 && !memcmp(text, "#!", 2);
+    if (!is_text(text, size)) {
+        if (marked)
+            pleat_string_addf(notes,
+                              "'%s' is run where it is, as it is when the job starts: it is not "
+                              "text, or longer than %d bytes\n",
+                              s->argv[0], PLEAT_SPEC_SCRIPT_MAX);
+        return 0;
+    }
+    int status = pleat_batch_read(s->argv[0], text, size, &s->batch, err);
+    if (status || (!marked && !s->batch.directives))
+        return status;
+    status = check_interpreter(s, text, err);
+    if (status)
+        return status;
+    if (s->batch.late)
+        pleat_string_addf(notes,
+                          "%s:%d: this #PLEAT line is not read: it comes after the first command\n",
+                          s->argv[0], s->batch.late);
+    s->script = strdup(text);
+    s->script_path = strdup(path);
+    return s->script && s->script_path ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+}
+
+int pleat_submission_open_script(struct pleat_submission *s, struct pleat_string *notes,
+                                 struct pleat_error *err)
+{
+    char path[PATH_MAX];
+    size_t size;
+    if (!find_script(s, path))
+        return 0;
+    char *text = read_text(path, &size);
+    int status = text ? take(s, path, text, size, notes, err) : 0;
+    free(text);
+    return status;
+}

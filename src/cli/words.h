@@ -1,0 +1,15 @@
+/* words.h - a line of text taken apart as a shell does. */
+#ifndef PLEAT_CLI_WORDS_H
+#define PLEAT_CLI_WORDS_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* Takes a line apart as a shell does: '...', "...", \x, # at the start of a word. The words are
+ * added to *words (count in *count; all owned by the caller). PLEAT_E_INVALID: a quote is not
+ * closed. */
+int pleat_words_split(const char *line, char ***words, int *count,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,206 @@
+"""What a job can be given: files, environment, a time limit; batch scripts."""
+
+import getpass
+import os
+
+import pytest
+
+from conftest import is_alive, wait_until
+
+
+def write(pleat, name, text, mode=0o600):
+    path = pleat.path(name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+def read(pleat, name):
+    with open(pleat.path(name), encoding="utf-8") as file:
+        return file.read()
+
+
+def run(pleat, *words, code=0):
+    return pleat.pleat("run", *words, check=code)
+
+
+def test_files(pleat):
+    os.mkdir(pleat.path("sub"))
+    write(pleat, "in.txt", "one\ntwo\n")
+    write(pleat, "sub/out", "old\n")
+    run(pleat, "--input", "../in.txt", "--output", "out", "--error", "%x.%j-%u%%", "--name", "a/b",
+        "--chdir", "sub", "sh", "-c", "cat; echo err >&2")
+    assert read(pleat, "sub/out") == "one\ntwo\n"
+    assert read(pleat, f"sub/a_b.1-{getpass.getuser()}%") == "err\n"
+    job = pleat.job(1)
+    assert job["stdout"] == pleat.path("sub/out") and job["input"] == "../in.txt"
+    assert os.listdir(pleat.path("jobs/1")) == []
+    assert pleat.pleat("log", 1, check=0).stdout == "one\ntwo\n"
+    assert pleat.pleat("log", "--stderr", 1, check=0).stdout == "err\n"
+
+    run(pleat, "--output", "sub/out", "--error", "sub/out", "--append",
+        "sh", "-c", "echo more; echo and >&2")
+    assert read(pleat, "sub/out") == "one\ntwo\nmore\nand\n"
+    # what is there already is shown, too: a file has one content
+    assert pleat.pleat("log", 2, check=0).stdout == "one\ntwo\nmore\nand\n"
+
+    done = run(pleat, "--input", "not-there", "true", code=127)
+    assert "cannot open the input file" in done.stderr and "not-there" in done.stderr
+    done = run(pleat, "--output", "no/such/directory/x", "true", code=127)
+    assert "cannot open the output file" in done.stderr
+    run(pleat, "--output", "/dev/null", "echo", "x")
+    os.mkfifo(pleat.path("pipe"))
+    done = run(pleat, "--output", "pipe", "echo", "x", code=127)  # nobody reads it: no waiting
+    assert "cannot open the output file" in done.stderr
+    done = pleat.pleat("submit", "--output", "%q", "true", check=2)
+    assert "'%q' in '%q' stands for nothing" in done.stderr
+
+
+def test_environment(pleat):
+    pleat.env["OTHER"] = "o"
+    pleat.env["MINE"] = "m"
+
+    def has(*options):
+        out = run(pleat, *options, "env").stdout.splitlines()
+        return dict(line.split("=", 1) for line in out if "=" in line)
+
+    env = has("--env", "MINE=changed", "--env", "NEW=a b=c", "--env", "NEW=2")
+    assert (env["MINE"], env["NEW"], env["OTHER"]) == ("changed", "2", "o")
+    env = has("--export", "none")
+    assert "MINE" not in env and "OTHER" not in env and env["PATH"] == pleat.env["PATH"]
+    env = has("--export", "MINE,ABSENT", "--env", "OTHER=set")
+    assert (env["MINE"], env["OTHER"]) == ("m", "set") and "ABSENT" not in env
+    env = has("--min", "2", "--max", "5", "--initial", "3", "--moldable", "--name", "n", "--chdir", "/")
+    assert {name: env[name] for name in env if name.startswith("PLEAT_") and name not in (
+        "PLEAT_RUN", "PLEAT_NODE", "PLEAT_AGENT_PID", "PLEAT_DIR")} == {
+            "PLEAT_JOB": "4", "PLEAT_JOB_NAME": "n", "PLEAT_PROCESSORS": "3", "PLEAT_MIN": "2",
+            "PLEAT_MAX": "5", "PLEAT_SUBMIT_DIR": pleat.dir}
+    assert pleat.pleat("submit", "--env", "NOVALUE", "true", check=2).stderr.count("is not NAME=VALUE")
+
+
+def test_what_is_about_another_job_is_not_passed_on(pleat):
+    pleat.env.update(PLEAT_JOB="99", PLEAT_SCRIPT="/x", PLEAT_PROCESSORS="99")
+    out = run(pleat, "sh", "-c", "echo $PLEAT_JOB $PLEAT_PROCESSORS ${PLEAT_SCRIPT-none}").stdout
+    assert out == "1 1 none\n"
+
+
+def test_time_limit(pleat):
+    job = pleat.submit("--time-limit", "1s", "sleep", "1000")
+    shown = pleat.job(job)
+    assert (shown["limit_s"], shown["estimate_s"]) == (1, 1)
+    shown = pleat.wait_end(job)
+    assert (shown["state"], shown["reason"]) == ("failed", "time limit reached")
+    assert shown["run_s"] >= 1
+    # changed while it runs: what has passed counts
+    longer = pleat.submit("--time-limit", "1000000s", "--estimate", "5", "sleep", "1000")
+    assert pleat.job(longer)["estimate_s"] == 5
+    pleat.wait_for(longer, "running")
+    assert "time limit" in pleat.pleat("show", longer, check=0).stdout
+    pleat.pleat("limits", longer, "--time-limit", "none", check=0)
+    assert pleat.job(longer)["limit_s"] is None
+    pleat.pleat("limits", longer, "--time-limit", "10ms", check=2)
+    pleat.pleat("limits", longer, "--time-limit", "0.1", check=0)
+    assert pleat.wait_end(longer)["reason"] == "time limit reached"
+    assert pleat.pleat("limits", longer, "--time-limit", "1h", check=1).stderr
+    assert "must be above 0" in pleat.pleat("submit", "--time-limit", "0", "true", check=2).stderr
+
+
+SCRIPT = """#!/bin/sh
+# a job
+#PLEAT -n 3 --name 'the job'
+#PLEAT --output from-%j.txt   # where it goes
+
+echo "$PLEAT_JOB $PLEAT_PROCESSORS $PLEAT_JOB_NAME"
+echo "$(basename "$0") $PLEAT_SCRIPT $PLEAT_SUBMIT_DIR $*"
+echo "$0" > where
+while [ ! -e go ]; do sleep 0.05; done
+echo end
+#PLEAT --name late
+"""
+
+
+def test_a_script_is_taken_when_it_is_submitted(pleat):
+    """Its copy runs, at the same name, with what was in it then; and is removed."""
+    path = write(pleat, "job.sh", SCRIPT)  # not executable: that does not matter
+    done = pleat.pleat("submit", "job.sh", "x", "y z", check=0)
+    assert "job.sh:11: this #PLEAT line is not read" in done.stderr
+    number = int(done.stdout)
+    wait_until(lambda: os.path.exists(pleat.path("where")) and read(pleat, "where"), "it runs")
+    copy = read(pleat, "where").strip()
+    assert copy == pleat.path(f"scripts/{number}/job.sh")
+    assert os.stat(copy).st_mode & 0o777 == 0o700
+    assert os.stat(os.path.dirname(copy)).st_mode & 0o777 == 0o700
+    write(pleat, "job.sh", "#!/bin/sh\necho changed\n")
+    assert pleat.job(number)["script"] == SCRIPT
+    assert "script" not in pleat.call("jobs", all=True)["jobs"][0]
+    write(pleat, "go", "")
+    job = pleat.wait_end(number)
+    assert (job["state"], job["name"], job["min"], job["max"]) == ("done", "the job", 3, 3)
+    assert job["argv"] == [path, "x", "y z"]
+    assert read(pleat, f"from-{number}.txt") == \
+        f"{number} 3 the job\njob.sh {path} {pleat.dir} x y z\nend\n"
+    wait_until(lambda: not os.path.exists(os.path.dirname(copy)), "the copy is removed")
+    assert run(pleat, "./job.sh").stdout == "changed\n"
+
+
+def test_the_command_line_wins(pleat):
+    write(pleat, "job.sh", "#!/bin/sh\n#PLEAT -n 4 --name script --priority 3\n#PLEAT --env A=1\n"
+          "echo $PLEAT_MIN $PLEAT_MAX $PLEAT_JOB_NAME $A\n")
+    assert run(pleat, "job.sh").stdout == "4 4 script 1\n"
+    assert run(pleat, "-n", "2", "--name", "line", "--env", "A=2", "job.sh").stdout == "2 2 line 2\n"
+    assert run(pleat, "--min", "2", "--max", "6", "--moldable", "job.sh").stdout == "2 6 script 1\n"
+    assert pleat.job(3)["priority"] == 3
+
+
+@pytest.mark.parametrize("text, said", [
+    ("#!/bin/sh\n\n#PLEAT --mim 2\n", "job.sh:3: unknown option '--mim'; did you mean '--min'?"),
+    ("#!/bin/sh\n#PLEAT --min\n#PLEAT 2\n", "job.sh:2: option '--min' needs a value"),
+    ("#!/bin/sh\n#PLEAT -n two\n", "job.sh:2: --processors: 'two' is not a whole number"),
+    ("#!/bin/sh\n#PLEAT -n 2 sleep\n", "job.sh:2: 'sleep' is no option"),
+    ("#!/bin/sh\n#PLEAT --name 'x\n", "job.sh:2: a ' is not closed"),
+    ("#PLEAT -n 2\n", "job.sh:1: a batch script begins with its interpreter"),
+    ("#!/bin/sh\r\n#PLEAT -n 2\r\n", "job.sh:1: its lines end as on DOS"),
+    ("#!/bin/sh\n#PLEAT --help\n", "job.sh:2: unknown option '--help'"),
+])
+def test_wrong_scripts(pleat, text, said):
+    write(pleat, "job.sh", text)
+    done = pleat.pleat("submit", "job.sh", check=2)
+    assert said in done.stderr and done.stdout == ""
+
+
+def test_scripts_that_are_run_where_they_are(pleat):
+    write(pleat, "binary.sh", "#!/bin/sh\necho $0\nexit\n\0\n", 0o755)
+    done = run(pleat, "./binary.sh")
+    assert done.stdout == pleat.path("binary.sh") + "\n" and "run where it is" in done.stderr
+    os.mkdir(pleat.path("bin"))
+    write(pleat, "bin/tool", "#!/bin/sh\n#PLEAT -n 7\necho $0 $PLEAT_PROCESSORS\n", 0o755)
+    pleat.env["PATH"] = pleat.path("bin") + ":" + pleat.env["PATH"]
+    assert run(pleat, "tool").stdout == pleat.path("bin/tool") + " 1\n"
+
+
+def test_the_interpreter_is_honoured(pleat):
+    write(pleat, "job.py", "#!/usr/bin/env python3\n#PLEAT -n 2\nimport os\n"
+          "print(1 + 1, os.environ['PLEAT_PROCESSORS'])\n")
+    assert run(pleat, "job.py").stdout == "2 2\n"
+    write(pleat, "bad.sh", "#!/no/such/interpreter\n")
+    done = run(pleat, "bad.sh", code=127)
+    assert "interpreter" in done.stderr
+
+
+def test_a_script_survives_the_daemon(pleat):
+    """A daemon that died neither runs it twice nor forgets its copy."""
+    write(pleat, "job.sh", "#!/bin/sh\necho run >> runs\nwhile [ ! -e go ]; do sleep 0.05; done\n")
+    number = pleat.submit("job.sh")
+    wait_until(lambda: os.path.exists(pleat.path("runs")), "it runs")
+    pleat.kill_daemon()
+    write(pleat, "go", "")
+    wait_until(lambda: not any(map(is_alive, pleat.job_pids(number))), "it has ended meanwhile")
+    assert pleat.wait_end(number)["state"] == "done" and read(pleat, "runs") == "run\n"
+    wait_until(lambda: not os.listdir(pleat.path("scripts")), "the copy is removed")
+    # one that was left by a daemon that died before it could remove it
+    os.makedirs(pleat.path(f"scripts/{number}"), mode=0o700)
+    write(pleat, f"scripts/{number}/job.sh", "x")
+    pleat.kill_daemon()
+    assert pleat.job(number)["state"] == "done"
+    assert not os.listdir(pleat.path("scripts"))
