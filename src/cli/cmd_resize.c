@@ -86,6 +86,13 @@ static int wait_for_outcome(struct pleat_client *client, const struct change *ch
     return pleat_daemon_failed(&err, true);
 }
 
+/* It has that size already: no resize begins, so there is no outcome to wait for. */
+static bool is_no_change(const json_t *answer)
+{
+    int64_t from = pleat_reply_int(answer, "from", -1);
+    return from >= 0 && from == pleat_reply_int(answer, "to", -2);
+}
+
 /* Begins to follow the job from now on, so that nothing of what comes is missed. */
 static int follow_from_now(struct pleat_client *client, int64_t job)
 {
@@ -116,7 +123,7 @@ static int carry_out(const struct change *change)
         code = pleat_daemon_ask(client, "resize", params, &answer);
     }
     if (!code) {
-        if (change->wait)
+        if (change->wait && !is_no_change(answer))
             code = wait_for_outcome(client, change);
         else if (pleat_settings.json)
             pleat_reply_print(answer);

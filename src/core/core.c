@@ -491,6 +491,27 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
                : own_record(core, PLEAT_EV_WAKE, core->plan.wake_us, decisions, effects, err);
 }
 
+int pleat_core_rehearse(const struct pleat_core *core, int64_t now_us,
+                        struct pleat_rehearsal *rehearsal)
+{
+    *rehearsal = (struct pleat_rehearsal){.view = core->view, .pass = core->pass};
+    if (now_us > rehearsal->view.now_us)
+        rehearsal->view.now_us = now_us;
+    rehearsal->pass.view = &rehearsal->view;
+    rehearsal->pass.plan = &rehearsal->plan;
+    rehearsal->pass.shadow = NULL;
+    rehearsal->pass.profiles = NULL;
+    if (pleat_plan_begin(&rehearsal->plan, &rehearsal->view))
+        return PLEAT_E_NOMEM;
+    rehearsal->pass.policies[PLEAT_APPROACH]->decide(&rehearsal->pass);
+    return rehearsal->plan.failed ? PLEAT_E_NOMEM : 0;
+}
+
+void pleat_rehearsal_finish(struct pleat_rehearsal *rehearsal)
+{
+    pleat_plan_finish(&rehearsal->plan);
+}
+
 size_t pleat_core_decided(const struct pleat_core *core)
 {
     return core->plan.decisions.count + (core->plan.wake_us != PLEAT_NEVER);

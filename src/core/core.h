@@ -44,6 +44,21 @@ bool pleat_core_wants_pass(const struct pleat_core *core);
 int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events *decisions,
                     struct pleat_effects *effects, struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* A pass on paper: what the policies would decide now. For questions about why they decide so
+ * (policy/why.h). */
+struct pleat_rehearsal {
+    struct pleat_view
+        view; /* the core's, at that time; valid until the core's next apply or pass */
+    struct pleat_plan plan;
+    struct pleat_pass pass; /* points to both: the record must stay where it is */
+};
+
+/* Asks the policies and keeps their plan in *rehearsal; the core does not change. PLEAT_E_NOMEM.
+ * Costs what a pass costs. Finish it also after a failure. */
+int pleat_core_rehearse(const struct pleat_core *core, int64_t now_us,
+                        struct pleat_rehearsal *rehearsal) PLEAT_MUST_CHECK;
+void pleat_rehearsal_finish(struct pleat_rehearsal *rehearsal);
+
 /* How many decisions the last pass took. */
 size_t pleat_core_decided(const struct pleat_core *core);
 

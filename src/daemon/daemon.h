@@ -244,6 +244,26 @@ void method_call(struct client *client, const struct pleat_message *message);
 int method_history(struct client *client, int64_t request, const json_t *params,
                    struct pleat_error *err);
 
+/* decided.c: the last decisions about a job, oldest first, from its notes. *queued_s: since when it
+ * has been waiting (left as it is where that is not among them). */
+int decided(struct daemon *d, int64_t job, json_t **decisions, double *queued_s,
+            struct pleat_error *err);
+
+/* Decimal seconds; null for PLEAT_NEVER. */
+static inline json_t *json_seconds(int64_t us)
+{
+    return us == PLEAT_NEVER ? json_null() : json_real((double)us / 1e6);
+}
+
+/* why.c */
+int why_to_json(struct daemon *d, struct job *job, json_t **result, struct pleat_error *err);
+/* The same about a waiting one in few members; of a rehearsed pass. */
+json_t *why_waits_short(const struct pleat_pass *pass, uint32_t component);
+
+/* top.c: all that a live view shows, in one bounded answer */
+int top_to_json(struct daemon *d, int64_t limit, int64_t ended, json_t **result,
+                struct pleat_error *err);
+
 /* parked.c: answers that wait for something (wait, output --follow) */
 void parked_wait(struct client *client, int64_t request, int64_t job);
 void parked_output(struct client *client, int64_t request, int64_t job, const char *stream,

@@ -153,6 +153,35 @@ static int method_job(struct client *client, int64_t request, const json_t *para
     return 0;
 }
 
+static int method_why(struct client *client, int64_t request, const json_t *params,
+                      struct pleat_error *err)
+{
+    int rc;
+    json_t *result;
+    struct job *job = find_job(client, params, &rc, err);
+    if (!job)
+        return rc;
+    rc = why_to_json(client->daemon, job, &result, err);
+    if (!rc)
+        client_reply(client, request, result);
+    return rc;
+}
+
+static int method_top(struct client *client, int64_t request, const json_t *params,
+                      struct pleat_error *err)
+{
+    int64_t limit = 200, ended = 0;
+    json_t *result;
+    int rc = pleat_get_int(params, "limit", false, 0, 800, &limit, err);
+    if (!rc)
+        rc = pleat_get_int(params, "ended", false, 0, 200, &ended, err);
+    if (!rc)
+        rc = top_to_json(client->daemon, limit, ended, &result, err);
+    if (!rc)
+        client_reply(client, request, result);
+    return rc;
+}
+
 static int method_cancel(struct client *client, int64_t request, const json_t *params,
                          struct pleat_error *err)
 {
@@ -537,12 +566,15 @@ void method_call(struct client *client, const struct pleat_message *message)
         const char *name;
         method call;
     } methods[] = {
-        {"submit", method_submit},     {"jobs", method_jobs},           {"job", method_job},
-        {"cancel", method_cancel},     {"resize", method_resize},       {"limits", method_limits},
-        {"wait", method_wait},         {"output", method_output},       {"events", method_events},
-        {"follow", method_follow},     {"sites", method_sites},         {"info", method_info},
-        {"policies", method_policies}, {"configure", method_configure}, {"stop", method_stop},
-        {"history", method_history},
+        {"submit", method_submit},     {"jobs", method_jobs},
+        {"job", method_job},           {"cancel", method_cancel},
+        {"resize", method_resize},     {"limits", method_limits},
+        {"wait", method_wait},         {"output", method_output},
+        {"events", method_events},     {"follow", method_follow},
+        {"sites", method_sites},       {"info", method_info},
+        {"policies", method_policies}, {"configure", method_configure},
+        {"stop", method_stop},         {"history", method_history},
+        {"why", method_why},           {"top", method_top},
     };
     struct pleat_error err = {0};
     int rc = pleat_error_set(&err, PLEAT_E_NOTFOUND, "no method '%s'", message->method);

@@ -60,6 +60,23 @@ static void add_cost(struct daemon *d, json_t *data, struct job *job, uint64_t r
     json_object_set_new(data, "bytes", json_integer(change->bytes));
 }
 
+static json_t *policy_name(const struct daemon *d, enum pleat_question question)
+{
+    return json_string(pleat_core_policy(d->core, question)->name);
+}
+
+/* Is that effect the first of its resize? Then the policies in force are those that decided it. */
+static bool begins(const struct daemon *d, const struct pleat_effect *effect)
+{
+    const struct pleat_component *c = &pleat_core_view(d->core)->components[effect->component];
+    bool asks = c->flags & PLEAT_COMPONENT_ASKS;
+    bool shrinks = effect->u.change.processors < effect->u.change.from;
+    return effect->u.change.outcome == PLEAT_OUTCOME_NONE &&
+           effect->u.change.step == (asks      ? PLEAT_RESIZE_OFFERED
+                                     : shrinks ? PLEAT_RESIZE_GRANTED
+                                               : PLEAT_RESIZE_ACCEPTED);
+}
+
 static void note_resize(struct daemon *d, const struct pleat_effect *effect)
 {
     struct job *job = job_of_component(d, effect->component);
@@ -79,7 +96,26 @@ static void note_resize(struct daemon *d, const struct pleat_effect *effect)
         "waiter", waiter ? json_integer(waiter->id) : json_null());
     if (data && job)
         add_cost(d, data, job, effect->id);
+    if (data && !(effect->flags & PLEAT_BY_USER) && begins(d, effect))
+        json_object_set_new(data, "policy", policy_name(d, PLEAT_MALLEABILITY));
     note_make(d, effect->time_us, "resize", job ? job->id : -1, data);
+}
+
+static void note_state(struct daemon *d, const struct pleat_effect *effect, int64_t job)
+{
+    enum pleat_state from = (enum pleat_state)effect->u.state.from;
+    enum pleat_state to = (enum pleat_state)effect->u.state.to;
+    if (to == PLEAT_PLACED)
+        return; /* nothing happens between placing and claiming without staging */
+    json_t *data = json_pack("{s:s, s:s, s:o}", "from",
+                             pleat_state_name(from == PLEAT_PLACED ? PLEAT_QUEUED : from), "to",
+                             pleat_state_name(to), "reason",
+                             text_or_null((enum pleat_reason)effect->u.state.reason));
+    if (data && from == PLEAT_PLACED && to == PLEAT_CLAIMING) { /* who decided that, and its size */
+        json_object_set_new(data, "queue", policy_name(d, PLEAT_QUEUE));
+        json_object_set_new(data, "moldability", policy_name(d, PLEAT_MOLDABILITY));
+    }
+    note_make(d, effect->time_us, "state", job, data);
 }
 
 void note_effect(struct daemon *d, const struct pleat_effect *effect)
@@ -89,15 +125,7 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
     int64_t id = job ? job->id : -1;
     switch (effect->kind) {
     case PLEAT_NOTE_STATE:
-        if (effect->u.state.to == PLEAT_PLACED)
-            break; /* nothing happens between placing and claiming without staging */
-        note_make(d, effect->time_us, "state", id,
-                  json_pack("{s:s, s:s, s:o}", "from",
-                            pleat_state_name(effect->u.state.from == PLEAT_PLACED
-                                                 ? PLEAT_QUEUED
-                                                 : (enum pleat_state)effect->u.state.from),
-                            "to", pleat_state_name((enum pleat_state)effect->u.state.to), "reason",
-                            text_or_null((enum pleat_reason)effect->u.state.reason)));
+        note_state(d, effect, id);
         break;
     case PLEAT_NOTE_SIZE:
         note_make(d, effect->time_us, "size", id,

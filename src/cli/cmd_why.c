@@ -1,0 +1,157 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/daemon.h"
+#include "cli/reply.h"
+#include "cli/term.h"
+#include "cli/timefmt.h"
+#include "cli/why_text.h"
+
+enum { LABEL = 11, NARROWEST = 24 };
+
+/* A label, then text that is broken between words where the terminal has a width. */
+static void print_entry(const struct pleat_term *term, const char *label, const char *text)
+{
+    struct pleat_string clean = {0};
+    int width = !term->limited ? 0 : term->width < NARROWEST ? NARROWEST : term->width;
+    int indent = *label ? LABEL : 0, at = 0;
+    pleat_term_add(term, &clean, text, 0);
+    const char *word = clean.text ? clean.text : "";
+    if (indent)
+        printf("%-*s", indent, label);
+    while (*word) {
+        int length = (int)strcspn(word, " ");
+        char one[512];
+        snprintf(one, sizeof(one), "%.*s", length, word);
+        int columns = pleat_term_width(term, one);
+        if (at > 0 && width && indent + at + 1 + columns > width) {
+            printf("\n%*s", indent, "");
+            at = 0;
+        }
+        printf("%s%s", at ? " " : "", one);
+        at += columns + (at > 0);
+        word += length;
+        word += strspn(word, " ");
+    }
+    putchar('\n');
+    pleat_string_finish(&clean);
+}
+
+static void print_string(const struct pleat_term *term, const char *label,
+                         struct pleat_string *text)
+{
+    print_entry(term, label, text->text && text->length ? text->text : "-");
+    pleat_string_finish(text);
+}
+
+/* Those in front of it, the first ones by name. */
+static void print_ahead(const struct pleat_term *term, const json_t *waiting)
+{
+    struct pleat_string text = {0};
+    size_t i;
+    json_t *one;
+    long long count = (long long)pleat_reply_int(waiting, "ahead_count", 0);
+    const json_t *ahead = pleat_reply_array(waiting, "ahead");
+    if (count == 0 || pleat_reply_true(waiting, "aside"))
+        return;
+    json_array_foreach(ahead, i, one) pleat_string_addf(&text, "%sjob %lld (%lld)", i ? ", " : "",
+                                                        (long long)pleat_reply_int(one, "job", 0),
+                                                        (long long)pleat_reply_int(one, "need", 0));
+    if (count > (long long)json_array_size(ahead))
+        pleat_string_addf(&text, " and %lld more", count - (long long)json_array_size(ahead));
+    print_string(term, "before it", &text);
+}
+
+static void print_waiting(const struct pleat_term *term, const json_t *waiting)
+{
+    size_t i;
+    json_t *one;
+    char moment[PLEAT_TIME_SIZE];
+    print_ahead(term, waiting);
+    if (isfinite(pleat_reply_real(waiting, "promised_s")))
+        print_entry(term, "promised",
+                    pleat_time_moment(pleat_reply_real(waiting, "promised_s"), moment));
+    if (pleat_reply_int(waiting, "max_tries", 0) > 0) {
+        struct pleat_string text = {0};
+        pleat_string_addf(&text, "%lld, given up after %lld",
+                          (long long)pleat_reply_int(waiting, "tries", 0),
+                          (long long)pleat_reply_int(waiting, "max_tries", 0));
+        print_string(term, "tries", &text);
+    }
+    json_array_foreach(pleat_reply_array(waiting, "sites"), i, one)
+    {
+        struct pleat_string text = {0};
+        pleat_why_add_site(waiting, one, &text);
+        print_string(term, pleat_reply_text(one, "site", "?"), &text);
+    }
+    json_array_foreach(pleat_reply_array(waiting, "holders"), i, one)
+    {
+        struct pleat_string text = {0};
+        pleat_why_add_holder(one, &text);
+        print_string(term, i ? " " : "held by", &text);
+    }
+}
+
+static void print_why(const json_t *why)
+{
+    struct pleat_term term;
+    struct pleat_string headline = {0};
+    const json_t *waiting = json_object_get(why, "waiting");
+    size_t i;
+    json_t *decision;
+    pleat_term_init(&term);
+    pleat_why_add_headline(why, &headline);
+    print_string(&term, "", &headline);
+    if (json_is_object(waiting))
+        print_waiting(&term, waiting);
+    json_array_foreach(pleat_reply_array(why, "decisions"), i, decision)
+    {
+        struct pleat_string text = {0};
+        char moment[PLEAT_TIME_SIZE];
+        pleat_time_moment(pleat_reply_real(decision, "time_s"), moment);
+        if (strlen(moment) >= LABEL) { /* not of today: the day, then the time with the text */
+            pleat_string_addf(&text, "%s ", moment + strcspn(moment, " ") + 1);
+            moment[strcspn(moment, " ")] = '\0';
+        }
+        pleat_why_add_decision(decision, &text);
+        print_string(&term, moment, &text);
+    }
+}
+
+static int run_why(int argc, char **argv)
+{
+    struct pleat_options options;
+    struct pleat_error err;
+    int64_t number;
+    json_t *why;
+    if (pleat_options_plain(&options, &pleat_cmd_why, argc, argv, 1, 1) == PLEAT_OPTION_EXIT)
+        return options.exit_code;
+    if (pleat_parse_job(argv[options.first], &number, &err))
+        return pleat_usage(&pleat_cmd_why, "%s", err.text);
+    int code = pleat_daemon_ask_once("why", json_pack("{s:I}", "job", (json_int_t)number), &why);
+    if (code)
+        return code;
+    if (pleat_settings.json)
+        code = pleat_reply_print(why);
+    else
+        print_why(why);
+    json_decref(why);
+    return code;
+}
+
+const struct pleat_command pleat_cmd_why = {
+    .name = "why",
+    .arguments = "JOB",
+    .summary = "Says why a job waits, has the size that it has, or ended",
+    .help =
+        "Of one that waits: who is before it, what it needs and what is free, since when, which\n"
+        "start it was promised, what is being shrunk for it. Of one that runs: what keeps it from\n"
+        "growing. Then the last decisions about it, with their time, policy and reason.\n\n"
+        "Exit codes: 0; 2 usage; 3 no daemon; 4 no such job.\n\n"
+        "Example:\n"
+        "  pleat why 17\n",
+    .json = true,
+    .run = run_why,
+};

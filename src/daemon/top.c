@@ -1,0 +1,185 @@
+/* A frame of the live view: machines, jobs that run, that wait and why, the last ended ones; one
+ * answer of bounded size, so a frame costs one request. */
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+
+enum { TEXT_MAX_BYTES = 120 };
+
+/* Ends of components, the latest first. */
+PLEAT_ARRAY(latest, uint32_t);
+
+/* At most so many bytes, cut between characters. */
+static json_t *short_text(const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    if (length > TEXT_MAX_BYTES)
+        for (length = TEXT_MAX_BYTES; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80;)
+            length--;
+    return text ? json_stringn(text, length) : json_null();
+}
+
+static json_t *sites_to_json(struct daemon *d, const struct pleat_view *view)
+{
+    json_t *sites = json_array();
+    for (uint32_t s = 0; s < view->site_count && s < d->config.site_count; s++) {
+        const struct pleat_site *site = &view->sites[s];
+        int32_t unused = site->capacity - site->held - site->background;
+        json_array_append_new(sites, json_pack("{s:s, s:i, s:i, s:i, s:i, s:i}", "name",
+                                               d->config.sites[s].name, "processors",
+                                               site->capacity, "free", unused > 0 ? unused : 0,
+                                               "used", site->held, "background", site->background,
+                                               "threshold", site->threshold));
+    }
+    return sites;
+}
+
+static json_t *resize_to_json(struct daemon *d, const struct pleat_component *c)
+{
+    if (c->resize == PLEAT_NONE || c->state != PLEAT_RESIZING)
+        return json_null();
+    const struct pleat_resize *resize = pleat_core_resize(d->core, c->resize);
+    return json_pack("{s:i, s:i, s:s, s:s}", "from", resize->from, "to", resize->to, "step",
+                     pleat_resize_step_name((enum pleat_resize_step)resize->step), "by",
+                     resize->by_user ? "user" : "policy");
+}
+
+/* `why` is taken over. */
+static void add_job(struct daemon *d, uint32_t component, json_t *why, json_t *jobs)
+{
+    const struct pleat_component *c = &pleat_core_view(d->core)->components[component];
+    struct job *job = job_of_component(d, component);
+    bool over = pleat_state_is_final(c->state), reason = c->reason != PLEAT_REASON_NONE;
+    json_t *object = json_pack(
+        "{s:I, s:o, s:s, s:s, s:i, s:i, s:i, s:i, s:s?, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:s?, "
+        "s:o, s:o}",
+        "job", (json_int_t)c->job, "name", short_text(job && job->spec.name ? job->spec.name : ""),
+        "state", pleat_state_name((enum pleat_state)c->state), "kind",
+        pleat_kind_name((enum pleat_job_kind)c->kind), "min", c->minimum, "max", c->maximum,
+        "processors", c->processors, "target", c->target, "site",
+        c->site == PLEAT_NONE ? NULL : d->config.sites[c->site].name, "submit_s",
+        json_seconds(c->submit_us), "start_s", json_seconds(c->start_us), "end_s",
+        json_seconds(c->end_us), "attempt", (int)c->attempt, "priority", (int)c->priority, "resize",
+        resize_to_json(d, c), "why", why ? why : json_null(), "reason",
+        reason ? pleat_reason_name((enum pleat_reason)c->reason) : NULL, "exit_code",
+        over ? json_integer(c->code) : json_null(), "signal",
+        over && c->signal ? json_integer(c->signal) : json_null());
+    if (!object)
+        return;
+    json_object_set_new(object, "text", short_text(job ? job_account(d, job)->text : NULL));
+    json_object_set_new(object, "progress",
+                        job && job->has_progress
+                            ? json_pack("{s:I, s:f}", "iteration", (json_int_t)job->iteration,
+                                        "iteration_s", (double)job->iteration_us / 1e6)
+                            : json_null());
+    json_array_append_new(jobs, object);
+}
+
+/* Keeps the `most` that ended last. */
+static void keep_latest(struct latest *latest, const struct pleat_view *view, uint32_t component,
+                        int64_t most)
+{
+    int64_t end_us = view->components[component].end_us;
+    size_t at = latest->count;
+    if ((int64_t)at == most) {
+        if (at == 0 || view->components[latest->items[at - 1]].end_us >= end_us)
+            return;
+        latest->count--;
+    }
+    if (pleat_array_reserve(latest, 1))
+        return; /* out of memory: one fewer is shown */
+    for (at = latest->count++; at > 0; at--) {
+        if (view->components[latest->items[at - 1]].end_us >= end_us)
+            break;
+        latest->items[at] = latest->items[at - 1];
+    }
+    latest->items[at] = component;
+}
+
+/* Those that have processors, or give them back; the last ended ones; counts of all. */
+static void add_present(struct daemon *d, int64_t limit, struct latest *latest, int64_t ended,
+                        int *counts, json_t *jobs)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    for (uint32_t c = 0; c < view->component_count; c++) {
+        enum pleat_state state = (enum pleat_state)view->components[c].state;
+        counts[state]++;
+        if (pleat_state_is_final(state))
+            keep_latest(latest, view, c, ended);
+        else if (state != PLEAT_QUEUED && (int64_t)json_array_size(jobs) < limit)
+            add_job(d, c, NULL, jobs);
+    }
+}
+
+static void add_waiting(struct daemon *d, const struct pleat_pass *pass, uint32_t first,
+                        int64_t limit, json_t *jobs)
+{
+    for (uint32_t c = first; c != PLEAT_NONE && (int64_t)json_array_size(jobs) < limit;
+         c = pass->view->components[c].next)
+        add_job(d, c, why_waits_short(pass, c), jobs);
+}
+
+/* In the order of the queue, with why they wait; then reservations, by their times. */
+static int add_queue(struct daemon *d, int64_t limit, json_t *jobs, struct pleat_error *err)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    struct pleat_rehearsal rehearsal;
+    if (view->queue_first == PLEAT_NONE && view->reserved_first == PLEAT_NONE)
+        return 0;
+    int rc = pleat_core_rehearse(d->core, daemon_now_us(d), &rehearsal);
+    if (rc)
+        pleat_error_set(err, rc, "out of memory");
+    if (!rc) {
+        add_waiting(d, &rehearsal.pass, view->queue_first, limit, jobs);
+        add_waiting(d, &rehearsal.pass, view->reserved_first, limit, jobs);
+    }
+    pleat_rehearsal_finish(&rehearsal);
+    return rc;
+}
+
+static json_t *counts_to_json(const int *counts)
+{
+    json_t *object = json_object();
+    for (int s = PLEAT_QUEUED; s < PLEAT_STATE_COUNT; s++)
+        if (counts[s])
+            json_object_set_new(object, pleat_state_name((enum pleat_state)s),
+                                json_integer(counts[s]));
+    return object;
+}
+
+static int64_t living(const int *counts)
+{
+    int64_t count = 0;
+    for (int s = PLEAT_QUEUED; s < PLEAT_STATE_COUNT; s++)
+        count += pleat_state_is_final((enum pleat_state)s) ? 0 : counts[s];
+    return count;
+}
+
+int top_to_json(struct daemon *d, int64_t limit, int64_t ended, json_t **result,
+                struct pleat_error *err)
+{
+    int counts[PLEAT_STATE_COUNT] = {0};
+    struct latest latest = {0};
+    json_t *jobs = json_array(), *policies = json_object();
+    add_present(d, limit, &latest, ended, counts, jobs);
+    int rc = add_queue(d, limit, jobs, err);
+    int64_t left_out = living(counts) - (int64_t)json_array_size(jobs);
+    for (size_t i = 0; !rc && i < latest.count; i++)
+        add_job(d, latest.items[i], NULL, jobs);
+    pleat_array_finish(&latest);
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        json_object_set_new(policies, pleat_question_name((enum pleat_question)q),
+                            json_string(pleat_core_policy(d->core, (enum pleat_question)q)->name));
+    *result = json_pack("{s:f, s:i, s:f, s:s?, s:o, s:o, s:o, s:o, s:I}", "now_s",
+                        (double)daemon_now_us(d) / 1e6, "pid", (int)getpid(), "started_s",
+                        (double)d->started_us / 1e6, "holding",
+                        d->holding ? d->holding_why.text : NULL, "policies", policies, "counts",
+                        counts_to_json(counts), "sites", sites_to_json(d, pleat_core_view(d->core)),
+                        "jobs", jobs, "left_out", (json_int_t)(left_out > 0 ? left_out : 0));
+    if (!rc && !*result)
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (rc)
+        json_decref(*result);
+    return rc;
+}

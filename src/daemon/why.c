@@ -1,0 +1,263 @@
+/* Why a job waits, why it has the size that it has, why it ended: facts, from the core's records, a
+ * rehearsed pass and the job's notes (docs/protocol.md, "Why"). The words are the client's. */
+#include <string.h>
+
+#include "daemon/daemon.h"
+#include "policy/why.h"
+
+enum { AHEAD_MAX = 16, HOLDERS_MAX = 32, KEPT_MAX = 8 };
+
+static json_t *number_of(const struct pleat_view *view, uint32_t component)
+{
+    return component == PLEAT_NONE ? json_null()
+                                   : json_integer((json_int_t)view->components[component].job);
+}
+
+static json_t *policies_of(struct daemon *d)
+{
+    json_t *policies = json_object();
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        json_object_set_new(policies, pleat_question_name((enum pleat_question)q),
+                            json_string(pleat_core_policy(d->core, (enum pleat_question)q)->name));
+    return policies;
+}
+
+/* ---- waiting ---- */
+
+static json_t *sites_for(struct daemon *d, const struct pleat_pass *pass,
+                         const struct pleat_component *job)
+{
+    json_t *sites = json_array();
+    for (uint32_t s = 0; s < pass->view->site_count; s++) {
+        const struct pleat_site *site = &pass->view->sites[s];
+        if (job->wanted_site != PLEAT_NONE && job->wanted_site != s)
+            continue;
+        json_array_append_new(
+            sites,
+            json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "site", d->config.sites[s].name,
+                      "processors", site->capacity, "free", pleat_plan_idle(pass->plan, s), "used",
+                      site->held, "releasing", site->releasing, "background", site->background,
+                      "reclaimable", site->reclaimable, "quiet_until_s",
+                      site->quiet_until_us > pass->view->now_us ? json_seconds(site->quiet_until_us)
+                                                                : json_null()));
+    }
+    return sites;
+}
+
+static void add_holders(const struct pleat_view *view, uint32_t first, json_t *holders)
+{
+    for (uint32_t c = first; c != PLEAT_NONE && json_array_size(holders) < HOLDERS_MAX;
+         c = view->components[c].next) {
+        const struct pleat_component *job = &view->components[c];
+        json_array_append_new(
+            holders, json_pack("{s:I, s:i, s:i, s:i, s:o}", "job", (json_int_t)job->job,
+                               "processors", job->processors, "target", job->target, "least",
+                               job->kind == PLEAT_MALLEABLE ? pleat_accept_smallest(view, job)
+                                                            : job->processors,
+                               "expected_end_s", json_seconds(job->expected_end_us)));
+    }
+}
+
+/* Who has the processors of a site. */
+static json_t *holders_of(const struct pleat_view *view, uint32_t site)
+{
+    json_t *holders = json_array();
+    if (site == PLEAT_NONE)
+        return holders;
+    add_holders(view, view->sites[site].malleable_first, holders);
+    add_holders(view, view->sites[site].rigid_first, holders);
+    return holders;
+}
+
+/* The first ones in front of it; *count: how many in all. */
+static json_t *ahead_of(const struct pleat_view *view, uint32_t component, int *count)
+{
+    json_t *ahead = json_array();
+    *count = 0;
+    if (view->components[component].aside)
+        return ahead;
+    for (uint32_t c = view->queue_first; c != PLEAT_NONE && c != component;
+         c = pleat_queue_next(view, c), ++*count)
+        if (*count < AHEAD_MAX)
+            json_array_append_new(ahead, json_pack("{s:I, s:i}", "job",
+                                                   (json_int_t)view->components[c].job, "need",
+                                                   pleat_accept_start(view, &view->components[c])));
+    return ahead;
+}
+
+static void add_kept(const struct pleat_view *view, uint32_t first, uint32_t but, json_t *kept)
+{
+    for (uint32_t c = first; c != PLEAT_NONE && json_array_size(kept) < KEPT_MAX;
+         c = view->components[c].next) {
+        const struct pleat_component *job = &view->components[c];
+        int64_t at_us = job->begin_us > 0 ? job->begin_us : job->promised_us;
+        if (c != but && at_us != PLEAT_NEVER)
+            json_array_append_new(kept,
+                                  json_pack("{s:I, s:i, s:o, s:b}", "job", (json_int_t)job->job,
+                                            "need", pleat_accept_start(view, job), "at_s",
+                                            json_seconds(at_us), "reservation", job->begin_us > 0));
+    }
+}
+
+/* For whom others must leave processors free: reservations, and those who were promised a start. */
+static json_t *kept_for(const struct pleat_view *view, uint32_t component)
+{
+    json_t *kept = json_array();
+    add_kept(view, view->reserved_first, component, kept);
+    add_kept(view, view->queue_first, component, kept);
+    return kept;
+}
+
+/* What is being shrunk for it. */
+static json_t *shrinking_for(struct daemon *d, const struct pleat_view *view, uint32_t component)
+{
+    json_t *shrinking = json_array();
+    uint32_t site = view->components[component].site;
+    for (uint32_t c = site == PLEAT_NONE ? PLEAT_NONE : view->sites[site].malleable_first;
+         c != PLEAT_NONE; c = pleat_malleable_younger(view, c)) {
+        const struct pleat_component *job = &view->components[c];
+        const struct pleat_resize *resize =
+            job->resize == PLEAT_NONE ? NULL : pleat_core_resize(d->core, job->resize);
+        if (resize && resize->waiter == component)
+            json_array_append_new(
+                shrinking,
+                json_pack("{s:I, s:i, s:i, s:o, s:s}", "job", (json_int_t)job->job, "from",
+                          resize->from, "to", resize->to, "begun_s", json_seconds(resize->begun_us),
+                          "step", pleat_resize_step_name((enum pleat_resize_step)resize->step)));
+    }
+    return shrinking;
+}
+
+static json_t *queued_to_json(struct daemon *d, const struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    struct pleat_wait_answer answer = pleat_why_waits(pass, component);
+    int ahead_count;
+    json_t *ahead = ahead_of(view, component, &ahead_count);
+    return json_pack(
+        "{s:s, s:i, s:i, s:o, s:o, s:o, s:i, s:i, s:b, s:o, s:i, s:i, s:b, s:o, s:i, s:i, s:o, "
+        "s:o, s:o}",
+        "code", pleat_waits_name(answer.code), "need", answer.need, "free", answer.free, "until_s",
+        json_seconds(answer.until_us), "behind", number_of(view, answer.behind), "ahead", ahead,
+        "ahead_count", ahead_count, "queued", (int)view->queue_count, "shrinks",
+        pleat_pass_shrinks(pass), "promised_s", json_seconds(job->promised_us), "earmarked",
+        job->earmarked, "coming", job->coming, "aside", job->aside, "shrinking",
+        shrinking_for(d, view, component), "tries", (int)job->tries, "max_tries", view->max_tries,
+        "sites", sites_for(d, pass, job), "holders", holders_of(view, answer.site), "kept_for",
+        kept_for(view, component));
+}
+
+json_t *why_waits_short(const struct pleat_pass *pass, uint32_t component)
+{
+    struct pleat_wait_answer answer = pleat_why_waits(pass, component);
+    const struct pleat_component *job = &pass->view->components[component];
+    return json_pack("{s:s, s:i, s:i, s:o, s:o, s:i, s:i}", "code", pleat_waits_name(answer.code),
+                     "need", answer.need, "free", answer.free, "behind",
+                     number_of(pass->view, answer.behind), "until_s", json_seconds(answer.until_us),
+                     "earmarked", job->earmarked, "coming", job->coming);
+}
+
+/* It has its place: processors are being claimed, or its program is being started. */
+static json_t *starting_to_json(struct daemon *d, const struct pleat_component *job)
+{
+    return json_pack("{s:s, s:i, s:s?, s:i}", "code", job->starting ? "starting" : "claiming",
+                     "need", job->target > 0 ? job->target : job->earmarked, "site",
+                     job->site == PLEAT_NONE ? NULL : d->config.sites[job->site].name, "attempt",
+                     (int)job->attempt);
+}
+
+/* ---- size ---- */
+
+static json_t *resize_to_json(struct daemon *d, const struct pleat_view *view,
+                              const struct pleat_component *job)
+{
+    if (job->resize == PLEAT_NONE)
+        return json_null();
+    const struct pleat_resize *resize = pleat_core_resize(d->core, job->resize);
+    return json_pack("{s:i, s:i, s:o, s:s, s:b, s:s, s:o}", "from", resize->from, "to", resize->to,
+                     "begun_s", json_seconds(resize->begun_us), "step",
+                     pleat_resize_step_name((enum pleat_resize_step)resize->step), "mandatory",
+                     resize->mandatory, "by", resize->by_user ? "user" : "policy", "waiter",
+                     number_of(view, resize->waiter));
+}
+
+static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    struct pleat_size_answer answer = pleat_why_size(pass, component);
+    const struct pleat_site *site = &view->sites[job->site];
+    return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "code",
+                     pleat_size_name(answer.code), "site", d->config.sites[job->site].name, "cap",
+                     job->cap < PLEAT_SIZE_MAX ? json_integer(job->cap) : json_null(), "least",
+                     pleat_accept_smallest(view, job), "largest", answer.largest, "next",
+                     answer.next, "free", pleat_plan_idle(pass->plan, job->site), "growable",
+                     answer.growable, "threshold", site->threshold, "background", site->background,
+                     "waiter", number_of(view, answer.waiter), "until_s",
+                     json_seconds(answer.until_us), "resize", resize_to_json(d, view, job));
+}
+
+/* ---- all of it ---- */
+
+static json_t *ending_to_json(const struct pleat_component *job)
+{
+    bool over = pleat_state_is_final(job->state);
+    return json_pack("{s:s, s:o, s:o, s:o, s:b}", "reason",
+                     pleat_reason_name((enum pleat_reason)job->reason), "end_s",
+                     json_seconds(job->end_us), "exit_code",
+                     over ? json_integer(job->code) : json_null(), "signal",
+                     over && job->signal ? json_integer(job->signal) : json_null(), "over", over);
+}
+
+/* What holds now: why it waits, has its size, has ended. */
+static int add_present(struct daemon *d, uint32_t component, json_t *object,
+                       struct pleat_error *err)
+{
+    struct pleat_rehearsal rehearsal;
+    const struct pleat_component *job = &pleat_core_view(d->core)->components[component];
+    json_t *waiting = NULL, *size = NULL, *ending = NULL;
+    int rc = pleat_core_rehearse(d->core, daemon_now_us(d), &rehearsal);
+    if (rc) {
+        pleat_rehearsal_finish(&rehearsal);
+        return pleat_error_set(err, rc, "out of memory");
+    }
+    if (job->state == PLEAT_QUEUED)
+        waiting = queued_to_json(d, &rehearsal.pass, component);
+    else if (job->state == PLEAT_PLACED || job->state == PLEAT_CLAIMING)
+        waiting = starting_to_json(d, job);
+    else if (job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING)
+        size = size_to_json(d, &rehearsal.pass, component);
+    else
+        ending = ending_to_json(job);
+    json_object_set_new(object, "waiting", waiting ? waiting : json_null());
+    json_object_set_new(object, "size", size ? size : json_null());
+    json_object_set_new(object, "ending", ending ? ending : json_null());
+    pleat_rehearsal_finish(&rehearsal);
+    return 0;
+}
+
+int why_to_json(struct daemon *d, struct job *job, json_t **result, struct pleat_error *err)
+{
+    const struct pleat_component *c = job_component(d, job);
+    json_t *decisions;
+    double queued_s = (double)c->submit_us / 1e6;
+    int rc = decided(d, job->id, &decisions, &queued_s, err);
+    if (rc)
+        return rc;
+    json_t *object = json_pack(
+        "{s:I, s:s, s:s, s:s, s:f, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:s?, s:o, s:o}", "job",
+        (json_int_t)job->id, "name", job->spec.name ? job->spec.name : "", "state",
+        pleat_state_name((enum pleat_state)c->state), "kind",
+        pleat_kind_name((enum pleat_job_kind)c->kind), "now_s", (double)daemon_now_us(d) / 1e6,
+        "queued_s", queued_s, "start_s", json_seconds(c->start_us), "min", c->minimum, "max",
+        c->maximum, "processors", c->processors, "target", c->target, "attempt", (int)c->attempt,
+        "text", job_account(d, job)->text, "policies", policies_of(d), "decisions", decisions);
+    rc = object ? add_present(d, job->component, object, err)
+                : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (rc)
+        json_decref(object);
+    else
+        *result = object;
+    return rc;
+}

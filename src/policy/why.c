@@ -1,0 +1,202 @@
+#include "policy/why.h"
+
+#include "policy/policies.h"
+
+const char *pleat_waits_name(enum pleat_why_waits code)
+{
+    static const char *const names[] = {"next",   "begin",   "too large", "room",  "processors",
+                                        "behind", "growing", "kept",      "quiet", "policy"};
+    return code < PLEAT_WAITS_COUNT ? names[code] : "?";
+}
+
+const char *pleat_size_name(enum pleat_why_size code)
+{
+    static const char *const names[] = {
+        "next",  "fixed",     "resizing",  "at maximum", "capped",   "no size", "backoff",
+        "quiet", "none free", "threshold", "for waiter", "reserved", "policy"};
+    return code < PLEAT_SIZE_COUNT ? names[code] : "?";
+}
+
+/* Does the pass start it, or change its size? */
+static bool is_decided(const struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_plan *plan = pass->plan;
+    if (plan->stamp[component] != plan->pass)
+        return false;
+    uint16_t kind = plan->decisions.items[plan->decided[component]].kind;
+    return kind == PLEAT_EV_START || kind == PLEAT_EV_RESIZE;
+}
+
+static bool may_run_at(const struct pleat_component *job, uint32_t site)
+{
+    return job->wanted_site == PLEAT_NONE || job->wanted_site == site;
+}
+
+/* The first in the queue that the pass does not start. */
+static uint32_t first_waiting(const struct pleat_pass *pass)
+{
+    uint32_t job = pass->view->queue_first;
+    while (job != PLEAT_NONE && is_decided(pass, job))
+        job = pleat_queue_next(pass->view, job);
+    return job;
+}
+
+static bool is_promised_to_others(const struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_view *view = pass->view;
+    if (pleat_pass_reserved(pass))
+        return true;
+    for (uint32_t job = view->queue_first; job != PLEAT_NONE; job = pleat_queue_next(view, job))
+        if (job != component && view->components[job].promised_us != PLEAT_NEVER)
+            return true;
+    return false;
+}
+
+static bool somebody_can_grow(const struct pleat_pass *pass)
+{
+    for (uint32_t site = 0; site < pass->view->site_count; site++)
+        if (pleat_pass_could_grow(pass, site))
+            return true;
+    return false;
+}
+
+/* It would fit into what is free: who comes first? */
+static enum pleat_why_waits who_comes_first(const struct pleat_pass *pass, uint32_t component,
+                                            uint32_t *behind)
+{
+    uint32_t front = first_waiting(pass);
+    if (pass->policies[PLEAT_APPROACH] == &pleat_policy_pra && somebody_can_grow(pass))
+        return PLEAT_WAITS_GROWING;
+    if (pass->policies[PLEAT_QUEUE] == &pleat_policy_fcfs && front != component) {
+        *behind = front;
+        return PLEAT_WAITS_BEHIND;
+    }
+    return is_promised_to_others(pass, component) ? PLEAT_WAITS_KEPT : PLEAT_WAITS_POLICY;
+}
+
+/* The site that would hold it soonest, by what is free there; the largest that may, at least. */
+struct best_place {
+    uint32_t site;
+    int32_t free, largest;
+    int64_t quiet_until_us; /* of a site that has enough, but is quiet */
+};
+
+static struct best_place best_place(const struct pleat_pass *pass, uint32_t component, int32_t need)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    struct best_place best = {.site = PLEAT_NONE, .quiet_until_us = PLEAT_NEVER};
+    for (uint32_t site = 0; site < view->site_count; site++) {
+        if (!may_run_at(job, site))
+            continue;
+        const struct pleat_site *place = &view->sites[site];
+        int32_t own = job->site == site ? job->earmarked : 0;
+        int32_t free = pleat_plan_idle(pass->plan, site) + own;
+        if (place->capacity > best.largest)
+            best.largest = place->capacity;
+        if (free >= need && place->quiet_until_us > view->now_us &&
+            place->quiet_until_us < best.quiet_until_us)
+            best.quiet_until_us = place->quiet_until_us;
+        else if (best.site == PLEAT_NONE || free > best.free) {
+            best.site = site;
+            best.free = free;
+        }
+    }
+    return best;
+}
+
+struct pleat_wait_answer pleat_why_waits(const struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_component *job = &pass->view->components[component];
+    int32_t need = pleat_accept_start(pass->view, job);
+    struct best_place best = best_place(pass, component, need);
+    struct pleat_wait_answer answer = {.need = need,
+                                       .free = best.free,
+                                       .site = best.site,
+                                       .behind = PLEAT_NONE,
+                                       .until_us = PLEAT_NEVER};
+    if (is_decided(pass, component)) {
+        answer.code = PLEAT_WAITS_NEXT;
+    } else if (job->aside) {
+        answer.code = PLEAT_WAITS_BEGIN;
+        answer.until_us = job->begin_us;
+    } else if (job->coming + job->earmarked > 0) {
+        answer.code = PLEAT_WAITS_ROOM;
+    } else if (need > best.largest) {
+        answer.code = PLEAT_WAITS_TOO_LARGE;
+    } else if (best.free >= need) {
+        answer.code = who_comes_first(pass, component, &answer.behind);
+    } else if (best.quiet_until_us != PLEAT_NEVER) {
+        answer.code = PLEAT_WAITS_QUIET;
+        answer.until_us = best.quiet_until_us;
+    } else {
+        answer.code = PLEAT_WAITS_PROCESSORS;
+    }
+    return answer;
+}
+
+/* ---- size ---- */
+
+/* Nothing at its site may be used for growing: for whom is it? */
+static enum pleat_why_size nothing_growable(const struct pleat_pass *pass, uint32_t site)
+{
+    if (pleat_plan_idle(pass->plan, site) == 0)
+        return PLEAT_SIZE_NONE_FREE;
+    if (pass->plan->sites[site].held)
+        return PLEAT_SIZE_FOR_WAITER;
+    if (pleat_plan_idle(pass->plan, site) <= pass->view->sites[site].threshold)
+        return PLEAT_SIZE_THRESHOLD;
+    return PLEAT_SIZE_RESERVED;
+}
+
+/* By its limits it could be larger, and it is asked for nothing: is there anything for it? */
+static void what_is_left(const struct pleat_pass *pass, uint32_t component,
+                         struct pleat_size_answer *answer)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    const struct pleat_site *site = &view->sites[job->site];
+    if (pass->policies[PLEAT_MALLEABILITY] == &pleat_policy_none) {
+        answer->code = PLEAT_SIZE_POLICY;
+    } else if (job->quiet_until_us > view->now_us) {
+        answer->code = PLEAT_SIZE_BACKOFF;
+        answer->until_us = job->quiet_until_us;
+    } else if (site->quiet_until_us > view->now_us) {
+        answer->code = PLEAT_SIZE_QUIET;
+        answer->until_us = site->quiet_until_us;
+    } else if (answer->growable == 0) {
+        answer->code = nothing_growable(pass, job->site);
+        if (answer->code == PLEAT_SIZE_FOR_WAITER)
+            answer->waiter = first_waiting(pass);
+    } else if (pleat_accept_grow(view, job, job->processors, answer->growable) == 0) {
+        answer->code = PLEAT_SIZE_NO_SIZE;
+    } else {
+        answer->code = PLEAT_SIZE_POLICY;
+    }
+}
+
+struct pleat_size_answer pleat_why_size(const struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    struct pleat_sizes sizes = pleat_view_sizes(view, job);
+    int32_t next = pleat_sizes_ceil(&sizes, job->processors + 1);
+    struct pleat_size_answer answer = {.largest = pleat_accept_largest(view, job),
+                                       .growable = pleat_plan_growable(pass->plan, job->site),
+                                       .waiter = PLEAT_NONE,
+                                       .until_us = PLEAT_NEVER};
+    answer.next = next <= answer.largest ? next : 0;
+    if (job->kind != PLEAT_MALLEABLE)
+        answer.code = PLEAT_SIZE_FIXED;
+    else if (job->state != PLEAT_RUNNING)
+        answer.code = PLEAT_SIZE_RESIZING;
+    else if (is_decided(pass, component))
+        answer.code = PLEAT_SIZE_NEXT;
+    else if (answer.next == 0 && job->cap < job->maximum)
+        answer.code = PLEAT_SIZE_CAPPED;
+    else if (answer.next == 0)
+        answer.code = job->processors >= job->maximum ? PLEAT_SIZE_AT_MAXIMUM : PLEAT_SIZE_NO_SIZE;
+    else
+        what_is_left(pass, component, &answer);
+    return answer;
+}
