@@ -105,18 +105,19 @@ static struct change *change_of(struct account *account, int64_t resize, int64_t
     return &account->changes.items[account->changes.count - 1];
 }
 
-void account_cost(struct account *account, int64_t resize, int64_t wait_us, int64_t processes_us,
+bool account_cost(struct account *account, int64_t resize, int64_t wait_us, int64_t processes_us,
                   int64_t redistribute_us, int64_t total_us, int64_t bytes)
 {
     struct change *change = find_change(account, resize);
-    if (!change)
-        return;
+    if (!change || change->has_cost)
+        return false;
     change->has_cost = true;
     change->wait_us = wait_us;
     change->processes_us = processes_us;
     change->redistribute_us = redistribute_us;
     change->total_us = total_us;
     change->bytes = bytes;
+    return true;
 }
 
 static void learn_resize(struct account *account, int64_t time_us, const json_t *data)
@@ -137,9 +138,10 @@ static void learn_resize(struct account *account, int64_t time_us, const json_t 
     if (step && !strcmp(step, pleat_resize_step_name(PLEAT_RESIZE_GRANTED)))
         change->granted = true;
     if (json_object_get(data, "total_s"))
-        account_cost(account, change->resize, us_of(data, "wait_s"), us_of(data, "processes_s"),
-                     us_of(data, "redistribute_s"), us_of(data, "total_s"),
-                     json_integer_value(json_object_get(data, "bytes")));
+        (void)account_cost(account, change->resize, us_of(data, "wait_s"),
+                           us_of(data, "processes_s"), us_of(data, "redistribute_s"),
+                           us_of(data, "total_s"),
+                           json_integer_value(json_object_get(data, "bytes")));
     const char *outcome = json_string_value(json_object_get(data, "outcome"));
     if (outcome) {
         snprintf(change->outcome, sizeof(change->outcome), "%s", outcome);

@@ -60,8 +60,9 @@ void account_finish(struct account *account);
 void account_note(struct account *account, const char *kind, int64_t time_us, const json_t *data);
 /* Brings the sums of one that runs up to a moment. */
 void account_until(struct account *account, int64_t time_us);
-/* Adds what a resize cost its processes; it is in the notes only once the resize has ended. */
-void account_cost(struct account *account, int64_t resize, int64_t wait_us, int64_t processes_us,
+/* Adds what a resize cost its processes; it is in the notes only once the resize has ended. False:
+ * that was known, or there is no such resize. */
+bool account_cost(struct account *account, int64_t resize, int64_t wait_us, int64_t processes_us,
                   int64_t redistribute_us, int64_t total_us, int64_t bytes);
 /* A resize by its number, or NULL. */
 const struct change *account_change(const struct account *account, int64_t resize);

@@ -14,7 +14,7 @@ enum { EXPECT_MS = 3000, CONNECT_MS = 15000 };
 struct asked {
     int64_t id;
     uint64_t run, resize;
-    char method[8];
+    char method[12];
 };
 
 PLEAT_ARRAY(asked_list, struct asked);
@@ -181,7 +181,7 @@ static int remember_asked(struct agent *agent, const char *method, const json_t 
                           .run = (uint64_t)json_integer_value(json_object_get(params, "run")),
                           .resize =
                               (uint64_t)json_integer_value(json_object_get(params, "resize"))};
-    if (strcmp(method, "kill") && strcmp(method, "resize"))
+    if (strcmp(method, "kill") && strcmp(method, "resize") && strcmp(method, "relaunch"))
         return 0;
     snprintf(asked.method, sizeof(asked.method), "%s", method);
     return pleat_array_push(&agent->asked, asked);
@@ -251,13 +251,17 @@ static void note_use(struct daemon *d, const struct job *job, const json_t *para
 static void learn(struct daemon *d, struct job *job, const char *method, const json_t *params)
 {
     const char *text = json_string_value(json_object_get(params, "text"));
-    if (!strcmp(method, "applied")) /* remembered with the job, until its note is written */
-        account_cost(job_account(d, job), cost_of(params, "resize"), cost_of(params, "wait_us"),
-                     cost_of(params, "processes_us"), cost_of(params, "redistribute_us"),
-                     cost_of(params, "total_us"), cost_of(params, "bytes"));
+    bool news = true;
+    if (!strcmp(method, "applied")) { /* remembered with the job, until its note is written */
+        news =
+            account_cost(job_account(d, job), cost_of(params, "resize"), cost_of(params, "wait_us"),
+                         cost_of(params, "processes_us"), cost_of(params, "redistribute_us"),
+                         cost_of(params, "total_us"), cost_of(params, "bytes"));
+        text = json_string_value(json_object_get(params, "warning"));
+    }
     if (!strcmp(method, "exited"))
         note_use(d, job, params);
-    if (text && (!strcmp(method, "start_failed") || !strcmp(method, "resize_failed")))
+    if (text && news)
         note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", text));
 }
 
@@ -369,8 +373,8 @@ static void on_refused(struct agent *agent, const struct pleat_message *message)
         daemon_log("agent of node %u: %s", agent->node, message->error.text);
     if (component == PLEAT_NONE)
         return;
-    if (!strcmp(asked.method, "kill") && unknown) {
-        lost(d, component, asked.run); /* there is nothing to end: nothing will be reported */
+    if (strcmp(asked.method, "resize") && unknown) {
+        lost(d, component, asked.run); /* nothing to end or to go on from: nothing is reported */
     } else if (!strcmp(asked.method, "resize") && !unknown && message->error.code != PLEAT_E_BUSY) {
         struct pleat_event failed = {.kind = PLEAT_EV_RESIZE_FAILED,
                                      .component = component,

@@ -237,14 +237,34 @@ static void do_run(struct daemon *d, const struct pleat_effect *effect)
         daemon_log("job %lld: %s", (long long)job->id, err.text);
 }
 
+static int change(struct pleat_runner *runner, const struct pleat_effect *effect,
+                  const struct pleat_change_order *order, struct pleat_error *err)
+{
+    switch (effect->kind) {
+    case PLEAT_DO_ASK:
+        return runner->ops->ask(runner, order, err);
+    case PLEAT_DO_RESIZE:
+        return runner->ops->resize(runner, order, err);
+    case PLEAT_DO_RELAUNCH:
+        return runner->ops->relaunch
+                   ? runner->ops->relaunch(runner, order, err)
+                   : pleat_error_set(err, PLEAT_E_UNSUPPORTED, "the runner '%s' cannot relaunch",
+                                     runner->ops->name);
+    default:
+        return runner->ops->withdraw(runner, order, err);
+    }
+}
+
 static void do_change(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_error err = {0};
+    struct start_order made;
     const struct job *job = job_of_component(d, effect->component);
     const struct pleat_component *component =
         &pleat_core_view(d->core)->components[effect->component];
     if (!job)
         return;
+    int rc = make_order(d, job, effect->u.change.run, effect->u.change.processes, &made, &err);
     struct pleat_change_order order = {
         .run = effect->u.change.run,
         .resize = effect->id,
@@ -254,11 +274,10 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         .from = effect->u.change.from,
         .processes = effect->u.change.processes,
         .mandatory = effect->flags & PLEAT_MANDATORY,
+        .start = &made.order,
     };
-    struct pleat_runner *runner = runner_of(d, job);
-    int rc = effect->kind == PLEAT_DO_ASK      ? runner->ops->ask(runner, &order, &err)
-             : effect->kind == PLEAT_DO_RESIZE ? runner->ops->resize(runner, &order, &err)
-                                               : runner->ops->withdraw(runner, &order, &err);
+    if (!rc)
+        rc = change(runner_of(d, job), effect, &order, &err);
     if (rc) /* its deadline will see to it */
         daemon_log("job %lld: %s", (long long)job->id, err.text);
 }
@@ -298,6 +317,7 @@ void carry_out(struct daemon *d, const struct pleat_effect *effect)
     case PLEAT_DO_ASK:
     case PLEAT_DO_RESIZE:
     case PLEAT_DO_WITHDRAW:
+    case PLEAT_DO_RELAUNCH:
         do_change(d, effect);
         break;
     case PLEAT_NOTE_STATE:

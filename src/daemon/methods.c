@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "daemon/daemon.h"
+#include "launch/launch.h"
 
 /* A method answers (now or later) or fills *err. */
 typedef int (*method)(struct client *client, int64_t request, const json_t *params,
@@ -61,6 +62,20 @@ static int find_site(struct daemon *d, const char *name, uint32_t *site, struct 
                : pleat_error_set(err, PLEAT_E_NOTFOUND, "no site '%s': see 'pleat sites'", name);
 }
 
+/* Whether the program's MPI can do it. */
+static int check_way(const struct pleat_spec *spec, struct pleat_error *err)
+{
+    enum pleat_mpi mpi;
+    int rc = pleat_mpi_parse(spec->mpi, &mpi, err);
+    if (rc || spec->kind != PLEAT_MALLEABLE || spec->resize != PLEAT_WAY_MERGE ||
+        pleat_mpi_spawns(mpi))
+        return rc;
+    return pleat_error_set(err, PLEAT_E_INVALID,
+                           "a program of %s cannot start more processes while it runs: leave "
+                           "'resize' at 'auto', and it is relaunched when its size changes",
+                           spec->mpi);
+}
+
 static int submit_spec(struct client *client, int64_t request, json_t *json,
                        struct pleat_spec *spec, struct pleat_error *err)
 {
@@ -88,8 +103,13 @@ static int submit_spec(struct client *client, int64_t request, json_t *json,
                                "use the runner 'malleable' (a program linked with libpleat), or "
                                "make the job moldable",
                                spec->runner);
+    rc = check_way(spec, err);
+    if (rc)
+        return rc;
+    bool relaunches = can & PLEAT_RUNNER_RELAUNCHES && spec->resize != PLEAT_WAY_MERGE;
     input.event.flags = (uint16_t)((spec->asks ? PLEAT_COMPONENT_ASKS : 0) |
-                                   (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0));
+                                   (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0) |
+                                   (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0));
     return take_input(client, &input, err);
 }
 

@@ -16,6 +16,11 @@ const char *pleat_mpi_name(enum pleat_mpi mpi)
     return (size_t)mpi < LAUNCHERS ? launchers[mpi]->name : "unknown";
 }
 
+bool pleat_mpi_spawns(enum pleat_mpi mpi)
+{
+    return (size_t)mpi < LAUNCHERS && launchers[mpi]->spawns;
+}
+
 int pleat_mpi_parse(const char *name, enum pleat_mpi *mpi, struct pleat_error *err)
 {
     for (size_t i = 0; i < LAUNCHERS; i++) {

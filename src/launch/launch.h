@@ -57,7 +57,9 @@ void pleat_launch_command_finish(struct pleat_launch_command *command);
 
 /* "none", "openmpi", "mpich"; "unknown" for anything else. */
 const char *pleat_mpi_name(enum pleat_mpi mpi);
-/* The reverse. PLEAT_E_NOTFOUND, with the known names in the text. */
+/* Whether its programs can grow by starting more processes; else they must be relaunched. */
+bool pleat_mpi_spawns(enum pleat_mpi mpi);
+/* The reverse of the name. PLEAT_E_NOTFOUND, with the known names in the text. */
 int pleat_mpi_parse(const char *name, enum pleat_mpi *mpi,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -1,9 +1,10 @@
 /* mpich.c - MPICH 4 with its process manager hydra.
  *
  * Debian's build (ch4:ucx) can neither spawn nor connect, so there is nothing to prepare for a
- * resize. `-rmk user -launcher fork`: within a batch job hydra would ask the batch system, and
- * would go through ssh to a node it does not take for its own. oversubscribed has no effect:
- * MPIR_CVAR_POLLS_BEFORE_YIELD was tried (6 ranks on 2 processors) and changes nothing.
+ * resize: its programs are relaunched. `-rmk user -launcher fork`: within a batch job hydra would
+ * ask the batch system, and would go through ssh to a node it does not take for its own.
+ * oversubscribed has no effect: MPIR_CVAR_POLLS_BEFORE_YIELD was tried (6 ranks on 2 processors)
+ * and changes nothing.
  */
 #include <string.h>
 
@@ -48,4 +49,4 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     return 0;
 }
 
-const struct pleat_launcher pleat_launcher_mpich = {"mpich", inherited, compose};
+const struct pleat_launcher pleat_launcher_mpich = {"mpich", false, inherited, compose};

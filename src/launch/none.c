@@ -1,4 +1,5 @@
-/* none.c - a program that is no MPI program: it is executed as it is. */
+/* none.c - a program that is no MPI program: it is executed as it is. What it may start, and
+ * whether that can spawn, is not known here: it is asked to. */
 #include "launch/launcher.h"
 
 static int compose(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
@@ -19,4 +20,4 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     return 0;
 }
 
-const struct pleat_launcher pleat_launcher_none = {"none", NULL, compose};
+const struct pleat_launcher pleat_launcher_none = {"none", true, NULL, compose};

@@ -6,6 +6,8 @@
 #include "launch/launch.h"
 #include "wire/message.h"
 
+#define GRACE_S 3.0 /* from SIGTERM to SIGKILL */
+
 static const struct pleat_agent_runner_kind *const kinds[] = {
     &pleat_runner_plain, &pleat_runner_mpi, &pleat_runner_malleable};
 
@@ -87,40 +89,73 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
     return rc;
 }
 
-static int runner_start(struct pleat_runner *base, const struct pleat_run_order *order,
-                        struct pleat_error *err)
+/* Whether the agent makes the run's scratch directory: a script may launch its program itself. */
+static bool has_scratch(const struct agent_runner *runner, const struct pleat_run_order *order)
 {
-    struct agent_runner *runner = (struct agent_runner *)base;
+    return order->scratch && (runner->kind->launches || order->spec->script);
+}
+
+/* Adds a member that may be NULL for want of memory. */
+static int add(json_t *object, const char *name, json_t *value)
+{
+    return object && value ? json_object_set_new(object, name, value)
+                           : (json_decref(value), PLEAT_E_NOMEM);
+}
+
+/* What is executed, and in which environment, as members "argv" and "env". */
+static int add_command(const struct agent_runner *runner, const struct pleat_run_order *order,
+                       json_t *params, struct pleat_error *err)
+{
     struct pleat_launch_command command;
     int rc = compose(runner, order, &command, err);
     if (rc)
         return rc;
+    json_t *env = pleat_job_environment(order, command.env, has_scratch(runner, order));
+    int bad = add(params, "env", env);
+    bad = add(params, "argv", json_strings(command.argv)) || bad;
+    pleat_launch_command_finish(&command);
+    return bad ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
+}
+
+/* Steals params; `rc`: whether they are complete. */
+static int send(struct pleat_runner *base, uint32_t site, uint32_t node, const char *method,
+                json_t *params, int rc, struct pleat_error *err)
+{
+    if (!rc && !params)
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (!rc)
+        return base->agents->send(base->agents->arg, site, node, method, params, err);
+    json_decref(params);
+    return rc;
+}
+
+static int runner_start(struct pleat_runner *base, const struct pleat_run_order *order,
+                        struct pleat_error *err)
+{
+    struct agent_runner *runner = (struct agent_runner *)base;
     char job[32];
     snprintf(job, sizeof(job), "%llu", (unsigned long long)order->job);
-    /* a script may launch its program itself */
-    bool scratch = order->scratch && (runner->kind->launches || order->spec->script);
-    json_t *params = json_pack(
-        "{s:I, s:s, s:o, s:o, s:s, s:s, s:s, s:b, s:s*, s:i, s:s*}", "run", (json_int_t)order->run,
-        "job", job, "argv", json_strings(command.argv), "env",
-        pleat_job_environment(order, command.env, scratch), "cwd", order->spec->cwd, "stdout",
-        order->stdout_path, "stderr", order->stderr_path, "truncate", order->truncate, "stdin",
-        order->stdin_path, "mailbox_ranks", runner->kind->mailbox ? order->most : 0, "scratch",
-        scratch ? order->scratch : NULL);
-    pleat_launch_command_finish(&command);
-    if (!params)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    return base->agents->send(base->agents->arg, order->site, order->node, "start", params, err);
+    json_t *params =
+        json_pack("{s:I, s:s, s:s, s:s, s:s, s:b, s:s*, s:i, s:s*}", "run", (json_int_t)order->run,
+                  "job", job, "cwd", order->spec->cwd, "stdout", order->stdout_path, "stderr",
+                  order->stderr_path, "truncate", order->truncate, "stdin", order->stdin_path,
+                  "mailbox_ranks", runner->kind->mailbox ? order->most : 0, "scratch",
+                  has_scratch(runner, order) ? order->scratch : NULL);
+    int rc = add_command(runner, order, params, err);
+    return send(base, order->site, order->node, "start", params, rc, err);
+}
+
+static json_t *change_params(const struct pleat_change_order *order, const char *size_name)
+{
+    return json_pack("{s:I, s:I, s:i, s:b}", "run", (json_int_t)order->run, "resize",
+                     (json_int_t)order->resize, size_name, order->processes, "mandatory",
+                     order->mandatory);
 }
 
 static int send_change(struct pleat_runner *base, const struct pleat_change_order *order,
                        const char *method, const char *size_name, struct pleat_error *err)
 {
-    json_t *params = json_pack("{s:I, s:I, s:i, s:b}", "run", (json_int_t)order->run, "resize",
-                               (json_int_t)order->resize, size_name, order->processes, "mandatory",
-                               order->mandatory);
-    if (!params)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    return base->agents->send(base->agents->arg, order->site, order->node, method, params, err);
+    return send(base, order->site, order->node, method, change_params(order, size_name), 0, err);
 }
 
 static int runner_ask(struct pleat_runner *base, const struct pleat_change_order *order,
@@ -129,10 +164,37 @@ static int runner_ask(struct pleat_runner *base, const struct pleat_change_order
     return send_change(base, order, "ask", "offered", err);
 }
 
+/* Whether that is its ordinary way to change size. */
+static bool is_relaunched(const struct pleat_spec *spec)
+{
+    enum pleat_mpi mpi;
+    if (spec->resize == PLEAT_WAY_AUTO)
+        return !pleat_mpi_parse(spec->mpi, &mpi, NULL) && !pleat_mpi_spawns(mpi);
+    return spec->resize == PLEAT_WAY_RELAUNCH;
+}
+
 static int runner_resize(struct pleat_runner *base, const struct pleat_change_order *order,
                          struct pleat_error *err)
 {
-    return send_change(base, order, "resize", "target", err);
+    struct agent_runner *runner = (struct agent_runner *)base;
+    if (!order->start || !is_relaunched(order->start->spec))
+        return send_change(base, order, "resize", "target", err);
+    json_t *params = change_params(order, "target"), *how = json_object();
+    int rc = add_command(runner, order->start, how, err);
+    if (add(params, "relaunch", how) && !rc)
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    return send(base, order->site, order->node, "resize", params, rc, err);
+}
+
+static int runner_relaunch(struct pleat_runner *base, const struct pleat_change_order *order,
+                           struct pleat_error *err)
+{
+    struct agent_runner *runner = (struct agent_runner *)base;
+    json_t *params =
+        json_pack("{s:I, s:I, s:i, s:f}", "run", (json_int_t)order->run, "resize",
+                  (json_int_t)order->resize, "processes", order->processes, "grace_s", GRACE_S);
+    int rc = add_command(runner, order->start, params, err);
+    return send(base, order->site, order->node, "relaunch", params, rc, err);
 }
 
 static int runner_withdraw(struct pleat_runner *base, const struct pleat_change_order *order,
@@ -144,7 +206,7 @@ static int runner_withdraw(struct pleat_runner *base, const struct pleat_change_
 static int runner_kill(struct pleat_runner *base, const struct pleat_run_order *order,
                        struct pleat_error *err)
 {
-    json_t *params = json_pack("{s:I, s:f}", "run", (json_int_t)order->run, "grace_s", 3.0);
+    json_t *params = json_pack("{s:I, s:f}", "run", (json_int_t)order->run, "grace_s", GRACE_S);
     if (!params)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     return base->agents->send(base->agents->arg, order->site, order->node, "kill", params, err);
@@ -155,7 +217,7 @@ static int notice_life(struct pleat_runner *base, struct pleat_event *event, con
                        const json_t *params, struct pleat_error *err)
 {
     int64_t run = 0, code = 0, signal = 0;
-    bool user_fault = false;
+    bool user_fault = false, broken = false;
     int rc = pleat_get_int(params, "run", true, 0, INT64_MAX, &run, err);
     if (!rc)
         rc = pleat_get_int(params, "code", false, -1, 65535, &code, err);
@@ -163,6 +225,8 @@ static int notice_life(struct pleat_runner *base, struct pleat_event *event, con
         rc = pleat_get_int(params, "signal", false, 0, 1024, &signal, err);
     if (!rc)
         rc = pleat_get_bool(params, "user_fault", false, &user_fault, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "broken", false, &broken, err);
     if (rc)
         return rc;
     event->u.exit.run = (uint64_t)run;
@@ -174,7 +238,7 @@ static int notice_life(struct pleat_runner *base, struct pleat_event *event, con
         event->u.exit.reason = user_fault ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM;
     } else if (!strcmp(method, "exited")) {
         event->kind = PLEAT_EV_EXITED;
-        event->u.exit.reason = PLEAT_REASON_EXIT;
+        event->u.exit.reason = broken ? PLEAT_REASON_BROKEN : PLEAT_REASON_EXIT;
     }
     base->host->emit(base->host->arg, event);
     return 0;
@@ -184,11 +248,16 @@ static int notice_change(struct pleat_runner *base, struct pleat_event *event, c
                          const json_t *params, struct pleat_error *err)
 {
     int64_t resize = 0, processors = 0;
+    bool from_state = false;
     int rc = pleat_get_int(params, "resize", true, 0, INT64_MAX, &resize, err);
     if (!rc && size)
         rc = pleat_get_int(params, size, true, 0, PLEAT_SIZE_MAX, &processors, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "from_state", false, &from_state, err);
     if (rc)
         return rc;
+    if (event->kind == PLEAT_EV_RELAUNCHED && from_state)
+        event->flags = PLEAT_FROM_STATE;
     event->u.change.resize = (uint64_t)resize;
     event->u.change.processors = event->u.change.processes = (int32_t)processors;
     base->host->emit(base->host->arg, event);
@@ -206,7 +275,8 @@ static int runner_notice(struct pleat_runner *base, uint32_t component, const ch
                    {"applied", PLEAT_EV_APPLIED, "processes"},
                    {"vacated", PLEAT_EV_VACATED, NULL},
                    {"withdrawn", PLEAT_EV_WITHDRAWN, NULL},
-                   {"resize_failed", PLEAT_EV_RESIZE_FAILED, NULL}};
+                   {"resize_failed", PLEAT_EV_RESIZE_FAILED, NULL},
+                   {"relaunched", PLEAT_EV_RELAUNCHED, "processes"}};
     struct pleat_event event = {.component = component};
     if (!strcmp(method, "started") || !strcmp(method, "start_failed") || !strcmp(method, "exited"))
         return notice_life(base, &event, method, params, err);
@@ -247,6 +317,7 @@ int pleat_runner_open(const char *name, const struct pleat_host *host,
         .resize = runner_resize,
         .withdraw = runner_withdraw,
         .kill = runner_kill,
+        .relaunch = kind->capabilities & PLEAT_RUNNER_RELAUNCHES ? runner_relaunch : NULL,
         .notice = runner_notice,
         .close = runner_close,
     };

@@ -394,6 +394,86 @@ static void test_changing_and_killing(void **state)
     }
 }
 
+static void check_words(const json_t *how, const char *size)
+{
+    const json_t *words = json_object_get(how, "argv");
+    size_t count = json_array_size(words);
+    assert_string_equal(json_string_value(json_array_get(words, count - 1)), "x y");
+    assert_true(has_string(words, size));
+    assert_true(has_string(json_object_get(how, "env"), "PLEAT_JOB=17"));
+    assert_true(has_string(json_object_get(how, "env"), "A=b"));
+}
+
+static void test_ways_to_resize(void **state)
+{
+    (void)state;
+    static const char *const resizes[] = {"run", "resize", "target", "mandatory", NULL};
+    static const struct {
+        const char *mpi;
+        enum pleat_resize_way way;
+        bool relaunched;
+    } cases[] = {{"openmpi", PLEAT_WAY_AUTO, false},    {"mpich", PLEAT_WAY_AUTO, true},
+                 {"none", PLEAT_WAY_AUTO, false},       {"openmpi", PLEAT_WAY_MERGE, false},
+                 {"openmpi", PLEAT_WAY_RELAUNCH, true}, {"mpich", PLEAT_WAY_RELAUNCH, true},
+                 {"none", PLEAT_WAY_RELAUNCH, true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bed bed;
+        struct pleat_spec spec;
+        struct pleat_run_order start = run_order(&spec);
+        spec.mpi = (char *)(uintptr_t)cases[i].mpi;
+        spec.resize = cases[i].way;
+        start.processes = 7;
+        struct pleat_change_order change = {.run = 5,
+                                            .resize = 6,
+                                            .site = 1,
+                                            .node = 2,
+                                            .from = 4,
+                                            .processes = 7,
+                                            .start = &start};
+        open_bed(&bed, "malleable");
+        assert_int_equal(bed.runner->ops->resize(bed.runner, &change, NULL), 0);
+        check_sent(&bed, "resize", resizes);
+        const json_t *how = json_object_get(bed.agent.params, "relaunch");
+        assert_int_equal(how != NULL, cases[i].relaunched);
+        if (how && strcmp(cases[i].mpi, "none") != 0)
+            check_words(how, "7");
+        close_bed(&bed);
+    }
+}
+
+static void test_relaunching(void **state)
+{
+    (void)state;
+    static const char *const relaunches[] = {"run", "resize",  "processes", "argv",
+                                             "env", "grace_s", NULL};
+    for (size_t i = 0; i < 3; i++) {
+        struct bed bed;
+        struct pleat_spec spec;
+        struct pleat_run_order start = run_order(&spec);
+        start.processes = 2;
+        struct pleat_change_order change = {
+            .run = 5, .resize = 6, .site = 1, .node = 2, .processes = 2, .start = &start};
+        struct pleat_error err = {0};
+        open_bed(&bed, live[i]);
+        bool can = bed.runner->ops->capabilities & PLEAT_RUNNER_RELAUNCHES;
+        assert_int_equal(bed.runner->ops->relaunch != NULL, can);
+        if (can) {
+            assert_int_equal(bed.runner->ops->relaunch(bed.runner, &change, NULL), 0);
+            check_sent(&bed, "relaunch", relaunches);
+            assert_int_equal(number(&bed, "run"), 5);
+            assert_int_equal(number(&bed, "resize"), 6);
+            assert_int_equal(number(&bed, "processes"), 2);
+            check_words(bed.agent.params, "2");
+            bed.agent.count = 0;
+            spec.mpi = "lam";
+            assert_true(bed.runner->ops->relaunch(bed.runner, &change, &err) < 0);
+            assert_non_null(strstr(err.text, "lam"));
+            assert_int_equal(bed.agent.count, 0);
+        }
+        close_bed(&bed);
+    }
+}
+
 static void test_no_way_to_the_node(void **state)
 {
     (void)state;
@@ -437,6 +517,7 @@ static void test_notices_become_events(void **state)
          PLEAT_REASON_START_SYSTEM, 0},
         {"exited", "{\"run\":7,\"code\":3,\"signal\":0,\"cpu_us\":9}", PLEAT_EV_EXITED, 7, 3, 0},
         {"exited", "{\"run\":7,\"code\":0,\"signal\":9}", PLEAT_EV_EXITED, 7, 0, 9},
+        {"exited", "{\"run\":7,\"code\":0,\"signal\":9,\"broken\":true}", PLEAT_EV_EXITED, 7, 0, 9},
         {"answer", "{\"run\":7,\"resize\":8,\"accepted\":6}", PLEAT_EV_ANSWER, 8, 6, 6},
         {"answer", "{\"run\":7,\"resize\":8,\"accepted\":0}", PLEAT_EV_ANSWER, 8, 0, 0},
         {"applied", "{\"run\":7,\"resize\":8,\"processes\":6,\"wait_us\":1}", PLEAT_EV_APPLIED, 8,
@@ -445,6 +526,9 @@ static void test_notices_become_events(void **state)
         {"withdrawn", "{\"run\":7,\"resize\":8}", PLEAT_EV_WITHDRAWN, 8, 0, 0},
         {"resize_failed", "{\"run\":7,\"resize\":8,\"text\":\"no\"}", PLEAT_EV_RESIZE_FAILED, 8, 0,
          0},
+        {"relaunched", "{\"run\":7,\"resize\":8,\"processes\":3}", PLEAT_EV_RELAUNCHED, 8, 3, 3},
+        {"relaunched", "{\"run\":7,\"resize\":8,\"processes\":3,\"from_state\":true}",
+         PLEAT_EV_RELAUNCHED, 8, 3, 3},
     };
     for (size_t r = 0; r < 3; r++) {
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -463,7 +547,13 @@ static void test_notices_become_events(void **state)
                 assert_int_equal(event->u.exit.run, cases[i].id);
                 assert_int_equal(event->u.exit.code, cases[i].a);
                 assert_int_equal(event->u.exit.signal, cases[i].b);
+                if (cases[i].kind == PLEAT_EV_EXITED)
+                    assert_int_equal(event->u.exit.reason, strstr(cases[i].params, "true")
+                                                               ? PLEAT_REASON_BROKEN
+                                                               : PLEAT_REASON_EXIT);
             } else {
+                assert_int_equal(event->flags,
+                                 strstr(cases[i].params, "true") ? PLEAT_FROM_STATE : 0);
                 assert_int_equal(event->u.change.resize, cases[i].id);
                 assert_int_equal(event->u.change.processors, cases[i].a);
                 assert_int_equal(event->u.change.processes, cases[i].b);
@@ -477,8 +567,9 @@ static void test_notices_become_events(void **state)
 static void test_nonsense_is_refused(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"started", "start_failed", "exited",    "answer",
-                                          "applied", "vacated",      "withdrawn", "resize_failed"};
+    static const char *const methods[] = {"started",   "start_failed",  "exited",
+                                          "answer",    "applied",       "vacated",
+                                          "withdrawn", "resize_failed", "relaunched"};
     static const char *const params[] = {NULL,
                                          "{}",
                                          "[]",
@@ -492,6 +583,9 @@ static void test_nonsense_is_refused(void **state)
         {"exited", "{\"run\":7,\"code\":70000}"},
         {"exited", "{\"run\":7,\"signal\":-3}"},
         {"start_failed", "{\"run\":7,\"user_fault\":1}"},
+        {"exited", "{\"run\":7,\"broken\":\"no\"}"},
+        {"relaunched", "{\"resize\":8}"},
+        {"relaunched", "{\"resize\":8,\"processes\":3,\"from_state\":1}"},
         {"answer", "{\"resize\":8}"},
         {"answer", "{\"resize\":8,\"accepted\":-1}"},
         {"answer", "{\"resize\":8,\"accepted\":16777217}"},
@@ -527,7 +621,8 @@ static void test_names_and_capabilities(void **state)
     assert_int_equal(pleat_runner_capabilities("nobody"), 0);
     assert_int_equal(pleat_runner_capabilities("plain"), 0);
     assert_int_equal(pleat_runner_capabilities("mpi"), 0);
-    assert_int_equal(pleat_runner_capabilities("malleable"), PLEAT_RUNNER_RESIZES);
+    assert_int_equal(pleat_runner_capabilities("malleable"),
+                     PLEAT_RUNNER_RESIZES | PLEAT_RUNNER_RELAUNCHES);
     for (size_t i = 0; i < 3; i++) {
         struct bed bed;
         open_bed(&bed, live[i]);
@@ -548,6 +643,8 @@ int main(void)
         cmocka_unit_test(test_starting),
         cmocka_unit_test(test_a_spec_that_cannot_be_started),
         cmocka_unit_test(test_changing_and_killing),
+        cmocka_unit_test(test_ways_to_resize),
+        cmocka_unit_test(test_relaunching),
         cmocka_unit_test(test_no_way_to_the_node),
         cmocka_unit_test(test_notices_become_events),
         cmocka_unit_test(test_nonsense_is_refused),

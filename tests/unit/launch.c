@@ -187,6 +187,9 @@ static void test_names(void **state)
     assert_int_equal(pleat_mpi_parse("lam", &mpi, &err), PLEAT_E_NOTFOUND);
     assert_non_null(strstr(err.text, "openmpi"));
     assert_string_equal(pleat_mpi_name((enum pleat_mpi)77), "unknown");
+    assert_true(pleat_mpi_spawns(PLEAT_MPI_OPENMPI));
+    assert_false(pleat_mpi_spawns(PLEAT_MPI_MPICH));
+    assert_false(pleat_mpi_spawns((enum pleat_mpi)77));
 }
 
 int main(void)
