@@ -69,7 +69,7 @@ void pleat_agent_terminate(struct pleat_agent *agent, int64_t grace_us)
 {
     agent->quitting = true;
     for (size_t i = 0; i < agent->runs.count; i++)
-        pleat_run_kill(agent->runs.items[i], grace_us);
+        pleat_run_end(agent->runs.items[i], grace_us);
     pleat_runs_sweep(agent);
     pleat_agent_settle(agent);
 }

@@ -2,9 +2,11 @@
  *
  *   main.c     options, the process itself        methods.c  requests of the daemon
  *   agent.c    loop, connection, notifications    run.c      life of a run: start, exit, forget
- *   ending.c   ends whole trees of processes      resize.c   the mailbox of a malleable run
- *   stray.c    what a killed predecessor left     vacate.c   waits until leaving ranks are gone
- *   tree.c     /proc                              process.c  fork and exec
+ *   ending.c   ends whole trees of processes      execute.c  command line and environment of a run
+ *   stray.c    what a killed predecessor left     process.c  fork and exec
+ *   tree.c     /proc                              outcomes.c what came of requests
+ *   malleable.c mailbox and state of a run        resize.c   requests to the mailbox
+ *   relaunch.c ends a run, starts it again        vacate.c   waits until leaving ranks are gone
  *
  * One thread, one loop; nothing blocks but pleat_process_start (until the program is executed) and
  * pleat_strays_end (before the loop starts). Notifications can be lost with a connection, so

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "agent/log.h"
-#include "agent/run.h"
+#include "agent/resize.h"
 #include "base/clock.h"
 
 #define LEFT_GRACE_US (2 * PLEAT_US_PER_S)
@@ -264,6 +264,16 @@ void pleat_run_kill(struct pleat_run *run, int64_t grace_us)
     if (first || run->kill_at_us > now + grace_us)
         run->kill_at_us = now + grace_us;
     run->killing = true;
+}
+
+void pleat_run_end(struct pleat_run *run, int64_t grace_us)
+{
+    if (!pleat_run_is_live(run))
+        return;
+    run->unwanted = true;
+    if (run->relaunch)
+        pleat_malleable_abandon(run->malleable);
+    pleat_run_kill(run, grace_us);
 }
 
 void pleat_run_end_rest(struct pleat_run *run)

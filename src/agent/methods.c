@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/relaunch.h"
 #include "agent/resize.h"
 #include "agent/run.h"
 #include "base/clock.h"
@@ -12,6 +13,8 @@
 /* Ranks may still be in MPI_Finalize when mpirun ends; other programs' rest is rarely wanted. */
 #define LINGER_MALLEABLE_S 2.0
 #define LINGER_S 0.25
+#define LEAVE_S 10.0         /* for processes whose state was saved */
+#define RELAUNCH_GRACE_S 3.0 /* from SIGTERM to SIGKILL */
 
 static int get_id(const json_t *params, const char *name, uint64_t *id, struct pleat_error *err)
 {
@@ -139,11 +142,26 @@ static int get_malleable(struct pleat_agent *agent, const json_t *params,
     return 0;
 }
 
+/* argv, env and grace_s of an object. */
+static int read_order(const json_t *object, double grace_s, struct pleat_relaunch_order *order,
+                      struct pleat_error *err)
+{
+    int result = get_strings(object, "argv", false, &order->argv, err);
+    if (!result && json_array_size(order->argv) == 0)
+        result = pleat_error_set(err, PLEAT_E_INVALID, "'argv' is empty: there is no program");
+    if (!result)
+        result = get_strings(object, "env", true, &order->env, err);
+    if (!result)
+        result = get_seconds(object, "grace_s", grace_s, &order->grace_us, err);
+    return result;
+}
+
 static int request_size(struct pleat_agent *agent, const json_t *params, bool ask,
                         struct pleat_error *err)
 {
     struct pleat_malleable *malleable = NULL;
     struct pleat_mailbox_request request = {0};
+    struct pleat_relaunch_order order = {0};
     int64_t target = 0;
     int result = get_malleable(agent, params, &malleable, err);
     if (!result)
@@ -153,8 +171,15 @@ static int request_size(struct pleat_agent *agent, const json_t *params, bool as
             pleat_get_int(params, ask ? "offered" : "target", true, 1, RANKS_MAX, &target, err);
     if (!result)
         result = pleat_get_bool(params, "mandatory", false, &request.mandatory, err);
-    request.target = (uint32_t)target;
-    return result ? result : pleat_malleable_request(malleable, ask, &request, err);
+    const json_t *relaunch = ask ? NULL : json_object_get(params, "relaunch");
+    request.target = order.processes = (uint32_t)target;
+    order.resize = request.resize;
+    request.relaunch = relaunch && !json_is_null(relaunch);
+    if (!result && request.relaunch)
+        result = read_order(relaunch, LEAVE_S, &order, err);
+    return result ? result
+                  : pleat_malleable_request(malleable, ask, &request,
+                                            request.relaunch ? &order : NULL, err);
 }
 
 static int do_ask(struct pleat_agent *agent, const json_t *params, json_t **answer,
@@ -181,6 +206,28 @@ static int do_withdraw(struct pleat_agent *agent, const json_t *params, json_t *
     if (!result)
         result = get_id(params, "resize", &resize, err);
     return result ? result : pleat_malleable_withdraw(malleable, resize, err);
+}
+
+static int do_relaunch(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                       struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_malleable *malleable = NULL;
+    struct pleat_relaunch_order order = {0};
+    int64_t processes = 0;
+    int result = get_malleable(agent, params, &malleable, err);
+    if (!result)
+        result = get_id(params, "resize", &order.resize, err);
+    if (!result)
+        result = pleat_get_int(params, "processes", true, 1, RANKS_MAX, &processes, err);
+    order.processes = (uint32_t)processes;
+    if (!result)
+        result = read_order(params, RELAUNCH_GRACE_S, &order, err);
+    if (!result && order.processes > malleable->max_ranks)
+        result = pleat_error_set(err, PLEAT_E_TOOBIG,
+                                 "run %" PRIu64 " has room for %" PRIu32 " processes, not %" PRIu32,
+                                 malleable->run->id, malleable->max_ranks, order.processes);
+    return result ? result : pleat_relaunch_demand(malleable->run, &order, err);
 }
 
 static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **answer,
@@ -214,7 +261,11 @@ static int do_kill(struct pleat_agent *agent, const json_t *params, json_t **ans
         result = get_seconds(params, "grace_s", 0, &grace_us, err);
     if (result)
         return result;
-    pleat_run_kill(run, grace_us);
+    if (run->broken) { /* it waits for being relaunched, and will not be */
+        pleat_run_give_up(run);
+        return 0;
+    }
+    pleat_run_end(run, grace_us);
     pleat_runs_sweep(agent);
     return 0;
 }
@@ -304,9 +355,9 @@ static const struct {
     int (*call)(struct pleat_agent *agent, const json_t *params, json_t **answer,
                 struct pleat_error *err);
 } methods[] = {
-    {"start", do_start},       {"ask", do_ask},       {"resize", do_resize},
-    {"withdraw", do_withdraw}, {"signal", do_signal}, {"kill", do_kill},
-    {"forget", do_forget},     {"list", do_list},     {"quit", do_quit},
+    {"start", do_start},   {"ask", do_ask},   {"resize", do_resize},     {"withdraw", do_withdraw},
+    {"signal", do_signal}, {"kill", do_kill}, {"relaunch", do_relaunch}, {"forget", do_forget},
+    {"list", do_list},     {"quit", do_quit},
 };
 
 int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *message,

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "agent/execute.h"
 #include "agent/log.h"
-#include "agent/process.h"
+#include "agent/relaunch.h"
 #include "agent/resize.h"
 #include "agent/scratch.h"
 #include "base/clock.h"
@@ -49,112 +50,6 @@ struct pleat_run *pleat_run_find(const struct pleat_agent *agent, uint64_t id)
 
 /* ---- starting ---- */
 
-/* Lists for execve: the strings of JSON are borrowed, those in `own` are not. */
-struct words {
-    char **items;
-    size_t count;
-    struct pleat_string own;
-};
-
-/* Variables of an agent around this one (a job that submits jobs) must not reach its runs. */
-static bool is_own_variable(const char *entry)
-{
-    static const char *const names[] = {PLEAT_RUN_ENV,     PLEAT_NODE_ENV,     PLEAT_AGENT_ENV,
-                                        PLEAT_MAILBOX_ENV, PLEAT_DOORBELL_ENV, NULL};
-    for (size_t i = 0; names[i]; i++) {
-        size_t length = strlen(names[i]);
-        if (strncmp(entry, names[i], length) == 0 && entry[length] == '=')
-            return true;
-    }
-    return false;
-}
-
-#define OWN_VARIABLES 5
-
-static int words_init(struct words *words, const json_t *array)
-{
-    size_t size = json_array_size(array);
-    memset(words, 0, sizeof(*words));
-    words->items = calloc(size + OWN_VARIABLES + 1, sizeof(*words->items));
-    if (!words->items)
-        return PLEAT_E_NOMEM;
-    for (size_t i = 0; i < size; i++) {
-        const char *text = json_string_value(json_array_get(array, i));
-        if (!is_own_variable(text))
-            words->items[words->count++] = (char *)(uintptr_t)text; /* execve does not write */
-    }
-    return 0;
-}
-
-static void words_finish(struct words *words)
-{
-    free(words->items);
-    pleat_string_finish(&words->own);
-}
-
-/* Adds the strings that are in words->own, one after the other, each with its NUL. */
-static int add_own(struct words *words)
-{
-    if (words->own.failed)
-        return PLEAT_E_NOMEM;
-    for (size_t at = 0; at < words->own.length; at += strlen(words->own.text + at) + 1)
-        words->items[words->count++] = words->own.text + at;
-    return 0;
-}
-
-static void add_variable(struct pleat_string *own, const char *name, const char *value)
-{
-    pleat_string_addf(own, "%s=%s", name, value);
-    pleat_string_add_bytes(own, "", 1);
-}
-
-static int make_env(const struct pleat_run *run, struct words *env)
-{
-    const struct pleat_agent *agent = run->agent;
-    char text[160];
-    snprintf(text, sizeof(text), "%s:%" PRIu64, agent->options.instance, run->id);
-    add_variable(&env->own, PLEAT_RUN_ENV, text);
-    snprintf(text, sizeof(text), "%s:%" PRIu32, agent->options.site, agent->options.node);
-    add_variable(&env->own, PLEAT_NODE_ENV, text);
-    snprintf(text, sizeof(text), "%d:%" PRIu64, (int)agent->pid, agent->start);
-    add_variable(&env->own, PLEAT_AGENT_ENV, text);
-    if (run->malleable) {
-        pleat_malleable_path(run->malleable, false, text, sizeof(text));
-        add_variable(&env->own, PLEAT_MAILBOX_ENV, text);
-        pleat_malleable_path(run->malleable, true, text, sizeof(text));
-        add_variable(&env->own, PLEAT_DOORBELL_ENV, text);
-    }
-    return add_own(env);
-}
-
-static int execute(struct pleat_run *run, const struct pleat_run_request *request,
-                   struct pleat_error *err)
-{
-    struct words argv = {0};
-    struct words env = {0};
-    int result = words_init(&argv, request->argv);
-    if (!result)
-        result = words_init(&env, request->env);
-    if (!result)
-        result = make_env(run, &env);
-    if (result)
-        (void)pleat_error_set(err, result, "no memory to start run %" PRIu64, run->id);
-    else {
-        struct pleat_process_spec spec = {.argv = argv.items,
-                                          .env = env.items,
-                                          .cwd = request->cwd,
-                                          .stdin_path = request->stdin_path,
-                                          .truncate = request->truncate,
-                                          .stdout_path = request->stdout_path,
-                                          .stderr_path = request->stderr_path,
-                                          .files = &run->agent->files};
-        result = pleat_process_start(&spec, &run->pid, &run->user_fault, err);
-    }
-    words_finish(&argv);
-    words_finish(&env);
-    return result;
-}
-
 static int insert(struct pleat_agent *agent, struct pleat_run *run)
 {
     if (pleat_array_reserve(&agent->runs, 1))
@@ -180,6 +75,48 @@ static void report_start(const struct pleat_run *run)
             json_pack("{s:I, s:i}", "run", (json_int_t)run->id, "pid", (int)run->first_pid));
 }
 
+static void run_free(struct pleat_run *run)
+{
+    pleat_relaunch_drop(run);
+    pleat_malleable_destroy(run->malleable);
+    pleat_outcomes_finish(run);
+    pleat_array_finish(&run->told);
+    free(run->cwd);
+    free(run->stdin_path);
+    free(run->stdout_path);
+    free(run->stderr_path);
+    free(run->scratch);
+    free(run);
+}
+
+static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_run_request *request)
+{
+    struct pleat_run *run = calloc(1, sizeof(*run));
+    if (!run)
+        return NULL;
+    run->agent = agent;
+    run->id = request->id;
+    run->linger_us = request->linger_us;
+    run->cwd = strdup(request->cwd);
+    run->truncate = request->truncate;
+    run->stdin_path = request->stdin_path ? strdup(request->stdin_path) : NULL;
+    run->stdout_path = strdup(request->stdout_path);
+    run->stderr_path = strdup(request->stderr_path);
+    run->scratch = request->scratch ? strdup(request->scratch) : NULL;
+    snprintf(run->job, sizeof(run->job), "%s", request->job);
+    if (run->cwd && run->stdout_path && run->stderr_path &&
+        (!request->stdin_path || run->stdin_path) && (!request->scratch || run->scratch))
+        return run;
+    run_free(run);
+    return NULL;
+}
+
+void pleat_run_is_running(struct pleat_run *run)
+{
+    run->state = PLEAT_RUN_RUNNING;
+    run->session = run->first_pid = run->pid;
+}
+
 int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *request,
                     struct pleat_error *err)
 {
@@ -187,17 +124,10 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
         return pleat_error_set(err, PLEAT_E_TOOBIG,
                                "the agent holds %d runs already: forget some that have exited",
                                PLEAT_AGENT_RUNS_MAX);
-    struct pleat_run *run = calloc(1, sizeof(*run));
-    if (!run)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for run %" PRIu64, request->id);
-    run->agent = agent;
-    run->id = request->id;
-    run->linger_us = request->linger_us;
-    run->scratch = request->scratch ? strdup(request->scratch) : NULL;
-    snprintf(run->job, sizeof(run->job), "%s", request->job);
-    if ((request->scratch && !run->scratch) || insert(agent, run)) {
-        free(run->scratch);
-        free(run);
+    struct pleat_run *run = run_new(agent, request);
+    if (!run || insert(agent, run)) {
+        if (run)
+            run_free(run);
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for run %" PRIu64, request->id);
     }
 
@@ -213,7 +143,7 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
         }
     }
     if (!result)
-        result = execute(run, request, &failure);
+        result = pleat_run_execute(run, request->argv, request->env, &failure);
     if (result) {
         pleat_scratch_remove(run->scratch);
         pleat_malleable_destroy(run->malleable);
@@ -221,8 +151,7 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
         run->state = PLEAT_RUN_FAILED;
         run->failure = failure;
     } else {
-        run->state = PLEAT_RUN_RUNNING;
-        run->session = run->first_pid = run->pid;
+        pleat_run_is_running(run);
     }
     report_start(run);
     pleat_agent_settle(agent);
@@ -242,8 +171,9 @@ static void main_exited(struct pleat_run *run, int status, const struct rusage *
     run->state = PLEAT_RUN_ENDING;
     run->code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    run->cpu_us = timeval_us(&usage->ru_utime) + timeval_us(&usage->ru_stime);
-    run->max_rss_kb = usage->ru_maxrss;
+    run->cpu_us += timeval_us(&usage->ru_utime) + timeval_us(&usage->ru_stime);
+    if (usage->ru_maxrss > run->max_rss_kb)
+        run->max_rss_kb = usage->ru_maxrss;
     pleat_run_end_rest(run);
 }
 
@@ -269,18 +199,48 @@ void pleat_runs_reap(struct pleat_agent *agent)
 
 static void report_exit(const struct pleat_run *run)
 {
-    pleat_agent_notify(run->agent, "exited",
-                       json_pack("{s:I, s:i, s:i, s:I, s:I, s:i}", "run", (json_int_t)run->id,
-                                 "code", run->code, "signal", run->signal, "cpu_us",
-                                 (json_int_t)run->cpu_us, "max_rss_kb", (json_int_t)run->max_rss_kb,
-                                 "left", (int)run->left));
+    json_t *params =
+        json_pack("{s:I, s:i, s:i, s:I, s:I, s:i, s:b}", "run", (json_int_t)run->id, "code",
+                  run->code, "signal", run->signal, "cpu_us", (json_int_t)run->cpu_us, "max_rss_kb",
+                  (json_int_t)run->max_rss_kb, "left", (int)run->left, "broken", run->broken);
+    if (params && run->failure.text[0] &&
+        json_object_set_new(params, "text", pleat_json_text(run->failure.text))) {
+        json_decref(params);
+        params = NULL;
+    }
+    pleat_agent_notify(run->agent, "exited", params);
 }
 
 void pleat_run_exited(struct pleat_run *run)
 {
+    if (run->malleable) /* what was done just before the end counts */
+        pleat_malleable_look(run->malleable);
+    if (pleat_relaunch_is_due(run)) {
+        pleat_relaunch_go(run);
+        return;
+    }
+    bool abnormal = run->code != 0 || run->signal != 0;
+    pleat_run_finish(run, abnormal && !run->unwanted && run->malleable &&
+                              pleat_malleable_is_broken(run->malleable, &run->failure));
+}
+
+void pleat_run_give_up(struct pleat_run *run)
+{
+    run->unwanted = true;
+    run->broken = false;
+    pleat_malleable_stop(run->malleable);
+    report_exit(run);
+}
+
+void pleat_run_finish(struct pleat_run *run, bool broken)
+{
     run->state = PLEAT_RUN_EXITED;
+    run->broken = broken;
     pleat_array_finish(&run->told);
-    if (run->malleable)
+    pleat_relaunch_drop(run);
+    if (broken)
+        pleat_malleable_pause(run->malleable);
+    else if (run->malleable)
         pleat_malleable_stop(run->malleable);
     if (run->left)
         pleat_log("run %" PRIu64 " (job %s): ended %" PRIu32 " processes that it left behind",
@@ -292,8 +252,7 @@ void pleat_run_exited(struct pleat_run *run)
 void pleat_run_report(const struct pleat_run *run)
 {
     report_start(run);
-    if (run->malleable)
-        pleat_malleable_report(run->malleable);
+    pleat_outcomes_report(run);
     if (run->state == PLEAT_RUN_EXITED)
         report_exit(run);
 }
@@ -305,8 +264,5 @@ void pleat_run_destroy(struct pleat_run *run)
     agent->runs.count--;
     memmove(agent->runs.items + at, agent->runs.items + at + 1,
             (agent->runs.count - at) * sizeof(*agent->runs.items));
-    pleat_malleable_destroy(run->malleable);
-    pleat_array_finish(&run->told);
-    free(run->scratch);
-    free(run);
+    run_free(run);
 }

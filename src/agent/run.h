@@ -3,6 +3,7 @@
 #define PLEAT_AGENT_RUN_H
 
 #include "agent/agent.h"
+#include "agent/outcomes.h"
 
 enum pleat_run_state {
     PLEAT_RUN_RUNNING,
@@ -20,6 +21,7 @@ struct pleat_told {
 PLEAT_ARRAY(pleat_told_list, struct pleat_told);
 
 struct pleat_malleable;
+struct pleat_relaunch;
 
 struct pleat_run {
     struct pleat_agent *agent;
@@ -28,19 +30,21 @@ struct pleat_run {
     enum pleat_run_state state;
     pid_t pid;       /* of the main process; 0 once it was reaped */
     pid_t session;   /* of the tree; the main process's pid */
-    pid_t first_pid; /* what `started` says, also later */
+    pid_t first_pid; /* of the last main process, also later */
 
-    struct pleat_error failure; /* FAILED */
+    struct pleat_error
+        failure; /* FAILED; EXITED: where there is more to say than code and signal */
     bool user_fault;
 
     int code; /* ENDING, EXITED */
     int signal;
-    int64_t cpu_us;
-    int64_t max_rss_kb;
-    uint32_t left; /* processes that outlived the main one and had to be ended */
+    int64_t cpu_us;     /* of all its main processes since it was told last */
+    int64_t max_rss_kb; /* of the largest */
+    uint32_t left;      /* processes that outlived the main one and had to be ended */
 
     /* ending.c */
-    bool killing;       /* `kill` was asked for */
+    bool killing;       /* all its processes are to end */
+    bool unwanted;      /* ... for good: it is not started again */
     int64_t linger_us;  /* what outlives the main process may take this long to end by itself */
     int64_t ending_us;  /* when ending began (monotonic) */
     int64_t term_at_us; /* when processes are told to end */
@@ -50,7 +54,14 @@ struct pleat_run {
     struct pleat_told_list told;
 
     struct pleat_malleable *malleable; /* NULL: no mailbox */
-    char *scratch;                     /* directory that goes when the run is over; NULL: none */
+    struct pleat_relaunch *relaunch;   /* NULL: none is wanted */
+    bool broken;                       /* EXITED in a resize, and can be relaunched */
+    struct pleat_outcomes outcomes;    /* what came of requests */
+
+    char *cwd; /* for starting it again */
+    char *stdin_path, *stdout_path, *stderr_path;
+    bool truncate; /* at the next start; the first one does that */
+    char *scratch; /* directory that goes when the run is over; NULL: none */
 };
 
 /* What `start` says. Strings and JSON arrays of strings are borrowed. */
@@ -79,8 +90,15 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Reaps everything that can be reaped. */
 void pleat_runs_reap(struct pleat_agent *agent);
-/* Nothing of the run is left: tells the daemon. Called by ending.c. */
+/* Nothing of the run is left: starts it again where that is wanted, else tells the daemon. Called
+ * by ending.c. */
 void pleat_run_exited(struct pleat_run *run);
+/* Sets what its main process is; it runs. */
+void pleat_run_is_running(struct pleat_run *run);
+/* It is over; tells the daemon. `broken`: it could be relaunched. */
+void pleat_run_finish(struct pleat_run *run, bool broken);
+/* Of a run that has exited broken: it is not wanted again. Tells its exit once more, as final. */
+void pleat_run_give_up(struct pleat_run *run);
 /* Sends again what the daemon may have missed. */
 void pleat_run_report(const struct pleat_run *run);
 /* Removes an EXITED or FAILED run from the agent and frees it. */
@@ -92,8 +110,10 @@ size_t pleat_runs_live(const struct pleat_agent *agent);
 /* ---- ending.c ---- */
 
 /* SIGTERM to all of the run's processes now, SIGKILL after the grace. Again: the earlier end
- * counts. */
+ * counts. Whether it is started again then is not its concern. */
 void pleat_run_kill(struct pleat_run *run, int64_t grace_us);
+/* The same, and it is not started again. */
+void pleat_run_end(struct pleat_run *run, int64_t grace_us);
 /* The main process is gone; now the rest. */
 void pleat_run_end_rest(struct pleat_run *run);
 /* Goes on with all runs that are being ended; arms the timer for the next time. */

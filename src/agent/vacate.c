@@ -43,7 +43,7 @@ struct pleat_leavers *pleat_leavers_open(struct pleat_malleable *malleable,
                                          const struct pleat_mailbox *mailbox, uint32_t first,
                                          uint32_t count)
 {
-    const struct pleat_run *run = pleat_malleable_run(malleable);
+    const struct pleat_run *run = malleable->run;
     struct pleat_agent *agent = run->agent;
     struct pleat_leavers *leavers = calloc(1, sizeof(*leavers) + count * sizeof(*leavers->items));
     int32_t *pids = calloc(count, sizeof(*pids));
@@ -80,7 +80,7 @@ static void on_closed(uv_handle_t *handle)
 
 static void unlink_leavers(struct pleat_leavers *leavers)
 {
-    struct pleat_leavers **at = pleat_malleable_leavers(leavers->malleable);
+    struct pleat_leavers **at = &leavers->malleable->watched;
     while (*at && *at != leavers)
         at = &(*at)->next;
     if (*at)
@@ -106,19 +106,21 @@ void pleat_leavers_drop(struct pleat_leavers *leavers)
 
 void pleat_leavers_drop_all(struct pleat_malleable *malleable)
 {
-    struct pleat_leavers **list = pleat_malleable_leavers(malleable);
+    struct pleat_leavers **list = &malleable->watched;
     while (*list)
         pleat_leavers_drop(*list);
 }
 
+void pleat_leavers_tell(struct pleat_run *run, uint64_t resize, uint32_t processes)
+{
+    pleat_outcome_add(run, "vacated", resize,
+                      json_pack("{s:I, s:I, s:I}", "run", (json_int_t)run->id, "resize",
+                                (json_int_t)resize, "processes", (json_int_t)processes));
+}
+
 static void vacated(struct pleat_leavers *leavers)
 {
-    struct pleat_malleable *malleable = leavers->malleable;
-    pleat_malleable_outcome(malleable, "vacated", leavers->resize,
-                            json_pack("{s:I, s:I, s:I}", "run",
-                                      (json_int_t)pleat_malleable_run(malleable)->id, "resize",
-                                      (json_int_t)leavers->resize, "processes",
-                                      (json_int_t)leavers->processes));
+    pleat_leavers_tell(leavers->malleable->run, leavers->resize, leavers->processes);
     pleat_leavers_drop(leavers);
 }
 
@@ -148,10 +150,10 @@ static bool watch(struct pleat_agent *agent, struct leaver *leaver)
 
 void pleat_leavers_watch(struct pleat_leavers *leavers, uint64_t resize, uint32_t processes)
 {
-    struct pleat_run *run = pleat_malleable_run(leavers->malleable);
+    struct pleat_run *run = leavers->malleable->run;
     leavers->resize = resize;
     leavers->processes = processes;
-    struct pleat_leavers **list = pleat_malleable_leavers(leavers->malleable);
+    struct pleat_leavers **list = &leavers->malleable->watched;
     leavers->next = *list;
     *list = leavers;
     for (size_t i = 0; i < leavers->count; i++)

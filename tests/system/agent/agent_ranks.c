@@ -6,8 +6,14 @@
  *
  * DIR/attach: it waits for this file before it attaches. DIR/fail: it cannot resize.
  * DIR/finish: it ends its session. DIR/stop: it exits with code 0.
+ *
+ * Its state is one number, how often it was started; it is saved in every resize, and loaded at the
+ * start, which prints "start SIZE NUMBER". DIR/unsaved: it does not save. In a resize, once it has
+ * saved: DIR/hang: it says so and goes no further; DIR/die: it kills itself. DIR/stay: it does not
+ * leave when it is to be relaunched. DIR/lost: it cannot load its state, and exits with 3.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -15,6 +21,7 @@
 #include <unistd.h>
 
 #include "shm/mailbox-rank.h"
+#include "shm/state.h"
 
 #define RANKS_MAX 64
 #define ACCEPTS_AT_MOST 3
@@ -24,7 +31,10 @@ static struct pleat_mailbox *mailbox;
 static int doorbell;
 static struct pleat_mailbox_rank ranks[RANKS_MAX];
 static int leave_pipe[RANKS_MAX];
+static int initial;
 static uint32_t size;
+static struct pleat_state *held;
+static uint64_t starts; /* the state */
 
 static _Noreturn void give_up(const char *what)
 {
@@ -81,6 +91,33 @@ static void add_rank(uint32_t rank, uint64_t iteration)
         nap();
 }
 
+static void check(int code, const struct pleat_error *err)
+{
+    if (code)
+        give_up(err->text);
+}
+
+static void save(uint64_t iteration)
+{
+    struct pleat_error err;
+    uint64_t generation;
+    const struct pleat_state_header header = {
+        .shape = 5, .iteration = iteration, .bytes = sizeof(starts)};
+    check(pleat_state_begin(held, &header, &generation, &err), &err);
+    check(pleat_state_write(held, 0, &starts, sizeof(starts), &err), &err);
+    check(pleat_state_commit(held, &err), &err);
+}
+
+/* All leave; the other ranks' processes end with this one. */
+static _Noreturn void be_relaunched(void)
+{
+    const struct pleat_mailbox_cost cost = {.save_ns = 1000000, .total_ns = 1500000, .bytes = 8};
+    pleat_mailbox_saved(&ranks[0], size, &cost);
+    while (has_file("stay"))
+        nap();
+    exit(0);
+}
+
 static void resize(void)
 {
     struct pleat_mailbox_request request;
@@ -93,6 +130,17 @@ static void resize(void)
         pleat_mailbox_failed(&ranks[0], "no memory for more ranks");
         return;
     }
+    if (!has_file("unsaved"))
+        save(iteration);
+    if (has_file("hang"))
+        puts("hangs");
+    fflush(stdout);
+    while (has_file("hang"))
+        nap();
+    if (has_file("die"))
+        raise(SIGKILL);
+    if (request.relaunch)
+        be_relaunched();
     uint32_t before = size;
     if (request.target > RANKS_MAX)
         give_up("too many ranks");
@@ -128,28 +176,49 @@ static void iterate(void)
         resize();
 }
 
+static void begin(void)
+{
+    struct pleat_error err;
+    struct pleat_state_header header = {0};
+    struct pleat_mailbox_cost cost = {.load_ns = 700000, .total_ns = 700000, .bytes = 8};
+    bool loads = pleat_state_find(held, &header, &err) == 0;
+    if (loads)
+        check(pleat_state_read(held, 0, &starts, sizeof(starts), &err), &err);
+    starts++;
+    while (size < (uint32_t)initial)
+        add_rank(size++, header.iteration);
+    if (pleat_mailbox_set_size(&ranks[0], size))
+        give_up("cannot set the size");
+    if (has_file("lost") && loads) {
+        pleat_mailbox_cannot_begin(&ranks[0], "the state has another shape");
+        exit(3);
+    }
+    pleat_mailbox_begun(&ranks[0], loads ? &cost : NULL);
+    printf("start %u %llu\n", size, (unsigned long long)starts);
+    fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
     struct pleat_error err;
     if (argc != 3)
         give_up("usage: agent-ranks SIZE DIR");
-    uint32_t initial = (uint32_t)atoi(argv[1]);
+    initial = atoi(argv[1]);
     directory = argv[2];
     const char *path = getenv(PLEAT_MAILBOX_ENV);
     const char *bell = getenv(PLEAT_DOORBELL_ENV);
-    if (!path || !bell || initial > RANKS_MAX)
+    const char *state = getenv(PLEAT_STATE_ENV);
+    if (!path || !bell || !state || initial < 1 || initial > RANKS_MAX)
         give_up("no mailbox");
     while (!has_file("attach"))
         nap();
     if (pleat_mailbox_open(path, &mailbox, &err))
         give_up(err.text);
+    check(pleat_state_open(state, &held, &err), &err);
     doorbell = open(bell, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (doorbell < 0)
         give_up("no doorbell");
-    for (; size < initial; size++)
-        add_rank(size, 0);
-    if (pleat_mailbox_set_size(&ranks[0], size))
-        give_up("cannot set the size");
+    begin();
     while (!has_file("finish") && !has_file("stop")) {
         iterate();
         nap();
@@ -159,5 +228,7 @@ int main(int argc, char **argv)
     pleat_mailbox_finish(&ranks[0]);
     while (!has_file("stop"))
         nap();
+    pleat_state_close(held);
+    pleat_mailbox_close(mailbox);
     return 0;
 }

@@ -1,0 +1,123 @@
+#include "agent/execute.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/process.h"
+#include "agent/resize.h"
+
+/* Lists for execve: the strings of JSON are borrowed, those in `own` are not. */
+struct words {
+    char **items;
+    size_t count;
+    struct pleat_string own;
+};
+
+/* Variables of an agent around this one (a job that submits jobs) must not reach its runs. */
+static bool is_own_variable(const char *entry)
+{
+    static const char *const names[] = {PLEAT_RUN_ENV,
+                                        PLEAT_NODE_ENV,
+                                        PLEAT_AGENT_ENV,
+                                        PLEAT_MAILBOX_ENV,
+                                        PLEAT_DOORBELL_ENV,
+                                        PLEAT_STATE_ENV,
+                                        NULL};
+    for (size_t i = 0; names[i]; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(entry, names[i], length) == 0 && entry[length] == '=')
+            return true;
+    }
+    return false;
+}
+
+#define OWN_VARIABLES 6
+
+static int words_init(struct words *words, const json_t *array, bool variables)
+{
+    size_t size = json_array_size(array);
+    memset(words, 0, sizeof(*words));
+    words->items = calloc(size + OWN_VARIABLES + 1, sizeof(*words->items));
+    if (!words->items)
+        return PLEAT_E_NOMEM;
+    for (size_t i = 0; i < size; i++) {
+        const char *text = json_string_value(json_array_get(array, i));
+        if (!variables || !is_own_variable(text))
+            words->items[words->count++] = (char *)(uintptr_t)text; /* execve does not write */
+    }
+    return 0;
+}
+
+static void words_finish(struct words *words)
+{
+    free(words->items);
+    pleat_string_finish(&words->own);
+}
+
+/* Adds the strings that are in words->own, one after the other, each with its NUL. */
+static int add_own(struct words *words)
+{
+    if (words->own.failed)
+        return PLEAT_E_NOMEM;
+    for (size_t at = 0; at < words->own.length; at += strlen(words->own.text + at) + 1)
+        words->items[words->count++] = words->own.text + at;
+    return 0;
+}
+
+static void add_variable(struct pleat_string *own, const char *name, const char *value)
+{
+    pleat_string_addf(own, "%s=%s", name, value);
+    pleat_string_add_bytes(own, "", 1);
+}
+
+static int make_env(const struct pleat_run *run, struct words *env)
+{
+    const struct pleat_agent *agent = run->agent;
+    char text[160];
+    char paths[PLEAT_STATE_PATHS_SIZE];
+    snprintf(text, sizeof(text), "%s:%" PRIu64, agent->options.instance, run->id);
+    add_variable(&env->own, PLEAT_RUN_ENV, text);
+    snprintf(text, sizeof(text), "%s:%" PRIu32, agent->options.site, agent->options.node);
+    add_variable(&env->own, PLEAT_NODE_ENV, text);
+    snprintf(text, sizeof(text), "%d:%" PRIu64, (int)agent->pid, agent->start);
+    add_variable(&env->own, PLEAT_AGENT_ENV, text);
+    if (run->malleable) {
+        pleat_malleable_path(run->malleable, false, text, sizeof(text));
+        add_variable(&env->own, PLEAT_MAILBOX_ENV, text);
+        pleat_malleable_path(run->malleable, true, text, sizeof(text));
+        add_variable(&env->own, PLEAT_DOORBELL_ENV, text);
+        pleat_state_store_paths(&run->malleable->state, paths);
+        add_variable(&env->own, PLEAT_STATE_ENV, paths);
+    }
+    return add_own(env);
+}
+
+int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *env,
+                      struct pleat_error *err)
+{
+    struct words words = {0};
+    struct words variables = {0};
+    int result = words_init(&words, argv, false);
+    if (!result)
+        result = words_init(&variables, env, true);
+    if (!result)
+        result = make_env(run, &variables);
+    if (result)
+        (void)pleat_error_set(err, result, "no memory to start run %" PRIu64, run->id);
+    else {
+        struct pleat_process_spec spec = {.argv = words.items,
+                                          .env = variables.items,
+                                          .cwd = run->cwd,
+                                          .stdin_path = run->stdin_path,
+                                          .truncate = run->truncate,
+                                          .stdout_path = run->stdout_path,
+                                          .stderr_path = run->stderr_path,
+                                          .files = &run->agent->files};
+        result = pleat_process_start(&spec, &run->pid, &run->user_fault, err);
+        run->truncate = false;
+    }
+    words_finish(&words);
+    words_finish(&variables);
+    return result;
+}

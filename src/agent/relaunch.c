@@ -1,0 +1,201 @@
+#include "agent/relaunch.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "agent/execute.h"
+#include "agent/log.h"
+#include "agent/resize.h"
+#include "agent/scratch.h"
+#include "base/clock.h"
+
+/* From SIGTERM to SIGKILL, for processes that were to leave by themselves. */
+#define END_GRACE_US (2 * PLEAT_US_PER_S)
+
+static void relaunch_free(struct pleat_relaunch *relaunch)
+{
+    json_decref(relaunch->argv);
+    json_decref(relaunch->env);
+    free(relaunch);
+}
+
+void pleat_relaunch_drop(struct pleat_run *run)
+{
+    if (run->relaunch)
+        relaunch_free(run->relaunch);
+    run->relaunch = NULL;
+}
+
+static struct pleat_relaunch *relaunch_new(const struct pleat_run *run,
+                                           const struct pleat_relaunch_order *order,
+                                           struct pleat_error *err)
+{
+    struct pleat_relaunch *made = calloc(1, sizeof(*made));
+    if (made) {
+        made->resize = order->resize;
+        made->processes = order->processes;
+        made->grace_us = order->grace_us;
+        made->argv = json_deep_copy(order->argv);
+        made->env = json_deep_copy(order->env);
+        if (made->argv && made->env)
+            return made;
+        relaunch_free(made);
+    }
+    (void)pleat_error_set(err, PLEAT_E_NOMEM, "no memory to relaunch run %" PRIu64, run->id);
+    return NULL;
+}
+
+/* ---- as the way of a resize ---- */
+
+int pleat_relaunch_plan(struct pleat_run *run, const struct pleat_relaunch_order *order,
+                        struct pleat_error *err)
+{
+    struct pleat_relaunch *made = relaunch_new(run, order, err);
+    if (!made)
+        return PLEAT_E_NOMEM;
+    pleat_relaunch_drop(run);
+    run->relaunch = made;
+    return 0;
+}
+
+void pleat_relaunch_saved(struct pleat_run *run, uint32_t before,
+                          const struct pleat_mailbox_cost *cost)
+{
+    struct pleat_relaunch *relaunch = run->relaunch;
+    relaunch->stage = PLEAT_RELAUNCH_LEAVING;
+    relaunch->leaving_us = pleat_clock_monotonic_us();
+    relaunch->before = before;
+    relaunch->cost = *cost;
+}
+
+void pleat_relaunch_press(struct pleat_run *run)
+{
+    struct pleat_relaunch *relaunch = run->relaunch;
+    if (relaunch->told_to_end || run->state != PLEAT_RUN_RUNNING ||
+        pleat_clock_monotonic_us() - relaunch->leaving_us < relaunch->grace_us)
+        return;
+    relaunch->told_to_end = true;
+    pleat_log("run %" PRIu64 " (job %s): its state is saved, but it does not end to be started "
+              "again: ending it",
+              run->id, run->job);
+    pleat_run_kill(run, END_GRACE_US);
+    pleat_runs_sweep(run->agent);
+}
+
+/* The old processes' part of the cost and the new ones' make the cost of the resize; what is
+ * neither saving nor loading went into ending and starting processes. */
+void pleat_relaunch_begun(struct pleat_run *run, const struct pleat_mailbox_status *status)
+{
+    const struct pleat_relaunch *relaunch = run->relaunch;
+    struct pleat_mailbox_cost cost = relaunch->cost;
+    uint64_t resize = relaunch->resize;
+    uint32_t before = relaunch->before;
+    uint64_t since_ns = (uint64_t)(pleat_clock_monotonic_us() - relaunch->leaving_us) * 1000;
+    cost.load_ns = status->loaded ? status->cost.load_ns : 0;
+    cost.total_ns += since_ns;
+    cost.redistribute_ns = 0;
+    cost.processes_ns =
+        cost.total_ns -
+        (cost.save_ns + cost.load_ns < cost.total_ns ? cost.save_ns + cost.load_ns : cost.total_ns);
+    pleat_malleable_applied(run->malleable, status->size, &cost,
+                            status->loaded ? "" : "it began from its beginning, not its state");
+    if (status->size < before) /* nothing of the old processes is left */
+        pleat_leavers_tell(run, resize, status->size);
+}
+
+/* ---- as a request of its own ---- */
+
+int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_order *order,
+                          struct pleat_error *err)
+{
+    if (run->relaunch && run->relaunch->demanded && run->relaunch->resize == order->resize)
+        return 0;
+    if (pleat_outcome_tell(run, PLEAT_OUTCOME_OF_RELAUNCH, order->resize))
+        return 0;
+    if (!run->broken && (run->unwanted || !pleat_run_is_live(run)))
+        return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " %s", run->id,
+                               pleat_run_is_live(run) ? "is being ended" : "has exited");
+    struct pleat_relaunch *made = relaunch_new(run, order, err);
+    if (!made)
+        return PLEAT_E_NOMEM;
+    pleat_malleable_abandon(run->malleable);
+    pleat_leavers_drop_all(run->malleable);
+    made->demanded = true;
+    made->stage = PLEAT_RELAUNCH_LEAVING;
+    run->relaunch = made;
+    if (run->broken) {
+        pleat_relaunch_go(run);
+    } else {
+        pleat_run_kill(run, order->grace_us);
+        pleat_runs_sweep(run->agent);
+    }
+    return 0;
+}
+
+/* ---- starting again ---- */
+
+bool pleat_relaunch_is_due(const struct pleat_run *run)
+{
+    return run->relaunch && run->relaunch->stage == PLEAT_RELAUNCH_LEAVING;
+}
+
+/* As before its first start. What it has used so far stays in the account, unless it was told. */
+static void forget_end(struct pleat_run *run)
+{
+    if (run->broken)
+        run->cpu_us = run->max_rss_kb = 0;
+    if (run->left)
+        pleat_log("run %" PRIu64 " (job %s): ended %" PRIu32
+                  " processes before it is started again",
+                  run->id, run->job, run->left);
+    pleat_array_finish(&run->told);
+    run->code = run->signal = 0;
+    run->left = 0;
+    run->killing = run->complained = run->broken = false;
+    run->doubts = 0;
+    memset(&run->failure, 0, sizeof(run->failure));
+}
+
+static int start_again(struct pleat_run *run, struct pleat_error *err)
+{
+    int result = pleat_malleable_renew(run->malleable, err);
+    if (!result && run->scratch) {
+        pleat_scratch_remove(run->scratch);
+        result = pleat_scratch_make(run->scratch, err);
+    }
+    if (!result)
+        result = pleat_run_execute(run, run->relaunch->argv, run->relaunch->env, err);
+    return result;
+}
+
+static void tell_relaunched(struct pleat_run *run, bool from_state, uint64_t iteration)
+{
+    const struct pleat_relaunch *relaunch = run->relaunch;
+    pleat_outcome_add(run, "relaunched", relaunch->resize,
+                      json_pack("{s:I, s:I, s:I, s:i, s:b, s:o}", "run", (json_int_t)run->id,
+                                "resize", (json_int_t)relaunch->resize, "processes",
+                                (json_int_t)relaunch->processes, "pid", (int)run->pid, "from_state",
+                                from_state, "iteration", pleat_outcome_number(iteration)));
+    pleat_relaunch_drop(run);
+}
+
+void pleat_relaunch_go(struct pleat_run *run)
+{
+    struct pleat_state_header held = {0};
+    struct pleat_error failure = {0};
+    bool from_state = pleat_state_store_held(&run->malleable->state, &held) == 0;
+    forget_end(run);
+    if (start_again(run, &failure)) {
+        pleat_log("run %" PRIu64 " (job %s) cannot be started again: %s", run->id, run->job,
+                  failure.text);
+        run->failure = failure;
+        run->code = -1;
+        pleat_run_finish(run, from_state);
+        return;
+    }
+    pleat_run_is_running(run);
+    if (run->relaunch->demanded)
+        tell_relaunched(run, from_state, from_state ? held.iteration : 0);
+    else
+        run->relaunch->stage = PLEAT_RELAUNCH_BEGINNING;
+}
