@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/agent.h"
 #include "agent/log.h"
@@ -11,6 +13,9 @@
 #define GRACE_US (2 * PLEAT_US_PER_S)
 #define LIMIT_US (10 * PLEAT_US_PER_S)
 #define LOOK_MS 50
+#define DOUBTS_MAX 10
+#define DOUBT_MS 10
+#define KERNEL 2 /* the parent of its threads, which have no environment */
 
 /* "<pid>:<start>": whether that very process lives. */
 static bool agent_lives(const struct pleat_agent *agent, const char *text)
@@ -25,13 +30,46 @@ static bool agent_lives(const struct pleat_agent *agent, const char *text)
            !pleat_tree_is_dead(&process);
 }
 
-static bool is_stray(struct pleat_string *env, const struct pleat_agent *agent,
+struct hunt {
+    struct pleat_tree tree;
+    struct pleat_string env;
+    struct pleat_tree told; /* those that got SIGTERM */
+    /* of the last round: what may be strays and does not show it */
+    size_t unsettled;
+    size_t ending;
+};
+
+/* No environment can be read of a process that is about to execute another program, nor of one that
+ * ends: its memory goes before its files do. The first may also have none, or hide it. */
+static void doubt(struct hunt *hunt, const struct pleat_agent *agent,
+                  const struct pleat_tree_process *process)
+{
+    char path[256];
+    struct stat owner;
+    struct pleat_tree_process now;
+    snprintf(path, sizeof(path), "%s/%d", agent->proc, (int)process->pid);
+    if (process->pid == KERNEL || process->parent == KERNEL || stat(path, &owner) ||
+        owner.st_uid != geteuid() || pleat_tree_read_one(agent->proc, process->pid, &now) ||
+        pleat_tree_is_dead(&now))
+        return;
+    if (now.exiting || now.state == 'Z' || now.state == 'X')
+        hunt->ending++;
+    else
+        hunt->unsettled++;
+}
+
+static bool is_stray(struct hunt *hunt, const struct pleat_agent *agent,
                      const struct pleat_tree_process *process)
 {
     char node[128];
+    struct pleat_string *env = &hunt->env;
     size_t length = strlen(agent->options.instance);
-    if (pleat_tree_is_dead(process) || pleat_tree_environ(agent->proc, process->pid, env))
+    if (pleat_tree_is_dead(process))
         return false;
+    if (pleat_tree_environ(agent->proc, process->pid, env)) {
+        doubt(hunt, agent, process);
+        return false;
+    }
     const char *run = pleat_tree_environ_get(env, PLEAT_RUN_ENV);
     const char *where = pleat_tree_environ_get(env, PLEAT_NODE_ENV);
     const char *whose = pleat_tree_environ_get(env, PLEAT_AGENT_ENV);
@@ -39,12 +77,6 @@ static bool is_stray(struct pleat_string *env, const struct pleat_agent *agent,
     return run && where && whose && strncmp(run, agent->options.instance, length) == 0 &&
            run[length] == ':' && strcmp(where, node) == 0 && !agent_lives(agent, whose);
 }
-
-struct hunt {
-    struct pleat_tree tree;
-    struct pleat_string env;
-    struct pleat_tree told; /* those that got SIGTERM */
-};
 
 static bool was_told(const struct hunt *hunt, const struct pleat_tree_process *process)
 {
@@ -80,13 +112,15 @@ static size_t hunt_round(const struct pleat_agent *agent, struct hunt *hunt, boo
 {
     struct pleat_error err;
     size_t strays = 0;
+    hunt->unsettled = hunt->ending = 0;
     if (pleat_tree_read(agent->proc, &hunt->tree, &err)) {
         pleat_log("%s: cannot look for strays", err.text);
         return 0;
     }
+    hunt->unsettled = hunt->tree.vanished;
     for (size_t i = 0; i < hunt->tree.count; i++) {
         const struct pleat_tree_process *process = &hunt->tree.items[i];
-        if (process->pid == agent->pid || !is_stray(&hunt->env, agent, process))
+        if (process->pid == agent->pid || !is_stray(hunt, agent, process))
             continue;
         strays++;
         end_stray(agent, hunt, process, killing);
@@ -100,12 +134,16 @@ void pleat_strays_end(const struct pleat_agent *agent)
     memset(&hunt, 0, sizeof(hunt));
     int64_t begin = pleat_clock_monotonic_us();
     size_t strays;
+    int doubts = 0; /* rounds in a row that found none, but what may be some */
     for (;;) {
         int64_t age = pleat_clock_monotonic_us() - begin;
         strays = hunt_round(agent, &hunt, age >= GRACE_US);
-        if (strays == 0 || age >= LIMIT_US)
+        size_t busy = strays + hunt.ending;
+        doubts = busy == 0 && hunt.unsettled > 0 ? doubts + 1 : 0;
+        if ((busy == 0 && (hunt.unsettled == 0 || doubts > DOUBTS_MAX)) || age >= LIMIT_US)
             break;
-        (void)poll(NULL, 0, LOOK_MS); /* they are nobody's children here: only looking helps */
+        /* they are nobody's children here: only looking helps */
+        (void)poll(NULL, 0, strays ? LOOK_MS : DOUBT_MS);
     }
     if (strays)
         pleat_log("%zu processes of an earlier agent do not end although they were killed", strays);

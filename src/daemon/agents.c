@@ -8,7 +8,8 @@
 
 #include "daemon/daemon.h"
 
-enum { EXPECT_MS = 3000, CONNECT_MS = 15000 };
+/* One that lives calls within EXPECT_MS; whether one lives is looked at every LOOK_MS. */
+enum { EXPECT_MS = 3000, LOOK_MS = 100, CONNECT_MS = 15000 };
 
 /* A request not answered yet. */
 struct asked {
@@ -26,6 +27,7 @@ struct agent {
     struct pleat_connection *connection; /* NULL: not there (yet) */
     bool listed;                         /* it has said what it runs */
     bool started;                        /* one was started, and has not connected yet */
+    int looks;                           /* for one that is expected to call */
     struct pleat_string waiting;         /* requests until it is there */
     struct asked_list asked;             /* what is in `waiting` or was sent */
     int64_t next_id, list_id;
@@ -99,14 +101,40 @@ static void lose_runs(struct agent *agent, const json_t *alive)
     }
 }
 
+/* An agent holds this lock as long as it lives (src/agent/main.c). */
+static bool has_agent(struct daemon *d, uint32_t site, uint32_t node)
+{
+    char path[700];
+    snprintf(path, sizeof(path), "%s/agent-%s-%u.lock", d->paths.state, d->config.sites[site].name,
+             node);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return held;
+}
+
 static void on_timer(uv_timer_t *handle)
 {
     struct agent *agent = handle->data;
     if (agent->connection)
         return;
+    if (!agent->started && agent->looks++ < EXPECT_MS / LOOK_MS &&
+        has_agent(agent->daemon, agent->site, agent->node)) {
+        uv_timer_start(&agent->timer, on_timer, LOOK_MS, 0);
+        return;
+    }
     if (agent->started)
         daemon_log("the agent of node %u has not connected: starting another", agent->node);
     agent_spawn(agent);
+}
+
+/* The one that there was will call again, or is dead, and then another is needed. */
+static void expect(struct agent *agent)
+{
+    agent->looks = 0;
+    uv_timer_start(&agent->timer, on_timer, LOOK_MS, 0);
 }
 
 static int agent_path(char *path, size_t size)
@@ -222,10 +250,12 @@ int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json
                                "long, or memory is short",
                                method);
     if (there) {
-        int rc = pleat_connection_send(agent->connection, &now);
+        /* one that cannot be sent to is about to be reported closed: then all that is still to be
+         * done there is told to the next agent (lose_runs) */
+        (void)!pleat_connection_send(agent->connection, &now);
         crash_point();
         pleat_string_finish(&now);
-        return rc ? pleat_error_set(err, rc, "the agent of node %u cannot be reached", node) : 0;
+        return 0;
     }
     if (!agent->connection && !uv_is_active((uv_handle_t *)&agent->timer))
         agent_spawn(agent);
@@ -417,7 +447,7 @@ static void on_closed(void *arg, struct pleat_connection *connection,
         return;
     daemon_log("the agent of node %u is gone%s%s", agent->node, error->code ? ": " : "",
                error->code ? error->text : "");
-    uv_timer_start(&agent->timer, on_timer, EXPECT_MS, 0);
+    expect(agent);
 }
 
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello)
@@ -456,22 +486,8 @@ void agents_expect(struct daemon *d)
         uint32_t site = pleat_core_view(d->core)->components[d->runs.items[i].component].site;
         struct agent *agent = site == PLEAT_NONE ? NULL : agent_get(d, site, 0);
         if (agent && !agent->connection && !uv_is_active((uv_handle_t *)&agent->timer))
-            uv_timer_start(&agent->timer, on_timer, EXPECT_MS, 0);
+            expect(agent);
     }
-}
-
-/* An agent holds this lock as long as it lives (src/agent/main.c). */
-static bool has_agent(struct daemon *d, uint32_t site, uint32_t node)
-{
-    char path[700];
-    snprintf(path, sizeof(path), "%s/agent-%s-%u.lock", d->paths.state, d->config.sites[site].name,
-             node);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    close(fd);
-    return held;
 }
 
 bool agents_absent(struct daemon *d)

@@ -14,7 +14,7 @@ static void on_busy(uv_idle_t *handle)
 static void on_check(uv_check_t *handle)
 {
     struct daemon *d = handle->data;
-    if (d->inputs.count > 0 && !d->holding)
+    if ((d->inputs.count > 0 || d->notes.count > 0) && !d->holding)
         turn_run(d);
     if (d->inputs.count == 0 || d->holding)
         uv_idle_stop(&d->busy);
@@ -304,9 +304,24 @@ static int write_all(struct daemon *d, struct pleat_error *err)
     return rc;
 }
 
+/* Notes of what went wrong while effects were carried out are not written yet: the next turn does.
+ */
+static void notify_written(struct daemon *d, size_t written)
+{
+    for (size_t i = 0; i < written; i++) {
+        clients_notify(d, &d->notes.items[i]);
+        json_decref(d->notes.items[i].data);
+    }
+    d->notes.count -= written;
+    memmove(d->notes.items, d->notes.items + written, d->notes.count * sizeof(d->notes.items[0]));
+    if (d->notes.count)
+        uv_idle_start(&d->busy, on_busy);
+}
+
 /* What is written may now be seen and done. */
 static void act(struct daemon *d)
 {
+    size_t written = d->notes.count;
     for (size_t i = 0; i < d->effects.count; i++) {
         struct pleat_effect effect = d->effects.items[i];
         carry_out(d, &effect);
@@ -314,11 +329,8 @@ static void act(struct daemon *d)
     }
     d->effects.count = 0;
     d->records.count = 0;
-    for (size_t i = 0; i < d->notes.count; i++) {
-        clients_notify(d, &d->notes.items[i]);
-        json_decref(d->notes.items[i].data);
-    }
-    d->notes.count = 0;
+    if (written)
+        notify_written(d, written);
     for (size_t i = 0; i < d->specs.count; i++)
         free(d->specs.items[i].text);
     d->specs.count = 0;

@@ -31,12 +31,21 @@ RANKS = os.path.join(BUILD, "tests", "agent-ranks")
 DIARY = r'''
 file=$1; shift; rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
 exec 9>>"$file.lock$rank"
-flock -n 9 || echo "overlap $PLEAT_RUN" >>"$file"
-[ "$rank" = 0 ] && echo "begin $PLEAT_RUN $$" >>"$file"
+flock -n 9 || for fd in /proc/[0-9]*/fd/9; do
+  [ "$fd" -ef "$file.lock$rank" ] && other=${fd%/fd/9} && [ $other != /proc/$$ ] &&
+    echo "overlap $PLEAT_RUN with $(cat $other/stat $other/cmdline | tr '\0' ' ')" >>"$file"
+done
+read up rest </proc/uptime; [ "$rank" = 0 ] && echo "begin $PLEAT_RUN $up" >>"$file"
 "$@"; code=$?
-[ "$rank" = 0 ] && echo "end $PLEAT_RUN $code" >>"$file"
+read up rest </proc/uptime; [ "$rank" = 0 ] && echo "end $PLEAT_RUN $up $code" >>"$file"
 exit $code
 '''
+
+
+def uptime():
+    """What the diary writes: seconds since the machine was started."""
+    with open("/proc/uptime", encoding="ascii") as file:
+        return float(file.read().split()[0])
 
 
 def diary(path, *words):
@@ -47,21 +56,25 @@ class Diary:
     """What the program of a job wrote."""
 
     def __init__(self, path):
-        self.begun, self.ended, self.overlaps = [], {}, 0
+        self.begun, self.ended, self.ended_at, self.overlaps = [], {}, {}, []
         if os.path.exists(path):
             with open(path, encoding="ascii") as file:
                 for line in file:
                     words = line.split()
                     if words[0] == "begin":
-                        self.begun.append(words[1])
+                        self.begun.append((words[1], float(words[2])))
                     elif words[0] == "end":
-                        self.ended[words[1]] = int(words[2])
+                        self.ended[words[1]] = int(words[3])
+                        self.ended_at[words[1]] = float(words[2])
                     else:
-                        self.overlaps += 1
+                        self.overlaps.append(line)
 
     @property
     def successes(self):
         return [run for run, code in self.ended.items() if code == 0]
+
+    def __repr__(self):
+        return f"begun {self.begun} ended {self.ended} at {self.ended_at}, {self.overlaps}"
 
 
 class Stubborn:

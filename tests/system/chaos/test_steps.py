@@ -55,7 +55,7 @@ def check(instance, daemon, numbers):
     assert len(daemon.call("jobs", all=True)["jobs"]) == 3
     for name in ("first", "malleable", "second"):
         wrote = Diary(instance.path(f"d-{name}"))
-        assert len(wrote.begun) <= 1 and wrote.overlaps == 0, (name, wrote.begun)
+        assert len(wrote.begun) <= 1 and not wrote.overlaps, (name, wrote.begun)
         assert len(wrote.successes) == (name != "second") and len(wrote.begun) >= len(wrote.successes)
     resizes = [(r["from"], r["to"], r["outcome"]) for r in malleable["history"]["resizes"]]
     assert all(outcome for _, _, outcome in resizes), resizes
