@@ -190,8 +190,10 @@ static uint32_t easy_start(struct pleat_pass *pass)
         first = pleat_watch_first_new(pass, pass->states[PLEAT_QUEUE]);
     } else {
         head = start_first_ones(pass, &shadow);
-        if (head == PLEAT_NONE)
+        if (head == PLEAT_NONE) {
+            pass->shadow = NULL;
             return PLEAT_NONE;
+        }
         first = pleat_queue_next(view, head);
     }
     pleat_plan_tried(pass->plan, head);
