@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 8 };
+enum { DEPTH_MAX = 8, SIZE_MAX_BYTES = 1024 * 1024 };
 
 static int read_all(const char *path, struct pleat_string *text, struct pleat_error *err)
 {
@@ -15,13 +15,16 @@ static int read_all(const char *path, struct pleat_string *text, struct pleat_er
     if (!file)
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "%s: cannot be read: %s", path,
                                strerror(errno));
-    while ((count = fread(part, 1, sizeof(part), file)) > 0)
+    while (text->length <= SIZE_MAX_BYTES && (count = fread(part, 1, sizeof(part), file)) > 0)
         pleat_string_add_bytes(text, part, count);
     int failed = ferror(file) ? errno : 0;
     fclose(file);
     if (failed)
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "%s: cannot be read: %s", path,
                                strerror(failed));
+    if (text->length > SIZE_MAX_BYTES)
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "%s: it has more than %d bytes", path,
+                               SIZE_MAX_BYTES);
     pleat_string_add(text, ""); /* an empty file is a text, too */
     if (text->failed)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

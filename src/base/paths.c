@@ -13,6 +13,16 @@ static const char *env(const char *name)
     return value && value[0] == '/' ? value : NULL; /* XDG: relative paths are to be ignored */
 }
 
+/* Where XDG_RUNTIME_DIR still is another user's (after su, or in root's sudo), it is not ours to
+ * use, even where we could: whoever owns it can put something else into the place of what we make.
+ */
+static const char *runtime_env(void)
+{
+    struct stat st;
+    const char *value = env("XDG_RUNTIME_DIR");
+    return value && (stat(value, &st) || st.st_uid == geteuid()) ? value : NULL;
+}
+
 static int fits(int length, size_t size)
 {
     return length >= 0 && (size_t)length < size;
@@ -24,7 +34,7 @@ int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err)
     snprintf(fallback, sizeof(fallback), "/tmp/pleat-%lu", (unsigned long)getuid());
     const char *private_dir = getenv("PLEAT_DIR");
     const char *home = env("HOME");
-    const char *runtime = env("XDG_RUNTIME_DIR");
+    const char *runtime = runtime_env();
     int ok = 1;
 
     if (private_dir && private_dir[0]) {
@@ -80,6 +90,31 @@ int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err)
     return 0;
 }
 
+static int belongs_to_another(const char *path, uid_t owner, struct pleat_error *err)
+{
+    return pleat_error_set(
+        err, PLEAT_E_PERMISSION,
+        "%s belongs to user %lu, not to you: set PLEAT_DIR to a directory of your own", path,
+        (unsigned long)owner);
+}
+
+int pleat_paths_check_config(const struct pleat_paths *paths, struct pleat_error *err)
+{
+    struct stat st;
+    if (stat(paths->config, &st) || st.st_uid == geteuid() || st.st_uid == 0)
+        return 0; /* not there, or the business of who may write to all anyway */
+    return belongs_to_another(paths->config, st.st_uid, err);
+}
+
+/* A link of somebody else's would have us write where he wants. */
+static int check_no_foreign_link(const char *path, struct pleat_error *err)
+{
+    struct stat st;
+    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != geteuid() && st.st_uid != 0)
+        return belongs_to_another(path, st.st_uid, err);
+    return 0;
+}
+
 int pleat_paths_make_private(const char *path, struct pleat_error *err)
 {
     char part[512];
@@ -90,6 +125,8 @@ int pleat_paths_make_private(const char *path, struct pleat_error *err)
             continue;
         memcpy(part, path, i);
         part[i] = '\0';
+        if (check_no_foreign_link(part, err))
+            return PLEAT_E_PERMISSION;
         if (mkdir(part, 0700) && errno != EEXIST)
             return pleat_error_sys(err, errno, "cannot make directory %s", part);
         if (path[i] == '\0' || path[i + 1] == '\0')
@@ -101,10 +138,7 @@ int pleat_paths_make_private(const char *path, struct pleat_error *err)
     if (!S_ISDIR(st.st_mode))
         return pleat_error_set(err, PLEAT_E_INVALID, "%s is not a directory", path);
     if (st.st_uid != geteuid())
-        return pleat_error_set(err, PLEAT_E_PERMISSION,
-                               "%s belongs to user %lu, not to you: set PLEAT_DIR to a directory "
-                               "of your own",
-                               path, (unsigned long)st.st_uid);
+        return belongs_to_another(path, st.st_uid, err);
     if (st.st_mode & 022)
         return pleat_error_set(err, PLEAT_E_PERMISSION,
                                "others can write to %s: chmod go-w it, or set PLEAT_DIR", path);

@@ -15,11 +15,17 @@ struct pleat_paths {
 
 /* Fills *paths from the environment: PLEAT_DIR (all three under one directory: a private instance,
  * as tests and the demo use) or XDG_RUNTIME_DIR, XDG_STATE_HOME / HOME, XDG_CONFIG_HOME / HOME, or
- * /tmp/pleat-UID. Creates nothing. PLEAT_E_TOOBIG when the socket path would not fit. */
+ * /tmp/pleat-UID. An XDG_RUNTIME_DIR that is another user's is ignored. Creates nothing.
+ * PLEAT_E_TOOBIG when the socket path would not fit. */
 int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* PLEAT_E_PERMISSION when the directory of the configuration is there and is neither this user's
+ * nor root's: what somebody else wrote is not to be read. */
+int pleat_paths_check_config(const struct pleat_paths *paths,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* Makes a directory (and its parents) with mode 0700 where missing, and refuses one that belongs to
- * another user or that others can write to. */
+ * another user, that others can write to, or that a link of another user's leads to. */
 int pleat_paths_make_private(const char *path, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

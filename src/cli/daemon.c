@@ -95,8 +95,9 @@ int pleat_daemon_jobs(struct pleat_client *client, bool all, json_t **jobs)
             return code;
         }
         count = take_jobs(found, answer, &last);
+        bool more = json_is_true(json_object_get(answer, "more"));
         json_decref(answer);
-        if (count < JOBS_AT_ONCE)
+        if (count < JOBS_AT_ONCE && !more)
             break;
     }
     *jobs = found;

@@ -5,6 +5,8 @@
 
 #include "daemon/daemon.h"
 
+enum { CONNECTIONS_MAX = 128 }; /* of one process */
+
 void client_hold(struct client *client)
 {
     client->references++;
@@ -123,10 +125,37 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     client_gone(client);
 }
 
+/* So that one that runs wild leaves descriptors for the others, and for the log. */
+static bool has_enough(const struct daemon *d, int process)
+{
+    int count = 0;
+    for (const struct client *client = d->clients; client; client = client->next)
+        count += client->connection && client->process == process;
+    return count >= CONNECTIONS_MAX;
+}
+
+static void turn_away(struct pleat_connection *connection)
+{
+    struct pleat_error err;
+    struct pleat_string out = {0};
+    pleat_error_set(&err, PLEAT_E_TOOBIG,
+                    "process %d has %d connections to pleatd already: close some",
+                    pleat_connection_peer_pid(connection), CONNECTIONS_MAX);
+    if (pleat_write_failure(&out, 0, &err) == 0)
+        (void)!pleat_connection_send(connection, &out);
+    pleat_string_finish(&out);
+    pleat_connection_close(connection);
+}
+
 void client_accept(void *arg, struct pleat_connection *connection)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
     struct daemon *d = arg;
+    int process = pleat_connection_peer_pid(connection);
+    if (has_enough(d, process)) {
+        turn_away(connection);
+        return;
+    }
     struct client *client = calloc(1, sizeof(*client));
     struct pleat_string out = {0};
     if (!client || pleat_connection_start(connection, &callbacks, client)) {
@@ -136,6 +165,7 @@ void client_accept(void *arg, struct pleat_connection *connection)
     }
     client->daemon = d;
     client->connection = connection;
+    client->process = process;
     client->references = 1;
     client->next = d->clients;
     d->clients = client;

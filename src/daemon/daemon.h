@@ -224,6 +224,7 @@ struct client {
     bool follows;
     int64_t follow_job; /* -1: all */
     int references;     /* inputs and replies under way */
+    int process;        /* who connected */
 };
 
 void client_accept(void *arg, struct pleat_connection *connection);

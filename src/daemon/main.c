@@ -361,6 +361,8 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a limit on files is a log that cannot be written, not the end */
     umask(077);
     int rc = pleat_paths_init(&d->paths, &err);
+    if (!rc && !config)
+        rc = pleat_paths_check_config(&d->paths, &err);
     if (!rc)
         rc = pleat_config_load(config_file(d, config), &d->config, &err);
     if (!rc && check) {

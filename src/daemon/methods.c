@@ -6,6 +6,8 @@
 #include "launch/launch.h"
 
 /* A method answers (now or later) or fills *err. */
+enum { PAGE_BYTES = PLEAT_WIRE_LINE_MAX / 8 * 7 }; /* of jobs in one answer */
+
 typedef int (*method)(struct client *client, int64_t request, const json_t *params,
                       struct pleat_error *err);
 
@@ -137,6 +139,16 @@ static int method_submit(struct client *client, int64_t request, const json_t *p
     return rc;
 }
 
+/* False, and the job is let go, where an answer would get too long with it: the page is full. */
+static bool add_to_page(json_t *jobs, json_t *job, size_t *bytes)
+{
+    *bytes += json_dumpb(job, NULL, 0, JSON_COMPACT) + 1;
+    if (*bytes <= PAGE_BYTES || json_array_size(jobs) == 0)
+        return json_array_append_new(jobs, job) == 0;
+    json_decref(job);
+    return false;
+}
+
 static int method_jobs(struct client *client, int64_t request, const json_t *params,
                        struct pleat_error *err)
 {
@@ -151,14 +163,16 @@ static int method_jobs(struct client *client, int64_t request, const json_t *par
     if (rc)
         return rc;
     json_t *jobs = json_array();
-    for (size_t i = 0; i < d->jobs.count && limit > 0; i++) {
+    size_t bytes = 0;
+    bool more = false;
+    for (size_t i = 0; i < d->jobs.count && limit > 0 && !more; i++) {
         enum pleat_state state = (enum pleat_state)job_component(d, d->jobs.items[i])->state;
         if (d->jobs.items[i]->id <= after || (!all && pleat_state_is_final(state)))
             continue;
-        json_array_append_new(jobs, job_to_json(d, d->jobs.items[i], false));
+        more = !add_to_page(jobs, job_to_json(d, d->jobs.items[i], false), &bytes);
         limit--;
     }
-    client_reply(client, request, json_pack("{s:o}", "jobs", jobs));
+    client_reply(client, request, json_pack("{s:o, s:b}", "jobs", jobs, "more", more));
     return 0;
 }
 

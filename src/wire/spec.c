@@ -240,12 +240,40 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
     return rc ? rc : read_way(object, spec, err);
 }
 
+/* What is shown of a job must fit into an answer, and many jobs into a few. */
+static int check_lengths(const json_t *object, struct pleat_error *err)
+{
+    static const struct {
+        const char *member;
+        size_t most;
+    } limits[] = {{"name", PLEAT_SPEC_NAME_MAX},
+                  {"site", PLEAT_SPEC_NAME_MAX},
+                  {"sizes", PLEAT_SPEC_TEXT_MAX},
+                  {"cwd", PLEAT_SPEC_TEXT_MAX}};
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        size_t length = json_string_length(json_object_get(object, limits[i].member));
+        if (length > limits[i].most)
+            return pleat_error_set(err, PLEAT_E_TOOBIG, "'%s' has %zu bytes; at most %zu",
+                                   limits[i].member, length, limits[i].most);
+    }
+    size_t length = json_dumpb(json_object_get(object, "argv"), NULL, 0, JSON_COMPACT);
+    if (length > PLEAT_SPEC_ARGV_MAX)
+        return pleat_error_set(err, PLEAT_E_TOOBIG,
+                               "the program's arguments have %zu bytes as JSON; at most %d: put "
+                               "them into a file",
+                               length, PLEAT_SPEC_ARGV_MAX);
+    return 0;
+}
+
 int pleat_spec_from_json(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     memset(spec, 0, sizeof(*spec));
     if (!json_is_object(object))
         return pleat_error_set(err, PLEAT_E_INVALID, "a spec must be an object");
-    int rc = read_spec(object, spec, err);
+    int rc = check_lengths(object, err);
+    if (rc)
+        return rc;
+    rc = read_spec(object, spec, err);
     if (rc)
         pleat_spec_finish(spec);
     return rc;

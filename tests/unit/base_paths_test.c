@@ -176,6 +176,45 @@ static void test_make_private(void **state)
     assert_int_equal(pleat_paths_make_private(long_path, &err), PLEAT_E_TOOBIG);
 }
 
+/* What another user put in our way is not used; what is root's or our own may be a link. */
+static void test_what_others_put_there(void **state)
+{
+    (void)state;
+    char base[] = "/tmp/pleat-paths-XXXXXX", link[64], real[64], below[80];
+    struct pleat_error err;
+    struct stat st;
+    assert_non_null(mkdtemp(base));
+    snprintf(link, sizeof(link), "%s/link", base);
+    snprintf(real, sizeof(real), "%s/real", base);
+    snprintf(below, sizeof(below), "%s/link/sub", base);
+    assert_int_equal(mkdir(real, 0700), 0);
+    assert_int_equal(symlink(real, link), 0);
+    assert_int_equal(pleat_paths_make_private(link, &err), 0);
+    setenv("XDG_RUNTIME_DIR", real, 1);
+    setenv("XDG_CONFIG_HOME", base, 1);
+    struct pleat_paths paths = get();
+    assert_memory_equal(paths.runtime, real, strlen(real));
+    assert_int_equal(pleat_paths_check_config(&paths, &err), 0); /* it is not there */
+    snprintf(paths.config, sizeof(paths.config), "%s", real);
+    assert_int_equal(pleat_paths_check_config(&paths, &err), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(lchown(link, 65534, 65534), 0);
+        assert_int_equal(pleat_paths_make_private(link, &err), PLEAT_E_PERMISSION);
+        assert_non_null(strstr(err.text, "65534"));
+        assert_int_equal(pleat_paths_make_private(below, &err), PLEAT_E_PERMISSION);
+        snprintf(below, sizeof(below), "%s/sub", real);
+        assert_int_equal(lstat(below, &st), -1); /* nothing was made through the link */
+        assert_int_equal(chown(real, 65534, 65534), 0);
+        assert_int_equal(pleat_paths_check_config(&paths, &err), PLEAT_E_PERMISSION);
+        char expected[64];
+        snprintf(expected, sizeof(expected), "/tmp/pleat-%lu", (unsigned long)getuid());
+        assert_string_equal(get().runtime, expected);
+    }
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(rmdir(real), 0);
+    assert_int_equal(rmdir(base), 0);
+}
+
 #define fresh(test) cmocka_unit_test_setup(test, clear_environment)
 
 int main(void)
@@ -187,6 +226,7 @@ int main(void)
         fresh(test_without_any),
         fresh(test_too_long),
         fresh(test_make_private),
+        fresh(test_what_others_put_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
