@@ -65,6 +65,7 @@ def help_options(command):
             elif re.match(r"^\s*(-\w, )?--", line):
                 # what stands before the explanation, which begins after two blanks
                 options |= set(OPTION.findall(re.split(r"(?<=\S)  +", line.strip())[0]))
+                options |= set(re.findall(r" (--[a-z][a-z-]*) [A-Z]+:", line))
     return options
 
 
