@@ -29,7 +29,8 @@ static const char usage[] =
     "  --die-rank R     which rank dies\n"
     "  --stuck-at I     from iteration I on, never reach an adaptation point\n"
     "  --die-joining    a rank that joins kills itself before it has joined\n"
-    "  --mismatch       ranks that join register other rows, so that they are not let in\n";
+    "  --mismatch       ranks that join, or are started again, register other rows, so that they\n"
+    "                   are not let in\n";
 
 struct options {
     long long iterations, resizes, state, rows, halo, die_at, die_rank, stuck_at;
@@ -196,7 +197,7 @@ int main(int argc, char **argv)
     if (pleat_session_create(&session, &err))
         app_give_up("cannot create the session", &err);
     pleat_session_on_offer(session, o.accept || o.greedy ? choose : NULL, &o);
-    if (o.mismatch && pleat_session_joined(session))
+    if (o.mismatch && (pleat_session_joined(session) || pleat_session_resumed(session)))
         o.rows++;
     long long words = (o.state / o.rows + 7) / 8;
     if (words < 1)

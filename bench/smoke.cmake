@@ -3,6 +3,9 @@ if(PLEAT_TESTS)
   find_package(Python3 COMPONENTS Interpreter QUIET)
   set(smoke ${CMAKE_CURRENT_SOURCE_DIR}/smoke.py)
   if(Python3_FOUND)
+    add_test(NAME system-bench-adapt
+      COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_adapt> --repeats 1 --points 2000)
+    set_tests_properties(system-bench-adapt PROPERTIES LABELS system TIMEOUT 120 PROCESSORS 2)
     add_test(NAME system-bench-core
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_core> --repeats 1)
     set_tests_properties(system-bench-core PROPERTIES LABELS system TIMEOUT 120)

@@ -49,7 +49,8 @@ struct pleat_rows;
 /* What pleat_session_begin tells a rank. */
 enum pleat_begin {
     PLEAT_STARTED = 1, /* it was there from the start: fill in the initial data */
-    PLEAT_JOINED = 2   /* it joined a running program: values and rows have just arrived */
+    PLEAT_JOINED = 2 /* values and rows have just arrived: it joined a running program, or the whole
+                      * program was started again at another size (every rank gets this then) */
 };
 
 /* What an adaptation point did. */
@@ -57,7 +58,8 @@ enum pleat_adapt {
     PLEAT_SAME = 0,   /* nothing changed (nothing was asked, or the change could not be done) */
     PLEAT_GREW = 1,   /* there are more ranks; communicator and local rows have changed */
     PLEAT_SHRANK = 2, /* there are fewer ranks, this one stays; as above */
-    PLEAT_LEAVE = 3   /* this rank is released: finish the session, MPI_Finalize, exit */
+    PLEAT_LEAVE = 3   /* this rank is released: finish the session, MPI_Finalize, exit with 0. All
+                       * ranks get this when the program is to be started again at another size */
 };
 
 /* ---- the session ---- */
@@ -93,8 +95,13 @@ MPI_Comm pleat_session_comm(const struct pleat_session *session);
 int pleat_session_rank(const struct pleat_session *session);
 int pleat_session_size(const struct pleat_session *session);
 
-/* 1 in a rank that was started to join a running program, from create on. */
+/* 1 in a rank that was started to join a running program, from create on. Not in one that was
+ * started again together with all others. */
 int pleat_session_joined(const struct pleat_session *session);
+
+/* 1 when the whole program was started again and goes on from its saved state, from create on: then
+ * files that it wrote before are to be continued, not begun. */
+int pleat_session_resumed(const struct pleat_session *session);
 
 /* 1 when the program runs under Pleat and may be resized. */
 int pleat_session_malleable(const struct pleat_session *session);

@@ -20,6 +20,30 @@ int pleat_mpi_check(int result, const char *what, struct pleat_error *err)
     return pleat_error_set(err, PLEAT_E_MPI, "%s: %s", what, text);
 }
 
+int pleat_mpi_quiet_begin(MPI_Comm comm, MPI_Errhandler *before, struct pleat_error *err)
+{
+    *before = MPI_ERRHANDLER_NULL;
+    int code = pleat_mpi_check(MPI_Comm_get_errhandler(comm, before), "preparing", err);
+    if (!code)
+        code = pleat_mpi_check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "preparing", err);
+    return code;
+}
+
+void pleat_mpi_quiet_end(MPI_Comm comm, MPI_Errhandler *before)
+{
+    if (*before == MPI_ERRHANDLER_NULL)
+        return;
+    if (comm != MPI_COMM_NULL)
+        (void)MPI_Comm_set_errhandler(comm, *before);
+    MPI_Errhandler_free(before);
+}
+
+bool pleat_mpi_spawns(void)
+{
+    /* Debian's MPICH (ch4:ucx) cannot: MPI_Comm_spawn ends the program there. */
+    return PLEAT_MPI_KIND == 1;
+}
+
 int pleat_mpi_agree(MPI_Comm comm, int code, int *agreed, struct pleat_error *err)
 {
     return pleat_mpi_check(MPI_Allreduce(&code, agreed, 1, MPI_INT, MPI_MIN, comm),

@@ -1,4 +1,5 @@
-/* object.h - what a distributed object must be able to do to take part in a resize.
+/* object.h - what a distributed object must be able to do to take part in a resize, and to be saved
+ * and loaded (shm/state.h).
  *
  * Row blocks (rows.c) are the first kind; a 2-D block-cyclic matrix is another set of functions. A
  * resize calls prepare on every rank, then agrees on the outcome, then exchange and commit, or
@@ -11,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "shm/state.h"
 
 #define PLEAT_NAME_SIZE 64
 
@@ -38,6 +40,15 @@ struct pleat_object_ops {
     void (*commit)(struct pleat_object *object, const struct pleat_change *change);
     /* Bytes that change their rank, over all ranks. */
     uint64_t (*moved)(const struct pleat_object *object, const struct pleat_change *change);
+    /* Bytes of the whole object in a saved state: one array, in an order that knows nothing of how
+     * many ranks there are. */
+    uint64_t (*stored)(const struct pleat_object *object);
+    /* This rank's part, to and from its place in the object that begins at `offset` of the state.
+     * No communication. After load, what is not stored (halos) is as after a resize. */
+    int (*save)(const struct pleat_object *object, struct pleat_state *state, uint64_t offset,
+                struct pleat_error *err);
+    int (*load)(struct pleat_object *object, struct pleat_state *state, uint64_t offset,
+                struct pleat_error *err);
     void (*destroy)(struct pleat_object *object);
 };
 

@@ -4,6 +4,9 @@
  * the data over the old communicator, split it, free it. In both, everything that can fail for a
  * reason other than a dying process is tried first (prepare) and its outcome agreed on; until then
  * nothing has changed, and after a "no" the old communicator and the old data are still in use.
+ *
+ * Before either the state is saved (saving.c): should the ranks get stuck, or one die, in what
+ * follows, they are ended and started again from it. A relaunch is nothing but that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -215,27 +218,54 @@ static int shrink(struct pleat_session *session, int target, struct pleat_mailbo
 
 /* ---- entering ---- */
 
-/* What was posted, as rank 0 reads it: the same for all. 0, REFUSED or negative. */
-static int read_target(struct pleat_session *session, int *target, struct pleat_error *err)
+/* What was posted, as rank 0 reads it and prepares for it: the same for all. */
+struct order {
+    struct pleat_save_order save;
+    int target; /* below 1: damaged */
+    int relaunch;
+};
+
+/* *unsaved: why rank 0 cannot save. */
+static int read_order(struct pleat_session *session, struct order *order,
+                      struct pleat_error *unsaved, struct pleat_error *err)
 {
     struct pleat_mailbox_request request = {0};
-    int code = 0;
-    if (session->rank == 0 && !pleat_mailbox_request(&session->self, &request))
-        code = (int)request.target;
-    int failed =
-        pleat_mpi_check(MPI_Bcast(&code, 1, MPI_INT, 0, session->comm), "entering a resize", err);
-    if (failed)
-        return failed;
-    *target = code;
-    if (code >= 1)
+    memset(order, 0, sizeof(*order));
+    order->save.code = PLEAT_SAVE_NOT;
+    if (session->rank == 0 && !pleat_mailbox_request(&session->self, &request)) {
+        order->target = (int)request.target;
+        order->relaunch = request.relaunch;
+        pleat_save_begin(session, &order->save, unsaved);
+    }
+    return pleat_mpi_check(MPI_Bcast(order, (int)sizeof(*order), MPI_BYTE, 0, session->comm),
+                           "entering a resize", err);
+}
+
+/* Of a relaunch: the state is held, and all ranks leave. */
+static int leave(struct pleat_session *session, int saved, const struct pleat_error *unsaved,
+                 struct pleat_error *err)
+{
+    if (saved == 0) {
+        adopt(session, MPI_COMM_NULL, 0);
         return 0;
-    pleat_error_set(err, PLEAT_E_CORRUPT, "the mailbox asks for an impossible size");
+    }
+    *err = *unsaved;
+    if (!err->text[0])
+        pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                        "nobody holds the application's state (" PLEAT_STATE_ENV " is not set), so "
+                        "it cannot be started again");
     return REFUSED;
 }
 
 static int perform(struct pleat_session *session, int target, struct pleat_mailbox_cost *cost,
                    struct pleat_error *err)
 {
+    if (target != session->size && !pleat_mpi_spawns()) {
+        pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                        "this MPI can neither start nor release processes of a running program: "
+                        "it has to be relaunched at the new size");
+        return REFUSED;
+    }
     if (target > session->size)
         return grow(session, target, cost, err);
     if (target < session->size)
@@ -243,60 +273,84 @@ static int perform(struct pleat_session *session, int target, struct pleat_mailb
     return 0;
 }
 
+/* What became of it. */
+struct outcome {
+    int code; /* 0, REFUSED or negative */
+    int before, target;
+    bool relaunch;
+    struct pleat_mailbox_cost cost;
+    struct pleat_error why;     /* where the code is not 0 */
+    struct pleat_error unsaved; /* why no state is held; empty: one is, or there is nowhere to */
+};
+
 /* The outcome in the agent's and the program's terms. */
-static int conclude(struct pleat_session *session, int code, int before, int target,
-                    const struct pleat_mailbox_cost *cost, const struct pleat_error *why)
+static int conclude(struct pleat_session *session, const struct outcome *outcome)
 {
-    if (code == REFUSED) {
-        session->failure = *why;
+    if (outcome->code) {
+        session->failure = outcome->why;
+        if (outcome->code != REFUSED)
+            session->state = PLEAT_SESSION_BROKEN;
         if (session->rank == 0)
-            pleat_mailbox_failed(&session->self, why->text);
-        return PLEAT_SAME;
+            pleat_mailbox_failed(&session->self, outcome->why.text);
+        return outcome->code == REFUSED ? PLEAT_SAME : outcome->code;
     }
-    if (code) {
-        session->state = PLEAT_SESSION_BROKEN;
-        if (session->rank == 0)
-            pleat_mailbox_failed(&session->self, why->text);
-        return code;
-    }
-    if (session->rank == 0)
-        pleat_mailbox_applied(&session->self, (uint32_t)before, (uint32_t)target, cost, "");
+    if (session->rank == 0 && outcome->relaunch)
+        pleat_mailbox_saved(&session->self, (uint32_t)outcome->before, &outcome->cost);
+    else if (session->rank == 0)
+        pleat_mailbox_applied(&session->self, (uint32_t)outcome->before, (uint32_t)outcome->target,
+                              &outcome->cost, outcome->unsaved.text);
     if (session->comm != MPI_COMM_NULL)
-        return target > before ? PLEAT_GREW : target < before ? PLEAT_SHRANK : PLEAT_SAME;
+        return outcome->target > outcome->before   ? PLEAT_GREW
+               : outcome->target < outcome->before ? PLEAT_SHRANK
+                                                   : PLEAT_SAME;
     session->state = PLEAT_SESSION_LEAVING;
     session->rank = -1;
     return PLEAT_LEAVE;
 }
 
+/* Saves before anything else, so that whatever happens inside the resize can be gone back from. */
+static int go_inside(struct pleat_session *session, struct outcome *outcome)
+{
+    struct order order;
+    int64_t start = pleat_clock_monotonic_ns();
+    int code = read_order(session, &order, &outcome->unsaved, &outcome->why);
+    if (code)
+        return code;
+    outcome->target = order.target;
+    outcome->relaunch = order.relaunch != 0;
+    int saved = pleat_save_all(session, &order.save, &outcome->unsaved);
+    if (saved < 0) {
+        outcome->why = outcome->unsaved;
+        return saved;
+    }
+    if (order.target < 1) {
+        pleat_error_set(&outcome->why, PLEAT_E_CORRUPT, "the mailbox asks for an impossible size");
+        return REFUSED;
+    }
+    if (saved == 0)
+        outcome->cost.save_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
+    if (!outcome->relaunch)
+        return perform(session, outcome->target, &outcome->cost, &outcome->why);
+    outcome->cost.bytes = pleat_session_bytes(session);
+    return leave(session, saved, &outcome->unsaved, &outcome->why);
+}
+
 int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err)
 {
     int64_t start = pleat_clock_monotonic_ns();
-    struct pleat_error why = {0};
-    struct pleat_mailbox_cost cost = {0};
-    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-    int before = session->size;
-    int target = before;
+    struct outcome outcome = {.before = session->size, .target = session->size};
+    MPI_Errhandler handler;
     if (session->rank == 0)
         pleat_mailbox_ring(&session->self);
-    int code = pleat_mpi_check(MPI_Comm_get_errhandler(session->comm, &handler),
-                               "entering a resize", &why);
-    if (!code)
-        code = pleat_mpi_check(MPI_Comm_set_errhandler(session->comm, MPI_ERRORS_RETURN),
-                               "entering a resize", &why);
-    if (!code)
-        code = read_target(session, &target, &why);
-    if (!code)
-        code = perform(session, target, &cost, &why);
-    if (handler != MPI_ERRHANDLER_NULL) {
-        if (session->comm != MPI_COMM_NULL)
-            (void)MPI_Comm_set_errhandler(session->comm, handler);
-        MPI_Errhandler_free(&handler);
-    }
-    cost.total_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
-    int outcome = conclude(session, code, before, target, &cost, &why);
-    if (outcome < 0 && err)
-        *err = why;
-    return outcome;
+    outcome.code = pleat_mpi_quiet_begin(session->comm, &handler, &outcome.why);
+    if (!outcome.code)
+        outcome.code = go_inside(session, &outcome);
+    pleat_mpi_quiet_end(session->comm, &handler);
+    outcome.cost.total_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
+    int result = conclude(session, &outcome);
+    if (result < 0 && err)
+        *err = outcome.why;
+    return result;
 }
 
 /* ---- joining ---- */

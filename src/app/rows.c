@@ -172,10 +172,10 @@ static int rows_exchange(struct pleat_object *object, const struct pleat_change 
     struct message message;
     for (int cursor = 0; !code && next_message(rows, change, &cursor, &message);)
         code = start_message(rows, change, &message, &used, err);
-    /* After a failure, waiting for the rest could last for ever: the session is broken anyway. */
-    if (!code)
-        code = pleat_mpi_check(MPI_Waitall(used, rows->requests, MPI_STATUSES_IGNORE),
-                               "moving rows", err);
+    /* After a failure, waiting for the rest could last for ever: the session is broken anyway. One
+     * by one, each with an error of its own. */
+    for (int i = 0; i < used && !code; i++)
+        code = pleat_mpi_check(MPI_Wait(&rows->requests[i], MPI_STATUS_IGNORE), "moving rows", err);
     free(rows->requests);
     rows->requests = NULL;
     return code;
@@ -201,6 +201,42 @@ static uint64_t rows_moved(const struct pleat_object *object, const struct pleat
     return (uint64_t)(rows->rows - stay) * rows->row_bytes;
 }
 
+static uint64_t rows_stored(const struct pleat_object *object)
+{
+    const struct pleat_rows *rows = const_rows_of(object);
+    return (uint64_t)rows->rows * rows->row_bytes;
+}
+
+/* In a state rows lie one after another, without halos. */
+static uint64_t place_of(const struct pleat_rows *rows, uint64_t offset)
+{
+    return offset + (uint64_t)rows->local.first * rows->row_bytes;
+}
+
+static int rows_save(const struct pleat_object *object, struct pleat_state *state, uint64_t offset,
+                     struct pleat_error *err)
+{
+    const struct pleat_rows *rows = const_rows_of(object);
+    if (!pleat_block_count(rows->local))
+        return 0;
+    return pleat_state_write(state, place_of(rows, offset),
+                             rows->memory.base + offset_of(rows, rows->local.first),
+                             bytes_of(rows, rows->local), err);
+}
+
+static int rows_load(struct pleat_object *object, struct pleat_state *state, uint64_t offset,
+                     struct pleat_error *err)
+{
+    struct pleat_rows *rows = rows_of(object);
+    if (!pleat_block_count(rows->local))
+        return 0;
+    size_t first = offset_of(rows, rows->local.first);
+    pleat_memory_populate(&rows->memory, first, offset_of(rows, rows->local.end));
+    zero_halo(rows);
+    return pleat_state_read(state, place_of(rows, offset), rows->memory.base + first,
+                            bytes_of(rows, rows->local), err);
+}
+
 static void rows_destroy(struct pleat_object *object)
 {
     struct pleat_rows *rows = rows_of(object);
@@ -216,6 +252,9 @@ static const struct pleat_object_ops rows_ops = {
     .exchange = rows_exchange,
     .commit = rows_commit,
     .moved = rows_moved,
+    .stored = rows_stored,
+    .save = rows_save,
+    .load = rows_load,
     .destroy = rows_destroy,
 };
 

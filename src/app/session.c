@@ -25,12 +25,17 @@ static bool session_exists;
 
 /* ---- creating ---- */
 
+/* The mailbox, and where the state is held. */
 static int open_mailbox(struct pleat_session *session, struct pleat_error *err)
 {
     const char *path = getenv(PLEAT_MAILBOX_ENV);
     if (!path || !*path)
         return 0;
-    return pleat_mailbox_open(path, &session->mailbox, err);
+    int code = pleat_mailbox_open(path, &session->mailbox, err);
+    const char *paths = getenv(PLEAT_STATE_ENV);
+    if (!code && paths && *paths)
+        code = pleat_state_open(paths, &session->saved, err);
+    return code;
 }
 
 static void open_doorbell(struct pleat_session *session)
@@ -54,11 +59,34 @@ static int find_place(struct pleat_session *session, struct pleat_error *err)
 
 static int attach_first(struct pleat_session *session, struct pleat_error *err)
 {
-    if (pleat_mailbox_attach(session->mailbox, (uint32_t)session->rank, 0, session->doorbell,
-                             &session->self))
+    if (pleat_mailbox_attach(session->mailbox, (uint32_t)session->rank, session->held.iteration,
+                             session->doorbell, &session->self))
         return pleat_error_set(err, PLEAT_E_TOOBIG,
                                "the program was started with %d ranks, more than this job may have",
                                session->size);
+    return 0;
+}
+
+/* Collective: is there a state to go on from? What rank 0 finds counts; the others must find the
+ * same. *code: what went wrong on this rank. */
+static int find_state(struct pleat_session *session, int *code, struct pleat_error *err)
+{
+    struct pleat_state_header found = {0};
+    if (session->rank == 0 && session->saved)
+        session->resumed = pleat_state_find(session->saved, &session->held, NULL) == 0;
+    if (session->rank == 0 && session->resumed)
+        found = session->held;
+    int failed = pleat_mpi_check(MPI_Bcast(&found, (int)sizeof(found), MPI_BYTE, 0, session->comm),
+                                 "looking for a state", err);
+    if (failed || session->rank == 0 || !found.generation)
+        return failed;
+    session->resumed = true;
+    session->held = found;
+    struct pleat_state_header mine = {0};
+    if (!*code && (!session->saved || pleat_state_find(session->saved, &mine, NULL) ||
+                   memcmp(&mine, &found, sizeof(mine)) != 0))
+        *code = pleat_error_set(err, PLEAT_E_CORRUPT,
+                                "this rank does not find the state that rank 0 found");
     return 0;
 }
 
@@ -66,9 +94,12 @@ static int attach_first(struct pleat_session *session, struct pleat_error *err)
 static int attach_all(struct pleat_session *session, int code, struct pleat_error *err)
 {
     int agreed = 0;
+    int failed = find_state(session, &code, err);
+    if (failed)
+        return failed;
     if (!code && session->mailbox)
         code = attach_first(session, err);
-    int failed = pleat_mpi_agree(session->comm, code, &agreed, err);
+    failed = pleat_mpi_agree(session->comm, code, &agreed, err);
     if (failed || code)
         return failed ? failed : code;
     if (agreed)
@@ -180,18 +211,34 @@ int pleat_session_create_for(struct pleat_session **session, int api_version, in
     return 0;
 }
 
+static int resume(struct pleat_session *session, struct pleat_error *err)
+{
+    struct pleat_error why = {0};
+    int code = pleat_load_all(session, &why);
+    if (!code)
+        return 0;
+    session->state = PLEAT_SESSION_BROKEN;
+    if (err)
+        *err = why;
+    return code;
+}
+
 int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
 {
     if (session->state != PLEAT_SESSION_OPEN)
         return pleat_error_set(err, PLEAT_E_STATE, "the session has begun already, or is broken");
-    if (session->joiner) {
-        int code = pleat_resize_join(session, err);
-        if (code)
-            return code;
-    }
+    int code = 0;
+    if (session->joiner)
+        code = pleat_resize_join(session, err);
+    else if (session->resumed)
+        code = resume(session, err);
+    else if (session->mailbox && session->rank == 0)
+        pleat_mailbox_begun(&session->self, NULL);
+    if (code)
+        return code;
     session->state = PLEAT_SESSION_RUNNING;
     session->last_ns = pleat_clock_monotonic_ns();
-    return session->joiner ? PLEAT_JOINED : PLEAT_STARTED;
+    return session->joiner || session->resumed ? PLEAT_JOINED : PLEAT_STARTED;
 }
 
 /* ---- the adaptation point ---- */
@@ -276,6 +323,7 @@ void pleat_session_finish(struct pleat_session *session)
     free(session->packed);
     if (session->doorbell >= 0)
         close(session->doorbell);
+    pleat_state_close(session->saved);
     pleat_mailbox_close(session->mailbox);
     free(session);
     session_exists = false;
@@ -387,6 +435,11 @@ int pleat_session_size(const struct pleat_session *session)
 int pleat_session_joined(const struct pleat_session *session)
 {
     return session->joiner;
+}
+
+int pleat_session_resumed(const struct pleat_session *session)
+{
+    return session->resumed;
 }
 
 int pleat_session_malleable(const struct pleat_session *session)

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "pleat.h"
 #include "shm/mailbox-rank.h"
+#include "shm/state.h"
 
 /* A value registered: the same on all ranks. */
 struct pleat_value {
@@ -37,6 +38,9 @@ struct pleat_session {
     struct pleat_mailbox *mailbox; /* NULL: not under Pleat */
     struct pleat_mailbox_rank self;
     int doorbell;
+    struct pleat_state *saved; /* NULL: nobody holds a state for us */
+    struct pleat_state_header held;
+    bool resumed; /* started again, from the state `held` */
 
     PLEAT_ARRAY(pleat_values, struct pleat_value) values;
     size_t values_bytes;
@@ -56,6 +60,13 @@ struct pleat_session {
 
 /* 0, or PLEAT_E_MPI with MPI's words about what failed. */
 int pleat_mpi_check(int result, const char *what, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* For the time of a library call errors on comm are returned, not fatal; *before gets the handler
+ * that quiet_end sets again (on `comm`, which may be another one by then, or MPI_COMM_NULL). */
+int pleat_mpi_quiet_begin(MPI_Comm comm, MPI_Errhandler *before,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_mpi_quiet_end(MPI_Comm comm, MPI_Errhandler *before);
+/* True: this MPI can start processes at run time. */
+bool pleat_mpi_spawns(void);
 /* The smallest of all ranks' codes in *agreed: the same outcome everywhere. */
 int pleat_mpi_agree(MPI_Comm comm, int code, int *agreed, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Starts `count` more ranks of this program, with its arguments and directory; collective over
@@ -73,6 +84,31 @@ int pleat_session_add(struct pleat_session *session, struct pleat_object *object
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 /* A hash of everything registered, in order. */
 uint64_t pleat_session_shape(const struct pleat_session *session);
+
+/* ---- saving.c ---- */
+
+/* Bytes of a saved state of what is registered. */
+uint64_t pleat_session_bytes(const struct pleat_session *session);
+
+/* What rank 0 says of a save to the others. */
+struct pleat_save_order {
+    uint64_t generation;
+    int code; /* 0; or why rank 0 could not begin; 1: there is nowhere to save to */
+};
+
+/* Rank 0: prepares a save of what is registered. */
+void pleat_save_begin(struct pleat_session *session, struct pleat_save_order *order,
+                      struct pleat_error *err);
+/* All ranks, with rank 0's order; collective, as it agrees on the outcome, and when it returns
+ * every rank is inside the resize. 0: it is the state that is held from now on. PLEAT_SAVE_NOT: it
+ * is not, on no rank, and *err says why (empty where there is nowhere to save to). Negative: the
+ * session is broken. */
+#define PLEAT_SAVE_NOT 1
+int pleat_save_all(struct pleat_session *session, const struct pleat_save_order *order,
+                   struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Collective: loads the state `held`, and tells the agent. Negative on all ranks or on none; *err
+ * must not be NULL. */
+int pleat_load_all(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- resize.c ---- */
 

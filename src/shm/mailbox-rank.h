@@ -127,8 +127,9 @@ int pleat_mailbox_request(const struct pleat_mailbox_rank *self,
 int pleat_mailbox_entered(const struct pleat_mailbox *mailbox,
                           uint64_t *iteration) PLEAT_MUST_CHECK;
 
-/* Rank 0 rings the doorbell in each of these. All but begun, cannot_begin and finish do nothing if
- * the word has moved on. */
+/* Rank 0 calls applied, saved and failed once every rank has got ENTER (a rank that comes later
+ * would find nothing to enter), and rings the doorbell in each of these. All but begun,
+ * cannot_begin and finish do nothing if the word has moved on. */
 void pleat_mailbox_answer(struct pleat_mailbox_rank *self, uint32_t accepted);
 /* Fills cost->wait_ns itself, from what the `before` ranks published when they entered. `warning`:
  * why no state could be saved before, or empty. */

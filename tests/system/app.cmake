@@ -1,18 +1,36 @@
 # libpleat with real MPI processes. Two MPI jobs at a time are enough for a small machine.
 if(PLEAT_MPI)
+  add_library(test-app-die MODULE ${test_dir}/app_die.c)
+  target_link_libraries(test-app-die PRIVATE ${CMAKE_DL_LIBS})
+  target_compile_options(test-app-die PRIVATE -fvisibility=default)
   add_executable(test-app-driver ${test_dir}/app_driver.c ${test_dir}/app_job.c)
+  target_compile_definitions(test-app-driver PRIVATE APP_DIE="$<TARGET_FILE:test-app-die>")
   target_link_libraries(test-app-driver PRIVATE pleat-shm)
+  set_target_properties(test-app-die PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests COMPILE_OPTIONS "-Wno-pedantic")
   set_target_properties(test-app-driver PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  add_dependencies(test-app-driver app-loop app-heat app-matmul)
-  foreach(scenario doubling odd-sizes large-state initial-ranks-leave more-ranks-than-rows own-speed
-      again-and-again same-size heat matmul offers offers-taken offers-greedy withdrawals
-      end-while-posted never-arrives death-in-iteration death-in-growth joiners-do-not-fit
-      no-room-to-spawn no-mailbox without-pleat)
-    add_test(NAME system-app-${scenario} COMMAND test-app-driver ${scenario}
+  add_dependencies(test-app-driver test-app-die app-loop app-heat app-matmul)
+  set(both relaunch relaunch-large relaunch-more-ranks-than-rows relaunch-heat
+    relaunch-matmul restart-from-held restart-from-beginning nowhere-to-save no-room-to-save
+    another-shape death-while-saving never-arrives death-in-iteration no-mailbox without-pleat)
+  foreach(scenario ${both} doubling odd-sizes large-state initial-ranks-leave more-ranks-than-rows
+      own-speed again-and-again same-size heat matmul offers offers-taken offers-greedy withdrawals
+      end-while-posted death-in-growth joiners-do-not-fit no-room-to-spawn relaunch-and-merge)
+    add_test(NAME system-app-${scenario} COMMAND test-app-driver ${scenario} openmpi
       $<TARGET_FILE:app-loop> $<TARGET_FILE:app-heat> $<TARGET_FILE:app-matmul>)
     set_tests_properties(system-app-${scenario} PROPERTIES
       LABELS system TIMEOUT 180 PROCESSORS 2)
   endforeach()
+  if(TARGET pleat-mpich)
+    add_dependencies(test-app-driver app-mpich-loop app-mpich-heat app-mpich-matmul)
+    # every size with every size here only: MPICH starts faster
+    foreach(scenario ${both} relaunch-every-size cannot-spawn)
+      add_test(NAME system-app-mpich-${scenario} COMMAND test-app-driver ${scenario} mpich
+        $<TARGET_FILE:app-mpich-loop> $<TARGET_FILE:app-mpich-heat> $<TARGET_FILE:app-mpich-matmul>)
+      set_tests_properties(system-app-mpich-${scenario} PROPERTIES
+        LABELS system TIMEOUT 180 PROCESSORS 2)
+    endforeach()
+  endif()
 endif()
 if(PLEAT_MPI)
   add_test(NAME system-app-docs COMMAND ${test_dir}/app_docs.sh

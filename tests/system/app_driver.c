@@ -1,12 +1,14 @@
-/* app_driver SCENARIO LOOP [HEAT MATMUL] - libpleat with real mpirun, spawned and released ranks.
- */
+/* app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL - libpleat with real mpirun: ranks that are
+ * spawned and released, and whole programs that are started again from their state. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app_job.h"
 
 static const char *programs[3]; /* loop, heat, matmul */
+static bool mpich;
 
 #define SIZES_MAX 32
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -15,10 +17,18 @@ static struct app_job job;
 
 static void start(int ranks, const char *const *argv)
 {
-    const struct app_job_options options = {.ranks = ranks};
+    const struct app_job_options options = {.ranks = ranks, .mpich = mpich};
     app_job_start(&job, &options, argv);
-    app_job_wait_attached(&job);
+    app_job_wait_begun(&job);
     APP_CHECK(&job, app_job_status(&job).size == (uint32_t)ranks);
+}
+
+/* The state that is held is that of the last resize: not later than what ranks have done since. */
+static void check_held(uint64_t iteration)
+{
+    struct pleat_state_header header;
+    APP_CHECK(&job, pleat_state_store_held(&job.store, &header) == 0);
+    APP_CHECK(&job, header.iteration >= 1 && header.iteration <= iteration);
 }
 
 /* Resizes through a list that ends with 0, each of which must be applied. */
@@ -32,10 +42,33 @@ static void walk(const int *sizes)
         APP_CHECK(&job, status.resize == job.resize);
         APP_CHECK(&job, status.cost.total_ns > 0);
         APP_CHECK(&job, status.size == before || status.cost.processes_ns > 0);
+        APP_CHECK(&job, status.cost.save_ns > 0);
+        check_held(status.iteration);
         printf("%u -> %u: total %.1f ms (processes %.1f, data %.1f), waited %.1f ms\n", before,
                status.size, (double)status.cost.total_ns / 1e6,
                (double)status.cost.processes_ns / 1e6, (double)status.cost.redistribute_ns / 1e6,
                (double)status.cost.wait_ns / 1e6);
+    }
+}
+
+/* Relaunches at each size of a list that ends with 0. */
+static void relaunch_walk(const int *sizes)
+{
+    for (; *sizes; sizes++) {
+        struct pleat_state_header header;
+        struct pleat_mailbox_status before = app_job_relaunch(&job, (uint32_t)*sizes);
+        struct pleat_mailbox_status after = app_job_status(&job);
+        APP_CHECK(&job, before.phase == PLEAT_MAILBOX_SAVED);
+        APP_CHECK(&job, before.resize == job.resize);
+        APP_CHECK(&job, before.cost.save_ns > 0 && before.cost.bytes > 0);
+        APP_CHECK(&job, pleat_state_store_held(&job.store, &header) == 0);
+        APP_CHECK(&job, header.bytes == before.cost.bytes);
+        APP_CHECK(&job, after.loaded && after.cost.load_ns > 0);
+        APP_CHECK(&job, after.cost.bytes == before.cost.bytes);
+        APP_CHECK(&job, after.size == (uint32_t)*sizes);
+        APP_CHECK(&job, after.iteration >= header.iteration);
+        printf("%u -> %u: save %.1f ms, load %.1f ms\n", before.size, after.size,
+               (double)before.cost.save_ns / 1e6, (double)after.cost.load_ns / 1e6);
     }
 }
 
@@ -133,6 +166,227 @@ static void matmul(void)
     start(2, WORDS(programs[2], "--n", "96", "--iterations", "800", "--pause", "10"));
     walk((const int[]){4, 3, 6, 1, 2, 0});
     end_well();
+}
+
+/* ---- relaunches ---- */
+
+static void relaunch(void)
+{
+    start(2, WORDS(programs[0], "--resizes", "5", "--rows", "997", "--halo", "2"));
+    relaunch_walk((const int[]){4, 3, 8, 1, 2, 0});
+    end_well();
+}
+
+/* From every size to every size, itself included. */
+static void relaunch_every_size(void)
+{
+    enum { MOST = 8 };
+    int walk[MOST * MOST + MOST + 1];
+    int count = 0;
+    for (int a = 1; a <= MOST; a++) {
+        walk[count++] = a;
+        walk[count++] = a;
+        for (int b = a + 1; b <= MOST; b++) {
+            walk[count++] = b;
+            walk[count++] = a;
+        }
+    }
+    walk[count] = 0;
+    char resizes[16];
+    snprintf(resizes, sizeof(resizes), "%d", count);
+    const struct app_job_options options = {.ranks = 1, .mpich = mpich, .limit_s = 170};
+    app_job_start(&job, &options,
+                  WORDS(programs[0], "--resizes", resizes, "--state", "8K", "--rows", "6",
+                        "--loose", "--pause", "1"));
+    app_job_wait_begun(&job);
+    relaunch_walk(walk);
+    end_well();
+}
+
+static void relaunch_large(void)
+{
+    start(2, WORDS(programs[0], "--resizes", "3", "--state", "150M", "--rows", "1009"));
+    relaunch_walk((const int[]){3, 1, 2, 0});
+    end_well();
+}
+
+static void relaunch_more_ranks_than_rows(void)
+{
+    start(2, WORDS(programs[0], "--resizes", "3", "--rows", "3", "--state", "96K"));
+    relaunch_walk((const int[]){6, 5, 1, 0});
+    end_well();
+}
+
+static void relaunch_heat(void)
+{
+    start(2, WORDS(programs[1], "--n", "257", "--iterations", "300", "--pause", "4"));
+    relaunch_walk((const int[]){4, 3, 1, 2, 0});
+    end_well();
+}
+
+static void relaunch_matmul(void)
+{
+    start(2, WORDS(programs[2], "--n", "96", "--iterations", "200", "--pause", "5"));
+    relaunch_walk((const int[]){4, 3, 1, 2, 0});
+    end_well();
+}
+
+/* Ranks that were spawned save as well as those that were there from the start. */
+static void relaunch_and_merge(void)
+{
+    start(2, WORDS(programs[0], "--resizes", "6", "--rows", "101"));
+    walk((const int[]){4, 0});
+    relaunch_walk((const int[]){3, 0});
+    walk((const int[]){5, 2, 0});
+    relaunch_walk((const int[]){4, 0});
+    walk((const int[]){1, 0});
+    end_well();
+}
+
+/* All processes are killed, wherever they are: it goes on from the last state. */
+static void restart_from_what_is_held(void)
+{
+    struct pleat_state_header header;
+    start(2, WORDS(programs[0], "--iterations", "60", "--pause", "20"));
+    if (mpich)
+        relaunch_walk((const int[]){3, 0});
+    else
+        walk((const int[]){3, 0});
+    uint64_t iteration = app_job_status(&job).iteration;
+    app_job_restart(&job, 4);
+    APP_CHECK(&job, app_job_status(&job).loaded);
+    APP_CHECK(&job, pleat_state_store_held(&job.store, &header) == 0);
+    APP_CHECK(&job, header.iteration <= iteration);
+    app_job_restart(&job, 1);
+    APP_CHECK(&job, app_job_status(&job).loaded);
+    end_well();
+}
+
+/* Without a state that is held it begins from its beginning. */
+static void restart_from_the_beginning(void)
+{
+    start(2, WORDS(programs[0], "--iterations", "40", "--pause", "20"));
+    while (app_job_status(&job).iteration < 3)
+        app_job_listen(&job);
+    app_job_restart(&job, 3);
+    APP_CHECK(&job, app_job_status(&job).begun && !app_job_status(&job).loaded);
+    end_well();
+}
+
+static void check_failure(const char *part)
+{
+    char text[192];
+    pleat_mailbox_failure(job.mailbox, text, sizeof(text));
+    if (!strstr(text, part))
+        app_job_fail(&job, "the mailbox says '%s', not '%s'", text, part);
+}
+
+static void relaunch_with_nowhere_to_save(void)
+{
+    const struct app_job_options options = {.ranks = 2, .mpich = mpich, .without_state = true};
+    app_job_start(&job, &options, WORDS(programs[0], "--iterations", "100", "--pause", "10"));
+    app_job_wait_begun(&job);
+    APP_CHECK(&job, app_job_relaunch(&job, 3).phase == PLEAT_MAILBOX_FAILED);
+    APP_CHECK(&job, app_job_status(&job).size == 2);
+    check_failure("nobody holds the application's state");
+    if (!mpich) {
+        struct pleat_mailbox_status status = app_job_resize(&job, 3);
+        APP_CHECK(&job, status.phase == PLEAT_MAILBOX_APPLIED && status.cost.save_ns == 0);
+        check_failure("");
+    }
+    end_well();
+}
+
+/* No memory for the state: a relaunch fails, merging and splitting go on without it. */
+static void no_room_to_save(void)
+{
+    struct pleat_state_header header;
+    const struct app_job_options options = {
+        .ranks = 2, .mpich = mpich, .file_limit = (uint64_t)96 << 20};
+    app_job_start(&job, &options,
+                  WORDS(programs[0], "--iterations", "60", "--pause", "20", "--state", "100M"));
+    app_job_wait_begun(&job);
+    APP_CHECK(&job, app_job_relaunch(&job, 3).phase == PLEAT_MAILBOX_FAILED);
+    check_failure("ulimit -f");
+    if (!mpich) {
+        struct pleat_mailbox_status status = app_job_resize(&job, 3);
+        APP_CHECK(&job, status.phase == PLEAT_MAILBOX_APPLIED && status.size == 3);
+        check_failure("ulimit -f");
+    }
+    APP_CHECK(&job, pleat_state_store_held(&job.store, &header) == PLEAT_E_NOTFOUND);
+    APP_CHECK(&job, pleat_state_store_bytes(&job.store) == 0);
+    end_well();
+}
+
+static void this_mpi_cannot_spawn(void)
+{
+    start(2, WORDS(programs[0], "--resizes", "1"));
+    APP_CHECK(&job, app_job_resize(&job, 3).phase == PLEAT_MAILBOX_FAILED);
+    check_failure("has to be relaunched");
+    APP_CHECK(&job, app_job_resize(&job, 1).phase == PLEAT_MAILBOX_FAILED);
+    relaunch_walk((const int[]){3, 0});
+    end_well();
+}
+
+/* One rank registers something else than what was saved: nobody begins, and the state stays. */
+static void a_state_of_another_shape(void)
+{
+    struct pleat_state_header header;
+    start(2, WORDS(programs[0], "--resizes", "1", "--mismatch"));
+    const struct pleat_mailbox_request request = {.resize = 1, .target = 3, .relaunch = true};
+    APP_CHECK(&job, pleat_mailbox_post(job.mailbox, &request) == 0);
+    APP_CHECK(&job, app_job_wait(&job) == 0);
+    APP_CHECK(&job, app_job_status(&job).phase == PLEAT_MAILBOX_SAVED);
+    app_job_start_again(&job, 3);
+    APP_CHECK(&job, app_job_wait(&job) != 0);
+    APP_CHECK(&job, !app_job_status(&job).begun);
+    check_failure("other values or rows");
+    APP_CHECK(&job, strstr(job.output, "other values or rows"));
+    APP_CHECK(&job, pleat_state_store_held(&job.store, &header) == 0);
+    app_job_finish(&job);
+}
+
+/* Rank `rank` dies at its write number `number` of the second save. What is held then is the first
+ * state, whole, and the program goes on from there. */
+static void die_while_saving(int rank, int number)
+{
+    struct pleat_state_header first;
+    struct pleat_state_header held;
+    char file[] = "/tmp/pleat-die-XXXXXX";
+    char order[128];
+    int fd = mkstemp(file);
+    APP_CHECK(&job, fd >= 0);
+    close(fd);
+    snprintf(order, sizeof(order), "%d:%d:%s", rank, number, file);
+    const struct app_job_options options = {
+        .ranks = 2, .mpich = mpich, .preload = "LD_PRELOAD=" APP_DIE};
+    app_job_start(&job, &options, WORDS(programs[0], "--iterations", "60", "--pause", "20"));
+    app_job_wait_begun(&job);
+    relaunch_walk((const int[]){2, 0});
+    APP_CHECK(&job, pleat_state_store_held(&job.store, &first) == 0);
+    /* Armed from the next world on. */
+    setenv("PLEAT_TEST_DIE", order, 1);
+    app_job_restart(&job, 2);
+    const struct pleat_mailbox_request request = {.resize = 9, .target = 3, .relaunch = true};
+    APP_CHECK(&job, pleat_mailbox_post(job.mailbox, &request) == 0);
+    APP_CHECK(&job, app_job_wait(&job) != 0);
+    APP_CHECK(&job, app_job_status(&job).phase == PLEAT_MAILBOX_ENTERED);
+    APP_CHECK(&job, access(file, F_OK) != 0);
+    APP_CHECK(&job, pleat_state_store_held(&job.store, &held) == 0);
+    APP_CHECK(&job, held.generation == first.generation);
+    APP_CHECK(&job, held.iteration == first.iteration);
+    app_job_restart(&job, 3);
+    APP_CHECK(&job, app_job_status(&job).loaded);
+    relaunch_walk((const int[]){2, 0});
+    end_well();
+}
+
+/* Rank 0 writes header, value, rows, completion; the others their rows. */
+static void a_death_while_saving(void)
+{
+    for (int number = 1; number <= 4; number++)
+        die_while_saving(0, number);
+    die_while_saving(1, 1);
 }
 
 /* ---- offers and requests taken back ---- */
@@ -267,7 +521,8 @@ static void no_room_to_spawn(void)
 
 static void no_mailbox(void)
 {
-    const struct app_job_options options = {.ranks = 2, .mailbox_path = "/dev/null"};
+    const struct app_job_options options = {
+        .ranks = 2, .mpich = mpich, .mailbox_path = "/dev/null"};
     app_job_start(&job, &options, WORDS(programs[0]));
     APP_CHECK(&job, app_job_wait(&job) != 0);
     APP_CHECK(&job, strstr(job.output, "/dev/null is not a mailbox"));
@@ -297,6 +552,20 @@ static const struct scenario {
     {"same-size", same_size},
     {"heat", heat},
     {"matmul", matmul},
+    {"relaunch", relaunch},
+    {"relaunch-every-size", relaunch_every_size},
+    {"relaunch-large", relaunch_large},
+    {"relaunch-more-ranks-than-rows", relaunch_more_ranks_than_rows},
+    {"relaunch-heat", relaunch_heat},
+    {"relaunch-matmul", relaunch_matmul},
+    {"relaunch-and-merge", relaunch_and_merge},
+    {"restart-from-held", restart_from_what_is_held},
+    {"restart-from-beginning", restart_from_the_beginning},
+    {"nowhere-to-save", relaunch_with_nowhere_to_save},
+    {"no-room-to-save", no_room_to_save},
+    {"cannot-spawn", this_mpi_cannot_spawn},
+    {"another-shape", a_state_of_another_shape},
+    {"death-while-saving", a_death_while_saving},
     {"offers", offers},
     {"offers-taken", offers_to_one_that_takes_all},
     {"offers-greedy", offers_to_a_greedy_one},
@@ -313,12 +582,13 @@ static const struct scenario {
 
 int main(int argc, char **argv)
 {
-    if (argc != 5) {
-        fprintf(stderr, "usage: app_driver SCENARIO LOOP HEAT MATMUL\n");
+    if (argc != 6) {
+        fprintf(stderr, "usage: app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL\n");
         return 2;
     }
+    mpich = !strcmp(argv[2], "mpich");
     for (int i = 0; i < 3; i++)
-        programs[i] = argv[2 + i];
+        programs[i] = argv[3 + i];
     for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
         if (!strcmp(argv[1], scenarios[i].name)) {
             scenarios[i].run();

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +20,7 @@
 
 #define MARK_NAME "PLEAT_TEST_JOB"
 #define LISTEN_MS 50
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* ---- finding and ending what belongs to the job ---- */
 
@@ -98,70 +101,95 @@ static void add(const char **argv, size_t *count, const char *const *words)
 
 /* The launch that grows and shrinks to any size with Open MPI 4.1, and leaves nothing outside of
  * the job's own directory. */
-static size_t compose(const char **argv, const struct app_job *job,
-                      const struct app_job_options *options, const char *ranks,
-                      const char *const *program)
+static void compose_openmpi(const char **argv, size_t *count, const struct app_job *job)
 {
-    size_t count = 0;
-    argv[count++] = "mpirun.openmpi";
-    if (!options->no_oversubscribe)
-        argv[count++] = "--oversubscribe";
-    const char *const first[] = {"--bind-to",
-                                 "none",
-                                 "--mca",
-                                 "pml",
-                                 "ob1",
-                                 "--mca",
-                                 "btl",
-                                 "vader,self,tcp",
-                                 "--mca",
-                                 "mpi_yield_when_idle",
-                                 "1",
-                                 "--mca",
-                                 "async_mpi_finalize",
-                                 "1",
-                                 "--mca",
-                                 "orte_tmpdir_base",
-                                 NULL};
-    const char *const second[] = {"--mca", "btl_vader_backing_directory", NULL};
-    const char *const third[] = {"-n", NULL};
-    add(argv, &count, first);
-    argv[count++] = job->directory;
-    add(argv, &count, second);
-    argv[count++] = job->directory;
-    add(argv, &count, third);
-    argv[count++] = ranks;
-    add(argv, &count, program);
-    argv[count] = NULL;
-    return count;
+    add(argv, count, WORDS("mpirun.openmpi"));
+    if (!job->options.no_oversubscribe)
+        add(argv, count, WORDS("--oversubscribe"));
+    add(argv, count,
+        WORDS("--bind-to", "none", "--mca", "pml", "ob1", "--mca", "btl", "vader,self,tcp", "--mca",
+              "mpi_yield_when_idle", "1", "--mca", "async_mpi_finalize", "1"));
+    add(argv, count, WORDS("--mca", "orte_tmpdir_base", job->directory));
+    add(argv, count, WORDS("--mca", "btl_vader_backing_directory", job->directory));
 }
 
-static void run_child(const struct app_job *job, const struct app_job_options *options, int output,
-                      const char *const *program)
+static void compose(const char **argv, const struct app_job *job, const char *ranks)
 {
-    const char *argv[96];
-    char ranks[16];
-    char path[64];
-    snprintf(ranks, sizeof(ranks), "%d", options->ranks);
-    compose(argv, job, options, ranks, program);
+    size_t count = 0;
+    if (job->options.mpich)
+        add(argv, &count,
+            WORDS("mpiexec.mpich", "-rmk", "user", "-launcher", "fork", "-bind-to", "none"));
+    else
+        compose_openmpi(argv, &count, job);
+    add(argv, &count, WORDS("-n", ranks));
+    /* The library is for the ranks, not for mpirun. */
+    if (job->options.preload)
+        add(argv, &count, WORDS("env", job->options.preload));
+    add(argv, &count, job->argv);
+    argv[count] = NULL;
+}
+
+static void set_environment(const struct app_job *job)
+{
+    char path[PLEAT_STATE_PATHS_SIZE];
+    int agent = (int)getppid();
     putenv((char *)(uintptr_t)job->mark);
     setenv("EVENT_NOEPOLL", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     unsetenv(PLEAT_MAILBOX_ENV);
     unsetenv(PLEAT_DOORBELL_ENV);
-    if (!options->without_pleat) {
-        snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(), job->mailbox_fd);
-        setenv(PLEAT_MAILBOX_ENV, options->mailbox_path ? options->mailbox_path : path, 1);
-        snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(), job->bell[1]);
-        setenv(PLEAT_DOORBELL_ENV, path, 1);
-    }
+    unsetenv(PLEAT_STATE_ENV);
+    if (job->options.without_pleat)
+        return;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", agent, job->mailbox_fd);
+    setenv(PLEAT_MAILBOX_ENV, job->options.mailbox_path ? job->options.mailbox_path : path, 1);
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", agent, job->bell[1]);
+    setenv(PLEAT_DOORBELL_ENV, path, 1);
+    if (!job->options.without_state)
+        setenv(PLEAT_STATE_ENV, job->state_paths, 1);
+}
+
+static void run_child(const struct app_job *job, int ranks, int output)
+{
+    const char *argv[96];
+    char text[16];
+    snprintf(text, sizeof(text), "%d", ranks);
+    compose(argv, job, text);
+    set_environment(job);
     setpgid(0, 0);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    execvp(argv[0], (char *const *)(uintptr_t)argv);
+    struct rlimit limit = {.rlim_cur = job->options.file_limit,
+                           .rlim_max = job->options.file_limit};
+    if (!limit.rlim_cur || setrlimit(RLIMIT_FSIZE, &limit) == 0)
+        execvp(argv[0], (char *const *)(uintptr_t)argv);
     fprintf(stderr, "cannot start %s: %s\n", argv[0], strerror(errno));
     _exit(127);
+}
+
+/* A new world: a mailbox of its own, processes, their output. */
+static void launch(struct app_job *job, int ranks)
+{
+    struct pleat_error err;
+    int output[2];
+    if (pipe2(output, O_CLOEXEC))
+        app_job_fail(job, "cannot prepare a job: %s", strerror(errno));
+    if (!job->options.without_pleat &&
+        pleat_mailbox_create(APP_JOB_MAX_RANKS, &job->mailbox, &job->mailbox_fd, &err))
+        app_job_fail(job, "%s", err.text);
+    job->ended = false;
+    job->pid = fork();
+    if (job->pid < 0)
+        app_job_fail(job, "cannot fork: %s", strerror(errno));
+    if (job->pid == 0)
+        run_child(job, ranks, output[1]);
+    close(output[1]);
+    job->output_fd = output[0];
+    fcntl(job->output_fd, F_SETFL, O_NONBLOCK);
+    job->pidfd = (int)syscall(SYS_pidfd_open, job->pid, 0);
+    if (job->pidfd < 0)
+        app_job_fail(job, "cannot watch mpirun: %s", strerror(errno));
 }
 
 void app_job_start(struct app_job *job, const struct app_job_options *options,
@@ -169,32 +197,23 @@ void app_job_start(struct app_job *job, const struct app_job_options *options,
 {
     static unsigned number;
     struct pleat_error err;
-    int output[2];
     memset(job, 0, sizeof(*job));
+    job->options = *options;
+    job->argv = argv;
     job->pidfd = -1;
+    job->store = (struct pleat_state_store){{-1, -1}};
     snprintf(job->mark, sizeof(job->mark), MARK_NAME "=%d.%u", (int)getpid(), ++number);
     snprintf(job->directory, sizeof(job->directory), "/tmp/pleat-job-XXXXXX");
     double limit_s = options->limit_s > 0 ? options->limit_s : 120;
     job->deadline_us = pleat_clock_monotonic_us() + (int64_t)(limit_s * 1e6);
     /* mpirun's orphans come to us, so that they can be reaped and counted. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (!mkdtemp(job->directory) || pipe2(output, O_CLOEXEC) ||
-        pipe2(job->bell, O_CLOEXEC | O_NONBLOCK))
+    if (!mkdtemp(job->directory) || pipe2(job->bell, O_CLOEXEC | O_NONBLOCK))
         app_job_fail(job, "cannot prepare a job: %s", strerror(errno));
-    if (!options->without_pleat &&
-        pleat_mailbox_create(APP_JOB_MAX_RANKS, &job->mailbox, &job->mailbox_fd, &err))
+    if (!options->without_pleat && pleat_state_store_init(&job->store, &err))
         app_job_fail(job, "%s", err.text);
-    job->pid = fork();
-    if (job->pid < 0)
-        app_job_fail(job, "cannot fork: %s", strerror(errno));
-    if (job->pid == 0)
-        run_child(job, options, output[1], argv);
-    close(output[1]);
-    job->output_fd = output[0];
-    fcntl(job->output_fd, F_SETFL, O_NONBLOCK);
-    job->pidfd = (int)syscall(SYS_pidfd_open, job->pid, 0);
-    if (job->pidfd < 0)
-        app_job_fail(job, "cannot watch mpirun: %s", strerror(errno));
+    pleat_state_store_paths(&job->store, job->state_paths);
+    launch(job, options->ranks);
 }
 
 /* ---- watching ---- */
@@ -255,12 +274,24 @@ void app_job_wait_attached(struct app_job *job)
         listen_on(job, "its ranks to attach");
 }
 
-void app_job_post(struct app_job *job, uint32_t target)
+void app_job_wait_begun(struct app_job *job)
 {
-    const struct pleat_mailbox_request request = {.resize = ++job->resize, .target = target};
+    while (!app_job_status(job).begun)
+        listen_on(job, "its ranks to begin");
+}
+
+static void post(struct app_job *job, uint32_t target, bool relaunch)
+{
+    const struct pleat_mailbox_request request = {
+        .resize = ++job->resize, .target = target, .relaunch = relaunch};
     int code = pleat_mailbox_post(job->mailbox, &request);
     if (code)
         app_job_fail(job, "posting a resize to %u: error %d", target, code);
+}
+
+void app_job_post(struct app_job *job, uint32_t target)
+{
+    post(job, target, false);
 }
 
 static void wait_until_gone(struct app_job *job, const int *pidfds, uint32_t count)
@@ -323,13 +354,15 @@ int app_job_wait(struct app_job *job)
 
 /* ---- ending ---- */
 
-int app_job_finish(struct app_job *job)
+/* Ends the processes that there are; how many were left when mpirun was gone. */
+static int end_processes(struct app_job *job)
 {
     if (job->pid > 0 && !job->ended) {
         kill(-job->pid, SIGKILL);
         kill(job->pid, SIGKILL);
         while (waitpid(job->pid, &job->wait_status, 0) < 0 && errno == EINTR)
             ;
+        job->ended = true;
     }
     /* Processes may still be on their way out when mpirun is done. */
     int64_t patience_us = pleat_clock_monotonic_us() + 2 * PLEAT_US_PER_S;
@@ -342,15 +375,70 @@ int app_job_finish(struct app_job *job)
         poll(NULL, 0, 10);
         reap_orphans();
     }
-    left += remove_tree(job->directory);
+    return left;
+}
+
+/* What belongs to one world. */
+static void close_world(struct app_job *job)
+{
     pleat_mailbox_close(job->mailbox);
     if (job->mailbox)
         close(job->mailbox_fd);
-    close(job->bell[0]);
-    close(job->bell[1]);
+    job->mailbox = NULL;
     close(job->output_fd);
     if (job->pidfd >= 0)
         close(job->pidfd);
+    job->pidfd = -1;
+}
+
+void app_job_start_again(struct app_job *job, int ranks)
+{
+    if (job->pid > 0 && !job->ended)
+        signal_marked(job->mark, SIGKILL);
+    end_processes(job);
+    read_output(job);
+    close_world(job);
+    /* What processes that were killed could not take away. */
+    remove_tree(job->directory);
+    if (mkdir(job->directory, 0700))
+        app_job_fail(job, "cannot make %s: %s", job->directory, strerror(errno));
+    launch(job, ranks);
+}
+
+void app_job_restart(struct app_job *job, int ranks)
+{
+    app_job_start_again(job, ranks);
+    app_job_wait_begun(job);
+}
+
+struct pleat_mailbox_status app_job_relaunch(struct app_job *job, uint32_t target)
+{
+    struct pleat_mailbox_status status;
+    post(job, target, true);
+    for (;;) {
+        status = app_job_status(job);
+        if (status.phase == PLEAT_MAILBOX_SAVED || status.phase == PLEAT_MAILBOX_FAILED)
+            break;
+        listen_on(job, "a state to be saved");
+    }
+    if (status.phase == PLEAT_MAILBOX_FAILED) {
+        pleat_mailbox_acknowledge(job->mailbox);
+        return status;
+    }
+    APP_CHECK(job, app_job_wait(job) == 0);
+    APP_CHECK(job, end_processes(job) == 0);
+    app_job_restart(job, (int)target);
+    return status;
+}
+
+int app_job_finish(struct app_job *job)
+{
+    int left = end_processes(job);
+    left += remove_tree(job->directory);
+    close_world(job);
+    close(job->bell[0]);
+    close(job->bell[1]);
+    pleat_state_store_finish(&job->store);
     return left;
 }
 

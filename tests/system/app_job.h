@@ -1,8 +1,8 @@
 /* app_job.h - for tests and benchmarks: plays the agent for one MPI program, without the daemon.
  *
- * Starts mpirun with a mailbox, drives resizes, collects the output, and at the end ends whatever
- * is left. Every wait has a limit. A failure prints what happened and ends the program with 1,
- * after cleaning up: there is one job at a time.
+ * Starts mpirun with a mailbox and memory for its state, drives resizes and relaunches, collects
+ * the output, and at the end ends whatever is left. Every wait has a limit. A failure prints what
+ * happened and ends the program with 1, after cleaning up: there is one job at a time.
  */
 #ifndef PLEAT_TESTS_APP_JOB_H
 #define PLEAT_TESTS_APP_JOB_H
@@ -12,11 +12,28 @@
 #include <sys/types.h>
 
 #include "shm/mailbox.h"
+#include "shm/state.h"
 
 #define APP_JOB_OUTPUT 65536
 #define APP_JOB_MAX_RANKS 16
 
+struct app_job_options {
+    int ranks;
+    bool mpich; /* instead of Open MPI */
+    bool without_pleat;
+    bool without_state;       /* nobody holds its state */
+    bool no_oversubscribe;    /* then a spawn fails for want of slots */
+    const char *mailbox_path; /* instead of a good one */
+    const char *preload;      /* a library for its ranks */
+    uint64_t file_limit;      /* bytes of the largest file of its ranks; 0: as it is */
+    double limit_s;           /* for the whole job; 0: 120 */
+};
+
 struct app_job {
+    struct app_job_options options;
+    const char *const *argv;
+    struct pleat_state_store store;
+    char state_paths[PLEAT_STATE_PATHS_SIZE];
     struct pleat_mailbox *mailbox; /* NULL: the job was started without Pleat */
     int mailbox_fd;
     int bell[2];
@@ -33,22 +50,25 @@ struct app_job {
     int64_t deadline_us;
 };
 
-struct app_job_options {
-    int ranks;
-    bool without_pleat;
-    bool no_oversubscribe;    /* then a spawn fails for want of slots */
-    const char *mailbox_path; /* instead of a good one */
-    double limit_s;           /* for the whole job; 0: 120 */
-};
-
-/* argv: program and arguments, NULL at the end. */
+/* argv: program and arguments, NULL at the end; must last as long as the job. */
 void app_job_start(struct app_job *job, const struct app_job_options *options,
                    const char *const *argv);
+/* Waits until the ranks are attached, and begun. */
+void app_job_wait_begun(struct app_job *job);
 /* Waits until the ranks are attached. */
 void app_job_wait_attached(struct app_job *job);
 /* Posts, waits for the outcome, acknowledges. The phase is APPLIED or FAILED. After a shrink it
  * also waits until the processes that were released are gone. */
 struct pleat_mailbox_status app_job_resize(struct app_job *job, uint32_t target);
+/* Posts a relaunch at `target` ranks, waits until all processes have ended, starts the program
+ * again in a new mailbox, waits until it has begun. Returns what the old ranks said: SAVED, or
+ * FAILED, after which they go on. */
+struct pleat_mailbox_status app_job_relaunch(struct app_job *job, uint32_t target);
+/* Ends all processes, whatever they do, and starts the program again at `ranks` ranks in a new
+ * mailbox. The output goes on. */
+void app_job_start_again(struct app_job *job, int ranks);
+/* As above, and waits until it has begun. */
+void app_job_restart(struct app_job *job, int ranks);
 /* Asks and waits for the answer; the size accepted. */
 uint32_t app_job_ask(struct app_job *job, uint32_t target, bool mandatory);
 void app_job_post(struct app_job *job, uint32_t target);

@@ -1,0 +1,165 @@
+/* Saving and loading what is registered (shm/state.h): values first, then each object on a page of
+ * its own. Every rank writes its part where it belongs in the whole, and reads its part from there;
+ * the agreement of all ranks is what makes it the state. */
+#include <string.h>
+
+#include "app/session.h"
+#include "base/clock.h"
+
+#define PAGE 4096u
+
+static uint64_t page_up(uint64_t offset)
+{
+    return (offset + PAGE - 1) / PAGE * PAGE;
+}
+
+uint64_t pleat_session_bytes(const struct pleat_session *session)
+{
+    uint64_t bytes = session->values_bytes;
+    for (const struct pleat_object *object = session->objects; object; object = object->next)
+        bytes = page_up(bytes) + object->ops->stored(object);
+    return bytes;
+}
+
+/* ---- saving ---- */
+
+void pleat_save_begin(struct pleat_session *session, struct pleat_save_order *order,
+                      struct pleat_error *err)
+{
+    *order = (struct pleat_save_order){.code = PLEAT_SAVE_NOT};
+    if (!session->saved)
+        return;
+    const struct pleat_state_header wanted = {.shape = pleat_session_shape(session),
+                                              .iteration = session->self.iteration,
+                                              .bytes = pleat_session_bytes(session)};
+    order->code = pleat_state_begin(session->saved, &wanted, &order->generation, err);
+}
+
+/* Values are the same on all ranks: rank 0 saves its own. */
+static int save_values(struct pleat_session *session, struct pleat_error *err)
+{
+    uint64_t offset = 0;
+    int code = 0;
+    for (size_t i = 0; !code && i < session->values.count; i++) {
+        const struct pleat_value *value = &session->values.items[i];
+        code = pleat_state_write(session->saved, offset, value->ptr, value->bytes, err);
+        offset += value->bytes;
+    }
+    return code;
+}
+
+static int save_part(struct pleat_session *session, const struct pleat_save_order *order,
+                     struct pleat_error *err)
+{
+    int code = 0;
+    if (!session->saved)
+        return pleat_error_set(err, PLEAT_E_STATE, "this rank has nowhere to save its state to");
+    if (session->rank == 0)
+        code = save_values(session, err);
+    else
+        code = pleat_state_join(session->saved, order->generation, err);
+    uint64_t offset = session->values_bytes;
+    for (struct pleat_object *object = session->objects; object && !code; object = object->next) {
+        offset = page_up(offset);
+        code = object->ops->save(object, session->saved, offset, err);
+        offset += object->ops->stored(object);
+    }
+    return code;
+}
+
+/* Rank 0 makes it the state; the others learn whether that went well. */
+static int commit(struct pleat_session *session, int *code, struct pleat_error *err)
+{
+    if (session->rank == 0)
+        *code = pleat_state_commit(session->saved, err);
+    return pleat_mpi_check(MPI_Bcast(code, 1, MPI_INT, 0, session->comm), "saving the state", err);
+}
+
+int pleat_save_all(struct pleat_session *session, const struct pleat_save_order *order,
+                   struct pleat_error *err)
+{
+    int agreed = 0;
+    int code = order->code;
+    if (!code)
+        code = save_part(session, order, err);
+    else if (code < 0 && session->rank != 0)
+        pleat_error_set(err, code, "rank 0 could not save the state");
+    /* Also where nothing is saved: before rank 0 ends the request, every rank must have seen it. */
+    code = code > 0 ? PLEAT_E_UNSUPPORTED : code;
+    int failed = pleat_mpi_agree(session->comm, code, &agreed, err);
+    if (!failed && !agreed)
+        failed = commit(session, &agreed, err);
+    if (session->saved)
+        pleat_state_abandon(session->saved);
+    if (failed)
+        return failed;
+    if (agreed && !code)
+        pleat_error_set(err, agreed, "another rank could not save its part of the state (%s)",
+                        pleat_error_name(agreed));
+    return agreed ? PLEAT_SAVE_NOT : 0;
+}
+
+/* ---- loading ---- */
+
+static int check_state(const struct pleat_session *session, struct pleat_error *err)
+{
+    if (session->held.shape != pleat_session_shape(session) ||
+        session->held.bytes != pleat_session_bytes(session))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "the program was started again with other values or rows registered "
+                               "than those of its state (names, sizes and order must agree)");
+    return 0;
+}
+
+static int load_part(struct pleat_session *session, struct pleat_error *err)
+{
+    int code = check_state(session, err);
+    uint64_t offset = 0;
+    for (size_t i = 0; !code && i < session->values.count; i++) {
+        const struct pleat_value *value = &session->values.items[i];
+        code = pleat_state_read(session->saved, offset, value->ptr, value->bytes, err);
+        offset += value->bytes;
+    }
+    for (struct pleat_object *object = session->objects; object && !code; object = object->next) {
+        offset = page_up(offset);
+        code = object->ops->load(object, session->saved, offset, err);
+        offset += object->ops->stored(object);
+    }
+    return code;
+}
+
+/* The outcome of all ranks in *agreed. A failure is told to the agent before any rank knows of it,
+ * as the first that does may end the program. */
+static int agree_on_load(struct pleat_session *session, int code, int *agreed,
+                         struct pleat_error *err)
+{
+    int failed = pleat_mpi_agree(session->comm, code, agreed, err);
+    if (failed || !*agreed)
+        return failed;
+    if (!code)
+        pleat_error_set(err, *agreed, "another rank could not load the state (%s)",
+                        pleat_error_name(*agreed));
+    if (session->rank == 0)
+        pleat_mailbox_cannot_begin(&session->self, err->text);
+    return pleat_mpi_check(MPI_Barrier(session->comm), "beginning", err);
+}
+
+int pleat_load_all(struct pleat_session *session, struct pleat_error *err)
+{
+    int64_t start = pleat_clock_monotonic_ns();
+    MPI_Errhandler handler;
+    int agreed = 0;
+    int code = load_part(session, err);
+    int failed = pleat_mpi_quiet_begin(session->comm, &handler, err);
+    if (!failed)
+        failed = agree_on_load(session, code, &agreed, err);
+    pleat_mpi_quiet_end(session->comm, &handler);
+    if (failed || agreed)
+        return failed ? failed : agreed;
+    uint64_t took = (uint64_t)(pleat_clock_monotonic_ns() - start);
+    const struct pleat_mailbox_cost cost = {
+        .load_ns = took, .total_ns = took, .bytes = session->held.bytes};
+    if (session->rank == 0)
+        pleat_mailbox_begun(&session->self, &cost);
+    return 0;
+}
