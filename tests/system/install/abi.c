@@ -18,6 +18,7 @@ IS(pleat_session_comm, MPI_Comm (*)(const session *));
 IS(pleat_session_rank, int (*)(const session *));
 IS(pleat_session_size, int (*)(const session *));
 IS(pleat_session_joined, int (*)(const session *));
+IS(pleat_session_resumed, int (*)(const session *));
 IS(pleat_session_malleable, int (*)(const session *));
 IS(pleat_session_failure, const error *(*)(const session *));
 IS(pleat_session_on_offer, void (*)(session *, int (*)(int, int, int, void *), void *));
