@@ -80,7 +80,10 @@ static int wait_for_outcome(struct pleat_client *client, const struct change *ch
             !pleat_reply_is(event, "step", "ended"))
             continue;
         print_outcome(change, event);
-        bool done = pleat_reply_is(event, "outcome", change->grow ? "grown" : "shrunk");
+        int64_t from = pleat_reply_int(event, "from", 0), to = pleat_reply_int(event, "to", 0);
+        bool done = pleat_reply_is(event, "outcome", change->grow ? "grown" : "shrunk") ||
+                    (pleat_reply_is(event, "outcome", "relaunched") &&
+                     (change->grow ? to > from : to < from));
         return done ? PLEAT_EXIT_OK : PLEAT_EXIT_FAILED;
     }
     return pleat_daemon_failed(&err, true);

@@ -39,10 +39,16 @@ static void add_resize(const json_t *event, struct pleat_string *out)
     int64_t from = pleat_reply_int(event, "from", 0), to = pleat_reply_int(event, "to", 0);
     int64_t waiter = pleat_reply_int(event, "waiter", 0);
     const char *outcome = pleat_reply_text(event, "outcome", NULL);
-    pleat_string_addf(out, "%s%s %lld -> %lld: %s",
-                      to < from && pleat_reply_true(event, "mandatory") ? "mandatory " : "",
-                      to < from ? "shrink" : "grow", (long long)from, (long long)to,
-                      outcome ? outcome : pleat_reply_text(event, "step", "?"));
+    const char *cause = pleat_reply_text(event, "cause", NULL);
+    if (to == from) /* it was relaunched at its size */
+        pleat_string_addf(out, "stay on %lld", (long long)to);
+    else
+        pleat_string_addf(out, "%s%s %lld -> %lld",
+                          to < from && pleat_reply_true(event, "mandatory") ? "mandatory " : "",
+                          to < from ? "shrink" : "grow", (long long)from, (long long)to);
+    pleat_string_addf(out, ": %s", outcome ? outcome : pleat_reply_text(event, "step", "?"));
+    if (cause)
+        pleat_string_addf(out, " (%s)", cause);
     if (pleat_reply_is(event, "by", "user"))
         pleat_string_add(out, ", asked for by the user");
     if (waiter)

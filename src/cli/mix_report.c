@@ -27,8 +27,10 @@ static struct costs costs_of(const struct pleat_mix_job *job)
     json_array_foreach(pleat_reply_array(history, "resizes"), i, resize)
     {
         double total = pleat_reply_real(resize, "total_s");
-        bool grown = pleat_reply_is(resize, "outcome", "grown");
-        bool shrunk = pleat_reply_is(resize, "outcome", "shrunk");
+        int64_t by = pleat_reply_int(resize, "to", 0) - pleat_reply_int(resize, "from", 0);
+        bool relaunched = pleat_reply_is(resize, "outcome", "relaunched");
+        bool grown = pleat_reply_is(resize, "outcome", "grown") || (relaunched && by > 0);
+        bool shrunk = pleat_reply_is(resize, "outcome", "shrunk") || (relaunched && by < 0);
         costs.grown += grown;
         costs.shrunk += shrunk;
         costs.failed += !grown && !shrunk;

@@ -58,7 +58,7 @@ static int check_component(const struct pleat_core *core, uint32_t index, struct
         const struct pleat_resize *resize =
             job->resize != PLEAT_NONE ? &core->resizes.items[job->resize] : NULL;
         int32_t expected =
-            resize && resize->step == PLEAT_RESIZE_APPLIED ? resize->from : job->processors;
+            resize && resize->step >= PLEAT_RESIZE_APPLIED ? resize->from : job->processors;
         if (listed != expected)
             FAIL("component %u runs on %d processors and holds %d", index, job->processors, listed);
         if (job->target != (resize ? resize->to : job->processors))
@@ -182,6 +182,14 @@ static int check_resizes(const struct pleat_core *core, struct pleat_site *sums,
             (resize->to > resize->from) != (resize->claim != PLEAT_NONE))
             FAIL("resize %u from %d to %d: its claim is %d", r, resize->from, resize->to,
                  (int)resize->claim);
+        if (resize->step == PLEAT_RESIZE_RELAUNCHING) {
+            if (resize->to > resize->from && resize->claim == PLEAT_NONE)
+                FAIL("resize %u is relaunched on %d processors and has %d", r, resize->to,
+                     resize->from);
+            if (resize->to < 1 || resize->cause == PLEAT_REASON_NONE || job->relaunches == 0 ||
+                !(job->flags & PLEAT_COMPONENT_RELAUNCHES))
+                FAIL("resize %u is relaunched without cause, or may not be", r);
+        }
         if (resize->to < resize->from) {
             if (resize->waiter != PLEAT_NONE)
                 coming[resize->waiter] += resize->from - resize->to;

@@ -518,6 +518,7 @@ static void begin_running(struct pleat_core *core, uint32_t component)
     struct pleat_component *job = component_at(core, component);
     job->starting = 0;
     job->start_us = now_of(core);
+    job->relaunches = 0;
     running_arm(core, component);
     job->processors = job->processes = job->target;
     int64_t run_us = pleat_view_expected_run(job, job->processors);
@@ -622,9 +623,15 @@ int on_started(struct pleat_core *core, const struct pleat_event *event)
 int on_start_failed(struct pleat_core *core, const struct pleat_event *event)
 {
     struct pleat_component *job = component_at(core, event->component);
-    if (!job->starting || event->u.exit.run != job->run)
+    bool again = job->state == PLEAT_RESIZING &&
+                 resize_at(core, job->resize)->step == PLEAT_RESIZE_RELAUNCHING;
+    if ((!job->starting && !again) || event->u.exit.run != job->run)
         return PLEAT_CORE_STALE;
-    if (job->state == PLEAT_CLAIMING) {
+    if (again) {
+        resize_end(core, job->resize, PLEAT_OUTCOME_JOB_ENDED);
+        running_remove(core, event->component);
+    }
+    if (again || job->state == PLEAT_CLAIMING) {
         job->reason =
             (uint8_t)(event->u.exit.reason == PLEAT_REASON_START_USER ? PLEAT_REASON_START_USER
                                                                       : PLEAT_REASON_START_SYSTEM);
@@ -639,11 +646,14 @@ int on_exited(struct pleat_core *core, const struct pleat_event *event)
     struct pleat_component *job = component_at(core, event->component);
     if (job->exited || event->u.exit.run != job->run)
         return PLEAT_CORE_STALE;
+    uint32_t reason = event->u.exit.reason;
+    if (reason == PLEAT_REASON_BROKEN && relaunch_broken(core, event->component))
+        return 0;
     job->code = event->u.exit.code;
     job->signal = (int16_t)event->u.exit.signal;
     if (job->state != PLEAT_FINISHING) {
-        job->reason = (uint8_t)(event->u.exit.reason == PLEAT_REASON_LOST ? PLEAT_REASON_LOST
-                                                                          : PLEAT_REASON_EXIT);
+        bool known = reason == PLEAT_REASON_LOST || reason == PLEAT_REASON_BROKEN;
+        job->reason = (uint8_t)(known ? reason : PLEAT_REASON_EXIT);
         if (job->resize != PLEAT_NONE)
             resize_end(core, job->resize, PLEAT_OUTCOME_JOB_ENDED);
         if (job->state == PLEAT_RUNNING)

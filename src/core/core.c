@@ -318,7 +318,7 @@ static const bool needs_component[] = {
     [PLEAT_EV_ANSWER] = true,        [PLEAT_EV_APPLIED] = true,      [PLEAT_EV_VACATED] = true,
     [PLEAT_EV_RESIZE_FAILED] = true, [PLEAT_EV_WITHDRAWN] = true,    [PLEAT_EV_START] = true,
     [PLEAT_EV_RESIZE] = true,        [PLEAT_EV_TRIED] = true,        [PLEAT_EV_PROMISE] = true,
-    [PLEAT_EV_TERMS] = true,
+    [PLEAT_EV_TERMS] = true,         [PLEAT_EV_RELAUNCHED] = true,
 };
 
 static int dispatch(struct pleat_core *core, const struct pleat_event *event,
@@ -377,6 +377,8 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_resize_failed(core, event);
     case PLEAT_EV_WITHDRAWN:
         return on_withdrawn(core, event);
+    case PLEAT_EV_RELAUNCHED:
+        return on_relaunched(core, event);
     case PLEAT_EV_TIME:
         return on_time(core);
     case PLEAT_EV_PASS:
@@ -550,6 +552,9 @@ int pleat_core_outstanding(struct pleat_core *core, struct pleat_effects *effect
             break;
         case PLEAT_RESIZE_WITHDRAWING:
             resize_effect(core, job->resize, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
+            break;
+        case PLEAT_RESIZE_RELAUNCHING:
+            resize_effect(core, job->resize, PLEAT_DO_RELAUNCH, PLEAT_OUTCOME_NONE);
             break;
         default:
             break;

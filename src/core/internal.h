@@ -149,6 +149,17 @@ int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pl
 void running_arm(struct pleat_core *core, uint32_t component);
 /* That deadline has come. */
 void on_running_deadline(struct pleat_core *core, uint32_t component);
+/* How long before a mandatory shrink is warned of. */
+int64_t notice_of(const struct pleat_core *core, const struct pleat_component *job);
+
+/* ---- relaunch.c ---- */
+/* A resize cannot go on. All processes of the job are ended, and it is started again on
+ * `processors`; where that is not possible, or not once more, the job is ended. */
+void relaunch_or_kill(struct pleat_core *core, uint32_t resize, int32_t processors,
+                      enum pleat_reason cause);
+/* Its processes died in a resize, or before they went on after one. False: it stays ended. */
+bool relaunch_broken(struct pleat_core *core, uint32_t component);
+int on_relaunched(struct pleat_core *core, const struct pleat_event *event);
 
 /* ---- resize.c ---- */
 int on_resize(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
@@ -163,6 +174,24 @@ void resize_claimed(struct pleat_core *core, uint32_t resize);
 void resize_claim_failed(struct pleat_core *core, uint32_t resize);
 void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
                   bool mandatory, bool by_user, uint32_t waiter);
+/* The same without doing anything yet: its record, which has no step. PLEAT_NONE: out of memory. */
+uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
+                     bool mandatory, bool by_user, uint32_t waiter);
+/* The resize under way that an event of a runner is about, or PLEAT_NONE. */
+uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event);
+/* The next step, which ends in us at the latest. */
+void resize_step(struct pleat_core *core, uint32_t resize, enum pleat_resize_step step, int64_t us);
+/* It aims at another size from now on. */
+void resize_retarget(struct pleat_core *core, uint32_t resize, int32_t to);
+/* A note that the application's answer was not followed. */
+void resize_warn(struct pleat_core *core, uint32_t resize);
+/* The growth's processors are the job's, which runs on so many now. */
+void resize_grown(struct pleat_core *core, uint32_t resize, int32_t processors,
+                  enum pleat_outcome outcome);
+/* What the shrink freed goes to the waiter, or back. */
+void resize_vacated(struct pleat_core *core, uint32_t resize, enum pleat_outcome outcome);
+/* It runs on so many processors now. */
+void component_sized(struct pleat_core *core, uint32_t component, int32_t processors);
 /* Ends it, whatever its step; the component's records are put right. */
 void resize_end(struct pleat_core *core, uint32_t resize, enum pleat_outcome outcome);
 /* If the component is larger than its maximum and free to change: shrink it. */

@@ -38,21 +38,27 @@ void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
     effect->u.change.accepted = resize->accepted;
     effect->u.change.step = resize->step;
     effect->u.change.outcome = (uint8_t)outcome;
+    effect->u.change.reason = resize->cause;
     effect->u.change.waiter = resize->waiter;
 }
 
-static void warn(struct pleat_core *core, uint32_t index)
+void resize_warn(struct pleat_core *core, uint32_t index)
 {
     resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_BAD_ANSWER);
+}
+
+void resize_step(struct pleat_core *core, uint32_t index, enum pleat_resize_step step, int64_t us)
+{
+    struct pleat_resize *resize = resize_at(core, index);
+    resize->step = (uint8_t)step;
+    resize_effect(core, index, PLEAT_NOTE_RESIZE, PLEAT_OUTCOME_NONE);
+    arm(core, &resize->deadline, DEADLINE_RESIZE, index, now_of(core) + us);
 }
 
 static void step_to(struct pleat_core *core, uint32_t index, enum pleat_resize_step step,
                     enum pleat_parameter limit)
 {
-    struct pleat_resize *resize = resize_at(core, index);
-    resize->step = (uint8_t)step;
-    resize_effect(core, index, PLEAT_NOTE_RESIZE, PLEAT_OUTCOME_NONE);
-    arm(core, &resize->deadline, DEADLINE_RESIZE, index, now_of(core) + core->parameters[limit]);
+    resize_step(core, index, step, core->parameters[limit]);
 }
 
 /* What a shrink will free is announced, to its waiter or to everybody. */
@@ -73,24 +79,32 @@ static void announce(struct pleat_core *core, const struct pleat_resize *resize,
         waiter->site = PLEAT_NONE; /* nothing ties it there any more */
 }
 
-static void retarget(struct pleat_core *core, uint32_t index, int32_t to)
+void resize_retarget(struct pleat_core *core, uint32_t index, int32_t to)
 {
     struct pleat_resize *resize = resize_at(core, index);
     tally_out(core, resize->component);
     announce(core, resize, -1);
     resize->to = to;
-    resize->accepted = to > resize->from ? to - resize->from : resize->from - to;
     component_at(core, resize->component)->target = to;
     announce(core, resize, 1);
     tally_in(core, resize->component);
+}
+
+/* What the application accepts is another size than it was offered. */
+static void retarget(struct pleat_core *core, uint32_t index, int32_t to)
+{
+    struct pleat_resize *resize = resize_at(core, index);
+    resize->accepted = to > resize->from ? to - resize->from : resize->from - to;
+    resize_retarget(core, index, to);
 }
 
 static void grant(struct pleat_core *core, uint32_t index)
 {
     struct pleat_resize *resize = resize_at(core, index);
     resize->granted_us = now_of(core);
-    step_to(core, index, PLEAT_RESIZE_GRANTED,
-            resize->mandatory ? PLEAT_PARAM_SHRINK_US : PLEAT_PARAM_APPLY_US);
+    resize_step(core, index, PLEAT_RESIZE_GRANTED,
+                resize->mandatory ? notice_of(core, component_at(core, resize->component))
+                                  : core->parameters[PLEAT_PARAM_APPLY_US]);
     resize_effect(core, index, PLEAT_DO_RESIZE, PLEAT_OUTCOME_NONE);
 }
 
@@ -110,12 +124,12 @@ static void accepted(struct pleat_core *core, uint32_t index)
         resize_claimed(core, index);
 }
 
-void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
-                  bool mandatory, bool by_user, uint32_t waiter)
+uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
+                     bool mandatory, bool by_user, uint32_t waiter)
 {
     uint32_t index = resize_new(core);
     if (index == PLEAT_NONE)
-        return;
+        return index;
     struct pleat_component *job = component_at(core, component);
     int32_t change = target - job->processors;
     *resize_at(core, index) = (struct pleat_resize){
@@ -139,7 +153,16 @@ void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, i
     tally_in(core, component);
     site_at(core, job->site)->resizing_count++;
     announce(core, resize_at(core, index), 1);
-    if (job->flags & PLEAT_COMPONENT_ASKS) {
+    return index;
+}
+
+void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
+                  bool mandatory, bool by_user, uint32_t waiter)
+{
+    uint32_t index = resize_open(core, component, target, offered, mandatory, by_user, waiter);
+    if (index == PLEAT_NONE)
+        return;
+    if (component_at(core, component)->flags & PLEAT_COMPONENT_ASKS) {
         step_to(core, index, PLEAT_RESIZE_OFFERED, PLEAT_PARAM_ANSWER_US);
         resize_effect(core, index, PLEAT_DO_ASK, PLEAT_OUTCOME_NONE);
     } else {
@@ -170,6 +193,17 @@ static void drop_growth(struct pleat_core *core, struct pleat_resize *resize,
     }
 }
 
+/* No voluntary offer for so long after a resize that failed. After one that cost a relaunch much
+ * longer each time: an application that cannot grow is not to be ended by offers of growth. */
+static int64_t backoff(const struct pleat_core *core, const struct pleat_component *job,
+                       enum pleat_outcome outcome)
+{
+    int64_t us = core->parameters[PLEAT_PARAM_BACKOFF_US];
+    for (uint32_t i = 0; outcome == PLEAT_OUTCOME_RELAUNCHED && i < job->relaunches && i < 3; i++)
+        us = us < PLEAT_NEVER / 64 ? 16 * us : us;
+    return us;
+}
+
 void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outcome)
 {
     struct pleat_resize *resize = resize_at(core, index);
@@ -186,7 +220,7 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
     site_at(core, job->site)->resizing_count--;
     job->resize = PLEAT_NONE;
     if (outcome != PLEAT_OUTCOME_GROWN && outcome != PLEAT_OUTCOME_SHRUNK)
-        job->quiet_until_us = now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
+        job->quiet_until_us = now_of(core) + backoff(core, job, outcome);
     resize_effect(core, index, PLEAT_NOTE_RESIZE, outcome);
     set_state(core, component, PLEAT_RUNNING);
     resize->step = PLEAT_RESIZE_FREE;
@@ -285,8 +319,7 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
     return 0;
 }
 
-/* The resize under way that an event of a runner is about, or PLEAT_NONE. */
-static uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event)
+uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event)
 {
     uint32_t index = component_at(core, event->component)->resize;
     return index != PLEAT_NONE && resize_at(core, index)->id == event->u.change.resize ? index
@@ -300,8 +333,10 @@ int on_answer(struct pleat_core *core, const struct pleat_event *event)
         return PLEAT_CORE_STALE;
     struct pleat_resize *resize = resize_at(core, index);
     const struct pleat_component *job = component_at(core, resize->component);
+    if (resize->step == PLEAT_RESIZE_RELAUNCHING)
+        return PLEAT_CORE_STALE;
     if (resize->step != PLEAT_RESIZE_OFFERED) { /* answered twice: the first answer stands */
-        warn(core, index);
+        resize_warn(core, index);
         return 0;
     }
     int32_t size = event->u.change.processors;
@@ -310,10 +345,11 @@ int on_answer(struct pleat_core *core, const struct pleat_event *event)
         growing ? size > resize->to || size < 0 : size < pleat_accept_smallest(&core->view, job);
     bool refused = growing ? size <= resize->from : size >= resize->from;
     if (!growing && resize->mandatory && (bad || size > resize->to)) {
-        warn(core, index); /* a mandatory change cannot be refused: it stays as it was told */
+        resize_warn(core,
+                    index); /* a mandatory change cannot be refused: it stays as it was told */
         size = resize->to;
     } else if (bad) {
-        warn(core, index);
+        resize_warn(core, index);
         resize_end(core, index, PLEAT_OUTCOME_BAD_ANSWER);
         return 0;
     } else if (refused) {
@@ -355,7 +391,7 @@ void resize_claim_failed(struct pleat_core *core, uint32_t index)
     resize_end(core, index, PLEAT_OUTCOME_CLAIM_FAILED);
 }
 
-static void sized(struct pleat_core *core, uint32_t component, int32_t processors)
+void component_sized(struct pleat_core *core, uint32_t component, int32_t processors)
 {
     struct pleat_component *job = component_at(core, component);
     if (job->expected_end_us != PLEAT_NEVER && processors > 0 && job->processors > 0) {
@@ -372,7 +408,8 @@ static void sized(struct pleat_core *core, uint32_t component, int32_t processor
         note->u.run.processors = note->u.run.processes = processors;
 }
 
-static void grown(struct pleat_core *core, uint32_t index, int32_t processors)
+void resize_grown(struct pleat_core *core, uint32_t index, int32_t processors,
+                  enum pleat_outcome outcome)
 {
     struct pleat_resize *resize = resize_at(core, index);
     uint32_t component = resize->component, claim = resize->claim;
@@ -383,12 +420,11 @@ static void grown(struct pleat_core *core, uint32_t index, int32_t processors)
     resize->claim = PLEAT_NONE;
     if (unused > 0)
         component_release_tail(core, component, unused);
-    sized(core, component, processors);
-    resize_end(core, index, PLEAT_OUTCOME_GROWN);
+    component_sized(core, component, processors);
+    resize_end(core, index, outcome);
 }
 
-/* The processes that had to leave are gone: their processors go to the waiter, or back. */
-static void vacated(struct pleat_core *core, uint32_t index)
+void resize_vacated(struct pleat_core *core, uint32_t index, enum pleat_outcome outcome)
 {
     struct pleat_resize *resize = resize_at(core, index);
     int32_t count = resize->from - resize->to;
@@ -398,7 +434,7 @@ static void vacated(struct pleat_core *core, uint32_t index)
         component_earmark_tail(core, component, count, waiter);
     else
         component_release_tail(core, component, count);
-    resize_end(core, index, PLEAT_OUTCOME_SHRUNK);
+    resize_end(core, index, outcome);
 }
 
 int on_applied(struct pleat_core *core, const struct pleat_event *event)
@@ -409,29 +445,33 @@ int on_applied(struct pleat_core *core, const struct pleat_event *event)
     struct pleat_resize *resize = resize_at(core, index);
     uint32_t component = resize->component;
     int32_t size = event->u.change.processors;
+    if (resize->step == PLEAT_RESIZE_RELAUNCHING)
+        return PLEAT_CORE_STALE; /* a word of processes that are being ended */
     if (resize->step != PLEAT_RESIZE_GRANTED && resize->step != PLEAT_RESIZE_WITHDRAWING) {
-        warn(core, index);
+        resize_warn(core, index);
         return 0;
     }
     if (resize->to > resize->from) {
-        if (size > resize->to || size < resize->from)
-            component_kill(core, component, PLEAT_REASON_NOT_HONOURED); /* runs where it may not */
+        if (size > resize->to) /* it runs where it may not */
+            relaunch_or_kill(core, index, resize->to, PLEAT_REASON_NOT_HONOURED);
+        else if (size < resize->from)
+            relaunch_or_kill(core, index, resize->from, PLEAT_REASON_NOT_HONOURED);
         else if (size == resize->from)
             resize_end(core, index, PLEAT_OUTCOME_APP_FAILED);
         else
-            grown(core, index, size);
+            resize_grown(core, index, size, PLEAT_OUTCOME_GROWN);
         return 0;
     }
     if (size > resize->to ||
         size < pleat_accept_smallest(&core->view, component_at(core, component))) {
-        warn(core, index); /* not what it was told: its deadline goes on */
+        resize_warn(core, index); /* not what it was told: its deadline goes on */
         return 0;
     }
     if (size != resize->to)
         retarget(core, index, size);
-    sized(core, component, size);
+    component_sized(core, component, size);
     if (site_at(core, component_at(core, component)->site)->instant) {
-        vacated(core, index);
+        resize_vacated(core, index, PLEAT_OUTCOME_SHRUNK);
         return 0;
     }
     step_to(core, index, PLEAT_RESIZE_APPLIED, PLEAT_PARAM_VACATE_US);
@@ -444,12 +484,20 @@ int on_vacated(struct pleat_core *core, const struct pleat_event *event)
     if (index == PLEAT_NONE)
         return PLEAT_CORE_STALE;
     struct pleat_resize *resize = resize_at(core, index);
+    if (resize->step == PLEAT_RESIZE_RELAUNCHING)
+        return PLEAT_CORE_STALE;
     if (resize->step != PLEAT_RESIZE_APPLIED) {
-        warn(core, index);
+        resize_warn(core, index);
         return 0;
     }
-    vacated(core, index);
+    resize_vacated(core, index, PLEAT_OUTCOME_SHRUNK);
     return 0;
+}
+
+/* Mandatory as long as somebody wants it: its user, or a component that still waits. */
+static bool still_mandatory(const struct pleat_resize *resize)
+{
+    return resize->mandatory && (resize->by_user || resize->waiter != PLEAT_NONE);
 }
 
 int on_resize_failed(struct pleat_core *core, const struct pleat_event *event)
@@ -458,12 +506,14 @@ int on_resize_failed(struct pleat_core *core, const struct pleat_event *event)
     if (index == PLEAT_NONE)
         return PLEAT_CORE_STALE;
     struct pleat_resize *resize = resize_at(core, index);
+    if (resize->step == PLEAT_RESIZE_RELAUNCHING)
+        return PLEAT_CORE_STALE;
     if (resize->step != PLEAT_RESIZE_GRANTED && resize->step != PLEAT_RESIZE_WITHDRAWING) {
-        warn(core, index);
+        resize_warn(core, index);
         return 0;
     }
-    if (resize->mandatory)
-        component_kill(core, resize->component, PLEAT_REASON_NOT_HONOURED);
+    if (still_mandatory(resize))
+        relaunch_or_kill(core, index, resize->to, PLEAT_REASON_NOT_HONOURED);
     else
         resize_end(core, index, PLEAT_OUTCOME_APP_FAILED);
     return 0;
@@ -476,12 +526,6 @@ int on_withdrawn(struct pleat_core *core, const struct pleat_event *event)
         return PLEAT_CORE_STALE;
     resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);
     return 0;
-}
-
-/* Mandatory as long as somebody wants it: its user, or a component that still waits. */
-static bool still_mandatory(const struct pleat_resize *resize)
-{
-    return resize->mandatory && (resize->by_user || resize->waiter != PLEAT_NONE);
 }
 
 void on_resize_deadline(struct pleat_core *core, uint32_t index)
@@ -500,15 +544,24 @@ void on_resize_deadline(struct pleat_core *core, uint32_t index)
         resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);
         break;
     case PLEAT_RESIZE_GRANTED:
-        if (still_mandatory(resize)) {
-            component_kill(core, resize->component, PLEAT_REASON_NOT_HONOURED);
-            break;
+        if (!still_mandatory(resize)) {
+            step_to(core, index, PLEAT_RESIZE_WITHDRAWING, PLEAT_PARAM_STUCK_US);
+            resize_effect(core, index, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
+        } else if (!resize->warned) {
+            resize->warned = 1;
+            resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_NOT_HONOURED);
+            arm(core, &resize->deadline, DEADLINE_RESIZE, index,
+                now_of(core) + core->parameters[PLEAT_PARAM_GRACE_US]);
+        } else {
+            relaunch_or_kill(core, index, resize->to, PLEAT_REASON_NOT_HONOURED);
         }
-        step_to(core, index, PLEAT_RESIZE_WITHDRAWING, PLEAT_PARAM_STUCK_US);
-        resize_effect(core, index, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
+        break;
+    case PLEAT_RESIZE_RELAUNCHING:
+        component_kill(core, resize->component, (enum pleat_reason)resize->cause);
         break;
     default: /* WITHDRAWING: nobody answers; APPLIED: processes that should be gone are not */
-        component_kill(core, resize->component, PLEAT_REASON_STUCK);
+        relaunch_or_kill(core, index, resize->to < resize->from ? resize->to : resize->from,
+                         PLEAT_REASON_STUCK);
         break;
     }
 }

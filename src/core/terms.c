@@ -11,6 +11,14 @@ void running_arm(struct pleat_core *core, uint32_t component)
         disarm(core, &job->deadline);
 }
 
+int64_t notice_of(const struct pleat_core *core, const struct pleat_component *job)
+{
+    int64_t most_us = core->parameters[PLEAT_PARAM_NOTICE_MAX_US];
+    if (job->notice_us < 0)
+        return core->parameters[PLEAT_PARAM_SHRINK_US];
+    return job->notice_us < most_us ? job->notice_us : most_us;
+}
+
 void on_running_deadline(struct pleat_core *core, uint32_t component)
 {
     component_kill(core, component, PLEAT_REASON_TIME_LIMIT);

@@ -181,7 +181,8 @@ void account_note(struct account *account, const char *kind, int64_t time_us, co
     } else if (!strcmp(kind, "used")) {
         account->has_cpu = true;
         account->cpu_us += us_of(data, "cpu_s");
-    } else if (!strcmp(kind, "warning")) {
+    } else if (!strcmp(kind, "warning") && !json_object_get(data, "resize")) {
+        /* what is wrong with a resize ends with it */
         const char *text = json_string_value(json_object_get(data, "text"));
         free(account->text);
         account->text = text ? strdup(text) : NULL;
@@ -209,9 +210,12 @@ void account_add_counts(const struct account *account, json_t *object)
     int grown = 0, shrunk = 0, failed = 0;
     for (size_t i = 0; i < account->changes.count; i++) {
         const struct change *change = &account->changes.items[i];
-        if (!strcmp(change->outcome, pleat_outcome_name(PLEAT_OUTCOME_GROWN)))
+        bool relaunched = !strcmp(change->outcome, pleat_outcome_name(PLEAT_OUTCOME_RELAUNCHED));
+        if (!strcmp(change->outcome, pleat_outcome_name(PLEAT_OUTCOME_GROWN)) ||
+            (relaunched && change->to > change->from))
             grown++;
-        else if (!strcmp(change->outcome, pleat_outcome_name(PLEAT_OUTCOME_SHRUNK)))
+        else if (!strcmp(change->outcome, pleat_outcome_name(PLEAT_OUTCOME_SHRUNK)) ||
+                 (relaunched && change->to < change->from))
             shrunk++;
         else if (change->outcome[0])
             failed++;

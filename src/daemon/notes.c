@@ -84,7 +84,7 @@ static void note_resize(struct daemon *d, const struct pleat_effect *effect)
         effect->u.change.waiter == PLEAT_NONE ? NULL : job_of_component(d, effect->u.change.waiter);
     bool ended = effect->u.change.outcome != PLEAT_OUTCOME_NONE;
     json_t *data = json_pack(
-        "{s:I, s:s, s:o, s:i, s:i, s:i, s:i, s:b, s:s, s:o}", "resize", (json_int_t)effect->id,
+        "{s:I, s:s, s:o, s:i, s:i, s:i, s:i, s:b, s:s, s:o, s:o}", "resize", (json_int_t)effect->id,
         "step",
         ended ? "ended" : pleat_resize_step_name((enum pleat_resize_step)effect->u.change.step),
         "outcome",
@@ -93,7 +93,8 @@ static void note_resize(struct daemon *d, const struct pleat_effect *effect)
         "from", effect->u.change.from, "to", effect->u.change.processors, "offered",
         effect->u.change.offered, "accepted", effect->u.change.accepted, "mandatory",
         effect->flags & PLEAT_MANDATORY, "by", effect->flags & PLEAT_BY_USER ? "user" : "policy",
-        "waiter", waiter ? json_integer(waiter->id) : json_null());
+        "waiter", waiter ? json_integer(waiter->id) : json_null(), "cause",
+        text_or_null((enum pleat_reason)effect->u.change.reason));
     if (data && job)
         add_cost(d, data, job, effect->id);
     if (data && !(effect->flags & PLEAT_BY_USER) && begins(d, effect))
@@ -116,6 +117,27 @@ static void note_state(struct daemon *d, const struct pleat_effect *effect, int6
         json_object_set_new(data, "moldability", policy_name(d, PLEAT_MOLDABILITY));
     }
     note_make(d, effect->time_us, "state", job, data);
+}
+
+static void note_warning(struct daemon *d, const struct pleat_effect *effect, int64_t id)
+{
+    char text[300];
+    if (effect->u.change.outcome == PLEAT_OUTCOME_NOT_HONOURED)
+        snprintf(text, sizeof(text),
+                 "it was told to shrink from %d to %d processors and has not done so in time: if "
+                 "it has not in %g s, it is ended and, where that is possible, started again at "
+                 "that size",
+                 effect->u.change.from, effect->u.change.processors,
+                 (double)pleat_core_parameter(d->core, PLEAT_PARAM_GRACE_US) / 1e6);
+    else if (effect->u.change.outcome == PLEAT_OUTCOME_RELAUNCHED)
+        snprintf(text, sizeof(text),
+                 "no state of it was held: it was started again from its beginning");
+    else
+        snprintf(text, sizeof(text),
+                 "the application's answer to a resize made no sense (more than was offered, "
+                 "answered twice, or out of order): it was not followed");
+    note_make(d, effect->time_us, "warning", id,
+              json_pack("{s:s, s:I}", "text", text, "resize", (json_int_t)effect->id));
 }
 
 void note_effect(struct daemon *d, const struct pleat_effect *effect)
@@ -146,11 +168,7 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
                             effect->u.change.processes));
         break;
     case PLEAT_NOTE_WARNING:
-        note_make(d, effect->time_us, "warning", id,
-                  json_pack("{s:s, s:I}", "text",
-                            "the application's answer to a resize made no sense (more than was "
-                            "offered, answered twice, or out of order): it was not followed",
-                            "resize", (json_int_t)effect->id));
+        note_warning(d, effect, id);
         break;
     default:
         break;

@@ -31,7 +31,10 @@ enum pleat_effect_kind {
     PLEAT_NOTE_RESIZE,     /* change: a resize went one step on, or ended (outcome) */
     PLEAT_NOTE_SIZE,       /* run: the component now runs at this size */
     PLEAT_NOTE_LIMITS,     /* change: processors = minimum, processes = maximum */
-    PLEAT_NOTE_WARNING     /* run.reason/outcome: an input that made no sense was ignored */
+    PLEAT_NOTE_WARNING     /* change: outcome BAD_ANSWER: the application's answer made no sense and
+                            * was ignored; NOT_HONOURED: the notice of a mandatory shrink is over,
+                            * after the grace it is enforced; RELAUNCHED: from its beginning, as no
+                            * state of it was held */
 };
 
 struct pleat_effect {
@@ -59,6 +62,7 @@ struct pleat_effect {
             int32_t processors, processes; /* the size aimed at */
             int32_t offered, accepted;
             uint8_t step, outcome;
+            uint8_t reason; /* of a relaunch: enum pleat_reason, else NONE */
             uint32_t waiter;
         } change;
         struct {

@@ -68,9 +68,11 @@ struct pleat_component {
     /* the terms (pleat_event.u.terms) */
     int64_t notice_us, lifetime_us; /* -1: as configured */
     int64_t limit_us;               /* 0: none */
+    uint32_t relaunches;            /* of the present run */
+    uint32_t spare;                 /* no padding: tests compare records byte by byte */
 };
 
-_Static_assert(sizeof(struct pleat_component) == 256, "no padding in a component");
+_Static_assert(sizeof(struct pleat_component) == 264, "no padding in a component");
 
 struct pleat_site {
     int32_t capacity;
@@ -122,6 +124,8 @@ struct pleat_resize {
     uint8_t step; /* enum pleat_resize_step */
     uint8_t mandatory;
     uint8_t by_user;
+    uint8_t warned; /* the notice of a mandatory shrink is over: its deadline is the grace's */
+    uint8_t cause;  /* RELAUNCHING: why, enum pleat_reason */
 };
 
 #endif

@@ -47,6 +47,7 @@ const char *pleat_outcome_name(enum pleat_outcome outcome)
         [PLEAT_OUTCOME_NOT_HONOURED] = "not honoured",
         [PLEAT_OUTCOME_JOB_ENDED] = "job ended",
         [PLEAT_OUTCOME_LOST] = "processors lost",
+        [PLEAT_OUTCOME_RELAUNCHED] = "relaunched",
     };
     return NAME_OF(names, outcome);
 }

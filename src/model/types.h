@@ -79,9 +79,10 @@ enum pleat_outcome {
     PLEAT_OUTCOME_TIMED_OUT,    /* not answered, claimed or applied in time; rolled back */
     PLEAT_OUTCOME_APP_FAILED,   /* the application tried and could not; its size is unchanged */
     PLEAT_OUTCOME_STUCK,        /* inside the resize and not coming out: the job was ended */
-    PLEAT_OUTCOME_NOT_HONOURED, /* a mandatory shrink not done by its deadline: job ended */
+    PLEAT_OUTCOME_NOT_HONOURED, /* a mandatory shrink not done after notice and grace: job ended */
     PLEAT_OUTCOME_JOB_ENDED,    /* the job ended meanwhile */
     PLEAT_OUTCOME_LOST,         /* the site took processors away meanwhile */
+    PLEAT_OUTCOME_RELAUNCHED,   /* it could not go on: the job was ended and started again */
     PLEAT_OUTCOME_COUNT
 };
 

@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "runner/runner.h"
 
-enum fake_what { AT_STARTED, AT_EXIT, AT_ANSWER, AT_ADAPT, AT_VACATED, AT_KILLED };
+enum fake_what { AT_STARTED, AT_EXIT, AT_ANSWER, AT_ADAPT, AT_VACATED, AT_KILLED, AT_RELAUNCHED };
 
 struct fake_app {
     uint64_t run;
@@ -13,6 +13,9 @@ struct fake_app {
     int32_t size, target, leaving;
     int64_t work_left, since_us; /* processor-microseconds; counted from then */
     bool alive, stuck;
+    bool broken;       /* it died in a resize: it can be relaunched */
+    uint64_t relaunch; /* the last one wanted; 0: none */
+    bool relaunched;   /* that one was done */
 };
 
 struct fake_timer {
@@ -92,14 +95,14 @@ static void schedule_end(struct fake_runner *runner, uint32_t component)
     set_timer(runner, timer, left / app->size + 1);
 }
 
-static void die(struct fake_runner *runner, uint32_t component, int32_t code, int32_t signal)
+static void die(struct fake_runner *runner, uint32_t component, int32_t code, int32_t signal,
+                enum pleat_reason reason)
 {
     struct fake_app *app = &runner->apps.items[component];
-    if (!app->alive)
-        return;
     app->alive = false;
+    app->broken = reason == PLEAT_REASON_BROKEN;
     app->size = app->leaving = 0;
-    emit_exit(runner, PLEAT_EV_EXITED, component, app->run, code, signal, PLEAT_REASON_EXIT);
+    emit_exit(runner, PLEAT_EV_EXITED, component, app->run, code, signal, reason);
 }
 
 static int fake_start(struct pleat_runner *base, const struct pleat_run_order *order,
@@ -189,13 +192,82 @@ static int fake_kill(struct pleat_runner *base, const struct pleat_run_order *or
     return 0;
 }
 
+static void tell_relaunched(struct fake_runner *runner, uint32_t component)
+{
+    const struct fake_app *app = &runner->apps.items[component];
+    struct pleat_event event = {
+        .kind = PLEAT_EV_RELAUNCHED,
+        .flags = happens(runner, runner->options.stateless) ? 0 : PLEAT_FROM_STATE,
+        .component = component,
+        .u.change = {.resize = app->relaunch, .processors = app->size, .processes = app->size}};
+    runner->base.host->emit(runner->base.host->arg, &event);
+}
+
+static int fake_relaunch(struct pleat_runner *base, const struct pleat_change_order *order,
+                         struct pleat_error *err)
+{
+    (void)err;
+    struct fake_runner *runner = (struct fake_runner *)base;
+    struct fake_app *app = &runner->apps.items[order->component];
+    if (app->run != order->run || (!app->alive && !app->broken))
+        return 0; /* it ended, which was told */
+    if (app->alive && app->relaunch == order->resize) {
+        if (app->relaunched)
+            tell_relaunched(runner, order->component);
+        return 0;
+    }
+    account(runner, app);
+    app->alive = true;
+    app->broken = app->stuck = app->relaunched = false;
+    app->resize = 0;
+    app->relaunch = order->resize;
+    if (happens(runner, runner->options.relaunch_never))
+        return 0;
+    struct fake_timer timer = {.component = order->component,
+                               .run = order->run,
+                               .resize = order->resize,
+                               .what = AT_RELAUNCHED,
+                               .value = order->processes};
+    set_timer(runner, timer,
+              some(runner, runner->options.vacate_us) +
+                  some(runner, runner->options.start_delay_us));
+    return 0;
+}
+
+/* The old processes are gone; new ones start. */
+static void relaunch(struct fake_runner *runner, const struct fake_timer *timer)
+{
+    struct fake_app *app = &runner->apps.items[timer->component];
+    if (app->relaunch != timer->resize || app->relaunched)
+        return;
+    app->leaving = 0;
+    if (happens(runner, runner->options.relaunch_fail)) {
+        if (happens(runner, 0.5)) {
+            app->alive = false;
+            app->size = 0;
+            emit_exit(runner, PLEAT_EV_START_FAILED, timer->component, app->run, 0, 0,
+                      happens(runner, 0.5) ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM);
+        } else {
+            die(runner, timer->component, 1, 0,
+                happens(runner, 0.5) ? PLEAT_REASON_BROKEN : PLEAT_REASON_EXIT);
+        }
+        return;
+    }
+    app->size = timer->value;
+    app->since_us = runner->base.host->now_us(runner->base.host->arg);
+    app->relaunched = true;
+    tell_relaunched(runner, timer->component);
+    schedule_end(runner, timer->component);
+}
+
 static void adapt(struct fake_runner *runner, uint32_t component, uint64_t resize)
 {
     struct fake_app *app = &runner->apps.items[component];
     if (app->resize != resize)
         return; /* withdrawn */
     if (happens(runner, runner->options.die_in_resize)) {
-        die(runner, component, 0, 9);
+        die(runner, component, 0, 9,
+            happens(runner, runner->options.broken) ? PLEAT_REASON_BROKEN : PLEAT_REASON_EXIT);
         return;
     }
     app->resize = 0;
@@ -237,19 +309,22 @@ static void on_timer(void *arg, uint64_t token)
     struct fake_runner *runner = arg;
     struct fake_timer timer = runner->timers.items[token];
     struct fake_app *app = &runner->apps.items[timer.component];
-    if (app->run != timer.run || !app->alive)
+    if (app->run != timer.run || (!app->alive && !app->broken))
         return;
+    if (app->broken && timer.what != AT_KILLED)
+        return; /* there is nobody left of it */
     switch (timer.what) {
     case AT_STARTED:
         started(runner, timer.component);
         break;
     case AT_EXIT:
-        if (timer.value != app->size)
-            break; /* set for another size: a later one stands */
+        if (timer.value != app->size || (app->relaunch && !app->relaunched))
+            break; /* set for another size: a later one stands; or it is being relaunched */
         if (happens(runner, runner->options.crash))
-            die(runner, timer.component, 0, 11);
+            die(runner, timer.component, 0, 11, PLEAT_REASON_EXIT);
         else
-            die(runner, timer.component, happens(runner, runner->options.crash) ? 3 : 0, 0);
+            die(runner, timer.component, happens(runner, runner->options.crash) ? 3 : 0, 0,
+                PLEAT_REASON_EXIT);
         break;
     case AT_ANSWER:
         emit_change(runner, PLEAT_EV_ANSWER, timer.component, timer.resize, timer.value);
@@ -262,7 +337,10 @@ static void on_timer(void *arg, uint64_t token)
         emit_change(runner, PLEAT_EV_VACATED, timer.component, timer.resize, app->size);
         break;
     case AT_KILLED:
-        die(runner, timer.component, 0, 15);
+        die(runner, timer.component, 0, 15, PLEAT_REASON_EXIT);
+        break;
+    case AT_RELAUNCHED:
+        relaunch(runner, &timer);
         break;
     }
 }
@@ -288,12 +366,13 @@ static void fake_close(struct pleat_runner *base)
 
 static const struct pleat_runner_ops fake_ops = {
     .name = "fake",
-    .capabilities = PLEAT_RUNNER_RESIZES | PLEAT_RUNNER_EMPTIES,
+    .capabilities = PLEAT_RUNNER_RESIZES | PLEAT_RUNNER_EMPTIES | PLEAT_RUNNER_RELAUNCHES,
     .start = fake_start,
     .ask = fake_ask,
     .resize = fake_resize,
     .withdraw = fake_withdraw,
     .kill = fake_kill,
+    .relaunch = fake_relaunch,
     .notice = fake_notice,
     .close = fake_close,
 };

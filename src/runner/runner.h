@@ -7,10 +7,12 @@
  *   withdraw -> WITHDRAWN, or what the resize gives after all
  *   kill     -> EXITED
  *   relaunch -> RELAUNCHED, when all processes of before are gone and new ones were started |
- * EXITED
+ *               START_FAILED(reason) | EXITED
  *
  * Where processes die inside a resize and a state of the application is held from which it can go
- * on, EXITED has the reason PLEAT_REASON_BROKEN, and the run can still be relaunched.
+ * on, EXITED has the reason PLEAT_REASON_BROKEN, and the run can still be relaunched, or killed:
+ * then EXITED comes again. After a relaunch was accepted no answer to a resize comes any more that
+ * the old processes had not given before.
  * Repeated calls with the same run (and resize) change nothing, and are answered again.
  * tests/conformance/runner.c runs over every runner.
  */
@@ -117,6 +119,10 @@ struct pleat_fake_runner_options {
     double stuck;       /* a resize is never applied, nor can it be withdrawn */
     double resize_fail; /* the application reports that it could not */
     double die_in_resize;
+    double broken;         /* of those that die in a resize: a state is held, it can go on */
+    double relaunch_fail;  /* it cannot be started again (half: the start fails, else it exits) */
+    double relaunch_never; /* nothing comes of it */
+    double stateless;      /* it begins from its beginning */
 };
 
 int pleat_fake_runner_open(const struct pleat_fake_runner_options *options,

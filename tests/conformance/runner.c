@@ -162,6 +162,91 @@ static void test_the_fake_misbehaves_as_told(void **state)
     }
 }
 
+static void test_the_fake_is_relaunched_once(void **state)
+{
+    (void)state;
+    for (int stateless = 0; stateless < 2; stateless++) {
+        /* it would never come out of its resize */
+        struct pleat_fake_runner_options options = {.seed = 1, .stuck = 1, .stateless = stateless};
+        struct fake_bed bed;
+        running_fake(&bed, options);
+        struct pleat_change_order order = fake_change(4, 8);
+        assert_int_equal(bed.runner->ops->resize(bed.runner, &order, NULL), 0);
+        assert_int_equal(bed.runner->ops->withdraw(bed.runner, &order, NULL), 0);
+        order = fake_change(4, 3);
+        for (int twice = 0; twice < 2; twice++)
+            assert_int_equal(bed.runner->ops->relaunch(bed.runner, &order, NULL), 0);
+        assert_int_equal(bed.host.events.count, 0); /* nothing from inside the call */
+        played_host_run(&bed.host);
+        struct pleat_event event;
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_RELAUNCHED, &event), 1);
+        assert_true(event.component == JOB && event.u.change.resize == RESIZE);
+        assert_int_equal(event.u.change.processors, 3);
+        assert_int_equal(event.flags, stateless ? 0 : PLEAT_FROM_STATE);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_APPLIED, NULL), 0);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_WITHDRAWN, NULL), 0);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_EXITED, NULL), 1); /* its own */
+        assert_int_equal(bed.runner->ops->relaunch(bed.runner, &order, NULL), 0); /* over is over */
+        played_host_mark(&bed.host);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.host.events.count, bed.host.mark);
+        close_fake(&bed);
+    }
+}
+
+static void test_the_fake_is_relaunched_after_it_broke(void **state)
+{
+    (void)state;
+    struct pleat_fake_runner_options options = {.seed = 1, .die_in_resize = 1, .broken = 1};
+    for (int killed = 0; killed < 2; killed++) {
+        struct fake_bed bed;
+        running_fake(&bed, options);
+        struct pleat_change_order order = fake_change(4, 8);
+        assert_int_equal(bed.runner->ops->resize(bed.runner, &order, NULL), 0);
+        played_host_run(&bed.host);
+        struct pleat_event event;
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_EXITED, &event), 1);
+        assert_int_equal(event.u.exit.reason, PLEAT_REASON_BROKEN);
+        assert_int_equal(pleat_fake_runner_processes(bed.runner, JOB), 0);
+        played_host_mark(&bed.host);
+        if (killed)
+            assert_int_equal(bed.runner->ops->kill(bed.runner, &fake_run, NULL), 0);
+        else
+            assert_int_equal(bed.runner->ops->relaunch(bed.runner, &order, NULL), 0);
+        played_host_run(&bed.host);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_RELAUNCHED, NULL), !killed);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_EXITED, &event), 1);
+        assert_int_equal(event.u.exit.reason, PLEAT_REASON_EXIT);
+        close_fake(&bed);
+    }
+}
+
+static void test_the_fake_cannot_always_be_relaunched(void **state)
+{
+    (void)state;
+    for (int seed = 1; seed <= 20; seed++) {
+        int fails = seed % 2; /* else nothing comes of it */
+        struct pleat_fake_runner_options options = {
+            .seed = (uint64_t)seed, .relaunch_fail = fails, .relaunch_never = !fails};
+        struct fake_bed bed;
+        running_fake(&bed, options);
+        struct pleat_change_order order = fake_change(4, 8);
+        played_host_mark(&bed.host);
+        assert_int_equal(bed.runner->ops->relaunch(bed.runner, &order, NULL), 0);
+        played_host_run(&bed.host);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_RELAUNCHED, NULL), 0);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_EXITED, NULL) +
+                             played_host_count(&bed.host, PLEAT_EV_START_FAILED, NULL),
+                         fails);
+        assert_int_equal(bed.runner->ops->kill(bed.runner, &fake_run, NULL), 0);
+        played_host_run(&bed.host);
+        assert_true(played_host_count(&bed.host, PLEAT_EV_EXITED, NULL) +
+                        played_host_count(&bed.host, PLEAT_EV_START_FAILED, NULL) >=
+                    1);
+        close_fake(&bed);
+    }
+}
+
 static void test_the_fake_has_no_agents(void **state)
 {
     (void)state;
@@ -639,6 +724,9 @@ int main(void)
         cmocka_unit_test(test_the_fake_resizes_once),
         cmocka_unit_test(test_the_fake_answers_and_withdraws),
         cmocka_unit_test(test_the_fake_misbehaves_as_told),
+        cmocka_unit_test(test_the_fake_is_relaunched_once),
+        cmocka_unit_test(test_the_fake_is_relaunched_after_it_broke),
+        cmocka_unit_test(test_the_fake_cannot_always_be_relaunched),
         cmocka_unit_test(test_the_fake_has_no_agents),
         cmocka_unit_test(test_starting),
         cmocka_unit_test(test_a_spec_that_cannot_be_started),

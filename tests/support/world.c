@@ -135,15 +135,20 @@ static void carry_out_run(struct world *world, const struct pleat_effect *effect
 static void carry_out_change(struct world *world, const struct pleat_effect *effect)
 {
     const struct pleat_runner_ops *ops = world->runner->ops;
+    struct pleat_run_order start = {.run = effect->u.change.run,
+                                    .component = effect->component,
+                                    .processes = effect->u.change.processes};
     struct pleat_change_order order = {.run = effect->u.change.run,
                                        .resize = effect->id,
                                        .component = effect->component,
                                        .from = effect->u.change.from,
                                        .processes = effect->u.change.processes,
-                                       .mandatory = effect->flags & PLEAT_MANDATORY};
-    int rc = effect->kind == PLEAT_DO_ASK      ? ops->ask(world->runner, &order, NULL)
-             : effect->kind == PLEAT_DO_RESIZE ? ops->resize(world->runner, &order, NULL)
-                                               : ops->withdraw(world->runner, &order, NULL);
+                                       .mandatory = effect->flags & PLEAT_MANDATORY,
+                                       .start = &start};
+    int rc = effect->kind == PLEAT_DO_ASK        ? ops->ask(world->runner, &order, NULL)
+             : effect->kind == PLEAT_DO_RESIZE   ? ops->resize(world->runner, &order, NULL)
+             : effect->kind == PLEAT_DO_RELAUNCH ? ops->relaunch(world->runner, &order, NULL)
+                                                 : ops->withdraw(world->runner, &order, NULL);
     assert_int_equal(rc, 0);
 }
 
@@ -180,6 +185,7 @@ static void carry_out(struct world *world)
         case PLEAT_DO_ASK:
         case PLEAT_DO_RESIZE:
         case PLEAT_DO_WITHDRAW:
+        case PLEAT_DO_RELAUNCH:
             carry_out_change(world, &effect);
             break;
         default:

@@ -37,6 +37,8 @@ static struct pleat_event random_submit(struct pleat_random *random, const struc
         event.u.submit.sizes_parameter = 1 + (int32_t)pleat_random_below(random, 4);
     if (pleat_random_below(random, 3) == 0)
         event.flags |= PLEAT_COMPONENT_ASKS;
+    if (pleat_random_below(random, 2) == 0)
+        event.flags |= PLEAT_COMPONENT_RELAUNCHES;
     if (pleat_random_below(random, 3) == 0)
         event.u.submit.initial = (minimum ? minimum : 1);
     if (event.u.submit.job_kind == PLEAT_RIGID)
@@ -251,6 +253,9 @@ static void live(uint64_t seed, bool misbehave)
         applications.overaccept = applications.answer_twice = 0.1;
         applications.ignore = applications.resize_fail = 0.1;
         applications.stuck = applications.die_in_resize = 0.05;
+        applications.broken = 0.7;
+        applications.relaunch_fail = applications.relaunch_never = 0.1;
+        applications.stateless = 0.2;
         site.fail = site.partial = 0.1;
         site.lose = 0.05;
     }

@@ -114,6 +114,34 @@ enum pleat_outcome hand_outcome(const struct hand *hand)
     return PLEAT_OUTCOME_NONE;
 }
 
+void hand_expect(const struct hand *hand, uint32_t job, enum pleat_outcome outcome,
+                 enum pleat_state state, int32_t processors)
+{
+    enum pleat_outcome got = hand_outcome(hand);
+    enum pleat_state is = (enum pleat_state)hand_job(hand, job)->state;
+    if (got != outcome)
+        fail_msg("it ended as '%s', expected '%s'", pleat_outcome_name(got),
+                 pleat_outcome_name(outcome));
+    if (is != state)
+        fail_msg("the job is %s, expected %s", pleat_state_name(is), pleat_state_name(state));
+    assert_int_equal(hand_job(hand, job)->processors, processors);
+}
+
+void hand_at_step(const struct hand *hand, uint32_t job, enum pleat_resize_step step)
+{
+    assert_int_equal(hand_job(hand, job)->state, PLEAT_RESIZING);
+    assert_string_equal(pleat_resize_step_name((enum pleat_resize_step)pleat_core_resize(
+                                                   hand->core, hand_job(hand, job)->resize)
+                                                   ->step),
+                        pleat_resize_step_name(step));
+}
+
+void hand_enforce(struct hand *hand)
+{
+    hand_sleep(hand, pleat_core_parameter(hand->core, PLEAT_PARAM_SHRINK_US));
+    hand_sleep(hand, pleat_core_parameter(hand->core, PLEAT_PARAM_GRACE_US));
+}
+
 uint32_t hand_submit(struct hand *hand, enum pleat_job_kind kind, int32_t minimum, int32_t maximum,
                      int32_t initial)
 {
@@ -250,7 +278,17 @@ int hand_exited(struct hand *hand, uint32_t job, int32_t code)
     return hand_feed(hand, event);
 }
 
-int hand_change(struct hand *hand, uint16_t kind, uint32_t job, int32_t size)
+int hand_ended(struct hand *hand, uint16_t kind, uint32_t job, enum pleat_reason reason)
+{
+    struct pleat_event event = {.kind = kind,
+                                .component = job,
+                                .u.exit = {.run = hand_job(hand, job)->run,
+                                           .signal = kind == PLEAT_EV_EXITED ? 9 : 0,
+                                           .reason = reason}};
+    return hand_feed(hand, event);
+}
+
+static int change(struct hand *hand, uint16_t kind, uint16_t flags, uint32_t job, int32_t size)
 {
     uint64_t resize = 0;
     for (size_t i = 0; i < hand->effects.count; i++)
@@ -260,7 +298,18 @@ int hand_change(struct hand *hand, uint16_t kind, uint32_t job, int32_t size)
     assert_true(resize != 0);
     struct pleat_event event = {
         .kind = kind,
+        .flags = flags,
         .component = job,
         .u.change = {.resize = resize, .processors = size, .processes = size}};
     return hand_feed(hand, event);
+}
+
+int hand_change(struct hand *hand, uint16_t kind, uint32_t job, int32_t size)
+{
+    return change(hand, kind, 0, job, size);
+}
+
+int hand_relaunched(struct hand *hand, uint32_t job, int32_t size, bool from_state)
+{
+    return change(hand, PLEAT_EV_RELAUNCHED, from_state ? PLEAT_FROM_STATE : 0, job, size);
 }

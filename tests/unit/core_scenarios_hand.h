@@ -43,6 +43,14 @@ void hand_mark(struct hand *hand);
 /* The outcome with which a resize ended since the mark; NONE: none did. */
 enum pleat_outcome hand_outcome(const struct hand *hand);
 
+/* The last resize ended like that (since the mark), and so is the job now. */
+void hand_expect(const struct hand *hand, uint32_t job, enum pleat_outcome outcome,
+                 enum pleat_state state, int32_t processors);
+/* It is in a resize, which is at that step. */
+void hand_at_step(const struct hand *hand, uint32_t job, enum pleat_resize_step step);
+/* The notice of a mandatory shrink passes, then the grace. */
+void hand_enforce(struct hand *hand);
+
 /* ---- users ---- */
 uint32_t hand_submit(struct hand *hand, enum pleat_job_kind kind, int32_t minimum, int32_t maximum,
                      int32_t initial);
@@ -66,6 +74,9 @@ int hand_release_all(struct hand *hand);
 /* ---- the application ---- */
 int hand_started(struct hand *hand, uint32_t job);
 int hand_exited(struct hand *hand, uint32_t job, int32_t code);
+/* EXITED or START_FAILED, with a reason. */
+int hand_ended(struct hand *hand, uint16_t kind, uint32_t job, enum pleat_reason reason);
+int hand_relaunched(struct hand *hand, uint32_t job, int32_t size, bool from_state);
 /* ANSWER, APPLIED, VACATED, RESIZE_FAILED, WITHDRAWN of the latest resize of a job. */
 int hand_change(struct hand *hand, uint16_t kind, uint32_t job, int32_t size);
 

@@ -96,7 +96,7 @@ static void test_a_shrink_for_a_waiter_is_enforced(void **state)
     (void)state;
     struct hand h;
     uint32_t waiter, job = room_being_made(&h, &waiter);
-    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_SHRINK_US));
+    hand_enforce(&h);
     assert_int_equal(hand_outcome(&h), PLEAT_OUTCOME_NOT_HONOURED);
     assert_int_equal(hand_exited(&h, job, 0), 0);
     is(&h, waiter, PLEAT_QUEUED);
@@ -411,7 +411,7 @@ static void test_the_maximum_falls_while_running(void **state)
     uint32_t job = hand_run(&h, 2, 16, 8);
     assert_int_equal(hand_limits(&h, job, 2, 5), 0);
     assert_int_equal(hand_last(&h, PLEAT_DO_RESIZE).u.change.processes, 5);
-    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_SHRINK_US));
+    hand_enforce(&h);
     assert_int_equal(hand_outcome(&h), PLEAT_OUTCOME_NOT_HONOURED);
     hand_finish(&h);
 }

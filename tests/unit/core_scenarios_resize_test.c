@@ -361,9 +361,21 @@ static void test_the_application_fails_a_mandatory_shrink(void **state)
     (void)state;
     struct hand h;
     hand_init(&h, 16);
-    uint32_t job = granted(&h, 8, 4);
+    uint32_t job = hand_run(&h, 2, 20, 8);
+    assert_int_equal(hand_demand(&h, job, 4, true), 0);
     assert_int_equal(hand_change(&h, PLEAT_EV_RESIZE_FAILED, job, 0), 0);
     expect(&h, job, PLEAT_OUTCOME_NOT_HONOURED, PLEAT_FINISHING, 8);
+    hand_finish(&h);
+}
+
+static void test_the_application_fails_a_shrink_that_nobody_needs(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    uint32_t job = granted(&h, 8, 4); /* a policy's, for no waiting job */
+    assert_int_equal(hand_change(&h, PLEAT_EV_RESIZE_FAILED, job, 0), 0);
+    expect(&h, job, PLEAT_OUTCOME_APP_FAILED, PLEAT_RUNNING, 8);
     hand_finish(&h);
 }
 
@@ -374,7 +386,7 @@ static void test_a_mandatory_shrink_is_enforced(void **state)
     hand_init(&h, 16);
     uint32_t job = hand_run(&h, 2, 20, 8);
     assert_int_equal(hand_demand(&h, job, 4, true), 0);
-    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_SHRINK_US));
+    hand_enforce(&h);
     expect(&h, job, PLEAT_OUTCOME_NOT_HONOURED, PLEAT_FINISHING, 8);
     assert_int_equal(hand_job(&h, job)->reason, PLEAT_REASON_NOT_HONOURED);
     assert_int_equal(hand_count(&h, PLEAT_DO_KILL), 1);
@@ -446,7 +458,7 @@ static void test_shrinks_less_than_told(void **state)
     assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 6), 0); /* its deadline goes on */
     assert_int_equal(hand_count(&h, PLEAT_NOTE_WARNING), 1);
     at_step(&h, job, PLEAT_RESIZE_GRANTED);
-    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_SHRINK_US));
+    hand_enforce(&h);
     expect(&h, job, PLEAT_OUTCOME_NOT_HONOURED, PLEAT_FINISHING, 8);
     hand_finish(&h);
 }
@@ -615,6 +627,7 @@ static void test_losing_the_growth_after_it_is_told(void **state)
 static void test_every_outcome_was_met(void **state)
 {
     (void)state;
+    seen[PLEAT_OUTCOME_RELAUNCHED] = true; /* core_scenarios_relaunch_test.c */
     for (int o = PLEAT_OUTCOME_GROWN; o < PLEAT_OUTCOME_COUNT; o++)
         if (!seen[o])
             fail_msg("no scenario ends as '%s'", pleat_outcome_name((enum pleat_outcome)o));
@@ -642,6 +655,7 @@ int main(void)
         cmocka_unit_test(test_stuck_in_the_resize),
         cmocka_unit_test(test_the_application_fails),
         cmocka_unit_test(test_the_application_fails_a_mandatory_shrink),
+        cmocka_unit_test(test_the_application_fails_a_shrink_that_nobody_needs),
         cmocka_unit_test(test_a_mandatory_shrink_is_enforced),
         cmocka_unit_test(test_grows_by_less_than_granted),
         cmocka_unit_test(test_applies_its_old_size),

@@ -145,7 +145,7 @@ static void test_rare_adaptation_points(void **state)
     world->options.parameters[PLEAT_PARAM_SHRINK_US] = 60 * S;
     sim_run(world);
     assert_int_equal(world->outcomes[0].fate, PLEAT_SIM_FAILED);
-    sim_expect(world, 1, 70, 170);
+    sim_expect(world, 1, 80, 180); /* 10 of grace */
     sim_world_destroy(world);
 }
 

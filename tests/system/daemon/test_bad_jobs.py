@@ -136,7 +136,7 @@ def test_the_program_dies_by_itself(pleat):
 
 
 def test_mandatory_shrink_not_honoured(pleat):
-    pleat.configure("shrink_s = 1")
+    pleat.configure("shrink_s = 1\ngrace_s = 0.5")
     number = pleat.submit(*loop("--stuck-at", "3", more=["--initial", "4"], largest=4))
     pleat.wait_ranks(number, 4)
     waiting = pleat.submit("-n", "6", *until_file(pleat.path("go")))

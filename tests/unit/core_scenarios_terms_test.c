@@ -1,5 +1,5 @@
-/* What a job asks for beside processors: a time limit. Everything is recounted after every event
- * (hand_feed). */
+/* What a job asks for beside processors: notice before it must shrink, a time limit. A scenario for
+ * every row of docs/resize-contract.md about that. */
 #include "core_scenarios_hand.h"
 
 static void is(const struct hand *h, uint32_t job, enum pleat_state state)
@@ -98,6 +98,100 @@ static void test_a_time_limit_in_a_resize(void **state)
     hand_finish(&h);
 }
 
+/* ---- the notice of a mandatory shrink ---- */
+
+/* A job of 8 whose user wants 4 of it back. */
+static uint32_t must_shrink(struct hand *h, int64_t notice_us)
+{
+    hand_init(h, 16);
+    uint32_t job = hand_run(h, 2, 8, 8);
+    assert_int_equal(hand_terms(h, job, notice_us, -1, 0), 0);
+    assert_int_equal(hand_demand(h, job, 4, true), 0);
+    hand_mark(h);
+    return job;
+}
+
+static void test_a_mandatory_shrink_is_warned_of_first(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t job = must_shrink(&h, -1);
+    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_SHRINK_US) - 1);
+    assert_int_equal(hand_count(&h, PLEAT_NOTE_WARNING), 0);
+    hand_sleep(&h, 1);
+    assert_int_equal(hand_count(&h, PLEAT_NOTE_WARNING), 1);
+    struct pleat_effect warning = hand_last(&h, PLEAT_NOTE_WARNING);
+    assert_int_equal(warning.u.change.outcome, PLEAT_OUTCOME_NOT_HONOURED);
+    assert_int_equal(warning.u.change.processors, 4);
+    hand_at_step(&h, job, PLEAT_RESIZE_GRANTED);
+    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_GRACE_US) - 1);
+    is(&h, job, PLEAT_RESIZING);
+    hand_sleep(&h, 1);
+    hand_expect(&h, job, PLEAT_OUTCOME_NOT_HONOURED, PLEAT_FINISHING, 8);
+    assert_int_equal(hand_count(&h, PLEAT_NOTE_WARNING), 1);
+    hand_finish(&h);
+}
+
+static void test_shrinks_in_the_grace(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t job = must_shrink(&h, -1);
+    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_SHRINK_US));
+    assert_int_equal(hand_count(&h, PLEAT_NOTE_WARNING), 1);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 4), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, job, 4), 0);
+    hand_expect(&h, job, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 4);
+    hand_sleep(&h, 1000 * SECONDS);
+    is(&h, job, PLEAT_RUNNING);
+    hand_finish(&h);
+}
+
+static void test_a_job_has_its_own_notice(void **state)
+{
+    (void)state;
+    static const int64_t notices[] = {0, 5 * SECONDS, 300 * SECONDS};
+    for (size_t i = 0; i < sizeof(notices) / sizeof(notices[0]); i++) {
+        struct hand h;
+        uint32_t job = must_shrink(&h, notices[i]);
+        hand_sleep(&h, notices[i]);
+        assert_int_equal(hand_count(&h, PLEAT_NOTE_WARNING), 1);
+        hand_at_step(&h, job, PLEAT_RESIZE_GRANTED);
+        hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_GRACE_US));
+        hand_expect(&h, job, PLEAT_OUTCOME_NOT_HONOURED, PLEAT_FINISHING, 8);
+        hand_finish(&h);
+    }
+}
+
+static void test_a_notice_has_a_limit(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t job = must_shrink(&h, 100 * pleat_parameter_default(PLEAT_PARAM_NOTICE_MAX_US));
+    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_NOTICE_MAX_US));
+    assert_int_equal(hand_count(&h, PLEAT_NOTE_WARNING), 1);
+    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_GRACE_US));
+    is(&h, job, PLEAT_FINISHING);
+    hand_finish(&h);
+}
+
+static void test_nobody_needs_it_any_more_in_the_grace(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t job = hand_run(&h, 2, 8, 8);
+    uint32_t waiter = hand_submit(&h, PLEAT_RIGID, 4, 4, 0);
+    assert_int_equal(hand_resize(&h, job, 4, waiter), 0);
+    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_SHRINK_US));
+    assert_int_equal(hand_cancel(&h, waiter), 0);
+    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_GRACE_US));
+    hand_at_step(&h, job, PLEAT_RESIZE_WITHDRAWING);
+    assert_int_equal(hand_change(&h, PLEAT_EV_WITHDRAWN, job, 0), 0);
+    hand_expect(&h, job, PLEAT_OUTCOME_TIMED_OUT, PLEAT_RUNNING, 8);
+    hand_finish(&h);
+}
+
 static void test_terms_that_make_no_sense(void **state)
 {
     (void)state;
@@ -127,6 +221,11 @@ int main(void)
         cmocka_unit_test(test_a_time_limit_changes_while_it_runs),
         cmocka_unit_test(test_a_time_limit_counts_for_each_run),
         cmocka_unit_test(test_a_time_limit_in_a_resize),
+        cmocka_unit_test(test_a_mandatory_shrink_is_warned_of_first),
+        cmocka_unit_test(test_shrinks_in_the_grace),
+        cmocka_unit_test(test_a_job_has_its_own_notice),
+        cmocka_unit_test(test_a_notice_has_a_limit),
+        cmocka_unit_test(test_nobody_needs_it_any_more_in_the_grace),
         cmocka_unit_test(test_terms_that_make_no_sense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

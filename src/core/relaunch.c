@@ -1,0 +1,92 @@
+/* A resize that cannot go on: all processes of the job are ended, whatever they are doing, and it
+ * is started again, in the same run, from the last state that is held of it. */
+#include "core/internal.h"
+
+static bool can_relaunch(const struct pleat_core *core, const struct pleat_component *job,
+                         int32_t processors)
+{
+    return (job->flags & PLEAT_COMPONENT_RELAUNCHES) && job->kind == PLEAT_MALLEABLE &&
+           processors > 0 && job->relaunches < core->parameters[PLEAT_PARAM_RELAUNCHES];
+}
+
+static void relaunch(struct pleat_core *core, uint32_t index, int32_t processors,
+                     enum pleat_reason cause)
+{
+    component_at(core, resize_at(core, index)->component)->relaunches++;
+    if (resize_at(core, index)->to != processors)
+        resize_retarget(core, index, processors);
+    resize_at(core, index)->cause = (uint8_t)cause;
+    resize_step(core, index, PLEAT_RESIZE_RELAUNCHING, core->parameters[PLEAT_PARAM_RELAUNCH_US]);
+    resize_effect(core, index, PLEAT_DO_RELAUNCH, PLEAT_OUTCOME_NONE);
+}
+
+void relaunch_or_kill(struct pleat_core *core, uint32_t index, int32_t processors,
+                      enum pleat_reason cause)
+{
+    uint32_t component = resize_at(core, index)->component;
+    if (can_relaunch(core, component_at(core, component), processors))
+        relaunch(core, index, processors, cause);
+    else
+        component_kill(core, component, cause);
+}
+
+/* Where a job whose processes died goes on: a growth is given up, a shrink is done. */
+static int32_t size_after(const struct pleat_resize *resize)
+{
+    if (resize->step == PLEAT_RESIZE_RELAUNCHING || resize->to < resize->from)
+        return resize->to;
+    return resize->from;
+}
+
+bool relaunch_broken(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->state != PLEAT_RUNNING && job->state != PLEAT_RESIZING)
+        return false;
+    uint32_t index = job->resize;
+    bool told = index != PLEAT_NONE && resize_at(core, index)->step >= PLEAT_RESIZE_GRANTED;
+    int32_t processors = told ? size_after(resize_at(core, index)) : job->processors;
+    if (!can_relaunch(core, job, processors))
+        return false;
+    if (index != PLEAT_NONE && !told)
+        resize_end(core, index, PLEAT_OUTCOME_APP_FAILED);
+    index = job->resize; /* that may have begun a shrink to its limits */
+    if (index == PLEAT_NONE)
+        index = resize_open(core, component, job->processors, 0, false, false, PLEAT_NONE);
+    if (index != PLEAT_NONE)
+        relaunch(core, index, size_after(resize_at(core, index)), PLEAT_REASON_BROKEN);
+    return true;
+}
+
+int on_relaunched(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t index = resize_of(core, event);
+    if (index == PLEAT_NONE)
+        return PLEAT_CORE_STALE;
+    struct pleat_resize *resize = resize_at(core, index);
+    struct pleat_component *job = component_at(core, resize->component);
+    if (resize->step != PLEAT_RESIZE_RELAUNCHING) {
+        resize_warn(core, index);
+        return 0;
+    }
+    if (event->u.change.processors != resize->to) { /* nobody knows what runs where */
+        component_kill(core, resize->component, PLEAT_REASON_NOT_HONOURED);
+        return 0;
+    }
+    if (!(event->flags & PLEAT_FROM_STATE)) {
+        int64_t run_us = pleat_view_expected_run(job, job->processors);
+        resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_RELAUNCHED);
+        running_expect(core, resize->component,
+                       run_us < PLEAT_NEVER - now_of(core) ? now_of(core) + run_us : PLEAT_NEVER);
+    }
+    if (resize->to > resize->from) {
+        resize_grown(core, index, resize->to, PLEAT_OUTCOME_RELAUNCHED);
+    } else if (resize->to < resize->from) {
+        if (job->processors != resize->to) /* else it had applied that already */
+            component_sized(core, resize->component, resize->to);
+        resize_vacated(core, index, PLEAT_OUTCOME_RELAUNCHED);
+    } else {
+        resize_end(core, index, PLEAT_OUTCOME_RELAUNCHED);
+    }
+    return 0;
+}
