@@ -136,7 +136,7 @@ def test_the_program_dies_by_itself(pleat):
 
 
 def test_mandatory_shrink_not_honoured(pleat):
-    pleat.configure("shrink_s = 1\ngrace_s = 0.5")
+    pleat.configure("shrink_s = 1\ngrace_s = 0.5\nrelaunches = 0")
     number = pleat.submit(*loop("--stuck-at", "3", more=["--initial", "4"], largest=4))
     pleat.wait_ranks(number, 4)
     waiting = pleat.submit("-n", "6", *until_file(pleat.path("go")))
@@ -163,7 +163,7 @@ def test_voluntary_growth_never_applied(pleat):
 
 def test_stuck_in_a_resize(pleat):
     """The joining ranks stop; those that wait for them in the resize cannot come out of it."""
-    pleat.configure("apply_s = 1\nstuck_s = 1")
+    pleat.configure("apply_s = 1\nstuck_s = 1\nrelaunches = 0")
     number = pleat.submit(*loop(more=["--initial", "2"], largest=2))
     old = set(pleat.wait_ranks(number, 2))
     pleat.pleat("limits", number, "--max", "4", check=0)
