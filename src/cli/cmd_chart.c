@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/daemon.h"
 #include "cli/gantt.h"
+#include "cli/moment.h"
 #include "cli/reply.h"
 
 /* Jobs submitted after the machine was without jobs for this long are another chart. */
@@ -14,7 +15,7 @@
 
 struct chart {
     const char *svg;
-    double from_s, to_s; /* NAN: not given */
+    struct pleat_moment from, to; /* at_s NAN: not given; durations: since time 0 */
     bool ascii;
     bool all;
     json_t *only; /* NULL: not given */
@@ -27,7 +28,7 @@ int pleat_chart_fetch(struct pleat_client *client, struct pleat_chart_data *data
     if (!code)
         code = pleat_daemon_ask(client, "sites", NULL, &data->sites);
     if (!code)
-        code = pleat_daemon_events(client, 0, data->after, &data->events);
+        code = pleat_daemon_events(client, 0, data->after, 0, &data->events);
     if (code)
         pleat_chart_data_finish(data);
     return code;
@@ -87,6 +88,46 @@ static json_t *last_busy_period(const json_t *jobs)
     return numbers;
 }
 
+static bool is_clock_time(const struct pleat_moment *moment)
+{
+    return isfinite(moment->at_s) && !moment->is_duration;
+}
+
+/* The jobs that lived between two moments, either of which may be open. */
+static json_t *living_between(const json_t *jobs, const struct chart *chart)
+{
+    json_t *numbers = json_array();
+    double from_s = is_clock_time(&chart->from) ? chart->from.at_s : -(double)INFINITY;
+    double to_s = is_clock_time(&chart->to) ? chart->to.at_s : (double)INFINITY;
+    size_t i;
+    json_t *job;
+    json_array_foreach(jobs, i, job)
+    {
+        double submit_s = pleat_reply_real(job, "submit_s");
+        double end_s = pleat_reply_real(job, "end_s");
+        if (submit_s < to_s && !(isfinite(end_s) && end_s <= from_s))
+            json_array_append_new(numbers, json_integer(pleat_reply_int(job, "job", 0)));
+    }
+    return numbers;
+}
+
+/* The jobs to be drawn: a new reference; NULL: all. */
+static json_t *chosen(const struct chart *chart, const json_t *jobs)
+{
+    if (chart->only)
+        return json_incref(chart->only);
+    if (is_clock_time(&chart->from) || is_clock_time(&chart->to))
+        return living_between(jobs, chart);
+    return chart->all ? NULL : last_busy_period(jobs);
+}
+
+/* Sets an end of the window, counted from the chart's time 0. */
+static void set_end(const struct pleat_moment *moment, double origin_s, double *end_s)
+{
+    if (isfinite(moment->at_s))
+        *end_s = moment->is_duration ? moment->at_s : moment->at_s - origin_s;
+}
+
 static int check_only(const struct chart *chart, const json_t *jobs)
 {
     size_t i, j;
@@ -113,19 +154,16 @@ static int show(const struct chart *chart, const struct pleat_chart_data *data)
     int code = check_only(chart, jobs);
     if (code)
         return code;
-    json_t *only = chart->only  ? json_incref(chart->only)
-                   : chart->all ? NULL
-                                : last_busy_period(jobs);
+    json_t *only = chosen(chart, jobs);
     int status = pleat_chart_build(data, only, &gantt, &err);
     json_decref(only);
     if (status)
         return pleat_fail(&err);
-    if (isfinite(chart->from_s))
-        gantt.from_s = chart->from_s;
-    if (isfinite(chart->to_s))
-        gantt.to_s = chart->to_s;
+    set_end(&chart->from, gantt.origin_s, &gantt.from_s);
+    set_end(&chart->to, gantt.origin_s, &gantt.to_s);
     if (gantt.to_s <= gantt.from_s) {
-        pleat_say("nothing is left between --from %g and the end, %g s", gantt.from_s, gantt.to_s);
+        pleat_say("nothing is left between --from (%g s after time 0) and the end (%g s)",
+                  gantt.from_s, gantt.to_s);
         code = PLEAT_EXIT_FAILED;
     } else if (pleat_settings.json) {
         json_t *json = pleat_gantt_json(&gantt);
@@ -135,6 +173,8 @@ static int show(const struct chart *chart, const struct pleat_chart_data *data)
         pleat_say("nothing to draw: no job held a processor");
     } else if (!chart->svg) {
         code = pleat_chart_print(&gantt, chart->ascii);
+        printf("utilization %.0f %% of %lld processors\n", 100 * pleat_gantt_utilization(&gantt),
+               (long long)gantt.rows);
     }
     if (!code && chart->svg && pleat_gantt_write_svg(&gantt, chart->svg, &err))
         code = pleat_fail(&err);
@@ -146,6 +186,7 @@ static int read_options(struct pleat_options *options, struct chart *chart)
 {
     struct pleat_error err;
     int64_t job;
+    double now_s = (double)pleat_clock_real_us() / 1e6;
     for (int option; (option = pleat_options_next(options)) != PLEAT_OPTION_END;) {
         int wrong = 0;
         if (option == PLEAT_OPTION_EXIT)
@@ -157,9 +198,9 @@ static int read_options(struct pleat_options *options, struct chart *chart)
         else if (option == 'a')
             chart->all = true;
         else if (option == 'f')
-            wrong = pleat_parse_seconds("--from", optarg, -1e9, 1e9, &chart->from_s, &err);
+            wrong = pleat_parse_moment("--from", optarg, now_s, &chart->from, &err);
         else
-            wrong = pleat_parse_seconds("--to", optarg, -1e9, 1e9, &chart->to_s, &err);
+            wrong = pleat_parse_moment("--to", optarg, now_s, &chart->to, &err);
         if (wrong) {
             options->exit_code = pleat_usage(&pleat_cmd_chart, "%s", err.text);
             return PLEAT_OPTION_EXIT;
@@ -184,7 +225,7 @@ static int run_chart(int argc, char **argv)
         {"all", no_argument, NULL, 'a'},       {"from", required_argument, NULL, 'f'},
         {"to", required_argument, NULL, 't'},  {0}};
     struct pleat_options options;
-    struct chart chart = {.from_s = (double)NAN, .to_s = (double)NAN};
+    struct chart chart = {.from.at_s = (double)NAN, .to.at_s = (double)NAN};
     struct pleat_client *client;
     struct pleat_chart_data data = {0};
     pleat_options_init(&options, &pleat_cmd_chart, argc, argv, own, "a");
@@ -215,8 +256,10 @@ const struct pleat_command pleat_cmd_chart = {
         "Options:\n"
         "      --svg FILE   write a drawing to FILE instead\n"
         "  -a, --all        all jobs there ever were\n"
-        "      --from S     from second S on (default: 0)\n"
-        "      --to S       up to second S (default: the end)\n"
+        "      --from WHEN  from then on: seconds after time 0 (90, 15min), or a moment: 10:30,\n"
+        "                   -2h (before now), '2026-11-21 10:00'; then of the jobs that lived "
+        "then\n"
+        "      --to WHEN    up to then (default: the end)\n"
         "      --ascii      no Unicode characters (as where the locale is not UTF-8)\n\n"
         "Exit codes: 0; 1 the file cannot be written; 2 usage; 3 no daemon; 4 no such job.\n\n"
         "Example:\n"

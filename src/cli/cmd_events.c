@@ -1,9 +1,12 @@
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/daemon.h"
 #include "cli/event_text.h"
+#include "cli/moment.h"
 #include "cli/reply.h"
 #include "cli/term.h"
 #include "cli/timefmt.h"
@@ -42,82 +45,158 @@ static void print_event(const struct pleat_term *term, const json_t *event)
     pleat_string_finish(&line);
 }
 
-static int follow(struct pleat_client *client, const struct pleat_term *term, int64_t job,
-                  int64_t after)
+/* What is wanted, and how far it is. */
+struct events {
+    struct pleat_client *client;
+    struct pleat_term term;
+    int64_t job;   /* 0: all */
+    json_t *kinds; /* those wanted; NULL: all */
+    double from_s; /* 0: from the beginning */
+    bool follows;
+    double patience_s;
+    int64_t last; /* number of the last one seen */
+};
+
+static bool is_wanted(const struct events *events, const json_t *event)
 {
-    struct pleat_error err;
+    size_t i;
+    json_t *kind;
+    json_array_foreach(
+        events->kinds, i,
+        kind) if (pleat_reply_is(event, "kind", json_string_value(kind))) return true;
+    return !events->kinds;
+}
+
+static void take(struct events *events, const json_t *event)
+{
+    events->last = pleat_reply_int(event, "seq", events->last);
+    if (is_wanted(events, event))
+        print_event(&events->term, event);
+}
+
+/* From the last one seen on, until the daemon ends (0: *err says how) or we do (an exit code). */
+static int follow(struct events *events, struct pleat_error *err)
+{
     const struct pleat_message *message;
-    json_t *params = json_pack("{s:I}", "after", (json_int_t)after);
-    if (job)
-        json_object_set_new(params, "job", json_integer(job));
-    int code = pleat_daemon_ask(client, "follow", params, NULL);
-    if (code)
-        return code;
-    while (pleat_client_next_notification(client, -1, &message, &err) == 1) {
+    json_t *params = json_pack("{s:I}", "after", (json_int_t)events->last);
+    if (events->job)
+        json_object_set_new(params, "job", json_integer(events->job));
+    if (events->from_s > 0)
+        json_object_set_new(params, "from_s", json_real(events->from_s));
+    if (pleat_client_call(events->client, "follow", params, NULL, err))
+        return 0;
+    while (pleat_client_next_notification(events->client, -1, &message, err) == 1) {
         if (!message->method || !message->params || !json_object_get(message->params, "kind"))
             continue;
-        print_event(term, message->params);
+        take(events, message->params);
         if (fflush(stdout))
             return PLEAT_EXIT_FAILED;
     }
-    return pleat_daemon_failed(&err, true);
+    return 0;
 }
 
-static int show(int64_t job, bool following)
+static int show(struct events *events)
 {
-    struct pleat_client *client;
-    struct pleat_term term;
-    json_t *events, *event;
+    struct pleat_error err;
+    json_t *known, *event;
     size_t i;
-    int64_t last = 0;
-    int code = pleat_daemon_connect(&client);
+    int code = pleat_daemon_events(events->client, events->job, 0, events->from_s, &known);
     if (code)
         return code;
-    pleat_term_init(&term);
-    code = pleat_daemon_events(client, job, 0, &events);
-    if (!code) {
-        json_array_foreach(events, i, event)
-        {
-            print_event(&term, event);
-            last = pleat_reply_int(event, "seq", last);
-        }
-        json_decref(events);
-        if (following)
-            code = fflush(stdout) ? PLEAT_EXIT_FAILED : follow(client, &term, job, last);
+    json_array_foreach(known, i, event) take(events, event);
+    json_decref(known);
+    if (events->follows && fflush(stdout))
+        return PLEAT_EXIT_FAILED;
+    while (!code && events->follows) {
+        code = follow(events, &err);
+        if (!code)
+            code = pleat_daemon_reconnect(&events->client, events->patience_s, &err);
     }
-    pleat_client_close(client);
+    return code;
+}
+
+/* "state,resize" */
+static int read_kinds(const char *text, json_t **kinds, struct pleat_error *err)
+{
+    static const char *const known[] = {"state",      "size",   "slots",   "resize", "limits",
+                                        "background", "policy", "warning", "daemon", "used"};
+    size_t index;
+    if (!*kinds)
+        *kinds = json_array();
+    while (*text) {
+        char word[32];
+        size_t length = strcspn(text, ",");
+        snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), text);
+        if (pleat_parse_word("--kind", word, known, sizeof(known) / sizeof(known[0]), &index, err))
+            return err->code;
+        json_array_append_new(*kinds, json_string(known[index]));
+        text += length + (text[length] == ',');
+    }
+    return 0;
+}
+
+static int read_options(struct pleat_options *options, struct events *events)
+{
+    struct pleat_error err;
+    double now_s = (double)pleat_clock_real_us() / 1e6;
+    for (int option; (option = pleat_options_next(options)) != PLEAT_OPTION_END;) {
+        int wrong = 0;
+        if (option == PLEAT_OPTION_EXIT)
+            return options->exit_code;
+        if (option == 'f')
+            events->follows = true;
+        else if (option == 'k')
+            wrong = read_kinds(optarg, &events->kinds, &err);
+        else if (option == 's')
+            wrong = pleat_parse_past("--since", optarg, now_s, &events->from_s, &err);
+        else
+            wrong = pleat_parse_duration("--retry", optarg, &events->patience_s, &err);
+        if (wrong)
+            return pleat_usage(&pleat_cmd_events, "%s", err.text);
+    }
+    int code = pleat_options_count(options, 0, 1);
+    if (!code && options->first < options->argc &&
+        pleat_parse_job(options->argv[options->first], &events->job, &err))
+        code = pleat_usage(&pleat_cmd_events, "%s", err.text);
     return code;
 }
 
 static int run_events(int argc, char **argv)
 {
-    static const struct option own[] = {{"follow", no_argument, NULL, 'f'}, {0}};
+    static const struct option own[] = {{"follow", no_argument, NULL, 'f'},
+                                        {"kind", required_argument, NULL, 'k'},
+                                        {"since", required_argument, NULL, 's'},
+                                        {"retry", required_argument, NULL, 'r'},
+                                        {0}};
     struct pleat_options options;
-    struct pleat_error err;
-    int64_t job = 0;
-    bool following = false;
-    int option;
+    struct events events = {.patience_s = PLEAT_PATIENCE_S};
     pleat_options_init(&options, &pleat_cmd_events, argc, argv, own, "f");
-    while ((option = pleat_options_next(&options)) == 'f')
-        following = true;
-    if (option == PLEAT_OPTION_EXIT)
-        return options.exit_code;
-    int code = pleat_options_count(&options, 0, 1);
-    if (code)
-        return code;
-    if (options.first < argc && pleat_parse_job(argv[options.first], &job, &err))
-        return pleat_usage(&pleat_cmd_events, "%s", err.text);
-    return show(job, following);
+    int code = read_options(&options, &events);
+    bool goes_on = !code && options.first > 0; /* else only help was asked for */
+    if (goes_on)
+        code = pleat_daemon_connect(&events.client);
+    if (goes_on && !code) {
+        pleat_term_init(&events.term);
+        code = show(&events);
+    }
+    pleat_client_close(events.client);
+    json_decref(events.kinds);
+    return code;
 }
 
 const struct pleat_command pleat_cmd_events = {
     .name = "events",
-    .arguments = "[--follow] [JOB]",
+    .arguments = "[OPTION...] [JOB]",
     .summary = "Prints what happened, to a job or to all",
     .help = "One line an event, oldest first; with --json one object a line.\n\n"
             "Options:\n"
-            "  -f, --follow     go on with what happens from now on, until Ctrl-C\n\n"
-            "Exit codes: 0; 2 usage; 3 no daemon, or it ended; 4 no such job.\n\n"
+            "  -f, --follow     go on with what happens from now on, until Ctrl-C; also over a\n"
+            "                   restart of the daemon\n"
+            "      --kind LIST  only those: state, size, slots, resize, limits, background,\n"
+            "                   policy, warning, daemon, used; separated by commas\n"
+            "      --since WHEN from then on: 10:30, -2h (or 2h), '2026-11-21 10:00'\n"
+            "      --retry TIME how long to wait for a daemon that has ended (default: 1min)\n\n"
+            "Exit codes: 0; 2 usage; 3 no daemon, or it did not come back; 4 no such job.\n\n"
             "Example:\n"
             "  pleat events --follow 17\n",
     .json = true,

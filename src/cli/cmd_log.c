@@ -9,12 +9,15 @@
 
 static int run_log(int argc, char **argv)
 {
-    static const struct option own[] = {
-        {"stderr", no_argument, NULL, 'e'}, {"follow", no_argument, NULL, 'f'}, {0}};
+    static const struct option own[] = {{"stderr", no_argument, NULL, 'e'},
+                                        {"follow", no_argument, NULL, 'f'},
+                                        {"retry", required_argument, NULL, 'r'},
+                                        {0}};
     struct pleat_options options;
     struct pleat_error err;
     struct pleat_client *client;
     bool follow = false;
+    double patience_s = PLEAT_PATIENCE_S;
     const char *stream = "stdout";
     int64_t job;
     pleat_options_init(&options, &pleat_cmd_log, argc, argv, own, "ef");
@@ -23,8 +26,10 @@ static int run_log(int argc, char **argv)
             return options.exit_code;
         if (option == 'e')
             stream = "stderr";
-        else
+        else if (option == 'f')
             follow = true;
+        else if (pleat_parse_duration("--retry", optarg, &patience_s, &err))
+            return pleat_usage(&pleat_cmd_log, "%s", err.text);
     }
     int code = pleat_options_count(&options, 1, 1);
     if (code)
@@ -36,10 +41,16 @@ static int run_log(int argc, char **argv)
         return code;
     struct pleat_output output = {.client = client, .job = job, .stream = stream, .follow = follow};
     int status = pleat_output_copy(&output, STDOUT_FILENO, &err);
+    while (status < 0 && follow && !code) {
+        code = pleat_daemon_reconnect(&client, patience_s, &err);
+        output.client = client;
+        if (!code)
+            status = pleat_output_copy(&output, STDOUT_FILENO, &err);
+    }
     if (status == PLEAT_OUTPUT_UNWRITABLE) {
         pleat_say("cannot write to standard output: %s", strerror(output.write_errno));
         code = PLEAT_EXIT_FAILED;
-    } else if (status < 0) {
+    } else if (status < 0 && !code) {
         code = pleat_daemon_failed(&err, true);
     }
     pleat_client_close(client);
@@ -48,12 +59,13 @@ static int run_log(int argc, char **argv)
 
 const struct pleat_command pleat_cmd_log = {
     .name = "log",
-    .arguments = "[--stderr] [--follow] JOB",
+    .arguments = "[OPTION...] JOB",
     .summary = "Prints what a job wrote",
     .help =
         "Options:\n"
         "  -e, --stderr     what it wrote to its standard error (default: standard output)\n"
-        "  -f, --follow     go on until the job has ended\n\n"
+        "  -f, --follow     go on until the job has ended; also over a restart of the daemon\n"
+        "      --retry TIME how long to wait for a daemon that has ended (default: 1min)\n\n"
         "Exit codes: 0; 1 it could not be read or written; 2 usage; 3 no daemon; 4 no such job.\n\n"
         "Example:\n"
         "  pleat log --follow 17\n",

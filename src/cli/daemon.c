@@ -1,7 +1,9 @@
 #include "cli/daemon.h"
 
 #include <stdbool.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/reply.h"
 
@@ -28,6 +30,31 @@ int pleat_daemon_failed(const struct pleat_error *err, bool about_job)
     if (err->code == PLEAT_E_PROTOCOL)
         return PLEAT_EXIT_NO_DAEMON;
     return err->code == PLEAT_E_NOTFOUND && about_job ? PLEAT_EXIT_NO_JOB : code;
+}
+
+int pleat_daemon_reconnect(struct pleat_client **client, double patience_s,
+                           const struct pleat_error *err)
+{
+    const struct timespec pause = {0, 200000000};
+    int64_t until_us = pleat_clock_monotonic_us() + (int64_t)(patience_s * PLEAT_US_PER_S);
+    struct pleat_paths paths;
+    struct pleat_error why = {0};
+    if ((err->code != PLEAT_E_CLOSED && err->code != PLEAT_E_SYSTEM) || patience_s <= 0 ||
+        pleat_paths_init(&paths, &why))
+        return pleat_daemon_failed(err, true);
+    pleat_client_close(*client);
+    *client = NULL;
+    pleat_say("%s: waiting for pleatd to come back", err->text);
+    while (pleat_client_open(&paths, client, &why)) {
+        *client = NULL;
+        if (pleat_clock_monotonic_us() >= until_us) {
+            pleat_fail(&why);
+            return PLEAT_EXIT_NO_DAEMON;
+        }
+        nanosleep(&pause, NULL);
+    }
+    pleat_say("pleatd is there again");
+    return 0;
 }
 
 int pleat_daemon_ask(struct pleat_client *client, const char *method, json_t *params,
@@ -104,7 +131,8 @@ int pleat_daemon_jobs(struct pleat_client *client, bool all, json_t **jobs)
     return 0;
 }
 
-int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after, json_t **events)
+int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after, double from_s,
+                        json_t **events)
 {
     json_t *all = json_array();
     for (;;) {
@@ -112,6 +140,8 @@ int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after,
                                                    "limit", EVENTS_AT_ONCE);
         if (job)
             json_object_set_new(params, "job", json_integer(job));
+        if (from_s > 0)
+            json_object_set_new(params, "from_s", json_real(from_s));
         int code = pleat_daemon_ask(client, "events", params, &answer);
         if (code) {
             json_decref(all);

@@ -7,6 +7,9 @@
 
 #include "client/client.h"
 
+/* What follows waits so long for a daemon that has ended, unless told otherwise. */
+#define PLEAT_PATIENCE_S 60.0
+
 /* Connects to the daemon; starts one where none runs. Returns 0 or, having said why,
  * PLEAT_EXIT_NO_DAEMON. */
 int pleat_daemon_connect(struct pleat_client **client);
@@ -15,6 +18,11 @@ int pleat_daemon_connect(struct pleat_client **client);
  * where the connection failed, PLEAT_EXIT_NO_JOB where the params name a job that is not there. */
 int pleat_daemon_ask(struct pleat_client *client, const char *method, json_t *params,
                      json_t **result);
+/* A call failed with *err. Where that means that the daemon has ended: closes the client and tries
+ * for `patience_s` to reach one again (none is started), which is said. 0: *client is a new one.
+ * Else the exit code, having said why; *client may be NULL. */
+int pleat_daemon_reconnect(struct pleat_client **client, double patience_s,
+                           const struct pleat_error *err);
 /* The exit code for a failed call, having said why. */
 int pleat_daemon_failed(const struct pleat_error *err, bool about_job);
 
@@ -25,9 +33,10 @@ int pleat_daemon_ask_once(const char *method, json_t *params, json_t **result);
  * or an exit code. */
 int pleat_daemon_jobs(struct pleat_client *client, bool all, json_t **jobs);
 
-/* All events after number `after`, oldest first; job 0: of all jobs. *events is a new array.
- * Returns 0 or an exit code. */
-int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after, json_t **events);
+/* All events after number `after` that happened at from_s (since 1970; 0: any) or later, oldest
+ * first; job 0: of all jobs. *events is a new array. Returns 0 or an exit code. */
+int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after, double from_s,
+                        json_t **events);
 
 /* The number of the newest event; 0 where there is none. Returns 0 or an exit code. */
 int pleat_daemon_last_event(struct pleat_client *client, int64_t *seq);

@@ -354,7 +354,13 @@ static int read_events(struct client *client, const json_t *params, json_t **eve
 {
     struct job *of = NULL;
     struct pleat_note_filter filter = {.job = -1, .limit = default_limit};
+    double from_s = 0;
     int rc = find_job_if_named(client, params, &of, err);
+    if (!rc)
+        rc = pleat_get_real(params, "from_s", false, &from_s, err);
+    if (!rc && !(from_s >= 0 && from_s <= 1e12))
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'from_s' is in seconds since 1970, up to 1e12");
+    filter.from_us = (int64_t)(from_s * 1e6);
     if (!rc)
         rc = pleat_get_int(params, "after", false, 0, INT64_MAX, &filter.after_seq, err);
     if (!rc)

@@ -1,0 +1,84 @@
+#include "cli/moment.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+
+/* "10:30" or "10:30:15", all of it, into *tm. */
+static bool read_time(const char *text, struct tm *tm)
+{
+    tm->tm_sec = 0;
+    const char *end = strptime(text, strlen(text) > 5 ? "%H:%M:%S" : "%H:%M", tm);
+    return end && !*end;
+}
+
+static bool read_day(const char *text, struct tm *tm)
+{
+    const char *end = strptime(text, "%Y-%m-%d", tm);
+    tm->tm_hour = tm->tm_min = tm->tm_sec = 0;
+    return end && (!*end || ((*end == ' ' || *end == 'T') && read_time(end + 1, tm)));
+}
+
+static double seconds_of(struct tm tm)
+{
+    tm.tm_isdst = -1;
+    return (double)mktime(&tm);
+}
+
+static bool read_clock(const char *text, double now_s, double *at_s)
+{
+    time_t now = (time_t)now_s;
+    struct tm tm, empty = {0};
+    if (!localtime_r(&now, &tm))
+        return false;
+    if (strchr(text, '-')) {
+        if (!read_day(text, &empty))
+            return false;
+        *at_s = seconds_of(empty);
+        return true;
+    }
+    if (!strchr(text, ':') || !read_time(text, &tm))
+        return false;
+    *at_s = seconds_of(tm);
+    if (*at_s > now_s) {
+        tm.tm_mday--;
+        *at_s = seconds_of(tm);
+    }
+    return true;
+}
+
+int pleat_parse_moment(const char *what, const char *text, double now_s,
+                       struct pleat_moment *moment, struct pleat_error *err)
+{
+    double value;
+    *moment = (struct pleat_moment){0};
+    if (!strcmp(text, "now")) {
+        moment->at_s = now_s;
+    } else if (*text == '@' && !pleat_parse_seconds(what, text + 1, 0, 1e11, &value, NULL)) {
+        moment->at_s = value;
+    } else if (*text == '-' && text[1] != '-' &&
+               !pleat_parse_duration(what, text + 1, &value, NULL)) {
+        moment->at_s = now_s - value;
+    } else if (!pleat_parse_duration(what, text, &value, NULL)) {
+        moment->at_s = value;
+        moment->is_duration = true;
+    } else if (!read_clock(text, now_s, &moment->at_s)) {
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s: '%s' is not a time such as 10:30, -2h, '2026-11-21 10:00', 90 "
+                               "or now",
+                               what, text);
+    }
+    return 0;
+}
+
+int pleat_parse_past(const char *what, const char *text, double now_s, double *at_s,
+                     struct pleat_error *err)
+{
+    struct pleat_moment moment;
+    int rc = pleat_parse_moment(what, text, now_s, &moment, err);
+    if (!rc)
+        *at_s = moment.is_duration ? now_s - moment.at_s : moment.at_s;
+    return rc;
+}
