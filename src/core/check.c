@@ -73,6 +73,17 @@ static int check_component(const struct pleat_core *core, uint32_t index, struct
                  "shrunk",
                  index, job->processors, job->maximum);
     }
+    if (running) {
+        bool due = job->limit_us > 0 || (job->state == PLEAT_RUNNING && job->held);
+        if (due && job->deadline == PLEAT_HEAP_NONE)
+            FAIL("component %u has no deadline for its time limit, or for the lifetime of its size",
+                 index);
+        if (job->held && (!core->view.holds || job->kind != PLEAT_MALLEABLE))
+            FAIL("component %u is held, and nobody is", index);
+        if (job->state == PLEAT_RUNNING && job->kind == PLEAT_MALLEABLE && !job->held &&
+            pleat_view_held_until(&core->view, job) > core->view.now_us)
+            FAIL("component %u is not held, and its size is young", index);
+    }
     if (pleat_state_is_final(job->state) && (listed || job->earmarked || job->coming))
         FAIL("component %u is %s and holds processors", index, pleat_state_name(job->state));
     return 0;
@@ -129,6 +140,8 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
                 FAIL("component %u is out of order among the running ones", c);
             latest = job->start_us;
             sums[s].malleable_count++;
+            if (job->held)
+                continue;
             sums[s].resizing_count += job->state == PLEAT_RESIZING;
             int32_t smallest = pleat_accept_smallest(&core->view, job);
             sums[s].reclaimable += job->target > smallest ? job->target - smallest : 0;

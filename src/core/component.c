@@ -518,7 +518,9 @@ static void begin_running(struct pleat_core *core, uint32_t component)
     struct pleat_component *job = component_at(core, component);
     job->starting = 0;
     job->start_us = now_of(core);
+    job->since_us = job->start_us;
     job->relaunches = 0;
+    job->held = is_to_be_held(core, job);
     running_arm(core, component);
     job->processors = job->processes = job->target;
     int64_t run_us = pleat_view_expected_run(job, job->processors);

@@ -115,6 +115,9 @@ static void sync_view(struct pleat_core *core)
     core->view.size_lists = core->size_lists.items;
     core->view.max_tries = (int32_t)core->parameters[PLEAT_PARAM_MAX_TRIES];
     core->view.try_us = core->parameters[PLEAT_PARAM_TRY_US];
+    core->view.lifetime_us = core->parameters[PLEAT_PARAM_LIFETIME_US];
+    core->view.lifetime_max_us = core->parameters[PLEAT_PARAM_LIFETIME_MAX_US];
+    core->view.holds |= core->view.lifetime_us > 0;
 }
 
 /* What one queue policy promised binds no other. */
@@ -231,6 +234,9 @@ static int on_parameter(struct pleat_core *core, const struct pleat_event *event
                                (long long)value);
     core->parameters[which] = value;
     sync_view(core);
+    if (which == PLEAT_PARAM_LIFETIME_US || which == PLEAT_PARAM_LIFETIME_MAX_US)
+        for (uint32_t c = 0; c < core->components.count; c++)
+            held_refresh(core, c);
     core->wants_pass = true;
     return 0;
 }

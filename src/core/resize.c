@@ -150,8 +150,9 @@ uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target
     set_state(core, component, PLEAT_RESIZING);
     job->resize = index;
     job->target = target;
+    job->held = is_to_be_held(core, job);
     tally_in(core, component);
-    site_at(core, job->site)->resizing_count++;
+    site_at(core, job->site)->resizing_count += !job->held;
     announce(core, resize_at(core, index), 1);
     return index;
 }
@@ -212,12 +213,16 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
     disarm(core, &resize->deadline);
     drop_growth(core, resize, outcome);
     announce(core, resize, -1);
-    if (job->target != job->processors) {
+    site_at(core, job->site)->resizing_count -= !job->held;
+    if (job->processors != resize->from)
+        job->since_us = now_of(core);
+    if (job->target != job->processors || core->view.holds) {
         tally_out(core, component);
         job->target = job->processors;
+        job->held = is_young(core, job);
         tally_in(core, component);
+        running_arm(core, component);
     }
-    site_at(core, job->site)->resizing_count--;
     job->resize = PLEAT_NONE;
     if (outcome != PLEAT_OUTCOME_GROWN && outcome != PLEAT_OUTCOME_SHRUNK)
         job->quiet_until_us = now_of(core) + backoff(core, job, outcome);
@@ -255,7 +260,8 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
     int32_t to = event->u.resize.processors;
     uint32_t waiter = event->u.resize.waiter;
     bool ok = job->state == PLEAT_RUNNING && job->kind == PLEAT_MALLEABLE &&
-              to != job->processors && to - job->processors == event->u.resize.accepted;
+              !pleat_view_is_held(&core->view, job) && to != job->processors &&
+              to - job->processors == event->u.resize.accepted;
     if (ok && to > job->processors) {
         const struct pleat_site *site = site_at(core, job->site);
         ok = size_is_accepted(core, job, to, pleat_accept_largest(&core->view, job)) &&

@@ -210,7 +210,7 @@ void ends_keep(struct pleat_core *core, bool keep)
 static void tally(struct pleat_core *core, uint32_t component, int sign)
 {
     const struct pleat_component *job = component_at(core, component);
-    if (job->kind != PLEAT_MALLEABLE || !is_running(job))
+    if (job->kind != PLEAT_MALLEABLE || !is_running(job) || pleat_view_is_held(&core->view, job))
         return;
     struct pleat_site *site = site_at(core, job->site);
     int32_t above = job->target - pleat_accept_smallest(&core->view, job);

@@ -1,14 +1,36 @@
 /* What a job and its user agreed on with Pleat: how long it may run, how early it learns of what it
- * must do. */
+ * must do, how long a size lasts. */
 #include "core/internal.h"
 
 void running_arm(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *job = component_at(core, component);
-    if (job->limit_us > 0)
-        arm(core, &job->deadline, DEADLINE_COMPONENT, component, job->start_us + job->limit_us);
+    int64_t at_us = job->limit_us > 0 ? job->start_us + job->limit_us : PLEAT_NEVER;
+    if (is_young(core, job) && pleat_view_held_until(&core->view, job) < at_us)
+        at_us = pleat_view_held_until(&core->view, job);
+    if (at_us < PLEAT_NEVER)
+        arm(core, &job->deadline, DEADLINE_COMPONENT, component, at_us);
     else
         disarm(core, &job->deadline);
+}
+
+bool is_young(const struct pleat_core *core, const struct pleat_component *job)
+{
+    return is_to_be_held(core, job) && pleat_view_held_until(&core->view, job) > now_of(core);
+}
+
+void held_refresh(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->state != PLEAT_RUNNING && job->state != PLEAT_RESIZING)
+        return;
+    if (job->state == PLEAT_RUNNING) { /* in a resize its end decides */
+        tally_out(core, component);
+        job->held = is_young(core, job);
+        tally_in(core, component);
+        core->wants_pass = true;
+    }
+    running_arm(core, component);
 }
 
 int64_t notice_of(const struct pleat_core *core, const struct pleat_component *job)
@@ -21,7 +43,11 @@ int64_t notice_of(const struct pleat_core *core, const struct pleat_component *j
 
 void on_running_deadline(struct pleat_core *core, uint32_t component)
 {
-    component_kill(core, component, PLEAT_REASON_TIME_LIMIT);
+    const struct pleat_component *job = component_at(core, component);
+    if (job->limit_us > 0 && now_of(core) >= job->start_us + job->limit_us)
+        component_kill(core, component, PLEAT_REASON_TIME_LIMIT);
+    else
+        held_refresh(core, component);
 }
 
 int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
@@ -40,7 +66,7 @@ int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pl
     job->notice_us = notice_us;
     job->lifetime_us = lifetime_us;
     job->limit_us = limit_us;
-    if (job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING)
-        running_arm(core, event->component);
+    core->view.holds |= lifetime_us > 0;
+    held_refresh(core, event->component);
     return 0;
 }

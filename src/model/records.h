@@ -68,11 +68,14 @@ struct pleat_component {
     /* the terms (pleat_event.u.terms) */
     int64_t notice_us, lifetime_us; /* -1: as configured */
     int64_t limit_us;               /* 0: none */
+    int64_t since_us;               /* running: its size, or its run, began then */
     uint32_t relaunches;            /* of the present run */
-    uint32_t spare;                 /* no padding: tests compare records byte by byte */
+    uint8_t held;     /* malleable, running: no policy changes its size yet. In a resize: nor will
+                       * one as soon as that is over */
+    uint8_t spare[3]; /* no padding: tests compare records byte by byte */
 };
 
-_Static_assert(sizeof(struct pleat_component) == 264, "no padding in a component");
+_Static_assert(sizeof(struct pleat_component) == 272, "no padding in a component");
 
 struct pleat_site {
     int32_t capacity;
@@ -82,7 +85,8 @@ struct pleat_site {
     int32_t releasing;      /* part of held: on the way back */
     int32_t coming;         /* part of held: being shrunk away for nobody in particular */
     int64_t quiet_until_us; /* nothing is claimed before (backoff after a failed claim) */
-    int32_t reclaimable; /* what running malleable components have above their minimum, by target */
+    int32_t reclaimable; /* what running malleable components have above their minimum, by target.
+                          * Without those that are held; so are resizing_count and growers */
     uint32_t malleable_count;
     uint32_t resizing_count;                  /* of the malleable ones */
     uint32_t growers;                         /* malleable ones with target below their limit */

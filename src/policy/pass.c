@@ -128,7 +128,8 @@ bool pleat_pass_could_grow(const struct pleat_pass *pass, uint32_t site)
     for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE;
          c = pleat_malleable_younger(view, c)) {
         const struct pleat_component *job = &view->components[c];
-        if (job->state == PLEAT_RESIZING && pleat_accept_grow(view, job, job->target, growable) > 0)
+        if (job->state == PLEAT_RESIZING && !pleat_view_is_held(view, job) &&
+            pleat_accept_grow(view, job, job->target, growable) > 0)
             return true;
     }
     return false;

@@ -148,7 +148,8 @@ static int32_t grow_acceptance(const struct pleat_plan *plan, uint32_t component
 {
     const struct pleat_component *job = &plan->view->components[component];
     const struct pleat_event *known = find(plan, component);
-    if (job->state != PLEAT_RUNNING || (known && known->u.resize.accepted < 0))
+    if (job->state != PLEAT_RUNNING || pleat_view_is_held(plan->view, job) ||
+        (known && known->u.resize.accepted < 0))
         return 0;
     int32_t growable = pleat_plan_growable(plan, job->site);
     int32_t size = known ? known->u.resize.processors : job->processors;
@@ -160,7 +161,8 @@ static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t compone
 {
     const struct pleat_component *job = &plan->view->components[component];
     const struct pleat_event *known = find(plan, component);
-    if (job->state != PLEAT_RUNNING || (known && known->u.resize.accepted > 0))
+    if (job->state != PLEAT_RUNNING || pleat_view_is_held(plan->view, job) ||
+        (known && known->u.resize.accepted > 0))
         return 0;
     int32_t size = known ? known->u.resize.processors : job->processors;
     return pleat_accept_shrink(plan->view, job, size, processors);

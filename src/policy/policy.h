@@ -102,7 +102,7 @@ static inline bool pleat_pass_reserved(const struct pleat_pass *pass)
            (view->queue_first != PLEAT_NONE && view->components[view->queue_first].begin_us > 0);
 }
 
-/* Can the policies in force take processors back from running components? */
+/* Can the policies in force take processors back from running components, at any time? */
 bool pleat_pass_shrinks(const struct pleat_pass *pass);
 /* Sets the pass's profiles, from now on: what reservations, those that run and those that this plan
  * starts leave, by expected ends. `shrinkable`: malleable components count with their smallest

@@ -5,6 +5,8 @@
 #ifndef PLEAT_POLICY_VIEW_H
 #define PLEAT_POLICY_VIEW_H
 
+#include <stdbool.h>
+
 #include "model/records.h"
 #include "model/sizes.h"
 
@@ -21,7 +23,33 @@ struct pleat_view {
     uint32_t queue_count;
     int32_t max_tries; /* 0: no limit */
     int64_t try_us;
+    int64_t lifetime_us,
+        lifetime_max_us; /* of a size, at least: as configured; at most asked for */
+    bool holds;          /* there is, or was, such a lifetime: components may be held */
 };
+
+/* How long a size of a component lasts at least: until then no policy changes it. */
+static inline int64_t pleat_view_lifetime(const struct pleat_view *view,
+                                          const struct pleat_component *component)
+{
+    if (component->lifetime_us < 0)
+        return view->lifetime_us;
+    return component->lifetime_us < view->lifetime_max_us ? component->lifetime_us
+                                                          : view->lifetime_max_us;
+}
+
+/* When that is over for its present size. */
+static inline int64_t pleat_view_held_until(const struct pleat_view *view,
+                                            const struct pleat_component *component)
+{
+    return component->since_us + pleat_view_lifetime(view, component);
+}
+
+static inline bool pleat_view_is_held(const struct pleat_view *view,
+                                      const struct pleat_component *component)
+{
+    return view->holds && component->held;
+}
 
 /* The queue, head first. */
 static inline uint32_t pleat_queue_next(const struct pleat_view *view, uint32_t component)

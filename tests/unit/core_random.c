@@ -276,6 +276,8 @@ static void live(uint64_t seed, bool misbehave)
     assert_int_equal(world_event(&world, list, NULL), 0);
     for (int question = 0; question < PLEAT_QUESTION_COUNT; question++)
         random_policy(&random, &world, (enum pleat_question)question);
+    if (seed & 32)
+        world_parameter(&world, PLEAT_PARAM_LIFETIME_US, (int64_t)(seed % 7) * 2000000);
     if (seed & 16)
         world_parameter(&world, PLEAT_PARAM_MAX_TRIES, 20);
     for (int i = 0; i < 120; i++) {

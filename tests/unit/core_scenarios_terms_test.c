@@ -192,6 +192,136 @@ static void test_nobody_needs_it_any_more_in_the_grace(void **state)
     hand_finish(&h);
 }
 
+/* ---- the lifetime of a size ---- */
+
+/* A job of 4 with a lifetime of 100 s for each size; policies would grow it to 8 at once. */
+static uint32_t grows_slowly(struct hand *h)
+{
+    hand_init(h, 8);
+    uint32_t job = hand_submit(h, PLEAT_MALLEABLE, 2, 8, 4);
+    assert_int_equal(hand_terms(h, job, -1, 100 * SECONDS, 0), 0);
+    hand_policy(h, PLEAT_MALLEABILITY, "fpsma");
+    assert_int_equal(hand_claimed(h, hand_last(h, PLEAT_DO_CLAIM), 4), 0);
+    assert_int_equal(hand_started(h, job), 0);
+    hand_mark(h);
+    return job;
+}
+
+static void test_a_size_lasts_for_its_lifetime(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t job = grows_slowly(&h);
+    is(&h, job, PLEAT_RUNNING);
+    assert_int_equal(hand_site(&h)->growers, 0); /* nobody counts on it */
+    assert_int_equal(hand_site(&h)->reclaimable, 0);
+    assert_int_equal(pleat_core_next_deadline(h.core), h.now_us + 100 * SECONDS);
+    assert_int_equal(hand_resize(&h, job, 8, PLEAT_NONE),
+                     PLEAT_E_STATE); /* whatever policies say */
+    hand_sleep(&h, 100 * SECONDS - 1);
+    is(&h, job, PLEAT_RUNNING);
+    hand_sleep(&h, 1); /* another pass comes by itself */
+    is(&h, job, PLEAT_RESIZING);
+    assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 4), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 8), 0);
+    hand_expect(&h, job, PLEAT_OUTCOME_GROWN, PLEAT_RUNNING, 8);
+    assert_int_equal(hand_site(&h)->reclaimable, 0); /* held again */
+    hand_sleep(&h, 100 * SECONDS);
+    assert_int_equal(hand_site(&h)->reclaimable, 6);
+    hand_finish(&h);
+}
+
+static void test_nobody_is_shrunk_within_its_lifetime(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t job = grows_slowly(&h);
+    uint32_t waiter = hand_submit(&h, PLEAT_RIGID, 6, 6, 0);
+    is(&h, waiter, PLEAT_QUEUED);
+    is(&h, job, PLEAT_RUNNING); /* no room is planned from it */
+    assert_int_equal(hand_job(&h, waiter)->coming, 0);
+    hand_sleep(&h, 100 * SECONDS);
+    is(&h, job, PLEAT_RESIZING);
+    assert_int_equal(hand_job(&h, waiter)->coming, 2);
+    assert_int_equal(hand_last(&h, PLEAT_DO_RESIZE).u.change.processors, 2);
+    hand_finish(&h);
+}
+
+static void test_users_and_losses_do_not_wait_for_a_lifetime(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t job = grows_slowly(&h);
+    assert_int_equal(hand_demand(&h, job, 3, true), 0); /* its user's own wish */
+    hand_at_step(&h, job, PLEAT_RESIZE_GRANTED);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 3), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, job, 3), 0);
+    hand_expect(&h, job, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 3);
+    assert_int_equal(hand_limits(&h, job, 2, 2), 0); /* and its limits */
+    hand_at_step(&h, job, PLEAT_RESIZE_GRANTED);
+    assert_int_equal(hand_lost(&h, hand_last(&h, PLEAT_DO_CLAIM)), 0); /* and losses */
+    is(&h, job, PLEAT_FINISHING);
+    hand_finish(&h);
+}
+
+static void test_a_resize_that_fails_begins_no_lifetime(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t job = grows_slowly(&h);
+    hand_sleep(&h, 100 * SECONDS);
+    assert_int_equal(
+        hand_claim_failed(&h, hand_last(&h, PLEAT_DO_CLAIM), PLEAT_REASON_CLAIM_FAILED), 0);
+    hand_expect(&h, job, PLEAT_OUTCOME_CLAIM_FAILED, PLEAT_RUNNING, 4);
+    assert_int_equal(hand_site(&h)->growers, 1);
+    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_BACKOFF_US));
+    is(&h, job, PLEAT_RESIZING); /* tried again after the backoff alone */
+    hand_finish(&h);
+}
+
+static void test_a_lifetime_ends_in_a_resize(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t job = grows_slowly(&h);
+    hand_sleep(&h, 90 * SECONDS);
+    assert_int_equal(hand_demand(&h, job, 6, false), 0);
+    assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 2), 0);
+    hand_sleep(&h, 10 * SECONDS); /* over, for the old size */
+    assert_int_equal(hand_site(&h)->reclaimable, 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_RESIZE_FAILED, job, 4), 0);
+    assert_int_equal(hand_outcome(&h), PLEAT_OUTCOME_APP_FAILED);
+    assert_int_equal(hand_site(&h)->reclaimable, 2);
+    hand_finish(&h);
+}
+
+static void test_lifetimes_as_configured(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    hand_parameter(&h, PLEAT_PARAM_LIFETIME_US, 50 * SECONDS);
+    uint32_t job = hand_run(&h, 2, 8, 8);
+    assert_int_equal(hand_site(&h)->reclaimable, 0);
+    assert_int_equal(hand_terms(&h, job, -1, 0, 0), 0); /* it wants none */
+    assert_int_equal(hand_site(&h)->reclaimable, 6);
+    assert_int_equal(hand_terms(&h, job, -1, 7200 * SECONDS, 0), 0); /* more than it may have */
+    assert_int_equal(hand_site(&h)->reclaimable, 0);
+    assert_int_equal(pleat_core_next_deadline(h.core),
+                     h.now_us + pleat_parameter_default(PLEAT_PARAM_LIFETIME_MAX_US));
+    hand_parameter(&h, PLEAT_PARAM_LIFETIME_MAX_US, 60 * SECONDS);
+    assert_int_equal(pleat_core_next_deadline(h.core), h.now_us + 60 * SECONDS);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 0), 0); /* as configured */
+    hand_sleep(&h, 50 * SECONDS);
+    assert_int_equal(hand_site(&h)->reclaimable, 6);
+    hand_parameter(&h, PLEAT_PARAM_LIFETIME_US, 80 * SECONDS);
+    assert_int_equal(hand_site(&h)->reclaimable, 0);
+    hand_parameter(&h, PLEAT_PARAM_LIFETIME_US, 0);
+    assert_int_equal(hand_site(&h)->reclaimable, 6);
+    assert_int_equal(pleat_core_next_deadline(h.core), PLEAT_NEVER);
+    hand_finish(&h);
+}
+
 static void test_terms_that_make_no_sense(void **state)
 {
     (void)state;
@@ -226,6 +356,12 @@ int main(void)
         cmocka_unit_test(test_a_job_has_its_own_notice),
         cmocka_unit_test(test_a_notice_has_a_limit),
         cmocka_unit_test(test_nobody_needs_it_any_more_in_the_grace),
+        cmocka_unit_test(test_a_size_lasts_for_its_lifetime),
+        cmocka_unit_test(test_nobody_is_shrunk_within_its_lifetime),
+        cmocka_unit_test(test_users_and_losses_do_not_wait_for_a_lifetime),
+        cmocka_unit_test(test_a_resize_that_fails_begins_no_lifetime),
+        cmocka_unit_test(test_a_lifetime_ends_in_a_resize),
+        cmocka_unit_test(test_lifetimes_as_configured),
         cmocka_unit_test(test_terms_that_make_no_sense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
