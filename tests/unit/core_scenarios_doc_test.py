@@ -2,6 +2,7 @@
 every outcome is there with the name that users see. And docs/architecture.md lists the folders of
 src/ with what cmake/layers.txt lets them lean on, docs/dependencies.md all libraries, and guides
 name files that exist."""
+import itertools
 import re
 import sys
 import unittest
@@ -52,6 +53,34 @@ class Contract(unittest.TestCase):
             if len(row) == 4 and row[2] and row[2] != "(goes on)":
                 used |= {outcome.strip() for outcome in row[2].split(";")}
         self.assertEqual(used, known)
+
+
+    def test_every_pair_of_changes_has_its_row_and_test(self):
+        words = {"grow": "grow", "shrink": "shrink", "job ends": "ends", "cancel": "cancel",
+                 "limits": "limits", "loss": "loss"}
+        pairs = {(row[0], row[1]): row for row in rows() if len(row) == 5}
+        self.assertEqual(set(pairs), set(itertools.product(words, words)))
+        for (first, second), row in pairs.items():
+            self.assertIn(f"`test_{words[first]}_then_{words[second]}`", row[-1])
+            self.assertTrue(row[2])
+            outcomes_named = {outcome.strip() for outcome in row[3].split(";")} - {""}
+            self.assertLessEqual(outcomes_named, outcomes())
+            self.assertEqual(bool(outcomes_named), first in ("grow", "shrink", "limits"), row)
+
+    def test_every_story_names_tests_that_exist(self):
+        text = (ROOT / "docs/resize-contract.md").read_text()
+        section = re.search(r"^## What users of other systems reported\n(.*?)^## ", text,
+                            re.DOTALL | re.MULTILINE).group(1)
+        known = scenarios()
+        for file in (ROOT / "tests").rglob("*.[cp]*"):
+            if file.suffix in (".c", ".py"):
+                known |= set(re.findall(r"\btest_\w+(?=\()", file.read_text()))
+        stories = re.split(r"^- ", section, flags=re.MULTILINE)[1:]
+        self.assertGreater(len(stories), 10)
+        for story in stories:
+            named = set(re.findall(r"`(test_\w+)`", story))
+            self.assertTrue(named or "`docs/" in story, story)
+            self.assertLessEqual(named, known)
 
 
 class Folders(unittest.TestCase):
