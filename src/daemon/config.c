@@ -132,9 +132,11 @@ static void make_schema(struct schema *schema)
         cfg_opt_t number = CFG_INT(schema->names[p], (long)pleat_parameter_default(p), CFGF_NONE);
         add(schema, &count, seconds ? real : number);
     }
+    cfg_opt_t notify = CFG_FLOAT("notify_limit_s", 60, CFGF_NONE);
     cfg_opt_t idle = CFG_FLOAT("idle_exit_s", 600, CFGF_NONE);
     cfg_opt_t sites = CFG_SEC("site", schema->site, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES);
     cfg_opt_t end = CFG_END();
+    add(schema, &count, notify);
     add(schema, &count, idle);
     add(schema, &count, sites);
     add(schema, &count, end);
@@ -150,6 +152,7 @@ static void set_checks(cfg_t *cfg, struct schema *schema)
                               in_seconds(p, name, sizeof(name)) ? check_seconds : check_count);
     }
     cfg_set_validate_func(cfg, "idle_exit_s", check_seconds);
+    cfg_set_validate_func(cfg, "notify_limit_s", check_seconds);
     cfg_set_validate_func(cfg, "site|kind", check_kind);
     cfg_set_validate_func(cfg, "site|processors", check_processors);
     cfg_set_validate_func(cfg, "site|threshold", check_processors);
@@ -179,6 +182,7 @@ static int take(cfg_t *cfg, const struct schema *schema, struct pleat_config *co
                 ? llround(cfg_getfloat(cfg, schema->names[p]) * (double)PLEAT_US_PER_S)
                 : cfg_getint(cfg, schema->names[p]);
     }
+    config->notify_limit_us = llround(cfg_getfloat(cfg, "notify_limit_s") * (double)PLEAT_US_PER_S);
     config->idle_exit_us = llround(cfg_getfloat(cfg, "idle_exit_s") * (double)PLEAT_US_PER_S);
     unsigned sites = cfg_size(cfg, "site");
     config->sites = calloc(sites ? sites : 1, sizeof(*config->sites));

@@ -19,6 +19,7 @@ struct pleat_config {
     int64_t parameters[PLEAT_PARAM_COUNT]; /* microseconds or numbers, as in model/event.h */
     struct pleat_config_site *sites;       /* at least one */
     size_t site_count;
+    int64_t notify_limit_us; /* a job's notification is ended after that */
     int64_t idle_exit_us; /* ends when nothing was there to do for so long; 0: never */
 };
 

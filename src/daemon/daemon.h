@@ -188,6 +188,13 @@ void note_make(struct daemon *d, int64_t time_us, const char *kind, int64_t job,
 void note_effect(struct daemon *d, const struct pleat_effect *effect);
 void note_event(struct daemon *d, const struct pleat_event *event);
 
+/* notify.c: users' commands when something happens to their jobs */
+void notify_note(struct daemon *d, const struct made_note *note);
+/* Commands run, or wait to be run. */
+bool notify_busy(void);
+/* Lets them come to their end, for a short time. */
+void notify_finish(struct daemon *d);
+
 /* carry_out.c: effects into the world */
 void carry_out(struct daemon *d, const struct pleat_effect *effect);
 int sites_open(struct daemon *d, struct pleat_error *err);

@@ -213,7 +213,7 @@ static void on_probe(uv_timer_t *handle)
             daemon_log("site %s: %s", d->config.sites[i].name, err.text);
     if (over && d->stopping)
         daemon_stop(d);
-    if (!over || d->clients)
+    if (!over || d->clients || notify_busy())
         idle_since = 0;
     else if (idle_since == 0)
         idle_since = now;
@@ -258,6 +258,7 @@ static void close_handle(uv_handle_t *handle, void *arg)
 static void finish(struct daemon *d)
 {
     if (d->listener) {
+        notify_finish(d);
         note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", "ended"));
         turn_run(d);
         pleat_store_close(d->store); /* whoever sees a connection closed finds the log closed */

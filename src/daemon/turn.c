@@ -310,6 +310,7 @@ static void notify_written(struct daemon *d, size_t written)
 {
     for (size_t i = 0; i < written; i++) {
         clients_notify(d, &d->notes.items[i]);
+        notify_note(d, &d->notes.items[i]);
         json_decref(d->notes.items[i].data);
     }
     d->notes.count -= written;

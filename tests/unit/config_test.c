@@ -46,6 +46,7 @@ static struct key_array known_keys(void)
         snprintf(fallback, sizeof(fallback), "%g", value);
         add_key(&keys, name, fallback, false);
     }
+    add_key(&keys, "notify_limit_s", "60", false);
     add_key(&keys, "idle_exit_s", "600", false);
     add_key(&keys, "kind", "local", true);
     add_key(&keys, "processors", "0", true);

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from conftest import is_alive, wait_until
+from conftest import LOOP, PLEAT, is_alive, loop, until_file, wait_until
 
 
 def write(pleat, name, text, mode=0o600):
@@ -204,3 +204,137 @@ def test_a_script_survives_the_daemon(pleat):
     pleat.kill_daemon()
     assert pleat.job(number)["state"] == "done"
     assert not os.listdir(pleat.path("scripts"))
+
+
+# ---- notification
+
+def told(pleat):
+    return read(pleat, "told").splitlines() if os.path.exists(pleat.path("told")) else []
+
+
+def events(pleat, job, kind):
+    return [event for event in pleat.call("events", job=job)["events"] if event["kind"] == kind]
+
+
+TELL = 'echo "$PLEAT_EVENT $PLEAT_JOB $PLEAT_STATE $PLEAT_EXIT_CODE $PLEAT_REASON" >> told'
+
+
+def test_notification(pleat):
+    run(pleat, "--notify", TELL, "--notify-on", "start,end,fail", "true")
+    wait_until(lambda: len(told(pleat)) == 2, "start and end are told")
+    assert [line.split()[:2] for line in told(pleat)] == [["start", "1"], ["end", "1"]]
+    assert told(pleat)[1] == "end 1 done 0 exited"
+    run(pleat, "--notify", TELL, "sh", "-c", "exit 3", code=3)  # end and fail, without being told so
+    wait_until(lambda: len(told(pleat)) == 3, "the failure is told")
+    assert told(pleat)[2].startswith("fail 2 failed 3")
+    pleat.submit("-n", "8", "sleep", "1000")
+    waiting = pleat.submit("-n", "8", "--notify", TELL, "true")
+    pleat.pleat("cancel", waiting, check=0)  # it never ran
+    wait_until(lambda: len(told(pleat)) == 4, "the cancellation is told")
+    assert told(pleat)[3].startswith(f"fail {waiting} cancelled") and "cancelled" in told(pleat)[3]
+    assert not [e for job in (1, 2, waiting) for e in events(pleat, job, "notify")]
+    shown = pleat.pleat("show", 1, check=0).stdout
+    assert "(on start, end, fail)" in shown
+    assert "--notify-on needs --notify" in pleat.pleat("submit", "--notify-on", "end", "true",
+                                                       check=2).stderr
+    assert "'ends' is none of" in pleat.pleat("submit", "--notify", "x", "--notify-on", "end,ends",
+                                              "true", check=2).stderr
+
+
+def test_notifications_of_a_resize_and_a_warning(pleat):
+    tell = 'echo "$PLEAT_EVENT $PLEAT_FROM $PLEAT_TO $PLEAT_OUTCOME $PLEAT_TEXT" >> told'
+    number = pleat.submit("--notify", tell, "--notify-on", "resize,warning",
+                          *loop(smallest=1, largest=4, more=("--initial", "2")))
+    wait_until(lambda: "resize 2 4 grown " in told(pleat), "the growth is told")
+    pleat.pleat("cancel", number, check=0)
+    pleat.wait_end(number)
+    broken = pleat.submit("--notify", tell, "--notify-on", "warning", "--input", "absent", "true")
+    wait_until(lambda: any("absent" in line for line in told(pleat)), "the warning is told")
+    assert pleat.wait_end(broken)["state"] == "failed"
+
+
+def test_notifications_that_fail(pleat):
+    """A failure is an event, once, and is not told itself; nothing waits for a slow one."""
+    pleat.configure("notify_limit_s = 0.2")
+    run(pleat, "--notify", "echo said; exit 9", "--notify-on", "end,warning", "true")
+    wait_until(lambda: events(pleat, 1, "notify"), "the failure is an event")
+    assert "ended with code 9" in events(pleat, 1, "notify")[0]["text"]
+    assert read(pleat, "jobs/1/notify") == "said\n"
+    run(pleat, "--notify", "sleep 1000", "true")
+    run(pleat, "--notify", "kill -TERM $$", "true")
+    run(pleat, "--notify", "no-such-command-at-all", "true")
+    for job, text in ((2, "took more than 0 s and was ended"), (3, "was ended by signal 15"),
+                      (4, "ended with code 127")):
+        wait_until(lambda: events(pleat, job, "notify"), "it is an event")
+        assert text in events(pleat, job, "notify")[0]["text"]
+    assert [len(events(pleat, job, "notify")) for job in (1, 2, 3, 4)] == [1, 1, 1, 1]
+    assert "notify: the command for" in pleat.pleat("events", 4, check=0).stdout
+
+
+def test_nothing_is_told_twice(pleat):
+    """Also not by a daemon that reads what another one wrote."""
+    go = pleat.path("go")
+    number = pleat.submit("--notify", TELL, "--notify-on", "start,end,fail", *until_file(go))
+    wait_until(lambda: len(told(pleat)) == 1, "its start is told")
+    for _ in range(2):
+        pleat.kill_daemon()
+        assert pleat.wait_for(number, "running")
+    write(pleat, "go", "")
+    pleat.wait_end(number)  # with 7
+    wait_until(lambda: len(told(pleat)) == 2, "its end is told")
+    pleat.kill_daemon()
+    assert pleat.job(number)["state"] == "failed"
+    later = pleat.submit("--notify", TELL, "true")
+    wait_until(lambda: any(line.startswith(f"end {later}") for line in told(pleat)), "the next end")
+    assert [line.split()[:2] for line in told(pleat)] == \
+        [["start", str(number)], ["fail", str(number)], ["end", str(later)]]
+
+
+def test_a_daemon_that_is_stopped_lets_them_end(pleat):
+    number = pleat.submit("--notify", "sleep 0.3; " + TELL, "--notify-on", "end,fail", "sleep", "1000")
+    pleat.wait_for(number, "running")
+    pleat.pleat("stop", "--force", check=0)
+    pleat.connection = None
+    assert [line.split()[:2] for line in told(pleat)] == [["fail", str(number)]]
+
+
+# ---- launch
+
+def test_launch_needs_a_job(pleat):
+    done = pleat.pleat("launch", "true", check=125)
+    assert "not inside a job" in done.stderr
+    write(pleat, "job.sh", f"#!/bin/sh\n{PLEAT} launch no-such-program || exit $?\n")
+    done = run(pleat, "job.sh", code=127)
+    assert "no-such-program" in done.stderr
+
+
+def test_launch(pleat):
+    """On as many processors as the job has, by the launcher of the program's MPI."""
+    write(pleat, "job.sh", "#!/bin/sh\n#PLEAT -n 3\n"
+          f"{PLEAT} launch sh -c 'echo one process'\n{PLEAT} launch -n 2 --print {LOOP} a\n"
+          f"{PLEAT} launch --mpi mpich --print prog\n"
+          f"exec {PLEAT} launch {LOOP} --iterations 3\n")
+    write(pleat, "prog", "", 0o755)
+    pleat.env["PATH"] += ":" + pleat.dir
+    done = run(pleat, "job.sh")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "one process" and "not linked with an MPI" in done.stderr
+    assert "mpirun" in lines[1] and lines[1].endswith(f"-n 2 {LOOP} a")
+    assert "mpiexec.mpich" in lines[2] and lines[2].endswith("-n 3 prog")
+    assert "/dev/shm/pleat-" in lines[1]
+    assert any("RESULT ok" in line for line in lines[3:]), lines
+    assert "ranks=3" in done.stdout, done.stdout
+
+
+def test_a_malleable_script(pleat):
+    """It prepares at its first size; what it launches is resized; the next one starts at that size."""
+    write(pleat, "job.sh", "#!/bin/sh\n#PLEAT --min 1 --max 8 --initial 2 --malleable\n"
+          f"{PLEAT} launch {LOOP} --resizes 1 --pause 5\n"
+          f"{PLEAT} launch {LOOP} --iterations 3 --pause 5\n")
+    number = pleat.submit("--name", "script", "job.sh")
+    job = pleat.wait_end(number)
+    assert (job["state"], job["kind"], job["grown"]) == ("done", "malleable", 1), pleat.output(number)
+    sizes = [step["processors"] for step in pleat.job(number)["history"]["sizes"]]
+    ranks = [line.split("ranks=")[1].split()[0]
+             for line in pleat.output(number).splitlines() if "ranks=" in line]
+    assert ranks[-1] == str([size for size in sizes if size][-1]), (sizes, ranks)

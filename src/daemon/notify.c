@@ -1,0 +1,352 @@
+/* Commands that users want run when something happens to their jobs.
+ *
+ * A notification is made of a note once that is written, so it is never made twice: a restarted
+ * daemon makes none of what it reads. What had not been started when a daemon died is lost. They
+ * are started from the loop, never from inside a turn, a job's one after the other, and nothing
+ * waits for them; one that fails or takes too long leaves a note of its own.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "daemon/daemon.h"
+
+enum { RUNNING_MAX = 8, WAITING_MAX = 10000, LAST_WORDS_US = 5000000 };
+
+struct notification {
+    struct notification *next;
+    struct daemon *daemon;
+    int64_t job;
+    const char *event; /* a literal */
+    char *command, *cwd;
+    struct pleat_string env; /* variables, each with its NUL */
+    uv_process_t process;
+    uv_timer_t limit;
+    bool running, timed_out;
+    int open_handles;
+};
+
+static struct notification *first, **last = &first;
+static int waiting, running;
+static uv_timer_t starter;
+static bool starter_ready;
+
+static void begin_some(struct daemon *d);
+
+/* ---- what is told ---- */
+
+static const char *event_of_state(const json_t *data)
+{
+    const char *from = json_string_value(json_object_get(data, "from"));
+    const char *to = json_string_value(json_object_get(data, "to"));
+    if (!from || !to)
+        return NULL;
+    if (!strcmp(to, pleat_state_name(PLEAT_DONE)))
+        return "end";
+    if (!strcmp(to, pleat_state_name(PLEAT_FAILED)) ||
+        !strcmp(to, pleat_state_name(PLEAT_CANCELLED)))
+        return "fail";
+    return !strcmp(from, pleat_state_name(PLEAT_CLAIMING)) &&
+                   !strcmp(to, pleat_state_name(PLEAT_RUNNING))
+               ? "start"
+               : NULL;
+}
+
+static const char *event_of(const struct made_note *note)
+{
+    const char *step = json_string_value(json_object_get(note->data, "step"));
+    if (!strcmp(note->kind, "state"))
+        return event_of_state(note->data);
+    if (!strcmp(note->kind, "resize"))
+        return step && !strcmp(step, "ended") ? "resize" : NULL;
+    return strcmp(note->kind, "warning") ? NULL : "warning";
+}
+
+static void add(struct pleat_string *env, const char *name, const char *value)
+{
+    pleat_string_addf(env, "%s=%s", name, value);
+    pleat_string_add_bytes(env, "", 1);
+}
+
+static void add_number(struct pleat_string *env, const char *name, int64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%lld", (long long)number);
+    add(env, name, text);
+}
+
+/* Members of the note under the names of variables, where they are there. */
+static void add_members(struct pleat_string *env, const json_t *data)
+{
+    static const char *const members[][2] = {{"reason", "PLEAT_REASON"},
+                                             {"text", "PLEAT_TEXT"},
+                                             {"outcome", "PLEAT_OUTCOME"},
+                                             {"from", "PLEAT_FROM"},
+                                             {"to", "PLEAT_TO"}};
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        const json_t *value = json_object_get(data, members[i][0]);
+        if (json_is_string(value))
+            add(env, members[i][1], json_string_value(value));
+        else if (json_is_integer(value))
+            add_number(env, members[i][1], json_integer_value(value));
+    }
+}
+
+static void describe(struct notification *n, const struct job *job, const struct made_note *note)
+{
+    struct daemon *d = n->daemon;
+    const struct pleat_component *component = job_component(d, job);
+    for (char **variable = job->spec.env; *variable; variable++)
+        if (strncmp(*variable, "PLEAT_", 6) != 0) {
+            pleat_string_add(&n->env, *variable);
+            pleat_string_add_bytes(&n->env, "", 1);
+        }
+    if (getenv("PLEAT_DIR"))
+        add(&n->env, "PLEAT_DIR", getenv("PLEAT_DIR"));
+    add_number(&n->env, "PLEAT_JOB", job->id);
+    add(&n->env, "PLEAT_JOB_NAME", job->spec.name);
+    add(&n->env, "PLEAT_EVENT", n->event);
+    add(&n->env, "PLEAT_STATE", pleat_state_name((enum pleat_state)component->state));
+    add_number(&n->env, "PLEAT_PROCESSORS", component->processors);
+    if (pleat_state_is_final((enum pleat_state)component->state)) {
+        add_number(&n->env, "PLEAT_EXIT_CODE", component->code);
+        add_number(&n->env, "PLEAT_SIGNAL", component->signal);
+    }
+    add_members(&n->env, note->data);
+}
+
+/* ---- running ---- */
+
+static void note_failure(struct daemon *d, int64_t job, const char *event, const char *text)
+{
+    char whole[700];
+    snprintf(whole, sizeof(whole),
+             "the command for '%s' %s; what it said is in %s/jobs/%lld/notify", event, text,
+             d->paths.state, (long long)job);
+    note_make(d, daemon_now_us(d), "notify", job, json_pack("{s:s}", "text", whole));
+    turn_run(d); /* nothing else might come for long */
+}
+
+static void finish(struct notification *n)
+{
+    for (struct notification **at = &first; *at; at = &(*at)->next) {
+        if (*at == n) {
+            *at = n->next;
+            if (last == &n->next)
+                last = at;
+            break;
+        }
+    }
+    pleat_string_finish(&n->env);
+    free(n->command);
+    free(n->cwd);
+    free(n);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct notification *n = handle->data;
+    if (--n->open_handles > 0)
+        return;
+    struct daemon *d = n->daemon;
+    finish(n);
+    if (starter_ready)
+        begin_some(d);
+}
+
+static void close_handles(struct notification *n)
+{
+    if (!uv_is_closing((uv_handle_t *)&n->process))
+        uv_close((uv_handle_t *)&n->process, on_handle_closed);
+    if (!uv_is_closing((uv_handle_t *)&n->limit))
+        uv_close((uv_handle_t *)&n->limit, on_handle_closed);
+}
+
+static void on_exited(uv_process_t *process, int64_t code, int signal)
+{
+    struct notification *n = process->data;
+    char text[80] = "";
+    running--;
+    if (n->timed_out)
+        snprintf(text, sizeof(text), "took more than %.0f s and was ended",
+                 (double)n->daemon->config.notify_limit_us / 1e6);
+    else if (signal)
+        snprintf(text, sizeof(text), "was ended by signal %d", signal);
+    else if (code)
+        snprintf(text, sizeof(text), "ended with code %lld", (long long)code);
+    if (*text)
+        note_failure(n->daemon, n->job, n->event, text);
+    close_handles(n);
+}
+
+static void on_limit(uv_timer_t *timer)
+{
+    struct notification *n = timer->data;
+    n->timed_out = true;
+    (void)kill(-n->process.pid, SIGKILL); /* a session of its own, and not reaped yet */
+}
+
+/* Where the commands of a job write; -1: nowhere. */
+static int open_output(struct daemon *d, int64_t job)
+{
+    char path[600];
+    job_output_path(d, job, "", path, sizeof(path));
+    path[strlen(path) - 1] = '\0';
+    if (pleat_paths_make_private(path, NULL))
+        return -1;
+    job_output_path(d, job, "notify", path, sizeof(path));
+    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+/* The variables as a list; the later one of a name counts. NULL: out of memory. */
+static char **list_of(struct pleat_string *env)
+{
+    size_t count = 0;
+    for (size_t at = 0; at < env->length; at += strlen(env->text + at) + 1)
+        count++;
+    char **list = env->failed ? NULL : calloc(count + 1, sizeof(*list));
+    count = 0;
+    for (size_t at = 0; list && at < env->length; at += strlen(env->text + at) + 1)
+        list[count++] = env->text + at;
+    return list;
+}
+
+static int spawn(struct notification *n)
+{
+    struct stat about;
+    char *args[] = {(char[]){"sh"}, (char[]){"-c"}, n->command, NULL};
+    int fd = open_output(n->daemon, n->job);
+    uv_stdio_container_t stdio[3] = {
+        {.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_IGNORE}};
+    if (fd >= 0) {
+        stdio[1].flags = stdio[2].flags = UV_INHERIT_FD;
+        stdio[1].data.fd = stdio[2].data.fd = fd;
+    }
+    uv_process_options_t options = {
+        .exit_cb = on_exited,
+        .file = "/bin/sh",
+        .args = args,
+        .env = list_of(&n->env),
+        .cwd = stat(n->cwd, &about) == 0 && S_ISDIR(about.st_mode) ? n->cwd : "/",
+        .flags = UV_PROCESS_DETACHED,
+        .stdio_count = 3,
+        .stdio = stdio,
+    };
+    int rc = options.env ? uv_spawn(&n->daemon->loop, &n->process, &options) : UV_ENOMEM;
+    free(options.env);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static void begin(struct notification *n)
+{
+    struct daemon *d = n->daemon;
+    waiting--;
+    n->running = true;
+    n->open_handles = 2;
+    n->process.data = n->limit.data = n;
+    uv_timer_init(&d->loop, &n->limit);
+    int rc = spawn(n);
+    if (rc == 0) {
+        running++;
+        uv_timer_start(&n->limit, on_limit, (uint64_t)(d->config.notify_limit_us / 1000), 0);
+        return;
+    }
+    char text[80];
+    snprintf(text, sizeof(text), "could not be started (%s)", uv_strerror(rc));
+    note_failure(d, n->job, n->event, text);
+    if (rc == UV_ENOMEM && !n->process.loop) { /* its handle was never made */
+        n->open_handles = 1;
+        uv_close((uv_handle_t *)&n->limit, on_handle_closed);
+    } else {
+        close_handles(n);
+    }
+}
+
+static bool job_has_one(const struct notification *before)
+{
+    for (const struct notification *n = first; n && n != before; n = n->next)
+        if (n->job == before->job)
+            return true;
+    return false;
+}
+
+static void begin_some(struct daemon *d)
+{
+    (void)d;
+    for (struct notification *n = first; n && running < RUNNING_MAX; n = n->next)
+        if (!n->running && !job_has_one(n))
+            begin(n);
+}
+
+static void on_starter(uv_timer_t *timer)
+{
+    begin_some(timer->data);
+}
+
+/* ---- from and to the daemon ---- */
+
+void notify_note(struct daemon *d, const struct made_note *note)
+{
+    const char *event = note->job < 0 ? NULL : event_of(note);
+    const struct job *job = event ? job_find(d, note->job) : NULL;
+    if (!job || !job->spec.notify || !(job->spec.notify_on & pleat_notify_bit(event)))
+        return;
+    struct notification *n = waiting < WAITING_MAX ? calloc(1, sizeof(*n)) : NULL;
+    if (n) {
+        n->daemon = d;
+        n->job = job->id;
+        n->event = event;
+        n->command = strdup(job->spec.notify);
+        n->cwd = strdup(job->spec.cwd);
+        describe(n, job, note);
+    }
+    if (!n || !n->command || !n->cwd || n->env.failed) {
+        daemon_log("job %lld: nobody is told of '%s': too much at once", (long long)job->id, event);
+        if (n) {
+            pleat_string_finish(&n->env);
+            free(n->command);
+            free(n->cwd);
+            free(n);
+        }
+        return;
+    }
+    *last = n;
+    last = &n->next;
+    waiting++;
+    if (!starter_ready) {
+        uv_timer_init(&d->loop, &starter);
+        starter.data = d;
+        starter_ready = true;
+    }
+    uv_timer_start(&starter, on_starter, 0, 0);
+}
+
+bool notify_busy(void)
+{
+    return waiting + running > 0;
+}
+
+void notify_finish(struct daemon *d)
+{
+    int64_t until = pleat_clock_monotonic_us() + LAST_WORDS_US;
+    while (notify_busy() && pleat_clock_monotonic_us() < until)
+        uv_run(&d->loop, UV_RUN_ONCE);
+    if (waiting)
+        daemon_log("%d notifications are left out: the daemon ends", waiting);
+    if (starter_ready)
+        uv_close((uv_handle_t *)&starter, NULL);
+    starter_ready = false;
+    for (struct notification *n = first, *next; n; n = next) {
+        next = n->next;
+        if (n->running)
+            close_handles(n); /* it goes on without anybody to wait for it */
+        else
+            finish(n);
+    }
+    waiting = running = 0;
+}
