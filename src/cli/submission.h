@@ -87,10 +87,10 @@ extern const struct option pleat_submission_options[];
     "                       SHELL, USER), or names of variables beside these: A,B (default: "      \
     "all)\n"                                                                                       \
     "      --env NAME=VALUE sets a variable; may be repeated\n"                                    \
-    "      --output FILE    its standard output goes there, --error FILE: its standard error, "    \
-    "and\n"                                                                                        \
-    "      --input FILE     its standard input comes from there. From its directory; %j is the\n"  \
-    "                       job's number, %x its name, %u its user\n"                              \
+    "      --output FILE    its standard output goes there, from its directory; %j is the job's\n" \
+    "                       number, %x its name, %u its user\n"                                    \
+    "      --error FILE     the same for its standard error\n"                                     \
+    "      --input FILE     its standard input comes from there\n"                                 \
     "      --append         keep what is in these files (default: they are emptied at its "        \
     "start)\n"                                                                                     \
     "      --notify COMMAND run COMMAND (with sh -c) when it ends; what happened is in "           \

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-COMMANDS = ("run submit mix ps show wait cancel grow shrink limits log events chart sites policies "
+COMMANDS = ("run submit launch mix ps show wait cancel grow shrink limits log events chart sites policies "
             "info stop sim workload help version").split()
 
 

@@ -1,0 +1,164 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "launch/detect.h"
+#include "launch/launch.h"
+#include "model/types.h"
+#include "shm/mailbox.h"
+
+struct launch {
+    int64_t processes; /* 0: as many as the job has */
+    const char *mpi;   /* NULL: the one that the program is linked with */
+    bool print;
+    char **argv;
+};
+
+/* How many processes a malleable program of this job had last; 0: none has run yet. */
+static int64_t size_in_mailbox(void)
+{
+    const char *path = getenv(PLEAT_MAILBOX_ENV);
+    struct pleat_mailbox *mailbox;
+    struct pleat_mailbox_status status;
+    if (!path || !*path || pleat_mailbox_open(path, &mailbox, NULL))
+        return 0;
+    pleat_mailbox_status(mailbox, &status);
+    pleat_mailbox_close(mailbox);
+    return status.size;
+}
+
+static int present_size(int64_t *size, struct pleat_error *err)
+{
+    const char *started_with = getenv("PLEAT_PROCESSORS");
+    if (!getenv("PLEAT_JOB") || !started_with)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "not inside a job: 'pleat launch' is for batch scripts; to run a "
+                               "program as a job use 'pleat run'");
+    *size = size_in_mailbox();
+    if (*size > 0)
+        return 0;
+    int status = pleat_parse_int("PLEAT_PROCESSORS", started_with, 0, PLEAT_SIZE_MAX, size, err);
+    if (!status && *size == 0)
+        *size = 1;
+    return status;
+}
+
+static int compose(const struct launch *launch, struct pleat_launch_command *command,
+                   struct pleat_error *err)
+{
+    char path[PATH_MAX];
+    struct pleat_launch_detected found = {0};
+    int64_t size = 0;
+    int status = present_size(&size, err);
+    if (!status)
+        status = pleat_launch_find(launch->argv[0], getenv("PATH"), NULL, path, sizeof(path), err);
+    if (!status)
+        status = pleat_launch_detect(path, &found, err);
+    if (!status && launch->mpi)
+        status = pleat_mpi_parse(launch->mpi, &found.mpi, err);
+    if (status)
+        return status;
+    if (launch->processes > 0)
+        size = launch->processes;
+    if (found.mpi == PLEAT_MPI_NONE && size > 1) {
+        pleat_say("launch: '%s' is not linked with an MPI (--mpi openmpi or mpich, if it uses one "
+                  "in another way): one process is started",
+                  launch->argv[0]);
+        size = 1;
+    }
+    struct pleat_launch_request request = {
+        .mpi = found.mpi,
+        .processes = (uint32_t)size,
+        .argv = (const char *const *)launch->argv,
+        .env = (const char *const *)environ,
+        .scratch = getenv("PLEAT_SCRATCH"),
+        .is_root = geteuid() == 0,
+        .oversubscribed = true, /* as every job's: neighbours may grow next to it */
+    };
+    return pleat_launch_compose(&request, command, err);
+}
+
+static int execute(const struct launch *launch, struct pleat_launch_command *command)
+{
+    if (launch->print) {
+        for (size_t i = 0; i < command->argc; i++)
+            printf("%s%s", i ? " " : "", command->argv[i]);
+        puts("");
+        return pleat_finish_output(PLEAT_EXIT_OK);
+    }
+    execvpe(command->argv[0], command->argv, command->env);
+    int code = errno == ENOENT ? PLEAT_EXIT_NO_PROGRAM : PLEAT_EXIT_NOT_EXECUTABLE;
+    pleat_say("launch: cannot start '%s': %s", command->argv[0], strerror(errno));
+    return code;
+}
+
+static int take(struct launch *launch, int option, struct pleat_error *err)
+{
+    static const char *const names[] = {"openmpi", "mpich", "none", "auto"};
+    size_t index = 0;
+    if (option == 'n')
+        return pleat_parse_int("--processes", optarg, 1, PLEAT_LAUNCH_PROCESSES_MAX,
+                               &launch->processes, err);
+    if (option == 'p') {
+        launch->print = true;
+        return 0;
+    }
+    int status = pleat_parse_word("--mpi", optarg, names, 4, &index, err);
+    launch->mpi = index < 3 ? names[index] : NULL;
+    return status;
+}
+
+static int run_launch(int argc, char **argv)
+{
+    static const struct option own[] = {{"processes", required_argument, NULL, 'n'},
+                                        {"mpi", required_argument, NULL, 'm'},
+                                        {"print", no_argument, NULL, 'p'},
+                                        {0}};
+    struct pleat_options options;
+    struct launch launch = {0};
+    struct pleat_launch_command command = {0};
+    struct pleat_error err = {0};
+    pleat_options_init(&options, &pleat_cmd_launch, argc, argv, own, "n:");
+    for (int option; (option = pleat_options_next(&options)) != PLEAT_OPTION_END;) {
+        if (option == PLEAT_OPTION_EXIT)
+            return options.exit_code;
+        if (take(&launch, option, &err))
+            return pleat_usage(&pleat_cmd_launch, "%s", err.text);
+    }
+    if (pleat_options_count(&options, 1, -1))
+        return PLEAT_EXIT_USAGE;
+    launch.argv = argv + options.first;
+    int status = compose(&launch, &command, &err);
+    if (status) {
+        pleat_say("launch: %s", err.text);
+        return status == PLEAT_E_NOTFOUND ? PLEAT_EXIT_NO_PROGRAM : PLEAT_EXIT_BEFORE_RUN;
+    }
+    int code = execute(&launch, &command);
+    pleat_launch_command_finish(&command);
+    return code;
+}
+
+const struct pleat_command pleat_cmd_launch = {
+    .name = "launch",
+    .arguments = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
+    .summary = "In a batch script: starts a program on the processors that the job has",
+    .help = "Replaces itself by the launcher of the program's MPI, with as many processes as the\n"
+            "job has processors at that moment. A program linked with libpleat changes its size\n"
+            "from then on, if the job is malleable. A program without MPI is just executed.\n\n"
+            "Options:\n"
+            "  -n, --processes N  so many processes (default: as many as the job has processors)\n"
+            "      --mpi WHICH    auto, openmpi, mpich, none (default: auto: what it is linked "
+            "with)\n"
+            "      --print        print the command instead\n\n"
+            "Exit codes: the program's; 125 not in a job, or it cannot be launched; 126 it cannot\n"
+            "be executed; 127 there is no such program; 2 usage.\n\n"
+            "Example, in a script:\n"
+            "  #PLEAT --min 2 --max 8 --malleable\n"
+            "  pleat launch build/apps/heat\n",
+    .program = true,
+    .run = run_launch,
+};
