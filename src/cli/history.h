@@ -1,0 +1,49 @@
+/* history.h - accounting of jobs as rows: collected, grouped, printed as a table, CSV or JSON. */
+#ifndef PLEAT_CLI_HISTORY_H
+#define PLEAT_CLI_HISTORY_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+enum pleat_history_kind {
+    PLEAT_HISTORY_TEXT,
+    PLEAT_HISTORY_COUNT,  /* a whole number */
+    PLEAT_HISTORY_SPAN,   /* seconds */
+    PLEAT_HISTORY_WORK,   /* processor-seconds */
+    PLEAT_HISTORY_MOMENT, /* since 1970 */
+    PLEAT_HISTORY_SHARE   /* 0 to 1 */
+};
+
+/* What a row has under `member`; title NULL: not in tables, only for programs. */
+struct pleat_history_column {
+    const char *member, *title;
+    enum pleat_history_kind kind;
+};
+
+enum pleat_history_by {
+    PLEAT_BY_JOB,
+    PLEAT_BY_SIZE,
+    PLEAT_BY_RESIZE,
+    PLEAT_BY_NAME,
+    PLEAT_BY_DAY,
+    PLEAT_BY_COUNT
+};
+
+/* "job", "size", ... */
+const char *pleat_history_by_name(enum pleat_history_by by);
+/* The columns of such rows, ended by one without member. */
+const struct pleat_history_column *pleat_history_columns(enum pleat_history_by by);
+/* The rows for the daemon's entries (docs/protocol.md, an entry of `history`): a new array. */
+json_t *pleat_history_rows(const json_t *jobs, enum pleat_history_by by);
+/* Of one entry: what it had at each size, what each of its resizes cost. New arrays. */
+json_t *pleat_history_sizes(const json_t *job);
+json_t *pleat_history_resizes(const json_t *job);
+extern const struct pleat_history_column pleat_history_resize_columns[];
+/* {"jobs","processor_s","resize_s","resizes","cpu_s","wait_s"}: sums over entries. */
+json_t *pleat_history_totals(const json_t *jobs);
+
+/* Both return an exit code. */
+int pleat_history_table(const json_t *rows, const struct pleat_history_column *columns);
+int pleat_history_csv(const json_t *rows, const struct pleat_history_column *columns);
+
+#endif
