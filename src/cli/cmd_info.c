@@ -51,6 +51,9 @@ static void print_info(const json_t *info)
     print_members(&term, "parameters", json_object_get(info, "parameters"));
     print_members(&term, "jobs", json_object_get(info, "jobs"));
     printf("%-15s %lld\n", "log records", (long long)pleat_reply_int(info, "log_records", 0));
+    const char *damage = pleat_reply_text(info, "damage", NULL);
+    if (damage)
+        print_line(&term, "damage", damage);
 }
 
 static int run_info(int argc, char **argv)

@@ -314,6 +314,13 @@ static int on_sizes(struct pleat_core *core, const struct pleat_event *event,
     return 0;
 }
 
+/* Nobody gave so many numbers since the last one that is known. */
+static int on_salvaged(struct pleat_core *core)
+{
+    core->next_id = ((core->next_id >> 32) + 1) << 32;
+    return 0;
+}
+
 /* ---- the two calls ---- */
 
 /* Events about a component that must exist. */
@@ -341,6 +348,8 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_background(core, event, err);
     case PLEAT_EV_SIZES:
         return on_sizes(core, event, err);
+    case PLEAT_EV_SALVAGED:
+        return on_salvaged(core);
     case PLEAT_EV_SUBMIT:
         return on_submit(core, event, err);
     case PLEAT_EV_LIMITS:

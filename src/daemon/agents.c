@@ -94,7 +94,10 @@ static void lose_runs(struct agent *agent, const json_t *alive)
             (uint64_t)json_integer_value(json_object_get(entry, "run")) == d->runs.items[i].run;
         if (known)
             continue;
-        if (component->starting)
+        bool open = d->salvaged && d->runs.items[i].run < d->runs_below;
+        if (open && component->state != PLEAT_FINISHING)
+            salvage_cancel(d, d->runs.items[i].component);
+        if (component->starting && !open)
             say_again(d, d->runs.items[i].component, d->runs.items[i].run);
         else
             lost(d, d->runs.items[i].component, d->runs.items[i].run);
@@ -360,6 +363,7 @@ static void on_all_listed(struct agent *agent)
     json_t *entry;
     lose_runs(agent, agent->runs);
     agent->listed = true;
+    salvage_settled(d);
     json_array_foreach(agent->runs, index, entry)
     {
         json_int_t run = json_integer_value(json_object_get(entry, "run"));

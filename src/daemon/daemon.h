@@ -32,6 +32,7 @@ struct job {
     struct account *account; /* NULL: not asked for yet, see job_account */
     int64_t iteration, iteration_us;
     bool has_progress;
+    bool spec_lost; /* and what stands for it must not be run */
 };
 
 PLEAT_ARRAY(job_list, struct job *);
@@ -156,6 +157,12 @@ struct daemon {
     struct client *clients;
     struct agent *agents;
     uint32_t next_size_list;
+    int64_t last_job;    /* the highest number given */
+    int64_t good_seq;    /* the last record that recovery could apply */
+    int mark_fd;         /* 0: not open */
+    uint64_t runs_below; /* of a salvaged log: runs that it knows have lower numbers */
+    bool salvaged;       /* the log was damaged, and what that leaves open is not settled yet */
+    char damage[1200];   /* how, and where the damaged file is; "" */
     int parked_outputs;
     bool stopping;
     int lingered; /* times that it waited for an agent before it ended */
@@ -205,6 +212,28 @@ void run_remember(struct daemon *d, uint64_t run, uint32_t component);
 void run_forget(struct daemon *d, uint64_t run);
 /* The component of a run, or PLEAT_NONE. */
 uint32_t run_component(const struct daemon *d, uint64_t run);
+
+/* mark.c: how far the log was, in a file beside it: what is lost of its end without a trace shows
+ * in that. Not synced: it outlives pleatd, and only the death of the machine may leave it behind.
+ */
+void log_mark(struct daemon *d);
+/* Whether the log is behind its mark; the highest number of a job is then the mark's. */
+bool log_is_behind(struct daemon *d);
+/* Takes the instance from the mark; false where it has none. */
+bool log_mark_instance(struct daemon *d);
+
+/* salvage.c */
+/* Opens the log, or what is good of it. */
+int log_open(struct daemon *d, struct pleat_error *err);
+/* Creates the core and recovers it from the log, or from what is good of it. */
+int log_recover(struct daemon *d, struct pleat_error *err);
+/* After a salvage: inputs that settle what is known to be open; jobs whose run no agent has; all
+ * agents have said what they run. */
+void salvage_begin(struct daemon *d);
+void salvage_cancel(struct daemon *d, uint32_t component);
+void salvage_settled(struct daemon *d);
+/* For people, as long as the damaged file is there; else NULL. */
+const char *salvage_text(struct daemon *d);
 
 /* recover.c */
 int recover(struct daemon *d, struct pleat_error *err);

@@ -33,8 +33,15 @@ struct job *job_of_component(struct daemon *d, uint32_t component)
 
 struct job *job_find(struct daemon *d, int64_t id)
 {
-    /* numbered in order of submission, one component each */
-    return id >= 1 && (uint64_t)id <= d->jobs.count ? d->jobs.items[id - 1] : NULL;
+    size_t low = 0, high = d->jobs.count; /* numbered in order of submission, not without gaps */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (d->jobs.items[middle]->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < d->jobs.count && d->jobs.items[low]->id == id ? d->jobs.items[low] : NULL;
 }
 
 const struct pleat_component *job_component(struct daemon *d, const struct job *job)

@@ -15,7 +15,13 @@
 #include "base/clock.h"
 #include "daemon/daemon.h"
 
-enum { EXIT_RUNNING_ALREADY = 4, PROBE_MS = 1000, LINGER_MS = 50, LINGER_MOST = 40 };
+enum {
+    EXIT_RUNNING_ALREADY = 4,
+    PROBE_MS = 1000,
+    LINGER_MS = 50,
+    LINGER_MOST = 40,
+    INSTANCE_LENGTH = 16
+};
 
 static const char usage[] =
     "Usage: pleatd [--dir DIR] [--config FILE] [--check]\n"
@@ -120,6 +126,18 @@ static int take_lock(struct daemon *d, struct pleat_error *err)
     return 0;
 }
 
+static int write_instance(struct daemon *d, struct pleat_error *err)
+{
+    int rc = pleat_store_begin(d->store, err);
+    if (!rc)
+        rc = pleat_store_put_meta(d->store, "instance", d->instance, err);
+    crash_point();
+    if (!rc)
+        rc = pleat_store_commit(d->store, err);
+    crash_point();
+    return rc;
+}
+
 static int take_instance(struct daemon *d, struct pleat_error *err)
 {
     struct pleat_string known = {0};
@@ -131,35 +149,25 @@ static int take_instance(struct daemon *d, struct pleat_error *err)
     }
     if (rc != PLEAT_E_NOTFOUND)
         return rc;
+    if (log_mark_instance(d))
+        return write_instance(d, err);
     unsigned char bytes[8];
     if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
         return pleat_error_sys(err, errno, "no random numbers");
     for (size_t i = 0; i < sizeof(bytes); i++)
         snprintf(d->instance + 2 * i, 3, "%02x", bytes[i]);
-    rc = pleat_store_begin(d->store, err);
-    if (!rc)
-        rc = pleat_store_put_meta(d->store, "instance", d->instance, err);
-    crash_point();
-    if (!rc)
-        rc = pleat_store_commit(d->store, err);
-    crash_point();
-    return rc;
+    return write_instance(d, err);
 }
-
 static int open_parts(struct daemon *d, struct pleat_error *err)
 {
     static const char *const runners[] = {"plain", "mpi", "malleable"};
-    char path[600];
-    snprintf(path, sizeof(path), "%s/log.sqlite", d->paths.state);
-    int rc = pleat_store_open(path, sizeof(struct pleat_event), &d->store, err);
+    int rc = log_open(d, err);
     if (!rc)
         rc = take_instance(d, err);
-    if (!rc && pleat_core_create(&d->core))
-        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     for (size_t i = 0; !rc && i < 3; i++)
         rc = pleat_runner_open(runners[i], &d->host, &d->agent_link, &d->runners[i], err);
     if (!rc)
-        rc = recover(d, err);
+        rc = log_recover(d, err);
     if (!rc)
         rc = sites_open(d, err);
     if (!rc)
@@ -235,6 +243,7 @@ static int begin(struct daemon *d, struct pleat_error *err)
     uv_timer_start(&d->probe, on_probe, PROBE_MS, PROBE_MS);
     uv_signal_start(&d->sigterm, on_signal, SIGTERM);
     uv_signal_start(&d->sigint, on_signal, SIGINT);
+    salvage_begin(d); /* first: nothing may be given a number before that */
     configure(d);
     note_make(d, daemon_now_us(d), "daemon", -1,
               json_pack("{s:s}", "text", "started, version " PLEAT_VERSION));

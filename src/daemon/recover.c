@@ -9,10 +9,18 @@ struct replay {
     struct pleat_error err;
 };
 
+/* Stands for one that was lost: to show something of a job that is over. */
+static const char lost_spec[] = "{\"name\": \"(lost)\", \"argv\": [\"false\"], \"cwd\": \"/\", "
+                                "\"env\": [], \"runner\": \"plain\", "
+                                "\"mpi\": \"none\", \"kind\": \"rigid\", \"min\": 1, \"max\": 1, "
+                                "\"initial\": 0, \"sizes\": \"any\", "
+                                "\"asks\": false, \"site\": null, \"estimate_s\": 0}";
+
 static int load_spec(struct daemon *d, int64_t id, uint32_t component, struct pleat_error *err)
 {
     struct pleat_string text = {0};
     struct pleat_spec *spec = calloc(1, sizeof(*spec));
+    bool lost = false;
     int rc = pleat_store_get_spec(d->store, id, &text, err);
     json_t *json = rc ? NULL : json_loads(text.text, 0, NULL);
     pleat_string_finish(&text);
@@ -21,12 +29,22 @@ static int load_spec(struct daemon *d, int64_t id, uint32_t component, struct pl
                              (long long)id);
     if (!rc)
         rc = pleat_spec_from_json(json, spec, err);
+    if (rc == PLEAT_E_CORRUPT || rc == PLEAT_E_NOTFOUND || rc == PLEAT_E_INVALID) {
+        daemon_log("%s: the job cannot be started any more", err->text);
+        json_decref(json);
+        json = json_loads(lost_spec, 0, NULL);
+        rc = pleat_spec_from_json(json, spec, err);
+        lost = true;
+    }
     if (rc) {
         json_decref(json);
         free(spec);
         return rc;
     }
-    return job_add(d, id, component, json, spec);
+    rc = job_add(d, id, component, json, spec);
+    if (!rc)
+        job_of_component(d, component)->spec_lost = lost;
+    return rc;
 }
 
 static int apply_record(void *arg, int64_t seq, const void *record)
@@ -35,6 +53,11 @@ static int apply_record(void *arg, int64_t seq, const void *record)
     const struct pleat_event *event = record;
     replay->effects.count = 0;
     int rc = pleat_core_apply(replay->d->core, event, &replay->effects, &replay->err);
+    if (rc < 0 && !strcmp(pleat_event_name(event->kind), "?"))
+        return pleat_error_set(&replay->err, PLEAT_E_UNSUPPORTED,
+                               "record %lld of the log (kind %u) was written by a newer Pleat: run "
+                               "that version",
+                               (long long)seq, event->kind);
     if (rc) {
         struct pleat_error why = replay->err;
         return pleat_error_set(&replay->err, PLEAT_E_CORRUPT,
@@ -43,6 +66,9 @@ static int apply_record(void *arg, int64_t seq, const void *record)
                                rc > 0 ? "it changes nothing" : why.text);
     }
     replay->d->last_us = event->time_us;
+    replay->d->good_seq = seq;
+    if (event->kind == PLEAT_EV_SUBMIT && (int64_t)event->u.submit.job > replay->d->last_job)
+        replay->d->last_job = (int64_t)event->u.submit.job;
     if (event->kind == PLEAT_EV_SIZES && event->u.sizes.list >= replay->d->next_size_list)
         replay->d->next_size_list = event->u.sizes.list + 1;
     return 0;

@@ -147,13 +147,14 @@ static int prepare_submit(struct daemon *d, struct input *input, struct pleat_er
 {
     uint32_t component = pleat_core_next_component(d->core);
     input->event.component = component;
-    input->event.u.submit.job = component + 1u;
+    input->event.u.submit.job = (uint64_t)d->last_job + 1;
     return submit_sizes(d, input, err);
 }
 
 static void submitted(struct daemon *d, struct input *input)
 {
     int64_t id = (int64_t)input->event.u.submit.job;
+    d->last_job = id;
     struct made_spec spec = {.job = id, .text = json_dumps(input->spec_json, JSON_COMPACT)};
     if (!spec.text || pleat_array_push(&d->specs, spec) ||
         job_add(d, id, input->event.component, input->spec_json, input->spec))
@@ -376,6 +377,8 @@ void turn_run(struct daemon *d)
         hold(d, &err);
         return;
     }
+    if (anything)
+        log_mark(d);
     if (d->holding) {
         daemon_log("the log can be written again");
         d->holding = false;

@@ -16,6 +16,8 @@ const char *pleat_event_name(unsigned kind)
         return "background";
     case PLEAT_EV_SIZES:
         return "sizes";
+    case PLEAT_EV_SALVAGED:
+        return "salvaged";
     case PLEAT_EV_SUBMIT:
         return "submit";
     case PLEAT_EV_LIMITS:
@@ -126,6 +128,7 @@ static size_t used(unsigned kind)
         return USES(change);
     case PLEAT_EV_TERMS:
         return USES(terms);
+    case PLEAT_EV_SALVAGED:
     case PLEAT_EV_CANCEL:
     case PLEAT_EV_FORGET:
     case PLEAT_EV_TIME:

@@ -24,6 +24,7 @@ enum pleat_event_kind {
     PLEAT_EV_SITE = 3,       /* site: joins, or its capacity changes */
     PLEAT_EV_BACKGROUND = 4, /* site: processors in use that Pleat did not hand out */
     PLEAT_EV_SIZES = 5,      /* sizes: part of a list that a later SUBMIT refers to */
+    PLEAT_EV_SALVAGED = 6,   /* events before this one were lost, and the numbers that they gave */
     /* ---- users ---- */
     PLEAT_EV_SUBMIT = 16,
     PLEAT_EV_LIMITS = 17, /* limits: minimum and maximum change */

@@ -44,6 +44,8 @@ int pleat_store_check_writing(const struct pleat_store *store, struct pleat_erro
 /* Steps a bound writing statement. On failure the transaction is over and rolled back. */
 int pleat_store_write(struct pleat_store *store, enum statement which, const char *doing,
                       struct pleat_error *err);
+/* A salvage (salvage.h) that was interrupted when its new file was complete: goes on with it. */
+int pleat_salvage_resume(const char *path, struct pleat_error *err);
 /* Of the number, the size and the bytes: FNV-1a, 64 bits. */
 int64_t pleat_store_checksum(int64_t number, const void *bytes, size_t size);
 

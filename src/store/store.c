@@ -255,7 +255,9 @@ static int make_private_file(const char *path, struct pleat_error *err)
 
 static int set_up(struct pleat_store *store, struct pleat_error *err)
 {
-    int status = make_private_file(store->path, err);
+    int status = pleat_salvage_resume(store->path, err);
+    if (!status)
+        status = make_private_file(store->path, err);
     if (status)
         return status;
     if (sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
@@ -322,4 +324,11 @@ void pleat_store_close(struct pleat_store *store)
     free(store->record);
     free(store->path);
     free(store);
+}
+
+void pleat_store_abandon(struct pleat_store *store)
+{
+    if (store)
+        (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    pleat_store_close(store);
 }

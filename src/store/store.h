@@ -35,6 +35,8 @@ int pleat_store_open(const char *path, size_t record_size, struct pleat_store **
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Rolls an open transaction back. Accepts NULL. */
 void pleat_store_close(struct pleat_store *store);
+/* The same, and leaves the files as they are: for one that is to be salvaged. */
+void pleat_store_abandon(struct pleat_store *store);
 
 /* PLEAT_E_STATE when a transaction is open already. */
 int pleat_store_begin(struct pleat_store *store, struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -1,2 +1,3 @@
 pleat_unit_test(store SOURCES ${test_dir}/store_test.c DEPS pleat-store)
 pleat_unit_test(store-failure SOURCES ${test_dir}/store_failure_test.c DEPS pleat-store)
+pleat_unit_test(store-salvage SOURCES ${test_dir}/store_salvage_test.c DEPS pleat-store)

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import Failure, is_alive, loop, pids_with, until_file, wait_until
+from conftest import Failure, is_alive, loop, until_file, wait_until
 
 
 def touch(path):
@@ -301,18 +301,3 @@ def refusal(pleat, path):
         return None
     finally:
         client.close()
-
-
-def test_damaged_log_is_refused(pleat):
-    number = pleat.submit("--", "true")
-    pleat.wait_end(number)
-    pid = pleat.daemon_pid()
-    pleat.pleat("stop", check=0)
-    wait_until(lambda: not is_alive(pid), "the daemon is gone")
-    with open(pleat.log, "r+b") as file:
-        file.seek(0)
-        file.write(b"not a database at all, but a text")
-    done = pleat.pleat("ps", check=3)
-    assert pleat.log in done.stderr
-    os.unlink(pleat.log)
-    assert not pids_with(f"PLEAT_DIR={pleat.dir}")

@@ -1,0 +1,369 @@
+#include "store/salvage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/pages.h"
+#include "store/store-internal.h"
+
+enum { KIND_MAX = 31 };
+
+struct work {
+    struct pleat_store *store; /* the new one */
+    struct pleat_error *err;
+    int status;
+};
+
+/* ---- rows into the new store ---- */
+
+static void bind_value(sqlite3_stmt *statement, int index, const struct pleat_cell *cell)
+{
+    switch (cell->kind) {
+    case PLEAT_CELL_INTEGER:
+        sqlite3_bind_int64(statement, index, cell->integer);
+        break;
+    case PLEAT_CELL_TEXT:
+        sqlite3_bind_text64(statement, index, (const char *)cell->bytes, cell->size, SQLITE_STATIC,
+                            SQLITE_UTF8);
+        break;
+    case PLEAT_CELL_BLOB:
+        sqlite3_bind_blob64(statement, index, cell->bytes, cell->size, SQLITE_STATIC);
+        break;
+    default:
+        sqlite3_bind_null(statement, index);
+        break;
+    }
+}
+
+/* What SQLite does not take (a value where none may be missing) is not good. A full disk is another
+ * matter. */
+static int step_insert(struct work *work, sqlite3_stmt *statement)
+{
+    int code = sqlite3_step(statement) & 0xff;
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    if (code == SQLITE_DONE || code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH)
+        return 0;
+    work->status = pleat_store_failure(work->store, "write to", work->err);
+    return work->status;
+}
+
+static int insert(struct work *work, const char *sql, const struct pleat_cell *cells, int count)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(work->store->db, sql, -1, &statement, NULL) != SQLITE_OK)
+        return work->status = pleat_store_failure(work->store, "write to", work->err);
+    for (int i = 0; i < count; i++)
+        bind_value(statement, i + 1, &cells[i]);
+    int rc = step_insert(work, statement);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+static bool is_good(int64_t number, const struct pleat_cell *bytes, const struct pleat_cell *sum)
+{
+    return sum->kind == PLEAT_CELL_INTEGER &&
+           pleat_store_checksum(number, bytes->bytes, bytes->size) == sum->integer;
+}
+
+/* A kind of note is a short word. */
+static bool is_kind(const struct pleat_cell *cell)
+{
+    if (cell->kind != PLEAT_CELL_TEXT || cell->size == 0 || cell->size > KIND_MAX)
+        return false;
+    for (size_t i = 0; i < cell->size; i++)
+        if (cell->bytes[i] < 'a' || cell->bytes[i] > 'z')
+            return false;
+    return true;
+}
+
+static int take_page_row(void *arg, const struct pleat_row *row)
+{
+    struct work *work = arg;
+    struct pleat_cell cells[PLEAT_PAGES_COLUMNS_MAX];
+    const struct pleat_cell *c = row->cells;
+    memcpy(cells, row->cells, sizeof(cells));
+    cells[0] = (struct pleat_cell){.kind = PLEAT_CELL_INTEGER, .integer = row->rowid};
+    if (!row->of_table && row->count == 2 && c[0].kind == PLEAT_CELL_TEXT &&
+        c[1].kind == PLEAT_CELL_TEXT && c[0].size == 8 && !memcmp(c[0].bytes, "instance", 8))
+        return insert(work, "INSERT OR IGNORE INTO meta VALUES (?1, ?2)", c, 2);
+    if (!row->of_table || row->rowid < 1 || c[0].kind != PLEAT_CELL_NULL)
+        return 0;
+    if (row->count == 3 && c[1].kind == PLEAT_CELL_BLOB && c[1].size == work->store->record_size &&
+        is_good(row->rowid, &c[1], &c[2]))
+        return insert(work, "INSERT OR IGNORE INTO log (seq, record, checksum) VALUES (?1, ?2, ?3)",
+                      cells, 3);
+    if ((row->count == 3 || row->count == 4) && c[1].kind == PLEAT_CELL_TEXT &&
+        is_good(row->rowid, &c[1], &c[2]))
+        return insert(work, "INSERT OR IGNORE INTO spec (id, text, checksum) VALUES (?1, ?2, ?3)",
+                      cells, 3);
+    if (row->count == 6 && c[1].kind == PLEAT_CELL_INTEGER && is_kind(&c[2]) &&
+        c[3].kind == PLEAT_CELL_INTEGER && c[4].kind == PLEAT_CELL_INTEGER &&
+        c[5].kind == PLEAT_CELL_TEXT)
+        return insert(work,
+                      "INSERT OR IGNORE INTO note (seq, time_us, kind, job, component, data) "
+                      "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                      cells, 6);
+    return 0;
+}
+
+/* ---- tables that SQLite can still read ---- */
+
+static void take_cell(sqlite3_stmt *row, int column, struct pleat_cell *cell)
+{
+    int type = sqlite3_column_type(row, column);
+    *cell = (struct pleat_cell){.kind = PLEAT_CELL_NULL};
+    if (type == SQLITE_INTEGER) {
+        cell->kind = PLEAT_CELL_INTEGER;
+        cell->integer = sqlite3_column_int64(row, column);
+    } else if (type == SQLITE_TEXT || type == SQLITE_BLOB) {
+        cell->kind = type == SQLITE_TEXT ? PLEAT_CELL_TEXT : PLEAT_CELL_BLOB;
+        cell->bytes = type == SQLITE_TEXT ? sqlite3_column_text(row, column)
+                                          : sqlite3_column_blob(row, column);
+        cell->size = (size_t)sqlite3_column_bytes(row, column);
+    }
+}
+
+static bool is_wanted(const char *table, const struct pleat_cell *cells, int count)
+{
+    if (!strcmp(table, "meta"))
+        return count == 2 && cells[0].kind == PLEAT_CELL_TEXT &&
+               !(cells[0].size == 6 && !memcmp(cells[0].bytes, "schema", 6));
+    if (!strcmp(table, "log") || !strcmp(table, "spec"))
+        return count >= 3 && is_good(cells[0].integer, &cells[1], &cells[2]);
+    return true;
+}
+
+/* Text that begins an INSERT into a table with the columns of that row. */
+static void compose_insert(struct pleat_string *sql, const char *table, sqlite3_stmt *row)
+{
+    int count = sqlite3_column_count(row);
+    pleat_string_addf(sql, "INSERT OR IGNORE INTO %s (", table);
+    for (int i = 0; i < count; i++)
+        pleat_string_addf(sql, "%s%s", i ? ", " : "", sqlite3_column_name(row, i));
+    pleat_string_addf(sql, ") VALUES (");
+    for (int i = 0; i < count; i++)
+        pleat_string_addf(sql, "%s?%d", i ? ", " : "", i + 1);
+    pleat_string_addf(sql, ")");
+}
+
+static int copy_rows(struct work *work, sqlite3_stmt *row, const char *table)
+{
+    struct pleat_cell cells[PLEAT_PAGES_COLUMNS_MAX];
+    struct pleat_string sql = {0};
+    sqlite3_stmt *statement = NULL;
+    int count = sqlite3_column_count(row);
+    compose_insert(&sql, table, row);
+    int rc = 0;
+    if (count <= PLEAT_PAGES_COLUMNS_MAX && !sql.failed &&
+        sqlite3_prepare_v2(work->store->db, sql.text, -1, &statement, NULL) == SQLITE_OK) {
+        while (!rc && sqlite3_step(row) == SQLITE_ROW) {
+            for (int i = 0; i < count; i++)
+                take_cell(row, i, &cells[i]);
+            if (!is_wanted(table, cells, count))
+                continue;
+            for (int i = 0; i < count; i++)
+                bind_value(statement, i + 1, &cells[i]);
+            rc = step_insert(work, statement);
+        }
+    }
+    sqlite3_finalize(statement);
+    pleat_string_finish(&sql);
+    return rc;
+}
+
+/* From the beginning up to what cannot be read, then from the end. */
+static int copy_table(struct work *work, sqlite3 *damaged, const char *table)
+{
+    static const char *const orders[] = {"", " ORDER BY 1 DESC"};
+    int rc = 0;
+    for (size_t i = 0; !rc && i < 2; i++) {
+        struct pleat_string sql = {0};
+        sqlite3_stmt *row = NULL;
+        pleat_string_addf(&sql, "SELECT * FROM %s%s", table, orders[i]);
+        if (!sql.failed && sqlite3_prepare_v2(damaged, sql.text, -1, &row, NULL) == SQLITE_OK)
+            rc = copy_rows(work, row, table);
+        sqlite3_finalize(row);
+        pleat_string_finish(&sql);
+    }
+    return rc;
+}
+
+static int copy_tables(struct work *work, const char *path)
+{
+    sqlite3 *damaged = NULL;
+    sqlite3_stmt *table = NULL;
+    int rc = 0;
+    if (sqlite3_open_v2(path, &damaged, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+        /* its write-ahead log stays as it is: what is kept aside is what was found */
+        sqlite3_db_config(damaged, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL) == SQLITE_OK &&
+        sqlite3_exec(damaged, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF", NULL,
+                     NULL, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(work->store->db,
+                           "SELECT name FROM sqlite_master WHERE type = 'table'"
+                           " AND name NOT LIKE 'sqlite_%'",
+                           -1, &table, NULL) == SQLITE_OK)
+        while (!rc && sqlite3_step(table) == SQLITE_ROW)
+            rc = copy_table(work, damaged, (const char *)sqlite3_column_text(table, 0));
+    sqlite3_finalize(table);
+    sqlite3_close(damaged);
+    return rc;
+}
+
+/* ---- what is of use ---- */
+
+static int64_t query(struct pleat_store *store, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t value = 0;
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+/* The last record before the first that is missing. */
+static int64_t end_of_good(struct pleat_store *store, int64_t most_seq)
+{
+    sqlite3_stmt *row = NULL;
+    int64_t end = 0;
+    if (sqlite3_prepare_v2(store->db, "SELECT seq FROM log ORDER BY seq", -1, &row, NULL) ==
+        SQLITE_OK)
+        while (end < most_seq && sqlite3_step(row) == SQLITE_ROW &&
+               sqlite3_column_int64(row, 0) == end + 1)
+            end++;
+    sqlite3_finalize(row);
+    return end;
+}
+
+static int keep_good(struct work *work, int64_t most_seq, struct pleat_salvage *result)
+{
+    struct pleat_cell end = {.kind = PLEAT_CELL_INTEGER,
+                             .integer = end_of_good(work->store, most_seq)};
+    result->records = end.integer;
+    result->after = query(work->store, "SELECT count(*) FROM log") - end.integer;
+    result->specs = query(work->store, "SELECT count(*) FROM spec");
+    result->last_job = query(work->store, "SELECT max(coalesce((SELECT max(id) FROM spec), 0),"
+                                          " coalesce((SELECT max(job) FROM note), 0))");
+    return insert(work, "DELETE FROM log WHERE seq > ?1", &end, 1);
+}
+
+static int fill(struct work *work, const char *path, const char *wal, int64_t most_seq,
+                struct pleat_salvage *result)
+{
+    int rc = pleat_store_begin(work->store, work->err);
+    if (!rc)
+        rc = copy_tables(work, path);
+    if (!rc && pleat_pages_read(path, wal, take_page_row, work))
+        rc = work->status ? work->status
+                          : pleat_error_set(work->err, PLEAT_E_NOMEM, "out of memory for %s", path);
+    if (!rc)
+        rc = keep_good(work, most_seq, result);
+    if (!rc)
+        rc = pleat_store_commit(work->store, work->err);
+    return rc;
+}
+
+/* ---- files ---- */
+
+static void join(char *out, size_t size, const char *path, const char *end)
+{
+    snprintf(out, size, "%s%s", path, end);
+}
+
+static void sync_directory(const char *path)
+{
+    char copy[PATH_MAX];
+    snprintf(copy, sizeof(copy), "%s", path);
+    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+}
+
+static void remove_with_wal(const char *path)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    for (size_t i = 0; i < 3; i++) {
+        char name[PATH_MAX];
+        join(name, sizeof(name), path, ends[i]);
+        (void)unlink(name);
+    }
+}
+
+/* From here on the new file is the store, whatever is interrupted: see pleat_salvage_resume. */
+static int swap(const char *path, const char *ready, const char *aside, struct pleat_error *err)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    if (rename(path, aside) && errno != ENOENT)
+        return pleat_error_sys(err, errno, "cannot rename %s to %s", path, aside);
+    join(from, sizeof(from), path, "-wal");
+    join(to, sizeof(to), aside, "-wal");
+    if (rename(from, to) && errno != ENOENT)
+        return pleat_error_sys(err, errno, "cannot rename %s to %s", from, to);
+    join(from, sizeof(from), path, "-shm");
+    (void)unlink(from);
+    if (rename(ready, path))
+        return pleat_error_sys(err, errno, "cannot rename %s to %s", ready, path);
+    sync_directory(path);
+    return 0;
+}
+
+static void name_aside(const char *path, int64_t now_us, char *aside, size_t size)
+{
+    struct tm tm;
+    char when[32];
+    time_t seconds = (time_t)(now_us / 1000000);
+    if (!gmtime_r(&seconds, &tm) || !strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm))
+        snprintf(when, sizeof(when), "%lld", (long long)seconds);
+    snprintf(aside, size, "%s.damaged-%s", path, when);
+    for (int i = 1; access(aside, F_OK) == 0; i++)
+        snprintf(aside, size, "%s.damaged-%s-%d", path, when, i);
+}
+
+int pleat_salvage_resume(const char *path, struct pleat_error *err)
+{
+    char ready[PATH_MAX], aside[PATH_MAX];
+    struct timespec now;
+    join(ready, sizeof(ready), path, ".salvaged");
+    if (access(ready, F_OK))
+        return 0;
+    clock_gettime(CLOCK_REALTIME, &now);
+    name_aside(path, (int64_t)now.tv_sec * 1000000, aside, sizeof(aside));
+    return swap(path, ready, aside, err);
+}
+
+int pleat_store_salvage(const char *path, size_t record_size, int64_t most_seq, int64_t now_us,
+                        struct pleat_salvage *result, struct pleat_error *err)
+{
+    char making[PATH_MAX], ready[PATH_MAX], wal[PATH_MAX];
+    struct work work = {.err = err};
+    join(making, sizeof(making), path, ".salvage");
+    join(ready, sizeof(ready), path, ".salvaged");
+    join(wal, sizeof(wal), path, "-wal");
+    memset(result, 0, sizeof(*result));
+    name_aside(path, now_us, result->aside, sizeof(result->aside));
+    remove_with_wal(making);
+    int rc = pleat_store_open(making, record_size, &work.store, err);
+    if (!rc)
+        rc = fill(&work, path, wal, most_seq, result);
+    pleat_store_close(work.store); /* which moves its write-ahead log into it */
+    if (!rc && rename(making, ready))
+        rc = pleat_error_sys(err, errno, "cannot rename %s to %s", making, ready);
+    if (rc) {
+        remove_with_wal(making);
+        return rc;
+    }
+    sync_directory(path);
+    return swap(path, ready, result->aside, err);
+}

@@ -1,0 +1,229 @@
+/* Damaged stores: what is good of them becomes a store again. */
+#include "store/salvage.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "test.h"
+
+enum { RECORDS = 400, SPECS = 30, RECORD_SIZE = 64, ROUNDS = 60 };
+
+static char directory[] = "/tmp/pleat-salvage-XXXXXX";
+static char path[PATH_MAX];
+
+static void fill_record(int64_t seq, unsigned char *record)
+{
+    for (int i = 0; i < RECORD_SIZE; i++)
+        record[i] = (unsigned char)(seq * 7 + i);
+}
+
+/* Every third is longer than a page, so that it goes over several. */
+static void fill_spec(int64_t id, char *text, size_t size)
+{
+    size_t length = id % 3 ? 100 : size - 1;
+    memset(text, 'a' + (int)(id % 26), length);
+    text[length] = '\0';
+}
+
+static void make_store(void)
+{
+    struct pleat_store *store = NULL;
+    unsigned char record[RECORD_SIZE];
+    static char text[20000];
+    char command[PATH_MAX + 32];
+    snprintf(command, sizeof(command), "rm -rf %s/*", directory);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(pleat_store_open(path, RECORD_SIZE, &store, NULL), 0);
+    assert_int_equal(pleat_store_begin(store, NULL), 0);
+    assert_int_equal(pleat_store_put_meta(store, "instance", "0123456789abcdef", NULL), 0);
+    for (int64_t seq = 1; seq <= RECORDS; seq++) {
+        struct pleat_note note = {.kind = "state", .job = seq % SPECS + 1, .data = "{}"};
+        fill_record(seq, record);
+        assert_int_equal(pleat_store_append(store, record, sizeof(record), NULL, NULL), 0);
+        assert_int_equal(pleat_store_append_note(store, &note, NULL, NULL), 0);
+    }
+    for (int64_t id = 1; id <= SPECS; id++) {
+        fill_spec(id, text, sizeof(text));
+        assert_int_equal(pleat_store_put_spec(store, id, text, NULL), 0);
+    }
+    assert_int_equal(pleat_store_commit(store, NULL), 0);
+    pleat_store_close(store);
+}
+
+static int check_record(void *arg, int64_t seq, const void *record)
+{
+    unsigned char expected[RECORD_SIZE];
+    fill_record(seq, expected);
+    assert_memory_equal(record, expected, sizeof(expected));
+    ++*(int64_t *)arg;
+    return 0;
+}
+
+/* All that is in the store is as it was written; how many specs there are. */
+static int check_store(int64_t records)
+{
+    struct pleat_store *store = NULL;
+    static char text[20000];
+    int64_t read = 0;
+    int specs = 0;
+    assert_int_equal(pleat_store_open(path, RECORD_SIZE, &store, NULL), 0);
+    assert_int_equal(pleat_store_last_seq(store), records);
+    assert_int_equal(pleat_store_read(store, 1, check_record, &read, NULL), 0);
+    assert_int_equal(read, records);
+    for (int64_t id = 1; id <= SPECS; id++) {
+        struct pleat_string spec = {0};
+        if (pleat_store_get_spec(store, id, &spec, NULL) == 0) {
+            fill_spec(id, text, sizeof(text));
+            assert_string_equal(spec.text, text);
+            specs++;
+        }
+        pleat_string_finish(&spec);
+    }
+    pleat_store_close(store);
+    return specs;
+}
+
+static void overwrite(const char *file, off_t at, const void *bytes, size_t size)
+{
+    int fd = open(file, O_WRONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, bytes, size, at), (ssize_t)size);
+    close(fd);
+}
+
+static struct pleat_salvage salvage(int64_t most_seq)
+{
+    struct pleat_salvage result;
+    struct pleat_error err = {0};
+    int rc = pleat_store_salvage(path, RECORD_SIZE, most_seq, 1795287483000000, &result, &err);
+    if (rc)
+        fail_msg("%s", err.text);
+    assert_int_equal(access(result.aside, F_OK), 0);
+    return result;
+}
+
+static void test_without_its_header(void **state)
+{
+    (void)state;
+    struct pleat_store *store = NULL;
+    make_store();
+    overwrite(path, 0, "This was the header of a database, once.", 40);
+    assert_int_equal(pleat_store_open(path, RECORD_SIZE, &store, NULL), PLEAT_E_CORRUPT);
+    struct pleat_salvage result = salvage(INT64_MAX);
+    assert_int_equal(result.records, RECORDS);
+    assert_int_equal(result.after, 0);
+    assert_int_equal(result.specs, SPECS);
+    assert_int_equal(result.last_job, SPECS);
+    assert_non_null(strstr(result.aside, ".damaged-20261121T"));
+    assert_int_equal(check_store(RECORDS), SPECS);
+    assert_int_equal(pleat_store_open(path, RECORD_SIZE, &store, NULL), 0);
+    struct pleat_string instance = {0};
+    assert_int_equal(pleat_store_get_meta(store, "instance", &instance, NULL), 0);
+    assert_string_equal(instance.text, "0123456789abcdef");
+    pleat_string_finish(&instance);
+    pleat_store_close(store);
+}
+
+static void test_up_to_a_record(void **state)
+{
+    (void)state;
+    make_store();
+    struct pleat_salvage result = salvage(100);
+    assert_int_equal(result.records, 100);
+    assert_int_equal(result.after, RECORDS - 100);
+    assert_int_equal(check_store(100), SPECS);
+}
+
+static void test_nothing_but_garbage(void **state)
+{
+    (void)state;
+    static const char text[] = "garbage";
+    make_store();
+    assert_int_equal(truncate(path, 0), 0);
+    overwrite(path, 0, text, sizeof(text));
+    struct pleat_salvage result = salvage(INT64_MAX);
+    assert_int_equal(result.records, 0);
+    assert_int_equal(result.last_job, 0);
+    assert_int_equal(check_store(0), 0);
+}
+
+/* It was interrupted when the new file was complete and the old one not yet, or just, renamed. */
+static void test_interrupted(void **state)
+{
+    (void)state;
+    char ready[PATH_MAX + 16], other[PATH_MAX + 16];
+    for (int renamed = 0; renamed < 2; renamed++) {
+        make_store();
+        struct pleat_salvage result = salvage(50);
+        snprintf(ready, sizeof(ready), "%s.salvaged", path);
+        snprintf(other, sizeof(other), "%s.other", path);
+        assert_int_equal(rename(path, ready), 0);
+        if (!renamed)
+            assert_int_equal(rename(result.aside, path), 0);
+        assert_int_equal(check_store(50), SPECS);
+        assert_int_equal(access(ready, F_OK), -1);
+    }
+}
+
+static void test_random_damage(void **state)
+{
+    (void)state;
+    struct pleat_random random;
+    pleat_random_init(&random, 17);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct stat st;
+        make_store();
+        assert_int_equal(stat(path, &st), 0);
+        uint64_t what = pleat_random_below(&random, 3);
+        unsigned char bytes[4096];
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] = (unsigned char)pleat_random_below(&random, 256);
+        off_t at = (off_t)pleat_random_below(&random, (uint64_t)st.st_size);
+        if (what == 0)
+            assert_int_equal(truncate(path, at), 0);
+        else if (what == 1)
+            overwrite(path, at - at % 4096, bytes, sizeof(bytes));
+        else
+            for (int i = 0; i < 20; i++)
+                overwrite(path, (off_t)pleat_random_below(&random, (uint64_t)st.st_size), bytes + i,
+                          1);
+        struct pleat_salvage result = salvage(INT64_MAX);
+        assert_in_range(result.records, 0, RECORDS);
+        assert_int_equal(check_store(result.records), result.specs);
+        if (what == 1)
+            assert_true(result.records + result.after > RECORDS / 2 || result.specs > SPECS / 2);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (!mkdtemp(directory))
+        return -1;
+    snprintf(path, sizeof(path), "%s/log.sqlite", directory);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[PATH_MAX + 32];
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_its_header),  cmocka_unit_test(test_up_to_a_record),
+        cmocka_unit_test(test_nothing_but_garbage), cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_random_damage),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
