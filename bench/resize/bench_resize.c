@@ -47,7 +47,7 @@ struct subject {
     const char *const *bare;
     const char *bytes, *rows; /* of the relaunched program */
     struct bench_series resize[STEPS + 1], plain[STEPS + 1], relaunch[STEPS + 1];
-    struct bench_series processes[STEPS], move[STEPS], wait[STEPS];
+    struct bench_series processes[STEPS], move[STEPS], wait[STEPS], save[STEPS];
     struct bench_series copy[STEPS], copy_fresh[STEPS]; /* memcpy of as many bytes */
     uint64_t moved[STEPS];                              /* bytes that change their rank */
 };
@@ -106,6 +106,7 @@ static void run_pleat(struct subject *subject)
         bench_add(&subject->processes[i], ms_of(status.cost.processes_ns));
         bench_add(&subject->move[i], ms_of(status.cost.redistribute_ns));
         bench_add(&subject->wait[i], ms_of(status.cost.wait_ns));
+        bench_add(&subject->save[i], ms_of(status.cost.save_ns));
         subject->moved[i] = status.cost.bytes;
         sum += ms_of(status.cost.total_ns);
     }
@@ -286,6 +287,7 @@ static void add_subject(struct bench_row *rows, size_t *count, const struct subj
         row->value = bench_median(&s->move[i]);
         row->baseline = bench_median(&s->copy[i]);
         add_row(rows, count, s->name, i, "_wait")->value = bench_median(&s->wait[i]);
+        add_row(rows, count, s->name, i, "_save")->value = bench_median(&s->save[i]);
     }
 }
 
@@ -315,10 +317,10 @@ static void print_subject(const struct subject *s, const struct bench_row *rows)
     }
     printf("  of which, medians in ms:\n");
     for (int i = 0; i < STEPS; i++) {
-        printf("  %d -> %d     processes %.2f, data %.2f; before, waiting for an adaptation point "
-               "%.2f\n",
-               sizes[i], sizes[i + 1], bench_median(&s->processes[i]), bench_median(&s->move[i]),
-               bench_median(&s->wait[i]));
+        printf("  %d -> %d     saving %.2f, processes %.2f, data %.2f; before, waiting for an "
+               "adaptation point %.2f\n",
+               sizes[i], sizes[i + 1], bench_median(&s->save[i]), bench_median(&s->processes[i]),
+               bench_median(&s->move[i]), bench_median(&s->wait[i]));
         if (s->copy[i].count)
             printf("             moved %.1f MB; memcpy of as much %.2f, into new memory %.2f\n",
                    (double)s->moved[i] / 1e6, bench_median(&s->copy[i]),
