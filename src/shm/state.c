@@ -16,6 +16,7 @@
 #define MAGIC UINT64_C(0x317473746165706c) /* "lpeatst1" */
 #define GENERATION_MAX (UINT64_MAX / 2)
 #define SLOTS 2
+#define PLENTY 8 /* times the state */
 
 struct pleat_state {
     int fd[SLOTS];
@@ -256,14 +257,13 @@ int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header
                                         .iteration = wanted->iteration,
                                         .bytes = wanted->bytes};
     header.checksum = checksum_of(&header);
-    /* What a save that failed left there is no state; its memory is used again. */
-    empty_slot(fd);
     int code = check_room(fd, wanted->bytes, err);
     if (code)
         return code;
-    if (ftruncate(fd, (off_t)(PLEAT_STATE_OFFSET + wanted->bytes)))
-        return no_room(err, wanted->bytes, strerror(errno));
+    /* The header first: from now on what is in the slot is no state. Its memory is used again. */
     code = write_at(fd, 0, &header, sizeof(header), err);
+    if (!code && ftruncate(fd, (off_t)(PLEAT_STATE_OFFSET + wanted->bytes)))
+        code = no_room(err, wanted->bytes, strerror(errno));
     if (code) {
         empty_slot(fd);
         return code;
@@ -318,7 +318,10 @@ int pleat_state_commit(struct pleat_state *state, struct pleat_error *err)
                         &state->generation, sizeof(state->generation), err);
     if (code)
         return code;
-    empty_slot(state->fd[1 - slot]);
+    /* New memory costs more than the copy: where there is plenty the former state's is kept for the
+     * next save. */
+    if (pleat_available_bytes("") / PLENTY < state->bytes)
+        empty_slot(state->fd[1 - slot]);
     state->slot = -1;
     state->writing = false;
     return 0;

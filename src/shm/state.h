@@ -87,7 +87,8 @@ int pleat_state_join(struct pleat_state *state, uint64_t generation,
 int pleat_state_write(struct pleat_state *state, uint64_t offset, const void *data, size_t bytes,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Rank 0, once all ranks have written: from now on this is the state. The memory of the one before
- * is freed. PLEAT_E_STATE: nothing was begun. */
+ * is freed, unless eight times as much is available: then the next save uses it again.
+ * PLEAT_E_STATE: nothing was begun. */
 int pleat_state_commit(struct pleat_state *state, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Every rank, instead of commit: what was begun is given up; rank 0 frees its memory. */
 void pleat_state_abandon(struct pleat_state *state);

@@ -3,3 +3,4 @@ pleat_unit_test(mailbox SOURCES ${test_dir}/mailbox_test.c DEPS pleat-shm)
 pleat_unit_test(mailbox-agreement SOURCES ${test_dir}/mailbox_agreement_test.c
   DEPS pleat-shm Threads::Threads)
 pleat_unit_test(state SOURCES ${test_dir}/state_test.c DEPS pleat-shm)
+pleat_unit_test(mailbox-orders SOURCES ${test_dir}/mailbox_orders_test.c DEPS pleat-shm)

@@ -1,0 +1,260 @@
+/* The mailbox in every order of calls: two ranks of four iterations and three of three, an
+ * agent that asks, posts merges and relaunches, and withdraws. Whatever the order: ranks enter a
+ * resize in the same iteration, all or none; what was withdrawn is entered by none; after a
+ * relaunch nobody goes on. (mailbox_agreement_test.c looks at orders within calls, by chance.) */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "shm/mailbox-rank.h"
+
+#define RANKS 3
+#define ROOM 2048
+
+static struct pleat_mailbox *mailbox;
+static unsigned char *raw;
+static size_t raw_bytes;
+
+struct world {
+    unsigned char segment[ROOM];
+    struct pleat_mailbox_rank ranks[RANKS];
+    uint64_t inside[RANKS]; /* K of the resize a rank is in; 0: none */
+    bool asked;             /* rank 0 owes an answer */
+    bool outstanding;       /* the agent's: it waits for an outcome */
+    bool relaunch;
+    int requests; /* left */
+    bool ended;   /* relaunched */
+};
+
+struct limits {
+    uint32_t ranks;
+    uint64_t iterations;
+};
+
+static unsigned long orders, merges, relaunches, withdrawals, failures, answers;
+
+static void save(struct world *world)
+{
+    memcpy(world->segment, raw, raw_bytes);
+}
+
+static void restore(const struct world *world)
+{
+    memcpy(raw, world->segment, raw_bytes);
+}
+
+static enum pleat_mailbox_phase phase(void)
+{
+    struct pleat_mailbox_status status;
+    pleat_mailbox_status(mailbox, &status);
+    return status.phase;
+}
+
+static uint32_t count_inside(const struct world *world, const struct limits *limits)
+{
+    uint32_t count = 0;
+    for (uint32_t rank = 0; rank < limits->ranks; rank++)
+        count += world->inside[rank] != 0;
+    return count;
+}
+
+/* A rank that is past K and not inside would never come. */
+static void check(const struct world *world, const struct limits *limits)
+{
+    uint64_t k = 0;
+    for (uint32_t rank = 0; rank < limits->ranks; rank++)
+        k = world->inside[rank] ? world->inside[rank] : k;
+    for (uint32_t rank = 0; k && rank < limits->ranks; rank++) {
+        assert_true(world->inside[rank] == 0 || world->inside[rank] == k);
+        assert_true(world->inside[rank] == k || world->ranks[rank].iteration < k);
+    }
+}
+
+static void arrive(struct world *world, uint32_t rank)
+{
+    int arrival = pleat_mailbox_arrive(&world->ranks[rank]);
+    if (arrival == PLEAT_ARRIVAL_ENTER) {
+        struct pleat_mailbox_request request;
+        assert_true(world->outstanding);
+        assert_int_equal(pleat_mailbox_request(&world->ranks[rank], &request), 0);
+        assert_true(request.relaunch == world->relaunch);
+        world->inside[rank] = world->ranks[rank].iteration;
+        return;
+    }
+    if (arrival == PLEAT_ARRIVAL_ANSWER) {
+        assert_int_equal(rank, 0);
+        world->asked = true;
+        return;
+    }
+    assert_int_equal(arrival, PLEAT_ARRIVAL_QUIET);
+}
+
+/* Actions; each returns whether it is possible now. */
+
+static bool try_arrive(struct world *world, const struct limits *limits, int which)
+{
+    uint32_t rank = (uint32_t)which;
+    if (rank >= limits->ranks || world->inside[rank] || world->ended ||
+        (rank == 0 && world->asked) || world->ranks[rank].iteration >= limits->iterations)
+        return false;
+    arrive(world, rank);
+    return true;
+}
+
+static bool try_answer(struct world *world, const struct limits *limits, int which)
+{
+    (void)limits;
+    (void)which;
+    if (!world->asked)
+        return false;
+    pleat_mailbox_answer(&world->ranks[0], 2);
+    world->asked = false;
+    answers++;
+    return true;
+}
+
+static bool try_conclude(struct world *world, const struct limits *limits, int fails)
+{
+    const struct pleat_mailbox_cost cost = {.bytes = 1};
+    if (count_inside(world, limits) < limits->ranks)
+        return false;
+    if (fails)
+        pleat_mailbox_failed(&world->ranks[0], "no");
+    else if (world->relaunch)
+        pleat_mailbox_saved(&world->ranks[0], limits->ranks, &cost);
+    else
+        pleat_mailbox_applied(&world->ranks[0], limits->ranks, limits->ranks, &cost, "");
+    assert_int_equal(phase(), fails             ? PLEAT_MAILBOX_FAILED
+                              : world->relaunch ? PLEAT_MAILBOX_SAVED
+                                                : PLEAT_MAILBOX_APPLIED);
+    world->ended = !fails && world->relaunch;
+    merges += !fails && !world->relaunch;
+    relaunches += !fails && world->relaunch;
+    failures += fails != 0;
+    memset(world->inside, 0, sizeof(world->inside));
+    return true;
+}
+
+enum { MERGE, RELAUNCH, ASK };
+
+static bool try_request(struct world *world, const struct limits *limits, int kind)
+{
+    const struct pleat_mailbox_request request = {
+        .resize = 1, .target = limits->ranks, .relaunch = kind == RELAUNCH};
+    if (world->outstanding || world->ended || !world->requests)
+        return false;
+    assert_int_equal(kind == ASK ? pleat_mailbox_ask(mailbox, &request)
+                                 : pleat_mailbox_post(mailbox, &request),
+                     0);
+    world->requests--;
+    world->outstanding = true;
+    world->relaunch = kind == RELAUNCH;
+    return true;
+}
+
+static bool try_withdraw(struct world *world, const struct limits *limits, int which)
+{
+    (void)which;
+    if (!world->outstanding || world->ended)
+        return false;
+    enum pleat_mailbox_phase before = phase();
+    int code = pleat_mailbox_withdraw(mailbox);
+    if (code) {
+        assert_int_equal(code, PLEAT_E_STATE);
+        assert_int_equal(phase(), before);
+        return false; /* nothing has changed */
+    }
+    assert_int_equal(count_inside(world, limits), 0);
+    assert_int_equal(phase(), PLEAT_MAILBOX_IDLE);
+    world->outstanding = false;
+    withdrawals++;
+    return true;
+}
+
+static bool try_acknowledge(struct world *world, const struct limits *limits, int which)
+{
+    (void)limits;
+    (void)which;
+    enum pleat_mailbox_phase now = phase();
+    if (now != PLEAT_MAILBOX_APPLIED && now != PLEAT_MAILBOX_FAILED &&
+        now != PLEAT_MAILBOX_ANSWERED)
+        return false;
+    pleat_mailbox_acknowledge(mailbox);
+    assert_int_equal(phase(), PLEAT_MAILBOX_IDLE);
+    world->outstanding = false;
+    return true;
+}
+
+static const struct {
+    bool (*try)(struct world *world, const struct limits *limits, int which);
+    int which;
+} actions[] = {{try_arrive, 0},    {try_arrive, 1},   {try_arrive, 2},      {try_answer, 0},
+               {try_conclude, 0},  {try_conclude, 1}, {try_request, MERGE}, {try_request, RELAUNCH},
+               {try_request, ASK}, {try_withdraw, 0}, {try_acknowledge, 0}};
+
+static void explore(const struct world *from, const struct limits *limits)
+{
+    bool any = false;
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+        struct world next = *from;
+        restore(from);
+        if (!actions[i].try(&next, limits, actions[i].which))
+            continue;
+        any = true;
+        check(&next, limits);
+        save(&next);
+        explore(&next, limits);
+    }
+    orders += !any;
+}
+
+static void explore_all(uint32_t ranks, uint64_t iterations, int requests)
+{
+    const struct limits limits = {.ranks = ranks, .iterations = iterations};
+    struct world world = {.requests = requests};
+    struct pleat_error err;
+    int fd;
+    orders = merges = relaunches = withdrawals = failures = answers = 0;
+    assert_int_equal(pleat_mailbox_create(ranks, &mailbox, &fd, &err), 0);
+    raw_bytes = sizeof(struct pleat_mailbox_segment) + ranks * sizeof(struct pleat_mailbox_slot);
+    assert_true(raw_bytes <= ROOM);
+    raw = mmap(NULL, raw_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(raw != MAP_FAILED);
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        assert_int_equal(pleat_mailbox_attach(mailbox, rank, 0, -1, &world.ranks[rank]), 0);
+    assert_int_equal(pleat_mailbox_set_size(&world.ranks[0], ranks), 0);
+    save(&world);
+    explore(&world, &limits);
+    print_message("%lu orders\n", orders);
+    assert_true(merges && relaunches && withdrawals && failures && answers);
+    munmap(raw, raw_bytes);
+    pleat_mailbox_close(mailbox);
+    close(fd);
+}
+
+static void test_two_ranks(void **state)
+{
+    (void)state;
+    explore_all(2, 4, 2);
+}
+
+static void test_three_ranks(void **state)
+{
+    (void)state;
+    explore_all(3, 3, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_ranks),
+        cmocka_unit_test(test_three_ranks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
