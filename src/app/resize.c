@@ -288,11 +288,15 @@ static int conclude(struct pleat_session *session, const struct outcome *outcome
 {
     if (outcome->code) {
         session->failure = outcome->why;
-        if (outcome->code != REFUSED)
-            session->state = PLEAT_SESSION_BROKEN;
+        if (outcome->code == REFUSED) {
+            if (session->rank == 0)
+                pleat_mailbox_failed(&session->self, outcome->why.text);
+            return PLEAT_SAME;
+        }
+        session->state = PLEAT_SESSION_BROKEN;
         if (session->rank == 0)
-            pleat_mailbox_failed(&session->self, outcome->why.text);
-        return outcome->code == REFUSED ? PLEAT_SAME : outcome->code;
+            pleat_mailbox_broken(&session->self, outcome->why.text);
+        return outcome->code;
     }
     if (session->rank == 0 && outcome->relaunch)
         pleat_mailbox_saved(&session->self, (uint32_t)outcome->before, &outcome->cost);

@@ -238,6 +238,12 @@ void pleat_mailbox_cannot_begin(struct pleat_mailbox_rank *self, const char *tex
     pleat_mailbox_ring(self);
 }
 
+void pleat_mailbox_broken(struct pleat_mailbox_rank *self, const char *text)
+{
+    write_text(self->mailbox->segment, text);
+    pleat_mailbox_ring(self);
+}
+
 void pleat_mailbox_finish(struct pleat_mailbox_rank *self)
 {
     atomic_store(&self->mailbox->segment->finished, 1);

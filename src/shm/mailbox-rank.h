@@ -129,7 +129,7 @@ int pleat_mailbox_entered(const struct pleat_mailbox *mailbox,
 
 /* Rank 0 calls applied, saved and failed once every rank has got ENTER (a rank that comes later
  * would find nothing to enter), and rings the doorbell in each of these. All but begun,
- * cannot_begin and finish do nothing if the word has moved on. */
+ * cannot_begin, broken and finish do nothing if the word has moved on. */
 void pleat_mailbox_answer(struct pleat_mailbox_rank *self, uint32_t accepted);
 /* Fills cost->wait_ns itself, from what the `before` ranks published when they entered. `warning`:
  * why no state could be saved before, or empty. */
@@ -143,6 +143,9 @@ void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text);
 void pleat_mailbox_begun(struct pleat_mailbox_rank *self, const struct pleat_mailbox_cost *cost);
 /* They could not load the state, and end. */
 void pleat_mailbox_cannot_begin(struct pleat_mailbox_rank *self, const char *text);
+/* A resize failed half-way: ranks may disagree about their size, and end. It stays ENTERED, so that
+ * they can be started again from the state that was saved when they entered. */
+void pleat_mailbox_broken(struct pleat_mailbox_rank *self, const char *text);
 void pleat_mailbox_finish(struct pleat_mailbox_rank *self);
 /* One byte into the doorbell, never blocking. */
 void pleat_mailbox_ring(const struct pleat_mailbox_rank *self);

@@ -102,8 +102,9 @@ int pleat_mailbox_withdraw(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
 void pleat_mailbox_acknowledge(struct pleat_mailbox *mailbox);
 void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mailbox_status *status);
 /* Why the last request FAILED, or why the ranks could not begin from the state held, as the library
- * put it; in APPLIED, why no state could be saved before. Always terminated, maybe empty. Text from
- * the application's memory: printable ASCII only, anything else is replaced by '?'. */
+ * put it; in ENTERED, what broke; in APPLIED, why no state could be saved before. Always
+ * terminated, maybe empty. Text from the application's memory: printable ASCII only, anything else
+ * is replaced by '?'. */
 void pleat_mailbox_failure(const struct pleat_mailbox *mailbox, char *text, size_t size);
 /* The pids of ranks [first, first+count) as they published them; 0 where unknown. Returns how many
  * were written. A pid is only a hint: open a pidfd and check its parentage before using it. */

@@ -211,6 +211,25 @@ static void test_a_world_that_cannot_begin(void **state)
     pair_close(&pair);
 }
 
+/* What failed half-way is no resize that failed with nothing changed. */
+static void test_a_resize_that_breaks_stays_entered(void **state)
+{
+    (void)state;
+    struct pair pair;
+    char text[64];
+    pair_open(&pair);
+    assert_int_equal(pleat_mailbox_post(pair.agent, &grow), 0);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[0]), PLEAT_ARRIVAL_ENTER);
+    assert_int_equal(pleat_mailbox_arrive(&pair.ranks[1]), PLEAT_ARRIVAL_ENTER);
+    pleat_mailbox_broken(&pair.ranks[0], "lost a rank");
+    assert_int_equal(rings(&pair), 1);
+    pleat_mailbox_failure(pair.agent, text, sizeof(text));
+    assert_string_equal(text, "lost a rank");
+    assert_int_equal(status_of(&pair).phase, PLEAT_MAILBOX_ENTERED);
+    assert_int_equal(pleat_mailbox_withdraw(pair.agent), PLEAT_E_STATE);
+    pair_close(&pair);
+}
+
 static void test_an_offer_is_answered_by_rank_0(void **state)
 {
     (void)state;
@@ -395,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_a_grow_from_post_to_acknowledge),
         cmocka_unit_test(test_a_relaunch_ends_one_world_and_begins_another),
         cmocka_unit_test(test_a_world_that_cannot_begin),
+        cmocka_unit_test(test_a_resize_that_breaks_stays_entered),
         cmocka_unit_test(test_an_offer_is_answered_by_rank_0),
         cmocka_unit_test(test_failure_withdrawal_and_finish),
         cmocka_unit_test(test_requests_are_checked),
