@@ -5,8 +5,9 @@
  * reason other than a dying process is tried first (prepare) and its outcome agreed on; until then
  * nothing has changed, and after a "no" the old communicator and the old data are still in use.
  *
- * Before either the state is saved (saving.c): should the ranks get stuck, or one die, in what
- * follows, they are ended and started again from it. A relaunch is nothing but that.
+ * Before a growth, and a small shrink, the state is saved (saving.c): should the ranks get stuck,
+ * or one die, in what follows, they are ended and started again from it. A relaunch is nothing but
+ * that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@
 
 /* A clean "no": nothing has changed. Negative codes mean that the session is broken. */
 #define REFUSED 1
+
+#define SPLIT_SAVES_MAX ((uint64_t)64 << 20)
 
 /* What rank 0 says before the data move. */
 struct hello {
@@ -225,6 +228,16 @@ struct order {
     int relaunch;
 };
 
+/* Starting processes may hang, so that ranks are caught with their data: saved first, whatever it
+ * costs. A split only has ranks that are there send each other rows, and is over in about the time
+ * that saving takes (bench/README.md): it saves what is small. */
+static bool needs_state(const struct pleat_session *session,
+                        const struct pleat_mailbox_request *request)
+{
+    return request->relaunch || request->target > (uint32_t)session->size ||
+           pleat_session_bytes(session) <= SPLIT_SAVES_MAX;
+}
+
 /* *unsaved: why rank 0 cannot save. */
 static int read_order(struct pleat_session *session, struct order *order,
                       struct pleat_error *unsaved, struct pleat_error *err)
@@ -235,7 +248,8 @@ static int read_order(struct pleat_session *session, struct order *order,
     if (session->rank == 0 && !pleat_mailbox_request(&session->self, &request)) {
         order->target = (int)request.target;
         order->relaunch = request.relaunch;
-        pleat_save_begin(session, &order->save, unsaved);
+        if (needs_state(session, &request))
+            pleat_save_begin(session, &order->save, unsaved);
     }
     return pleat_mpi_check(MPI_Bcast(order, (int)sizeof(*order), MPI_BYTE, 0, session->comm),
                            "entering a resize", err);
