@@ -34,10 +34,10 @@ static uint64_t checksum_of(const struct pleat_state_header *header)
 {
     const uint64_t members[] = {header->magic, header->generation, header->shape, header->iteration,
                                 header->bytes};
-    const unsigned char *at = (const unsigned char *)members;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < sizeof(members); i++)
-        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        for (unsigned shift = 0; shift < 64; shift += 8)
+            hash = (hash ^ (members[i] >> shift & 0xff)) * UINT64_C(0x100000001b3);
     return hash;
 }
 
@@ -57,7 +57,7 @@ static int find_slot(const int fd[SLOTS], struct pleat_state_header *found, uint
     int best = -1;
     *latest = 0;
     for (int i = 0; i < SLOTS; i++) {
-        struct pleat_state_header header;
+        struct pleat_state_header header = {0};
         if (fd[i] < 0 || !header_read(fd[i], &header))
             continue;
         if (header.generation > *latest)
@@ -278,7 +278,7 @@ int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header
 int pleat_state_join(struct pleat_state *state, uint64_t generation, struct pleat_error *err)
 {
     for (int i = 0; i < SLOTS; i++) {
-        struct pleat_state_header header;
+        struct pleat_state_header header = {0};
         if (!header_read(state->fd[i], &header) || header.generation != generation ||
             header.complete == generation)
             continue;
