@@ -1,0 +1,59 @@
+#include "conf_fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "daemon/config.h"
+
+unsigned long pleat_fuzz_conf_good;
+
+#define must(condition)                                                                            \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static void check(const struct pleat_config *config)
+{
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        must(config->policies[q] && (int)config->policies[q]->question == q);
+    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++)
+        must(config->parameters[p] >= 0 && config->parameters[p] <= INT64_C(1000000000000000));
+    must(config->idle_exit_us >= 0);
+    must(config->site_count >= 1);
+    for (size_t i = 0; i < config->site_count; i++) {
+        const struct pleat_config_site *site = &config->sites[i];
+        must(site->name && site->kind && !strcmp(site->kind, "local"));
+        must(site->processors >= 0 && site->processors <= 65536);
+        must(site->threshold >= 0 && site->threshold <= 65536);
+        must(site->background >= -1 && site->background <= 1);
+        for (size_t j = 0; j < i; j++)
+            must(strcmp(config->sites[j].name, site->name) != 0);
+    }
+}
+
+void pleat_fuzz_conf(const uint8_t *bytes, size_t size)
+{
+    static int file = -1;
+    char path[64];
+    struct pleat_config config;
+    struct pleat_error err = {0};
+    if (file < 0)
+        file = memfd_create("conf", MFD_CLOEXEC);
+    must(file >= 0 && ftruncate(file, 0) == 0);
+    must(pwrite(file, bytes, size, 0) == (ssize_t)size);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+    int status = pleat_config_load(path, &config, &err);
+    if (status) {
+        must(err.code == status && !strncmp(err.text, path, strlen(path)));
+        return;
+    }
+    check(&config);
+    pleat_fuzz_conf_good++;
+    pleat_config_finish(&config);
+}
