@@ -80,6 +80,18 @@ static int get_path(const json_t *params, const char *name, const char **path,
     return result;
 }
 
+/* All that is in it will be removed: a mistake must not make that somebody's own directory. */
+static int get_scratch(const json_t *params, const char **path, struct pleat_error *err)
+{
+    int result = get_path(params, "scratch", path, err);
+    if (!result && strncmp(strrchr(*path, '/'), "/pleat-", strlen("/pleat-")) != 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "'scratch' must be a directory whose name begins with 'pleat-', not "
+                               "'%.80s'",
+                               *path);
+    return result;
+}
+
 static int read_start(const json_t *params, struct pleat_run_request *request,
                       struct pleat_error *err)
 {
@@ -108,7 +120,7 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
         result = pleat_get_int(params, "mailbox_ranks", false, 0, RANKS_MAX, &ranks, err);
     request->mailbox_ranks = (uint32_t)ranks;
     if (!result && json_object_get(params, "scratch"))
-        result = get_path(params, "scratch", &request->scratch, err);
+        result = get_scratch(params, &request->scratch, err);
     if (!result)
         result = get_seconds(params, "linger_s", ranks ? LINGER_MALLEABLE_S : LINGER_S,
                              &request->linger_us, err);

@@ -1,10 +1,11 @@
 """The agent's own life: lost daemons, predecessors, locks, bad messages, its end."""
 
 import os
+import random
 import signal
 import subprocess
 
-from conftest import Lost, is_alive, wait_until
+from conftest import Failure, Lost, is_alive, wait_until
 
 
 def test_hello(world):
@@ -108,6 +109,44 @@ def test_bad_requests_are_answered(linked):
     for grace in (-1, "1", 1e9):
         linked.daemon.fails("invalid", "kill", run=1, grace_s=grace)
     assert linked.daemon.call("list")["runs"][0]["state"] == "running"
+
+
+def random_request(chance, directory, run):
+    """A request in which some of the members are not what they should be."""
+    wrong = [None, True, -1, 0, 1.5, 1 << 62, "x", "", "/", [], [1], ["A=b"], ["true"], {}, {"a": 1},
+             "x" * 5000, "\u00e9", {"argv": ["true"], "env": []}, 65536]
+    method = chance.choice(["start", "ask", "resize", "withdraw", "signal", "kill", "forget", "list",
+                            "relaunch"])
+    params = {"run": run, "job": str(run), "argv": ["true"], "env": ["A=b"], "cwd": str(directory),
+              "stdout": f"{directory}/o", "stderr": f"{directory}/e", "mailbox_ranks": 2, "resize": 3,
+              "offered": 2, "target": 2, "processes": 2, "mandatory": False, "grace_s": 0.1, "signal": 18,
+              "after": 0, "linger_s": 0}
+    for name in chance.sample(sorted(params), chance.randint(0, 4)):
+        params[name] = chance.choice(wrong)
+    if chance.random() < 0.2:
+        del params[chance.choice(sorted(params))]
+    if params.get("run") == 1:  # that one must go on
+        params["run"] = 2
+    return method, params
+
+
+def test_requests_with_anything_in_them(linked, tmp_path):
+    """Each is answered, whatever its members are; a run that they are not about goes on."""
+    chance = random.Random(20261121)
+    linked.start(1, "sleep", "1000")
+    linked.daemon.expect("started", 1)
+    answered = refused = 0
+    for number in range(2000):
+        method, params = random_request(chance, tmp_path, 2 + number % 50)
+        try:
+            linked.daemon.call(method, **params)
+            answered += 1
+        except Failure as failure:
+            assert failure.text
+            refused += 1
+    assert answered > 100 and refused > 100
+    runs = {run["run"]: run["state"] for run in linked.daemon.call("list")["runs"]}
+    assert runs[1] == "running"
 
 
 def test_garbage_costs_only_the_connection(linked):

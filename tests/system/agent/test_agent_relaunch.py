@@ -191,7 +191,7 @@ def test_relaunch_of_what_ignores_signals(linked):
 
 
 def test_scratch_directory_is_renewed(linked):
-    scratch = linked.directory / "scratch"
+    scratch = linked.directory / "pleat-scratch"
     linked.touch("attach")
     linked.start(1, RANKS, "2", str(linked.directory), mailbox_ranks=8, scratch=str(scratch))
     linked.daemon.expect("progress", 1, attached=True)

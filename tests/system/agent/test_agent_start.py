@@ -176,6 +176,10 @@ def test_signal(linked):
         {"cwd": "relative"},
         {"stdout": "relative"},
         {"stderr": 7},
+        {"scratch": "relative"},
+        {"scratch": "/home"},
+        {"scratch": "/tmp/pleat-x/"},
+        {"scratch": "/tmp/pleat-x/sub"},
         {"mailbox_ranks": -1},
         {"mailbox_ranks": 65537},
         {"linger_s": -1},
@@ -240,7 +244,7 @@ def test_command_line():
 
 
 def test_scratch_goes_with_the_run(linked, tmp_path):
-    scratch = tmp_path / "scratch"
+    scratch = tmp_path / "pleat-scratch"
     code = 'test -d "$0" && mkdir "$0/deep" && echo kept > "$0/deep/file" && ln -s / "$0/link"'
     linked.start(1, "sh", "-c", code, str(scratch), scratch=str(scratch))
     assert linked.daemon.expect("exited", 1)["code"] == 0
