@@ -4,7 +4,8 @@
 #
 # A line  @rows FILE | SECTION | TERM | TEXT@  becomes a definition list: an entry for each row of the
 # tables in that section of docs/FILE, with $1, $2, ... being the row's cells. In TERM and TEXT a part
-# in braces is left out where one of its cells is empty or a dash. Markdown becomes scdoc.
+# in braces is left out where one of its cells is empty or a dash. Markdown becomes scdoc. A section
+# "*" is every section that has a table, each under its title. Columns headed "test" are empty.
 
 function fail(text) {
     printf "%s:%d: %s\n", FILENAME, FNR, text > "/dev/stderr"
@@ -73,7 +74,7 @@ function put(pattern, n,   out, at, name, part, empty) {
     return out pattern
 }
 
-function rows(directive,   word, file, section, line, inside, row, count, n) {
+function rows(directive,   word, file, line, title, inside, named, row, count, n, i, tests) {
     sub(/^@rows /, "", directive)
     sub(/@$/, "", directive)
     if (split(directive, word, / \| /) != 4)
@@ -81,14 +82,27 @@ function rows(directive,   word, file, section, line, inside, row, count, n) {
     file = docs "/" word[1]
     while ((getline line < file) > 0) {
         if (line ~ /^#+ /) {
-            inside = line
-            sub(/^#+ /, "", inside)
-            inside = inside == word[2]
+            title = line
+            sub(/^#+ /, "", title)
+            inside = word[2] == "*" || title == word[2]
+            named = word[2] != "*"
         }
         row = inside && line ~ /^\|/ ? row + 1 : 0
-        if (row < 3) # the head of a table, and the line under it
+        if (row == 0 || row == 2) # no table, or the line under its head
             continue
         n = split_row(line)
+        if (row == 1) {
+            delete tests
+            for (i = 1; i <= n; i++)
+                tests[i] = cell[i] == "test"
+            continue
+        }
+        for (i = 1; i <= n; i++)
+            if (tests[i])
+                cell[i] = ""
+        if (!named)
+            printf "# %s\n\n", toupper(title)
+        named = 1
         printf "%s\n\t%s\n\n", put(word[3], n), put(word[4], n)
         count++
     }

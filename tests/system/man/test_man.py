@@ -1,6 +1,7 @@
 """Manual pages: a page for every command, all its options in it and no others; every key of the
 configuration, method of the protocol and public function; pages that are named are there."""
 
+import functools
 import os
 import pathlib
 import re
@@ -21,6 +22,7 @@ SHARED = {"run": "submit"}
 OTHERS = {"systemctl": {"--user", "--now"}}
 
 
+@functools.lru_cache(maxsize=None)
 def output(program, *args):
     done = subprocess.run([str(BUILD / "bin" / program), *args], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=60,
@@ -34,8 +36,14 @@ def commands():
     return re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)
 
 
+@functools.lru_cache(maxsize=None)
 def source(page):
-    return SOURCES[page].read_text()
+    """A page's source, with the rows of the guides that it asks for."""
+    done = subprocess.run(["awk", "-v", f"docs={ROOT / 'docs'}", "-f", str(ROOT / "docs/man/fill.awk"),
+                           str(SOURCES[page])], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def sections(page):
@@ -72,7 +80,7 @@ def help_options(command):
 def terms(page):
     """The options that a page explains: those in the terms of its definitions."""
     return {option for line in source(page).splitlines() if re.match(r"^\*-", line)
-            for option in OPTION.findall(line)}
+            for option in OPTION.findall(line.replace("\\", ""))}
 
 
 def common():
