@@ -254,6 +254,9 @@ static void add_size(const json_t *why, const json_t *size, struct pleat_string 
                           number(size, "cap"));
     } else if (!strcmp(code, "no size")) {
         add_no_size(why, size, out);
+    } else if (!strcmp(code, "lifetime")) {
+        add_moment(out, "its size lasts for its minimum lifetime: no policy changes it before ",
+                   size, "until_s");
     } else if (!strcmp(code, "backoff")) {
         add_moment(out, "its last resize failed: nothing is offered to it before ", size,
                    "until_s");

@@ -13,7 +13,7 @@ const char *pleat_size_name(enum pleat_why_size code)
 {
     static const char *const names[] = {
         "next",  "fixed",     "resizing",  "at maximum", "capped",   "no size", "backoff",
-        "quiet", "none free", "threshold", "for waiter", "reserved", "policy"};
+        "quiet", "none free", "threshold", "for waiter", "reserved", "policy",  "lifetime"};
     return code < PLEAT_SIZE_COUNT ? names[code] : "?";
 }
 
@@ -158,6 +158,9 @@ static void what_is_left(const struct pleat_pass *pass, uint32_t component,
     const struct pleat_site *site = &view->sites[job->site];
     if (pass->policies[PLEAT_MALLEABILITY] == &pleat_policy_none) {
         answer->code = PLEAT_SIZE_POLICY;
+    } else if (pleat_view_is_held(view, job)) {
+        answer->code = PLEAT_SIZE_LIFETIME;
+        answer->until_us = pleat_view_held_until(view, job);
     } else if (job->quiet_until_us > view->now_us) {
         answer->code = PLEAT_SIZE_BACKOFF;
         answer->until_us = job->quiet_until_us;

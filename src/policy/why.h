@@ -36,6 +36,7 @@ enum pleat_why_size {
     PLEAT_SIZE_FOR_WAITER, /* what is free is kept for one that waits */
     PLEAT_SIZE_RESERVED,   /* what is free is kept for reservations */
     PLEAT_SIZE_POLICY,     /* the policies in force do not grow it */
+    PLEAT_SIZE_LIFETIME,   /* no policy changes its size before that has lasted for a while */
     PLEAT_SIZE_COUNT
 };
 
@@ -54,7 +55,7 @@ struct pleat_size_answer {
     int32_t next;     /* the next larger size that it takes; 0: none */
     int32_t growable; /* processors that may be used for growing at its site now */
     uint32_t waiter;  /* FOR_WAITER: who; PLEAT_NONE */
-    int64_t until_us; /* BACKOFF, QUIET: when that is over; else PLEAT_NEVER */
+    int64_t until_us; /* BACKOFF, QUIET, LIFETIME: when that is over; else PLEAT_NEVER */
 };
 
 /* "processors", "behind", ...: stable names for other programs. */

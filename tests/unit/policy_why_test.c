@@ -293,6 +293,24 @@ static void test_after_a_failed_resize(void **state)
     bench_finish(&b);
 }
 
+static void test_a_size_that_lasts(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t site = begin(&b, 0);
+    uint32_t running = bench_run(&b, site, PLEAT_MALLEABLE, 4, 1, 8);
+    b.view.holds = true;
+    b.view.lifetime_us = 9000000;
+    b.jobs[running].lifetime_us = -1;
+    b.jobs[running].since_us = b.view.now_us;
+    b.jobs[running].held = 1;
+    bench_decide(&b);
+    assert_int_equal(size(&b, running).code, PLEAT_SIZE_LIFETIME);
+    assert_int_equal(size(&b, running).until_us, b.view.now_us + 9000000);
+    assert_string_equal(pleat_size_name(PLEAT_SIZE_LIFETIME), "lifetime");
+    bench_finish(&b);
+}
+
 static void test_policies_that_never_grow(void **state)
 {
     (void)state;
@@ -340,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_kept_for_a_waiter),
         cmocka_unit_test(test_kept_for_a_reservation),
         cmocka_unit_test(test_after_a_failed_resize),
+        cmocka_unit_test(test_a_size_that_lasts),
         cmocka_unit_test(test_policies_that_never_grow),
         cmocka_unit_test(test_every_code_has_a_name),
     };
