@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/completion.h"
 
 void pleat_command_help(const struct pleat_command *command)
 {
@@ -69,9 +70,25 @@ const char *pleat_nearest(const char *word, const char *const *known, size_t cou
 
 static int run_help(int argc, char **argv)
 {
+    /* for shells, not for people: they are not in the help */
+    static const struct option own[] = {{"completion", required_argument, NULL, 'c'},
+                                        {"complete-jobs", no_argument, NULL, 'j'},
+                                        {0}};
     struct pleat_options options;
-    if (pleat_options_plain(&options, &pleat_cmd_help, argc, argv, 0, -1) == PLEAT_OPTION_EXIT)
+    struct pleat_error err;
+    pleat_options_init(&options, &pleat_cmd_help, argc, argv, own, NULL);
+    switch (pleat_options_next(&options)) {
+    case PLEAT_OPTION_EXIT:
         return options.exit_code;
+    case 'c':
+        return pleat_completion_print(optarg, &err) ? pleat_usage(&pleat_cmd_help, "%s", err.text)
+                                                    : PLEAT_EXIT_OK;
+    case 'j':
+        pleat_completion_jobs();
+        return PLEAT_EXIT_OK;
+    default:
+        break;
+    }
     if (options.first == argc) {
         pleat_command_help(&pleat_cmd_help);
         return PLEAT_EXIT_OK;
