@@ -182,6 +182,9 @@ static struct sim_world *make_world(uint64_t seed)
     make_jobs(world, &random);
     choose_policies(world, &random);
     world->options.kill_at_estimate = one_in(&random, 4);
+    if (one_in(&random, 4))
+        world->options.parameters[PLEAT_PARAM_LIFETIME_US] =
+            1 + (int64_t)pleat_random_below(&random, 1000000000);
     world->options.parameters[PLEAT_PARAM_MAX_TRIES] = !calm && one_in(&random, 4) ? 200 : 0;
     world->options.seed = seed;
     return world;

@@ -149,6 +149,22 @@ static void test_rare_adaptation_points(void **state)
     sim_world_destroy(world);
 }
 
+/* A size lasts for 100 s before a policy changes it: nobody is shrunk, or grown, before that. */
+static void test_lifetime_of_a_size(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    uint32_t app = sim_world_app(world, (struct pleat_app){.adapt_us = 0});
+    world->options.parameters[PLEAT_PARAM_LIFETIME_US] = 100 * S;
+    sim_malleable(world, 0, 1, 4, 4000, app);
+    sim_rigid(world, 10, 3, 50);
+    sim_run(world);
+    sim_expect(world, 1, 100, 150);
+    /* 400 done at 100 s; 100 more on 1 until 200 s, though 3 are free from 150 s on; then 4 */
+    sim_expect(world, 0, 0, 1075);
+    sim_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +173,7 @@ int main(void)
         cmocka_unit_test(test_malleable_grows_and_makes_room),
         cmocka_unit_test(test_adaptation_points_and_cost),
         cmocka_unit_test(test_rare_adaptation_points),
+        cmocka_unit_test(test_lifetime_of_a_size),
         cmocka_unit_test(test_iterations),
         cmocka_unit_test(test_too_large_is_counted),
         cmocka_unit_test(test_unsorted_is_refused),
