@@ -95,6 +95,11 @@ static const struct pleat_component fresh = {
     .lifetime_us = -1,
 };
 
+const struct pleat_component *component_fresh(void)
+{
+    return &fresh;
+}
+
 /* The record that pleat_core_next_component says, not yet taken; NULL when out of memory. */
 static struct pleat_component *next_record(struct pleat_core *core)
 {

@@ -106,7 +106,7 @@ static int on_time(struct pleat_core *core)
 
 /* ---- life ---- */
 
-static void sync_view(struct pleat_core *core)
+void core_sync_view(struct pleat_core *core)
 {
     core->view.components = core->components.items;
     core->view.component_count = (uint32_t)core->components.count;
@@ -132,7 +132,7 @@ static void promises_drop(struct pleat_core *core)
     }
 }
 
-static int set_policy(struct pleat_core *core, const struct pleat_policy *policy)
+int core_set_policy(struct pleat_core *core, const struct pleat_policy *policy)
 {
     void *state = policy->state_size ? calloc(1, policy->state_size) : NULL;
     if (policy->state_size && !state)
@@ -174,12 +174,12 @@ int pleat_core_create(struct pleat_core **out)
     for (uint32_t p = 0; p < PLEAT_PARAM_COUNT; p++)
         core->parameters[p] = parameters[p].value;
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
-        if (set_policy(core, pleat_policy_default((enum pleat_question)q))) {
+        if (core_set_policy(core, pleat_policy_default((enum pleat_question)q))) {
             pleat_core_destroy(core);
             return PLEAT_E_NOMEM;
         }
     }
-    sync_view(core);
+    core_sync_view(core);
     *out = core;
     return 0;
 }
@@ -221,7 +221,7 @@ static int on_policy(struct pleat_core *core, const struct pleat_event *event,
                                "by a newer Pleat?",
                                event->u.policy.policy, question);
     core->wants_pass = true;
-    return set_policy(core, policy);
+    return core_set_policy(core, policy);
 }
 
 static int on_parameter(struct pleat_core *core, const struct pleat_event *event,
@@ -233,7 +233,7 @@ static int on_parameter(struct pleat_core *core, const struct pleat_event *event
         return pleat_error_set(err, PLEAT_E_INVALID, "parameter %u cannot be %lld", which,
                                (long long)value);
     core->parameters[which] = value;
-    sync_view(core);
+    core_sync_view(core);
     if (which == PLEAT_PARAM_LIFETIME_US || which == PLEAT_PARAM_LIFETIME_MAX_US)
         for (uint32_t c = 0; c < core->components.count; c++)
             held_refresh(core, c);
@@ -264,7 +264,7 @@ static int on_site(struct pleat_core *core, const struct pleat_event *event,
             core->ends_roots.count--;
             return PLEAT_E_NOMEM;
         }
-        sync_view(core);
+        core_sync_view(core);
     }
     struct pleat_site *site = site_at(core, event->component);
     site->capacity = event->u.site.capacity;
@@ -297,7 +297,7 @@ static int on_sizes(struct pleat_core *core, const struct pleat_event *event,
         struct pleat_size_list fresh = {0};
         if (pleat_array_push(&core->size_lists, fresh))
             return PLEAT_E_NOMEM;
-        sync_view(core);
+        core_sync_view(core);
     }
     struct pleat_size_list *sizes = &core->size_lists.items[list];
     for (uint32_t i = 0; i < count; i++) {
@@ -599,6 +599,11 @@ const struct pleat_view *pleat_core_view(const struct pleat_core *core)
 const struct pleat_claim *pleat_core_claim(const struct pleat_core *core, uint32_t index)
 {
     return &core->claims.items[index];
+}
+
+uint32_t pleat_core_size_list_count(const struct pleat_core *core)
+{
+    return (uint32_t)core->size_lists.count;
 }
 
 uint32_t pleat_core_claim_count(const struct pleat_core *core)

@@ -77,12 +77,23 @@ static inline uint64_t pleat_note_bit(enum pleat_effect_kind kind)
     return UINT64_C(1) << (kind - PLEAT_NOTE_STATE);
 }
 
+/* ---- saving: a state from which the log can be applied on ---- */
+
+/* Appends the state to *out as bytes with a checksum; the same state gives the same bytes. What a
+ * pass left to save work is not in it: the same is decided without. 0 or PLEAT_E_NOMEM. */
+int pleat_core_save(const struct pleat_core *core, struct pleat_string *out) PLEAT_MUST_CHECK;
+/* A new core in that state; bytes: aligned as malloc aligns. PLEAT_E_CORRUPT: they are damaged.
+ * PLEAT_E_UNSUPPORTED: written by a newer version. PLEAT_E_NOMEM. */
+int pleat_core_load(const char *bytes, size_t size, struct pleat_core **core,
+                    struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* ---- looking (pointers are valid until the next apply or pass) ---- */
 
 /* The index that the next SUBMIT must carry: a forgotten one's, or a new one. */
 uint32_t pleat_core_next_component(const struct pleat_core *core);
 const struct pleat_view *pleat_core_view(const struct pleat_core *core);
 const struct pleat_claim *pleat_core_claim(const struct pleat_core *core, uint32_t index);
+uint32_t pleat_core_size_list_count(const struct pleat_core *core);
 uint32_t pleat_core_claim_count(const struct pleat_core *core); /* indexes below; some FREE */
 const struct pleat_piece *pleat_core_piece(const struct pleat_core *core, uint32_t index);
 const struct pleat_resize *pleat_core_resize(const struct pleat_core *core, uint32_t index);

@@ -18,6 +18,7 @@ PLEAT_ARRAY(pleat_roots, uint32_t);
 
 enum deadline_kind { DEADLINE_COMPONENT, DEADLINE_RESIZE, DEADLINE_WAKE };
 
+/* What is added here must be saved, too: see save.c. */
 struct pleat_core {
     struct pleat_view view; /* its pointers follow the arrays below: see sync_view */
     struct pleat_component_array components;
@@ -51,6 +52,9 @@ struct pleat_core {
 };
 
 /* ---- core.c ---- */
+/* The view's pointers and counts are those of the arrays again. */
+void core_sync_view(struct pleat_core *core);
+int core_set_policy(struct pleat_core *core, const struct pleat_policy *policy);
 struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t component, uint64_t id);
 /* A note, if such ones are wanted; NULL: not, or out of memory. */
 static inline struct pleat_effect *emit_note(struct pleat_core *core, enum pleat_effect_kind kind,
@@ -121,6 +125,8 @@ int on_released(struct pleat_core *core, const struct pleat_event *event);
 int on_lost(struct pleat_core *core, const struct pleat_event *event);
 
 /* ---- component.c ---- */
+/* A record before its submission. */
+const struct pleat_component *component_fresh(void);
 int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_forget(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);

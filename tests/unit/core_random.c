@@ -101,6 +101,73 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
     }
 }
 
+/* A state that was saved while the log had so many records. */
+struct saved {
+    size_t records;
+    struct pleat_string bytes;
+};
+
+enum { SAVED = 4 };
+
+static struct pleat_core *load(const struct pleat_string *bytes)
+{
+    struct pleat_core *core;
+    struct pleat_error err;
+    if (pleat_core_load(bytes->text, bytes->length, &core, &err))
+        fail_msg("%s", err.text);
+    return core;
+}
+
+static void apply_from(struct pleat_core *core, const struct world *world, size_t first)
+{
+    struct pleat_effects effects = {0};
+    for (size_t i = first; i < world->log.count; i++) {
+        struct pleat_error err = {0};
+        int rc = pleat_core_apply(core, &world->log.items[i], &effects, &err);
+        if (rc)
+            fail_msg("record %zu ('%s') gives %d after a saved state: %s", i,
+                     pleat_event_name(world->log.items[i].kind), rc, err.text);
+    }
+    pleat_array_finish(&effects);
+}
+
+static void check_same_bytes(const struct pleat_string *one, const struct pleat_string *other)
+{
+    assert_int_equal(one->length, other->length);
+    for (size_t i = 0; i < one->length; i++)
+        if (one->text[i] != other->text[i])
+            fail_msg("the saved states differ at byte %zu of %zu", i, one->length);
+}
+
+/* A saved state and the rest of the log give what the whole log gives, byte for byte; and what is
+ * loaded is what was saved. */
+static void check_saved(const struct world *world, struct saved *saved)
+{
+    struct pleat_core *whole;
+    struct pleat_string wanted = {0};
+    struct pleat_error err;
+    assert_int_equal(pleat_core_create(&whole), 0);
+    apply_from(whole, world, 0);
+    assert_int_equal(pleat_core_save(whole, &wanted), 0);
+    for (int i = 0; i < SAVED; i++) {
+        struct pleat_string again = {0}, end = {0};
+        struct pleat_core *core = load(&saved[i].bytes);
+        if (pleat_core_check(core, &err))
+            fail_msg("loaded: %s", err.text);
+        assert_int_equal(pleat_core_save(core, &again), 0);
+        check_same_bytes(&again, &saved[i].bytes);
+        apply_from(core, world, saved[i].records);
+        assert_int_equal(pleat_core_save(core, &end), 0);
+        check_same_bytes(&end, &wanted);
+        pleat_core_destroy(core);
+        pleat_string_finish(&again);
+        pleat_string_finish(&end);
+        pleat_string_finish(&saved[i].bytes);
+    }
+    pleat_string_finish(&wanted);
+    pleat_core_destroy(whole);
+}
+
 /* Its policy is any of those that answer the question. */
 static void random_policy(struct pleat_random *random, struct world *world,
                           enum pleat_question question)
@@ -147,14 +214,16 @@ static void check_recovery(const struct world *world)
     pleat_core_destroy(again);
 }
 
-/* Applying only the inputs, and asking the policies at every PASS, gives the same decisions. */
-static void check_replay(const struct world *world)
+/* Applying only the inputs, and asking the policies at every PASS, gives the same decisions; from
+ * the beginning, or from a saved state. */
+static void check_replay(const struct world *world, const struct saved *from)
 {
-    struct pleat_core *again;
+    struct pleat_core *again = from ? load(&from->bytes) : NULL;
     struct pleat_effects effects = {0};
     struct pleat_events decisions = {0};
-    assert_int_equal(pleat_core_create(&again), 0);
-    for (size_t i = 0; i < world->log.count;) {
+    if (!from)
+        assert_int_equal(pleat_core_create(&again), 0);
+    for (size_t i = from ? from->records : 0; i < world->log.count;) {
         const struct pleat_event *event = &world->log.items[i];
         if (event->kind != PLEAT_EV_PASS) {
             assert_int_equal(pleat_core_apply(again, event, &effects, NULL), 0);
@@ -280,7 +349,12 @@ static void live(uint64_t seed, bool misbehave)
         world_parameter(&world, PLEAT_PARAM_LIFETIME_US, (int64_t)(seed % 7) * 2000000);
     if (seed & 16)
         world_parameter(&world, PLEAT_PARAM_MAX_TRIES, 20);
+    struct saved saved[SAVED] = {{0}};
     for (int i = 0; i < 120; i++) {
+        if (i % (120 / SAVED) == 120 / SAVED / 2) {
+            saved[i * SAVED / 120].records = world.log.count;
+            assert_int_equal(pleat_core_save(world.core, &saved[i * SAVED / 120].bytes), 0);
+        }
         world_run(&world, world.now_us + (int64_t)pleat_random_below(&random, 3000000));
         struct pleat_error err;
         /* many make no sense, and must be refused with nothing changed */
@@ -300,7 +374,9 @@ static void live(uint64_t seed, bool misbehave)
         fail_msg("seed %llu: not over after 100,000 s", (unsigned long long)seed);
     check_all_over(&world);
     check_recovery(&world);
-    check_replay(&world);
+    check_replay(&world, NULL);
+    check_replay(&world, &saved[SAVED / 2]);
+    check_saved(&world, saved);
     for (int o = 0; o < PLEAT_OUTCOME_COUNT; o++)
         totals[o] += world.outcomes[o];
     for (size_t i = 0; i < world.log.count; i++)
