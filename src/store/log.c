@@ -45,8 +45,13 @@ int64_t pleat_store_last_seq(const struct pleat_store *store)
     return store->last_seq;
 }
 
-static int corrupt_record(const struct pleat_store *store, int64_t seq, const char *how,
-                          struct pleat_error *err)
+int64_t pleat_store_first_seq(const struct pleat_store *store)
+{
+    return store->first_seq;
+}
+
+int pleat_store_corrupt_record(const struct pleat_store *store, int64_t seq, const char *how,
+                               struct pleat_error *err)
 {
     return pleat_error_set(err, PLEAT_E_CORRUPT,
                            "record %lld of %s %s; the log is good up to record %lld: keep a copy "
@@ -59,13 +64,13 @@ static int take_record(struct pleat_store *store, sqlite3_stmt *row, int64_t seq
                        struct pleat_error *err)
 {
     if (sqlite3_column_int64(row, 0) != seq)
-        return corrupt_record(store, seq, "is missing", err);
+        return pleat_store_corrupt_record(store, seq, "is missing", err);
     size_t size = (size_t)sqlite3_column_bytes(row, 1);
     if (sqlite3_column_type(row, 1) != SQLITE_BLOB || size != store->record_size)
-        return corrupt_record(store, seq, "has the wrong size", err);
+        return pleat_store_corrupt_record(store, seq, "has the wrong size", err);
     memcpy(store->record, sqlite3_column_blob(row, 1), size);
     if (sqlite3_column_int64(row, 2) != pleat_store_checksum(seq, store->record, size))
-        return corrupt_record(store, seq, "fails its checksum", err);
+        return pleat_store_corrupt_record(store, seq, "fails its checksum", err);
     return 0;
 }
 
@@ -76,10 +81,15 @@ int pleat_store_read(struct pleat_store *store, int64_t from_seq,
         return pleat_error_set(err, PLEAT_E_STATE, "%s is being read", store->path);
     sqlite3_stmt *statement = store->statements[ST_READ];
     int64_t seq = from_seq < 1 ? 1 : from_seq;
-    int status = 0;
-    int code;
-    sqlite3_bind_int64(statement, 1, seq);
+    int code = SQLITE_ROW;
     store->reading = true;
+    int status =
+        seq < store->first_seq ? pleat_store_read_segments(store, &seq, callback, arg, err) : 0;
+    if (status) {
+        store->reading = false;
+        return status;
+    }
+    sqlite3_bind_int64(statement, 1, seq);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         status = take_record(store, statement, seq, err);
         if (!status)
@@ -91,7 +101,7 @@ int pleat_store_read(struct pleat_store *store, int64_t from_seq,
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = pleat_store_failure(store, "read", err);
     else if (code == SQLITE_DONE && seq <= store->last_seq)
-        status = corrupt_record(store, seq, "is missing", err);
+        status = pleat_store_corrupt_record(store, seq, "is missing", err);
     store->reading = false;
     sqlite3_reset(statement);
     return status;
@@ -99,22 +109,60 @@ int pleat_store_read(struct pleat_store *store, int64_t from_seq,
 
 /* ---- texts ---- */
 
-int pleat_store_put_spec(struct pleat_store *store, int64_t id, const char *text,
-                         struct pleat_error *err)
+/* The number of a shared text, which is stored where it is not there yet. */
+static int share(struct pleat_store *store, const char *text, int64_t *number,
+                 struct pleat_error *err)
 {
+    size_t size = strlen(text);
+    int64_t hash = pleat_store_checksum(0, text, size);
+    sqlite3_stmt *find = store->statements[ST_FIND_SHARED];
+    sqlite3_bind_int64(find, 1, hash);
+    sqlite3_bind_text64(find, 2, text, size, SQLITE_STATIC, SQLITE_UTF8);
+    int code = sqlite3_step(find);
+    *number = code == SQLITE_ROW ? sqlite3_column_int64(find, 0) : 0;
+    int status =
+        code == SQLITE_ROW || code == SQLITE_DONE ? 0 : pleat_store_failure(store, "read", err);
+    sqlite3_reset(find);
+    sqlite3_clear_bindings(find);
+    if (status || *number)
+        return status;
+    sqlite3_stmt *put = store->statements[ST_PUT_SHARED];
+    sqlite3_bind_int64(put, 1, hash);
+    sqlite3_bind_text64(put, 2, text, size, SQLITE_STATIC, SQLITE_UTF8);
+    sqlite3_bind_int64(put, 3, hash);
+    status = pleat_store_write(store, ST_PUT_SHARED, "write to", err);
+    *number = sqlite3_last_insert_rowid(store->db);
+    return status;
+}
+
+int pleat_store_put_spec_with(struct pleat_store *store, int64_t id, const char *text,
+                              const char *shared, struct pleat_error *err)
+{
+    int64_t number = 0;
     int status = pleat_store_check_writing(store, err);
+    if (!status && shared)
+        status = share(store, shared, &number, err);
     if (status)
         return status;
-    sqlite3_stmt *statement = store->statements[ST_PUT_SPEC];
+    enum statement which = shared ? ST_PUT_SPEC_SHARED : ST_PUT_SPEC;
+    sqlite3_stmt *statement = store->statements[which];
     size_t size = strlen(text);
     sqlite3_bind_int64(statement, 1, id);
     sqlite3_bind_text64(statement, 2, text, size, SQLITE_STATIC, SQLITE_UTF8);
     sqlite3_bind_int64(statement, 3, pleat_store_checksum(id, text, size));
-    status = pleat_store_write(store, ST_PUT_SPEC, "write to", err);
+    if (shared)
+        sqlite3_bind_int64(statement, 4, number);
+    status = pleat_store_write(store, which, "write to", err);
     if (status == PLEAT_E_EXISTS)
         return pleat_error_set(err, PLEAT_E_EXISTS, "spec %lld is in %s already", (long long)id,
                                store->path);
     return status;
+}
+
+int pleat_store_put_spec(struct pleat_store *store, int64_t id, const char *text,
+                         struct pleat_error *err)
+{
+    return pleat_store_put_spec_with(store, id, text, NULL, err);
 }
 
 int pleat_store_put_meta(struct pleat_store *store, const char *key, const char *value,
@@ -148,6 +196,20 @@ static int fetch_text(struct pleat_store *store, sqlite3_stmt *statement, struct
     return 1;
 }
 
+/* What fetch_text has appended must be what its second column says it is; number: what the sum
+ * begins with. */
+static int check_text(const struct pleat_store *store, sqlite3_stmt *row, int64_t number,
+                      int64_t id, size_t before, struct pleat_string *text, struct pleat_error *err)
+{
+    if (sqlite3_column_int64(row, 1) ==
+        pleat_store_checksum(number, text->text + before, text->length - before))
+        return 0;
+    text->length = before;
+    text->text[before] = '\0';
+    return pleat_error_set(err, PLEAT_E_CORRUPT, "spec %lld of %s fails its checksum",
+                           (long long)id, store->path);
+}
+
 int pleat_store_get_spec(struct pleat_store *store, int64_t id, struct pleat_string *text,
                          struct pleat_error *err)
 {
@@ -155,19 +217,27 @@ int pleat_store_get_spec(struct pleat_store *store, int64_t id, struct pleat_str
     size_t before = text->length;
     sqlite3_bind_int64(statement, 1, id);
     int status = fetch_text(store, statement, text, err);
-    if (status == 0) {
+    if (status == 0)
         status = pleat_error_set(err, PLEAT_E_NOTFOUND, "no spec %lld in %s", (long long)id,
                                  store->path);
-    } else if (status == 1) {
-        status = 0;
-        if (sqlite3_column_int64(statement, 1) !=
-            pleat_store_checksum(id, text->text + before, text->length - before)) {
-            text->length = before;
-            text->text[before] = '\0';
-            status = pleat_error_set(err, PLEAT_E_CORRUPT, "spec %lld of %s fails its checksum",
-                                     (long long)id, store->path);
-        }
-    }
+    else if (status == 1)
+        status = check_text(store, statement, id, id, before, text, err);
+    sqlite3_reset(statement);
+    return status;
+}
+
+int pleat_store_get_shared(struct pleat_store *store, int64_t id, struct pleat_string *text,
+                           struct pleat_error *err)
+{
+    sqlite3_stmt *statement = store->statements[ST_GET_SPEC_SHARED];
+    size_t before = text->length;
+    sqlite3_bind_int64(statement, 1, id);
+    int status = fetch_text(store, statement, text, err);
+    if (status == 0)
+        status = pleat_error_set(err, PLEAT_E_NOTFOUND, "spec %lld of %s shares nothing",
+                                 (long long)id, store->path);
+    else if (status == 1)
+        status = check_text(store, statement, 0, id, before, text, err);
     sqlite3_reset(statement);
     return status;
 }

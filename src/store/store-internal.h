@@ -16,6 +16,20 @@ enum statement {
     ST_GET_SPEC,
     ST_PUT_META,
     ST_GET_META,
+    ST_PUT_SPEC_SHARED,
+    ST_GET_SPEC_SHARED,
+    ST_FIND_SHARED,
+    ST_PUT_SHARED,
+    ST_DROP_SHARED,
+    ST_PUT_ACCOUNT,
+    ST_ACCOUNTS,
+    ST_DROP_ACCOUNT,
+    ST_DROP_SPEC,
+    ST_DROP_NOTES,
+    ST_PUT_CHECKPOINT,
+    ST_GET_CHECKPOINT,
+    ST_DROP_CHECKPOINTS,
+    ST_DROP_RECORDS,
     ST_APPEND_NOTE,
     ST_NOTES,
     ST_NOTES_NEWEST,
@@ -31,9 +45,11 @@ struct pleat_store {
     size_t record_size;
     void *record; /* an aligned copy for the callback */
     int64_t last_seq;
+    int64_t first_seq;     /* of the records in the log; those before it were moved aside */
     int64_t committed_seq; /* last_seq before the open transaction */
-    bool open;             /* a transaction is */
-    bool reading;          /* inside a callback */
+    int64_t committed_first_seq;
+    bool open;    /* a transaction is */
+    bool reading; /* inside a callback */
 };
 
 /* The failure that SQLite reported last, as ours: what was done to which file, why, what to do. */
@@ -46,6 +62,14 @@ int pleat_store_write(struct pleat_store *store, enum statement which, const cha
                       struct pleat_error *err);
 /* A salvage (salvage.h) that was interrupted when its new file was complete: goes on with it. */
 int pleat_salvage_resume(const char *path, struct pleat_error *err);
+/* PLEAT_E_CORRUPT: the log is not good at seq, how says why. */
+int pleat_store_corrupt_record(const struct pleat_store *store, int64_t seq, const char *how,
+                               struct pleat_error *err);
+/* Records from *seq on that were moved aside, up to those that are in the log; *seq is then the
+ * first that was not. Callbacks as in pleat_store_read. */
+int pleat_store_read_segments(struct pleat_store *store, int64_t *seq,
+                              pleat_store_record_callback callback, void *arg,
+                              struct pleat_error *err);
 /* Of the number, the size and the bytes: FNV-1a, 64 bits. */
 int64_t pleat_store_checksum(int64_t number, const void *bytes, size_t size);
 

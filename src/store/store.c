@@ -15,13 +15,23 @@
 #define NOTE_COLUMNS "SELECT seq, time_us, kind, job, component, data FROM note WHERE "
 #define NOTE_RANGE "seq > ?2 AND time_us >= ?3 AND time_us < ?4 "
 
+/* What a store of the first schema did not have. */
+#define SINCE_SCHEMA_2                                                                             \
+    "CREATE TABLE shared (id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, text TEXT NOT NULL,"      \
+    " checksum INTEGER NOT NULL);"                                                                 \
+    "CREATE INDEX shared_hash ON shared (hash);"                                                   \
+    "ALTER TABLE spec ADD COLUMN shared INTEGER;"                                                  \
+    "CREATE TABLE account (job INTEGER PRIMARY KEY, submit_us INTEGER NOT NULL,"                   \
+    " end_us INTEGER NOT NULL, text TEXT NOT NULL, checksum INTEGER NOT NULL);"                    \
+    "CREATE TABLE checkpoint (seq INTEGER PRIMARY KEY, state BLOB NOT NULL);"
+
 static const char schema[] =
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE log (seq INTEGER PRIMARY KEY, record BLOB NOT NULL, checksum INTEGER NOT NULL);"
     "CREATE TABLE spec (id INTEGER PRIMARY KEY, text TEXT NOT NULL, checksum INTEGER NOT NULL);"
     "CREATE TABLE note (seq INTEGER PRIMARY KEY AUTOINCREMENT, time_us INTEGER NOT NULL,"
     " kind TEXT NOT NULL, job INTEGER NOT NULL, component INTEGER NOT NULL, data TEXT NOT NULL);"
-    "CREATE INDEX note_job ON note (job, seq);"
+    "CREATE INDEX note_job ON note (job, seq);" SINCE_SCHEMA_2
     "INSERT INTO meta VALUES ('schema', '" AS_TEXT(
         PLEAT_STORE_SCHEMA) "');"
                             "PRAGMA application_id = " AS_TEXT(APPLICATION_ID) ";";
@@ -35,6 +45,26 @@ static const char *const statement_texts[ST_COUNT] = {
     [ST_PUT_SPEC] = "INSERT INTO spec (id, text, checksum) VALUES (?1, ?2, ?3)",
     [ST_GET_SPEC] = "SELECT text, checksum FROM spec WHERE id = ?1",
     [ST_PUT_META] = "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)",
+    [ST_PUT_SPEC_SHARED] = "INSERT INTO spec (id, text, checksum, shared) VALUES (?1, ?2, ?3, ?4)",
+    [ST_GET_SPEC_SHARED] = "SELECT shared.text, shared.checksum, shared.id FROM spec"
+                           " JOIN shared ON shared.id = spec.shared WHERE spec.id = ?1",
+    [ST_FIND_SHARED] = "SELECT id FROM shared WHERE hash = ?1 AND text = ?2",
+    [ST_PUT_SHARED] = "INSERT INTO shared (hash, text, checksum)"
+                      " VALUES (?1, ?2, ?3)",
+    [ST_DROP_SHARED] = "DELETE FROM shared WHERE id NOT IN"
+                       " (SELECT shared FROM spec WHERE shared IS NOT NULL)",
+    [ST_PUT_ACCOUNT] = "INSERT OR REPLACE INTO account (job, submit_us, end_us, text, checksum)"
+                       " VALUES (?1, ?2, ?3, ?4, ?5)",
+    [ST_ACCOUNTS] = "SELECT job, submit_us, end_us, text, checksum FROM account WHERE job > ?1"
+                    " AND job <= ?2 AND submit_us < ?3 AND end_us >= ?4 AND end_us < ?5"
+                    " ORDER BY job",
+    [ST_DROP_ACCOUNT] = "DELETE FROM account WHERE job = ?1",
+    [ST_DROP_SPEC] = "DELETE FROM spec WHERE id = ?1",
+    [ST_DROP_NOTES] = "DELETE FROM note WHERE job = ?1 AND time_us < ?2",
+    [ST_PUT_CHECKPOINT] = "INSERT OR REPLACE INTO checkpoint (seq, state) VALUES (?1, ?2)",
+    [ST_GET_CHECKPOINT] = "SELECT seq, state FROM checkpoint WHERE seq <= ?1 ORDER BY seq DESC",
+    [ST_DROP_CHECKPOINTS] = "DELETE FROM checkpoint WHERE seq < ?1",
+    [ST_DROP_RECORDS] = "DELETE FROM log WHERE seq <= ?1",
     [ST_GET_META] = "SELECT value FROM meta WHERE key = ?1",
     [ST_APPEND_NOTE] = "INSERT INTO note (time_us, kind, job, component, data)"
                        " VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -106,6 +136,7 @@ static void roll_back(struct pleat_store *store)
         (void)run(store, ST_ROLLBACK);
     store->open = false;
     store->last_seq = store->committed_seq;
+    store->first_seq = store->committed_first_seq;
 }
 
 int pleat_store_begin(struct pleat_store *store, struct pleat_error *err)
@@ -119,6 +150,7 @@ int pleat_store_begin(struct pleat_store *store, struct pleat_error *err)
         return pleat_store_failure(store, "begin to write to", err);
     store->open = true;
     store->committed_seq = store->last_seq;
+    store->committed_first_seq = store->first_seq;
     return 0;
 }
 
@@ -223,6 +255,11 @@ static int check_schema(struct pleat_store *store, struct pleat_error *err)
                                "%s was written by a newer Pleat (schema %lld, this one knows up "
                                "to %d): run that version, or move the file away to begin anew",
                                store->path, (long long)version, PLEAT_STORE_SCHEMA);
+    if (version == 1) /* inside the transaction in which it is opened: all of it, or nothing */
+        return execute(store,
+                       SINCE_SCHEMA_2 "UPDATE meta SET value = '" AS_TEXT(
+                           PLEAT_STORE_SCHEMA) "' WHERE key = 'schema'",
+                       err);
     if (version < 1)
         return pleat_error_set(err, PLEAT_E_CORRUPT,
                                "%s does not say which schema it has; move it away (keep it) to "
@@ -237,7 +274,17 @@ static int prepare_all(struct pleat_store *store, struct pleat_error *err)
         if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,
                                &store->statements[i], NULL) != SQLITE_OK)
             return pleat_store_failure(store, "open", err);
-    return query_int(store, "SELECT coalesce(max(seq), 0) FROM log", &store->last_seq, err);
+    /* a log of which all was moved aside goes on where its newest checkpoint is */
+    int status = query_int(store,
+                           "SELECT max(coalesce((SELECT max(seq) FROM log), 0),"
+                           " coalesce((SELECT max(seq) FROM checkpoint), 0))",
+                           &store->last_seq, err);
+    if (!status)
+        status = query_int(store, "SELECT min(seq) FROM log", &store->first_seq, err);
+    if (store->first_seq == 0)
+        store->first_seq = store->last_seq + 1;
+    store->committed_first_seq = store->first_seq;
+    return status;
 }
 
 /* Makes the file with mode 0600 where missing. One that exists is not opened here: closing it again

@@ -23,7 +23,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
-#define PLEAT_STORE_SCHEMA 1
+#define PLEAT_STORE_SCHEMA 2 /* 2: shared texts, accounts, checkpoints; 1 is brought up to it */
 
 struct pleat_store;
 
@@ -52,7 +52,10 @@ int pleat_store_append(struct pleat_store *store, const void *record, size_t siz
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The number of the last record, those of the open transaction included; 0: none. */
 int64_t pleat_store_last_seq(const struct pleat_store *store);
-/* Calls back for each record from from_seq on, in order; from_seq below 1 means 1. `record` is
+/* The number of the first record in the file: those before it were moved aside. */
+int64_t pleat_store_first_seq(const struct pleat_store *store);
+/* Calls back for each record from from_seq on, in order; from_seq below 1 means 1; what was moved
+ * aside is read where it is now (PLEAT_E_NOTFOUND: it is not there any more). `record` is
  * aligned as malloc aligns and borrowed for the call; the callback must not call the store. A
  * callback that returns other than 0 ends the reading, and that is returned. PLEAT_E_CORRUPT names
  * the record whose checksum or size is wrong or that is missing; the callback was called for all
@@ -70,12 +73,81 @@ int pleat_store_put_spec(struct pleat_store *store, int64_t id, const char *text
 /* Appends the text to *text. PLEAT_E_NOTFOUND, PLEAT_E_CORRUPT. */
 int pleat_store_get_spec(struct pleat_store *store, int64_t id, struct pleat_string *text,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same with a part that many specs have in common, as an environment: it is stored once. shared
+ * may be NULL. */
+int pleat_store_put_spec_with(struct pleat_store *store, int64_t id, const char *text,
+                              const char *shared, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Appends that part of spec `id`. PLEAT_E_NOTFOUND: it has none. */
+int pleat_store_get_shared(struct pleat_store *store, int64_t id, struct pleat_string *text,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Inside a transaction; replaces. The key "schema" is the store's own (PLEAT_E_INVALID). */
 int pleat_store_put_meta(struct pleat_store *store, const char *key, const char *value,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Appends the value to *value. PLEAT_E_NOTFOUND. */
 int pleat_store_get_meta(struct pleat_store *store, const char *key, struct pleat_string *value,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- checkpoints: a state from which the log can be read on ---- */
+
+/* Inside a transaction: the state (opaque, with a checksum of its own) after all records so far,
+ * those of the transaction included. */
+int pleat_store_put_checkpoint(struct pleat_store *store, const void *state, size_t size,
+                               struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The newest checkpoint that is not after most_seq: its record's number, and its state, appended to
+ * *state. PLEAT_E_NOTFOUND: there is none. */
+int pleat_store_get_checkpoint(struct pleat_store *store, int64_t most_seq, int64_t *seq,
+                               struct pleat_string *state,
+                               struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Writes the records up to to_seq that are in the log into a file beside it (a segment), on the
+ * disk when this returns. Outside a transaction. Done again it writes the same file again. */
+int pleat_store_set_aside(struct pleat_store *store, int64_t to_seq,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Inside a transaction: removes the records up to to_seq from the log, which must have been set
+ * aside, and checkpoints before to_seq. There must be one at to_seq, or later. */
+int pleat_store_trim(struct pleat_store *store, int64_t to_seq,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Calls back for each segment, the oldest first: its path, the numbers of its first and its last
+ * record, the last record itself. The callback may remove the file. */
+struct pleat_segment {
+    const char *path;
+    int64_t first_seq, last_seq;
+    const void *last_record;
+    int64_t bytes; /* of the file */
+};
+typedef int (*pleat_store_segment_callback)(void *arg, const struct pleat_segment *segment);
+int pleat_store_read_segment_list(struct pleat_store *store, pleat_store_segment_callback callback,
+                                  void *arg, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- accounts: what jobs that have ended did and used ---- */
+
+struct pleat_account_row {
+    int64_t job, submit_us, end_us;
+    const char *text; /* JSON, opaque here */
+};
+
+struct pleat_account_filter {
+    int64_t after_job, last_job; /* last_job 0: all */
+    int64_t from_us, to_us;      /* lives that overlap this; to_us 0: without end */
+    int64_t ended_before_us;     /* 0: whenever they ended */
+};
+
+/* Inside a transaction; replaces. */
+int pleat_store_put_account(struct pleat_store *store, const struct pleat_account_row *row,
+                            struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Calls back for each account that passes the filter, by job; as pleat_store_read otherwise. One
+ * that fails its checksum is PLEAT_E_CORRUPT. */
+typedef int (*pleat_store_account_callback)(void *arg, const struct pleat_account_row *row);
+int pleat_store_read_accounts(struct pleat_store *store, const struct pleat_account_filter *filter,
+                              pleat_store_account_callback callback, void *arg,
+                              struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Inside a transaction: removes all that is known about a job, or (its account and its spec are
+ * kept) only its notes. Removing what is not there is no error. */
+int pleat_store_drop_job(struct pleat_store *store, int64_t job,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_store_drop_notes(struct pleat_store *store, int64_t job, int64_t before_us,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Inside a transaction: shared texts that no spec has any more. */
+int pleat_store_drop_unshared(struct pleat_store *store, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- notes ---- */
 

@@ -285,12 +285,12 @@ static void assert_refused(const char *path, int code, const char *word)
 static void test_schema(void **state)
 {
     struct fixture *fixture = *state;
-    execute_sql(fixture->store, "UPDATE meta SET value = '2' WHERE key = 'schema'");
+    execute_sql(fixture->store, "UPDATE meta SET value = '3' WHERE key = 'schema'");
     pleat_store_close(fixture->store);
     fixture->store = NULL;
-    assert_refused(fixture->path, PLEAT_E_UNSUPPORTED, "newer Pleat (schema 2");
+    assert_refused(fixture->path, PLEAT_E_UNSUPPORTED, "newer Pleat (schema 3");
     /* and again: the refusal left the file as it was */
-    assert_refused(fixture->path, PLEAT_E_UNSUPPORTED, "newer Pleat (schema 2");
+    assert_refused(fixture->path, PLEAT_E_UNSUPPORTED, "newer Pleat (schema 3");
 }
 
 static void test_schema_missing(void **state)
