@@ -21,7 +21,14 @@ enum { COPIES_MAX = 20 };
 
 struct copy {
     char directory[512];
-    char log[600], wal[610];
+    char log[600], wal[610], archive[620];
+};
+
+/* What is there of a log. */
+struct recorded {
+    struct pleat_events records;
+    struct pleat_string state; /* before the first of them; nothing: it is the first of all */
+    size_t before;             /* records that are not there */
 };
 
 static int copy_bytes(int in, int out)
@@ -99,6 +106,20 @@ static int copy_log(const char *path, struct copy *copy, struct pleat_error *err
                            "%s: it changes all the time; try again when less is going on", path);
 }
 
+/* What was moved aside is never changed: it is read where it is. */
+static int link_archive(const char *path, const struct copy *copy, struct pleat_error *err)
+{
+    struct pleat_string archive = {0};
+    char *whole = realpath(path, NULL);
+    pleat_string_addf(&archive, "%s-archive", whole ? whole : path);
+    free(whole);
+    int rc = archive.failed || symlink(archive.text, copy->archive)
+                 ? pleat_error_sys(err, errno, "cannot make a copy of %s", path)
+                 : 0;
+    pleat_string_finish(&archive);
+    return rc;
+}
+
 static int begin_copy(struct copy *copy, struct pleat_error *err)
 {
     const char *where = getenv("TMPDIR");
@@ -108,11 +129,13 @@ static int begin_copy(struct copy *copy, struct pleat_error *err)
         return pleat_error_sys(err, errno, "cannot make a directory for a copy of the log");
     snprintf(copy->log, sizeof(copy->log), "%s/log.sqlite", copy->directory);
     snprintf(copy->wal, sizeof(copy->wal), "%s-wal", copy->log);
+    snprintf(copy->archive, sizeof(copy->archive), "%s-archive", copy->log);
     return 0;
 }
 
 static void end_copy(const struct copy *copy)
 {
+    unlink(copy->archive);
     unlink(copy->wal);
     unlink(copy->log);
     rmdir(copy->directory);
@@ -127,14 +150,32 @@ static int add_record(void *arg, int64_t seq, const void *record)
     return pleat_array_push(records, *(const struct pleat_event *)record) ? PLEAT_E_NOMEM : 0;
 }
 
-static int read_copy(const char *path, const struct copy *copy, struct pleat_events *records,
+/* From the oldest checkpoint on, where what was before it has been removed. */
+static int read_from_checkpoint(struct pleat_store *store, struct recorded *recorded,
+                                struct pleat_error *err)
+{
+    int64_t first = pleat_store_first_seq(store), seq = 0;
+    int rc = pleat_store_get_checkpoint(store, first - 1, &seq, &recorded->state, err);
+    if (!rc && seq != first - 1)
+        rc = pleat_error_set(err, PLEAT_E_NOTFOUND, "there is no checkpoint at record %lld",
+                             (long long)first - 1);
+    if (rc)
+        return rc;
+    recorded->records.count = 0;
+    recorded->before = (size_t)seq;
+    return pleat_store_read(store, first, add_record, &recorded->records, err);
+}
+
+static int read_copy(const char *path, const struct copy *copy, struct recorded *recorded,
                      struct pleat_error *err)
 {
     struct pleat_store *store;
     struct pleat_error said = {0};
     int rc = pleat_store_open(copy->log, sizeof(struct pleat_event), &store, &said);
     if (!rc) {
-        rc = pleat_store_read(store, 1, add_record, records, &said);
+        rc = pleat_store_read(store, 1, add_record, &recorded->records, &said);
+        if (rc == PLEAT_E_NOTFOUND)
+            rc = read_from_checkpoint(store, recorded, &said);
         pleat_store_close(store);
     }
     if (!rc)
@@ -149,7 +190,7 @@ static int read_copy(const char *path, const struct copy *copy, struct pleat_eve
     return pleat_error_set(err, rc, "%s%.200s%s", said.text, path, at + strlen(copy->log));
 }
 
-static int read_log(const char *path, struct pleat_events *records, struct pleat_error *err)
+static int read_log(const char *path, struct recorded *recorded, struct pleat_error *err)
 {
     struct copy copy;
     int rc = begin_copy(&copy, err);
@@ -157,7 +198,9 @@ static int read_log(const char *path, struct pleat_events *records, struct pleat
         return rc;
     rc = copy_log(path, &copy, err);
     if (!rc)
-        rc = read_copy(path, &copy, records, err);
+        rc = link_archive(path, &copy, err);
+    if (!rc)
+        rc = read_copy(path, &copy, recorded, err);
     end_copy(&copy);
     return rc;
 }
@@ -194,9 +237,10 @@ static void print_event(const char *what, const struct pleat_event *event)
     putchar('\n');
 }
 
-static int tell(const char *path, const struct pleat_events *records,
+static int tell(const char *path, const struct recorded *recorded,
                 const struct pleat_replay_result *result)
 {
+    const struct pleat_events *records = &recorded->records;
     static const struct pleat_event nothing;
     bool same = result->different == result->records;
     const struct pleat_event *logged =
@@ -204,23 +248,27 @@ static int tell(const char *path, const struct pleat_events *records,
     int code = same ? PLEAT_EXIT_OK : PLEAT_EXIT_FAILED;
     if (pleat_settings.json) {
         json_t *json =
-            json_pack("{s:s, s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "log", path, "records",
-                      (json_int_t)result->records, "passes", (json_int_t)result->passes,
-                      "decisions", (json_int_t)result->decisions, "same", same, "different_at",
-                      same ? json_null() : json_integer((json_int_t)result->different + 1),
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "log", path, "before",
+                      (json_int_t)recorded->before, "records", (json_int_t)result->records,
+                      "passes", (json_int_t)result->passes, "decisions",
+                      (json_int_t)result->decisions, "same", same, "different_at",
+                      same ? json_null()
+                           : json_integer((json_int_t)(recorded->before + result->different + 1)),
                       "logged", same ? json_null() : event_json(logged), "decided",
                       same ? json_null() : event_json(&result->decided));
         int printed = pleat_reply_print(json);
         json_decref(json);
         return printed ? printed : code;
     }
+    if (recorded->before)
+        printf("%-12s %zu records, which are not there any more\n", "after", recorded->before);
     printf("%-12s %zu\n%-12s %zu\n%-12s %zu\n", "records", result->records, "passes",
            result->passes, "decisions", result->decisions);
     if (same) {
         printf("%-12s the same\n", "result");
         return code;
     }
-    printf("%-12s different at record %zu\n", "result", result->different + 1);
+    printf("%-12s different at record %zu\n", "result", recorded->before + result->different + 1);
     print_event("logged", logged);
     print_event("decided", &result->decided);
     return code;
@@ -228,13 +276,20 @@ static int tell(const char *path, const struct pleat_events *records,
 
 int pleat_sim_replay(const char *path)
 {
-    struct pleat_events records = {0};
+    struct recorded recorded = {0};
+    const struct pleat_events *records = &recorded.records;
     struct pleat_replay_result result;
     struct pleat_error err = {0};
-    int rc = read_log(path, &records, &err), code;
-    if (!rc && pleat_replay_policies(records.items, records.count, &result, &err))
-        rc = pleat_error_prefix(&err, "%s", path);
-    code = rc ? pleat_fail(&err) : tell(path, &records, &result);
-    pleat_array_finish(&records);
+    int rc = read_log(path, &recorded, &err);
+    if (!rc) {
+        rc = recorded.before ? pleat_replay_policies_after(&recorded.state, records->items,
+                                                           records->count, &result, &err)
+                             : pleat_replay_policies(records->items, records->count, &result, &err);
+        if (rc)
+            pleat_error_prefix(&err, "%s", path);
+    }
+    int code = rc ? pleat_fail(&err) : tell(path, &recorded, &result);
+    pleat_array_finish(&recorded.records);
+    pleat_string_finish(&recorded.state);
     return code;
 }

@@ -218,7 +218,8 @@ _Static_assert((0 RESIZE_MEMBERS(RESIZE_WIDTH)) + 3 == sizeof(struct pleat_resiz
     X(14, wants_pass)                                                                              \
     X(15, malleable)                                                                               \
     X(16, deadlines.free_handle)                                                                   \
-    X(17, deadlines.next_sequence)
+    X(17, deadlines.next_sequence)                                                                 \
+    X(18, view.holds)
 
 #define OF_CORE(number, member) COLUMN(pleat_core, number, member)
 static const struct column scalar_columns[] = {SCALAR_MEMBERS(OF_CORE){0}};

@@ -305,14 +305,6 @@ static void learn_progress(struct job *job, const json_t *params)
     job->has_progress = true;
 }
 
-static struct pleat_runner *runner_named(struct daemon *d, const char *name)
-{
-    for (size_t i = 0; i < sizeof(d->runners) / sizeof(d->runners[0]); i++)
-        if (name && !strcmp(d->runners[i]->ops->name, name))
-            return d->runners[i];
-    return d->runners[0];
-}
-
 static void on_notice(struct agent *agent, const struct pleat_message *message)
 {
     struct daemon *d = agent->daemon;
@@ -335,7 +327,7 @@ static void on_notice(struct agent *agent, const struct pleat_message *message)
     }
     if (!rc) {
         learn(d, job, message->method, message->params);
-        struct pleat_runner *runner = runner_named(d, job->spec.runner);
+        struct pleat_runner *runner = job_runner(d, job);
         rc = runner->ops->notice(runner, component, message->method, message->params, &err);
     }
     if (rc)

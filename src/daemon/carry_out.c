@@ -124,14 +124,6 @@ static void do_claim(struct daemon *d, const struct pleat_effect *effect)
 
 /* ---- runners ---- */
 
-static struct pleat_runner *runner_of(struct daemon *d, const struct job *job)
-{
-    for (size_t i = 0; i < sizeof(d->runners) / sizeof(d->runners[0]); i++)
-        if (job->spec.runner && !strcmp(d->runners[i]->ops->name, job->spec.runner))
-            return d->runners[i];
-    return d->runners[0];
-}
-
 /* The node of its first processor. */
 static uint32_t first_node(struct daemon *d, const struct pleat_component *component)
 {
@@ -175,15 +167,17 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
 {
     const struct pleat_component *component = job_component(d, job);
     const struct pleat_site *site = &pleat_core_view(d->core)->sites[component->site];
-    const struct pleat_spec *spec = &job->spec;
+    const struct pleat_spec *spec = spec_of(d, job->id, err);
+    if (!spec)
+        return err->code;
     *made->program = '\0';
     snprintf(made->scratch, sizeof(made->scratch), "/dev/shm/pleat-%s-%llu", d->instance,
              (unsigned long long)run);
-    int rc = job_file_path(d, job, JOB_INPUT, made->in, sizeof(made->in), err);
+    int rc = job_file_path(d, job->id, JOB_INPUT, made->in, sizeof(made->in), err);
     if (!rc)
-        rc = job_file_path(d, job, JOB_OUTPUT, made->out, sizeof(made->out), err);
+        rc = job_file_path(d, job->id, JOB_OUTPUT, made->out, sizeof(made->out), err);
     if (!rc)
-        rc = job_file_path(d, job, JOB_ERROR, made->error, sizeof(made->error), err);
+        rc = job_file_path(d, job->id, JOB_ERROR, made->error, sizeof(made->error), err);
     if (spec->script)
         job_script_path(d, job, made->program, sizeof(made->program));
     made->order = (struct pleat_run_order){
@@ -210,7 +204,7 @@ static int start(struct daemon *d, const struct job *job, struct pleat_runner *r
                  struct start_order *made, struct pleat_error *err)
 {
     int rc = make_output_directory(d, job->id, err);
-    if (!rc && job->spec.script)
+    if (!rc && job_spec(d, job->id)->script)
         rc = job_script_make(d, job, made->program, err);
     return rc ? rc : runner->ops->start(runner, &made->order, err);
 }
@@ -223,7 +217,7 @@ static void do_run(struct daemon *d, const struct pleat_effect *effect)
     if (!job)
         return;
     int rc = make_order(d, job, effect->id, effect->u.run.processes, &made, &err);
-    struct pleat_runner *runner = runner_of(d, job);
+    struct pleat_runner *runner = job_runner(d, job);
     if (effect->kind == PLEAT_DO_KILL) {
         rc = runner->ops->kill(runner, &made.order, &err);
     } else {
@@ -259,7 +253,7 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_error err = {0};
     struct start_order made;
-    const struct job *job = job_of_component(d, effect->component);
+    struct job *job = job_of_component(d, effect->component);
     const struct pleat_component *component =
         &pleat_core_view(d->core)->components[effect->component];
     if (!job)
@@ -277,7 +271,7 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         .start = &made.order,
     };
     if (!rc)
-        rc = change(runner_of(d, job), effect, &order, &err);
+        rc = change(job_runner(d, job), effect, &order, &err);
     if (rc) /* its deadline will see to it */
         daemon_log("job %lld: %s", (long long)job->id, err.text);
 }
@@ -286,7 +280,8 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
 static void do_state(struct daemon *d, const struct pleat_effect *effect)
 {
     const struct job *job = job_of_component(d, effect->component);
-    if (job && job->spec.script && pleat_state_is_final((enum pleat_state)effect->u.state.to))
+    if (job && job_spec(d, job->id)->script &&
+        pleat_state_is_final((enum pleat_state)effect->u.state.to))
         job_script_remove(d, job->id);
     const struct pleat_component *component =
         &pleat_core_view(d->core)->components[effect->component];

@@ -43,6 +43,11 @@ static int check_count(cfg_t *cfg, cfg_opt_t *option)
     return whole(cfg, option, 0, 1000000);
 }
 
+static int check_records(cfg_t *cfg, cfg_opt_t *option)
+{
+    return whole(cfg, option, 1, 1000000000);
+}
+
 static int check_seconds(cfg_t *cfg, cfg_opt_t *option)
 {
     double value = cfg_opt_getnfloat(option, cfg_opt_size(option) - 1);
@@ -100,7 +105,7 @@ static bool in_seconds(uint32_t parameter, char *name, size_t size)
     return true;
 }
 
-enum { OPTIONS_MAX = PLEAT_QUESTION_COUNT + PLEAT_PARAM_COUNT + 4 };
+enum { OPTIONS_MAX = PLEAT_QUESTION_COUNT + PLEAT_PARAM_COUNT + 5 };
 
 struct schema {
     cfg_opt_t options[OPTIONS_MAX];
@@ -134,10 +139,14 @@ static void make_schema(struct schema *schema)
     }
     cfg_opt_t notify = CFG_FLOAT("notify_limit_s", 60, CFGF_NONE);
     cfg_opt_t idle = CFG_FLOAT("idle_exit_s", 600, CFGF_NONE);
+    cfg_opt_t keep = CFG_FLOAT("keep_ended_s", 604800, CFGF_NONE);
+    cfg_opt_t checkpoint = CFG_INT("checkpoint_records", 20000, CFGF_NONE);
     cfg_opt_t sites = CFG_SEC("site", schema->site, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES);
     cfg_opt_t end = CFG_END();
     add(schema, &count, notify);
     add(schema, &count, idle);
+    add(schema, &count, keep);
+    add(schema, &count, checkpoint);
     add(schema, &count, sites);
     add(schema, &count, end);
 }
@@ -153,6 +162,8 @@ static void set_checks(cfg_t *cfg, struct schema *schema)
     }
     cfg_set_validate_func(cfg, "idle_exit_s", check_seconds);
     cfg_set_validate_func(cfg, "notify_limit_s", check_seconds);
+    cfg_set_validate_func(cfg, "keep_ended_s", check_seconds);
+    cfg_set_validate_func(cfg, "checkpoint_records", check_records);
     cfg_set_validate_func(cfg, "site|kind", check_kind);
     cfg_set_validate_func(cfg, "site|processors", check_processors);
     cfg_set_validate_func(cfg, "site|threshold", check_processors);
@@ -183,6 +194,8 @@ static int take(cfg_t *cfg, const struct schema *schema, struct pleat_config *co
                 : cfg_getint(cfg, schema->names[p]);
     }
     config->notify_limit_us = llround(cfg_getfloat(cfg, "notify_limit_s") * (double)PLEAT_US_PER_S);
+    config->keep_ended_us = llround(cfg_getfloat(cfg, "keep_ended_s") * (double)PLEAT_US_PER_S);
+    config->checkpoint_records = cfg_getint(cfg, "checkpoint_records");
     config->idle_exit_us = llround(cfg_getfloat(cfg, "idle_exit_s") * (double)PLEAT_US_PER_S);
     unsigned sites = cfg_size(cfg, "site");
     config->sites = calloc(sites ? sites : 1, sizeof(*config->sites));

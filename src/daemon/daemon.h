@@ -27,8 +27,10 @@ struct daemon;
 struct job {
     int64_t id;
     uint32_t component;
-    json_t *json; /* its spec */
-    struct pleat_spec spec;
+    bool ended;              /* its state is final */
+    bool accounted;          /* its account is in the store: it is shown from there */
+    bool gone;               /* being forgotten */
+    const char *runner;      /* its name; NULL: not asked for yet */
     struct account *account; /* NULL: not asked for yet, see job_account */
     int64_t iteration, iteration_us;
     bool has_progress;
@@ -37,19 +39,48 @@ struct job {
 
 PLEAT_ARRAY(job_list, struct job *);
 
-int job_add(struct daemon *d, int64_t id, uint32_t component, json_t *spec_json,
-            struct pleat_spec *spec);
+/* A job that the core has begun to know. Numbers only grow; a recovery, which finds jobs by
+ * component, sorts when all are there. */
+int job_add(struct daemon *d, int64_t id, uint32_t component);
+void jobs_sort(struct daemon *d);
 struct job *job_find(struct daemon *d, int64_t id);
 struct job *job_of_component(struct daemon *d, uint32_t component);
+/* The place in d->numbers of the first job with a number above `id`. */
+size_t job_after(const struct daemon *d, int64_t id);
+void job_ended(struct daemon *d, struct job *job);
+/* Those that are `gone`. */
+void jobs_forget(struct daemon *d);
 void jobs_finish(struct daemon *d);
 const struct pleat_component *job_component(struct daemon *d, const struct job *job);
+bool job_is_over(struct daemon *d, const struct job *job);
+struct pleat_runner *job_runner(struct daemon *d, struct job *job);
 /* Its account, read from its notes when first asked for, and kept up from then on. Never NULL: out
  * of memory, or where the store cannot be read, it is empty (and that is logged). */
 struct account *job_account(struct daemon *d, struct job *job);
+void job_drop_account(struct job *job);
 /* A note was made: the account follows, where there is one. */
 void job_note(struct daemon *d, int64_t job, const char *kind, int64_t time_us, const json_t *data);
 /* For clients; NULL when out of memory. */
 json_t *job_to_json(struct daemon *d, struct job *job, bool history);
+/* The same, always from what the core says now. */
+json_t *job_now_to_json(struct daemon *d, struct job *job, bool history);
+
+/* ---- specs.c: what users submitted; in the store, a few of them at hand ---- */
+
+/* Without the environment. Borrowed until the next call of these; NULL: it cannot be read. */
+const json_t *spec_json(struct daemon *d, int64_t job, struct pleat_error *err);
+/* The same, read; and its name. Never NULL: one that cannot be read is empty, and that is logged.
+ */
+const struct pleat_spec *job_spec(struct daemon *d, int64_t job);
+const char *job_name(struct daemon *d, int64_t job);
+/* All of it. Borrowed until the next call of these; NULL: it cannot be read. */
+const struct pleat_spec *spec_of(struct daemon *d, int64_t job, struct pleat_error *err);
+/* A new one, to be written with this turn; takes "env" out of it. */
+int spec_made(struct daemon *d, int64_t job, json_t *json);
+/* They are in the store, or the daemon ends. */
+void specs_written(struct daemon *d);
+void spec_forget(int64_t job);
+void specs_finish(void);
 /* Paths of its output; buffers of 600 bytes. */
 void job_output_path(struct daemon *d, int64_t job, const char *stream, char *buffer, size_t size);
 
@@ -58,8 +89,8 @@ void job_output_path(struct daemon *d, int64_t job, const char *stream, char *bu
 enum job_file { JOB_INPUT, JOB_OUTPUT, JOB_ERROR };
 
 /* The path of a stream, as its user wants it, else the daemon's own; "" for no input. */
-int job_file_path(struct daemon *d, const struct job *job, enum job_file which, char *buffer,
-                  size_t size, struct pleat_error *err);
+int job_file_path(struct daemon *d, int64_t job, enum job_file which, char *buffer, size_t size,
+                  struct pleat_error *err);
 /* Where the copy of its script is: under a name that the script would know as its own. */
 void job_script_path(struct daemon *d, const struct job *job, char *buffer, size_t size);
 int job_script_make(struct daemon *d, const struct job *job, const char *path,
@@ -100,6 +131,7 @@ PLEAT_ARRAY(made_notes, struct made_note);
 struct made_spec {
     int64_t job;
     char *text;
+    char *environment; /* or NULL */
 };
 
 PLEAT_ARRAY(made_specs, struct made_spec);
@@ -111,6 +143,16 @@ struct held_reply {
 };
 
 PLEAT_ARRAY(held_replies, struct held_reply);
+
+PLEAT_ARRAY(numbers, int64_t);
+
+/* A job that ended, and its account until that is written. */
+struct ended {
+    int64_t job, submit_us, end_us;
+    char *text;
+};
+
+PLEAT_ARRAY(ended_list, struct ended);
 
 struct active_run {
     uint64_t run;
@@ -137,7 +179,9 @@ struct daemon {
     struct pleat_site_instance **sites;
     struct pleat_runner *runners[3]; /* plain, mpi, malleable */
 
-    struct job_list jobs; /* by component */
+    struct job_list jobs;    /* by component; NULL: forgotten */
+    struct job_list numbers; /* the same, by number */
+    size_t living;           /* jobs that have not ended */
     struct active_runs runs;
 
     struct inputs inputs;
@@ -164,6 +208,12 @@ struct daemon {
     bool salvaged;       /* the log was damaged, and what that leaves open is not settled yet */
     char damage[1200];   /* how, and where the damaged file is; "" */
     int parked_outputs;
+    bool has_accounts;       /* every job that ended before has an account */
+    struct ended_list ended; /* jobs of this turn */
+    struct numbers archived; /* let go of in this turn */
+    int64_t next_archive_us; /* when the next one is to be let go of */
+    int64_t checkpoint_seq;  /* of the newest; 0: none */
+    size_t checkpoint_size;  /* of the newest, in bytes */
     bool stopping;
     int lingered; /* times that it waited for an agent before it ended */
 };
@@ -187,6 +237,9 @@ void turn_event(struct daemon *d, const struct pleat_event *event);
 /* Applies, decides, writes, carries out, now. */
 void turn_run(struct daemon *d);
 void turn_finish(struct daemon *d);
+/* Applies an event at once, and has it written with the turn that runs next. As pleat_core_apply.
+ */
+int turn_apply(struct daemon *d, const struct pleat_event *event, struct pleat_error *err);
 /* Arms the timer for the core's next deadline. */
 void turn_arm(struct daemon *d);
 
@@ -234,6 +287,24 @@ void salvage_cancel(struct daemon *d, uint32_t component);
 void salvage_settled(struct daemon *d);
 /* For people, as long as the damaged file is there; else NULL. */
 const char *salvage_text(struct daemon *d);
+/* archive.c: jobs that have ended: their accounts, and letting go of them */
+/* It has ended in this turn. */
+void archive_ended(struct daemon *d, struct job *job);
+/* Before the turn's transaction: makes the accounts of those that ended in it. */
+void archive_prepare(struct daemon *d);
+/* Inside it: writes them, and removes what was let go of. */
+int archive_write(struct daemon *d, struct pleat_error *err);
+/* After it. */
+void archive_written(struct daemon *d);
+/* When nothing else is to be done: lets go of those that ended long ago, and makes checkpoints. */
+void archive_run(struct daemon *d);
+void archive_finish(struct daemon *d);
+/* Is there an account of it? */
+bool archive_knows(struct daemon *d, int64_t job);
+/* An ended job from its account, as job_to_json gives it; NULL: there is none. */
+json_t *archive_job(struct daemon *d, int64_t job, bool history);
+/* An entry of `history`; NULL when out of memory. */
+json_t *archive_entry(struct daemon *d, const struct pleat_account_row *row);
 
 /* recover.c */
 int recover(struct daemon *d, struct pleat_error *err);
@@ -278,6 +349,7 @@ json_t *note_to_json(int64_t seq, int64_t time_us, const char *kind, int64_t job
 void method_call(struct client *client, const struct pleat_message *message);
 
 /* history.c: what jobs did and used */
+json_t *history_entry(struct daemon *d, struct job *job);
 int method_history(struct client *client, int64_t request, const json_t *params,
                    struct pleat_error *err);
 

@@ -19,18 +19,19 @@ static const char *user_name(void)
     return name;
 }
 
-int job_file_path(struct daemon *d, const struct job *job, enum job_file which, char *buffer,
-                  size_t size, struct pleat_error *err)
+int job_file_path(struct daemon *d, int64_t job, enum job_file which, char *buffer, size_t size,
+                  struct pleat_error *err)
 {
-    const char *pattern = which == JOB_INPUT    ? job->spec.input
-                          : which == JOB_OUTPUT ? job->spec.output
-                                                : job->spec.error;
+    const struct pleat_spec *spec = job_spec(d, job);
+    const char *pattern = which == JOB_INPUT    ? spec->input
+                          : which == JOB_OUTPUT ? spec->output
+                                                : spec->error;
     if (pattern)
-        return pleat_spec_path(&job->spec, pattern, job->id, user_name(), buffer, size, err);
+        return pleat_spec_path(spec, pattern, job, user_name(), buffer, size, err);
     if (which == JOB_INPUT)
         *buffer = '\0';
     else
-        job_output_path(d, job->id, which == JOB_OUTPUT ? "stdout" : "stderr", buffer, size);
+        job_output_path(d, job, which == JOB_OUTPUT ? "stdout" : "stderr", buffer, size);
     return 0;
 }
 
@@ -38,7 +39,8 @@ int job_file_path(struct daemon *d, const struct job *job, enum job_file which, 
 
 void job_script_path(struct daemon *d, const struct job *job, char *buffer, size_t size)
 {
-    const char *slash = strrchr(job->spec.argv[0], '/');
+    const struct pleat_spec *spec = job_spec(d, job->id);
+    const char *slash = spec->argv ? strrchr(spec->argv[0], '/') : NULL;
     const char *name = slash && slash[1] ? slash + 1 : "script";
     snprintf(buffer, size, "%s/scripts/%lld/%.255s", d->paths.state, (long long)job->id, name);
 }
@@ -70,7 +72,7 @@ int job_script_make(struct daemon *d, const struct job *job, const char *path,
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
     if (fd < 0)
         return pleat_error_sys(err, errno, "cannot write %s", path);
-    rc = write_all(fd, job->spec.script, path, err);
+    rc = write_all(fd, job_spec(d, job->id)->script, path, err);
     if (close(fd) && !rc)
         rc = pleat_error_sys(err, errno, "cannot write %s", path);
     return rc;
@@ -105,8 +107,7 @@ void job_scripts_sweep(struct daemon *d)
     DIR *directory = opendir(path);
     for (struct dirent *entry; directory && (entry = readdir(directory));) {
         const struct job *job = job_find(d, strtoll(entry->d_name, NULL, 10));
-        if (entry->d_name[0] != '.' &&
-            (!job || pleat_state_is_final((enum pleat_state)job_component(d, job)->state)))
+        if (entry->d_name[0] != '.' && (!job || job->ended))
             remove_directory(d, entry->d_name);
     }
     if (directory)

@@ -56,7 +56,7 @@ static void add_times(json_t *object, const struct pleat_component *c, int64_t n
                             : json_null());
 }
 
-static json_t *entry_of(struct daemon *d, struct job *job)
+json_t *history_entry(struct daemon *d, struct job *job)
 {
     const struct pleat_component *c = job_component(d, job);
     struct account *account = job_account(d, job);
@@ -64,11 +64,11 @@ static json_t *entry_of(struct daemon *d, struct job *job)
     bool over = pleat_state_is_final((enum pleat_state)c->state);
     if (!over)
         account_until(account, now_us);
-    json_t *object = json_pack("{s:I, s:s, s:s, s:s, s:i, s:i, s:i, s:b}", "job",
-                               (json_int_t)job->id, "name", job->spec.name ? job->spec.name : "",
-                               "kind", pleat_kind_name((enum pleat_job_kind)c->kind), "state",
-                               pleat_state_name((enum pleat_state)c->state), "min", c->minimum,
-                               "max", c->maximum, "attempt", (int)c->attempt, "archived", 0);
+    json_t *object =
+        json_pack("{s:I, s:s, s:s, s:s, s:i, s:i, s:i, s:b}", "job", (json_int_t)job->id, "name",
+                  job_name(d, job->id), "kind", pleat_kind_name((enum pleat_job_kind)c->kind),
+                  "state", pleat_state_name((enum pleat_state)c->state), "min", c->minimum, "max",
+                  c->maximum, "attempt", (int)c->attempt, "archived", 0);
     if (!object)
         return NULL;
     json_object_set_new(object, "reason",
@@ -88,10 +88,80 @@ static bool overlaps(const struct request *request, const struct pleat_component
     return c->submit_us < request->to_us && c->end_us >= request->from_us;
 }
 
+/* An answer being made, in order of numbers. */
+struct answer {
+    struct daemon *d;
+    const struct request *request;
+    json_t *jobs;
+    size_t length;
+    bool more;
+};
+
 static size_t length_of(const json_t *entry)
 {
     return ENTRY_BYTES + PART_BYTES * (json_array_size(json_object_get(entry, "sizes")) +
                                        json_array_size(json_object_get(entry, "resizes")));
+}
+
+/* False: it is full. Takes the entry. */
+static bool add(struct answer *answer, json_t *entry)
+{
+    if (answer->length > ANSWER_BYTES ||
+        (int64_t)json_array_size(answer->jobs) >= answer->request->limit) {
+        json_decref(entry);
+        answer->more = true;
+        return false;
+    }
+    answer->length += length_of(entry);
+    return entry && !json_array_append_new(answer->jobs, entry);
+}
+
+static int add_account(void *arg, const struct pleat_account_row *row)
+{
+    struct answer *answer = arg;
+    return add(answer, archive_entry(answer->d, row)) ? 0 : 1;
+}
+
+static bool is_asked_for(struct daemon *d, const struct request *request, const struct job *job)
+{
+    return !job->accounted && overlaps(request, job_component(d, job)) &&
+           (request->job < 0 || request->job == job->id);
+}
+
+/* Those whose accounts are in the store, as many as fit, and then those without, each in its place:
+ * what comes behind the last one that fitted is for the next answer. */
+static int fill(struct answer *answer, struct pleat_error *err)
+{
+    struct daemon *d = answer->d;
+    const struct request *request = answer->request;
+    struct pleat_account_filter filter = {.after_job = request->after,
+                                          .last_job = INT64_MAX,
+                                          .from_us = request->from_us,
+                                          .to_us = request->to_us};
+    if (request->job >= 0) {
+        filter.last_job = request->job;
+        if (request->after < request->job)
+            filter.after_job = request->job - 1;
+    }
+    struct answer accounts = {.d = d, .request = request, .jobs = json_array()};
+    int rc = pleat_store_read_accounts(d->store, &filter, add_account, &accounts, err);
+    size_t next = job_after(d, request->after), i;
+    bool room = rc >= 0;
+    json_t *entry;
+    json_array_foreach(accounts.jobs, i, entry)
+    {
+        int64_t number = json_integer_value(json_object_get(entry, "job"));
+        for (; room && next < d->numbers.count && d->numbers.items[next]->id < number; next++)
+            if (is_asked_for(d, request, d->numbers.items[next]))
+                room = add(answer, history_entry(d, d->numbers.items[next]));
+        room = room && add(answer, json_incref(entry));
+    }
+    answer->more = answer->more || accounts.more;
+    for (; room && !accounts.more && next < d->numbers.count; next++)
+        if (is_asked_for(d, request, d->numbers.items[next]))
+            room = add(answer, history_entry(d, d->numbers.items[next]));
+    json_decref(accounts.jobs);
+    return rc < 0 ? rc : 0;
 }
 
 int method_history(struct client *client, int64_t number, const json_t *params,
@@ -99,27 +169,19 @@ int method_history(struct client *client, int64_t number, const json_t *params,
 {
     struct daemon *d = client->daemon;
     struct request request = {0};
+    struct answer answer = {.d = d, .request = &request};
     int rc = read_request(params, &request, err);
     if (rc)
         return rc;
-    if (request.job >= 0 && !job_find(d, request.job))
+    if (request.job >= 0 && !job_find(d, request.job) && !archive_knows(d, request.job))
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "no job %lld: see 'pleat history'",
                                (long long)request.job);
-    json_t *jobs = json_array();
-    bool more = false;
-    size_t length = 0;
-    for (size_t i = 0; i < d->jobs.count && !more; i++) {
-        struct job *job = d->jobs.items[i];
-        if (job->id <= request.after || (request.job >= 0 && job->id != request.job) ||
-            !overlaps(&request, job_component(d, job)))
-            continue;
-        more = length > ANSWER_BYTES || (int64_t)json_array_size(jobs) >= request.limit;
-        if (more)
-            break;
-        json_t *entry = entry_of(d, job);
-        length += length_of(entry);
-        json_array_append_new(jobs, entry);
+    answer.jobs = json_array();
+    rc = fill(&answer, err);
+    if (rc) {
+        json_decref(answer.jobs);
+        return rc;
     }
-    client_reply(client, number, json_pack("{s:o, s:b}", "jobs", jobs, "more", more));
+    client_reply(client, number, json_pack("{s:o, s:b}", "jobs", answer.jobs, "more", answer.more));
     return 0;
 }

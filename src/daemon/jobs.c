@@ -5,25 +5,42 @@
 
 #include "daemon/daemon.h"
 
-int job_add(struct daemon *d, int64_t id, uint32_t component, json_t *spec_json,
-            struct pleat_spec *spec)
+/* Makes room for a component's index. */
+static int reserve(struct daemon *d, uint32_t component)
+{
+    while (d->jobs.count <= component)
+        if (pleat_array_push(&d->jobs, NULL))
+            return PLEAT_E_NOMEM;
+    return pleat_array_reserve(&d->numbers, 1);
+}
+
+int job_add(struct daemon *d, int64_t id, uint32_t component)
 {
     struct job *job = calloc(1, sizeof(*job));
-    if (!job || component != d->jobs.count || pleat_array_push(&d->jobs, job)) {
+    if (!job || reserve(d, component)) {
         free(job);
-        json_decref(spec_json);
-        if (spec)
-            pleat_spec_finish(spec);
-        free(spec);
         return PLEAT_E_NOMEM;
     }
     job->id = id;
     job->component = component;
-    job->json = spec_json;
-    if (spec)
-        job->spec = *spec; /* moved; the list of sizes moves with it, its address stays */
-    free(spec);
+    job->ended = job_is_over(d, job);
+    d->living += !job->ended;
+    d->jobs.items[component] = job;
+    d->last_job = id > d->last_job ? id : d->last_job;
+    d->numbers.items[d->numbers.count++] = job;
     return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct job *const *one = a, *const *other = b;
+    return ((*one)->id > (*other)->id) - ((*one)->id < (*other)->id);
+}
+
+void jobs_sort(struct daemon *d)
+{
+    if (d->numbers.count)
+        qsort(d->numbers.items, d->numbers.count, sizeof(struct job *), by_number);
 }
 
 struct job *job_of_component(struct daemon *d, uint32_t component)
@@ -31,17 +48,24 @@ struct job *job_of_component(struct daemon *d, uint32_t component)
     return component < d->jobs.count ? d->jobs.items[component] : NULL;
 }
 
-struct job *job_find(struct daemon *d, int64_t id)
+size_t job_after(const struct daemon *d, int64_t id)
 {
-    size_t low = 0, high = d->jobs.count; /* numbered in order of submission, not without gaps */
+    size_t low = 0, high = d->numbers.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (d->jobs.items[middle]->id < id)
-            low = middle + 1;
-        else
+        if (d->numbers.items[middle]->id > id)
             high = middle;
+        else
+            low = middle + 1;
     }
-    return low < d->jobs.count && d->jobs.items[low]->id == id ? d->jobs.items[low] : NULL;
+    return low;
+}
+
+struct job *job_find(struct daemon *d, int64_t id)
+{
+    size_t after = job_after(d, id);
+    struct job *job = after > 0 ? d->numbers.items[after - 1] : NULL;
+    return job && job->id == id ? job : NULL;
 }
 
 const struct pleat_component *job_component(struct daemon *d, const struct job *job)
@@ -49,18 +73,65 @@ const struct pleat_component *job_component(struct daemon *d, const struct job *
     return &pleat_core_view(d->core)->components[job->component];
 }
 
+bool job_is_over(struct daemon *d, const struct job *job)
+{
+    return pleat_state_is_final((enum pleat_state)job_component(d, job)->state);
+}
+
+void job_ended(struct daemon *d, struct job *job)
+{
+    d->living -= !job->ended;
+    job->ended = true;
+}
+
+static void job_free(struct job *job)
+{
+    job_drop_account(job);
+    free(job);
+}
+
+void jobs_forget(struct daemon *d)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < d->numbers.count; i++) {
+        struct job *job = d->numbers.items[i];
+        if (!job->gone) {
+            d->numbers.items[kept++] = job;
+            continue;
+        }
+        d->jobs.items[job->component] = NULL;
+        spec_forget(job->id);
+        job_free(job);
+    }
+    d->numbers.count = kept;
+}
+
 void jobs_finish(struct daemon *d)
 {
-    for (size_t i = 0; i < d->jobs.count; i++) {
-        struct job *job = d->jobs.items[i];
-        json_decref(job->json);
-        pleat_spec_finish(&job->spec);
-        if (job->account)
-            account_finish(job->account);
-        free(job->account);
-        free(job);
-    }
+    for (size_t i = 0; i < d->numbers.count; i++)
+        job_free(d->numbers.items[i]);
     pleat_array_finish(&d->jobs);
+    pleat_array_finish(&d->numbers);
+    specs_finish();
+}
+
+struct pleat_runner *job_runner(struct daemon *d, struct job *job)
+{
+    struct pleat_error err;
+    if (!job->runner) {
+        const json_t *json = spec_json(d, job->id, &err);
+        const char *name = json_string_value(json_object_get(json, "runner"));
+        if (!json)
+            daemon_log("job %lld: %s", (long long)job->id, err.text);
+        job->runner = d->runners[0]->ops->name;
+        for (size_t i = 0; name && i < sizeof(d->runners) / sizeof(d->runners[0]); i++)
+            if (!strcmp(d->runners[i]->ops->name, name))
+                job->runner = d->runners[i]->ops->name;
+    }
+    size_t which = 0;
+    while (d->runners[which]->ops->name != job->runner)
+        which++;
+    return d->runners[which];
 }
 
 void job_output_path(struct daemon *d, int64_t job, const char *stream, char *buffer, size_t size)
@@ -106,6 +177,14 @@ struct account *job_account(struct daemon *d, struct job *job)
     }
     learn(d, job->id, job->account);
     return job->account;
+}
+
+void job_drop_account(struct job *job)
+{
+    if (job->account)
+        account_finish(job->account);
+    free(job->account);
+    job->account = NULL;
 }
 
 void job_note(struct daemon *d, int64_t id, const char *kind, int64_t time_us, const json_t *data)
@@ -188,7 +267,7 @@ static void add_times(struct daemon *d, json_t *object, const struct pleat_compo
                                 : json_null());
 }
 
-static void add_path(struct daemon *d, json_t *object, const struct job *job, const char *member,
+static void add_path(struct daemon *d, json_t *object, int64_t job, const char *member,
                      enum job_file which)
 {
     char path[PATH_MAX];
@@ -201,22 +280,27 @@ static json_t *terms_or_null(int64_t us, int64_t none)
     return us == none ? json_null() : json_real((double)us / 1e6);
 }
 
-static void add_terms(json_t *object, const struct job *job, const struct pleat_component *c)
+static void add_terms(struct daemon *d, json_t *object, const struct job *job,
+                      const struct pleat_component *c)
 {
-    json_object_set_new(object, "estimate_s", json_real((double)job->spec.estimate_us / 1e6));
+    const struct pleat_spec *spec = job_spec(d, job->id);
+    json_object_set_new(object, "estimate_s", json_real((double)spec->estimate_us / 1e6));
     json_object_set_new(object, "limit_s", terms_or_null(c->limit_us, 0));
     json_object_set_new(object, "notice_s", terms_or_null(c->notice_us, -1));
     json_object_set_new(object, "lifetime_s", terms_or_null(c->lifetime_us, -1));
-    json_object_set_new(object, "resize", json_string(pleat_resize_way_name(job->spec.resize)));
+    json_object_set_new(object, "resize", json_string(pleat_resize_way_name(spec->resize)));
 }
 
-json_t *job_to_json(struct daemon *d, struct job *job, bool history)
+json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
 {
     const struct account *account = job_account(d, job);
     const struct pleat_component *c = job_component(d, job);
-    json_t *object = json_copy(job->json);
+    struct pleat_error err;
+    const json_t *spec = spec_json(d, job->id, &err);
+    json_t *object = spec ? json_copy((json_t *)(uintptr_t)spec) : json_object();
     if (!object)
         return NULL;
+    const char *name = json_string_value(json_object_get(object, "name"));
     bool over = pleat_state_is_final(c->state);
     json_object_del(object, "env");
     json_object_del(object, "deadline_in_s");
@@ -226,8 +310,8 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "begin_s",
                         seconds_or_null(c->begin_us ? c->begin_us : PLEAT_NEVER));
     json_object_set_new(object, "job", json_integer(job->id));
-    json_object_set_new(object, "name", json_string(job->spec.name ? job->spec.name : ""));
-    add_terms(object, job, c);
+    json_object_set_new(object, "name", json_string(name ? name : ""));
+    add_terms(d, object, job, c);
     json_object_set_new(object, "min", json_integer(c->minimum));
     json_object_set_new(object, "max", json_integer(c->maximum));
     json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
@@ -250,8 +334,8 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history)
                             ? json_pack("{s:I, s:f}", "iteration", (json_int_t)job->iteration,
                                         "iteration_s", (double)job->iteration_us / 1e6)
                             : json_null());
-    add_path(d, object, job, "stdout", JOB_OUTPUT);
-    add_path(d, object, job, "stderr", JOB_ERROR);
+    add_path(d, object, job->id, "stdout", JOB_OUTPUT);
+    add_path(d, object, job->id, "stderr", JOB_ERROR);
     json_object_del(object, "output"); /* the patterns of these */
     json_object_del(object, "error");
     if (!history)
@@ -259,4 +343,10 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history)
     if (history)
         json_object_set_new(object, "history", account_to_history(account));
     return object;
+}
+
+json_t *job_to_json(struct daemon *d, struct job *job, bool history)
+{
+    json_t *object = job->accounted ? archive_job(d, job->id, history) : NULL;
+    return object ? object : job_now_to_json(d, job, history);
 }

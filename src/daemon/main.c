@@ -177,15 +177,6 @@ static int open_parts(struct daemon *d, struct pleat_error *err)
 
 /* ---- running ---- */
 
-static bool all_over(struct daemon *d)
-{
-    const struct pleat_view *view = pleat_core_view(d->core);
-    for (uint32_t i = view->component_count; i > 0; i--)
-        if (!pleat_state_is_final((enum pleat_state)view->components[i - 1].state))
-            return false;
-    return true;
-}
-
 static void on_linger(uv_timer_t *handle)
 {
     daemon_stop(handle->data);
@@ -214,11 +205,12 @@ static void on_probe(uv_timer_t *handle)
     struct daemon *d = handle->data;
     static int64_t idle_since;
     int64_t now = pleat_clock_monotonic_us();
-    bool over = all_over(d);
+    bool over = d->living == 0;
     struct pleat_error err = {0};
     for (size_t i = 0; !over && i < d->config.site_count; i++)
         if (d->sites[i]->ops->probe(d->sites[i], &err))
             daemon_log("site %s: %s", d->config.sites[i].name, err.text);
+    archive_run(d);
     if (over && d->stopping)
         daemon_stop(d);
     if (!over || d->clients || notify_busy())
@@ -252,8 +244,7 @@ static int begin(struct daemon *d, struct pleat_error *err)
     agents_expect(d);
     job_scripts_sweep(d);
     turn_run(d);
-    daemon_log("ready: %s, %u jobs known", d->paths.socket,
-               pleat_core_view(d->core)->component_count);
+    daemon_log("ready: %s, %zu jobs known", d->paths.socket, d->numbers.count);
     return 0;
 }
 
@@ -297,6 +288,7 @@ static void finish(struct daemon *d)
         if (d->runners[i])
             d->runners[i]->ops->close(d->runners[i]);
     jobs_finish(d);
+    archive_finish(d);
     pleat_array_finish(&d->runs);
     pleat_core_destroy(d->core);
     pleat_store_close(d->store);

@@ -11,29 +11,39 @@ enum { PAGE_BYTES = PLEAT_WIRE_LINE_MAX / 8 * 7 }; /* of jobs in one answer */
 typedef int (*method)(struct client *client, int64_t request, const json_t *params,
                       struct pleat_error *err);
 
-/* The job that the params name; NULL where they name none. */
-static int find_job_if_named(struct client *client, const json_t *params, struct job **job,
-                             struct pleat_error *err)
+/* The number of the job that the params name, which may have been let go of; -1 where they name
+ * none. */
+static int find_number_if_named(struct client *client, const json_t *params, int64_t *id,
+                                struct pleat_error *err)
 {
-    int64_t id = -1;
-    int rc = pleat_get_int(params, "job", false, 1, INT64_MAX, &id, err);
-    *job = NULL;
-    if (rc || id < 0)
+    *id = -1;
+    int rc = pleat_get_int(params, "job", false, 1, INT64_MAX, id, err);
+    if (rc || *id < 0 || job_find(client->daemon, *id) || archive_knows(client->daemon, *id))
         return rc;
-    *job = job_find(client->daemon, id);
-    return *job ? 0
-                : pleat_error_set(err, PLEAT_E_NOTFOUND, "no job %lld: see 'pleat ps --all'",
-                                  (long long)id);
+    return pleat_error_set(err, PLEAT_E_NOTFOUND, "no job %lld: see 'pleat ps --all'",
+                           (long long)*id);
 }
 
-/* The job that the params must name; NULL and *rc otherwise. */
+static int find_number(struct client *client, const json_t *params, int64_t *id,
+                       struct pleat_error *err)
+{
+    int rc = find_number_if_named(client, params, id, err);
+    if (!rc && *id < 0)
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'job' is missing: which job?");
+    return rc;
+}
+
+/* The job that the params must name, to change something about it; NULL and *rc otherwise. */
 static struct job *find_job(struct client *client, const json_t *params, int *rc,
                             struct pleat_error *err)
 {
-    struct job *job;
-    *rc = find_job_if_named(client, params, &job, err);
-    if (!*rc && !job)
-        *rc = pleat_error_set(err, PLEAT_E_INVALID, "'job' is missing: which job?");
+    int64_t id;
+    *rc = find_number(client, params, &id, err);
+    if (*rc)
+        return NULL;
+    struct job *job = job_find(client->daemon, id);
+    if (!job)
+        *rc = pleat_error_set(err, PLEAT_E_STATE, "it has ended already, and is archived");
     return job;
 }
 
@@ -165,11 +175,11 @@ static int method_jobs(struct client *client, int64_t request, const json_t *par
     json_t *jobs = json_array();
     size_t bytes = 0;
     bool more = false;
-    for (size_t i = 0; i < d->jobs.count && limit > 0 && !more; i++) {
-        enum pleat_state state = (enum pleat_state)job_component(d, d->jobs.items[i])->state;
-        if (d->jobs.items[i]->id <= after || (!all && pleat_state_is_final(state)))
+    for (size_t i = job_after(d, after); i < d->numbers.count && limit > 0 && !more; i++) {
+        struct job *job = d->numbers.items[i];
+        if (job->ended && !all)
             continue;
-        more = !add_to_page(jobs, job_to_json(d, d->jobs.items[i], false), &bytes);
+        more = !add_to_page(jobs, job_to_json(d, job, false), &bytes);
         limit--;
     }
     client_reply(client, request, json_pack("{s:o, s:b}", "jobs", jobs, "more", more));
@@ -179,11 +189,14 @@ static int method_jobs(struct client *client, int64_t request, const json_t *par
 static int method_job(struct client *client, int64_t request, const json_t *params,
                       struct pleat_error *err)
 {
-    int rc;
-    struct job *job = find_job(client, params, &rc, err);
-    if (!job)
+    int64_t id;
+    int rc = find_number(client, params, &id, err);
+    if (rc)
         return rc;
-    client_reply(client, request, job_to_json(client->daemon, job, true));
+    struct job *job = job_find(client->daemon, id);
+    client_reply(client, request,
+                 job ? job_to_json(client->daemon, job, true)
+                     : archive_job(client->daemon, id, true));
     return 0;
 }
 
@@ -312,10 +325,10 @@ static int method_limits(struct client *client, int64_t request, const json_t *p
 static int method_wait(struct client *client, int64_t request, const json_t *params,
                        struct pleat_error *err)
 {
-    struct job *job;
-    int rc = find_job_if_named(client, params, &job, err);
+    int64_t job;
+    int rc = find_number_if_named(client, params, &job, err);
     if (!rc)
-        parked_wait(client, request, job ? job->id : -1);
+        parked_wait(client, request, job);
     return rc;
 }
 
@@ -325,11 +338,10 @@ static int method_output(struct client *client, int64_t request, const json_t *p
     const char *stream = "stdout";
     int64_t offset = 0;
     bool follow = false;
-    int rc;
-    const struct job *job = find_job(client, params, &rc, err);
-    if (!job)
-        return rc;
-    rc = pleat_get_string(params, "stream", false, &stream, err);
+    int64_t job;
+    int rc = find_number(client, params, &job, err);
+    if (!rc)
+        rc = pleat_get_string(params, "stream", false, &stream, err);
     if (!rc)
         rc = pleat_get_int(params, "offset", false, 0, INT64_MAX, &offset, err);
     if (!rc)
@@ -337,7 +349,7 @@ static int method_output(struct client *client, int64_t request, const json_t *p
     if (!rc && strcmp(stream, "stdout") && strcmp(stream, "stderr"))
         rc = pleat_error_set(err, PLEAT_E_INVALID, "no stream '%s': stdout or stderr", stream);
     if (!rc)
-        parked_output(client, request, job->id, stream, offset, follow);
+        parked_output(client, request, job, stream, offset, follow);
     return rc;
 }
 
@@ -352,10 +364,9 @@ static int add_event(void *arg, const struct pleat_note *note)
 static int read_events(struct client *client, const json_t *params, json_t **events, int64_t *job,
                        int64_t default_limit, struct pleat_error *err)
 {
-    struct job *of = NULL;
-    struct pleat_note_filter filter = {.job = -1, .limit = default_limit};
+    struct pleat_note_filter filter = {.limit = default_limit};
     double from_s = 0;
-    int rc = find_job_if_named(client, params, &of, err);
+    int rc = find_number_if_named(client, params, &filter.job, err);
     if (!rc)
         rc = pleat_get_real(params, "from_s", false, &from_s, err);
     if (!rc && !(from_s >= 0 && from_s <= 1e12))
@@ -367,7 +378,7 @@ static int read_events(struct client *client, const json_t *params, json_t **eve
         rc = pleat_get_int(params, "limit", false, 1, 4000, &filter.limit, err);
     if (rc)
         return rc;
-    filter.job = *job = of ? of->id : -1;
+    *job = filter.job;
     *events = json_array();
     rc = pleat_store_read_notes(client->daemon->store, &filter, add_event, *events, err);
     if (rc)
@@ -466,7 +477,8 @@ static json_t *counts_to_json(struct daemon *d)
     int counts[PLEAT_STATE_COUNT] = {0};
     const struct pleat_view *view = pleat_core_view(d->core);
     for (uint32_t i = 0; i < view->component_count; i++)
-        counts[view->components[i].state]++;
+        if (job_of_component(d, i)) /* not forgotten */
+            counts[view->components[i].state]++;
     json_t *object = json_object();
     for (int s = PLEAT_QUEUED; s < PLEAT_STATE_COUNT; s++)
         if (counts[s])
@@ -581,11 +593,12 @@ static int method_stop(struct client *client, int64_t request, const json_t *par
     int rc = pleat_get_bool(params, "force", false, &force, err);
     if (rc)
         return rc;
-    for (size_t i = 0; i < d->jobs.count; i++) {
-        if (pleat_state_is_final((enum pleat_state)job_component(d, d->jobs.items[i])->state))
+    for (size_t i = 0; i < d->numbers.count; i++) {
+        if (d->numbers.items[i]->ended)
             continue;
         active++;
-        struct pleat_event cancel = {.kind = PLEAT_EV_CANCEL, .component = (uint32_t)i};
+        struct pleat_event cancel = {.kind = PLEAT_EV_CANCEL,
+                                     .component = d->numbers.items[i]->component};
         if (force)
             turn_event(d, &cancel);
     }

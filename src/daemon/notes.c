@@ -147,6 +147,8 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
     int64_t id = job ? job->id : -1;
     switch (effect->kind) {
     case PLEAT_NOTE_STATE:
+        if (pleat_state_is_final(effect->u.state.to) && id >= 0)
+            archive_ended(d, job_of_component(d, effect->component));
         note_state(d, effect, id);
         break;
     case PLEAT_NOTE_SIZE:

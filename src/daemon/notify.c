@@ -99,7 +99,9 @@ static void describe(struct notification *n, const struct job *job, const struct
 {
     struct daemon *d = n->daemon;
     const struct pleat_component *component = job_component(d, job);
-    for (char **variable = job->spec.env; *variable; variable++)
+    struct pleat_error ignored;
+    const struct pleat_spec *spec = spec_of(d, job->id, &ignored);
+    for (char **variable = spec ? spec->env : NULL; variable && *variable; variable++)
         if (strncmp(*variable, "PLEAT_", 6) != 0) {
             pleat_string_add(&n->env, *variable);
             pleat_string_add_bytes(&n->env, "", 1);
@@ -107,7 +109,7 @@ static void describe(struct notification *n, const struct job *job, const struct
     if (getenv("PLEAT_DIR"))
         add(&n->env, "PLEAT_DIR", getenv("PLEAT_DIR"));
     add_number(&n->env, "PLEAT_JOB", job->id);
-    add(&n->env, "PLEAT_JOB_NAME", job->spec.name);
+    add(&n->env, "PLEAT_JOB_NAME", job_name(d, job->id));
     add(&n->env, "PLEAT_EVENT", n->event);
     add(&n->env, "PLEAT_STATE", pleat_state_name((enum pleat_state)component->state));
     add_number(&n->env, "PLEAT_PROCESSORS", component->processors);
@@ -294,15 +296,16 @@ void notify_note(struct daemon *d, const struct made_note *note)
 {
     const char *event = note->job < 0 ? NULL : event_of(note);
     const struct job *job = event ? job_find(d, note->job) : NULL;
-    if (!job || !job->spec.notify || !(job->spec.notify_on & pleat_notify_bit(event)))
+    const struct pleat_spec *spec = job ? job_spec(d, job->id) : NULL;
+    if (!spec || !spec->notify || !(spec->notify_on & pleat_notify_bit(event)))
         return;
     struct notification *n = waiting < WAITING_MAX ? calloc(1, sizeof(*n)) : NULL;
     if (n) {
         n->daemon = d;
         n->job = job->id;
         n->event = event;
-        n->command = strdup(job->spec.notify);
-        n->cwd = strdup(job->spec.cwd);
+        n->command = strdup(spec->notify);
+        n->cwd = strdup(spec->cwd);
         describe(n, job, note);
     }
     if (!n || !n->command || !n->cwd || n->env.failed) {

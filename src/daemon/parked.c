@@ -25,11 +25,6 @@ struct parked {
 
 static struct parked *list;
 
-static bool job_is_over(struct daemon *d, const struct job *job)
-{
-    return pleat_state_is_final((enum pleat_state)job_component(d, job)->state);
-}
-
 static void park(struct client *client, struct parked *what)
 {
     struct parked *parked = malloc(sizeof(*parked));
@@ -50,18 +45,12 @@ static void park(struct client *client, struct parked *what)
 
 static bool answer_end(struct daemon *d, struct client *client, int64_t request, int64_t id)
 {
+    struct job *job = id >= 0 ? job_find(d, id) : NULL;
+    if (id >= 0 ? job && !job->ended : d->living > 0)
+        return false;
     json_t *jobs = json_array();
-    for (size_t i = 0; i < d->jobs.count; i++) {
-        struct job *job = d->jobs.items[i];
-        if (id >= 0 && job->id != id)
-            continue;
-        if (!job_is_over(d, job)) {
-            json_decref(jobs);
-            return false;
-        }
-        if (id >= 0)
-            json_array_append_new(jobs, job_to_json(d, job, false));
-    }
+    if (id >= 0)
+        json_array_append_new(jobs, job ? job_to_json(d, job, false) : archive_job(d, id, false));
     client_reply(client, request, json_pack("{s:o}", "jobs", jobs));
     return true;
 }
@@ -83,8 +72,8 @@ static bool answer_output(struct daemon *d, struct client *client, const struct 
     char path[PATH_MAX] = "";
     struct job *job = job_find(d, wish->job);
     enum job_file file = strcmp(wish->stream, "stdout") ? JOB_ERROR : JOB_OUTPUT;
-    bool over = !job || job_is_over(d, job); /* read before the file: the end comes after it */
-    if (job && job_file_path(d, job, file, path, sizeof(path), NULL))
+    bool over = !job || job->ended; /* read before the file: the end comes after it */
+    if (job_file_path(d, wish->job, file, path, sizeof(path), NULL))
         path[0] = '\0';
     char *buffer = malloc(CHUNK);
     ssize_t count = 0;

@@ -1,4 +1,5 @@
 /* After a start: the log is applied again, decisions and all; then the world is asked. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/daemon.h"
@@ -8,44 +9,6 @@ struct replay {
     struct pleat_effects effects;
     struct pleat_error err;
 };
-
-/* Stands for one that was lost: to show something of a job that is over. */
-static const char lost_spec[] = "{\"name\": \"(lost)\", \"argv\": [\"false\"], \"cwd\": \"/\", "
-                                "\"env\": [], \"runner\": \"plain\", "
-                                "\"mpi\": \"none\", \"kind\": \"rigid\", \"min\": 1, \"max\": 1, "
-                                "\"initial\": 0, \"sizes\": \"any\", "
-                                "\"asks\": false, \"site\": null, \"estimate_s\": 0}";
-
-static int load_spec(struct daemon *d, int64_t id, uint32_t component, struct pleat_error *err)
-{
-    struct pleat_string text = {0};
-    struct pleat_spec *spec = calloc(1, sizeof(*spec));
-    bool lost = false;
-    int rc = pleat_store_get_spec(d->store, id, &text, err);
-    json_t *json = rc ? NULL : json_loads(text.text, 0, NULL);
-    pleat_string_finish(&text);
-    if (!rc && (!json || !spec))
-        rc = pleat_error_set(err, PLEAT_E_CORRUPT, "the spec of job %lld cannot be read",
-                             (long long)id);
-    if (!rc)
-        rc = pleat_spec_from_json(json, spec, err);
-    if (rc == PLEAT_E_CORRUPT || rc == PLEAT_E_NOTFOUND || rc == PLEAT_E_INVALID) {
-        daemon_log("%s: the job cannot be started any more", err->text);
-        json_decref(json);
-        json = json_loads(lost_spec, 0, NULL);
-        rc = pleat_spec_from_json(json, spec, err);
-        lost = true;
-    }
-    if (rc) {
-        json_decref(json);
-        free(spec);
-        return rc;
-    }
-    rc = job_add(d, id, component, json, spec);
-    if (!rc)
-        job_of_component(d, component)->spec_lost = lost;
-    return rc;
-}
 
 static int apply_record(void *arg, int64_t seq, const void *record)
 {
@@ -69,26 +32,95 @@ static int apply_record(void *arg, int64_t seq, const void *record)
     replay->d->good_seq = seq;
     if (event->kind == PLEAT_EV_SUBMIT && (int64_t)event->u.submit.job > replay->d->last_job)
         replay->d->last_job = (int64_t)event->u.submit.job;
-    if (event->kind == PLEAT_EV_SIZES && event->u.sizes.list >= replay->d->next_size_list)
-        replay->d->next_size_list = event->u.sizes.list + 1;
+    return 0;
+}
+
+/* The core's state at the newest checkpoint that is good, if there is one; *from: the record after
+ * it. */
+static int load_checkpoint(struct daemon *d, int64_t *from, struct pleat_error *err)
+{
+    int64_t seq = INT64_MAX;
+    for (*from = 1;; seq--) {
+        struct pleat_string state = {0};
+        struct pleat_core *core = NULL;
+        int rc = pleat_store_get_checkpoint(d->store, seq, &seq, &state, err);
+        if (!rc)
+            rc = pleat_core_load(state.text, state.length, &core, err);
+        d->checkpoint_size = state.length;
+        pleat_string_finish(&state);
+        if (!rc) {
+            pleat_core_destroy(d->core);
+            d->core = core;
+            d->checkpoint_seq = d->good_seq = seq;
+            *from = seq + 1;
+            return 0;
+        }
+        if (rc == PLEAT_E_NOTFOUND)
+            return 0;
+        if (rc != PLEAT_E_CORRUPT && rc != PLEAT_E_UNSUPPORTED)
+            return rc;
+        daemon_log("the checkpoint at record %lld is not used: %s", (long long)seq, err->text);
+    }
+}
+
+/* *value: as it was where there is none. */
+static int read_number(struct daemon *d, const char *key, int64_t *value, struct pleat_error *err)
+{
+    struct pleat_string text = {0};
+    int rc = pleat_store_get_meta(d->store, key, &text, err);
+    if (!rc)
+        *value = strtoll(text.text, NULL, 10);
+    pleat_string_finish(&text);
+    return rc == PLEAT_E_NOTFOUND ? 0 : rc;
+}
+
+/* Jobs are those of the core's components that are not forgotten. */
+static int know_jobs(struct daemon *d, struct pleat_error *err)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    struct pleat_error lost;
+    bool accounts = d->has_accounts;
+    d->next_archive_us = 0;
+    d->next_size_list = pleat_core_size_list_count(d->core);
+    for (uint32_t i = 0; i < view->component_count; i++) {
+        const struct pleat_component *component = &view->components[i];
+        if (pleat_state_is_final((enum pleat_state)component->state) && component->aside)
+            continue;
+        if (job_add(d, (int64_t)component->job, i))
+            return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        if (!component->exited)
+            run_remember(d, component->run, i);
+        struct job *job = job_of_component(d, i);
+        job->accounted = job->ended && accounts;
+        /* else a start says so: to read all specs would take long */
+        job->spec_lost = d->salvaged && !job->ended && !spec_of(d, job->id, &lost);
+    }
+    jobs_sort(d);
+    for (size_t i = 0; i < d->numbers.count && !accounts; i++)
+        if (d->numbers.items[i]->ended) /* by a version that wrote none */
+            archive_ended(d, d->numbers.items[i]);
     return 0;
 }
 
 int recover(struct daemon *d, struct pleat_error *err)
 {
     struct replay replay = {.d = d};
-    int rc = pleat_store_read(d->store, 1, apply_record, &replay, err);
+    int64_t from;
+    int64_t accounts = 0;
+    int rc = read_number(d, "last_job", &d->last_job, err);
+    if (!rc)
+        rc = read_number(d, "accounts", &accounts, err);
+    d->has_accounts = accounts;
+    if (!rc)
+        rc = load_checkpoint(d, &from, err);
+    if (rc)
+        return rc;
+    d->last_us = pleat_core_view(d->core)->now_us;
+    rc = pleat_store_read(d->store, from, apply_record, &replay, err);
     if (rc && replay.err.code && err)
         *err = replay.err;
     pleat_array_finish(&replay.effects);
-    const struct pleat_view *view = pleat_core_view(d->core);
-    for (uint32_t i = 0; !rc && i < view->component_count; i++) {
-        const struct pleat_component *component = &view->components[i];
-        rc = load_spec(d, (int64_t)component->job, i, err);
-        if (!component->exited)
-            run_remember(d, component->run, i);
-    }
-    return rc;
+    return rc ? rc : know_jobs(d, err);
 }
 
 void configure(struct daemon *d)

@@ -130,7 +130,9 @@ int log_open(struct daemon *d, struct pleat_error *err)
 static void forget_all(struct daemon *d)
 {
     jobs_finish(d);
-    memset(&d->jobs, 0, sizeof(d->jobs));
+    archive_finish(d);
+    d->living = 0;
+    d->checkpoint_seq = 0;
     d->runs.count = 0;
     d->next_size_list = 0;
     d->last_us = 0;
@@ -192,8 +194,8 @@ void salvage_begin(struct daemon *d)
     for (size_t i = 0; d->salvaged && i < d->runs.count; i++)
         if (d->runs.items[i].run >= d->runs_below)
             d->runs_below = d->runs.items[i].run + 1;
-    for (size_t i = 0; i < d->jobs.count; i++) {
-        const struct job *job = d->jobs.items[i];
+    for (size_t i = 0; i < d->numbers.count; i++) {
+        const struct job *job = d->numbers.items[i];
         const struct pleat_component *c = job_component(d, job);
         if (job->spec_lost && !pleat_state_is_final((enum pleat_state)c->state))
             cancel(d, job, "cancelled: what it is to run was lost with a part of the log");

@@ -54,8 +54,8 @@ static void add_job(struct daemon *d, uint32_t component, json_t *why, json_t *j
     json_t *object = json_pack(
         "{s:I, s:o, s:s, s:s, s:i, s:i, s:i, s:i, s:s?, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:s?, "
         "s:o, s:o}",
-        "job", (json_int_t)c->job, "name", short_text(job && job->spec.name ? job->spec.name : ""),
-        "state", pleat_state_name((enum pleat_state)c->state), "kind",
+        "job", (json_int_t)c->job, "name", short_text(job_name(d, (int64_t)c->job)), "state",
+        pleat_state_name((enum pleat_state)c->state), "kind",
         pleat_kind_name((enum pleat_job_kind)c->kind), "min", c->minimum, "max", c->maximum,
         "processors", c->processors, "target", c->target, "site",
         c->site == PLEAT_NONE ? NULL : d->config.sites[c->site].name, "submit_s",

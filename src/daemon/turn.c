@@ -16,6 +16,7 @@ static void on_check(uv_check_t *handle)
     struct daemon *d = handle->data;
     if ((d->inputs.count > 0 || d->notes.count > 0) && !d->holding)
         turn_run(d);
+    archive_run(d);
     if (d->inputs.count == 0 || d->holding)
         uv_idle_stop(&d->busy);
 }
@@ -117,6 +118,17 @@ static void record(struct daemon *d, const struct pleat_event *event)
     note_event(d, event);
 }
 
+/* The same list again is not another one; -1: there is none like it. */
+static int32_t find_list(const struct daemon *d, const struct pleat_sizes *sizes)
+{
+    const struct pleat_size_list *lists = pleat_core_view(d->core)->size_lists;
+    for (uint32_t i = 0; i < pleat_core_size_list_count(d->core); i++)
+        if (lists[i].count == sizes->count &&
+            !memcmp(lists[i].items, sizes->list, sizes->count * sizeof(*sizes->list)))
+            return (int32_t)i;
+    return -1;
+}
+
 /* The list of accepted sizes goes into the log before the submission that refers to it. */
 static int submit_sizes(struct daemon *d, struct input *input, struct pleat_error *err)
 {
@@ -125,6 +137,9 @@ static int submit_sizes(struct daemon *d, struct input *input, struct pleat_erro
         input->event.u.submit.sizes_parameter = sizes->step;
         return 0;
     }
+    input->event.u.submit.sizes_parameter = find_list(d, sizes);
+    if (input->event.u.submit.sizes_parameter >= 0)
+        return 0;
     input->event.u.submit.sizes_parameter = (int32_t)d->next_size_list;
     for (uint32_t i = 0; i < sizes->count; i += 10) {
         struct pleat_event part = {.time_us = input->event.time_us,
@@ -154,17 +169,11 @@ static int prepare_submit(struct daemon *d, struct input *input, struct pleat_er
 static void submitted(struct daemon *d, struct input *input)
 {
     int64_t id = (int64_t)input->event.u.submit.job;
-    d->last_job = id;
-    struct made_spec spec = {.job = id, .text = json_dumps(input->spec_json, JSON_COMPACT)};
-    if (!spec.text || pleat_array_push(&d->specs, spec) ||
-        job_add(d, id, input->event.component, input->spec_json, input->spec))
+    if (spec_made(d, id, input->spec_json) || job_add(d, id, input->event.component))
         daemon_log("out of memory: job %lld is incomplete", (long long)id);
-    input->spec_json = NULL;
-    input->spec = NULL;
 }
 
-/* A further event of a submission, as if it had come on its own. */
-static int apply_further(struct daemon *d, const struct pleat_event *event, struct pleat_error *err)
+int turn_apply(struct daemon *d, const struct pleat_event *event, struct pleat_error *err)
 {
     size_t before = d->effects.count;
     int rc = pleat_core_apply(d->core, event, &d->effects, err);
@@ -182,7 +191,7 @@ static int set_time(struct daemon *d, const struct pleat_event *submit, enum ple
                                 .kind = (uint16_t)kind,
                                 .component = submit->component,
                                 .u.at = {.at_us = submit->time_us + after_us}};
-    return after_us ? apply_further(d, &event, err) : 0;
+    return after_us ? turn_apply(d, &event, err) : 0;
 }
 
 static int set_terms(struct daemon *d, const struct pleat_event *submit,
@@ -195,21 +204,22 @@ static int set_terms(struct daemon *d, const struct pleat_event *submit,
                                             .lifetime_us = spec->lifetime_us,
                                             .limit_us = spec->limit_us}};
     bool usual = spec->notice_us < 0 && spec->lifetime_us < 0 && !spec->limit_us;
-    return usual ? 0 : apply_further(d, &event, err);
+    return usual ? 0 : turn_apply(d, &event, err);
 }
 
 /* Terms, deadline and reservation of a job just submitted. A reservation that cannot be kept is
  * known only now: the job is in the log, so it is cancelled there, and its submission refused. */
-static int apply_times(struct daemon *d, const struct pleat_event *submit, struct pleat_error *err)
+static int apply_times(struct daemon *d, const struct pleat_event *submit,
+                       const struct pleat_spec *spec, struct pleat_error *err)
 {
     const struct job *job = job_of_component(d, submit->component);
     if (!job)
         return 0;
-    int rc = set_terms(d, submit, &job->spec, err);
+    int rc = set_terms(d, submit, spec, err);
     if (!rc)
-        rc = set_time(d, submit, PLEAT_EV_DEADLINE, job->spec.deadline_us, err);
+        rc = set_time(d, submit, PLEAT_EV_DEADLINE, spec->deadline_us, err);
     if (!rc)
-        rc = set_time(d, submit, PLEAT_EV_RESERVE, job->spec.begin_us, err);
+        rc = set_time(d, submit, PLEAT_EV_RESERVE, spec->begin_us, err);
     if (!rc)
         return 0;
     struct pleat_event cancel = {
@@ -217,7 +227,7 @@ static int apply_times(struct daemon *d, const struct pleat_event *submit, struc
     struct pleat_error ignored;
     pleat_error_prefix(err, "job %lld is not taken", (long long)job->id);
     note_make(d, submit->time_us, "warning", job->id, json_pack("{s:s}", "text", err->text));
-    if (apply_further(d, &cancel, &ignored) < 0)
+    if (turn_apply(d, &cancel, &ignored) < 0)
         daemon_log("job %lld cannot be cancelled: %s", (long long)job->id, ignored.text);
     return rc;
 }
@@ -247,7 +257,7 @@ static void apply_input(struct daemon *d, struct input *input)
         record(d, &input->event);
         take_notes(d, before);
         if (input->event.kind == PLEAT_EV_SUBMIT)
-            rc = apply_times(d, &input->event, &err);
+            rc = apply_times(d, &input->event, input->spec, &err);
     } else if (rc < 0 && !input->client) {
         daemon_log("event '%s' refused: %s", pleat_event_name(input->event.kind), err.text);
     }
@@ -293,15 +303,20 @@ static int write_all(struct daemon *d, struct pleat_error *err)
         rc = pleat_store_append(d->store, &d->records.items[i], sizeof(d->records.items[i]), NULL,
                                 err);
     for (size_t i = 0; !rc && i < d->specs.count; i++)
-        rc = pleat_store_put_spec(d->store, d->specs.items[i].job, d->specs.items[i].text, err);
+        rc = pleat_store_put_spec_with(d->store, d->specs.items[i].job, d->specs.items[i].text,
+                                       d->specs.items[i].environment, err);
     if (!rc)
         rc = write_notes(d, err);
+    if (!rc)
+        rc = archive_write(d, err);
     crash_point();
     if (!rc)
         rc = pleat_store_commit(d->store, err);
     crash_point();
     if (rc)
         pleat_store_rollback(d->store);
+    else
+        d->has_accounts = true;
     return rc;
 }
 
@@ -333,9 +348,8 @@ static void act(struct daemon *d)
     d->records.count = 0;
     if (written)
         notify_written(d, written);
-    for (size_t i = 0; i < d->specs.count; i++)
-        free(d->specs.items[i].text);
-    d->specs.count = 0;
+    specs_written(d);
+    archive_written(d);
     for (size_t i = 0; i < d->replies.count; i++) {
         client_send(d->replies.items[i].client, &d->replies.items[i].out);
         crash_point();
@@ -372,6 +386,7 @@ void turn_run(struct daemon *d)
         if (pleat_core_wants_pass(d->core))
             decide(d);
     }
+    archive_prepare(d);
     bool anything = d->records.count || d->notes.count || d->specs.count;
     if (anything && write_all(d, &err)) {
         hold(d, &err);
@@ -394,8 +409,7 @@ void turn_finish(struct daemon *d)
         input_finish(&d->inputs.items[i]);
     for (size_t i = 0; i < d->notes.count; i++)
         json_decref(d->notes.items[i].data);
-    for (size_t i = 0; i < d->specs.count; i++)
-        free(d->specs.items[i].text);
+    specs_written(d);
     for (size_t i = 0; i < d->replies.count; i++)
         pleat_string_finish(&d->replies.items[i].out);
     pleat_array_finish(&d->inputs);

@@ -247,7 +247,7 @@ int why_to_json(struct daemon *d, struct job *job, json_t **result, struct pleat
         return rc;
     json_t *object = json_pack(
         "{s:I, s:s, s:s, s:s, s:f, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:s?, s:o, s:o}", "job",
-        (json_int_t)job->id, "name", job->spec.name ? job->spec.name : "", "state",
+        (json_int_t)job->id, "name", job_name(d, job->id), "state",
         pleat_state_name((enum pleat_state)c->state), "kind",
         pleat_kind_name((enum pleat_job_kind)c->kind), "now_s", (double)daemon_now_us(d) / 1e6,
         "queued_s", queued_s, "start_s", json_seconds(c->start_us), "min", c->minimum, "max",

@@ -24,16 +24,13 @@ static int replay_pass(struct pleat_core *core, const struct pleat_event *record
     return 0;
 }
 
-int pleat_replay_policies(const struct pleat_event *records, size_t count,
-                          struct pleat_replay_result *result, struct pleat_error *err)
+static int replay(struct pleat_core *core, const struct pleat_event *records, size_t count,
+                  struct pleat_replay_result *result, struct pleat_error *err)
 {
-    struct pleat_core *core;
     struct pleat_events decisions = {0};
     struct pleat_effects effects = {0};
     memset(result, 0, sizeof(*result));
     result->records = result->different = count;
-    if (pleat_core_create(&core))
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     int rc = 0;
     size_t i = 0;
     while (!rc && i < count && result->different == count) {
@@ -56,6 +53,29 @@ int pleat_replay_policies(const struct pleat_event *records, size_t count,
     }
     pleat_array_finish(&decisions);
     pleat_array_finish(&effects);
+    return rc;
+}
+
+int pleat_replay_policies(const struct pleat_event *records, size_t count,
+                          struct pleat_replay_result *result, struct pleat_error *err)
+{
+    struct pleat_core *core;
+    if (pleat_core_create(&core))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    int rc = replay(core, records, count, result, err);
+    pleat_core_destroy(core);
+    return rc;
+}
+
+int pleat_replay_policies_after(const struct pleat_string *state, const struct pleat_event *records,
+                                size_t count, struct pleat_replay_result *result,
+                                struct pleat_error *err)
+{
+    struct pleat_core *core;
+    int rc = pleat_core_load(state->text, state->length, &core, err);
+    if (rc)
+        return rc;
+    rc = replay(core, records, count, result, err);
     pleat_core_destroy(core);
     return rc;
 }

@@ -20,5 +20,10 @@ struct pleat_replay_result {
 int pleat_replay_policies(const struct pleat_event *records, size_t count,
                           struct pleat_replay_result *result,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same for the records that follow a saved state (pleat_core_save), the beginning being gone.
+ * Also PLEAT_E_UNSUPPORTED: a newer version saved it. */
+int pleat_replay_policies_after(const struct pleat_string *state, const struct pleat_event *records,
+                                size_t count, struct pleat_replay_result *result,
+                                struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

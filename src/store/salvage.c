@@ -231,11 +231,18 @@ static int64_t query(struct pleat_store *store, const char *sql)
     return value;
 }
 
+/* Where the log begins: after a checkpoint, if records were moved aside. */
+static int64_t begin_of_log(struct pleat_store *store)
+{
+    return query(store, "SELECT coalesce(max(seq), 0) FROM checkpoint"
+                        " WHERE seq = (SELECT min(seq) - 1 FROM log)");
+}
+
 /* The last record before the first that is missing. */
 static int64_t end_of_good(struct pleat_store *store, int64_t most_seq)
 {
     sqlite3_stmt *row = NULL;
-    int64_t end = 0;
+    int64_t end = begin_of_log(store);
     if (sqlite3_prepare_v2(store->db, "SELECT seq FROM log ORDER BY seq", -1, &row, NULL) ==
         SQLITE_OK)
         while (end < most_seq && sqlite3_step(row) == SQLITE_ROW &&
@@ -250,11 +257,13 @@ static int keep_good(struct work *work, int64_t most_seq, struct pleat_salvage *
     struct pleat_cell end = {.kind = PLEAT_CELL_INTEGER,
                              .integer = end_of_good(work->store, most_seq)};
     result->records = end.integer;
-    result->after = query(work->store, "SELECT count(*) FROM log") - end.integer;
+    result->after =
+        query(work->store, "SELECT count(*) FROM log") - (end.integer - begin_of_log(work->store));
     result->specs = query(work->store, "SELECT count(*) FROM spec");
     result->last_job = query(work->store, "SELECT max(coalesce((SELECT max(id) FROM spec), 0),"
                                           " coalesce((SELECT max(job) FROM note), 0))");
-    return insert(work, "DELETE FROM log WHERE seq > ?1", &end, 1);
+    int rc = insert(work, "DELETE FROM checkpoint WHERE seq > ?1", &end, 1);
+    return rc ? rc : insert(work, "DELETE FROM log WHERE seq > ?1", &end, 1);
 }
 
 static int fill(struct work *work, const char *path, const char *wal, int64_t most_seq,

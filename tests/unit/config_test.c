@@ -48,6 +48,8 @@ static struct key_array known_keys(void)
     }
     add_key(&keys, "notify_limit_s", "60", false);
     add_key(&keys, "idle_exit_s", "600", false);
+    add_key(&keys, "keep_ended_s", "604800", false);
+    add_key(&keys, "checkpoint_records", "20000", false);
     add_key(&keys, "kind", "local", true);
     add_key(&keys, "processors", "0", true);
     add_key(&keys, "threshold", "0", true);
@@ -111,6 +113,8 @@ static void check_defaults(const struct pleat_config *config)
     for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++)
         assert_int_equal(config->parameters[p], pleat_parameter_default(p));
     assert_int_equal(config->idle_exit_us, 600000000);
+    assert_int_equal(config->keep_ended_us, INT64_C(604800000000));
+    assert_int_equal(config->checkpoint_records, 20000);
     assert_int_equal(config->site_count, 1);
     assert_string_equal(config->sites[0].name, "local");
     assert_string_equal(config->sites[0].kind, "local");

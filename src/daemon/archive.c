@@ -1,0 +1,344 @@
+/* Jobs that have ended: their accounts, letting go of them, and checkpoints.
+ *
+ * When a job ends its account is written, in the transaction in which it ends. From then on it is
+ * shown from there. After keep_ended_s the core and the daemon forget it (PLEAT_EV_FORGET), and its
+ * notes are removed; account, spec and output stay until somebody cleans up. A checkpoint is the
+ * core's state at a record; the records before the last but one are moved aside. */
+#include <string.h>
+
+#include "daemon/daemon.h"
+
+enum {
+    BATCH = 1000,      /* jobs let go of in one turn */
+    PAUSE_US = 100000, /* between two such turns, as all jobs are looked at */
+};
+
+/* ---- accounts ---- */
+
+/* Members of an entry of `history` that a job has not. */
+static const char *const only_of_entry[] = {"archived", "sizes", "resizes", "processor_s", "cpu_s"};
+/* Members of a job that are made when it is shown. */
+static const char *const made_of_job[] = {"slots", "progress"};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static void drop_same(json_t *object, const json_t *known)
+{
+    const char *name;
+    const json_t *value;
+    void *next;
+    json_object_foreach_safe(object, next, name, value)
+    {
+        const json_t *other = json_object_get(known, name);
+        if (other && json_equal(value, other))
+            json_object_del(object, name);
+    }
+}
+
+/* What a spec has and its job does not show. */
+static json_t *missing(const json_t *spec, const json_t *object)
+{
+    json_t *names = json_array();
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)spec, name, value) if (!json_object_get(object, name))
+        json_array_append_new(names, json_string(name));
+    return names;
+}
+
+/* {"use": its entry of `history`, "job": what else there is to show, "without": members of its spec
+ * that are not shown}. */
+static char *make_text(struct daemon *d, struct job *job)
+{
+    struct pleat_error err;
+    json_t *object = job_now_to_json(d, job, true), *entry = history_entry(d, job);
+    const json_t *spec = spec_json(d, job->id, &err);
+    char *text = NULL;
+    if (object && entry) {
+        json_t *without = missing(spec, object);
+        for (size_t i = 0; i < COUNT_OF(made_of_job); i++)
+            json_object_del(object, made_of_job[i]);
+        drop_same(object, entry);
+        drop_same(object, spec);
+        json_object_del(entry, "archived");
+        json_t *whole =
+            json_pack("{s:O, s:O, s:o}", "use", entry, "job", object, "without", without);
+        text = whole ? json_dumps(whole, JSON_COMPACT) : NULL;
+        json_decref(whole);
+    }
+    json_decref(object);
+    json_decref(entry);
+    return text;
+}
+
+void archive_ended(struct daemon *d, struct job *job)
+{
+    struct ended ended = {.job = job->id};
+    job_ended(d, job);
+    if (pleat_array_push(&d->ended, ended))
+        daemon_log("out of memory: job %lld has no account", (long long)job->id);
+    int64_t when = daemon_now_us(d) + d->config.keep_ended_us;
+    if (when < d->next_archive_us)
+        d->next_archive_us = when;
+}
+
+void archive_prepare(struct daemon *d)
+{
+    for (size_t i = 0; i < d->ended.count; i++) {
+        struct ended *ended = &d->ended.items[i];
+        struct job *job = job_find(d, ended->job);
+        if (!job || ended->text)
+            continue;
+        const struct pleat_component *component = job_component(d, job);
+        ended->submit_us = component->submit_us;
+        ended->end_us = component->end_us;
+        ended->text = make_text(d, job);
+        if (!ended->text)
+            daemon_log("out of memory: job %lld has no account", (long long)job->id);
+    }
+}
+
+int archive_write(struct daemon *d, struct pleat_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; !rc && i < d->ended.count; i++) {
+        const struct ended *ended = &d->ended.items[i];
+        struct pleat_account_row row = {.job = ended->job,
+                                        .submit_us = ended->submit_us,
+                                        .end_us = ended->end_us,
+                                        .text = ended->text};
+        if (ended->text)
+            rc = pleat_store_put_account(d->store, &row, err);
+    }
+    if (!rc && !d->has_accounts)
+        rc = pleat_store_put_meta(d->store, "accounts", "1", err);
+    for (size_t i = 0; !rc && i < d->archived.count; i++)
+        rc = pleat_store_drop_notes(d->store, d->archived.items[i], 0, err);
+    return rc;
+}
+
+void archive_written(struct daemon *d)
+{
+    for (size_t i = 0; i < d->ended.count; i++) {
+        struct job *job = job_find(d, d->ended.items[i].job);
+        if (job && d->ended.items[i].text) {
+            job->accounted = true;
+            job_drop_account(job);
+        }
+        free(d->ended.items[i].text);
+    }
+    d->ended.count = 0;
+    d->archived.count = 0;
+}
+
+void archive_finish(struct daemon *d)
+{
+    for (size_t i = 0; i < d->ended.count; i++)
+        free(d->ended.items[i].text);
+    pleat_array_finish(&d->ended);
+    pleat_array_finish(&d->archived);
+}
+
+/* ---- from accounts ---- */
+
+static int take_row(void *arg, const struct pleat_account_row *row)
+{
+    json_t **whole = arg;
+    *whole = json_loads(row->text, 0, NULL);
+    return 0;
+}
+
+/* NULL: there is none, or (err->code set) it cannot be read. */
+static json_t *read_row(struct daemon *d, int64_t job, struct pleat_error *err)
+{
+    struct pleat_account_filter only = {.after_job = job - 1, .last_job = job};
+    json_t *whole = NULL;
+    if (pleat_store_read_accounts(d->store, &only, take_row, &whole, err)) {
+        json_decref(whole);
+        return NULL;
+    }
+    return whole;
+}
+
+bool archive_knows(struct daemon *d, int64_t job)
+{
+    struct pleat_error err = {0};
+    json_t *whole = read_row(d, job, &err);
+    json_decref(whole);
+    return whole != NULL;
+}
+
+json_t *archive_job(struct daemon *d, int64_t job, bool history)
+{
+    struct pleat_error err = {0};
+    json_t *whole = read_row(d, job, &err), *value;
+    if (!whole) {
+        if (err.code)
+            daemon_log("job %lld: %s", (long long)job, err.text);
+        return NULL;
+    }
+    const json_t *spec = spec_json(d, job, &err);
+    json_t *object = spec ? json_copy((json_t *)(uintptr_t)spec) : json_object();
+    size_t i;
+    json_array_foreach(json_object_get(whole, "without"), i, value)
+        json_object_del(object, json_string_value(value));
+    json_t *use = json_object_get(whole, "use");
+    for (i = 0; i < COUNT_OF(only_of_entry); i++)
+        json_object_del(use, only_of_entry[i]);
+    json_object_update(object, use);
+    json_object_update(object, json_object_get(whole, "job"));
+    json_object_set_new(object, "slots", json_array());
+    json_object_set_new(object, "progress", json_null());
+    if (!history)
+        json_object_del(object, "history");
+    json_decref(whole);
+    return object;
+}
+
+json_t *archive_entry(struct daemon *d, const struct pleat_account_row *row)
+{
+    json_t *whole = json_loads(row->text, 0, NULL);
+    json_t *entry = json_incref(json_object_get(whole, "use"));
+    json_decref(whole);
+    if (entry)
+        json_object_set_new(entry, "archived", json_boolean(!job_find(d, row->job)));
+    return entry;
+}
+
+/* ---- letting go ---- */
+
+/* It was not running when accounts came up, or its account could not be made. */
+static void ensure_account(struct daemon *d, struct job *job)
+{
+    if (job->accounted || archive_knows(d, job->id))
+        return;
+    struct ended ended = {.job = job->id};
+    if (pleat_array_push(&d->ended, ended))
+        daemon_log("out of memory: job %lld has no account", (long long)job->id);
+}
+
+static bool let_go(struct daemon *d, struct job *job)
+{
+    struct pleat_error err;
+    struct pleat_event forget = {
+        .time_us = daemon_now_us(d), .kind = PLEAT_EV_FORGET, .component = job->component};
+    if (pleat_array_push(&d->archived, job->id))
+        return false;
+    int rc = turn_apply(d, &forget, &err);
+    if (rc) {
+        d->archived.count--;
+        daemon_log("job %lld cannot be forgotten: %s", (long long)job->id,
+                   rc < 0 ? err.text : "it is already");
+        return false;
+    }
+    job->gone = true;
+    return true;
+}
+
+/* Those that ended up to then, a batch of them; *next: when the next one's time has come. */
+static size_t let_go_until(struct daemon *d, int64_t until_us, int64_t *next)
+{
+    size_t count = 0;
+    *next = INT64_MAX;
+    for (size_t i = 0; i < d->numbers.count; i++) {
+        struct job *job = d->numbers.items[i];
+        int64_t end_us = job->ended ? job_component(d, job)->end_us : INT64_MAX;
+        if (end_us == INT64_MAX)
+            continue;
+        if (end_us <= until_us && count < BATCH) {
+            ensure_account(d, job);
+            count += let_go(d, job);
+        } else if (end_us + d->config.keep_ended_us < *next) { /* or it was beyond the batch */
+            *next = end_us + d->config.keep_ended_us;
+        }
+    }
+    return count;
+}
+
+static void archive_old(struct daemon *d)
+{
+    int64_t now_us = daemon_now_us(d), next_us;
+    if (now_us < d->next_archive_us)
+        return;
+    size_t count = let_go_until(d, now_us - d->config.keep_ended_us, &next_us);
+    d->next_archive_us = next_us > now_us + PAUSE_US ? next_us : now_us + PAUSE_US;
+    if (count == 0)
+        return;
+    archive_prepare(d); /* while they are still known */
+    jobs_forget(d);
+    turn_run(d);
+}
+
+/* ---- checkpoints ---- */
+
+static int put_last_job(struct daemon *d, struct pleat_error *err)
+{
+    char number[24];
+    snprintf(number, sizeof(number), "%lld", (long long)d->last_job);
+    return pleat_store_put_meta(d->store, "last_job", number, err);
+}
+
+static int write_checkpoint(struct daemon *d, const struct pleat_string *state, bool trims,
+                            struct pleat_error *err)
+{
+    int64_t since_us = daemon_now_us(d) - d->config.keep_ended_us;
+    int rc = pleat_store_begin(d->store, err);
+    if (!rc)
+        rc = pleat_store_put_checkpoint(d->store, state->text, state->length, err);
+    crash_point();
+    if (!rc && trims)
+        rc = pleat_store_trim(d->store, d->checkpoint_seq, err);
+    if (!rc)
+        rc = put_last_job(d, err); /* its submission may be among what is not read again */
+    if (!rc && since_us > 0)
+        rc = pleat_store_drop_notes(d->store, -1, since_us, err);
+    crash_point();
+    if (!rc)
+        rc = pleat_store_commit(d->store, err);
+    if (rc)
+        pleat_store_rollback(d->store);
+    crash_point();
+    return rc;
+}
+
+/* The records before the checkpoint that there is already go aside first: until the new one is
+ * written they are in both places. That they could not be moved is no reason to have none. */
+static void make_checkpoint(struct daemon *d)
+{
+    struct pleat_string state = {0};
+    struct pleat_error err = {0};
+    int64_t seq = pleat_store_last_seq(d->store);
+    bool trims = d->checkpoint_seq >= pleat_store_first_seq(d->store);
+    if (trims && pleat_store_set_aside(d->store, d->checkpoint_seq, &err)) {
+        daemon_log("%s", err.text);
+        trims = false;
+    }
+    crash_point();
+    int rc = pleat_core_save(d->core, &state)
+                 ? pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory for a checkpoint")
+                 : write_checkpoint(d, &state, trims, &err);
+    if (rc) {
+        daemon_log("no checkpoint: %s", err.text);
+    } else {
+        d->checkpoint_seq = seq;
+        d->checkpoint_size = state.length;
+    }
+    pleat_string_finish(&state);
+}
+
+static bool is_quiet(const struct daemon *d)
+{
+    return !d->holding && !d->inputs.count && !d->records.count && !d->notes.count &&
+           !d->specs.count;
+}
+
+void archive_run(struct daemon *d)
+{
+    if (is_quiet(d))
+        archive_old(d);
+    /* what is written for checkpoints is at most as much as what is written for records */
+    int64_t records = pleat_store_last_seq(d->store) - d->checkpoint_seq;
+    if (is_quiet(d) && records >= d->config.checkpoint_records &&
+        (size_t)records * sizeof(struct pleat_event) >= d->checkpoint_size)
+        make_checkpoint(d);
+}

@@ -1,0 +1,181 @@
+/* Specs of jobs: in the store, a few of them at hand. A spec is written without its environment,
+ * which jobs have in common, and which only a start needs. */
+#include <string.h>
+
+#include "daemon/daemon.h"
+
+/* One slot for each of as many jobs, by number: a bound on memory, and nothing to search. */
+enum { SLOTS = 256 };
+
+struct known {
+    int64_t job; /* 0: the slot is empty */
+    json_t *json;
+    bool parsed; /* spec is there, too */
+    bool whole;  /* with its environment */
+    struct pleat_spec spec;
+};
+
+static struct known slots[SLOTS];
+
+static void empty(struct known *known)
+{
+    json_decref(known->json);
+    if (known->parsed)
+        pleat_spec_finish(&known->spec);
+    memset(known, 0, sizeof(*known));
+}
+
+void specs_finish(void)
+{
+    for (size_t i = 0; i < SLOTS; i++)
+        empty(&slots[i]);
+}
+
+void spec_forget(int64_t job)
+{
+    if (slots[job % SLOTS].job == job)
+        empty(&slots[job % SLOTS]);
+}
+
+static const struct made_spec *unwritten(const struct daemon *d, int64_t job)
+{
+    for (size_t i = d->specs.count; i > 0; i--)
+        if (d->specs.items[i - 1].job == job)
+            return &d->specs.items[i - 1];
+    return NULL;
+}
+
+static json_t *read_json(const char *text, int64_t job, struct pleat_error *err)
+{
+    json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
+    if (!json)
+        pleat_error_set(err, PLEAT_E_CORRUPT, "the spec of job %lld cannot be read",
+                        (long long)job);
+    return json;
+}
+
+static json_t *load(struct daemon *d, int64_t job, struct pleat_error *err)
+{
+    const struct made_spec *made = unwritten(d, job);
+    struct pleat_string text = {0};
+    if (made)
+        return read_json(made->text, job, err);
+    if (pleat_store_get_spec(d->store, job, &text, err)) {
+        pleat_string_finish(&text);
+        return NULL;
+    }
+    json_t *json = read_json(text.text, job, err);
+    pleat_string_finish(&text);
+    return json;
+}
+
+/* 0 and NULL: the spec has its environment in itself, as those of older versions. */
+static int load_environment(struct daemon *d, int64_t job, json_t **env, struct pleat_error *err)
+{
+    const struct made_spec *made = unwritten(d, job);
+    struct pleat_string text = {0};
+    int rc = 0;
+    *env = NULL;
+    if (!made)
+        rc = pleat_store_get_shared(d->store, job, &text, err);
+    if (!rc && (made ? made->environment : text.text)) {
+        *env = read_json(made ? made->environment : text.text, job, err);
+        rc = *env ? 0 : PLEAT_E_CORRUPT;
+    }
+    pleat_string_finish(&text);
+    return rc == PLEAT_E_NOTFOUND ? 0 : rc;
+}
+
+static struct known *known_of(struct daemon *d, int64_t job, struct pleat_error *err)
+{
+    struct known *known = &slots[(uint64_t)job % SLOTS];
+    if (known->json && known->job == job)
+        return known;
+    json_t *json = load(d, job, err);
+    if (!json)
+        return NULL;
+    empty(known);
+    known->job = job;
+    known->json = json;
+    return known;
+}
+
+const json_t *spec_json(struct daemon *d, int64_t job, struct pleat_error *err)
+{
+    const struct known *known = known_of(d, job, err);
+    return known ? known->json : NULL;
+}
+
+/* env NULL: what it has itself. Takes it. */
+static int parse(struct known *known, json_t *env, struct pleat_error *err)
+{
+    struct pleat_spec fresh;
+    json_t *json = json_copy(known->json);
+    if (env)
+        json_object_set_new(json, "env", env);
+    int rc = json ? pleat_spec_from_json(json, &fresh, err)
+                  : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    json_decref(json);
+    if (rc)
+        return rc;
+    if (known->parsed)
+        pleat_spec_finish(&known->spec);
+    known->spec = fresh; /* the list of sizes moves with it */
+    known->parsed = true;
+    return 0;
+}
+
+const struct pleat_spec *spec_of(struct daemon *d, int64_t job, struct pleat_error *err)
+{
+    struct known *known = known_of(d, job, err);
+    json_t *env;
+    if (!known || known->whole)
+        return known ? &known->spec : NULL;
+    if (load_environment(d, job, &env, err) || parse(known, env, err))
+        return NULL;
+    known->whole = true;
+    return &known->spec;
+}
+
+const struct pleat_spec *job_spec(struct daemon *d, int64_t job)
+{
+    static const struct pleat_spec none;
+    struct pleat_error err;
+    struct known *known = known_of(d, job, &err);
+    if (known && (known->parsed ||
+                  !parse(known, json_object_get(known->json, "env") ? NULL : json_array(), &err)))
+        return &known->spec;
+    daemon_log("job %lld: %s", (long long)job, err.text);
+    return &none;
+}
+
+const char *job_name(struct daemon *d, int64_t job)
+{
+    const char *name = job_spec(d, job)->name;
+    return name ? name : "";
+}
+
+void specs_written(struct daemon *d)
+{
+    for (size_t i = 0; i < d->specs.count; i++) {
+        free(d->specs.items[i].text);
+        free(d->specs.items[i].environment);
+    }
+    d->specs.count = 0;
+}
+
+int spec_made(struct daemon *d, int64_t job, json_t *json)
+{
+    json_t *env = json_object_get(json, "env");
+    struct made_spec made = {.job = job};
+    made.environment = env ? json_dumps(env, JSON_COMPACT) : NULL;
+    bool lost = env && !made.environment;
+    json_object_del(json, "env");
+    made.text = json_dumps(json, JSON_COMPACT);
+    if (!made.text || lost || pleat_array_push(&d->specs, made)) {
+        free(made.text);
+        free(made.environment);
+        return PLEAT_E_NOMEM;
+    }
+    return 0;
+}
