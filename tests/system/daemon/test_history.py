@@ -84,6 +84,7 @@ def test_of_a_resized_job(pleat):
 def test_is_the_same_after_a_restart(pleat):
     number = pleat.submit(*loop("--resizes", "2", more=["--initial", "2"], largest=4))
     pleat.wait_ranks(number, 4)
+    pleat.wait_size(number, 4)
     waits = pleat.submit("-n", "8", *until_file(pleat.path("go")))
     pleat.pleat("shrink", number, 1, check=0)
     pleat.wait_end(number)
