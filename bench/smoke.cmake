@@ -9,6 +9,9 @@ if(PLEAT_TESTS)
     add_test(NAME system-bench-core
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_core> --repeats 1)
     set_tests_properties(system-bench-core PROPERTIES LABELS system TIMEOUT 120)
+    add_test(NAME system-bench-submit
+      COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_submit> --repeats 1 --jobs 20)
+    set_tests_properties(system-bench-submit PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-sim
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_sim> --repeats 1 --most 20000)
     set_tests_properties(system-bench-sim PROPERTIES LABELS system TIMEOUT 120
