@@ -272,6 +272,9 @@ uint32_t run_component(const struct daemon *d, uint64_t run);
 void log_mark(struct daemon *d);
 /* Whether the log is behind its mark; the highest number of a job is then the mark's. */
 bool log_is_behind(struct daemon *d);
+/* After a recovery: the time goes on from the last record; keep: as it went before, in the same
+ * boot of the machine, whatever the system's clock says. */
+void log_mark_clock(struct daemon *d, bool keep);
 /* Takes the instance from the mark; false where it has none. */
 bool log_mark_instance(struct daemon *d);
 

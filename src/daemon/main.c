@@ -158,6 +158,15 @@ static int take_instance(struct daemon *d, struct pleat_error *err)
         snprintf(d->instance + 2 * i, 3, "%02x", bytes[i]);
     return write_instance(d, err);
 }
+static bool all_over(struct daemon *d)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    for (uint32_t i = view->component_count; i > 0; i--)
+        if (!pleat_state_is_final((enum pleat_state)view->components[i - 1].state))
+            return false;
+    return true;
+}
+
 static int open_parts(struct daemon *d, struct pleat_error *err)
 {
     static const char *const runners[] = {"plain", "mpi", "malleable"};
@@ -168,6 +177,8 @@ static int open_parts(struct daemon *d, struct pleat_error *err)
         rc = pleat_runner_open(runners[i], &d->host, &d->agent_link, &d->runners[i], err);
     if (!rc)
         rc = log_recover(d, err);
+    if (!rc)
+        log_mark_clock(d, !all_over(d));
     if (!rc)
         rc = sites_open(d, err);
     if (!rc)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "daemon/daemon.h"
 
 enum { INSTANCE_LENGTH = 16 };
@@ -14,12 +15,25 @@ static void mark_path(const struct daemon *d, char *path, size_t size)
     snprintf(path, size, "%s/log.mark", d->paths.state);
 }
 
+/* Changes when the machine is started. */
+static void boot_id(char *id, size_t size)
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!file || !fgets(id, (int)size, file))
+        snprintf(id, size, "-");
+    if (file)
+        fclose(file);
+    id[strcspn(id, "\n")] = '\0';
+}
+
 /* Always as long, so that it is written over in one piece. */
 void log_mark(struct daemon *d)
 {
-    char path[600], text[96];
-    int length = snprintf(text, sizeof(text), "%16s %019lld %019lld\n", d->instance,
-                          (long long)pleat_store_last_seq(d->store), (long long)d->last_job);
+    char path[600], text[192], boot[40];
+    boot_id(boot, sizeof(boot));
+    int length = snprintf(text, sizeof(text), "%16s %019lld %019lld %36s %020lld\n", d->instance,
+                          (long long)pleat_store_last_seq(d->store), (long long)d->last_job, boot,
+                          (long long)d->clock_offset_us);
     mark_path(d, path, sizeof(path));
     if (d->mark_fd <= 0)
         d->mark_fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -29,7 +43,7 @@ void log_mark(struct daemon *d)
 
 static bool read_mark(const struct daemon *d, char *instance, long long *seq, long long *job)
 {
-    char path[600], text[96] = "";
+    char path[600], text[192] = "";
     mark_path(d, path, sizeof(path));
     FILE *file = fopen(path, "re");
     bool good = file && fgets(text, sizeof(text), file) &&
@@ -51,6 +65,28 @@ bool log_is_behind(struct daemon *d)
     if (job > d->last_job)
         d->last_job = job;
     return true;
+}
+
+/* The clock of the system may have been set since: while jobs run or wait, what they were promised
+ * and what they used are counted in time that really went by. */
+void log_mark_clock(struct daemon *d, bool keep)
+{
+    char path[600], text[192] = "", boot[40], now[40];
+    long long offset;
+    int64_t monotonic = pleat_clock_monotonic_us();
+    mark_path(d, path, sizeof(path));
+    boot_id(now, sizeof(now));
+    FILE *file = fopen(path, "re");
+    if (keep && file && fgets(text, sizeof(text), file) &&
+        sscanf(text, "%*s %*s %*s %39s %lld", boot, &offset) == 2 && !strcmp(boot, now))
+        d->clock_offset_us = offset;
+    if (file)
+        fclose(file);
+    if (d->clock_offset_us + monotonic < d->last_us) {
+        daemon_log("the clock is %.0f s behind the log: time goes on from there",
+                   (double)(d->last_us - d->clock_offset_us - monotonic) / 1e6);
+        d->clock_offset_us = d->last_us - monotonic;
+    }
 }
 
 bool log_mark_instance(struct daemon *d)
