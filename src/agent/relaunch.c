@@ -110,7 +110,8 @@ int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_ord
 {
     if (run->relaunch && run->relaunch->demanded && run->relaunch->resize == order->resize)
         return 0;
-    if (pleat_outcome_tell(run, PLEAT_OUTCOME_OF_RELAUNCH, order->resize))
+    /* what broke since then is to be relaunched once more */
+    if (!run->broken && pleat_outcome_tell(run, PLEAT_OUTCOME_OF_RELAUNCH, order->resize))
         return 0;
     if (!run->broken && (run->unwanted || !pleat_run_is_live(run)))
         return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " %s", run->id,
