@@ -16,6 +16,7 @@ static const char usage[] =
     "A loop of barriers that carries state along when it is resized, and checks it.\n"
     "  --iterations N   iterations (default 1000)\n"
     "  --resizes N      end after N resizes, however many iterations that takes\n"
+    "  --until FILE     end when there is such a file\n"
     "  --state BYTES    bytes of state, all ranks together (default 64K; K, M, G allowed)\n"
     "  --rows N         rows of the state (default 1000)\n"
     "  --halo N         halo rows on either side of a block (default 1)\n"
@@ -35,7 +36,7 @@ static const char usage[] =
 struct options {
     long long iterations, resizes, state, rows, halo, die_at, die_rank, stuck_at;
     double pause_ms;
-    const char *accept;
+    const char *accept, *until;
     int loose, greedy, die_joining, mismatch;
 };
 
@@ -47,6 +48,7 @@ enum {
     HALO,
     PAUSE,
     ACCEPT,
+    UNTIL,
     DIE_AT,
     DIE_RANK,
     STUCK_AT,
@@ -70,6 +72,7 @@ static void read_options(int argc, char **argv, struct options *o)
                                    {"pause", 1, NULL, PAUSE},
                                    {"loose", 0, &o->loose, 1},
                                    {"accept", 1, NULL, ACCEPT},
+                                   {"until", 1, NULL, UNTIL},
                                    {"greedy", 0, &o->greedy, 1},
                                    {"die-at", 1, NULL, DIE_AT},
                                    {"die-rank", 1, NULL, DIE_RANK},
@@ -94,6 +97,8 @@ static void read_options(int argc, char **argv, struct options *o)
             o->pause_ms = (double)app_number("pause", optarg, 0, 1000000);
         else if (c == ACCEPT)
             o->accept = optarg;
+        else if (c == UNTIL)
+            o->until = optarg;
         else if (c == DIE_AT)
             o->die_at = app_number("die-at", optarg, 0, most);
         else if (c == DIE_RANK)
@@ -180,6 +185,18 @@ static void misbehave(const struct pleat_session *session, const struct options 
         pause();
 }
 
+/* Whether to go on, the same on all ranks. */
+static int goes_on(const struct pleat_session *session, const struct options *o,
+                   const long long *counters)
+{
+    if (o->until) {
+        int there = pleat_session_rank(session) == 0 && access(o->until, F_OK) == 0;
+        MPI_Bcast(&there, 1, MPI_INT, 0, pleat_session_comm(session));
+        return !there;
+    }
+    return o->resizes < 0 ? counters[0] < o->iterations : counters[1] < o->resizes;
+}
+
 int main(int argc, char **argv)
 {
     struct options o;
@@ -217,8 +234,7 @@ int main(int argc, char **argv)
     }
 
     int what = PLEAT_SAME;
-    while (what != PLEAT_LEAVE &&
-           (o.resizes < 0 ? counters[0] < o.iterations : counters[1] < o.resizes)) {
+    while (what != PLEAT_LEAVE && goes_on(session, &o, counters)) {
         app_pause(o.pause_ms);
         misbehave(session, &o, counters[0]);
         if (!o.loose)

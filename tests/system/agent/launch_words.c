@@ -36,6 +36,7 @@ int main(int argc, char **argv)
                                            .processes = (uint32_t)atoi(colon ? colon + 1 : argv[1]),
                                            .argv = (const char *const *)(argv + 2),
                                            .env = (const char *const *)environ,
+                                           .scratch = getenv("LAUNCH_SCRATCH"),
                                            .is_root = geteuid() == 0,
                                            .oversubscribed = true};
     if (pleat_launch_compose(&request, &command, &err))

@@ -1,0 +1,79 @@
+/* misbehave.c - preloaded into an MPI program that is linked with libpleat, makes it go wrong in the
+ * middle of a resize, once: in the process that removes the file MISBEHAVE_ONCE. MISBEHAVE says how:
+ *
+ *   die      rank 0 kills itself when the state has just been saved
+ *   sleep    rank 0 goes no further then
+ *   spawn    MPI_Comm_spawn never comes back
+ *   leave    a process that leaves does not end
+ *   nospace  saving the state fails as if memory were short (without the file being removed)
+ *
+ * Built once for each MPI. It lies between libpleat and the MPI, so the library is as it is.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "shm/state.h"
+
+static int is_told(const char *how)
+{
+    const char *told = getenv("MISBEHAVE");
+    return told && !strcmp(told, how);
+}
+
+static int is_time(const char *how)
+{
+    const char *once = getenv("MISBEHAVE_ONCE");
+    return is_told(how) && once && unlink(once) == 0;
+}
+
+static _Noreturn void sleep_for_ever(void)
+{
+    for (;;)
+        pause();
+}
+
+__attribute__((visibility("default"))) ssize_t pwrite(int fd, const void *data, size_t bytes,
+                                                      off_t offset);
+ssize_t pwrite(int fd, const void *data, size_t bytes, off_t offset)
+{
+    union {
+        void *object;
+        ssize_t (*function)(int, const void *, size_t, off_t);
+    } real = {.object = dlsym(RTLD_NEXT, "pwrite")};
+    if (is_told("nospace")) {
+        errno = ENOSPC;
+        return -1;
+    }
+    ssize_t written = real.function(fd, data, bytes, offset);
+    if (offset != offsetof(struct pleat_state_header, complete) || bytes != sizeof(uint64_t))
+        return written;
+    if (is_time("die"))
+        raise(SIGKILL);
+    if (is_time("sleep"))
+        sleep_for_ever();
+    return written;
+}
+
+__attribute__((visibility("default"))) int
+MPI_Comm_spawn(const char *command, char *argv[], int most, MPI_Info info, int root, MPI_Comm comm,
+               MPI_Comm *inter, int codes[])
+{
+    if (is_time("spawn"))
+        sleep_for_ever();
+    return PMPI_Comm_spawn(command, argv, most, info, root, comm, inter, codes);
+}
+
+__attribute__((visibility("default"))) int MPI_Finalize(void)
+{
+    if (is_time("leave"))
+        sleep_for_ever();
+    return PMPI_Finalize();
+}

@@ -1,0 +1,64 @@
+"""What the tests of relaunching share: jobs that are relaunched, and that misbehave. The applications
+check their own results: whatever happens on the way, they must be right."""
+
+import os
+
+import pytest
+
+from conftest import BUILD, wait_until
+
+MPICH = os.path.join(BUILD, "apps", "mpich")
+MPIS = [
+    "openmpi",
+    pytest.param("mpich", marks=pytest.mark.skipif(not os.path.exists(os.path.join(MPICH, "loop")),
+                                                   reason="no MPICH")),
+]
+# What these tests wait for is short; what must not strike on a busy machine is long.
+SHORT = "apply_s = 3\nstuck_s = 0.5\nshrink_s = 3\ngrace_s = 0.5\nvacate_s = 3\nlifetime_s = 0\nbackoff_s = 60"
+LONG = "apply_s = 60\nshrink_s = 60\nvacate_s = 60\nbackoff_s = 60"
+
+
+def program(name, mpi):
+    return os.path.join(MPICH if mpi == "mpich" else os.path.join(BUILD, "apps"), name)
+
+
+def submit(pleat, mpi, *, name="loop", sizes=(1, 2), args=(), options=(), misbehave=None, once=True):
+    """A malleable job that ends once there is a file `end`."""
+    env = []
+    if misbehave:
+        shim = os.path.join(BUILD, "tests", f"misbehave-{mpi}.so")
+        env = ["--env", f"LD_PRELOAD={shim}", "--env", f"MISBEHAVE={misbehave}",
+               "--env", f"MISBEHAVE_ONCE={pleat.path('once')}"]
+        if once:
+            open(pleat.path("once"), "w", encoding="utf-8").close()
+    words = list(args) or ["--pause", "2", "--until", pleat.path("end")]
+    return pleat.submit("--min", sizes[0], "--max", sizes[1], *env, *options, "--",
+                        program(name, mpi), *words)
+
+
+def resizes(job):
+    return [(r["from"], r["to"], r["outcome"]) for r in job["history"]["resizes"]]
+
+
+def computes(pleat, number, size):
+    """It computes with so many processes."""
+    def there():
+        job = pleat.job(number)
+        assert job["state"] in ("claiming", "running", "resizing"), job
+        return job["state"] == "running" and job["processors"] == size and job["progress"] and (
+            job["progress"]["iteration"] > 0)
+    wait_until(there, f"job {number} computes on {size}")
+
+
+def ends_well(pleat, number):
+    open(pleat.path("end"), "w", encoding="utf-8").close()
+    job = pleat.wait_end(number)
+    assert job["state"] == "done", (job, pleat.output(number, "stderr"))
+    assert pleat.output(number).count("RESULT ok") == 1, pleat.output(number)
+    pleat.wait_free()
+    assert pleat.job_pids() == []
+    return job
+
+
+def text_of_events(pleat, number):
+    return str(pleat.call("events", job=number, after=0, limit=1000)["events"])

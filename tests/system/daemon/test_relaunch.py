@@ -1,0 +1,52 @@
+"""Relaunching as a way to change size: of programs of MPICH, and where the user wishes it."""
+
+import pytest
+
+from conftest import LOOP
+from relaunching import LONG, MPIS, SHORT, computes, ends_well, resizes, submit, text_of_events
+
+
+@pytest.mark.parametrize("mpi, way", [("openmpi", "relaunch"), *(
+    pytest.param("mpich", way, marks=MPIS[1].marks) for way in ("auto", "relaunch"))])
+@pytest.mark.parametrize("name", ["loop", "heat"])
+def test_relaunching_is_a_way_to_resize(pleat, mpi, way, name):
+    pleat.configure(LONG)
+    args = ["--pause", "5", "--iterations", "1000"] if name == "heat" else []
+    number = submit(pleat, mpi, name=name, sizes=(2, 8), options=["--initial", "2", "--on-resize", way],
+                    args=args)
+    computes(pleat, number, 8)
+    pleat.pleat("shrink", number, 5, check=0)
+    computes(pleat, number, 3)
+    job = ends_well(pleat, number)
+    assert resizes(job) == [(2, 8, "grown"), (8, 3, "shrunk")]
+    assert all(r["total_s"] > 0 and r["bytes"] > 0 for r in job["history"]["resizes"])
+
+
+def test_what_mpich_cannot(pleat):
+    done = pleat.pleat("submit", "--min", 1, "--max", 2, "--mpi", "mpich", "--runner", "malleable",
+                       "--on-resize", "merge", "--", LOOP, check=None)
+    assert done.returncode == 1 and "cannot start more processes" in done.stderr
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_leaver_that_does_not_end(pleat, mpi):
+    pleat.configure(SHORT if mpi == "openmpi" else LONG)
+    number = submit(pleat, mpi, sizes=(2, 4), options=["--initial", "4"], misbehave="leave")
+    computes(pleat, number, 4)
+    pleat.pleat("shrink", number, 2, check=0)
+    # where all leave to be relaunched, those that do not are ended, and it goes on
+    pleat.wait_outcome(number, "relaunched" if mpi == "openmpi" else "shrunk")
+    computes(pleat, number, 2)
+    ends_well(pleat, number)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_state_that_cannot_be_saved(pleat, mpi):
+    """Merging goes on without, and says so; a relaunch does not begin."""
+    pleat.configure(LONG)
+    number = submit(pleat, mpi, misbehave="nospace")
+    computes(pleat, number, 2)
+    pleat.pleat("limits", number, "--max", "4", check=0)
+    pleat.wait_outcome(number, "grown" if mpi == "openmpi" else "application failed")
+    assert "no room to save" in text_of_events(pleat, number)
+    ends_well(pleat, number)
