@@ -1,5 +1,6 @@
-/* misbehave.c - preloaded into an MPI program that is linked with libpleat, makes it go wrong in the
- * middle of a resize, once: in the process that removes the file MISBEHAVE_ONCE. MISBEHAVE says how:
+/* misbehave.c - preloaded into an MPI program that is linked with libpleat, makes it go wrong in
+ * the middle of a resize, once: in the process that removes the file MISBEHAVE_ONCE. MISBEHAVE says
+ * how:
  *
  *   die      rank 0 kills itself when the state has just been saved
  *   sleep    rank 0 goes no further then
@@ -62,9 +63,10 @@ ssize_t pwrite(int fd, const void *data, size_t bytes, off_t offset)
     return written;
 }
 
-__attribute__((visibility("default"))) int
-MPI_Comm_spawn(const char *command, char *argv[], int most, MPI_Info info, int root, MPI_Comm comm,
-               MPI_Comm *inter, int codes[])
+__attribute__((visibility("default"))) int MPI_Comm_spawn(const char *command, char *argv[],
+                                                          int most, MPI_Info info, int root,
+                                                          MPI_Comm comm, MPI_Comm *inter,
+                                                          int codes[])
 {
     if (is_time("spawn"))
         sleep_for_ever();
