@@ -116,6 +116,7 @@ static int draw(struct top *top, struct pleat_error *err)
     } else {
         top->below = pleat_top_add_frame(top->frame, &top->view, &term, &text);
     }
+    top->view.status = NULL;
     int rc = pleat_screen_draw(&text, err);
     pleat_string_finish(&text);
     return rc;

@@ -156,9 +156,10 @@ static void what_is_left(const struct pleat_pass *pass, uint32_t component,
     const struct pleat_view *view = pass->view;
     const struct pleat_component *job = &view->components[component];
     const struct pleat_site *site = &view->sites[job->site];
-    if (pass->policies[PLEAT_MALLEABILITY] == &pleat_policy_none) {
-        answer->code = PLEAT_SIZE_POLICY;
-    } else if (pleat_view_is_held(view, job)) {
+    answer->code = PLEAT_SIZE_POLICY;
+    if (pass->policies[PLEAT_MALLEABILITY] == &pleat_policy_none)
+        return;
+    if (pleat_view_is_held(view, job)) {
         answer->code = PLEAT_SIZE_LIFETIME;
         answer->until_us = pleat_view_held_until(view, job);
     } else if (job->quiet_until_us > view->now_us) {
@@ -173,8 +174,6 @@ static void what_is_left(const struct pleat_pass *pass, uint32_t component,
             answer->waiter = first_waiting(pass);
     } else if (pleat_accept_grow(view, job, job->processors, answer->growable) == 0) {
         answer->code = PLEAT_SIZE_NO_SIZE;
-    } else {
-        answer->code = PLEAT_SIZE_POLICY;
     }
 }
 
