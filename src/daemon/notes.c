@@ -122,6 +122,7 @@ static void note_state(struct daemon *d, const struct pleat_effect *effect, int6
 static void note_warning(struct daemon *d, const struct pleat_effect *effect, int64_t id)
 {
     char text[300];
+    bool of_resize = true; /* it is over with the resize; a senseless answer stays worth knowing */
     if (effect->u.change.outcome == PLEAT_OUTCOME_NOT_HONOURED)
         snprintf(text, sizeof(text),
                  "it was told to shrink from %d to %d processors and has not done so in time: if "
@@ -132,12 +133,15 @@ static void note_warning(struct daemon *d, const struct pleat_effect *effect, in
     else if (effect->u.change.outcome == PLEAT_OUTCOME_RELAUNCHED)
         snprintf(text, sizeof(text),
                  "no state of it was held: it was started again from its beginning");
-    else
+    else {
+        of_resize = false;
         snprintf(text, sizeof(text),
                  "the application's answer to a resize made no sense (more than was offered, "
                  "answered twice, or out of order): it was not followed");
+    }
     note_make(d, effect->time_us, "warning", id,
-              json_pack("{s:s, s:I}", "text", text, "resize", (json_int_t)effect->id));
+              of_resize ? json_pack("{s:s, s:I}", "text", text, "resize", (json_int_t)effect->id)
+                        : json_pack("{s:s}", "text", text));
 }
 
 void note_effect(struct daemon *d, const struct pleat_effect *effect)
