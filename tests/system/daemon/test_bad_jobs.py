@@ -94,9 +94,22 @@ def test_refusing(pleat):
 
 
 def test_dying_while_growing(pleat):
+    """It goes on at its old size, from the state that is held of it."""
+    number = pleat.submit(*loop("--die-joining", more=["--initial", "2"]))
+    resize = pleat.wait_outcome(number, "relaunched")
+    assert (resize["from"], resize["to"]) == (2, 2)
+    pleat.wait_ranks(number, 2)
+    assert pleat.job(number)["state"] == "running"
+    pleat.pleat("cancel", number, check=0)
+    pleat.wait_free()
+    assert pleat.job_pids() == []
+
+
+def test_dying_while_growing_for_good(pleat):
+    pleat.configure("relaunches = 0")
     number = pleat.submit(*loop("--die-joining", more=["--initial", "2"]))
     job = pleat.wait_end(number)
-    assert job["state"] == "failed" and job["reason"] == "exited"
+    assert (job["state"], job["reason"]) == ("failed", "broken in a resize")
     assert job["exit_code"] != 0 or job["signal"]
     assert [r["outcome"] for r in job["history"]["resizes"]] == ["job ended"]
     pleat.wait_free()
