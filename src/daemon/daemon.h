@@ -195,6 +195,10 @@ struct daemon {
 
     uv_idle_t busy; /* keeps the loop from sleeping while inputs wait */
     uv_check_t check;
+    uv_timer_t collect; /* runs while a turn waits for more inputs to share its commit */
+    bool collected;     /* that time is over */
+    uint64_t turn;      /* counts those with inputs */
+    int64_t commit_us;  /* how long the last commit took */
     uv_timer_t deadline, probe, retry, tail, idle_exit, linger;
     uv_signal_t sigterm, sigint;
     struct pleat_listener *listener;
@@ -334,6 +338,7 @@ struct client {
     bool follows;
     int64_t follow_job; /* -1: all */
     int references;     /* inputs and replies under way */
+    uint64_t asked;     /* the last turn that had an input of it; 0: none */
     int process;        /* who connected */
 };
 

@@ -4,16 +4,47 @@
 #include "base/clock.h"
 #include "daemon/daemon.h"
 
-enum { HOLD_INPUTS_MAX = 100000, RETRY_MS = 1000 };
+enum { HOLD_INPUTS_MAX = 100000, RETRY_MS = 1000, COLLECT_MS = 1, COLLECT_FROM_US = 2000 };
 
 static void on_busy(uv_idle_t *handle)
 {
     (void)handle; /* its being active is enough: the loop does not sleep */
 }
 
+/* Clients that asked for something in one of the last two turns: they are likely to ask again. */
+static size_t busy_clients(const struct daemon *d)
+{
+    size_t count = 0;
+    for (const struct client *client = d->clients; client; client = client->next)
+        count += client->connection && client->asked && client->asked + 1 >= d->turn;
+    return count;
+}
+
+/* One commit can serve many. Where several clients wait for their answers one after the other, and
+ * the disk takes long, a turn waits for a moment for those that have just been answered. */
+static bool collects(struct daemon *d)
+{
+    if (d->commit_us < COLLECT_FROM_US || d->inputs.count >= busy_clients(d))
+        return false;
+    return uv_is_active((uv_handle_t *)&d->collect) || !d->collected;
+}
+
+static void on_collected(uv_timer_t *handle)
+{
+    struct daemon *d = handle->data;
+    d->collected = true;
+    uv_idle_start(&d->busy, on_busy); /* or the loop would go to sleep before it looks */
+}
+
 static void on_check(uv_check_t *handle)
 {
     struct daemon *d = handle->data;
+    if (d->inputs.count > 0 && !d->holding && collects(d)) {
+        if (!uv_is_active((uv_handle_t *)&d->collect))
+            uv_timer_start(&d->collect, on_collected, COLLECT_MS, 0);
+        uv_idle_stop(&d->busy); /* sleeps until more comes, or the time is over */
+        return;
+    }
     if ((d->inputs.count > 0 || d->notes.count > 0) && !d->holding)
         turn_run(d);
     archive_run(d);
@@ -33,6 +64,8 @@ void turn_init(struct daemon *d)
     uv_check_init(&d->loop, &d->check);
     uv_timer_init(&d->loop, &d->deadline);
     uv_timer_init(&d->loop, &d->retry);
+    uv_timer_init(&d->loop, &d->collect);
+    d->collect.data = d;
     d->check.data = d->deadline.data = d->retry.data = d;
     uv_check_start(&d->check, on_check);
 }
@@ -310,8 +343,10 @@ static int write_all(struct daemon *d, struct pleat_error *err)
     if (!rc)
         rc = archive_write(d, err);
     crash_point();
+    int64_t begun_us = pleat_clock_monotonic_us();
     if (!rc)
         rc = pleat_store_commit(d->store, err);
+    d->commit_us = pleat_clock_monotonic_us() - begun_us;
     crash_point();
     if (rc)
         pleat_store_rollback(d->store);
@@ -380,8 +415,14 @@ void turn_run(struct daemon *d)
     if (!d->holding) {
         struct inputs inputs = d->inputs;
         memset(&d->inputs, 0, sizeof(d->inputs)); /* what arrives meanwhile is for the next turn */
-        for (size_t i = 0; i < inputs.count; i++)
+        uv_timer_stop(&d->collect);
+        d->collected = false;
+        d->turn += inputs.count > 0;
+        for (size_t i = 0; i < inputs.count; i++) {
+            if (inputs.items[i].client)
+                inputs.items[i].client->asked = d->turn;
             apply_input(d, &inputs.items[i]);
+        }
         pleat_array_finish(&inputs);
         if (pleat_core_wants_pass(d->core))
             decide(d);
