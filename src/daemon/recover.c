@@ -116,6 +116,7 @@ int recover(struct daemon *d, struct pleat_error *err)
     if (rc)
         return rc;
     d->last_us = pleat_core_view(d->core)->now_us;
+    d->good_seq = from - 1;
     rc = pleat_store_read(d->store, from, apply_record, &replay, err);
     if (rc && replay.err.code && err)
         *err = replay.err;

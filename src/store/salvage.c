@@ -103,8 +103,23 @@ static int take_page_row(void *arg, const struct pleat_row *row)
                       cells, 3);
     if ((row->count == 3 || row->count == 4) && c[1].kind == PLEAT_CELL_TEXT &&
         is_good(row->rowid, &c[1], &c[2]))
-        return insert(work, "INSERT OR IGNORE INTO spec (id, text, checksum) VALUES (?1, ?2, ?3)",
-                      cells, 3);
+        return insert(
+            work, "INSERT OR IGNORE INTO spec (id, text, checksum, shared) VALUES (?1, ?2, ?3, ?4)",
+            cells, (int)row->count);
+    if (row->count == 4 && c[1].kind == PLEAT_CELL_INTEGER && c[2].kind == PLEAT_CELL_TEXT &&
+        is_good(0, &c[2], &c[3]))
+        return insert(
+            work, "INSERT OR IGNORE INTO shared (id, hash, text, checksum) VALUES (?1, ?2, ?3, ?4)",
+            cells, 4);
+    if (row->count == 5 && c[1].kind == PLEAT_CELL_INTEGER && c[2].kind == PLEAT_CELL_INTEGER &&
+        c[3].kind == PLEAT_CELL_TEXT && is_good(row->rowid, &c[3], &c[4]))
+        return insert(work,
+                      "INSERT OR IGNORE INTO account (job, submit_us, end_us, text, checksum) "
+                      "VALUES (?1, ?2, ?3, ?4, ?5)",
+                      cells, 5);
+    if (row->count == 2 && c[1].kind == PLEAT_CELL_BLOB) /* it has a checksum of its own */
+        return insert(work, "INSERT OR IGNORE INTO checkpoint (seq, state) VALUES (?1, ?2)", cells,
+                      2);
     if (row->count == 6 && c[1].kind == PLEAT_CELL_INTEGER && is_kind(&c[2]) &&
         c[3].kind == PLEAT_CELL_INTEGER && c[4].kind == PLEAT_CELL_INTEGER &&
         c[5].kind == PLEAT_CELL_TEXT)
@@ -238,18 +253,35 @@ static int64_t begin_of_log(struct pleat_store *store)
                         " WHERE seq = (SELECT min(seq) - 1 FROM log)");
 }
 
-/* The last record before the first that is missing. */
-static int64_t end_of_good(struct pleat_store *store, int64_t most_seq)
+/* The last record of those that follow `base` without one missing. */
+static int64_t end_after(struct pleat_store *store, int64_t base, int64_t most_seq)
 {
     sqlite3_stmt *row = NULL;
-    int64_t end = begin_of_log(store);
-    if (sqlite3_prepare_v2(store->db, "SELECT seq FROM log ORDER BY seq", -1, &row, NULL) ==
-        SQLITE_OK)
+    int64_t end = base;
+    if (sqlite3_prepare_v2(store->db, "SELECT seq FROM log WHERE seq > ?1 ORDER BY seq", -1, &row,
+                           NULL) == SQLITE_OK) {
+        sqlite3_bind_int64(row, 1, base);
         while (end < most_seq && sqlite3_step(row) == SQLITE_ROW &&
                sqlite3_column_int64(row, 0) == end + 1)
             end++;
+    }
     sqlite3_finalize(row);
     return end;
+}
+
+/* The log is read from its beginning, or from a checkpoint: how far does it go, at best? */
+static int64_t end_of_good(struct pleat_store *store, int64_t most_seq)
+{
+    sqlite3_stmt *row = NULL;
+    int64_t best = end_after(store, 0, most_seq);
+    if (sqlite3_prepare_v2(store->db, "SELECT seq FROM checkpoint", -1, &row, NULL) == SQLITE_OK)
+        while (sqlite3_step(row) == SQLITE_ROW) {
+            int64_t base = sqlite3_column_int64(row, 0);
+            int64_t end = base <= most_seq ? end_after(store, base, most_seq) : 0;
+            best = end > best ? end : best;
+        }
+    sqlite3_finalize(row);
+    return best;
 }
 
 static int keep_good(struct work *work, int64_t most_seq, struct pleat_salvage *result)
