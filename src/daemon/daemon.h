@@ -170,7 +170,6 @@ struct daemon {
     int64_t started_us;
     int64_t clock_offset_us; /* real time at the start less monotonic time */
     int64_t last_us;         /* of the last record: time never goes back */
-    int lock_fd;
 
     struct pleat_core *core;
     struct pleat_store *store;
@@ -190,13 +189,11 @@ struct daemon {
     struct made_notes notes;
     struct made_specs specs;
     struct held_replies replies;
-    bool holding; /* the store cannot write */
     struct pleat_error holding_why;
 
     uv_idle_t busy; /* keeps the loop from sleeping while inputs wait */
     uv_check_t check;
     uv_timer_t collect; /* runs while a turn waits for more inputs to share its commit */
-    bool collected;     /* that time is over */
     uint64_t turn;      /* counts those with inputs */
     int64_t commit_us;  /* how long the last commit took */
     uv_timer_t deadline, probe, retry, tail, idle_exit, linger;
@@ -204,22 +201,25 @@ struct daemon {
     struct pleat_listener *listener;
     struct client *clients;
     struct agent *agents;
-    uint32_t next_size_list;
-    int64_t last_job;    /* the highest number given */
-    int64_t good_seq;    /* the last record that recovery could apply */
-    int mark_fd;         /* 0: not open */
-    uint64_t runs_below; /* of a salvaged log: runs that it knows have lower numbers */
-    bool salvaged;       /* the log was damaged, and what that leaves open is not settled yet */
-    char damage[1200];   /* how, and where the damaged file is; "" */
-    int parked_outputs;
-    bool has_accounts;       /* every job that ended before has an account */
+    int64_t last_job;        /* the highest number given */
+    int64_t good_seq;        /* the last record that recovery could apply */
+    uint64_t runs_below;     /* of a salvaged log: runs that it knows have lower numbers */
+    char damage[1200];       /* how, and where the damaged file is; "" */
     struct ended_list ended; /* jobs of this turn */
     struct numbers archived; /* let go of in this turn */
     int64_t next_archive_us; /* when the next one is to be let go of */
     int64_t checkpoint_seq;  /* of the newest; 0: none */
     size_t checkpoint_size;  /* of the newest, in bytes */
+    uint32_t next_size_list;
+    int mark_fd; /* 0: not open */
+    int parked_outputs;
+    int lock_fd;
+    bool holding;      /* the store cannot write */
+    bool has_accounts; /* every job that ended before has an account */
+    bool salvaged;     /* the log was damaged, and what that leaves open is not settled yet */
     bool stopping;
-    int lingered; /* times that it waited for an agent before it ended */
+    bool collected; /* `collect` has run out */
+    int lingered;   /* times that it waited for an agent before it ended */
 };
 
 /* ---- main parts ---- */
