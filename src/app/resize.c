@@ -20,8 +20,6 @@
 /* A clean "no": nothing has changed. Negative codes mean that the session is broken. */
 #define REFUSED 1
 
-#define SPLIT_SAVES_MAX ((uint64_t)64 << 20)
-
 /* What rank 0 says before the data move. */
 struct hello {
     uint64_t magic;
@@ -228,16 +226,6 @@ struct order {
     int relaunch;
 };
 
-/* Starting processes may hang, so that ranks are caught with their data: saved first, whatever it
- * costs. A split only has ranks that are there send each other rows, and is over in about the time
- * that saving takes (bench/README.md): it saves what is small. */
-static bool needs_state(const struct pleat_session *session,
-                        const struct pleat_mailbox_request *request)
-{
-    return request->relaunch || request->target > (uint32_t)session->size ||
-           pleat_session_bytes(session) <= SPLIT_SAVES_MAX;
-}
-
 /* *unsaved: why rank 0 cannot save. */
 static int read_order(struct pleat_session *session, struct order *order,
                       struct pleat_error *unsaved, struct pleat_error *err)
@@ -248,8 +236,7 @@ static int read_order(struct pleat_session *session, struct order *order,
     if (session->rank == 0 && !pleat_mailbox_request(&session->self, &request)) {
         order->target = (int)request.target;
         order->relaunch = request.relaunch;
-        if (needs_state(session, &request))
-            pleat_save_begin(session, &order->save, unsaved);
+        pleat_save_begin(session, &order->save, unsaved);
     }
     return pleat_mpi_check(MPI_Bcast(order, (int)sizeof(*order), MPI_BYTE, 0, session->comm),
                            "entering a resize", err);
