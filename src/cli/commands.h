@@ -9,7 +9,7 @@ extern const struct pleat_command pleat_cmd_ps, pleat_cmd_show, pleat_cmd_wait, 
 extern const struct pleat_command pleat_cmd_grow, pleat_cmd_shrink, pleat_cmd_limits;
 extern const struct pleat_command pleat_cmd_launch;
 extern const struct pleat_command pleat_cmd_log, pleat_cmd_events, pleat_cmd_chart;
-extern const struct pleat_command pleat_cmd_why, pleat_cmd_top, pleat_cmd_history;
+extern const struct pleat_command pleat_cmd_why, pleat_cmd_top, pleat_cmd_history, pleat_cmd_clean;
 extern const struct pleat_command pleat_cmd_workload;
 extern const struct pleat_command pleat_cmd_sites, pleat_cmd_policies, pleat_cmd_info;
 extern const struct pleat_command pleat_cmd_sim;

@@ -114,7 +114,7 @@ int archive_write(struct daemon *d, struct pleat_error *err)
         rc = pleat_store_put_meta(d->store, "accounts", "1", err);
     for (size_t i = 0; !rc && i < d->archived.count; i++)
         rc = pleat_store_drop_notes(d->store, d->archived.items[i], 0, err);
-    return rc;
+    return rc ? rc : clean_write(d, err);
 }
 
 void archive_written(struct daemon *d)
@@ -129,6 +129,7 @@ void archive_written(struct daemon *d)
     }
     d->ended.count = 0;
     d->archived.count = 0;
+    clean_written(d);
 }
 
 void archive_finish(struct daemon *d)
@@ -137,6 +138,7 @@ void archive_finish(struct daemon *d)
         free(d->ended.items[i].text);
     pleat_array_finish(&d->ended);
     pleat_array_finish(&d->archived);
+    clean_finish(d);
 }
 
 /* ---- from accounts ---- */
@@ -217,7 +219,7 @@ static void ensure_account(struct daemon *d, struct job *job)
         daemon_log("out of memory: job %lld has no account", (long long)job->id);
 }
 
-static bool let_go(struct daemon *d, struct job *job)
+bool archive_let_go(struct daemon *d, struct job *job)
 {
     struct pleat_error err;
     struct pleat_event forget = {
@@ -247,7 +249,7 @@ static size_t let_go_until(struct daemon *d, int64_t until_us, int64_t *next)
             continue;
         if (end_us <= until_us && count < BATCH) {
             ensure_account(d, job);
-            count += let_go(d, job);
+            count += archive_let_go(d, job);
         } else if (end_us + d->config.keep_ended_us < *next) { /* or it was beyond the batch */
             *next = end_us + d->config.keep_ended_us;
         }
@@ -329,11 +331,13 @@ static void make_checkpoint(struct daemon *d)
 static bool is_quiet(const struct daemon *d)
 {
     return !d->holding && !d->inputs.count && !d->records.count && !d->notes.count &&
-           !d->specs.count;
+           !d->specs.count && !d->dropped.count;
 }
 
 void archive_run(struct daemon *d)
 {
+    while (clean_waits() && is_quiet(d))
+        clean_run(d);
     if (is_quiet(d))
         archive_old(d);
     /* what is written for checkpoints is at most as much as what is written for records */

@@ -207,6 +207,8 @@ struct daemon {
     char damage[1200];       /* how, and where the damaged file is; "" */
     struct ended_list ended; /* jobs of this turn */
     struct numbers archived; /* let go of in this turn */
+    struct numbers dropped;  /* of which nothing is kept after this turn */
+    bool drops_shared;       /* nor texts that no job has any more */
     int64_t next_archive_us; /* when the next one is to be let go of */
     int64_t checkpoint_seq;  /* of the newest; 0: none */
     size_t checkpoint_size;  /* of the newest, in bytes */
@@ -244,6 +246,8 @@ void turn_finish(struct daemon *d);
 /* Applies an event at once, and has it written with the turn that runs next. As pleat_core_apply.
  */
 int turn_apply(struct daemon *d, const struct pleat_event *event, struct pleat_error *err);
+/* An answer that leaves when the turn that runs next is written. Takes the result. */
+void turn_reply(struct daemon *d, struct client *client, int64_t request, json_t *result);
 /* Arms the timer for the core's next deadline. */
 void turn_arm(struct daemon *d);
 
@@ -312,6 +316,21 @@ bool archive_knows(struct daemon *d, int64_t job);
 json_t *archive_job(struct daemon *d, int64_t job, bool history);
 /* An entry of `history`; NULL when out of memory. */
 json_t *archive_entry(struct daemon *d, const struct pleat_account_row *row);
+
+/* Has the core forget it; it is `gone`, jobs_forget comes next. False: it does not (logged). Only
+ * when nothing is under way that could mean its component. */
+bool archive_let_go(struct daemon *d, struct job *job);
+
+/* clean.c: removing what is kept about jobs */
+int method_clean(struct client *client, int64_t request, const json_t *params,
+                 struct pleat_error *err);
+/* Requests wait; the first of them, when nothing else is to be done. */
+bool clean_waits(void);
+void clean_run(struct daemon *d);
+/* As those of archive.c, which calls them. */
+int clean_write(struct daemon *d, struct pleat_error *err);
+void clean_written(struct daemon *d);
+void clean_finish(struct daemon *d);
 
 /* recover.c */
 int recover(struct daemon *d, struct pleat_error *err);

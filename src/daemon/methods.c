@@ -628,6 +628,7 @@ void method_call(struct client *client, const struct pleat_message *message)
         {"policies", method_policies}, {"configure", method_configure},
         {"stop", method_stop},         {"history", method_history},
         {"why", method_why},           {"top", method_top},
+        {"clean", method_clean},
     };
     struct pleat_error err = {0};
     int rc = pleat_error_set(&err, PLEAT_E_NOTFOUND, "no method '%s'", message->method);

@@ -48,7 +48,7 @@ static void on_check(uv_check_t *handle)
     if ((d->inputs.count > 0 || d->notes.count > 0) && !d->holding)
         turn_run(d);
     archive_run(d);
-    if (d->inputs.count == 0 || d->holding)
+    if ((d->inputs.count == 0 && !clean_waits()) || d->holding)
         uv_idle_stop(&d->busy);
 }
 
@@ -108,6 +108,15 @@ static void hold_reply(struct daemon *d, struct client *client, struct pleat_str
         return;
     }
     client_hold(client);
+}
+
+void turn_reply(struct daemon *d, struct client *client, int64_t request, json_t *result)
+{
+    struct pleat_string out = {0};
+    if (pleat_write_result(&out, request, result))
+        pleat_string_finish(&out);
+    else
+        hold_reply(d, client, &out);
 }
 
 static void answer(struct daemon *d, const struct input *input, int rc,
@@ -428,7 +437,8 @@ void turn_run(struct daemon *d)
             decide(d);
     }
     archive_prepare(d);
-    bool anything = d->records.count || d->notes.count || d->specs.count;
+    bool anything =
+        d->records.count || d->notes.count || d->specs.count || d->dropped.count || d->drops_shared;
     if (anything && write_all(d, &err)) {
         hold(d, &err);
         return;

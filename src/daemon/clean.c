@@ -1,0 +1,283 @@
+/* `clean`: removes what is kept about jobs that ended long ago, when their user asks for it.
+ *
+ * A request waits until nothing else is to be done: what a client or an agent has just said must
+ * not find another job in a component's place. Output goes before the records that name its job,
+ * so that whatever interrupts this, asking again finishes it. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "daemon/daemon.h"
+
+enum { AT_ONCE = 500 }; /* jobs in one answer */
+
+struct wish {
+    struct wish *next;
+    struct client *client;
+    int64_t request, after, before_us;
+    bool outputs, dry_run;
+};
+
+static struct wish *first, **last = &first;
+
+/* A job that the request is about. */
+struct candidate {
+    int64_t job;
+    size_t account_bytes;
+};
+
+PLEAT_ARRAY(candidates, struct candidate);
+
+struct sums {
+    int64_t jobs, record_bytes, output_bytes;
+    int64_t kept;  /* whose output could not be removed */
+    int64_t after; /* the last one looked at */
+    bool more;
+    char text[300]; /* why one was kept; "" */
+};
+
+/* ---- output ---- */
+
+/* Files in a job's directory, each with who else may have named it. */
+static const struct own_file {
+    const char *name;
+    bool is_stream;
+    enum job_file which;
+} own_files[] = {{"stdout", true, JOB_OUTPUT}, {"stderr", true, JOB_ERROR}, {"notify", false, 0}};
+
+/* Opens DIRECTORY/jobs/JOB, not through a link. -1 and errno. */
+static int open_directory(struct daemon *d, int64_t job, char *path, size_t size)
+{
+    snprintf(path, size, "%s/jobs/%lld", d->paths.state, (long long)job);
+    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static bool is_users(struct daemon *d, int64_t job, const struct own_file *file)
+{
+    const struct pleat_spec *spec = job_spec(d, job);
+    return file->is_stream && (file->which == JOB_OUTPUT ? spec->output : spec->error);
+}
+
+/* Counts the files that Pleat made for a job, and removes them where that is asked for; what its
+ * user named stays, wherever it is. */
+static int take_output(struct daemon *d, int64_t job, bool removes, int64_t *bytes,
+                       struct pleat_error *err)
+{
+    char path[600];
+    int directory = open_directory(d, job, path, sizeof(path)), rc = 0;
+    if (directory < 0)
+        return errno == ENOENT ? 0 : pleat_error_sys(err, errno, "cannot open %s", path);
+    for (size_t i = 0; !rc && i < sizeof(own_files) / sizeof(own_files[0]); i++) {
+        struct stat about;
+        if (is_users(d, job, &own_files[i]) ||
+            fstatat(directory, own_files[i].name, &about, AT_SYMLINK_NOFOLLOW))
+            continue;
+        if (removes && unlinkat(directory, own_files[i].name, 0) && errno != ENOENT)
+            rc = pleat_error_sys(err, errno, "cannot remove %s/%s", path, own_files[i].name);
+        else
+            *bytes += about.st_size;
+    }
+    close(directory);
+    if (!rc && removes)
+        (void)rmdir(path); /* stays where somebody else put something into it */
+    return rc;
+}
+
+/* ---- records ---- */
+
+static int take_row(void *arg, const struct pleat_account_row *row)
+{
+    struct candidates *found = arg;
+    struct candidate one = {.job = row->job, .account_bytes = strlen(row->text)};
+    if (found->count > AT_ONCE)
+        return 1;
+    return pleat_array_push(found, one);
+}
+
+/* One more than are taken at once tells that there are more. */
+static int find(struct daemon *d, const struct wish *wish, struct candidates *found,
+                struct pleat_error *err)
+{
+    struct pleat_account_filter filter = {.after_job = wish->after,
+                                          .ended_before_us = wish->before_us};
+    int rc = pleat_store_read_accounts(d->store, &filter, take_row, found, err);
+    return rc < 0 ? rc : 0;
+}
+
+static int64_t spec_bytes(struct daemon *d, int64_t job)
+{
+    struct pleat_string text = {0};
+    struct pleat_error err;
+    int rc = pleat_store_get_spec(d->store, job, &text, &err);
+    int64_t bytes = rc ? 0 : (int64_t)text.length;
+    pleat_string_finish(&text);
+    return bytes;
+}
+
+/* Lets go of it where it is still in memory. False: it has not ended, or cannot be let go of. */
+static bool forget(struct daemon *d, int64_t number)
+{
+    struct job *job = job_find(d, number);
+    return !job || (job->ended && archive_let_go(d, job));
+}
+
+static void take_job(struct daemon *d, const struct wish *wish, const struct candidate *candidate,
+                     struct sums *sums)
+{
+    struct pleat_error err = {0};
+    struct job *job = job_find(d, candidate->job);
+    int64_t output = 0;
+    sums->after = candidate->job;
+    if (job && !job->ended)
+        return;
+    int64_t records = spec_bytes(d, candidate->job) + (int64_t)candidate->account_bytes;
+    int rc = wish->outputs ? take_output(d, candidate->job, !wish->dry_run, &output, &err) : 0;
+    if (!rc && !wish->dry_run) {
+        if (pleat_array_push(&d->dropped, candidate->job))
+            rc = pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory");
+        else if (!forget(d, candidate->job)) {
+            d->dropped.count--;
+            rc = pleat_error_set(&err, PLEAT_E_STATE, "the daemon cannot let go of it");
+        }
+    }
+    sums->output_bytes += output;
+    if (rc) {
+        sums->kept++;
+        snprintf(sums->text, sizeof(sums->text), "job %lld: %.250s", (long long)candidate->job,
+                 err.text);
+        return;
+    }
+    sums->jobs++;
+    sums->record_bytes += records;
+}
+
+static json_t *to_json(const struct sums *sums)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:s?, s:I, s:b}", "jobs", (json_int_t)sums->jobs,
+                     "record_bytes", (json_int_t)sums->record_bytes, "output_bytes",
+                     (json_int_t)sums->output_bytes, "kept", (json_int_t)sums->kept, "text",
+                     *sums->text ? sums->text : NULL, "after", (json_int_t)sums->after, "more",
+                     sums->more);
+}
+
+static void fulfil(struct daemon *d, const struct wish *wish)
+{
+    struct candidates found = {0};
+    struct sums sums = {.after = wish->after};
+    struct pleat_error err = {0};
+    if (find(d, wish, &found, &err)) {
+        pleat_array_finish(&found);
+        client_fail(wish->client, wish->request, &err);
+        return;
+    }
+    sums.more = found.count > AT_ONCE;
+    for (size_t i = 0; i < found.count && i < AT_ONCE; i++)
+        take_job(d, wish, &found.items[i], &sums);
+    pleat_array_finish(&found);
+    turn_reply(d, wish->client, wish->request, to_json(&sums));
+    d->drops_shared = !wish->dry_run && !sums.more;
+    jobs_forget(d);
+    turn_run(d); /* writes, and then answers */
+}
+
+/* ---- in turns ---- */
+
+bool clean_waits(void)
+{
+    return first != NULL;
+}
+
+void clean_run(struct daemon *d)
+{
+    struct wish *wish = first;
+    if (!wish)
+        return;
+    first = wish->next;
+    if (!first)
+        last = &first;
+    if (wish->client->connection) /* it may have gone away meanwhile: then nothing is removed */
+        fulfil(d, wish);
+    client_drop(wish->client);
+    free(wish);
+}
+
+int clean_write(struct daemon *d, struct pleat_error *err)
+{
+    int rc = 0;
+    char number[24];
+    if (d->dropped.count) { /* their numbers are in nothing that a salvage could find */
+        snprintf(number, sizeof(number), "%lld", (long long)d->last_job);
+        rc = pleat_store_put_meta(d->store, "last_job", number, err);
+    }
+    for (size_t i = 0; !rc && i < d->dropped.count; i++)
+        rc = pleat_store_drop_job(d->store, d->dropped.items[i], err);
+    if (!rc && d->drops_shared)
+        rc = pleat_store_drop_unshared(d->store, err);
+    return rc;
+}
+
+void clean_written(struct daemon *d)
+{
+    for (size_t i = 0; i < d->dropped.count; i++)
+        spec_forget(d->dropped.items[i]);
+    d->dropped.count = 0;
+    d->drops_shared = false;
+}
+
+void clean_finish(struct daemon *d)
+{
+    while (first) {
+        struct wish *wish = first;
+        first = wish->next;
+        free(wish); /* its client ends with the others */
+    }
+    last = &first;
+    pleat_array_finish(&d->dropped);
+}
+
+static int read_wish(const json_t *params, struct wish *wish, struct pleat_error *err)
+{
+    double before_s = 0;
+    int rc = pleat_get_real(params, "before_s", true, &before_s, err);
+    if (!rc && !(before_s >= 0 && before_s <= 1e12))
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'before_s' is seconds since 1970, up to 1e12");
+    if (!rc)
+        rc = pleat_get_int(params, "after", false, 0, INT64_MAX, &wish->after, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "outputs", false, &wish->outputs, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "dry_run", false, &wish->dry_run, err);
+    if (rc)
+        return rc;
+    /* 0 would mean "whenever they ended" to the store */
+    wish->before_us = (int64_t)(before_s * (double)PLEAT_US_PER_S);
+    wish->before_us += wish->before_us == 0;
+    return 0;
+}
+
+int method_clean(struct client *client, int64_t request, const json_t *params,
+                 struct pleat_error *err)
+{
+    struct daemon *d = client->daemon;
+    struct wish wish = {.client = client, .request = request};
+    int rc = read_wish(params, &wish, err);
+    if (rc)
+        return rc;
+    if (d->holding)
+        return pleat_error_set(err, PLEAT_E_BUSY,
+                               "the daemon cannot write its log (%s): nothing is removed until it "
+                               "can",
+                               d->holding_why.text);
+    struct wish *kept = malloc(sizeof(*kept));
+    if (!kept)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    *kept = wish;
+    *last = kept;
+    last = &kept->next;
+    client_hold(client);
+    return 0;
+}
