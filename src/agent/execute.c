@@ -111,6 +111,7 @@ int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *e
                                           .cwd = run->cwd,
                                           .stdin_path = run->stdin_path,
                                           .truncate = run->truncate,
+                                          .umask = run->umask,
                                           .stdout_path = run->stdout_path,
                                           .stderr_path = run->stderr_path,
                                           .files = &run->agent->files};

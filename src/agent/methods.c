@@ -95,7 +95,7 @@ static int get_scratch(const json_t *params, const char **path, struct pleat_err
 static int read_start(const json_t *params, struct pleat_run_request *request,
                       struct pleat_error *err)
 {
-    int64_t ranks = 0;
+    int64_t ranks = 0, mask = 077;
     int result = get_id(params, "run", &request->id, err);
     request->job = "?";
     if (!result)
@@ -116,6 +116,9 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
         result = get_path(params, "stdin", &request->stdin_path, err);
     if (!result)
         result = pleat_get_bool(params, "truncate", false, &request->truncate, err);
+    if (!result)
+        result = pleat_get_int(params, "umask", false, 0, 0777, &mask, err);
+    request->umask = (mode_t)mask;
     if (!result)
         result = pleat_get_int(params, "mailbox_ranks", false, 0, RANKS_MAX, &ranks, err);
     request->mailbox_ranks = (uint32_t)ranks;

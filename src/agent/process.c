@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -124,6 +125,7 @@ static enum stage become(const struct pleat_process_spec *spec, const struct fil
         *code = errno;
         return STAGE_CWD;
     }
+    umask(spec->umask);
     *code = execute(spec->argv, spec->env);
     return STAGE_EXEC;
 }

@@ -17,6 +17,7 @@ struct pleat_process_spec {
     const char *stdout_path;    /* absolute; created with mode 0600, appended to */
     const char *stderr_path;    /* may be the same file */
     bool truncate;              /* output files that exist are emptied first */
+    mode_t umask;               /* of the process; its output files are private all the same */
     const struct rlimit *files; /* RLIMIT_NOFILE for the process; NULL: as here */
 };
 

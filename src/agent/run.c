@@ -99,6 +99,7 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
     run->linger_us = request->linger_us;
     run->cwd = strdup(request->cwd);
     run->truncate = request->truncate;
+    run->umask = request->umask;
     run->stdin_path = request->stdin_path ? strdup(request->stdin_path) : NULL;
     run->stdout_path = strdup(request->stdout_path);
     run->stderr_path = strdup(request->stderr_path);

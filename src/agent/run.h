@@ -61,6 +61,7 @@ struct pleat_run {
     char *cwd; /* for starting it again */
     char *stdin_path, *stdout_path, *stderr_path;
     bool truncate; /* at the next start; the first one does that */
+    mode_t umask;
     char *scratch; /* directory that goes when the run is over; NULL: none */
 };
 
@@ -75,6 +76,7 @@ struct pleat_run_request {
     const char *stdout_path;
     const char *stderr_path;
     bool truncate; /* output files that exist are emptied first */
+    mode_t umask;  /* of its processes */
     uint32_t mailbox_ranks;
     int64_t linger_us;
     const char *scratch; /* NULL: none */

@@ -247,6 +247,9 @@ static int add_more(const struct pleat_submission *s, json_t *spec, struct pleat
         status = add_text(spec, "resize", s->resize, err);
     if (s->append)
         json_object_set_new(spec, "append", json_true());
+    mode_t mask = umask(0);
+    umask(mask);
+    json_object_set_new(spec, "umask", json_integer(mask & 0777));
     if (s->limit_s > 0)
         json_object_set_new(spec, "limit_s", json_real(s->limit_s));
     if (s->notice_s >= 0)

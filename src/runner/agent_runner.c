@@ -135,12 +135,12 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     struct agent_runner *runner = (struct agent_runner *)base;
     char job[32];
     snprintf(job, sizeof(job), "%llu", (unsigned long long)order->job);
-    json_t *params =
-        json_pack("{s:I, s:s, s:s, s:s, s:s, s:b, s:s*, s:i, s:s*}", "run", (json_int_t)order->run,
-                  "job", job, "cwd", order->spec->cwd, "stdout", order->stdout_path, "stderr",
-                  order->stderr_path, "truncate", order->truncate, "stdin", order->stdin_path,
-                  "mailbox_ranks", runner->kind->mailbox ? order->most : 0, "scratch",
-                  has_scratch(runner, order) ? order->scratch : NULL);
+    json_t *params = json_pack(
+        "{s:I, s:s, s:s, s:s, s:s, s:b, s:i, s:s*, s:i, s:s*}", "run", (json_int_t)order->run,
+        "job", job, "cwd", order->spec->cwd, "stdout", order->stdout_path, "stderr",
+        order->stderr_path, "truncate", order->truncate, "umask", order->spec->umask, "stdin",
+        order->stdin_path, "mailbox_ranks", runner->kind->mailbox ? order->most : 0, "scratch",
+        has_scratch(runner, order) ? order->scratch : NULL);
     int rc = add_command(runner, order, params, err);
     return send(base, order->site, order->node, "start", params, rc, err);
 }

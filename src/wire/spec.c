@@ -158,6 +158,10 @@ static int read_files(const json_t *object, struct pleat_spec *spec, struct plea
         rc = pleat_get_bool(object, "append", false, &spec->append, err);
     if (!rc)
         rc = copy_bounded(object, "script", PLEAT_SPEC_SCRIPT_MAX, &spec->script, err);
+    int64_t mask = PLEAT_SPEC_UMASK;
+    if (!rc)
+        rc = pleat_get_int(object, "umask", false, 0, 0777, &mask, err);
+    spec->umask = (int32_t)mask;
     return rc;
 }
 

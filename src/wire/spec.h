@@ -10,6 +10,7 @@
 #define PLEAT_SPEC_PATH_MAX 4095     /* bytes of a pattern of a path */
 #define PLEAT_SPEC_SCRIPT_MAX 262144 /* bytes of a batch script */
 #define PLEAT_SPEC_NOTIFY_MAX 8191   /* bytes of a command line */
+#define PLEAT_SPEC_UMASK 077         /* where a spec says nothing */
 #define PLEAT_SPEC_NAME_MAX 255      /* bytes of a name */
 #define PLEAT_SPEC_TEXT_MAX 4095     /* bytes of a directory, of a list of sizes */
 #define PLEAT_SPEC_ARGV_MAX 524288   /* bytes of all arguments, as JSON: half a line */

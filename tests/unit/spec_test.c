@@ -64,6 +64,7 @@ static void test_defaults(void **state)
     assert_null(spec.error);
     assert_null(spec.input);
     assert_false(spec.append);
+    assert_int_equal(spec.umask, 077);
     assert_null(spec.script);
     assert_null(spec.notify);
     assert_int_equal(spec.notify_on, PLEAT_NOTIFY_END | PLEAT_NOTIFY_FAIL);
@@ -83,7 +84,7 @@ static void test_everything_given(void **state)
         "\"mpi\":\"openmpi\",\"kind\":\"malleable\",\"min\":0,\"max\":16777216,\"initial\":4,"
         "\"sizes\":\"2,4,6\",\"asks\":true,\"site\":\"here\",\"estimate_s\":1.5,"
         "\"priority\":-3,\"deadline_in_s\":60,\"begin_in_s\":0.25,"
-        "\"output\":\"o-%j\",\"error\":\"/e\",\"input\":\"i\",\"append\":true,"
+        "\"output\":\"o-%j\",\"error\":\"/e\",\"input\":\"i\",\"append\":true,\"umask\":18,"
         "\"script\":\"#!/bin/sh\\n\",\"notify\":\"mail me\",\"notify_on\":[\"start\",\"resize\"],"
         "\"limit_s\":90,\"notice_s\":0,\"lifetime_s\":2.5,\"resize\":\"relaunch\","
         "\"later\":[1]}",
@@ -111,6 +112,7 @@ static void test_everything_given(void **state)
     assert_string_equal(spec.error, "/e");
     assert_string_equal(spec.input, "i");
     assert_true(spec.append);
+    assert_int_equal(spec.umask, 022);
     assert_string_equal(spec.script, "#!/bin/sh\n");
     assert_string_equal(spec.notify, "mail me");
     assert_int_equal(spec.notify_on, PLEAT_NOTIFY_START | PLEAT_NOTIFY_RESIZE);
@@ -178,7 +180,8 @@ static void test_wrong_types(void **state)
         {"site", "3"},        {"estimate_s", "01"}, {"priority", "0"}, {"deadline_in_s", "01"},
         {"begin_in_s", "01"}, {"output", "3"},      {"error", "3"},    {"input", "3"},
         {"append", "2"},      {"script", "3"},      {"notify", "3"},   {"notify_on", "4"},
-        {"limit_s", "01"},    {"notice_s", "01"},   {"resize", ""},    {"lifetime_s", "01"}};
+        {"limit_s", "01"},    {"notice_s", "01"},   {"resize", ""},    {"lifetime_s", "01"},
+        {"umask", "0"}};
     for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++)
         for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++)
             if (!strchr(members[m].good, (char)('0' + v)))

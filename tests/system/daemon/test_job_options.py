@@ -25,6 +25,17 @@ def run(pleat, *words, code=0):
     return pleat.pleat("run", *words, check=code)
 
 
+def test_umask(pleat):
+    """What a job makes is as open as its user's shell would make it, not as Pleat's own files."""
+    for mask in (0o022, 0o027):
+        before = os.umask(mask)
+        try:
+            run(pleat, "sh", "-c", f"touch made-{mask:o}")
+        finally:
+            os.umask(before)
+        assert os.stat(pleat.path(f"made-{mask:o}")).st_mode & 0o777 == 0o666 & ~mask
+
+
 def test_files(pleat):
     os.mkdir(pleat.path("sub"))
     write(pleat, "in.txt", "one\ntwo\n")
