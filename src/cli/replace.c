@@ -25,15 +25,16 @@ static void forget(struct pleat_replacement *replacement)
  */
 static int find_names(struct pleat_replacement *replacement, const char *path)
 {
-    replacement->path = realpath(path, NULL);
-    if (!replacement->path)
-        replacement->path = strdup(path);
-    if (replacement->path && is_plain_or_new(path) &&
-        asprintf(&replacement->fresh, "%s.XXXXXX", replacement->path) < 0) {
-        replacement->fresh = NULL;
+    char *name = realpath(path, NULL), *fresh = NULL;
+    if (!name)
+        name = strdup(path);
+    if (name && is_plain_or_new(path) && asprintf(&fresh, "%s.XXXXXX", name) < 0) {
+        free(name);
         return PLEAT_E_NOMEM;
     }
-    return replacement->path ? 0 : PLEAT_E_NOMEM;
+    replacement->path = name;
+    replacement->fresh = fresh;
+    return name ? 0 : PLEAT_E_NOMEM;
 }
 
 /* The old file's mode, or what a new file gets. */

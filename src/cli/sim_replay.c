@@ -247,15 +247,15 @@ static int tell(const char *path, const struct recorded *recorded,
         result->different < records->count ? &records->items[result->different] : &nothing;
     int code = same ? PLEAT_EXIT_OK : PLEAT_EXIT_FAILED;
     if (pleat_settings.json) {
-        json_t *json =
-            json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "log", path, "before",
-                      (json_int_t)recorded->before, "records", (json_int_t)result->records,
-                      "passes", (json_int_t)result->passes, "decisions",
-                      (json_int_t)result->decisions, "same", same, "different_at",
-                      same ? json_null()
-                           : json_integer((json_int_t)(recorded->before + result->different + 1)),
-                      "logged", same ? json_null() : event_json(logged), "decided",
-                      same ? json_null() : event_json(&result->decided));
+        json_t *json = json_pack(
+            "{s:s, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "log", path, "before",
+            (json_int_t)recorded->before, "records", (json_int_t)result->records, "passes",
+            (json_int_t)result->passes, "decisions", (json_int_t)result->decisions, "same", same,
+            "different_at",
+            same ? json_null()
+                 : json_integer((json_int_t)recorded->before + (json_int_t)result->different + 1),
+            "logged", same ? json_null() : event_json(logged), "decided",
+            same ? json_null() : event_json(&result->decided));
         int printed = pleat_reply_print(json);
         json_decref(json);
         return printed ? printed : code;

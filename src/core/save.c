@@ -273,9 +273,9 @@ static void save_table(struct pleat_string *out, enum table table, const struct 
 {
     for (const struct column *column = columns; column->width; column++) {
         char *to = begin_section(out, table, column->number, column->width, count);
-        const char *from = (const char *)items + column->offset;
         for (size_t i = 0; to && i < count; i++)
-            memcpy(to + i * column->width, from + i * size, column->width);
+            memcpy(to + i * column->width, (const char *)items + i * size + column->offset,
+                   column->width);
     }
 }
 
@@ -321,15 +321,16 @@ static void save_lists(struct pleat_string *out, const struct pleat_core *core)
 
 static void save_policies(struct pleat_string *out, const struct pleat_core *core)
 {
-    for (uint16_t q = 0; q < PLEAT_QUESTION_COUNT; q++) {
+    for (unsigned q = 0; q < PLEAT_QUESTION_COUNT; q++) {
         const struct pleat_policy *policy = core->pass.policies[q];
         uint64_t which[2] = {policy->number, policy->version};
-        save_bytes(out, POLICIES, q, which, sizeof(which[0]), 2);
+        save_bytes(out, POLICIES, (uint16_t)q, which, sizeof(which[0]), 2);
         if (policy->state_size)
-            save_bytes(out, STATES, q, core->states[q], 1, policy->state_size);
+            save_bytes(out, STATES, (uint16_t)q, core->states[q], 1, policy->state_size);
     }
-    for (uint16_t p = 1; p < PLEAT_PARAM_COUNT; p++)
-        save_bytes(out, PARAMETERS, p, &core->parameters[p], sizeof(core->parameters[p]), 1);
+    for (unsigned p = 1; p < PLEAT_PARAM_COUNT; p++)
+        save_bytes(out, PARAMETERS, (uint16_t)p, &core->parameters[p], sizeof(core->parameters[p]),
+                   1);
 }
 
 int pleat_core_save(const struct pleat_core *core, struct pleat_string *out)
