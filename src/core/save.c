@@ -384,9 +384,8 @@ static int load_column(const struct column *columns, const struct section *secti
     const struct column *column = find_column(columns, section->field);
     if (!column || column->width != section->width)
         return PLEAT_E_UNSUPPORTED;
-    char *to = (char *)items + column->offset;
     for (size_t i = 0; i < section->count; i++)
-        memcpy(to + i * size, from + i * column->width, column->width);
+        memcpy((char *)items + i * size + column->offset, from + i * column->width, column->width);
     return 0;
 }
 

@@ -81,8 +81,10 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
         request.processes = request.mpi == PLEAT_MPI_NONE ? 1 : (uint32_t)order->processes;
     }
     const char **words = words_of(order);
-    if (!words)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (!words) {
+        (void)pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        return PLEAT_E_NOMEM;
+    }
     request.argv = words;
     int rc = pleat_launch_compose(&request, command, err);
     free(words);
@@ -106,7 +108,7 @@ static int add(json_t *object, const char *name, json_t *value)
 static int add_command(const struct agent_runner *runner, const struct pleat_run_order *order,
                        json_t *params, struct pleat_error *err)
 {
-    struct pleat_launch_command command = {0};
+    struct pleat_launch_command command;
     int rc = compose(runner, order, &command, err);
     if (rc)
         return rc;
