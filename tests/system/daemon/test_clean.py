@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from conftest import Failure, until_file, wait_until
+from conftest import PLEATD, Client, Failure, Lost, until_file, wait_until
 
 
 def touch(path):
@@ -168,6 +168,44 @@ def test_output_that_cannot_be_removed(pleat):
     os.rmdir(path)
     assert clean(pleat, "--before", "now", "--outputs")["jobs"] == 1
     assert known(pleat) == []
+
+
+def reach(pleat):
+    """A connection to a daemon that listens, else None; none is started."""
+    try:
+        return Client(pleat.socket)
+    except (Lost, OSError):
+        return None
+
+
+def test_killed_between_the_steps(pleat):
+    """Before the commit all is still known, after it nothing; asking again finishes it."""
+    numbers = some(pleat)
+    seen = set()
+    pleat.kill_daemon()
+    for step in range(1, 60):
+        pleat.env["PLEAT_TEST_CRASH_AFTER"] = str(step)
+        daemon = pleat.popen("--dir", pleat.dir, program=PLEATD)
+        del pleat.env["PLEAT_TEST_CRASH_AFTER"]
+        peer = wait_until(lambda: reach(pleat) or daemon.poll() is not None, "it ends, or listens")
+        if isinstance(peer, Client):
+            try:
+                peer.call("clean", before_s=1e11, outputs=True)
+            except (Lost, OSError):
+                pass
+            peer.close()
+        if daemon.poll() is None:
+            daemon.kill()
+        daemon.communicate()
+        left = known(pleat)
+        assert left in (numbers, [])
+        pleat.kill_daemon()
+        assert rows(pleat, "spec", "id") == rows(pleat, "account", "job") == left
+        seen.add((len(left), os.path.exists(pleat.path("jobs/1"))))
+        if not left:
+            break
+    assert {(3, True), (0, False)} <= seen <= {(3, True), (3, False), (0, False)}
+    assert some(pleat, 1) == [4]
 
 
 def test_many_at_once(pleat):
