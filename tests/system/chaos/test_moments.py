@@ -123,9 +123,15 @@ class Mix:
                 f"text {job['text']}, hit {self.hit[number]}, wrote {wrote}"
         assert not wrote.overlaps, f"job {number} ran twice at a time: {story}"
         assert job["attempt"] <= len(self.agents_killed), story
-        times = [at for _, at in wrote.begun]
-        for before, after in zip(times, times[1:]):  # even if it was about to end well: nobody saw it
-            assert any(before - 0.5 < at < after for at in self.agents_killed), f"job {number} was repeated: {story}"
+        resizes = job["history"]["resizes"]
+        relaunches = sum(resize["outcome"] == "relaunched" for resize in resizes)
+        for (run, before), (again, after) in zip(wrote.begun, wrote.begun[1:]):
+            # even if it was about to end well: nobody saw it
+            if any(before - 0.5 < at < after for at in self.agents_killed):
+                continue
+            # a malleable one whose rank or launcher died in a resize: the same run, from its last state
+            assert run == again and relaunches > 0, f"job {number} was repeated: {story}, {resizes}"
+            relaunches -= 1
         if job["state"] == "done":
             assert job["exit_code"] == 0 and wrote.successes, story
         else:
