@@ -18,11 +18,19 @@ def fixture_pleat():
     instance.env.update(LD_PRELOAD=FAKETIME, FAKETIME_TIMESTAMP_FILE=instance.path("now"), FAKETIME_NO_CACHE="1",
                         FAKETIME_DONT_FAKE_MONOTONIC="1", FAKETIME_DISABLE_SHM="1", DONT_FAKE_MONOTONIC="1")
     set_clock(instance, "+0")
+    before = set(leftovers())
     try:
         yield instance
         instance.finish()
     finally:
         instance.clean()
+        for path in set(leftovers()) - before:  # a killed process leaves the library's behind
+            if not os.path.exists(f"/proc/{path.rsplit('_', 1)[1]}"):
+                os.unlink(path)
+
+
+def leftovers():
+    return glob.glob("/dev/shm/faketime_shm_*") + glob.glob("/dev/shm/sem.faketime_sem_*")
 
 
 def set_clock(instance, offset):

@@ -71,4 +71,5 @@ def cli():
     yield made
     for fake in made.fakes:
         fake.close()
+    made("stop", "--force")  # of a real daemon that a command may have started; starts none itself
     shutil.rmtree(path)

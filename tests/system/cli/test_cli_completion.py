@@ -55,6 +55,8 @@ def test_options(offers):
 def test_every_command_takes_the_options_that_are_offered(offers, cli):
     for command in offers("pleat "):
         for option in offers(f"pleat {command} --"):
+            if option == "--dir":
+                continue  # what follows would be taken as the place of a daemon
             done = cli(command, option, "--help")  # help; or it took that as the option's value
             assert "unknown option" not in done.stderr, (command, option)
 
