@@ -10,6 +10,7 @@
 #include "cli/reply.h"
 #include "cli/term.h"
 #include "cli/timefmt.h"
+#include "cli/word_list.h"
 
 /* "07:35:52.123" */
 static void add_moment(double seconds, struct pleat_string *out)
@@ -57,20 +58,10 @@ struct events {
     int64_t last; /* number of the last one seen */
 };
 
-static bool is_wanted(const struct events *events, const json_t *event)
-{
-    size_t i;
-    json_t *kind;
-    json_array_foreach(
-        events->kinds, i,
-        kind) if (pleat_reply_is(event, "kind", json_string_value(kind))) return true;
-    return !events->kinds;
-}
-
 static void take(struct events *events, const json_t *event)
 {
     events->last = pleat_reply_int(event, "seq", events->last);
-    if (is_wanted(events, event))
+    if (pleat_word_is_chosen(events->kinds, event, "kind"))
         print_event(&events->term, event);
 }
 
@@ -115,26 +106,6 @@ static int show(struct events *events)
     return code;
 }
 
-/* "state,resize" */
-static int read_kinds(const char *text, json_t **kinds, struct pleat_error *err)
-{
-    static const char *const known[] = {"state",      "size",   "slots",   "resize", "limits",
-                                        "background", "policy", "warning", "daemon", "used"};
-    size_t index;
-    if (!*kinds)
-        *kinds = json_array();
-    while (*text) {
-        char word[32];
-        size_t length = strcspn(text, ",");
-        snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), text);
-        if (pleat_parse_word("--kind", word, known, sizeof(known) / sizeof(known[0]), &index, err))
-            return err->code;
-        json_array_append_new(*kinds, json_string(known[index]));
-        text += length + (text[length] == ',');
-    }
-    return 0;
-}
-
 static int read_options(struct pleat_options *options, struct events *events)
 {
     struct pleat_error err;
@@ -146,7 +117,7 @@ static int read_options(struct pleat_options *options, struct events *events)
         if (option == 'f')
             events->follows = true;
         else if (option == 'k')
-            wrong = read_kinds(optarg, &events->kinds, &err);
+            wrong = pleat_parse_words("--kind", optarg, pleat_event_kinds, &events->kinds, &err);
         else if (option == 's')
             wrong = pleat_parse_past("--since", optarg, now_s, &events->from_s, &err);
         else
@@ -192,8 +163,9 @@ const struct pleat_command pleat_cmd_events = {
             "Options:\n"
             "  -f, --follow     go on with what happens from now on, until Ctrl-C; also over a\n"
             "                   restart of the daemon\n"
-            "      --kind LIST  only those: state, size, slots, resize, limits, background,\n"
-            "                   policy, warning, daemon, used; separated by commas\n"
+            "      --kind LIST  only those: state, size, slots, resize, limits, used,\n"
+            "                   background, policy, notify, warning, daemon; separated by "
+            "commas\n"
             "      --since WHEN from then on: 10:30, -2h (or 2h), '2026-11-21 10:00'\n"
             "      --retry TIME how long to wait for a daemon that has ended (default: 1min)\n\n"
             "Exit codes: 0; 2 usage; 3 no daemon, or it did not come back; 4 no such job.\n\n"

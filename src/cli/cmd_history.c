@@ -12,6 +12,7 @@
 #include "cli/reply.h"
 #include "cli/term.h"
 #include "cli/timefmt.h"
+#include "cli/word_list.h"
 
 enum { JOBS_AT_ONCE = 300 };
 
@@ -26,14 +27,8 @@ struct history {
 
 static bool is_wanted(const struct history *history, const json_t *job)
 {
-    size_t i;
-    json_t *state;
-    if (history->name && fnmatch(history->name, pleat_reply_text(job, "name", ""), 0) != 0)
-        return false;
-    json_array_foreach(
-        history->states, i,
-        state) if (pleat_reply_is(job, "state", json_string_value(state))) return true;
-    return !history->states;
+    return (!history->name || !fnmatch(history->name, pleat_reply_text(job, "name", ""), 0)) &&
+           pleat_word_is_chosen(history->states, job, "state");
 }
 
 static json_t *params_of(const struct history *history, int64_t after)
@@ -174,28 +169,6 @@ static int print(const struct history *history, const json_t *jobs)
     return code;
 }
 
-/* "done,failed" */
-static int read_states(const char *text, json_t **states, struct pleat_error *err)
-{
-    static const char *const known[] = {"queued",    "claiming", "running", "resizing",
-                                        "finishing", "done",     "failed",  "cancelled"};
-    size_t index;
-    if (!*states)
-        *states = json_array();
-    while (*text) {
-        char word[32];
-        size_t length = strcspn(text, ",");
-        snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), text);
-        int rc =
-            pleat_parse_word("--state", word, known, sizeof(known) / sizeof(known[0]), &index, err);
-        if (rc)
-            return rc;
-        json_array_append_new(*states, json_string(known[index]));
-        text += length + (text[length] == ',');
-    }
-    return 0;
-}
-
 static int read_by(const char *text, enum pleat_history_by *by, struct pleat_error *err)
 {
     const char *names[PLEAT_BY_COUNT];
@@ -223,7 +196,8 @@ static int read_options(struct pleat_options *options, struct history *history)
         else if (option == 'n')
             history->name = optarg;
         else if (option == 's')
-            wrong = read_states(optarg, &history->states, &err);
+            wrong =
+                pleat_parse_words("--state", optarg, pleat_history_states, &history->states, &err);
         else if (option == 'b')
             wrong = read_by(optarg, &history->by, &err);
         else

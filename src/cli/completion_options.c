@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/event_text.h"
+#include "cli/history.h"
 #include "policy/policy.h"
 
 /* An argument in a help text: "N", "WHEN", "NAME=VALUE". */
@@ -101,6 +103,13 @@ static bool add_policies(const char *question, struct pleat_string *words)
     return any;
 }
 
+static bool add_list(const char *const *list, struct pleat_string *words)
+{
+    for (size_t i = 0; list[i]; i++)
+        pleat_string_addf(words, "%s%s", i ? " " : "", list[i]);
+    return true;
+}
+
 bool pleat_help_option_words(const struct pleat_command *command, const char *option,
                              struct pleat_string *words)
 {
@@ -113,12 +122,13 @@ bool pleat_help_option_words(const struct pleat_command *command, const char *op
         {NULL, "--zero-run-times", "skip keep"},
         {"top", "--sort", "queue job processors time name"},
         {"history", "--by", "job size resize name day"},
-        {"history", "--state", "queued claiming running resizing finishing done failed cancelled"},
-        {"events", "--kind",
-         "state size slots resize limits background policy warning daemon used"},
         {"workload generate utrera", "--kind", "malleable moldable rigid"},
         {"workload generate lublin", "--class", "batch interactive both together"},
     };
+    if (!strcmp(command->name, "events") && !strcmp(option, "--kind"))
+        return add_list(pleat_event_kinds, words);
+    if (!strcmp(command->name, "history") && !strcmp(option, "--state"))
+        return add_list(pleat_history_states, words);
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (strcmp(known[i].option, option) != 0 ||
             (known[i].command && strcmp(known[i].command, command->name) != 0))

@@ -5,6 +5,10 @@
 #include "cli/reply.h"
 #include "cli/timefmt.h"
 
+const char *const pleat_event_kinds[] = {"state",  "size",    "slots",      "resize",
+                                         "limits", "used",    "background", "policy",
+                                         "notify", "warning", "daemon",     NULL};
+
 static void add_processors(struct pleat_string *out, const char *before, int64_t count)
 {
     pleat_string_addf(out, "%s%lld processor%s", before, (long long)count, count == 1 ? "" : "s");

@@ -6,6 +6,9 @@
 
 #include "base/array.h"
 
+/* Those of docs/protocol.md, in its order; NULL after the last. */
+extern const char *const pleat_event_kinds[];
+
 /* Appends what happened ("running -> done", "grow 2 -> 4: granted"), without time and job. */
 void pleat_event_add_text(const json_t *event, struct pleat_string *out);
 

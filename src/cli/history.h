@@ -29,6 +29,8 @@ enum pleat_history_by {
     PLEAT_BY_COUNT
 };
 
+/* Those that a job can be in as its user sees it; NULL after the last. */
+extern const char *const pleat_history_states[];
 /* "job", "size", ... */
 const char *pleat_history_by_name(enum pleat_history_by by);
 /* The columns of such rows, ended by one without member. */

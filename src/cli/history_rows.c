@@ -70,6 +70,9 @@ const struct pleat_history_column pleat_history_resize_columns[] = {
     {"processor_s", "PROCESSORS", PLEAT_HISTORY_WORK},
     {NULL, NULL, PLEAT_HISTORY_TEXT}};
 
+const char *const pleat_history_states[] = {
+    "queued", "claiming", "running", "resizing", "finishing", "done", "failed", "cancelled", NULL};
+
 const char *pleat_history_by_name(enum pleat_history_by by)
 {
     static const char *const names[] = {"job", "size", "resize", "name", "day"};

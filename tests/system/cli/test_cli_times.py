@@ -1,6 +1,8 @@
 """Following over a restart of the daemon, filters, and moments as people write them."""
 
 import json
+import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -19,6 +21,22 @@ def test_events_by_kind(cli):
         assert kinds(cli("events", "--json", "--kind", "size", "--kind", "daemon")) == {"size", "daemon"}
         done = cli("events", "--kind", "stat")
     assert done.returncode == 2 and "none of state, size" in done.stderr
+
+
+def test_kinds_are_those_of_the_protocol(cli):
+    docs = pathlib.Path(__file__).resolve().parents[3] / "docs"
+    table = (docs / "protocol.md").read_text().split("| kind | members |\n|---|---|\n")[1].split("\n\n")[0]
+    kinds = [kind for row in table.splitlines() for kind in re.findall(r"`(\w+)`", row.split("|")[1])]
+    listed = {
+        "check": re.search(r"none of ([\w, ]+)", cli("events", "--kind", "x").stderr)[1],
+        "help": re.search(r"only those: ([\w,\s]+);", cli("help", "events").stdout)[1],
+        "page": re.search(r"of these kinds, separated by commas: ([\w,\s]+)\.",
+                          (docs / "man/pleat-events.1.scd").read_text())[1],
+        "completion": re.search(r"'?\bstate size [\w ]+", cli("help", "--completion", "bash").stdout)[0],
+        "reference": re.search(r"^\| `--kind LIST` .*: (`state`.*);", (docs / "commands.md").read_text(),
+                               re.M)[1]}
+    assert len(kinds) > 9
+    assert {where: re.findall(r"\w+", text) for where, text in listed.items()} == dict.fromkeys(listed, kinds)
 
 
 @pytest.mark.parametrize("text, at", [

@@ -1,0 +1,19 @@
+/* word_list.h - options that take a list of known words ("state,resize"), and what they let
+ * through. */
+#ifndef PLEAT_CLI_WORD_LIST_H
+#define PLEAT_CLI_WORD_LIST_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* Adds the words of "state,resize" to *chosen, which is made where it is NULL; `known` ends with
+ * NULL. PLEAT_E_INVALID: a word is none of them, and *err names those there are; the words before
+ * it have been added. `what` names the option. */
+int pleat_parse_words(const char *what, const char *text, const char *const *known, json_t **chosen,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Whether the object's member is one of the chosen words. Everything is where NULL is chosen. */
+bool pleat_word_is_chosen(const json_t *chosen, const json_t *object, const char *member);
+
+#endif
