@@ -54,8 +54,8 @@ int pleat_store_corrupt_record(const struct pleat_store *store, int64_t seq, con
                                struct pleat_error *err)
 {
     return pleat_error_set(err, PLEAT_E_CORRUPT,
-                           "record %lld of %s %s; the log is good up to record %lld: keep a copy "
-                           "of the file and move it away to begin a new log",
+                           "record %lld of %s %s; the log is good up to record "
+                           "%lld: " PLEAT_STORE_DAMAGED,
                            (long long)seq, store->path, how, (long long)(seq - 1));
 }
 

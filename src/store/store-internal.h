@@ -52,6 +52,10 @@ struct pleat_store {
     bool reading; /* inside a callback */
 };
 
+/* What comes of a damaged log, said where one is found (salvage.h). */
+#define PLEAT_STORE_DAMAGED                                                                        \
+    "a pleatd that starts keeps the file aside and goes on with what is good of it"
+
 /* The failure that SQLite reported last, as ours: what was done to which file, why, what to do. */
 int pleat_store_failure(const struct pleat_store *store, const char *doing,
                         struct pleat_error *err);

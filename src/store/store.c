@@ -111,9 +111,8 @@ int pleat_store_failure(const struct pleat_store *store, const char *doing, stru
     case SQLITE_ERROR: /* a table or a column is not there */
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return pleat_error_set(err, PLEAT_E_CORRUPT,
-                               "cannot %s %s: %s; move it away (keep it) to begin a new log", doing,
-                               store->path, sqlite3_errmsg(store->db));
+        return pleat_error_set(err, PLEAT_E_CORRUPT, "cannot %s %s: %s; " PLEAT_STORE_DAMAGED,
+                               doing, store->path, sqlite3_errmsg(store->db));
     default:
         return system_failure(store, doing, primary, err);
     }
@@ -242,8 +241,7 @@ static int check_schema(struct pleat_store *store, struct pleat_error *err)
         return execute(store, schema, err);
     if (application != APPLICATION_ID)
         return pleat_error_set(err, PLEAT_E_INVALID,
-                               "%s is a database of another program: choose another place for "
-                               "Pleat's log",
+                               "%s is a database of another program, not a log of Pleat",
                                store->path);
     status = query_int(
         store, "SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'), 0)",
@@ -262,8 +260,7 @@ static int check_schema(struct pleat_store *store, struct pleat_error *err)
                        err);
     if (version < 1)
         return pleat_error_set(err, PLEAT_E_CORRUPT,
-                               "%s does not say which schema it has; move it away (keep it) to "
-                               "begin a new log",
+                               "%s does not say which schema it has; " PLEAT_STORE_DAMAGED,
                                store->path);
     return 0;
 }

@@ -299,7 +299,7 @@ static void test_schema_missing(void **state)
     execute_sql(fixture->store, "DELETE FROM meta WHERE key = 'schema'");
     pleat_store_close(fixture->store);
     fixture->store = NULL;
-    assert_refused(fixture->path, PLEAT_E_CORRUPT, "which schema");
+    assert_refused(fixture->path, PLEAT_E_CORRUPT, "which schema it has; a pleatd that starts");
 }
 
 static void write_file(const char *path, const char *text)
