@@ -34,7 +34,7 @@ PLEAT_ARRAY(candidates, struct candidate);
 
 struct sums {
     int64_t jobs, record_bytes, output_bytes;
-    int64_t kept;  /* whose output could not be removed */
+    int64_t kept;  /* that could not be removed */
     int64_t after; /* the last one looked at */
     bool more;
     char text[300]; /* why one was kept; "" */
@@ -118,6 +118,16 @@ static int64_t spec_bytes(struct daemon *d, int64_t job)
     return bytes;
 }
 
+/* What its user is told of it may still write beside its output, and leave a note if it fails: that
+ * would be of a job that nobody knows. */
+static int check_told(int64_t job, struct pleat_error *err)
+{
+    return notify_has(job)
+               ? pleat_error_set(err, PLEAT_E_BUSY,
+                                 "the command of its --notify has not ended: try again later")
+               : 0;
+}
+
 /* Lets go of it where it is still in memory. False: it has not ended, or cannot be let go of. */
 static bool forget(struct daemon *d, int64_t number)
 {
@@ -135,7 +145,9 @@ static void take_job(struct daemon *d, const struct wish *wish, const struct can
     if (job && !job->ended)
         return;
     int64_t records = spec_bytes(d, candidate->job) + (int64_t)candidate->account_bytes;
-    int rc = wish->outputs ? take_output(d, candidate->job, !wish->dry_run, &output, &err) : 0;
+    int rc = check_told(candidate->job, &err);
+    if (!rc && wish->outputs)
+        rc = take_output(d, candidate->job, !wish->dry_run, &output, &err);
     if (!rc && !wish->dry_run) {
         if (pleat_array_push(&d->dropped, candidate->job))
             rc = pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory");

@@ -258,8 +258,9 @@ void note_event(struct daemon *d, const struct pleat_event *event);
 
 /* notify.c: users' commands when something happens to their jobs */
 void notify_note(struct daemon *d, const struct made_note *note);
-/* Commands run, or wait to be run. */
+/* Commands run, or wait to be run: any; of that job, which may have been let go of. */
 bool notify_busy(void);
+bool notify_has(int64_t job);
 /* Lets them come to their end, for a short time. */
 void notify_finish(struct daemon *d);
 

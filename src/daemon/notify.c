@@ -334,6 +334,14 @@ bool notify_busy(void)
     return waiting + running > 0;
 }
 
+bool notify_has(int64_t job)
+{
+    const struct notification *n = first;
+    while (n && n->job != job)
+        n = n->next;
+    return n != NULL;
+}
+
 void notify_finish(struct daemon *d)
 {
     int64_t until = pleat_clock_monotonic_us() + LAST_WORDS_US;

@@ -170,6 +170,26 @@ def test_output_that_cannot_be_removed(pleat):
     assert known(pleat) == []
 
 
+def test_while_its_user_is_told(pleat):
+    """A command of --notify that runs, or waits to run, brings nothing of a removed job back."""
+    go = pleat.path("go")
+    script = 'echo "$PLEAT_EVENT" >> told; while [ ! -e go ]; do sleep 0.05; done; echo "$PLEAT_EVENT" >&2; exit 3'
+    number = pleat.submit("--notify", script, "--notify-on", "start,end", "--", "true")
+    pleat.wait_end(number)
+    wait_until(lambda: os.path.exists(pleat.path("told")), "the first command runs, the second waits")
+    for words in (["--dry-run"], ["--outputs"]):
+        assert f"job {number}: the command of its --notify" in clean(pleat, "--before", "now", *words, check=1)
+        assert known(pleat) == [number] and os.path.exists(pleat.path(f"jobs/{number}/notify"))
+    touch(go)
+    wait_until(lambda: pleat.call("clean", before_s=1e11, outputs=True)["jobs"] == 1, "both have ended")
+    gone(pleat, number)
+    with open(pleat.path("told"), encoding="ascii") as file:
+        assert file.read() == "start\nend\n"  # it was told of both
+    assert not os.path.exists(pleat.path(f"jobs/{number}"))
+    pleat.kill_daemon()
+    assert number not in rows(pleat, "note", "job")
+
+
 def reach(pleat):
     """A connection to a daemon that listens, else None; none is started."""
     try:
