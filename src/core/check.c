@@ -151,6 +151,33 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
     return 0;
 }
 
+/* What is known about iterations: by size, each record in one list, none of those that ended. */
+static int check_timings(const struct pleat_core *core, struct pleat_error *err)
+{
+    uint64_t known = 0;
+    for (uint32_t i = 0; i < core->components.count; i++) {
+        const struct pleat_component *job = &core->components.items[i];
+        if (pleat_state_is_final((enum pleat_state)job->state) && job->aside)
+            continue; /* a free record keeps what was there */
+        if (pleat_state_is_final((enum pleat_state)job->state) && job->first_timing != PLEAT_NONE)
+            FAIL("component %u has ended, and times of it are kept", i);
+        int32_t before = 0;
+        for (uint32_t t = job->first_timing; t != PLEAT_NONE; t = core->timings.items[t].next) {
+            const struct pleat_timing *timing = &core->timings.items[t];
+            if (timing->processors <= before || timing->iteration_us <= 0 ||
+                timing->redistribution_us < 0 || ++known > core->timings.count)
+                FAIL("component %u: the times of its iterations are out of order", i);
+            before = timing->processors;
+        }
+    }
+    for (uint32_t t = core->free_timing; t != PLEAT_NONE; t = core->timings.items[t].next)
+        if (++known > core->timings.count)
+            break;
+    if (known != core->timings.count)
+        FAIL("%zu records of times, %llu counted", core->timings.count, (unsigned long long)known);
+    return 0;
+}
+
 static int check_ends(const struct pleat_core *core, struct pleat_error *err)
 {
     uint32_t listed = 0;
@@ -260,6 +287,8 @@ int pleat_core_check(const struct pleat_core *core, struct pleat_error *err)
             rc = check_lists(core, sums, err);
         if (!rc)
             rc = check_ends(core, err);
+        if (!rc)
+            rc = check_timings(core, err);
         if (!rc)
             rc = check_resizes(core, sums, coming, err);
         if (!rc)

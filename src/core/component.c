@@ -90,6 +90,7 @@ static const struct pleat_component fresh = {
     .ends_previous = PLEAT_NONE,
     .ends_next = PLEAT_NONE,
     .deadline = PLEAT_HEAP_NONE,
+    .first_timing = PLEAT_NONE,
     .exited = 1,
     .notice_us = -1,
     .lifetime_us = -1,
@@ -357,6 +358,7 @@ static void end(struct pleat_core *core, uint32_t component, enum pleat_state st
 {
     component_at(core, component)->end_us = now_of(core);
     set_state(core, component, state);
+    timings_drop(core, component);
     if (component_at(core, component)->flags & PLEAT_COMPONENT_FORGET)
         forget(core, component);
 }

@@ -113,6 +113,7 @@ void core_sync_view(struct pleat_core *core)
     core->view.sites = core->sites.items;
     core->view.site_count = (uint32_t)core->sites.count;
     core->view.size_lists = core->size_lists.items;
+    core->view.timings = core->timings.items;
     core->view.max_tries = (int32_t)core->parameters[PLEAT_PARAM_MAX_TRIES];
     core->view.try_us = core->parameters[PLEAT_PARAM_TRY_US];
     core->view.lifetime_us = core->parameters[PLEAT_PARAM_LIFETIME_US];
@@ -151,6 +152,7 @@ int core_set_policy(struct pleat_core *core, const struct pleat_policy *policy)
             core->observed = true;
         needs |= core->pass.policies[q] ? core->pass.policies[q]->needs : 0;
     }
+    core->needs = needs;
     ends_keep(core, needs & PLEAT_NEEDS_ENDS);
     if (policy->question == PLEAT_ORDER)
         queue_sort(core);
@@ -164,6 +166,7 @@ int pleat_core_create(struct pleat_core **out)
         return PLEAT_E_NOMEM;
     pleat_heap_init(&core->deadlines);
     core->free_component = core->free_claim = core->free_piece = core->free_resize = PLEAT_NONE;
+    core->free_timing = PLEAT_NONE;
     core->view.queue_first = core->view.queue_last = core->view.reserved_first = PLEAT_NONE;
     core->queue_root = PLEAT_NONE;
     core->notes = UINT64_MAX;
@@ -196,6 +199,7 @@ void pleat_core_destroy(struct pleat_core *core)
     for (size_t i = 0; i < core->size_lists.count; i++)
         pleat_array_finish(&core->size_lists.items[i]);
     pleat_array_finish(&core->size_lists);
+    pleat_array_finish(&core->timings);
     pleat_array_finish(&core->ends_roots);
     pleat_tree_finish(&core->places);
     pleat_heap_finish(&core->deadlines);
@@ -331,7 +335,7 @@ static const bool needs_component[] = {
     [PLEAT_EV_ANSWER] = true,        [PLEAT_EV_APPLIED] = true,      [PLEAT_EV_VACATED] = true,
     [PLEAT_EV_RESIZE_FAILED] = true, [PLEAT_EV_WITHDRAWN] = true,    [PLEAT_EV_START] = true,
     [PLEAT_EV_RESIZE] = true,        [PLEAT_EV_TRIED] = true,        [PLEAT_EV_PROMISE] = true,
-    [PLEAT_EV_TERMS] = true,         [PLEAT_EV_RELAUNCHED] = true,
+    [PLEAT_EV_TERMS] = true,         [PLEAT_EV_RELAUNCHED] = true,   [PLEAT_EV_TIMED] = true,
 };
 
 static int dispatch(struct pleat_core *core, const struct pleat_event *event,
@@ -394,6 +398,8 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_withdrawn(core, event);
     case PLEAT_EV_RELAUNCHED:
         return on_relaunched(core, event);
+    case PLEAT_EV_TIMED:
+        return on_timed(core, event);
     case PLEAT_EV_TIME:
         return on_time(core);
     case PLEAT_EV_PASS:
@@ -625,6 +631,11 @@ const struct pleat_policy *pleat_core_policy(const struct pleat_core *core,
                                              enum pleat_question question)
 {
     return core->pass.policies[question];
+}
+
+unsigned pleat_core_needs(const struct pleat_core *core)
+{
+    return core->needs;
 }
 
 int64_t pleat_core_parameter(const struct pleat_core *core, enum pleat_parameter parameter)

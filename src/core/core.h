@@ -99,6 +99,9 @@ const struct pleat_piece *pleat_core_piece(const struct pleat_core *core, uint32
 const struct pleat_resize *pleat_core_resize(const struct pleat_core *core, uint32_t index);
 const struct pleat_policy *pleat_core_policy(const struct pleat_core *core,
                                              enum pleat_question question);
+/* What the policies in force need besides the records: PLEAT_NEEDS_*. TIMED need be fed only while
+ * PLEAT_NEEDS_TIMES is in it. */
+unsigned pleat_core_needs(const struct pleat_core *core);
 int64_t pleat_core_parameter(const struct pleat_core *core, enum pleat_parameter parameter);
 /* Name and default of a parameter; NULL for a number that is none. */
 const char *pleat_parameter_name(uint32_t parameter);

@@ -14,6 +14,7 @@ PLEAT_ARRAY(pleat_claim_array, struct pleat_claim);
 PLEAT_ARRAY(pleat_piece_array, struct pleat_piece);
 PLEAT_ARRAY(pleat_resize_array, struct pleat_resize);
 PLEAT_ARRAY(pleat_size_list_array, struct pleat_size_list);
+PLEAT_ARRAY(pleat_timing_array, struct pleat_timing);
 PLEAT_ARRAY(pleat_roots, uint32_t);
 
 enum deadline_kind { DEADLINE_COMPONENT, DEADLINE_RESIZE, DEADLINE_WAKE };
@@ -27,8 +28,9 @@ struct pleat_core {
     struct pleat_piece_array pieces;
     struct pleat_resize_array resizes;
     struct pleat_size_list_array size_lists;
+    struct pleat_timing_array timings;
     /* free records, by their `next` (resize: `waiter`) */
-    uint32_t free_component, free_claim, free_piece, free_resize;
+    uint32_t free_component, free_claim, free_piece, free_resize, free_timing;
     struct pleat_tree
         places;          /* of waiting components in the queue, of running ones by their ends */
     uint32_t queue_root; /* PLEAT_NONE: as they came, no tree is needed */
@@ -44,7 +46,8 @@ struct pleat_core {
     struct pleat_plan plan;
     struct pleat_pass pass; /* what policies get, and which they are; made once */
     void *states[PLEAT_QUESTION_COUNT];
-    bool observed; /* some policy in force observes */
+    bool observed;  /* some policy in force observes */
+    unsigned needs; /* PLEAT_NEEDS_* of the policies in force */
     int64_t parameters[PLEAT_PARAM_COUNT];
     uint64_t operations;
     struct pleat_effects *out; /* of the call under way */
@@ -167,6 +170,11 @@ void held_refresh(struct pleat_core *core, uint32_t component);
 void on_running_deadline(struct pleat_core *core, uint32_t component);
 /* How long before a mandatory shrink is warned of. */
 int64_t notice_of(const struct pleat_core *core, const struct pleat_component *job);
+
+/* ---- timings.c ---- */
+int on_timed(struct pleat_core *core, const struct pleat_event *event);
+/* What is known about a component's iterations is forgotten. */
+void timings_drop(struct pleat_core *core, uint32_t component);
 
 /* ---- relaunch.c ---- */
 /* A resize cannot go on. All processes of the job are ended, and it is started again on

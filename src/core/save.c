@@ -26,7 +26,8 @@ enum table {
     CLAIMS,
     PIECES,
     RESIZES,
-    DEADLINES
+    DEADLINES,
+    TIMINGS
 };
 
 struct column {
@@ -95,7 +96,9 @@ struct column {
     X(57, relaunches)                                                                              \
     X(58, since_us)                                                                                \
     X(59, held)                                                                                    \
-    X(60, spare)
+    X(60, spare)                                                                                   \
+    X(61, first_timing)                                                                            \
+    X(62, spare_more)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \
@@ -154,6 +157,12 @@ struct column {
     X(15, warned)                                                                                  \
     X(16, cause)
 
+#define TIMING_MEMBERS(X)                                                                          \
+    X(1, iteration_us)                                                                             \
+    X(2, redistribution_us)                                                                        \
+    X(3, processors)                                                                               \
+    X(4, next)
+
 #define DEADLINE_MEMBERS(X)                                                                        \
     X(1, time_us)                                                                                  \
     X(2, sequence)                                                                                 \
@@ -174,6 +183,7 @@ enum { LIST_LENGTHS = 1, LIST_VALUES = 2 };
 #define OF_CLAIM(number, member) COLUMN(pleat_claim, number, member)
 #define OF_PIECE(number, member) COLUMN(pleat_piece, number, member)
 #define OF_RESIZE(number, member) COLUMN(pleat_resize, number, member)
+#define OF_TIMING(number, member) COLUMN(pleat_timing, number, member)
 #define OF_DEADLINE(number, member) COLUMN(pleat_heap_entry, number, member)
 
 static const struct column component_columns[] = {COMPONENT_MEMBERS(OF_COMPONENT){0}};
@@ -181,6 +191,7 @@ static const struct column site_columns[] = {SITE_MEMBERS(OF_SITE){0}};
 static const struct column claim_columns[] = {CLAIM_MEMBERS(OF_CLAIM){0}};
 static const struct column piece_columns[] = {PIECE_MEMBERS(OF_PIECE){0}};
 static const struct column resize_columns[] = {RESIZE_MEMBERS(OF_RESIZE){0}};
+static const struct column timing_columns[] = {TIMING_MEMBERS(OF_TIMING){0}};
 static const struct column deadline_columns[] = {DEADLINE_MEMBERS(OF_DEADLINE){0}};
 
 /* Nothing of a record may be left out: the sum of its members is its size, less its padding. */
@@ -189,6 +200,7 @@ static const struct column deadline_columns[] = {DEADLINE_MEMBERS(OF_DEADLINE){0
 #define CLAIM_WIDTH(number, member) WIDTH(pleat_claim, member)
 #define PIECE_WIDTH(number, member) WIDTH(pleat_piece, member)
 #define RESIZE_WIDTH(number, member) WIDTH(pleat_resize, member)
+#define TIMING_WIDTH(number, member) WIDTH(pleat_timing, member)
 _Static_assert((0 COMPONENT_MEMBERS(COMPONENT_WIDTH)) == sizeof(struct pleat_component),
                "a member of pleat_component is not saved");
 _Static_assert((0 SITE_MEMBERS(SITE_WIDTH)) == sizeof(struct pleat_site),
@@ -199,6 +211,8 @@ _Static_assert((0 PIECE_MEMBERS(PIECE_WIDTH)) == sizeof(struct pleat_piece),
                "a member of pleat_piece is not saved");
 _Static_assert((0 RESIZE_MEMBERS(RESIZE_WIDTH)) + 3 == sizeof(struct pleat_resize),
                "a member of pleat_resize is not saved");
+_Static_assert((0 TIMING_MEMBERS(TIMING_WIDTH)) == sizeof(struct pleat_timing),
+               "a member of pleat_timing is not saved");
 
 /* State of its own that the core has besides its records. */
 #define SCALAR_MEMBERS(X)                                                                          \
@@ -219,7 +233,8 @@ _Static_assert((0 RESIZE_MEMBERS(RESIZE_WIDTH)) + 3 == sizeof(struct pleat_resiz
     X(15, malleable)                                                                               \
     X(16, deadlines.free_handle)                                                                   \
     X(17, deadlines.next_sequence)                                                                 \
-    X(18, view.holds)
+    X(18, view.holds)                                                                              \
+    X(19, free_timing)
 
 #define OF_CORE(number, member) COLUMN(pleat_core, number, member)
 static const struct column scalar_columns[] = {SCALAR_MEMBERS(OF_CORE){0}};
@@ -351,6 +366,8 @@ int pleat_core_save(const struct pleat_core *core, struct pleat_string *out)
                core->pieces.count);
     save_table(out, RESIZES, resize_columns, core->resizes.items, sizeof(struct pleat_resize),
                core->resizes.count);
+    save_table(out, TIMINGS, timing_columns, core->timings.items, sizeof(struct pleat_timing),
+               core->timings.count);
     save_table(out, DEADLINES, deadline_columns, core->deadlines.entries,
                sizeof(struct pleat_heap_entry), core->deadlines.count);
     save_bytes(out, DEADLINES, DEADLINE_WHERE, core->deadlines.where, sizeof(uint32_t),
@@ -431,6 +448,12 @@ static int load_resizes(struct pleat_core *core, const struct section *section, 
 {
     static const struct pleat_resize fresh;
     LOAD_TABLE(&core->resizes, resize_columns, fresh);
+}
+
+static int load_timings(struct pleat_core *core, const struct section *section, const char *bytes)
+{
+    static const struct pleat_timing fresh;
+    LOAD_TABLE(&core->timings, timing_columns, fresh);
 }
 
 static int load_deadlines(struct pleat_core *core, const struct section *section, const char *bytes)
@@ -551,6 +574,8 @@ static int load_section(struct loading *loading, const struct section *section, 
         return load_resizes(core, section, bytes);
     case DEADLINES:
         return load_deadlines(core, section, bytes);
+    case TIMINGS:
+        return load_timings(core, section, bytes);
     default:
         return PLEAT_E_UNSUPPORTED;
     }

@@ -76,6 +76,8 @@ const char *pleat_event_name(unsigned kind)
         return "terms";
     case PLEAT_EV_RELAUNCHED:
         return "relaunched";
+    case PLEAT_EV_TIMED:
+        return "timed";
     default:
         return "?";
     }
@@ -126,6 +128,9 @@ static size_t used(unsigned kind)
     case PLEAT_EV_WITHDRAWN:
     case PLEAT_EV_RELAUNCHED:
         return USES(change);
+    case PLEAT_EV_TIMED:
+        return offsetof(struct pleat_event, u.timed.processors) + sizeof(int32_t) -
+               offsetof(struct pleat_event, u);
     case PLEAT_EV_TERMS:
         return USES(terms);
     case PLEAT_EV_SALVAGED:

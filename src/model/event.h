@@ -52,6 +52,7 @@ enum pleat_event_kind {
     PLEAT_EV_WITHDRAWN = 55,
     PLEAT_EV_RELAUNCHED = 56, /* change: all its processes ended, it was started again at
                                * `processes` */
+    PLEAT_EV_TIMED = 58,      /* timed: how long its iterations take at its present size */
     /* ---- time ---- */
     PLEAT_EV_TIME = 64, /* deadlines up to time_us have passed */
     /* ---- decisions: a pass, then what it decided ---- */
@@ -175,6 +176,12 @@ struct pleat_event {
             uint64_t resize;
             int32_t processors, processes;
         } change;
+        struct {
+            uint64_t run;
+            int64_t iteration_us;
+            int64_t redistribution_us; /* the change to this size took so long; 0: not known */
+            int32_t processors;        /* the size at which it was measured */
+        } timed;
         struct {
             uint32_t site;
             int32_t processors, processes;

@@ -73,9 +73,21 @@ struct pleat_component {
     uint8_t held;     /* malleable, running: no policy changes its size yet. In a resize: nor will
                        * one as soon as that is over */
     uint8_t spare[3]; /* no padding: tests compare records byte by byte */
+    uint32_t first_timing; /* what its iterations took, by size; PLEAT_NONE: nothing is known */
+    uint8_t spare_more[4];
 };
 
-_Static_assert(sizeof(struct pleat_component) == 272, "no padding in a component");
+_Static_assert(sizeof(struct pleat_component) == 280, "no padding in a component");
+
+/* What an iteration of a component takes at a size: the latest that its runner reported. */
+struct pleat_timing {
+    int64_t iteration_us;
+    int64_t redistribution_us; /* the latest change to this size; 0: it began at it, or unknown */
+    int32_t processors;
+    uint32_t next; /* the component's next greater size; or the next free record */
+};
+
+_Static_assert(sizeof(struct pleat_timing) == 24, "no padding in a timing");
 
 struct pleat_site {
     int32_t capacity;

@@ -27,9 +27,11 @@ enum pleat_question {
     PLEAT_QUESTION_COUNT
 };
 
-/* Indexes that cost something and are kept only while a policy in force needs them. */
+/* Knowledge that costs something and is kept, or asked for, only while a policy in force needs it.
+ */
 enum {
-    PLEAT_NEEDS_ENDS = 1 /* running components by expected end: pleat_ending_first */
+    PLEAT_NEEDS_ENDS = 1, /* running components by expected end: pleat_ending_first */
+    PLEAT_NEEDS_TIMES = 2 /* what iterations take: pleat_timing_smallest */
 };
 
 struct pleat_pass;

@@ -15,6 +15,7 @@ struct pleat_view {
     const struct pleat_component *components;
     const struct pleat_site *sites;
     const struct pleat_size_list *size_lists;
+    const struct pleat_timing *timings;
     uint32_t component_count, site_count;
     uint32_t queue_first,
         queue_last;          /* waiting, in their order; requeued ones before their equals */
@@ -87,6 +88,21 @@ static inline uint32_t pleat_ending_first(const struct pleat_view *view, uint32_
 static inline uint32_t pleat_ending_next(const struct pleat_view *view, uint32_t component)
 {
     return view->components[component].ends_next;
+}
+
+/* What a component's iterations took, the smallest size at which any were measured first; NULL: at
+ * none (PLEAT_NEEDS_TIMES). */
+static inline const struct pleat_timing *
+pleat_timing_smallest(const struct pleat_view *view, const struct pleat_component *component)
+{
+    return component->first_timing != PLEAT_NONE ? &view->timings[component->first_timing] : NULL;
+}
+
+/* The same at the next greater size; NULL: there is none. */
+static inline const struct pleat_timing *pleat_timing_greater(const struct pleat_view *view,
+                                                              const struct pleat_timing *timing)
+{
+    return timing->next != PLEAT_NONE ? &view->timings[timing->next] : NULL;
 }
 
 /* When a running component is expected to end; one past its estimate: now. */

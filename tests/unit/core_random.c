@@ -57,7 +57,7 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
     uint32_t count = pleat_core_view(world->core)->component_count;
     struct pleat_event event = {.component =
                                     count ? (uint32_t)pleat_random_below(random, count) : 0};
-    switch (count ? pleat_random_below(random, 18) : 0) {
+    switch (count ? pleat_random_below(random, 20) : 0) {
     case 5:
         event.kind = PLEAT_EV_CANCEL;
         return event;
@@ -95,6 +95,16 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
         event.u.terms.notice_us = (int64_t)pleat_random_below(random, 5000000) - 1;
         event.u.terms.lifetime_us = (int64_t)pleat_random_below(random, 20000000) - 1;
         event.u.terms.limit_us = (int64_t)pleat_random_below(random, 60000000);
+        return event;
+    case 16:
+    case 17: /* of a running one at its size, or of nobody */
+        event.kind = PLEAT_EV_TIMED;
+        event.u.timed.run = world_job(world, event.component)->run;
+        event.u.timed.processors = pleat_random_below(random, 8) == 0
+                                       ? (int32_t)pleat_random_below(random, 20)
+                                       : world_job(world, event.component)->processors;
+        event.u.timed.iteration_us = (int64_t)pleat_random_below(random, 1000000);
+        event.u.timed.redistribution_us = (int64_t)pleat_random_below(random, 1000000) - 1;
         return event;
     default:
         return random_submit(random, world);
@@ -249,8 +259,9 @@ static uint32_t happened[256]; /* by kind of event */
 static void check_happened(void)
 {
     static const enum pleat_event_kind kinds[] = {
-        PLEAT_EV_LIMITS, PLEAT_EV_CANCEL, PLEAT_EV_DEMAND, PLEAT_EV_DEADLINE, PLEAT_EV_RESERVE,
-        PLEAT_EV_FORGET, PLEAT_EV_START,  PLEAT_EV_RESIZE, PLEAT_EV_PROMISE,  PLEAT_EV_TERMS};
+        PLEAT_EV_LIMITS,  PLEAT_EV_CANCEL, PLEAT_EV_DEMAND, PLEAT_EV_DEADLINE,
+        PLEAT_EV_RESERVE, PLEAT_EV_FORGET, PLEAT_EV_START,  PLEAT_EV_RESIZE,
+        PLEAT_EV_PROMISE, PLEAT_EV_TERMS,  PLEAT_EV_TIMED};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);

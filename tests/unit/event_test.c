@@ -58,6 +58,10 @@ static void test_what_is_used_stays(void **state)
     pleat_event_clean(&event);
     assert_int_equal(event.u.promise.site, UINT32_MAX);
     assert_int_equal(used(&event), 12);
+    event = filled(PLEAT_EV_TIMED);
+    pleat_event_clean(&event);
+    assert_int_equal(event.u.timed.processors, -1);
+    assert_int_equal(used(&event), 28);
     event = filled(PLEAT_EV_FORGET);
     pleat_event_clean(&event);
     assert_int_equal(used(&event), 0);

@@ -1,0 +1,80 @@
+/* What iterations take, by size (Swaminathan 2004, 3.2: the performance data gatherer).
+ *
+ * A runner reports what an iteration takes at a component's present size, and what the change to
+ * that size took. Of each size the latest report counts: an application whose phases differ is then
+ * judged by the present one. Known as long as the component is, whatever becomes of its runs. */
+#include "core/internal.h"
+
+static uint32_t timing_new(struct pleat_core *core)
+{
+    uint32_t index = core->free_timing;
+    if (index != PLEAT_NONE) {
+        core->free_timing = core->timings.items[index].next;
+        return index;
+    }
+    if (pleat_array_reserve(&core->timings, 1)) {
+        core->failed = 1;
+        return PLEAT_NONE;
+    }
+    core->view.timings = core->timings.items; /* they may have moved */
+    return (uint32_t)core->timings.count++;
+}
+
+/* The record for a size, made where there is none; NULL: out of memory. */
+static struct pleat_timing *timing_of(struct pleat_core *core, uint32_t component,
+                                      int32_t processors)
+{
+    uint32_t before = PLEAT_NONE, at = component_at(core, component)->first_timing;
+    while (at != PLEAT_NONE && core->timings.items[at].processors < processors) {
+        before = at;
+        at = core->timings.items[at].next;
+        core->operations++;
+    }
+    if (at != PLEAT_NONE && core->timings.items[at].processors == processors)
+        return &core->timings.items[at];
+    uint32_t fresh = timing_new(core);
+    if (fresh == PLEAT_NONE)
+        return NULL;
+    core->timings.items[fresh] = (struct pleat_timing){.processors = processors, .next = at};
+    if (before != PLEAT_NONE)
+        core->timings.items[before].next = fresh;
+    else
+        component_at(core, component)->first_timing = fresh;
+    return &core->timings.items[fresh];
+}
+
+int on_timed(struct pleat_core *core, const struct pleat_event *event)
+{
+    const struct pleat_component *job = component_at(core, event->component);
+    int32_t processors = event->u.timed.processors;
+    int64_t iteration_us = event->u.timed.iteration_us;
+    int64_t redistribution_us = event->u.timed.redistribution_us;
+    if ((job->state != PLEAT_RUNNING && job->state != PLEAT_RESIZING) ||
+        event->u.timed.run != job->run || processors != job->processors || processors < 1)
+        return PLEAT_CORE_STALE; /* of a size, or of a run, that is over */
+    if (iteration_us <= 0 || iteration_us > PLEAT_NEVER / 4 || redistribution_us < 0 ||
+        redistribution_us > PLEAT_NEVER / 4)
+        return PLEAT_CORE_STALE; /* no time at all: nothing was measured */
+    struct pleat_timing *timing = timing_of(core, event->component, processors);
+    if (!timing || (timing->iteration_us == iteration_us &&
+                    (redistribution_us == 0 || timing->redistribution_us == redistribution_us)))
+        return PLEAT_CORE_STALE;
+    timing->iteration_us = iteration_us;
+    if (redistribution_us > 0)
+        timing->redistribution_us = redistribution_us;
+    core->wants_pass = true;
+    return 0;
+}
+
+void timings_drop(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    while (job->first_timing != PLEAT_NONE) {
+        uint32_t index = job->first_timing;
+        struct pleat_timing *timing = &core->timings.items[index];
+        job->first_timing = timing->next;
+        *timing = (struct pleat_timing){.next = core->free_timing};
+        core->free_timing = index;
+        core->operations++;
+    }
+}
