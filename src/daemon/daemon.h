@@ -60,10 +60,15 @@ struct account *job_account(struct daemon *d, struct job *job);
 void job_drop_account(struct job *job);
 /* A note was made: the account follows, where there is one. */
 void job_note(struct daemon *d, int64_t job, const char *kind, int64_t time_us, const json_t *data);
-/* For clients; NULL when out of memory. */
+
+/* ---- job_json.c: a job as clients are shown it ---- */
+
+/* NULL when out of memory. */
 json_t *job_to_json(struct daemon *d, struct job *job, bool history);
 /* The same, always from what the core says now. */
 json_t *job_now_to_json(struct daemon *d, struct job *job, bool history);
+/* submit_s, start_s, end_s, wait_s, run_s. */
+void job_add_times(json_t *object, const struct pleat_component *c, int64_t now_us);
 
 /* ---- specs.c: what users submitted; in the store, a few of them at hand ---- */
 

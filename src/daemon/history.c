@@ -37,25 +37,6 @@ static int read_request(const json_t *params, struct request *request, struct pl
     return rc;
 }
 
-static json_t *seconds_or_null(int64_t us)
-{
-    return us == PLEAT_NEVER ? json_null() : json_real((double)us / 1e6);
-}
-
-static void add_times(json_t *object, const struct pleat_component *c, int64_t now_us)
-{
-    bool started = c->start_us != PLEAT_NEVER, ended = c->end_us != PLEAT_NEVER;
-    int64_t until_us = started ? c->start_us : ended ? c->end_us : now_us;
-    json_object_set_new(object, "submit_s", seconds_or_null(c->submit_us));
-    json_object_set_new(object, "start_s", seconds_or_null(c->start_us));
-    json_object_set_new(object, "end_s", seconds_or_null(c->end_us));
-    json_object_set_new(object, "wait_s", json_real((double)(until_us - c->submit_us) / 1e6));
-    json_object_set_new(object, "run_s",
-                        started
-                            ? json_real((double)((ended ? c->end_us : now_us) - c->start_us) / 1e6)
-                            : json_null());
-}
-
 json_t *history_entry(struct daemon *d, struct job *job)
 {
     const struct pleat_component *c = job_component(d, job);
@@ -78,7 +59,7 @@ json_t *history_entry(struct daemon *d, struct job *job)
     json_object_set_new(object, "exit_code", over ? json_integer(c->code) : json_null());
     json_object_set_new(object, "signal",
                         over && c->signal ? json_integer(c->signal) : json_null());
-    add_times(object, c, now_us);
+    job_add_times(object, c, now_us);
     account_add_use(account, object);
     return object;
 }

@@ -1,0 +1,154 @@
+/* A job as clients are shown it. */
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "daemon/daemon.h"
+
+static json_t *slots_to_json(struct daemon *d, const struct pleat_component *component)
+{
+    json_t *slots = json_array();
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE;
+         c = pleat_core_claim(d->core, c)->next) {
+        for (uint32_t p = pleat_core_claim(d->core, c)->first_piece; p != PLEAT_NONE;
+             p = pleat_core_piece(d->core, p)->next) {
+            const struct pleat_piece *piece = pleat_core_piece(d->core, p);
+            json_array_append_new(slots,
+                                  json_pack("{s:i, s:i, s:i}", "node", (int)piece->node, "first",
+                                            (int)piece->first, "count", (int)piece->count));
+        }
+    }
+    return slots;
+}
+
+static bool others_busy(const struct pleat_view *view)
+{
+    for (uint32_t s = 0; s < view->site_count; s++)
+        if (view->sites[s].background > 0)
+            return true;
+    return false;
+}
+
+/* Why a waiting job waits, where that is simple to say. */
+static json_t *reason_to_json(struct daemon *d, const struct pleat_component *component)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    if (component->state == PLEAT_QUEUED) {
+        char text[160];
+        int32_t need = pleat_accept_start(view, component);
+        if (component->aside)
+            snprintf(text, sizeof(text), "its reservation begins in %.0f s",
+                     ceil((double)(component->begin_us - daemon_now_us(d)) / 1e6));
+        else if (component->coming + component->earmarked > 0)
+            snprintf(text, sizeof(text),
+                     "room is being made: %d of %d processors earmarked, %d coming",
+                     component->earmarked, need, component->coming);
+        else if (view->queue_first != PLEAT_NONE &&
+                 &view->components[view->queue_first] != component)
+            snprintf(text, sizeof(text), "waits its turn behind job %llu",
+                     (unsigned long long)view->components[view->queue_first].job);
+        else
+            snprintf(text, sizeof(text), "waits for %d processors%s", need,
+                     others_busy(view) ? " (other work on the machine keeps some busy)" : "");
+        return json_string(text);
+    }
+    return component->reason == PLEAT_REASON_NONE
+               ? json_null()
+               : json_string(pleat_reason_name((enum pleat_reason)component->reason));
+}
+
+void job_add_times(json_t *object, const struct pleat_component *c, int64_t now_us)
+{
+    bool started = c->start_us != PLEAT_NEVER, ended = c->end_us != PLEAT_NEVER;
+    int64_t until_us = started ? c->start_us : ended ? c->end_us : now_us;
+    int64_t last_us = ended ? c->end_us : now_us;
+    json_object_set_new(object, "submit_s", json_seconds(c->submit_us));
+    json_object_set_new(object, "start_s", json_seconds(c->start_us));
+    json_object_set_new(object, "end_s", json_seconds(c->end_us));
+    json_object_set_new(object, "wait_s", json_real((double)(until_us - c->submit_us) / 1e6));
+    json_object_set_new(object, "run_s",
+                        started ? json_real((double)(last_us - c->start_us) / 1e6) : json_null());
+}
+
+static void add_path(struct daemon *d, json_t *object, int64_t job, const char *member,
+                     enum job_file which)
+{
+    char path[PATH_MAX];
+    bool known = !job_file_path(d, job, which, path, sizeof(path), NULL);
+    json_object_set_new(object, member, known ? json_string(path) : json_null());
+}
+
+static json_t *terms_or_null(int64_t us, int64_t none)
+{
+    return us == none ? json_null() : json_real((double)us / 1e6);
+}
+
+static void add_terms(struct daemon *d, json_t *object, const struct job *job,
+                      const struct pleat_component *c)
+{
+    const struct pleat_spec *spec = job_spec(d, job->id);
+    json_object_set_new(object, "estimate_s", json_real((double)spec->estimate_us / 1e6));
+    json_object_set_new(object, "limit_s", terms_or_null(c->limit_us, 0));
+    json_object_set_new(object, "notice_s", terms_or_null(c->notice_us, -1));
+    json_object_set_new(object, "lifetime_s", terms_or_null(c->lifetime_us, -1));
+    json_object_set_new(object, "resize", json_string(pleat_resize_way_name(spec->resize)));
+}
+
+json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
+{
+    const struct account *account = job_account(d, job);
+    const struct pleat_component *c = job_component(d, job);
+    struct pleat_error err;
+    const json_t *spec = spec_json(d, job->id, &err);
+    json_t *object = spec ? json_copy((json_t *)(uintptr_t)spec) : json_object();
+    if (!object)
+        return NULL;
+    const char *name = json_string_value(json_object_get(object, "name"));
+    bool over = pleat_state_is_final(c->state);
+    json_object_del(object, "env");
+    json_object_del(object, "deadline_in_s");
+    json_object_del(object, "begin_in_s");
+    json_object_set_new(object, "priority", json_integer(c->priority));
+    json_object_set_new(object, "deadline_s", json_seconds(c->due_us));
+    json_object_set_new(object, "begin_s", json_seconds(c->begin_us ? c->begin_us : PLEAT_NEVER));
+    json_object_set_new(object, "job", json_integer(job->id));
+    json_object_set_new(object, "name", json_string(name ? name : ""));
+    add_terms(d, object, job, c);
+    json_object_set_new(object, "min", json_integer(c->minimum));
+    json_object_set_new(object, "max", json_integer(c->maximum));
+    json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
+    json_object_set_new(object, "reason", reason_to_json(d, c));
+    json_object_set_new(object, "processors", json_integer(c->processors));
+    json_object_set_new(object, "processes", json_integer(c->processes));
+    json_object_set_new(object, "target", json_integer(c->target));
+    json_object_set_new(object, "site",
+                        c->site == PLEAT_NONE ? json_null()
+                                              : json_string(d->config.sites[c->site].name));
+    job_add_times(object, c, daemon_now_us(d));
+    json_object_set_new(object, "exit_code", over ? json_integer(c->code) : json_null());
+    json_object_set_new(object, "signal",
+                        over && c->signal ? json_integer(c->signal) : json_null());
+    json_object_set_new(object, "attempt", json_integer(c->attempt));
+    json_object_set_new(object, "slots", slots_to_json(d, c));
+    account_add_counts(account, object);
+    json_object_set_new(object, "progress",
+                        job->has_progress
+                            ? json_pack("{s:I, s:f}", "iteration", (json_int_t)job->iteration,
+                                        "iteration_s", (double)job->iteration_us / 1e6)
+                            : json_null());
+    add_path(d, object, job->id, "stdout", JOB_OUTPUT);
+    add_path(d, object, job->id, "stderr", JOB_ERROR);
+    json_object_del(object, "output"); /* the patterns of these */
+    json_object_del(object, "error");
+    if (!history)
+        json_object_del(object, "script"); /* it is long */
+    if (history)
+        json_object_set_new(object, "history", account_to_history(account));
+    return object;
+}
+
+json_t *job_to_json(struct daemon *d, struct job *job, bool history)
+{
+    json_t *object = job->accounted ? archive_job(d, job->id, history) : NULL;
+    return object ? object : job_now_to_json(d, job, history);
+}
