@@ -24,7 +24,7 @@ struct chart {
 int pleat_chart_fetch(struct pleat_client *client, struct pleat_chart_data *data)
 {
     *data = (struct pleat_chart_data){.after = data->after};
-    int code = pleat_daemon_jobs(client, true, &data->jobs);
+    int code = pleat_daemon_jobs(client, PLEAT_JOBS_ALL, &data->jobs);
     if (!code)
         code = pleat_daemon_ask(client, "sites", NULL, &data->sites);
     if (!code)

@@ -23,7 +23,8 @@ static int run_ps(int argc, char **argv)
     code = pleat_daemon_connect(&client);
     if (code)
         return code;
-    code = pleat_daemon_jobs(client, all, &jobs);
+    code = pleat_daemon_jobs(
+        client, (all ? PLEAT_JOBS_ALL : 0) | (pleat_settings.json ? 0 : PLEAT_JOBS_BRIEF), &jobs);
     pleat_client_close(client);
     if (code)
         return code;

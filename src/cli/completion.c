@@ -343,7 +343,7 @@ void pleat_completion_jobs(void)
     if (pleat_paths_init(&paths, &ignored) || pleat_client_open(&paths, &client, &ignored))
         return;
     pleat_term_init(&term);
-    if (!pleat_daemon_jobs(client, false, &jobs)) {
+    if (!pleat_daemon_jobs(client, PLEAT_JOBS_BRIEF, &jobs)) {
         json_array_foreach(jobs, i, job)
         {
             struct pleat_string name = {0};

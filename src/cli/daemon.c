@@ -10,6 +10,7 @@
 /* An answer is one line of at most 1 MiB. */
 #define EVENTS_AT_ONCE 1000
 #define JOBS_AT_ONCE 200
+#define BRIEF_JOBS_AT_ONCE 1000
 
 int pleat_daemon_connect(struct pleat_client **client)
 {
@@ -109,13 +110,17 @@ static size_t take_jobs(json_t *all, const json_t *answer, int64_t *last)
     return count;
 }
 
-int pleat_daemon_jobs(struct pleat_client *client, bool all, json_t **jobs)
+int pleat_daemon_jobs(struct pleat_client *client, unsigned wanted, json_t **jobs)
 {
+    bool brief = wanted & PLEAT_JOBS_BRIEF;
+    size_t limit = brief ? BRIEF_JOBS_AT_ONCE : JOBS_AT_ONCE;
     json_t *found = json_array();
     int64_t last = 0;
     for (size_t count = 1; count > 0;) {
-        json_t *answer = NULL, *params = json_pack("{s:b, s:I, s:i}", "all", all, "after",
-                                                   (json_int_t)last, "limit", JOBS_AT_ONCE);
+        json_t *answer = NULL,
+               *params =
+                   json_pack("{s:b, s:b, s:I, s:I}", "all", (wanted & PLEAT_JOBS_ALL) != 0, "brief",
+                             brief, "after", (json_int_t)last, "limit", (json_int_t)limit);
         int code = pleat_daemon_ask(client, "jobs", params, &answer);
         if (code) {
             json_decref(found);
@@ -124,7 +129,7 @@ int pleat_daemon_jobs(struct pleat_client *client, bool all, json_t **jobs)
         count = take_jobs(found, answer, &last);
         bool more = json_is_true(json_object_get(answer, "more"));
         json_decref(answer);
-        if (count < JOBS_AT_ONCE && !more)
+        if (count < limit && !more)
             break;
     }
     *jobs = found;

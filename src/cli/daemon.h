@@ -29,9 +29,14 @@ int pleat_daemon_failed(const struct pleat_error *err, bool about_job);
 /* Connects, asks once, disconnects. */
 int pleat_daemon_ask_once(const char *method, json_t *params, json_t **result);
 
-/* The jobs, in order of submission (all, or only those not ended). *jobs is a new array. Returns 0
- * or an exit code. */
-int pleat_daemon_jobs(struct pleat_client *client, bool all, json_t **jobs);
+enum pleat_jobs_wanted {
+    PLEAT_JOBS_ALL = 1,  /* else only those not ended */
+    PLEAT_JOBS_BRIEF = 2 /* with the members that pleat_jobs_print shows as a table: faster */
+};
+
+/* The jobs, in order of submission; wanted: of the above. *jobs is a new array. Returns 0 or an
+ * exit code. */
+int pleat_daemon_jobs(struct pleat_client *client, unsigned wanted, json_t **jobs);
 
 /* All events after number `after` that happened at from_s (since 1970; 0: any) or later, oldest
  * first; job 0: of all jobs. *events is a new array. Returns 0 or an exit code. */

@@ -61,7 +61,7 @@ static int look_at_jobs(struct run *run)
 {
     json_t *jobs, *entry;
     size_t i;
-    int code = pleat_daemon_jobs(run->client, false, &jobs);
+    int code = pleat_daemon_jobs(run->client, PLEAT_JOBS_BRIEF, &jobs);
     if (code)
         return code;
     json_array_foreach(jobs, i, entry)

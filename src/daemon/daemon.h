@@ -67,6 +67,10 @@ void job_note(struct daemon *d, int64_t job, const char *kind, int64_t time_us, 
 json_t *job_to_json(struct daemon *d, struct job *job, bool history);
 /* The same, always from what the core says now. */
 json_t *job_now_to_json(struct daemon *d, struct job *job, bool history);
+/* The members that a list of many jobs needs (docs/protocol.md, `brief` of `jobs`). */
+json_t *job_brief(struct daemon *d, struct job *job);
+/* {"queued":1,..}: how many there are in each state, where there are any. */
+json_t *jobs_counts(struct daemon *d);
 /* submit_s, start_s, end_s, wait_s, run_s. */
 void job_add_times(json_t *object, const struct pleat_component *c, int64_t now_us);
 

@@ -57,17 +57,27 @@ static json_t *reason_to_json(struct daemon *d, const struct pleat_component *co
                : json_string(pleat_reason_name((enum pleat_reason)component->reason));
 }
 
+/* How long a job has waited and run, to its end or to now; run: PLEAT_NEVER before its start. */
+struct spans {
+    int64_t wait_us, run_us;
+};
+
+static struct spans spans_of(const struct pleat_component *c, int64_t now_us)
+{
+    bool started = c->start_us != PLEAT_NEVER;
+    int64_t last_us = c->end_us != PLEAT_NEVER ? c->end_us : now_us;
+    return (struct spans){.wait_us = (started ? c->start_us : last_us) - c->submit_us,
+                          .run_us = started ? last_us - c->start_us : PLEAT_NEVER};
+}
+
 void job_add_times(json_t *object, const struct pleat_component *c, int64_t now_us)
 {
-    bool started = c->start_us != PLEAT_NEVER, ended = c->end_us != PLEAT_NEVER;
-    int64_t until_us = started ? c->start_us : ended ? c->end_us : now_us;
-    int64_t last_us = ended ? c->end_us : now_us;
+    struct spans spans = spans_of(c, now_us);
     json_object_set_new(object, "submit_s", json_seconds(c->submit_us));
     json_object_set_new(object, "start_s", json_seconds(c->start_us));
     json_object_set_new(object, "end_s", json_seconds(c->end_us));
-    json_object_set_new(object, "wait_s", json_real((double)(until_us - c->submit_us) / 1e6));
-    json_object_set_new(object, "run_s",
-                        started ? json_real((double)(last_us - c->start_us) / 1e6) : json_null());
+    json_object_set_new(object, "wait_s", json_seconds(spans.wait_us));
+    json_object_set_new(object, "run_s", json_seconds(spans.run_us));
 }
 
 static void add_path(struct daemon *d, json_t *object, int64_t job, const char *member,
@@ -92,6 +102,13 @@ static void add_terms(struct daemon *d, json_t *object, const struct job *job,
     json_object_set_new(object, "notice_s", terms_or_null(c->notice_us, -1));
     json_object_set_new(object, "lifetime_s", terms_or_null(c->lifetime_us, -1));
     json_object_set_new(object, "resize", json_string(pleat_resize_way_name(spec->resize)));
+}
+
+static json_t *progress_or_null(const struct job *job)
+{
+    return job->has_progress ? json_pack("{s:I, s:f}", "iteration", (json_int_t)job->iteration,
+                                         "iteration_s", (double)job->iteration_us / 1e6)
+                             : json_null();
 }
 
 json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
@@ -131,11 +148,7 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "attempt", json_integer(c->attempt));
     json_object_set_new(object, "slots", slots_to_json(d, c));
     account_add_counts(account, object);
-    json_object_set_new(object, "progress",
-                        job->has_progress
-                            ? json_pack("{s:I, s:f}", "iteration", (json_int_t)job->iteration,
-                                        "iteration_s", (double)job->iteration_us / 1e6)
-                            : json_null());
+    json_object_set_new(object, "progress", progress_or_null(job));
     add_path(d, object, job->id, "stdout", JOB_OUTPUT);
     add_path(d, object, job->id, "stderr", JOB_ERROR);
     json_object_del(object, "output"); /* the patterns of these */
@@ -151,4 +164,56 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history)
 {
     json_t *object = job->accounted ? archive_job(d, job->id, history) : NULL;
     return object ? object : job_now_to_json(d, job, history);
+}
+
+/* Those of a job that a list of many has, in any state. */
+static const char *const brief_members[] = {"job",       "name",   "state",      "reason", "text",
+                                            "min",       "max",    "processors", "wait_s", "run_s",
+                                            "exit_code", "signal", "progress",   NULL};
+
+static json_t *brief_of_whole(json_t *whole)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; object && brief_members[i]; i++)
+        json_object_set(object, brief_members[i], json_object_get(whole, brief_members[i]));
+    json_decref(whole);
+    return object;
+}
+
+json_t *job_brief(struct daemon *d, struct job *job)
+{
+    json_t *whole = job->accounted ? archive_job(d, job->id, false) : NULL;
+    if (whole)
+        return brief_of_whole(whole);
+    const struct pleat_component *c = job_component(d, job);
+    const char *text = job_account(d, job)->text;
+    struct pleat_error err;
+    const json_t *spec = spec_json(d, job->id, &err);
+    const char *name = json_string_value(json_object_get(spec, "name"));
+    struct spans spans = spans_of(c, daemon_now_us(d));
+    bool over = pleat_state_is_final(c->state);
+    return json_pack("{s:I, s:s, s:s, s:o, s:s?, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o}", "job",
+                     (json_int_t)job->id, "name", name ? name : "", "state",
+                     pleat_state_name((enum pleat_state)c->state), "reason", reason_to_json(d, c),
+                     "text", text, "min", c->minimum, "max", c->maximum, "processors",
+                     c->processors, "wait_s", (double)spans.wait_us / 1e6, "run_s",
+                     json_seconds(spans.run_us), "exit_code",
+                     over ? json_integer(c->code) : json_null(), "signal",
+                     over && c->signal ? json_integer(c->signal) : json_null(), "progress",
+                     progress_or_null(job));
+}
+
+json_t *jobs_counts(struct daemon *d)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    int counts[PLEAT_STATE_COUNT] = {0};
+    json_t *object = json_object();
+    for (uint32_t c = 0; c < view->component_count; c++)
+        if (job_of_component(d, c)) /* not forgotten */
+            counts[view->components[c].state]++;
+    for (int s = PLEAT_QUEUED; s < PLEAT_STATE_COUNT; s++)
+        if (counts[s])
+            json_object_set_new(object, pleat_state_name((enum pleat_state)s),
+                                json_integer(counts[s]));
+    return object;
 }

@@ -163,9 +163,11 @@ static int method_jobs(struct client *client, int64_t request, const json_t *par
                        struct pleat_error *err)
 {
     struct daemon *d = client->daemon;
-    bool all = false;
+    bool all = false, brief = false;
     int64_t after = 0, limit = INT64_MAX;
     int rc = pleat_get_bool(params, "all", false, &all, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "brief", false, &brief, err);
     if (!rc)
         rc = pleat_get_int(params, "after", false, 0, INT64_MAX, &after, err);
     if (!rc)
@@ -179,7 +181,7 @@ static int method_jobs(struct client *client, int64_t request, const json_t *par
         struct job *job = d->numbers.items[i];
         if (job->ended && !all)
             continue;
-        more = !add_to_page(jobs, job_to_json(d, job, false), &bytes);
+        more = !add_to_page(jobs, brief ? job_brief(d, job) : job_to_json(d, job, false), &bytes);
         limit--;
     }
     client_reply(client, request, json_pack("{s:o, s:b}", "jobs", jobs, "more", more));
@@ -472,21 +474,6 @@ static json_t *parameters_to_json(struct daemon *d)
     return object;
 }
 
-static json_t *counts_to_json(struct daemon *d)
-{
-    int counts[PLEAT_STATE_COUNT] = {0};
-    const struct pleat_view *view = pleat_core_view(d->core);
-    for (uint32_t i = 0; i < view->component_count; i++)
-        if (job_of_component(d, i)) /* not forgotten */
-            counts[view->components[i].state]++;
-    json_t *object = json_object();
-    for (int s = PLEAT_QUEUED; s < PLEAT_STATE_COUNT; s++)
-        if (counts[s])
-            json_object_set_new(object, pleat_state_name((enum pleat_state)s),
-                                json_integer(counts[s]));
-    return object;
-}
-
 static int method_info(struct client *client, int64_t request, const json_t *params,
                        struct pleat_error *err)
 {
@@ -502,7 +489,7 @@ static int method_info(struct client *client, int64_t request, const json_t *par
                            "version", PLEAT_VERSION, "pid", (int)getpid(), "socket",
                            d->paths.socket, "directory", d->paths.state, "instance", d->instance,
                            "started_s", (double)d->started_us / 1e6, "policies", policies,
-                           "parameters", parameters_to_json(d), "jobs", counts_to_json(d),
+                           "parameters", parameters_to_json(d), "jobs", jobs_counts(d),
                            "log_records", (json_int_t)pleat_store_last_seq(d->store),
                            "configuration", d->config.path, "holding",
                            d->holding ? d->holding_why.text : NULL, "damage", salvage_text(d)));

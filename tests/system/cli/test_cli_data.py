@@ -20,7 +20,7 @@ JOB_FIELDS = set("""job name argv cwd runner mpi kind min max initial sizes asks
 def test_ps_json(cli):
     with cli.fake() as fake:
         jobs = json.loads(cli("ps", "--all", "--json").stdout)["jobs"]
-        assert fake.asked("jobs") == [{"all": True, "after": 0, "limit": 200}]
+        assert fake.asked("jobs") == [{"all": True, "brief": False, "after": 0, "limit": 200}]
     assert [job["job"] for job in jobs] == [1, 2, 3, 4]
     assert all(set(job) == JOB_FIELDS for job in jobs)
 
@@ -32,6 +32,18 @@ def test_jobs_are_fetched_in_pages(cli):
     with cli.fake(fetch):
         assert [j["job"] for j in json.loads(cli("ps", "--json").stdout)["jobs"]] == \
             list(range(1, 1001))
+
+
+def test_the_table_takes_jobs_in_brief(cli):
+    members = ("name", "state", "processors", "min", "max", "wait_s", "run_s", "exit_code", "reason")
+    many = [dict({k: JOBS[0][k] for k in members}, job=i) for i in range(1, 2501)]
+    fetch = {"jobs": lambda p, _: {
+        "jobs": [j for j in many if j["job"] > p["after"]][:p["limit"]]}}
+    with cli.fake(fetch) as fake:
+        lines = cli("ps").stdout.splitlines()
+        assert [(asked["brief"], asked["after"]) for asked in fake.asked("jobs")] == \
+            [(True, 0), (True, 1000), (True, 2000)]
+    assert [int(line.split()[0]) for line in lines[1:]] == list(range(1, 2501))
 
 
 def test_show_json(cli):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 
 import pytest
@@ -230,6 +231,34 @@ CONFIGURATIONS = {
     'site "local" {': (2, "the section that begins here does not end"),
     '/* never closed': (2, "the comment that begins here does not end"),
 }
+
+
+def test_jobs_in_brief(pleat):
+    """Members as in the whole, of jobs in memory and of those shown from their accounts."""
+    docs = os.path.join(os.path.dirname(__file__), "../../../docs/protocol.md")
+    with open(docs, encoding="utf-8") as file:
+        named = re.search(r"`brief` \(false; true: of each only ([\w`, ]+), at", file.read())[1]
+    members = set(re.findall(r"\w+", named))
+    pleat.wait_end(pleat.submit("--", "true"))
+    pleat.wait_end(pleat.submit("--input", "absent", "--", "true"))
+    runs = pleat.submit(*loop(smallest=7))
+    pleat.wait_ranks(runs, 8)
+    pleat.submit("-n", "8", "--", "true")
+    pleat.pleat("cancel", pleat.submit("-n", "8", "--", "true"), check=0)
+    moving = ("wait_s", "run_s", "progress")  # of those that have not ended
+    for restarted in (False, True):
+        if restarted:
+            pleat.kill_daemon()
+        whole, brief = (pleat.call("jobs", all=True, brief=brief)["jobs"] for brief in (False, True))
+        assert [job["state"] for job in brief] == ["done", "failed", "running", "queued", "cancelled"]
+        for one, other in zip(brief, whole):
+            assert set(one) == members
+            living = one["state"] in ("running", "queued")
+            assert {k for k in members if one[k] != other[k]} <= set(moving if living else ())
+        assert [job["job"] for job in pleat.call("jobs", brief=True)["jobs"]] == [3, 4]
+        assert all(job["wait_s"] >= 0 for job in brief) and brief[3]["run_s"] is None
+        assert brief[2]["run_s"] > 0 and (restarted or brief[2]["progress"]["iteration"] > 0)
+    pleat.call("stop", force=True)
 
 
 @pytest.mark.parametrize("wrong", CONFIGURATIONS)
