@@ -97,14 +97,15 @@ static void keep_latest(struct latest *latest, const struct pleat_view *view, ui
     latest->items[at] = component;
 }
 
-/* Those that have processors, or give them back; the last ended ones; counts of all. */
+/* Those that have processors, or give them back; the last ended ones. */
 static void add_present(struct daemon *d, int64_t limit, struct latest *latest, int64_t ended,
-                        int *counts, json_t *jobs)
+                        json_t *jobs)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
     for (uint32_t c = 0; c < view->component_count; c++) {
         enum pleat_state state = (enum pleat_state)view->components[c].state;
-        counts[state]++;
+        if (!job_of_component(d, c))
+            continue; /* forgotten */
         if (pleat_state_is_final(state))
             keep_latest(latest, view, c, ended);
         else if (state != PLEAT_QUEUED && (int64_t)json_array_size(jobs) < limit)
@@ -138,33 +139,14 @@ static int add_queue(struct daemon *d, int64_t limit, json_t *jobs, struct pleat
     return rc;
 }
 
-static json_t *counts_to_json(const int *counts)
-{
-    json_t *object = json_object();
-    for (int s = PLEAT_QUEUED; s < PLEAT_STATE_COUNT; s++)
-        if (counts[s])
-            json_object_set_new(object, pleat_state_name((enum pleat_state)s),
-                                json_integer(counts[s]));
-    return object;
-}
-
-static int64_t living(const int *counts)
-{
-    int64_t count = 0;
-    for (int s = PLEAT_QUEUED; s < PLEAT_STATE_COUNT; s++)
-        count += pleat_state_is_final((enum pleat_state)s) ? 0 : counts[s];
-    return count;
-}
-
 int top_to_json(struct daemon *d, int64_t limit, int64_t ended, json_t **result,
                 struct pleat_error *err)
 {
-    int counts[PLEAT_STATE_COUNT] = {0};
     struct latest latest = {0};
     json_t *jobs = json_array(), *policies = json_object();
-    add_present(d, limit, &latest, ended, counts, jobs);
+    add_present(d, limit, &latest, ended, jobs);
     int rc = add_queue(d, limit, jobs, err);
-    int64_t left_out = living(counts) - (int64_t)json_array_size(jobs);
+    int64_t left_out = (int64_t)d->living - (int64_t)json_array_size(jobs);
     for (size_t i = 0; !rc && i < latest.count; i++)
         add_job(d, latest.items[i], NULL, jobs);
     pleat_array_finish(&latest);
@@ -175,8 +157,8 @@ int top_to_json(struct daemon *d, int64_t limit, int64_t ended, json_t **result,
                         (double)daemon_now_us(d) / 1e6, "pid", (int)getpid(), "started_s",
                         (double)d->started_us / 1e6, "holding",
                         d->holding ? d->holding_why.text : NULL, "policies", policies, "counts",
-                        counts_to_json(counts), "sites", sites_to_json(d, pleat_core_view(d->core)),
-                        "jobs", jobs, "left_out", (json_int_t)(left_out > 0 ? left_out : 0));
+                        jobs_counts(d), "sites", sites_to_json(d, pleat_core_view(d->core)), "jobs",
+                        jobs, "left_out", (json_int_t)(left_out > 0 ? left_out : 0));
     if (!rc && !*result)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (rc)

@@ -45,6 +45,9 @@ def gone(pleat, number):
             pleat.call(method, job=number)
     assert number not in known(pleat)
     assert number not in [j["job"] for j in pleat.call("jobs", all=True)["jobs"]]
+    frame = pleat.call("top", ended=200)
+    assert number not in [j["job"] for j in frame["jobs"]]
+    assert frame["counts"] == pleat.call("info")["jobs"]
 
 
 def test_needs_a_time(pleat):
