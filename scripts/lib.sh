@@ -52,3 +52,25 @@ build_preset() {
     fi
     rm -f "$log"
 }
+
+# What the tests, or what they start, may leave in shared memory: names, sorted, a line each. Not what a
+# living process maps or names: somebody else may be at work.
+left_in_shared_memory() {
+    local path
+    find /dev/shm -mindepth 1 -maxdepth 1 -user "$(id -un)" \( -name 'pleat-*' -o -name 'vader_segment.*' \
+        -o -name 'osc_rdma*' -o -name 'mpich*' -o -name '*faketime*' \) | sort | while read -r path; do
+        # the pattern is not in grep's own arguments
+        grep -aqFf <(printf '%s\n' "${path##*/}") < <(cat /proc/[0-9]*/{maps,cmdline,environ} 2>/dev/null) ||
+            echo "${path##*/}"
+    done
+}
+
+# Says what is left there that was not there `before` (what left_in_shared_memory printed then), and fails.
+check_shared_memory() {
+    local before=$1 left
+    left=$(comm -13 <(echo "$before") <(left_in_shared_memory))
+    [ -z "$left" ] && return 0
+    echo "the tests left in /dev/shm:" >&2
+    echo "$left" >&2
+    return 1
+}

@@ -12,6 +12,8 @@ import pytest
 BUILD = os.environ.get("PLEAT_BUILD", os.path.join(os.path.dirname(__file__), "../../../build"))
 AGENT = os.path.join(BUILD, "bin", "pleat-agent")
 RANKS = os.path.join(BUILD, "tests", "agent-ranks")
+# of this run of the tests alone: an agent ends what others of its instance left, and removes their directories
+INSTANCE = f"test{os.getpid()}-a"
 LIMIT_S = 30  # generous: nothing here waits for time to pass, only for events
 
 
@@ -159,7 +161,7 @@ class World:
         self.agents = []
         self.log = directory / "agent.log"
 
-    def command(self, instance="test", node=0, state=None):
+    def command(self, instance=INSTANCE, node=0, state=None):
         words = [AGENT, "--daemon", self.daemon.path, "--instance", instance]
         words += ["--site", "local", "--node", str(node)]
         return words + (["--state", str(state)] if state else [])
@@ -241,6 +243,7 @@ class World:
         bad = [agent.returncode for agent in self.agents if agent.returncode not in (0, -9)]
         if self.log.exists() and "loop was not empty" in self.log.read_text():
             bad.append("a handle was left open")
+        bad += [name for name in os.listdir("/dev/shm") if name.startswith(f"pleat-{INSTANCE}-")]
         return left, bad
 
 
@@ -252,7 +255,7 @@ def fixture_world(tmp_path):
     if world.log.exists():
         print(world.log.read_text())
     assert not left, "processes were left running"
-    assert not bad, "an agent ended with an error"
+    assert not bad, "an agent ended with an error, or left something"
 
 
 @pytest.fixture(name="linked")

@@ -5,7 +5,7 @@ import random
 import signal
 import subprocess
 
-from conftest import Failure, Lost, is_alive, wait_until
+from conftest import INSTANCE, Failure, Lost, is_alive, wait_until
 
 
 def test_hello(world):
@@ -191,7 +191,7 @@ def test_strays_of_a_killed_agent_are_ended(world):
     assert all(is_alive(pid) for pid in pids)
 
     # neither another instance nor another node has to do with them
-    for options in ({"instance": "test2"}, {"instance": "tes"}, {"node": 1}):
+    for options in ({"instance": INSTANCE + "2"}, {"instance": INSTANCE[:-1]}, {"node": 1}):
         other = world.agent(**options)
         world.daemon.accept()
         assert world.daemon.call("list")["runs"] == []
@@ -202,7 +202,7 @@ def test_strays_of_a_killed_agent_are_ended(world):
     world.agent()
     world.daemon.accept()  # it calls only when they are gone
     assert not any(is_alive(pid) for pid in pids)
-    assert "which an earlier agent left (test:1)" in world.log.read_text()
+    assert f"which an earlier agent left ({INSTANCE}:1)" in world.log.read_text()
 
 
 def test_a_living_agents_runs_are_no_strays(linked):

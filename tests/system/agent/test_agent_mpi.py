@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, children_of, is_alive, stat_of, wait_until
+from conftest import BUILD, INSTANCE, children_of, is_alive, stat_of, wait_until
 
 LOOP = os.path.join(BUILD, "apps", "loop")
 WORDS = os.path.join(BUILD, "tests", "launch-words")
@@ -17,8 +17,14 @@ needs_mpich = pytest.mark.skipif(not shutil.which("mpiexec.mpich"), reason="no M
 needs_loop = pytest.mark.skipif(not os.path.exists(LOOP), reason="the applications are not built")
 
 
+def scratch(run):
+    """Where what killed ranks leave of their shared memory goes with the run."""
+    return f"/dev/shm/pleat-{INSTANCE}-{run}"
+
+
 def start(world, run, how, *program, extra_env=None, **others):
-    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", **(extra_env or {})}
+    others["scratch"] = scratch(run)
+    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "LAUNCH_SCRATCH": others["scratch"], **(extra_env or {})}
     out = subprocess.run([WORDS, how, *program], env=env, capture_output=True, check=True).stdout
     argv, _, env = out.decode().partition("\0\0")
     others["env"] = env.split("\0")[:-1]
@@ -114,6 +120,7 @@ def test_killed_mpirun_leaves_no_rank(linked):
     os.kill(mpirun, signal.SIGKILL)
     assert linked.daemon.expect("exited", 1)["signal"] == signal.SIGKILL
     assert not any(is_alive(pid) for pid in ranks)
+    assert not os.path.exists(scratch(1))
 
 
 @needs_openmpi
@@ -125,6 +132,8 @@ def test_ranks_of_a_killed_agent_are_ended(linked):
     linked.first.kill()
     linked.first.wait()
     assert all(stat_of(pid) for pid in processes)
+    assert os.listdir(scratch(1))
     linked.agent()
     linked.daemon.accept()
     assert not any(is_alive(pid) for pid in processes)
+    assert not os.path.exists(scratch(1))

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import AGENT, Lost, wait_until
+from conftest import AGENT, INSTANCE, Lost, wait_until
 
 
 def test_exit_codes(linked):
@@ -76,7 +76,7 @@ def test_environment_is_exactly_what_was_given(linked):
     with open(f"/proc/{pid}/stat", encoding="ascii") as file:
         start = file.read().rsplit(")", 1)[1].split()[19]
     assert own == {
-        "PLEAT_RUN": "test:77",
+        "PLEAT_RUN": f"{INSTANCE}:77",
         "PLEAT_NODE": "local:0",
         "PLEAT_AGENT_PID": f"{pid}:{start}",
     }

@@ -354,6 +354,9 @@ class Instance:
             except ProcessLookupError:
                 pass
         shutil.rmtree(self.dir, ignore_errors=True)
+        for name in os.listdir("/dev/shm") if self.instance_id else []:
+            if name.startswith(f"pleat-{self.instance_id}-"):
+                shutil.rmtree(os.path.join("/dev/shm", name), ignore_errors=True)
 
 
 @pytest.fixture
