@@ -311,9 +311,11 @@ static void make_checkpoint(struct daemon *d)
     struct pleat_error err = {0};
     int64_t seq = pleat_store_last_seq(d->store);
     bool trims = d->checkpoint_seq >= pleat_store_first_seq(d->store);
-    if (trims && pleat_store_set_aside(d->store, d->checkpoint_seq, &err)) {
+    int aside = trims ? pleat_store_set_aside(d->store, d->checkpoint_seq, &err) : 0;
+    if (aside) {
         daemon_log("%s", err.text);
-        trims = false;
+        /* what cannot be read any more is of no use: to keep it would let the log grow for ever */
+        trims = aside == PLEAT_E_CORRUPT;
     }
     crash_point();
     int rc = pleat_core_save(d->core, &state)

@@ -36,10 +36,11 @@ static int apply_record(void *arg, int64_t seq, const void *record)
 }
 
 /* The core's state at the newest checkpoint that is good, if there is one; *from: the record after
- * it. */
-static int load_checkpoint(struct daemon *d, int64_t *from, struct pleat_error *err)
+ * it; *newer: there is one that only a newer Pleat can read. */
+static int load_checkpoint(struct daemon *d, int64_t *from, bool *newer, struct pleat_error *err)
 {
     int64_t seq = INT64_MAX;
+    *newer = false;
     for (*from = 1;; seq--) {
         struct pleat_string state = {0};
         struct pleat_core *core = NULL;
@@ -59,6 +60,7 @@ static int load_checkpoint(struct daemon *d, int64_t *from, struct pleat_error *
             return 0;
         if (rc != PLEAT_E_CORRUPT && rc != PLEAT_E_UNSUPPORTED)
             return rc;
+        *newer = *newer || rc == PLEAT_E_UNSUPPORTED;
         daemon_log("the checkpoint at record %lld is not used: %s", (long long)seq, err->text);
     }
 }
@@ -102,9 +104,23 @@ static int know_jobs(struct daemon *d, struct pleat_error *err)
     return 0;
 }
 
+/* No checkpoint can be used, and the records before them are not there any more. */
+static int without_begin(bool newer, struct pleat_error *err)
+{
+    struct pleat_error why = *err;
+    if (newer)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "a checkpoint of the log was written by a newer Pleat: run that "
+                               "version (%.400s)",
+                               why.text);
+    return pleat_error_set(err, PLEAT_E_CORRUPT, "no checkpoint of the log is good: %.400s",
+                           why.text);
+}
+
 int recover(struct daemon *d, struct pleat_error *err)
 {
     struct replay replay = {.d = d};
+    bool newer;
     int64_t from;
     int64_t accounts = 0;
     int rc = read_number(d, "last_job", &d->last_job, err);
@@ -112,7 +128,7 @@ int recover(struct daemon *d, struct pleat_error *err)
         rc = read_number(d, "accounts", &accounts, err);
     d->has_accounts = accounts;
     if (!rc)
-        rc = load_checkpoint(d, &from, err);
+        rc = load_checkpoint(d, &from, &newer, err);
     if (rc)
         return rc;
     d->last_us = pleat_core_view(d->core)->now_us;
@@ -121,6 +137,8 @@ int recover(struct daemon *d, struct pleat_error *err)
     if (rc && replay.err.code && err)
         *err = replay.err;
     pleat_array_finish(&replay.effects);
+    if (rc == PLEAT_E_NOTFOUND)
+        rc = without_begin(newer, err);
     return rc ? rc : know_jobs(d, err);
 }
 

@@ -246,11 +246,18 @@ static int64_t query(struct pleat_store *store, const char *sql)
     return value;
 }
 
-/* Where the log begins: after a checkpoint, if records were moved aside. */
-static int64_t begin_of_log(struct pleat_store *store)
+static int64_t count_after(struct pleat_store *store, int64_t seq)
 {
-    return query(store, "SELECT coalesce(max(seq), 0) FROM checkpoint"
-                        " WHERE seq = (SELECT min(seq) - 1 FROM log)");
+    sqlite3_stmt *row = NULL;
+    int64_t count = 0;
+    if (sqlite3_prepare_v2(store->db, "SELECT count(*) FROM log WHERE seq > ?1", -1, &row, NULL) ==
+        SQLITE_OK) {
+        sqlite3_bind_int64(row, 1, seq);
+        if (sqlite3_step(row) == SQLITE_ROW)
+            count = sqlite3_column_int64(row, 0);
+    }
+    sqlite3_finalize(row);
+    return count;
 }
 
 /* The last record of those that follow `base` without one missing. */
@@ -269,7 +276,7 @@ static int64_t end_after(struct pleat_store *store, int64_t base, int64_t most_s
     return end;
 }
 
-/* The log is read from its beginning, or from a checkpoint: how far does it go, at best? */
+/* The log is read from its first record, or from a checkpoint: how far does it go, at best? */
 static int64_t end_of_good(struct pleat_store *store, int64_t most_seq)
 {
     sqlite3_stmt *row = NULL;
@@ -284,13 +291,40 @@ static int64_t end_of_good(struct pleat_store *store, int64_t most_seq)
     return best;
 }
 
-static int keep_good(struct work *work, int64_t most_seq, struct pleat_salvage *result)
+static int copy_record(void *arg, int64_t seq, const void *record)
+{
+    struct work *work = arg;
+    size_t size = work->store->record_size;
+    struct pleat_cell cells[] = {
+        {.kind = PLEAT_CELL_INTEGER, .integer = seq},
+        {.kind = PLEAT_CELL_BLOB, .bytes = record, .size = size},
+        {.kind = PLEAT_CELL_INTEGER, .integer = pleat_store_checksum(seq, record, size)},
+    };
+    return insert(work, "INSERT OR IGNORE INTO log (seq, record, checksum) VALUES (?1, ?2, ?3)",
+                  cells, 3);
+}
+
+/* The log had a checkpoint to begin from, which is lost: what was moved aside is needed again. */
+static int copy_from_aside(struct work *work, const char *path)
+{
+    if (pleat_store_salvage_segments(work->store, path, copy_record, work))
+        return pleat_error_set(work->err, PLEAT_E_NOMEM, "out of memory for %s-archive", path);
+    return work->status;
+}
+
+static int keep_good(struct work *work, const char *path, int64_t most_seq,
+                     struct pleat_salvage *result)
 {
     struct pleat_cell end = {.kind = PLEAT_CELL_INTEGER,
                              .integer = end_of_good(work->store, most_seq)};
+    if (!end.integer && most_seq > 0) {
+        int rc = copy_from_aside(work, path);
+        if (rc)
+            return rc;
+        end.integer = end_of_good(work->store, most_seq);
+    }
     result->records = end.integer;
-    result->after =
-        query(work->store, "SELECT count(*) FROM log") - (end.integer - begin_of_log(work->store));
+    result->after = count_after(work->store, end.integer);
     result->specs = query(work->store, "SELECT count(*) FROM spec");
     result->last_job = query(work->store, "SELECT max(coalesce((SELECT max(id) FROM spec), 0),"
                                           " coalesce((SELECT max(job) FROM note), 0))");
@@ -308,7 +342,7 @@ static int fill(struct work *work, const char *path, const char *wal, int64_t mo
         rc = work->status ? work->status
                           : pleat_error_set(work->err, PLEAT_E_NOMEM, "out of memory for %s", path);
     if (!rc)
-        rc = keep_good(work, most_seq, result);
+        rc = keep_good(work, path, most_seq, result);
     if (!rc)
         rc = pleat_store_commit(work->store, work->err);
     return rc;

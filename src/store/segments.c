@@ -31,10 +31,10 @@ struct segment {
     int64_t checksum, bytes;
 };
 
-static char *directory_of(const struct pleat_store *store)
+static char *directory_of(const char *log)
 {
     struct pleat_string path = {0};
-    pleat_string_addf(&path, "%s-archive", store->path);
+    pleat_string_addf(&path, "%s-archive", log);
     if (path.failed)
         pleat_string_finish(&path);
     return path.text;
@@ -102,11 +102,33 @@ static int sync_directory(const char *path)
     return reason;
 }
 
+static int is_segment(const struct dirent *entry)
+{
+    return strlen(entry->d_name) == DIGITS && strspn(entry->d_name, "0123456789") == DIGITS;
+}
+
+/* Those of later records are of another log, which was damaged: the records from this one on are
+ * still in the log when it is written. Read together with its own they would make a wrong one. */
+static void remove_later(const char *directory, int64_t first)
+{
+    struct dirent **names = NULL;
+    int count = scandir(directory, &names, is_segment, alphasort);
+    for (int i = 0; i < count; i++) {
+        struct pleat_string path = {0};
+        pleat_string_addf(&path, "%s/%s", directory, names[i]->d_name);
+        if (!path.failed && strtoll(names[i]->d_name, NULL, 10) > first)
+            unlink(path.text);
+        pleat_string_finish(&path);
+        free(names[i]);
+    }
+    free(names);
+}
+
 static int publish(struct pleat_store *store, const struct segment *segment,
                    struct pleat_error *err)
 {
     struct pleat_string fresh = {0}, final = {0};
-    char *directory = directory_of(store);
+    char *directory = directory_of(store->path);
     if (directory) {
         pleat_string_addf(&fresh, "%s/new", directory);
         pleat_string_addf(&final, "%s/%0*lld", directory, DIGITS, (long long)segment->header.first);
@@ -116,6 +138,8 @@ static int publish(struct pleat_store *store, const struct segment *segment,
         reason = mkdir(directory, 0700) && errno != EEXIST ? errno : 0;
         if (!reason)
             reason = write_file(fresh.text, segment);
+        if (!reason)
+            remove_later(directory, segment->header.first);
         if (!reason && rename(fresh.text, final.text))
             reason = errno;
         if (!reason)
@@ -217,18 +241,14 @@ static int segment_read(struct pleat_store *store, const char *directory, const 
     return status;
 }
 
-static int is_segment(const struct dirent *entry)
-{
-    return strlen(entry->d_name) == DIGITS && strspn(entry->d_name, "0123456789") == DIGITS;
-}
-
-/* Calls back for each segment, the oldest first; one that returns other than 0 ends it. */
-static int each_segment(struct pleat_store *store,
+/* Calls back for each segment of the log at `path`, the oldest first; one that returns other than 0
+ * ends it. */
+static int each_segment(struct pleat_store *store, const char *path,
                         int (*callback)(void *arg, const struct segment *segment), void *arg,
                         struct pleat_error *err)
 {
     struct dirent **names = NULL;
-    char *directory = directory_of(store);
+    char *directory = directory_of(path);
     if (!directory)
         return out_of_memory(store, err);
     int count = scandir(directory, &names, is_segment, alphasort);
@@ -279,7 +299,7 @@ int pleat_store_read_segments(struct pleat_store *store, int64_t *seq,
                               struct pleat_error *err)
 {
     struct reading reading = {store, *seq, callback, arg};
-    int status = each_segment(store, read_segment, &reading, err);
+    int status = each_segment(store, store->path, read_segment, &reading, err);
     *seq = reading.seq;
     if (!status && reading.seq < store->first_seq)
         return pleat_error_set(
@@ -312,5 +332,29 @@ int pleat_store_read_segment_list(struct pleat_store *store, pleat_store_segment
                                   void *arg, struct pleat_error *err)
 {
     struct listing listing = {callback, arg};
-    return each_segment(store, list_segment, &listing, err);
+    return each_segment(store, store->path, list_segment, &listing, err);
+}
+
+static int take_segment(void *arg, const struct segment *segment)
+{
+    struct reading *reading = arg;
+    const struct header *header = &segment->header;
+    if (header->first > reading->seq)
+        return 1; /* what is between them is gone */
+    for (; reading->seq < header->first + header->count; reading->seq++) {
+        int status = reading->callback(reading->arg, reading->seq,
+                                       segment->records + (size_t)(reading->seq - header->first) *
+                                                              header->record_size);
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+int pleat_store_salvage_segments(struct pleat_store *store, const char *path,
+                                 pleat_store_record_callback callback, void *arg)
+{
+    struct reading reading = {store, 1, callback, arg};
+    int status = each_segment(store, path, take_segment, &reading, NULL);
+    return status == PLEAT_E_NOMEM ? status : 0;
 }

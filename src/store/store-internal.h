@@ -74,6 +74,11 @@ int pleat_store_corrupt_record(const struct pleat_store *store, int64_t seq, con
 int pleat_store_read_segments(struct pleat_store *store, int64_t *seq,
                               pleat_store_record_callback callback, void *arg,
                               struct pleat_error *err);
+/* Records of the log at `path` that were moved aside, from the first to where one is missing or a
+ * file is damaged; `store` is another one, with records of the same size. What the callback returns
+ * other than 0 ends it. PLEAT_E_NOMEM. */
+int pleat_store_salvage_segments(struct pleat_store *store, const char *path,
+                                 pleat_store_record_callback callback, void *arg);
 /* Of the number, the size and the bytes: FNV-1a, 64 bits. */
 int64_t pleat_store_checksum(int64_t number, const void *bytes, size_t size);
 

@@ -99,11 +99,13 @@ int pleat_store_get_checkpoint(struct pleat_store *store, int64_t most_seq, int6
                                struct pleat_string *state,
                                struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Writes the records up to to_seq that are in the log into a file beside it (a segment), on the
- * disk when this returns. Outside a transaction. Done again it writes the same file again. */
+ * disk when this returns. Outside a transaction. Done again it writes the same file again. Files of
+ * later records are those of a log that was damaged, and go. PLEAT_E_CORRUPT: not all of the
+ * records can be read any more. */
 int pleat_store_set_aside(struct pleat_store *store, int64_t to_seq,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Inside a transaction: removes the records up to to_seq from the log, which must have been set
- * aside, and checkpoints before to_seq. There must be one at to_seq, or later. */
+ * aside or cannot be, and checkpoints before to_seq. There must be one at to_seq, or later. */
 int pleat_store_trim(struct pleat_store *store, int64_t to_seq,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Calls back for each segment, the oldest first: its path, the numbers of its first and its last

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "store/store-internal.h"
 #include "test.h"
 
 enum { RECORDS = 400, SPECS = 30, RECORD_SIZE = 64, ROUNDS = 60 };
@@ -87,6 +88,28 @@ static int check_store(int64_t records)
     }
     pleat_store_close(store);
     return specs;
+}
+
+static void sql(struct pleat_store *store, const char *text)
+{
+    assert_int_equal(sqlite3_exec(store->db, text, NULL, NULL, NULL), SQLITE_OK);
+}
+
+/* As the daemon does it, with checkpoints at 100, 200 and 300: records up to 200 are aside. */
+static void trim_store(void)
+{
+    struct pleat_store *store = NULL;
+    assert_int_equal(pleat_store_open(path, RECORD_SIZE, &store, NULL), 0);
+    for (int64_t at = 100; at <= 200; at += 100) {
+        assert_int_equal(pleat_store_set_aside(store, at, NULL), 0);
+        assert_int_equal(pleat_store_begin(store, NULL), 0);
+        assert_int_equal(pleat_store_put_checkpoint(store, "end", 3, NULL), 0);
+        assert_int_equal(pleat_store_trim(store, at, NULL), 0);
+        assert_int_equal(pleat_store_commit(store, NULL), 0);
+    }
+    sql(store, "DELETE FROM checkpoint; INSERT INTO checkpoint (seq, state) VALUES (200, CAST('at "
+               "200' AS BLOB)), (300, CAST('at 300' AS BLOB))");
+    pleat_store_close(store);
 }
 
 static void overwrite(const char *file, off_t at, const void *bytes, size_t size)
@@ -171,6 +194,155 @@ static void test_interrupted(void **state)
     }
 }
 
+/* ---- a log of which records were moved aside ---- */
+
+static struct pleat_salvage trim_and_spoil(const char *how)
+{
+    struct pleat_store *store = NULL;
+    make_store();
+    trim_store();
+    assert_int_equal(pleat_store_open(path, RECORD_SIZE, &store, NULL), 0);
+    assert_int_equal(pleat_store_first_seq(store), 201);
+    sql(store, how);
+    pleat_store_close(store);
+    overwrite(path, 0, "This was the header of a database, once.", 40);
+    return salvage(INT64_MAX);
+}
+
+/* Where the store begins, and its checkpoints. */
+static void check_trimmed(int64_t first, int64_t last, int64_t newest, int64_t oldest)
+{
+    struct pleat_store *store = NULL;
+    assert_int_equal(pleat_store_open(path, RECORD_SIZE, &store, NULL), 0);
+    assert_int_equal(pleat_store_first_seq(store), first);
+    assert_int_equal(pleat_store_last_seq(store), last);
+    int64_t seq = INT64_MAX, found[2] = {0};
+    for (int i = 0; i < 2; i++, seq--) {
+        struct pleat_string text = {0};
+        if (pleat_store_get_checkpoint(store, seq, &seq, &text, NULL))
+            break;
+        found[i] = seq;
+        assert_non_null(strstr(text.text, "at "));
+        pleat_string_finish(&text);
+    }
+    assert_int_equal(found[0], newest);
+    assert_int_equal(found[1], oldest);
+    pleat_store_close(store);
+}
+
+static void test_trimmed(void **state)
+{
+    (void)state;
+    struct pleat_salvage result = trim_and_spoil("SELECT 1");
+    assert_int_equal(result.records, RECORDS);
+    assert_int_equal(result.after, 0);
+    check_trimmed(201, RECORDS, 300, 200);
+    assert_int_equal(check_store(RECORDS), SPECS); /* those that are aside are read there */
+
+    result = trim_and_spoil("UPDATE log SET checksum = 0 WHERE seq = 350");
+    assert_int_equal(result.records, 349);
+    assert_int_equal(result.after, RECORDS - 350);
+    check_trimmed(201, 349, 300, 200);
+    assert_int_equal(check_store(349), SPECS);
+
+    result = trim_and_spoil("UPDATE log SET checksum = 0 WHERE seq = 250;"
+                            "DELETE FROM checkpoint WHERE seq = 300");
+    assert_int_equal(result.records, 249);
+    assert_int_equal(result.after, RECORDS - 250);
+    check_trimmed(201, 249, 200, 0);
+    assert_int_equal(check_store(249), SPECS);
+
+    result = trim_and_spoil("DELETE FROM log");
+    assert_int_equal(result.records, 300);
+    check_trimmed(301, 300, 300, 200);
+}
+
+/* A later checkpoint makes up for it; and what is between does not keep the log from being trimmed.
+ */
+static void test_a_gap_before_a_checkpoint(void **state)
+{
+    (void)state;
+    struct pleat_store *store = NULL;
+    int64_t read = 0;
+    struct pleat_salvage result = trim_and_spoil("UPDATE log SET checksum = 0 WHERE seq = 250");
+    assert_int_equal(result.records, RECORDS);
+    assert_int_equal(result.after, 0);
+    check_trimmed(201, RECORDS, 300, 200);
+    assert_int_equal(pleat_store_open(path, RECORD_SIZE, &store, NULL), 0);
+    assert_int_equal(pleat_store_read(store, 301, check_record, &read, NULL), 0);
+    assert_int_equal(read, RECORDS - 300);
+    assert_int_equal(pleat_store_set_aside(store, 300, NULL), PLEAT_E_CORRUPT);
+    assert_int_equal(pleat_store_begin(store, NULL), 0);
+    assert_int_equal(pleat_store_put_checkpoint(store, "at 400", 6, NULL), 0);
+    assert_int_equal(pleat_store_trim(store, 300, NULL), 0);
+    assert_int_equal(pleat_store_commit(store, NULL), 0);
+    pleat_store_close(store);
+    check_trimmed(301, RECORDS, 400, 300);
+}
+
+static void test_trimmed_without_checkpoints(void **state)
+{
+    (void)state;
+    struct pleat_salvage result = trim_and_spoil("DELETE FROM checkpoint");
+    assert_int_equal(result.records, RECORDS);
+    check_trimmed(1, RECORDS, 0, 0);
+    assert_int_equal(check_store(RECORDS), SPECS);
+
+    result = trim_and_spoil("DELETE FROM checkpoint; DELETE FROM log");
+    assert_int_equal(result.records, 200);
+    check_trimmed(1, 200, 0, 0);
+    assert_int_equal(check_store(200), SPECS);
+}
+
+static int count_aside(void)
+{
+    char command[PATH_MAX + 64];
+    int count = -1;
+    snprintf(command, sizeof(command), "ls %s-archive | wc -l", path);
+    FILE *output = popen(command, "r");
+    assert_non_null(output);
+    assert_int_equal(fscanf(output, "%d", &count), 1);
+    assert_int_equal(pclose(output), 0);
+    return count;
+}
+
+/* Also some that were moved aside are damaged: the new log has other records with the same numbers,
+ * and none of the old ones may come between them. */
+static void test_trimmed_and_begun_anew(void **state)
+{
+    (void)state;
+    struct pleat_store *store = NULL;
+    unsigned char record[RECORD_SIZE];
+    char segment[PATH_MAX + 32];
+    make_store();
+    trim_store();
+    overwrite(path, 0, "This was the header of a database, once.", 40);
+    assert_int_equal(truncate(path, 4096), 0);
+    snprintf(segment, sizeof(segment), "%s-archive/%020d", path, 1);
+    overwrite(segment, 500, "damage", 6);
+    struct pleat_salvage result = salvage(INT64_MAX);
+    assert_int_equal(result.records, 0);
+    assert_int_equal(count_aside(), 2);
+    assert_int_equal(pleat_store_open(path, RECORD_SIZE, &store, NULL), 0);
+    assert_int_equal(pleat_store_begin(store, NULL), 0);
+    for (int64_t seq = 1; seq <= 160; seq++) {
+        fill_record(seq, record);
+        assert_int_equal(pleat_store_append(store, record, sizeof(record), NULL, NULL), 0);
+    }
+    assert_int_equal(pleat_store_commit(store, NULL), 0);
+    for (int64_t at = 50; at <= 150; at += 100) {
+        assert_int_equal(pleat_store_set_aside(store, at, NULL), 0);
+        assert_int_equal(pleat_store_begin(store, NULL), 0);
+        assert_int_equal(pleat_store_put_checkpoint(store, "at 160", 6, NULL), 0);
+        assert_int_equal(pleat_store_trim(store, at, NULL), 0);
+        assert_int_equal(pleat_store_commit(store, NULL), 0);
+        assert_int_equal(count_aside(), at < 100 ? 1 : 2);
+    }
+    pleat_store_close(store);
+    check_trimmed(151, 160, 160, 0);
+    assert_int_equal(check_store(160), 0);
+}
+
 static void test_random_damage(void **state)
 {
     (void)state;
@@ -221,9 +393,15 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_its_header),  cmocka_unit_test(test_up_to_a_record),
-        cmocka_unit_test(test_nothing_but_garbage), cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_without_its_header),
+        cmocka_unit_test(test_up_to_a_record),
+        cmocka_unit_test(test_nothing_but_garbage),
+        cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_trimmed),
+        cmocka_unit_test(test_a_gap_before_a_checkpoint),
+        cmocka_unit_test(test_trimmed_without_checkpoints),
+        cmocka_unit_test(test_trimmed_and_begun_anew),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -188,6 +188,126 @@ def test_started_after_the_good_part(pleat, ended):
     daemon.close()
 
 
+# ---- records moved aside, checkpoints
+
+
+def spoil(path, *statements):
+    """The log is then no database any more: what is good of it must be found in its pages."""
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        for statement in statements:
+            base.execute(statement)
+        base.commit()
+        base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with open(path, "r+b") as file:
+        file.write(b"not a database at all, but a text")
+
+
+def trimmed(pleat):
+    """A log that begins at a checkpoint, of a daemon that is gone: the job that lives, how many there were, the first
+    record that is in the log."""
+    pleat.configure("checkpoint_records = 60\nkeep_ended_s = 0")
+    lives = pleat.submit(*until_file(pleat.path("go")))
+    pleat.wait_for(lives, "running")
+    count = 1
+    while len(glob.glob(glob.escape(pleat.log) + "-archive/*")) < 2:
+        for _ in range(10):
+            pleat.call("wait", job=pleat.submit("--", "true"))
+        count += 10
+        assert count < 500
+    wait_until(lambda: len(pleat.call("jobs", all=True)["jobs"]) == 1, "all others are let go of")
+    pleat.kill_daemon()
+    with contextlib.closing(sqlite3.connect(pleat.log)) as base:
+        return lives, count, base.execute("SELECT min(seq) FROM log").fetchone()[0]
+
+
+def goes_on(pleat, lives, count):
+    """Nothing was lost: the job that lives still does, and ended ones are known."""
+    job = pleat.job(lives)
+    assert (job["state"], job["attempt"]) == ("running", 0)
+    assert [e["state"] for e in pleat.call("history", limit=5000)["jobs"][1:]] == ["done"] * (count - 1)
+    assert pleat.submit("--", "true") == count + 1
+    touch(pleat.path("go"))
+    assert pleat.call("wait", job=lives)["jobs"][0]["exit_code"] == 7
+    with open(pleat.path("go.runs"), encoding="ascii") as file:
+        assert len(file.readlines()) == 1
+    assert len(aside(pleat)) == 1
+
+
+def replay(pleat):
+    done = json.loads(pleat.pleat("sim", "--replay", pleat.log, "--json", check=0).stdout)
+    assert done["same"], done
+    return done["before"]
+
+
+@pytest.mark.parametrize("lost", ["nothing", "the newer checkpoint", "both checkpoints"])
+def test_trimmed_log_is_no_database_any_more(pleat, lost):
+    lives, count, first = trimmed(pleat)
+    spoil(pleat.log, *{"nothing": [], "the newer checkpoint": [f"DELETE FROM checkpoint WHERE seq > {first - 1}"],
+                       "both checkpoints": ["DELETE FROM checkpoint"]}[lost])
+    goes_on(pleat, lives, count)
+    assert replay(pleat) == 0
+
+
+def test_trimmed_log_with_a_record_lost(pleat):
+    """Before the newer checkpoint: nothing is lost; and the log is trimmed again."""
+    lives, count, first = trimmed(pleat)
+    spoil(pleat.log, f"UPDATE log SET checksum = checksum + 1 WHERE seq = {first + 5}")
+    goes_on(pleat, lives, count)
+    for _ in range(30):
+        pleat.call("wait", job=pleat.submit("--", "true"))
+    pleat.kill_daemon()
+    with contextlib.closing(sqlite3.connect(pleat.log)) as base:
+        assert base.execute("SELECT min(seq) FROM log").fetchone()[0] > first + 5
+    assert replay(pleat) > first
+
+
+@pytest.mark.parametrize("archive", ["gone", "damaged"])
+def test_trimmed_log_with_nothing_to_begin_from(pleat, archive):
+    """No checkpoint is good, and what was moved aside is not either. What is begun anew is trimmed again, without what
+    was moved aside before."""
+    lives, count, _ = trimmed(pleat)
+    spoil(pleat.log, "DELETE FROM checkpoint")
+    for name in glob.glob(glob.escape(pleat.log) + "-archive/*"):
+        if archive == "gone":
+            os.unlink(name)
+        else:
+            with open(name, "r+b") as file:
+                file.seek(200)
+                file.write(b"damage")
+    left = pleat.job_pids(lives)
+    later = pleat.submit("--", "true")
+    assert later == count + 1 and pleat.wait_end(later)["state"] == "done"
+    wait_until(lambda: not any(is_alive(pid) for pid in left), "a run that nobody knows any more is ended")
+    assert len(aside(pleat)) == 1
+    for _ in range(40):
+        pleat.call("wait", job=pleat.submit("--", "true"))
+    pleat.kill_daemon()
+    assert len(pleat.call("history", limit=5000)["jobs"]) >= 40
+    assert replay(pleat) == 0
+
+
+@pytest.mark.parametrize("archive", [True, False])
+def test_checkpoints_are_damaged(pleat, archive):
+    """The log is a good database; without what was moved aside it has nothing to begin from, and pleatd starts all
+    the same."""
+    lives, count, _ = trimmed(pleat)
+    with contextlib.closing(sqlite3.connect(pleat.log)) as base:
+        base.execute("UPDATE checkpoint SET state = substr(state, 1, length(state) / 2)")
+        base.commit()
+    if archive:
+        job = pleat.job(lives)
+        assert (job["state"], job["attempt"]) == ("running", 0) and not aside(pleat)
+        touch(pleat.path("go"))
+        assert pleat.call("wait", job=lives)["jobs"][0]["exit_code"] == 7
+        return
+    shutil.rmtree(pleat.log + "-archive")
+    later = pleat.submit("--", "true")
+    assert later == count + 1 and pleat.wait_end(later)["state"] == "done"
+    assert len(aside(pleat)) == 1
+    with open(pleat.path("pleatd.log"), encoding="utf-8") as file:
+        assert "no checkpoint of the log is good" in file.read()
+
+
 # ---- at random
 
 
