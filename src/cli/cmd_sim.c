@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/platform_file.h"
-#include "cli/replace.h"
+#include "figure/replace.h"
 #include "cli/reply.h"
 #include "cli/sim_experiment.h"
 #include "cli/workload.h"

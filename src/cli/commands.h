@@ -12,7 +12,7 @@ extern const struct pleat_command pleat_cmd_log, pleat_cmd_events, pleat_cmd_cha
 extern const struct pleat_command pleat_cmd_why, pleat_cmd_top, pleat_cmd_history, pleat_cmd_clean;
 extern const struct pleat_command pleat_cmd_workload;
 extern const struct pleat_command pleat_cmd_sites, pleat_cmd_policies, pleat_cmd_info;
-extern const struct pleat_command pleat_cmd_sim;
+extern const struct pleat_command pleat_cmd_sim, pleat_cmd_experiment;
 extern const struct pleat_command pleat_cmd_stop, pleat_cmd_help, pleat_cmd_version;
 
 #endif

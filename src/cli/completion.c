@@ -8,6 +8,7 @@
 #include "cli/daemon.h"
 #include "cli/reply.h"
 #include "cli/term.h"
+#include "experiments/list.h"
 #include "policy/policy.h"
 
 /* ---- what all shells need ---- */
@@ -57,6 +58,13 @@ static void print_questions(void)
     }
 }
 
+static void print_experiments(void)
+{
+    printf("all");
+    for (size_t i = 0; pleat_experiment_at(i); i++)
+        printf(" %s", pleat_experiment_at(i)->name);
+}
+
 static const char *arguments_of(const struct pleat_command *command)
 {
     static const char *const names[] = {"files", "jobs", "nothing"};
@@ -64,6 +72,8 @@ static const char *arguments_of(const struct pleat_command *command)
         return "commands";
     if (!strcmp(command->name, "policies"))
         return "policies";
+    if (!strcmp(command->name, "experiment"))
+        return "experiments";
     return command->program ? "program" : names[pleat_completes(command)];
 }
 
@@ -106,7 +116,9 @@ static void print_bash(void)
         printf("%s%s", i ? " " : "", pleat_command_at(i)->name);
     printf("'\n_pleat_policies='");
     print_questions();
-    printf(" '\n");
+    printf(" '\n_pleat_experiments='");
+    print_experiments();
+    printf("'\n");
     fputs("\n_pleat()\n{\n"
           "    local line=${COMP_LINE:0:COMP_POINT} command= program= arguments parts options "
           "valued\n"
@@ -153,6 +165,8 @@ static void print_bash(void)
           "-f1)\n"
           "    elif [[ $arguments == policies ]]; then\n"
           "        words=$_pleat_policies\n"
+          "    elif [[ $arguments == experiments ]]; then\n"
+          "        words=$_pleat_experiments\n"
           "    elif [[ $arguments == program ]]; then\n"
           "        COMPREPLY=($(compgen -c -- \"$cur\"))\n"
           "        return\n"
@@ -202,7 +216,8 @@ static void print_zsh(void)
            "valued=(--dir) values=()\n    case $1 in\n");
     visit_all(zsh_command);
     printf(
-        "    esac\n}\n\n_pleat() {\n    local -a commands policies parts options valued values "
+        "    esac\n}\n\n_pleat() {\n    local -a commands policies experiments parts options "
+        "valued values "
         "jobs "
         "dir\n    local command='' arguments='' before='' word='' program=''\n    integer i\n    "
         "commands=(");
@@ -215,7 +230,9 @@ static void print_zsh(void)
     }
     printf(" )\n    policies=(");
     print_questions();
-    printf(" )\n");
+    printf(" )\n    experiments=(");
+    print_experiments();
+    printf(")\n");
     fputs(
         "    _pleat_command ''\n"
         "    for ((i = 2; i < CURRENT; i++)); do\n"
@@ -251,6 +268,8 @@ static void print_zsh(void)
         "        _describe job jobs\n"
         "    elif [[ $arguments == policies ]]; then\n"
         "        compadd -a policies\n"
+        "    elif [[ $arguments == experiments ]]; then\n"
+        "        compadd -a experiments\n"
         "    elif [[ $arguments == program ]]; then\n"
         "        _command_names -e || _files\n"
         "    else\n"
@@ -290,6 +309,11 @@ static void fish_command(const struct pleat_command *command,
     if (!strcmp(arguments_of(command), "policies")) {
         printf("complete -c pleat %s -f -a '", when);
         print_questions();
+        printf("'\n");
+    }
+    if (!strcmp(arguments_of(command), "experiments")) {
+        printf("complete -c pleat %s -f -a '", when);
+        print_experiments();
         printf("'\n");
     }
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/gantt.h"
-#include "cli/replace.h"
+#include "figure/replace.h"
 #include "cli/timefmt.h"
 
 #define WIDTH 1000.0

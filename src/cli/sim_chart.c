@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/plot.h"
-#include "cli/replace.h"
+#include "figure/plot.h"
+#include "figure/replace.h"
 #include "cli/sim_gantt.h"
 
 /* More jobs than this cannot be told apart. */
@@ -83,7 +83,7 @@ static bool over_time(enum pleat_sim_curve_kind kind)
 /* The part of a curve that the window shows, in the panel's unit; levels over time from edge to
  * edge of it. */
 static void add_series(struct page *page, enum pleat_sim_curve_kind kind,
-                       const struct pleat_sim_curve *curve, const struct window *window,
+                       const struct pleat_curve *curve, const struct window *window,
                        struct unit unit, double least, struct pleat_plot_series *series)
 {
     double *x = page->values + page->used, *y = x + curve->count + 2;
@@ -114,7 +114,7 @@ static double largest(const struct pleat_sim_experiment *experiment, enum pleat_
 {
     double most = 0;
     for (size_t c = 0; c < experiment->request->combinations.count; c++) {
-        const struct pleat_sim_curve *curve =
+        const struct pleat_curve *curve =
             &experiment->runs[c * experiment->request->seeds].curves[kind];
         if (curve->count > 0)
             most = fmax(most, curve->x[curve->count - 1]);
@@ -148,7 +148,7 @@ static void fill_panel(struct page *page, size_t at, const struct pleat_sim_expe
                                 .series = panel->series,
                                 .series_count = request->combinations.count};
     for (size_t c = 0; c < request->combinations.count; c++) {
-        const struct pleat_sim_curve *curve = &experiment->runs[c * request->seeds].curves[kind];
+        const struct pleat_curve *curve = &experiment->runs[c * request->seeds].curves[kind];
         add_series(page, kind, curve, window, unit, logarithmic ? 1 : -INFINITY, &panel->series[c]);
         panel->series[c].title =
             request->combinations.count > 1 ? request->combinations.items[c].label : NULL;

@@ -1,28 +1,21 @@
 /* sim_experiment.c - runs, in threads; each does its own run from its workload to its files. */
 #include "cli/sim_experiment.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "experiment/pool.h"
 
-/* What the threads share. */
+/* What the runs share. */
 struct pool {
+    struct pleat_pool runs;
     struct pleat_sim_experiment *experiment;
-    atomic_size_t next;
-    atomic_bool stop;
     _Atomic size_t *ended; /* jobs, by run */
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    size_t runs_done, threads; /* threads: at work; under the lock, as all below */
-    size_t failed;             /* the first run that failed; run_count: none */
-    struct pleat_error error;  /* its */
+    struct pleat_progress_bar bar;
 };
 
 /* A thread's present run. */
@@ -32,7 +25,7 @@ struct work {
     size_t index;
     bool keep_changes; /* for the drawing */
     struct pleat_sim_changes changes;
-    struct pleat_sim_edges used;    /* where there is to be one */
+    struct pleat_edges used;        /* where there is to be one */
     struct pleat_sim_csv_run files; /* where there are to be any */
     int64_t stood_us;
 };
@@ -43,7 +36,7 @@ static int on_change(void *context, const struct pleat_sim_change *change)
 {
     struct work *work = context;
     const struct pleat_sim_experiment *experiment = work->pool->experiment;
-    struct pleat_sim_edge edge = {change->time_us, change->to - change->from};
+    struct pleat_edge edge = {change->time_us, change->to - change->from};
     work->stood_us += change->stood_us;
     if (work->files.resizes)
         pleat_sim_csv_change(&work->files, change);
@@ -58,7 +51,7 @@ static int on_progress(void *context, const struct pleat_sim_progress *progress)
 {
     struct work *work = context;
     atomic_store_explicit(&work->pool->ended[work->index], progress->ended, memory_order_relaxed);
-    return atomic_load(&work->pool->stop) || pleat_interrupt_signal() ? PLEAT_E_CLOSED : 0;
+    return pleat_pool_stops(&work->pool->runs) ? PLEAT_E_CLOSED : 0;
 }
 
 static int simulate(struct work *work, const struct pleat_workload *workload,
@@ -122,10 +115,9 @@ static int measure_jobs(struct pleat_sim_run *run, const struct pleat_workload *
     pleat_summarize(responses, count, &run->response_s);
     pleat_summarize(slowdowns, count, &run->slowdown);
     int rc = 0;
-    if (curves &&
-        (pleat_sim_curve_shares(&run->curves[PLEAT_SIM_CURVE_WAIT], waits, count) ||
-         pleat_sim_curve_shares(&run->curves[PLEAT_SIM_CURVE_RESPONSE], responses, count) ||
-         pleat_sim_curve_shares(&run->curves[PLEAT_SIM_CURVE_SLOWDOWN], slowdowns, count)))
+    if (curves && (pleat_curve_shares(&run->curves[PLEAT_SIM_CURVE_WAIT], waits, count) ||
+                   pleat_curve_shares(&run->curves[PLEAT_SIM_CURVE_RESPONSE], responses, count) ||
+                   pleat_curve_shares(&run->curves[PLEAT_SIM_CURVE_SLOWDOWN], slowdowns, count)))
         rc = PLEAT_E_NOMEM;
     free(values);
     return rc;
@@ -138,9 +130,8 @@ static int measure(struct work *work, const struct pleat_workload *workload,
     bool curves = work->pool->experiment->request->chart;
     measure_totals(run);
     if (measure_jobs(run, workload, outcomes, curves) ||
-        (curves &&
-         (pleat_sim_curve_levels(&run->curves[PLEAT_SIM_CURVE_USED], &work->used) ||
-          pleat_sim_curve_queued(&run->curves[PLEAT_SIM_CURVE_QUEUED], workload, outcomes))))
+        (curves && (pleat_curve_levels(&run->curves[PLEAT_SIM_CURVE_USED], &work->used) ||
+                    pleat_curve_queued(&run->curves[PLEAT_SIM_CURVE_QUEUED], workload, outcomes))))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the results");
     return 0;
 }
@@ -171,8 +162,9 @@ static int run_on(struct work *work, const struct pleat_workload *workload, stru
     return rc;
 }
 
-static int run_one(struct pool *pool, size_t index, struct pleat_error *err)
+static int run_one(void *context, size_t index, struct pleat_error *err)
 {
+    struct pool *pool = context;
     struct pleat_sim_run *run = &pool->experiment->runs[index];
     struct work work = {.pool = pool, .run = run, .index = index};
     struct pleat_workload own;
@@ -186,35 +178,6 @@ static int run_one(struct pool *pool, size_t index, struct pleat_error *err)
 
 /* ---- all of them ---- */
 
-static void *work_off(void *context)
-{
-    struct pool *pool = context;
-    size_t count = pool->experiment->run_count;
-    for (;;) {
-        size_t index = atomic_fetch_add(&pool->next, 1);
-        if (index >= count || atomic_load(&pool->stop) || pleat_interrupt_signal())
-            break;
-        struct pleat_error err = {0};
-        int rc = run_one(pool, index, &err);
-        pthread_mutex_lock(&pool->lock);
-        pool->runs_done++;
-        if (rc && !(rc == PLEAT_E_CLOSED && atomic_load(&pool->stop)) && index < pool->failed) {
-            pool->failed = index;
-            pool->error = err;
-            pool->error.code = rc;
-        }
-        if (rc)
-            atomic_store(&pool->stop, true);
-        pthread_cond_signal(&pool->changed);
-        pthread_mutex_unlock(&pool->lock);
-    }
-    pthread_mutex_lock(&pool->lock);
-    pool->threads--;
-    pthread_cond_signal(&pool->changed);
-    pthread_mutex_unlock(&pool->lock);
-    return NULL;
-}
-
 static double share_done(const struct pool *pool)
 {
     double ended = 0;
@@ -224,82 +187,27 @@ static double share_done(const struct pool *pool)
     return ended / ((double)runs * (double)jobs);
 }
 
-/* Draws the progress until no thread is at work any more. */
-static void attend(struct pool *pool)
+static void draw_progress(void *context, size_t done)
 {
-    struct pleat_sim_progress_bar bar;
-    pleat_sim_progress_init(&bar);
-    pthread_mutex_lock(&pool->lock);
-    while (pool->threads > 0) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += 200000000;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&pool->changed, &pool->lock, &until);
-        size_t done = pool->runs_done;
-        pthread_mutex_unlock(&pool->lock);
-        pleat_sim_progress_draw(&bar, share_done(pool), done, pool->experiment->run_count);
-        pthread_mutex_lock(&pool->lock);
-    }
-    pthread_mutex_unlock(&pool->lock);
-    pleat_sim_progress_clear(&bar);
-}
-
-static size_t thread_count(const struct pleat_sim_experiment *experiment)
-{
-    size_t count = experiment->request->threads;
-    cpu_set_t cpus;
-    if (count == 0)
-        count = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : (size_t)CPU_COUNT(&cpus);
-    return count < experiment->run_count ? count : experiment->run_count;
-}
-
-static int run_threads(struct pool *pool, struct pleat_error *err)
-{
-    size_t wanted = thread_count(pool->experiment), started = 0;
-    pthread_t *threads = calloc(wanted, sizeof(*threads));
-    if (!threads)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    pool->threads = wanted;
-    int failure = 0;
-    while (started < wanted && !(failure = pthread_create(&threads[started], NULL, work_off, pool)))
-        started++;
-    pthread_mutex_lock(&pool->lock);
-    pool->threads -= wanted - started;
-    pthread_mutex_unlock(&pool->lock);
-    if (started > 0)
-        attend(pool); /* fewer threads than wanted do it, too */
-    for (size_t i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
-    free(threads);
-    if (started == 0)
-        return pleat_error_sys(err, failure, "cannot start a thread");
-    if (pleat_interrupt_signal())
-        return pleat_error_set(err, PLEAT_E_CLOSED, "interrupted");
-    if (pool->failed < pool->experiment->run_count) {
-        if (err)
-            *err = pool->error;
-        return pool->error.code;
-    }
-    return 0;
+    struct pool *pool = context;
+    pleat_progress_draw(&pool->bar, share_done(pool), done, pool->experiment->run_count);
 }
 
 int pleat_sim_experiment_run(struct pleat_sim_experiment *experiment, struct pleat_error *err)
 {
-    struct pool pool = {.experiment = experiment, .failed = experiment->run_count};
-    pthread_condattr_t attributes;
-    pool.ended = calloc(experiment->run_count, sizeof(*pool.ended));
+    struct pool pool = {.runs = {.count = experiment->run_count,
+                                 .threads = experiment->request->threads,
+                                 .run = run_one,
+                                 .attend = draw_progress,
+                                 .context = &pool,
+                                 .interrupt = pleat_interrupt_flag()},
+                        .experiment = experiment,
+                        .ended = calloc(experiment->run_count, sizeof(*pool.ended))};
     if (!pool.ended)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    pthread_mutex_init(&pool.lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&pool.changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    int rc = run_threads(&pool, err);
-    pthread_cond_destroy(&pool.changed);
-    pthread_mutex_destroy(&pool.lock);
+    pleat_progress_init(&pool.bar);
+    int rc = pleat_pool_run(&pool.runs, err);
+    pleat_progress_clear(&pool.bar);
     free(pool.ended);
     return rc;
 }
@@ -333,7 +241,7 @@ void pleat_sim_experiment_finish(struct pleat_sim_experiment *experiment)
     for (size_t i = 0; experiment->runs && i < experiment->run_count; i++) {
         struct pleat_sim_run *run = &experiment->runs[i];
         for (int kind = 0; kind < PLEAT_SIM_CURVE_COUNT; kind++)
-            pleat_sim_curve_finish(&run->curves[kind]);
+            pleat_curve_finish(&run->curves[kind]);
         pleat_array_finish(&run->changes);
         free(run->outcomes);
     }

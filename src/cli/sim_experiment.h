@@ -7,24 +7,10 @@
 #include <stdio.h>
 
 #include "cli/sim_request.h"
+#include "experiment/trial.h"
 #include "workload/statistics.h"
 
 #define PLEAT_SIM_TAU_S 10.0 /* of the bounded slowdown */
-
-PLEAT_ARRAY(pleat_sim_changes, struct pleat_sim_change);
-
-/* A level changes. */
-struct pleat_sim_edge {
-    int64_t at_us, by;
-};
-
-PLEAT_ARRAY(pleat_sim_edges, struct pleat_sim_edge);
-
-/* For drawings; thinned out where there were too many points. */
-struct pleat_sim_curve {
-    double *x, *y;
-    size_t count;
-};
 
 enum pleat_sim_curve_kind {
     PLEAT_SIM_CURVE_WAIT, /* shares of the jobs, by seconds */
@@ -42,9 +28,9 @@ struct pleat_sim_run {
     struct pleat_summary wait_s, response_s, slowdown; /* of jobs that ended, killed ones too */
     double stood_s;                                    /* that jobs stood still in resizes */
     double makespan_s, utilization;
-    double elapsed_s;                                     /* that simulating took */
-    size_t malleable, moldable;                           /* jobs converted */
-    struct pleat_sim_curve curves[PLEAT_SIM_CURVE_COUNT]; /* where a chart is asked for */
+    double elapsed_s;                                 /* that simulating took */
+    size_t malleable, moldable;                       /* jobs converted */
+    struct pleat_curve curves[PLEAT_SIM_CURVE_COUNT]; /* where a chart is asked for */
     /* where the drawing needs them: of a single run */
     struct pleat_sim_changes changes;
     struct pleat_sim_outcome *outcomes;
@@ -94,18 +80,6 @@ int pleat_sim_workload_for(const struct pleat_sim_experiment *experiment, struct
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_sim_workload_drop(struct pleat_workload *own);
 
-/* ---- curves (sim_curves.c) ---- */
-
-/* waits, responses, slowdowns are sorted. PLEAT_E_NOMEM. */
-int pleat_sim_curve_shares(struct pleat_sim_curve *curve, const double *sorted,
-                           size_t count) PLEAT_MUST_CHECK;
-/* Sorts the edges. */
-int pleat_sim_curve_levels(struct pleat_sim_curve *curve,
-                           struct pleat_sim_edges *edges) PLEAT_MUST_CHECK;
-int pleat_sim_curve_queued(struct pleat_sim_curve *curve, const struct pleat_workload *workload,
-                           const struct pleat_sim_outcome *outcomes) PLEAT_MUST_CHECK;
-void pleat_sim_curve_finish(struct pleat_sim_curve *curve);
-
 /* ---- files (sim_csv.c) ---- */
 
 /* Makes the directories and sees whether they can be written to. */
@@ -145,17 +119,6 @@ int pleat_sim_chart_write(const struct pleat_sim_experiment *experiment, struct 
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Does the drawing want the jobs' changes, to show who had which processors? */
 bool pleat_sim_chart_wants_jobs(const struct pleat_sim_experiment *experiment);
-
-/* A line on stderr, redrawn, where that is a terminal. */
-struct pleat_sim_progress_bar {
-    int64_t began_us, drawn_us;
-    bool terminal, drawn;
-};
-void pleat_sim_progress_init(struct pleat_sim_progress_bar *bar);
-/* share: of all, from 0 to 1. Draws once it has taken two seconds, a few times a second. */
-void pleat_sim_progress_draw(struct pleat_sim_progress_bar *bar, double share, size_t runs_done,
-                             size_t runs);
-void pleat_sim_progress_clear(struct pleat_sim_progress_bar *bar);
 
 /* `pleat sim --replay LOG`. Returns an exit code. */
 int pleat_sim_replay(const char *path);

@@ -2,27 +2,8 @@
 #ifndef PLEAT_CLI_TERM_H
 #define PLEAT_CLI_TERM_H
 
-#include <stdbool.h>
-
-#include "base/array.h"
-
-struct pleat_term {
-    int width;     /* columns: the terminal's, else $COLUMNS, else 80 */
-    int height;    /* rows, 0 where there is no terminal */
-    bool limited;  /* the width is real: lines beyond it would be cut or wrapped */
-    bool terminal; /* stdout is a terminal */
-    bool colour;   /* a terminal, and neither --no-color nor NO_COLOR nor TERM=dumb */
-    bool utf8;     /* the locale's encoding is UTF-8 */
-};
+#include "figure/term.h"
 
 void pleat_term_init(struct pleat_term *term);
-
-/* Appends text that is safe to print: control characters, and where the locale is not UTF-8 all
- * that is not ASCII, become '?'. At most `columns` characters (0: no limit), cut with "..." or its
- * Unicode form. */
-void pleat_term_add(const struct pleat_term *term, struct pleat_string *out, const char *text,
-                    int columns);
-/* How many columns pleat_term_add's whole text takes (one for each character). */
-int pleat_term_width(const struct pleat_term *term, const char *text);
 
 #endif

@@ -3,7 +3,7 @@
 #define PLEAT_CLI_WORKLOAD_H
 
 #include "cli/cli.h"
-#include "cli/plot.h"
+#include "figure/plot.h"
 #include "model/workload.h"
 #include "workload/describe.h"
 #include "workload/swf.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/replace.h"
+#include "figure/replace.h"
 #include "cli/workload.h"
 
 int pleat_workload_usage(const struct pleat_options *options, const struct pleat_error *err)

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/replace.h"
+#include "figure/replace.h"
 #include "cli/workload.h"
 #include "workload/grid.h"
 

@@ -6,6 +6,7 @@
 
 #include "cli/reply.h"
 #include "cli/table.h"
+#include "cli/term.h"
 #include "cli/timefmt.h"
 #include "cli/workload.h"
 

@@ -9,7 +9,7 @@
 #include "cli/platform_file.h"
 #include "cli/sim_experiment.h"
 
-static double area(const struct pleat_sim_curve *curve)
+static double area(const struct pleat_curve *curve)
 {
     double sum = 0;
     for (size_t i = 0; i + 1 < curve->count; i++)
@@ -22,26 +22,26 @@ static void test_levels_keep_their_area(void **state)
     (void)state;
     for (size_t jobs = 1; jobs <= 20000; jobs *= 7) {
         struct pleat_random random;
-        struct pleat_sim_edges edges = {0};
-        struct pleat_sim_curve curve = {0};
+        struct pleat_edges edges = {0};
+        struct pleat_curve curve = {0};
         double expected = 0;
         pleat_random_init(&random, jobs);
         for (size_t i = 0; i < jobs; i++) {
             int64_t from = (int64_t)pleat_random_below(&random, 1000000000);
             int64_t span = 1 + (int64_t)pleat_random_below(&random, 100000000);
             int64_t size = 1 + (int64_t)pleat_random_below(&random, 64);
-            struct pleat_sim_edge start = {from, size}, end = {from + span, -size};
+            struct pleat_edge start = {from, size}, end = {from + span, -size};
             assert_int_equal(pleat_array_push(&edges, start), 0);
             assert_int_equal(pleat_array_push(&edges, end), 0);
             expected += (double)span / 1e6 * (double)size;
         }
-        assert_int_equal(pleat_sim_curve_levels(&curve, &edges), 0);
+        assert_int_equal(pleat_curve_levels(&curve, &edges), 0);
         assert_in_range(curve.count, 2, 1001);
         assert_true(fabs(area(&curve) - expected) < 1e-6 * expected);
         assert_true(fabs(curve.y[curve.count - 1]) < 1e-9);
         for (size_t i = 1; i < curve.count; i++)
             assert_true(curve.x[i] > curve.x[i - 1]);
-        pleat_sim_curve_finish(&curve);
+        pleat_curve_finish(&curve);
         pleat_array_finish(&edges);
     }
 }
@@ -49,23 +49,23 @@ static void test_levels_keep_their_area(void **state)
 static void test_no_levels(void **state)
 {
     (void)state;
-    struct pleat_sim_edges edges = {0};
-    struct pleat_sim_curve curve = {0};
-    assert_int_equal(pleat_sim_curve_levels(&curve, &edges), 0);
+    struct pleat_edges edges = {0};
+    struct pleat_curve curve = {0};
+    assert_int_equal(pleat_curve_levels(&curve, &edges), 0);
     assert_int_equal(curve.count, 0);
-    pleat_sim_curve_finish(&curve);
+    pleat_curve_finish(&curve);
 }
 
 static void test_shares(void **state)
 {
     (void)state;
     for (size_t count = 1; count <= 5000; count = count * 3 + 1) {
-        struct pleat_sim_curve curve = {0};
+        struct pleat_curve curve = {0};
         double *sorted = calloc(count, sizeof(*sorted));
         assert_non_null(sorted);
         for (size_t i = 0; i < count; i++)
             sorted[i] = (double)(i * i);
-        assert_int_equal(pleat_sim_curve_shares(&curve, sorted, count), 0);
+        assert_int_equal(pleat_curve_shares(&curve, sorted, count), 0);
         assert_true(curve.count >= 2 && curve.count <= 1001);
         assert_true(curve.y[0] <= 0 && curve.y[curve.count - 1] >= 1);
         for (size_t i = 1; i < curve.count; i++) { /* the share of those at most as large */
@@ -74,7 +74,7 @@ static void test_shares(void **state)
             assert_true(curve.y[i] > curve.y[i - 1]);
         }
         free(sorted);
-        pleat_sim_curve_finish(&curve);
+        pleat_curve_finish(&curve);
     }
 }
 

@@ -81,6 +81,18 @@ class Tree(unittest.TestCase):
         self.write("src/sim/x.c", '#include "base/clock.h"\n')
         self.refused("src/core/x.c:1:", "src/sim/x.c:1:")
 
+    def test_experiments(self):
+        self.write("cmake/layers.txt", LAYERS + "experiments: sim core model base\n")
+        self.write("experiments/list.h", "")
+        self.write("experiments/one/a.c", '#include "experiments/one/a.h"\n#include "sim/s.h"\n'
+                                          '#include "experiments/list.h"\n#include <pthread.h>\n')
+        self.accepted()
+        self.write("experiments/two/b.c", '#include "experiments/one/a.h"\n')
+        self.write("experiments/two/c.c", '#include "store/s.h"\n')
+        self.write("src/sim/s.c", '#include "experiments/list.h"\n')
+        self.refused("src/sim/s.c:1: src/sim may not include", "experiments/two/b.c:1:",
+                     "experiments/two/c.c:1: experiments may not include src/store")
+
     def test_apps(self):
         self.write("apps/a.c", '#include "base/array.h"\n#include <core/c.h>\n'
                                '#include "../src/core/c.h"\n#include <stdio.h>\n')

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "cli/plot.h"
+#include "figure/plot.h"
 
 #define COLUMNS 200
 #define POINTS 20000

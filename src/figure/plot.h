@@ -1,13 +1,13 @@
 /* plot.h - figures by gnuplot: curves, steps, histograms, as SVG files or as text in the terminal.
  */
-#ifndef PLEAT_CLI_PLOT_H
-#define PLEAT_CLI_PLOT_H
+#ifndef PLEAT_FIGURE_PLOT_H
+#define PLEAT_FIGURE_PLOT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/array.h"
-#include "cli/term.h"
+#include "figure/term.h"
 
 struct pleat_plot_series {
     const char *title;   /* for the key; NULL: has no entry there */
@@ -35,7 +35,10 @@ struct pleat_plot { /* one panel */
  * PLEAT_E_NOMEM. Blocks until gnuplot is done. */
 int pleat_plot_add_svg(const struct pleat_plot *panels, size_t count, struct pleat_string *svg,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The same as a file, replaced as a whole. */
+/* The same with `columns` panels side by side (at least 1), each half as wide if there are two. */
+int pleat_plot_add_svg_columns(const struct pleat_plot *panels, size_t count, size_t columns,
+                               struct pleat_string *svg, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* As a file with one panel in a row, replaced as a whole. */
 int pleat_plot_write_svg(const struct pleat_plot *panels, size_t count, const char *path,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The same in characters, as wide as the terminal (at most 100 columns); ASCII but for titles and

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "cli/plot.h"
+#include "figure/plot.h"
 
 /* Neighbours that share a pixel column: where in the series the ones to keep are. */
 struct group {

@@ -1,4 +1,4 @@
-#include "cli/replace.h"
+#include "figure/replace.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* gnuplot.h - one run of gnuplot. */
-#ifndef PLEAT_CLI_GNUPLOT_H
-#define PLEAT_CLI_GNUPLOT_H
+#ifndef PLEAT_FIGURE_GNUPLOT_H
+#define PLEAT_FIGURE_GNUPLOT_H
 
 #include "base/array.h"
 

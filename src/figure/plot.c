@@ -2,16 +2,22 @@
  * nothing but a doubled quote, and terminals are told not to read mark-up in it; data are inline.
  * Colours after Okabe and Ito (2008), to be told apart by all readers; curves differ in their
  * dashes, too. */
-#include "cli/plot.h"
+#include "figure/plot.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/gnuplot.h"
-#include "cli/replace.h"
+#include "figure/gnuplot.h"
+#include "figure/replace.h"
 
-enum { SVG_WIDTH = 900, SVG_HEIGHT = 290, TEXT_WIDTH_MOST = 100, TEXT_HEIGHT = 18 };
+enum {
+    SVG_WIDTH = 900,
+    NARROW_WIDTH = 560,
+    SVG_HEIGHT = 290,
+    TEXT_WIDTH_MOST = 100,
+    TEXT_HEIGHT = 18
+};
 
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                       "#E69F00", "#56B4E9", "#000000", "#999933"};
@@ -310,15 +316,23 @@ static int run(const struct pleat_string *script, int status, struct pleat_strin
 int pleat_plot_add_svg(const struct pleat_plot *panels, size_t count, struct pleat_string *svg,
                        struct pleat_error *err)
 {
+    return pleat_plot_add_svg_columns(panels, count, 1, svg, err);
+}
+
+int pleat_plot_add_svg_columns(const struct pleat_plot *panels, size_t count, size_t columns,
+                               struct pleat_string *svg, struct pleat_error *err)
+{
     struct pleat_string script = {0};
     int status = 0;
+    size_t across = columns ? columns : 1, width = across > 1 ? NARROW_WIDTH : SVG_WIDTH;
+    size_t rows = count ? (count + across - 1) / across : 1;
     pleat_string_addf(&script,
-                      "set encoding utf8\nset terminal svg size %d,%zu dynamic noenhanced "
+                      "set encoding utf8\nset terminal svg size %zu,%zu dynamic noenhanced "
                       "font 'Helvetica,Arial,sans-serif,13' background '#FFFFFF'\n"
-                      "set multiplot layout %zu,1\n",
-                      SVG_WIDTH, SVG_HEIGHT * (count ? count : 1), count ? count : 1);
+                      "set multiplot layout %zu,%zu\n",
+                      width * across, SVG_HEIGHT * rows, rows, across);
     for (size_t i = 0; i < count && !status; i++) {
-        struct drawing d = {.panel = &panels[i], .out = &script, .columns = SVG_WIDTH};
+        struct drawing d = {.panel = &panels[i], .out = &script, .columns = width};
         status = add_panel(&d);
     }
     pleat_string_add(&script, "unset multiplot\n");

@@ -1,6 +1,6 @@
 /* gnuplot.c - gnuplot as a child whose input and outputs are files in memory: nothing to wait for
  * in turns, and nothing left behind. */
-#include "cli/gnuplot.h"
+#include "figure/gnuplot.h"
 
 #include <errno.h>
 #include <spawn.h>
@@ -8,8 +8,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "cli/output.h"
 
 extern char **environ;
 
@@ -32,6 +30,21 @@ static int open_all(int files[FILE_COUNT])
             close_all(files);
             return reason;
         }
+    return 0;
+}
+
+/* A file in memory takes all, if not always at once. 0 or an errno. */
+static int write_all(int file, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t written = write(file, bytes, count);
+        if (written < 0 && errno != EINTR)
+            return errno;
+        if (written > 0) {
+            bytes += written;
+            count -= (size_t)written;
+        }
+    }
     return 0;
 }
 
@@ -113,7 +126,7 @@ int pleat_gnuplot_run(const struct pleat_string *script, struct pleat_string *ou
     int reason = open_all(files);
     if (reason)
         return pleat_error_sys(err, reason, "cannot make a file in memory for gnuplot");
-    reason = pleat_output_write(files[INPUT], script->text, script->length);
+    reason = write_all(files[INPUT], script->text, script->length);
     if (!reason && lseek(files[INPUT], 0, SEEK_SET) < 0)
         reason = errno;
     if (!reason)

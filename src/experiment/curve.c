@@ -1,34 +1,34 @@
-/* sim_curves.c - curves for drawings, with no more points than a drawing can show. */
-#include <stdlib.h>
+#include "experiment/curve.h"
 
-#include "cli/sim_experiment.h"
+#include <stdbool.h>
+#include <stdlib.h>
 
 enum { STEPS_MAX = 1000, BINS = 240, SHARES_MAX = 1000 };
 
-static int make_room(struct pleat_sim_curve *curve, size_t count)
+static int make_room(struct pleat_curve *curve, size_t count)
 {
-    *curve = (struct pleat_sim_curve){.x = calloc(count + 1, sizeof(double)),
-                                      .y = calloc(count + 1, sizeof(double))};
+    *curve = (struct pleat_curve){.x = calloc(count + 1, sizeof(double)),
+                                  .y = calloc(count + 1, sizeof(double))};
     if (curve->x && curve->y)
         return 0;
-    pleat_sim_curve_finish(curve);
+    pleat_curve_finish(curve);
     return PLEAT_E_NOMEM;
 }
 
-void pleat_sim_curve_finish(struct pleat_sim_curve *curve)
+void pleat_curve_finish(struct pleat_curve *curve)
 {
     free(curve->x);
     free(curve->y);
-    *curve = (struct pleat_sim_curve){0};
+    *curve = (struct pleat_curve){0};
 }
 
-static void add(struct pleat_sim_curve *curve, double x, double y)
+static void add(struct pleat_curve *curve, double x, double y)
 {
     curve->x[curve->count] = x;
     curve->y[curve->count++] = y;
 }
 
-int pleat_sim_curve_shares(struct pleat_sim_curve *curve, const double *sorted, size_t count)
+int pleat_curve_shares(struct pleat_curve *curve, const double *sorted, size_t count)
 {
     size_t points = count < SHARES_MAX ? count : SHARES_MAX;
     if (make_room(curve, points + 1))
@@ -46,12 +46,12 @@ int pleat_sim_curve_shares(struct pleat_sim_curve *curve, const double *sorted, 
 
 static int compare_edges(const void *left, const void *right)
 {
-    const struct pleat_sim_edge *a = left, *b = right;
+    const struct pleat_edge *a = left, *b = right;
     return a->at_us < b->at_us ? -1 : a->at_us > b->at_us;
 }
 
 /* Edges at one instant become one. */
-static void sort_edges(struct pleat_sim_edges *edges)
+static void sort_edges(struct pleat_edges *edges)
 {
     size_t last = 0;
     bool sorted = true;
@@ -70,7 +70,7 @@ static void sort_edges(struct pleat_sim_edges *edges)
     edges->count = last + 1;
 }
 
-static void add_steps(struct pleat_sim_curve *curve, const struct pleat_sim_edges *edges)
+static void add_steps(struct pleat_curve *curve, const struct pleat_edges *edges)
 {
     int64_t level = 0;
     for (size_t i = 0; i < edges->count; i++) {
@@ -80,7 +80,7 @@ static void add_steps(struct pleat_sim_curve *curve, const struct pleat_sim_edge
 }
 
 /* The mean level in equal parts of the time. */
-static void add_means(struct pleat_sim_curve *curve, const struct pleat_sim_edges *edges)
+static void add_means(struct pleat_curve *curve, const struct pleat_edges *edges)
 {
     double from = (double)edges->items[0].at_us;
     double width = ((double)edges->items[edges->count - 1].at_us - from) / BINS;
@@ -99,7 +99,7 @@ static void add_means(struct pleat_sim_curve *curve, const struct pleat_sim_edge
     add(curve, (double)edges->items[edges->count - 1].at_us / 1e6, 0);
 }
 
-int pleat_sim_curve_levels(struct pleat_sim_curve *curve, struct pleat_sim_edges *edges)
+int pleat_curve_levels(struct pleat_curve *curve, struct pleat_edges *edges)
 {
     sort_edges(edges);
     bool thin = edges->count > STEPS_MAX;
@@ -111,20 +111,20 @@ int pleat_sim_curve_levels(struct pleat_sim_curve *curve, struct pleat_sim_edges
     return rc;
 }
 
-int pleat_sim_curve_queued(struct pleat_sim_curve *curve, const struct pleat_workload *workload,
-                           const struct pleat_sim_outcome *outcomes)
+int pleat_curve_queued(struct pleat_curve *curve, const struct pleat_workload *workload,
+                       const struct pleat_sim_outcome *outcomes)
 {
-    struct pleat_sim_edges edges = {0};
+    struct pleat_edges edges = {0};
     if (pleat_array_reserve(&edges, workload->jobs.count * 2 + 1))
         return PLEAT_E_NOMEM;
     for (size_t i = 0; i < workload->jobs.count; i++) {
         int64_t submit_us = workload->jobs.items[i].submit_us;
         if (outcomes[i].start_us == PLEAT_NEVER || outcomes[i].start_us == submit_us)
             continue;
-        edges.items[edges.count++] = (struct pleat_sim_edge){submit_us, 1};
-        edges.items[edges.count++] = (struct pleat_sim_edge){outcomes[i].start_us, -1};
+        edges.items[edges.count++] = (struct pleat_edge){submit_us, 1};
+        edges.items[edges.count++] = (struct pleat_edge){outcomes[i].start_us, -1};
     }
-    int rc = pleat_sim_curve_levels(curve, &edges);
+    int rc = pleat_curve_levels(curve, &edges);
     pleat_array_finish(&edges);
     return rc;
 }

@@ -1,7 +1,7 @@
 /* replace.h - writing a file so that its name shows the old one or the whole new one, never part.
  */
-#ifndef PLEAT_CLI_REPLACE_H
-#define PLEAT_CLI_REPLACE_H
+#ifndef PLEAT_FIGURE_REPLACE_H
+#define PLEAT_FIGURE_REPLACE_H
 
 #include <stdio.h>
 

@@ -1,0 +1,72 @@
+/* koala.h - the experiments of Buisson et al. 2007, VI and VII: their platform, workloads and runs.
+ */
+#ifndef PLEAT_EXPERIMENTS_KOALA_H
+#define PLEAT_EXPERIMENTS_KOALA_H
+
+#include "experiment/experiment.h"
+
+/* The eight combinations of figures 7 and 8: four for each approach. */
+enum {
+    EGS_WM, /* all malleable */
+    EGS_WMR,
+    FPSMA_WM,
+    FPSMA_WMR, /* half of the jobs rigid */
+    RUNS       /* for each approach */
+};
+
+enum { KOALA_JOBS = 300 };
+
+enum approach { PRA, PWA, APPROACHES };
+
+const char *koala_run_name(int run, enum approach approach); /* "EGS/Wm", "EGS/W'm" */
+
+/* What the paper leaves unsaid. */
+struct koala_unsaid {
+    double background; /* share of the processors that local users ask for */
+    int32_t threshold; /* processors of a cluster that are never used for growing */
+    double claim_s;    /* from a decision to having the processors */
+    double resize_s;   /* for which an application stands still to change its size */
+    bool poisson;      /* arrivals at random with that mean, not evenly */
+    bool steep;        /* best times are reached at half the sizes that are taken else */
+};
+
+enum {
+    AVERAGE_SIZE, /* of malleable jobs */
+    MAXIMUM_SIZE,
+    AT_MINIMUM, /* share of them that never grow */
+    EXECUTION,  /* of all jobs, seconds */
+    EXECUTION_FT,
+    EXECUTION_GADGET,
+    RESPONSE,
+    WAIT,
+    BELOW_200, /* share of jobs by execution time */
+    ABOVE_400,
+    UTILIZATION, /* of all processors, by jobs */
+    USED,        /* of all processors, by jobs and local users */
+    GROWS,
+    SHRINKS,
+    METRICS
+};
+
+/* One run. The trial (with its changes) is for the caller to finish, with the workload; in any
+ * case. */
+struct koala_trial {
+    struct pleat_workload workload;
+    struct pleat_trial trial;
+};
+int koala_run(const struct pleat_study *study, enum approach approach, int run,
+              const struct koala_unsaid *unsaid, uint64_t seed, struct koala_trial *trial,
+              struct pleat_error *err) PLEAT_MUST_CHECK;
+void koala_trial_finish(struct koala_trial *trial);
+
+/* Fills metrics[METRICS]. PLEAT_E_NOMEM. */
+int koala_measure(const struct koala_trial *trial, double *metrics) PLEAT_MUST_CHECK;
+bool koala_is_gadget(const struct koala_trial *trial, size_t job);
+bool koala_is_malleable(const struct koala_trial *trial, size_t job);
+
+/* The six panels of figure 7 (PRA) or 8 (PWA). */
+int koala_figure(struct pleat_study *study, enum approach approach,
+                 const struct koala_unsaid *unsaid, const char *name, const char *caption,
+                 struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,208 @@
+/* run.c - the platform of table I, the workloads of VI-C, one run and what is measured of it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "experiments/koala-malleable/koala.h"
+
+enum {
+    FT_LARGEST = 32,
+    GADGET_LARGEST = 46,
+    SMALLEST = 2,
+    FT = 1, /* applications; 0 is the plain one that every workload has */
+    GADGET = 2
+};
+
+const char *koala_run_name(int run, enum approach approach)
+{
+    static const char *const names[APPROACHES][RUNS] = {
+        {"EGS/Wm", "EGS/Wmr", "FPSMA/Wm", "FPSMA/Wmr"},
+        {"EGS/W'm", "EGS/W'mr", "FPSMA/W'm", "FPSMA/W'mr"}};
+    return names[approach][run];
+}
+
+bool koala_is_gadget(const struct koala_trial *trial, size_t job)
+{
+    return trial->workload.jobs.items[job].app == GADGET;
+}
+
+bool koala_is_malleable(const struct koala_trial *trial, size_t job)
+{
+    return trial->workload.jobs.items[job].kind == PLEAT_MALLEABLE;
+}
+
+/* ---- the platform ---- */
+
+/* Local users: jobs of up to a fourth of the cluster, of ten minutes in the mean, that queue at
+ * their cluster. */
+static void add_background(struct pleat_sim_site *site, double share)
+{
+    if (share <= 0)
+        return;
+    site->load_processors = site->nodes / 4;
+    site->load_run_us = 600000000;
+    double mean = (site->load_processors + 1) / 2.0;
+    site->load_gap_us = llround((double)site->load_run_us * mean / (share * site->nodes));
+}
+
+static int make_platform(const struct koala_unsaid *unsaid, struct pleat_platform *platform)
+{
+    static const struct {
+        const char *name;
+        int32_t nodes;
+    } clusters[] = {{"vu", 85}, {"uva", 41}, {"delft", 68}, {"multimedian", 46}, {"leiden", 32}};
+    for (size_t i = 0; i < sizeof(clusters) / sizeof(clusters[0]); i++) {
+        if (pleat_platform_add(platform, clusters[i].name, clusters[i].nodes))
+            return PLEAT_E_NOMEM;
+        struct pleat_sim_site *site = &platform->sites.items[i];
+        site->threshold = unsaid->threshold;
+        site->claim.mean_us = llround(unsaid->claim_s * 1e6);
+        add_background(site, unsaid->background);
+    }
+    return 0;
+}
+
+/* ---- the workload ---- */
+
+/* Figure 6 has only its ends left: the time on 2 processors and the best one. Between them a serial
+ * and a parallel part, t = a + b / n; the best size is below the largest (VI-C says so). */
+static int add_app(struct pleat_workload *workload, double two_s, double best_s, int32_t best_size,
+                   double resize_s)
+{
+    const struct pleat_table_row rows[] = {{SMALLEST, llround(two_s * 1e6)},
+                                           {best_size, llround(best_s * 1e6)}};
+    struct pleat_app app = {
+        .speedup = {PLEAT_SPEEDUP_TABLE, .first = (uint32_t)workload->table.count, .count = 2},
+        .cost = {.fixed_us = llround(resize_s * 1e6)}};
+    for (size_t i = 0; i < 2; i++)
+        if (pleat_array_push(&workload->table, rows[i]))
+            return PLEAT_E_NOMEM;
+    return pleat_array_push(&workload->apps, app);
+}
+
+static int make_workload(enum approach approach, int run, const struct koala_unsaid *unsaid,
+                         uint64_t seed, struct pleat_workload *workload)
+{
+    bool mixed = run == EGS_WMR || run == FPSMA_WMR;
+    int64_t gap_us = approach == PRA ? 120000000 : 30000000, at_us = 0;
+    int32_t steep = unsaid->steep ? 2 : 1;
+    struct pleat_random random;
+    pleat_random_init(&random, seed);
+    if (pleat_workload_init(workload) || add_app(workload, 120, 60, 16 / steep, unsaid->resize_s) ||
+        add_app(workload, 600, 240, 32 / steep, unsaid->resize_s))
+        return PLEAT_E_NOMEM;
+    for (int i = 0; i < KOALA_JOBS; i++) {
+        /* the same draws whatever the run: job i is the same application at the same time */
+        bool gadget = pleat_random_below(&random, 2);
+        bool rigid = pleat_random_below(&random, 2) && mixed;
+        double wait = -log(1 - pleat_random_unit(&random));
+        struct pleat_workload_job job = {.number = i + 1,
+                                         .submit_us = at_us,
+                                         .run_us = gadget ? 600000000 : 120000000,
+                                         .processors = SMALLEST,
+                                         .minimum = SMALLEST,
+                                         .maximum = rigid    ? SMALLEST
+                                                    : gadget ? GADGET_LARGEST
+                                                             : FT_LARGEST,
+                                         .initial = SMALLEST,
+                                         .app = gadget ? GADGET : FT,
+                                         .site = PLEAT_NONE,
+                                         .user = -1,
+                                         .kind = rigid ? PLEAT_RIGID : PLEAT_MALLEABLE,
+                                         .sizes_kind = gadget || rigid ? PLEAT_SIZES_ANY
+                                                                       : PLEAT_SIZES_POWERS};
+        if (pleat_array_push(&workload->jobs, job))
+            return PLEAT_E_NOMEM;
+        at_us += unsaid->poisson ? llround(wait * (double)gap_us) : gap_us;
+    }
+    return 0;
+}
+
+/* ---- a run ---- */
+
+int koala_run(const struct pleat_study *study, enum approach approach, int run,
+              const struct koala_unsaid *unsaid, uint64_t seed, struct koala_trial *trial,
+              struct pleat_error *err)
+{
+    struct pleat_platform platform = {0};
+    struct pleat_sim_options options = {.platform = &platform, .seed = seed};
+    bool egs = run == EGS_WM || run == EGS_WMR;
+    *trial = (struct koala_trial){0};
+    int rc =
+        pleat_trial_policies(&options, "queue=scan placement=worst-fit moldability=minimum", err);
+    if (!rc)
+        rc = pleat_trial_policies(&options, approach == PRA ? "approach=pra" : "approach=pwa", err);
+    if (!rc)
+        rc = pleat_trial_policies(&options, egs ? "malleability=egs" : "malleability=fpsma", err);
+    if (!rc && (make_platform(unsaid, &platform) ||
+                make_workload(approach, run, unsaid, seed, &trial->workload)))
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the workload");
+    if (!rc)
+        rc = pleat_trial_run(&trial->trial, study, &trial->workload, &options, true, err);
+    pleat_platform_finish(&platform);
+    return rc;
+}
+
+void koala_trial_finish(struct koala_trial *trial)
+{
+    pleat_trial_finish(&trial->trial);
+    pleat_workload_finish(&trial->workload);
+}
+
+/* ---- measuring ---- */
+
+struct sum {
+    double value;
+    size_t count;
+};
+
+static void add(struct sum *sum, double value)
+{
+    sum->value += value;
+    sum->count++;
+}
+
+static double mean(const struct sum *sum)
+{
+    return sum->count ? sum->value / (double)sum->count : (double)NAN;
+}
+
+static void measure_jobs(const struct koala_trial *trial, const int32_t *largest, double *metrics)
+{
+    struct sum sums[METRICS] = {0};
+    for (size_t job = 0; job < trial->workload.jobs.count; job++) {
+        double run_s = pleat_trial_run_s(&trial->trial, job);
+        if (!isfinite(run_s))
+            continue;
+        add(&sums[EXECUTION], run_s);
+        add(&sums[koala_is_gadget(trial, job) ? EXECUTION_GADGET : EXECUTION_FT], run_s);
+        add(&sums[RESPONSE], pleat_trial_response_s(&trial->trial, job));
+        add(&sums[WAIT], pleat_trial_wait_s(&trial->trial, job));
+        add(&sums[BELOW_200], run_s < 200);
+        add(&sums[ABOVE_400], run_s > 400);
+        if (!koala_is_malleable(trial, job))
+            continue;
+        add(&sums[AVERAGE_SIZE], pleat_trial_average(&trial->trial, job));
+        add(&sums[MAXIMUM_SIZE], largest[job]);
+        add(&sums[AT_MINIMUM], largest[job] <= SMALLEST);
+    }
+    for (int m = 0; m < METRICS; m++)
+        metrics[m] = mean(&sums[m]);
+}
+
+int koala_measure(const struct koala_trial *trial, double *metrics)
+{
+    const struct pleat_sim_totals *totals = &trial->trial.totals;
+    int32_t *largest = calloc(trial->workload.jobs.count, sizeof(*largest));
+    if (!largest)
+        return PLEAT_E_NOMEM;
+    pleat_trial_largest(&trial->trial, largest);
+    measure_jobs(trial, largest, metrics);
+    free(largest);
+    metrics[UTILIZATION] = totals->busy_us / totals->capacity_us;
+    metrics[USED] = (totals->busy_us + totals->background_us) / totals->capacity_us;
+    metrics[GROWS] = (double)totals->grows;
+    metrics[SHRINKS] = (double)totals->shrinks;
+    return 0;
+}

@@ -1,0 +1,14 @@
+/* list.h - all experiments that `pleat experiment` knows. */
+#ifndef PLEAT_EXPERIMENTS_LIST_H
+#define PLEAT_EXPERIMENTS_LIST_H
+
+#include "experiment/experiment.h"
+
+/* The i-th, NULL after the last. */
+const struct pleat_experiment *pleat_experiment_at(size_t i);
+/* By name; NULL: there is none such. */
+const struct pleat_experiment *pleat_experiment_find(const char *name);
+
+extern const struct pleat_experiment pleat_experiment_koala_malleable;
+
+#endif

@@ -1,0 +1,98 @@
+/* write.c - the page of an experiment as files. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "experiment/experiment.h"
+#include "figure/replace.h"
+
+static void add_head(const struct pleat_study *study, struct pleat_page *page)
+{
+    const struct pleat_experiment *experiment = study->experiment;
+    pleat_string_addf(&page->text, "# %s\n\n", experiment->title);
+    pleat_page_paragraph(page, "%s.", experiment->summary);
+    pleat_page_paragraph(page, "From: %s.", experiment->source);
+    if (study->quick)
+        pleat_page_paragraph(page, "**A quick run, only to see that it works: it says nothing.**");
+    pleat_page_paragraph(page,
+                         "Written by `pleat experiment %s`, with %zu seed%s from %llu on. Numbers "
+                         "are means over the seeds; after \u00b1 stands half of their 95 %% "
+                         "confidence interval. The same seeds give the same page.",
+                         experiment->name, study->seeds, study->seeds == 1 ? "" : "s",
+                         (unsigned long long)study->seed);
+}
+
+static void add_shapes(const struct pleat_study *study, struct pleat_page *page)
+{
+    if (study->shapes.count == 0)
+        return;
+    pleat_page_heading(page, "What of the paper is found");
+    pleat_page_paragraph(page, "*Claimed* is what holds in these runs and is checked by each; what "
+                               "is not claimed is reported as it came out.");
+    pleat_page_table(page, "the paper states|<where|<holds here|<claimed|<measured");
+    for (size_t i = 0; i < study->shapes.count; i++) {
+        const struct pleat_shape_found *shape = &study->shapes.items[i];
+        pleat_page_cell(page, "%s", shape->statement);
+        pleat_page_cell(page, "%s", shape->where);
+        pleat_page_cell(page, "%s", shape->holds ? "yes" : "**no**");
+        pleat_page_cell(page, "%s", pleat_study_asserts(study, shape) ? "yes" : "no");
+        pleat_page_cell(page, "%s", shape->measured);
+    }
+    pleat_page_paragraph(page, "%s", "");
+}
+
+static int write_figure(const char *folder, const struct pleat_figure *figure,
+                        struct pleat_error *err)
+{
+    struct pleat_string path = {0};
+    pleat_string_addf(&path, "%s/%s", folder, figure->name);
+    int rc = path.failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+                         : pleat_replace_text(path.text, &figure->svg, err);
+    pleat_string_finish(&path);
+    return rc;
+}
+
+static int make_folder(const char *path, struct pleat_error *err)
+{
+    if (mkdir(path, 0777) && errno != EEXIST)
+        return pleat_error_sys(err, errno, "cannot make the directory %s", path);
+    return 0;
+}
+
+static int write_all(const struct pleat_study *study, const char *folder,
+                     const struct pleat_string *path, const struct pleat_string *text,
+                     struct pleat_error *err)
+{
+    int rc = make_folder(folder, err);
+    for (size_t i = 0; !rc && i < study->page.figures.count; i++)
+        rc = write_figure(folder, &study->page.figures.items[i], err);
+    return rc ? rc : pleat_replace_text(path->text, text, err);
+}
+
+/* One end of line at the end. */
+static void trim(struct pleat_string *text)
+{
+    while (!text->failed && text->length > 1 && text->text[text->length - 2] == '\n')
+        text->text[--text->length] = '\0';
+}
+
+int pleat_study_write(const struct pleat_study *study, const char *directory,
+                      struct pleat_string *path, struct pleat_error *err)
+{
+    struct pleat_string folder = {0};
+    struct pleat_page page = {0};
+    add_head(study, &page);
+    add_shapes(study, &page);
+    pleat_string_add(&page.text, study->page.text.text ? study->page.text.text : "");
+    trim(&page.text);
+    pleat_string_addf(&folder, "%s/%s", directory, study->experiment->name);
+    pleat_string_addf(path, "%s/%s/page.md", directory, study->experiment->name);
+    int rc = make_folder(directory, err);
+    if (!rc && (folder.failed || path->failed || page.text.failed || study->page.text.failed))
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the page");
+    if (!rc)
+        rc = write_all(study, folder.text, path, &page.text, err);
+    pleat_page_finish(&page);
+    pleat_string_finish(&folder);
+    return rc;
+}

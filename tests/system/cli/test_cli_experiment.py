@@ -1,0 +1,105 @@
+"""pleat experiment: the list, a quick run of each, its page, its JSON, interruption."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import xml.etree.ElementTree
+
+import pytest
+from conftest import PLEAT
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+GNUPLOT = shutil.which("gnuplot")
+needs_gnuplot = pytest.mark.skipif(not GNUPLOT, reason="gnuplot is not installed")
+NAMES = [e["name"] for e in json.loads(subprocess.run([PLEAT, "experiment", "--json"], timeout=60, check=True,
+                                                      stdout=subprocess.PIPE).stdout)["experiments"]]
+
+
+def test_the_list(cli):
+    text = cli("experiment").stdout
+    assert all(name in text for name in NAMES) and "SEEDS" in text
+    for entry in json.loads(cli("experiment", "--json").stdout)["experiments"]:
+        assert set(entry) == {"name", "title", "source", "summary", "seeds", "logs"}
+        assert (ROOT / "experiments" / entry["name"] / "README.md").is_file()
+        assert not entry["summary"].endswith(".")
+
+
+@needs_gnuplot
+@pytest.mark.parametrize("name", NAMES)
+def test_a_quick_run_writes_a_whole_page(cli, tmp_path, name):
+    done = cli("experiment", name, "--quick", "--seeds", "2", "--json", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    (entry,) = result["experiments"]
+    assert result["holds"] and entry["holds"] and entry["quick"] and entry["seeds"] == 2
+    for shape in entry["shapes"]:
+        assert set(shape) == {"statement", "where", "claimed", "holds", "measured"}
+        assert not shape["claimed"] and shape["statement"] and shape["where"]
+    page = pathlib.Path(entry["page"])
+    assert page == tmp_path / "out" / name / "page.md"
+    text = page.read_text()
+    assert text.startswith(f"# {entry['title']}\n") and "A quick run" in text
+    assert "nan" not in re.sub(r"[`*].*?[`*]", "", text).lower().split()
+    figures = re.findall(r"\]\(([\w.-]+\.svg)\)", text)
+    assert sorted(figures) == sorted(p.name for p in page.parent.glob("*.svg")) and figures
+    for figure in figures:
+        xml.etree.ElementTree.parse(page.parent / figure)
+    again = cli("experiment", name, "--quick", "--seeds", "2", "--threads", "1", "--out", str(tmp_path / "again"))
+    assert again.returncode == 0 and "Page and figures:" in again.stdout
+    for file in page.parent.iterdir():  # in one thread, or in several: the same bytes
+        assert (tmp_path / "again" / name / file.name).read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_of_the_docs_is_complete(name):
+    folder = ROOT / "docs" / "experiments" / name
+    text = (folder / "page.md").read_text()
+    assert "A quick run" not in text
+    assert sorted(re.findall(r"\]\(([\w.-]+\.svg)\)", text)) == sorted(p.name for p in folder.glob("*.svg"))
+    # what is claimed there was found to hold
+    for row in re.findall(r"^\|.*\|$", text.split("## What of the paper is found")[1].split("\n## ")[0],
+                          re.MULTILINE)[2:]:
+        statement, _, holds, claimed, _ = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+        assert claimed == "no" or holds == "yes", statement
+    assert f"({name}/page.md)" in (folder.parent / "README.md").read_text()
+
+
+def test_usage(cli):
+    for arguments, words in [(["none-such"], "there is no experiment 'none-such'"),
+                             (["koala-maleable"], "did you mean 'koala-malleable'?"),
+                             (["--seeds", "3"], "which experiment?"),
+                             (["koala-malleable", "--seeds", "0"], "--seeds"),
+                             (["koala-malleable", "--log", "x.swf"], "--log is for"),
+                             (["koala-malleable", "--threads", "x"], "--threads")]:
+        done = cli("experiment", *arguments)
+        assert done.returncode == 2 and words in done.stderr, (arguments, done.stderr)
+
+
+def test_without_gnuplot_nothing_is_run(cli, tmp_path):
+    done = cli("experiment", "koala-malleable", "--out", str(tmp_path / "out"), env={"PATH": str(tmp_path)})
+    assert done.returncode == 1 and "install the package gnuplot-nox" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@needs_gnuplot
+def test_an_interrupted_one_writes_nothing(cli, tmp_path):
+    process = cli.start("experiment", "koala-malleable", "--seeds", "10000", "--out", str(tmp_path / "out"),
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    status = pathlib.Path(f"/proc/{process.pid}/status")
+    while "Threads:\t1\n" in status.read_text():  # it simulates when it has threads
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert not (tmp_path / "out").exists()
+    process.communicate()
+
+
+@needs_gnuplot
+def test_where_it_cannot_write(cli, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = cli("experiment", "koala-malleable", "--quick", "--seeds", "1", "--out", str(tmp_path / "file"))
+    assert done.returncode == 1 and os.fspath(tmp_path / "file") in done.stderr

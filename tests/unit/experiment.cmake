@@ -1,0 +1,1 @@
+pleat_unit_test(experiment SOURCES ${test_dir}/experiment_test.c DEPS pleat-experiment)
