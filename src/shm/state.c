@@ -16,13 +16,15 @@
 #define MAGIC UINT64_C(0x317473746165706c) /* "lpeatst1" */
 #define GENERATION_MAX (UINT64_MAX / 2)
 #define SLOTS 2
-#define PLENTY 8 /* times the state */
+#define PLENTY 8                       /* times the state */
+#define MAPPED_BYTES ((size_t)1 << 20) /* from so many on mapping pays */
 
 struct pleat_state {
     int fd[SLOTS];
     int slot; /* being written or read; -1: neither */
     bool writing;
-    bool first; /* this rank began it */
+    bool first;  /* this rank began it */
+    bool filled; /* the slot has all of its memory, from an earlier state */
     uint64_t generation;
     uint64_t bytes;
 };
@@ -71,11 +73,30 @@ static int find_slot(const int fd[SLOTS], struct pleat_state_header *found, uint
     return best;
 }
 
+static uint64_t memory_of(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) ? 0 : (uint64_t)st.st_blocks * 512;
+}
+
+/* Of no use any more to anybody. */
 static void empty_slot(int fd)
 {
     /* Making a file in memory shorter cannot fail, but the compiler wants to be told. */
     if (ftruncate(fd, 0))
         return;
+}
+
+/* As above, but whoever still writes through a mapping must not get a signal: the size stays. */
+static void free_slot(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) || !st.st_size)
+        return;
+    off_t page = (off_t)sysconf(_SC_PAGESIZE);
+    off_t whole = (st.st_size + page - 1) / page * page; /* the last page is freed, not zeroed */
+    if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, whole))
+        empty_slot(fd);
 }
 
 /* ---- the agent's side ---- */
@@ -120,10 +141,9 @@ int pleat_state_store_held(const struct pleat_state_store *store, struct pleat_s
 uint64_t pleat_state_store_bytes(const struct pleat_state_store *store)
 {
     uint64_t bytes = 0;
-    struct stat st;
     for (int i = 0; i < SLOTS; i++)
-        if (store->fd[i] >= 0 && fstat(store->fd[i], &st) == 0)
-            bytes += (uint64_t)st.st_blocks * 512;
+        if (store->fd[i] >= 0)
+            bytes += memory_of(store->fd[i]);
     return bytes;
 }
 
@@ -212,8 +232,7 @@ static int check_limit(uint64_t bytes, struct pleat_error *err)
 
 static int check_room(int fd, uint64_t bytes, struct pleat_error *err)
 {
-    struct stat st;
-    uint64_t there = fstat(fd, &st) ? 0 : (uint64_t)st.st_blocks * 512;
+    uint64_t there = memory_of(fd);
     if (bytes > PLEAT_STATE_BYTES_MAX)
         return no_room(err, bytes, "that is beyond any memory");
     if (bytes > there && bytes - there > pleat_available_bytes(""))
@@ -244,6 +263,23 @@ static int write_at(int fd, uint64_t offset, const void *data, size_t bytes,
     return 0;
 }
 
+/* Into pages that are there already: copying through a mapping takes two thirds of the time of a
+ * pwrite. All pages are mapped before anything is copied, so that one that cannot be had is no
+ * signal. False: nothing was written. */
+static bool write_mapped(int fd, uint64_t offset, const void *data, size_t bytes)
+{
+    uint64_t before = offset % (uint64_t)sysconf(_SC_PAGESIZE);
+    size_t length = (size_t)before + bytes;
+    char *at = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(offset - before));
+    if (at == MAP_FAILED)
+        return false;
+    bool there = madvise(at, length, MADV_POPULATE_READ) == 0;
+    if (there)
+        memcpy(at + before, data, bytes);
+    munmap(at, length);
+    return there;
+}
+
 int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header *wanted,
                       uint64_t *generation, struct pleat_error *err)
 {
@@ -260,16 +296,18 @@ int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header
     int code = check_room(fd, wanted->bytes, err);
     if (code)
         return code;
+    bool filled = memory_of(fd) >= PLEAT_STATE_OFFSET + wanted->bytes;
     /* The header first: from now on what is in the slot is no state. Its memory is used again. */
     code = write_at(fd, 0, &header, sizeof(header), err);
     if (!code && ftruncate(fd, (off_t)(PLEAT_STATE_OFFSET + wanted->bytes)))
         code = no_room(err, wanted->bytes, strerror(errno));
     if (code) {
-        empty_slot(fd);
+        free_slot(fd);
         return code;
     }
     state->slot = slot;
     state->writing = state->first = true;
+    state->filled = filled;
     state->generation = *generation = header.generation;
     state->bytes = wanted->bytes;
     return 0;
@@ -288,6 +326,7 @@ int pleat_state_join(struct pleat_state *state, uint64_t generation, struct plea
         state->slot = i;
         state->writing = true;
         state->first = false;
+        state->filled = memory_of(state->fd[i]) >= PLEAT_STATE_OFFSET + header.bytes;
         state->generation = generation;
         state->bytes = header.bytes;
         return 0;
@@ -306,7 +345,11 @@ int pleat_state_write(struct pleat_state *state, uint64_t offset, const void *da
         return pleat_error_set(err, PLEAT_E_STATE,
                                "%zu bytes at %" PRIu64 " are not part of the state being saved",
                                bytes, offset);
-    return write_at(state->fd[state->slot], PLEAT_STATE_OFFSET + offset, data, bytes, err);
+    int fd = state->fd[state->slot];
+    if (state->filled && bytes >= MAPPED_BYTES &&
+        write_mapped(fd, PLEAT_STATE_OFFSET + offset, data, bytes))
+        return 0;
+    return write_at(fd, PLEAT_STATE_OFFSET + offset, data, bytes, err);
 }
 
 int pleat_state_commit(struct pleat_state *state, struct pleat_error *err)
@@ -321,7 +364,7 @@ int pleat_state_commit(struct pleat_state *state, struct pleat_error *err)
     /* New memory costs more than the copy: where there is plenty the former state's is kept for the
      * next save. */
     if (pleat_available_bytes("") / PLENTY < state->bytes)
-        empty_slot(state->fd[1 - slot]);
+        free_slot(state->fd[1 - slot]);
     state->slot = -1;
     state->writing = false;
     return 0;
@@ -330,7 +373,7 @@ int pleat_state_commit(struct pleat_state *state, struct pleat_error *err)
 void pleat_state_abandon(struct pleat_state *state)
 {
     if (state->slot >= 0 && state->writing && state->first)
-        empty_slot(state->fd[state->slot]);
+        free_slot(state->fd[state->slot]);
     state->slot = -1;
     state->writing = false;
 }

@@ -11,9 +11,10 @@
  * whoever loads reads the part that it needs, at any size: on one node that is the whole
  * redistribution.
  *
- * All access is by pread and pwrite: memory that cannot be had is an error, not a signal. The
- * application can write there, so everything read is checked. Functions return 0 or a negative
- * code; they block for copying only.
+ * Access is by pread and pwrite, or through a mapping of pages that are known to be there; a rank
+ * never makes a slot shorter than another may be writing: memory that cannot be had is an error,
+ * not a signal. The application can write there, so everything read is checked. Functions return 0
+ * or a negative code; they block for copying only.
  */
 #ifndef PLEAT_SHM_STATE_H
 #define PLEAT_SHM_STATE_H

@@ -199,6 +199,60 @@ static void test_a_save_given_up(void **state)
     job_close(&job);
 }
 
+/* Large enough for the way that goes through a mapping where a slot is used again. */
+static void test_large_saves(void **state)
+{
+    enum { LARGE = 5 << 20, FIRST = (3 << 20) + 4321 };
+    (void)state;
+    struct job job;
+    struct pleat_state_header header;
+    uint64_t generation = 0;
+    unsigned char *data = malloc(LARGE);
+    unsigned char *found = malloc(LARGE);
+    assert_true(data && found);
+    job_open(&job);
+    for (uint64_t iteration = 1; iteration <= 5; iteration++) {
+        const struct pleat_state_header wanted = {.iteration = iteration, .bytes = LARGE};
+        for (size_t i = 0; i < LARGE; i++)
+            data[i] = byte_of(iteration, i);
+        assert_int_equal(pleat_state_begin(job.ranks[0], &wanted, &generation, &err), 0);
+        assert_int_equal(pleat_state_join(job.ranks[1], generation, &err), 0);
+        assert_int_equal(pleat_state_write(job.ranks[1], FIRST, data + FIRST, LARGE - FIRST, &err),
+                         0);
+        assert_int_equal(pleat_state_write(job.ranks[0], 0, data, FIRST, &err), 0);
+        assert_int_equal(pleat_state_commit(job.ranks[0], &err), 0);
+        pleat_state_abandon(job.ranks[1]);
+        assert_int_equal(pleat_state_find(job.ranks[2], &header, &err), 0);
+        assert_int_equal(header.iteration, iteration);
+        assert_int_equal(pleat_state_read(job.ranks[2], 0, found, LARGE, &err), 0);
+        assert_memory_equal(found, data, LARGE);
+    }
+    job_close(&job);
+    free(found);
+    free(data);
+}
+
+/* Another rank may still be copying when rank 0 gives a save up. */
+static void test_given_up_under_a_writer(void **state)
+{
+    (void)state;
+    struct job job;
+    job_open(&job);
+    save(&job, 7, 1000);
+    uint64_t before = pleat_state_store_bytes(&job.store);
+    save(&job, 8, 2 * RANKS);
+    size_t length = PLEAT_STATE_OFFSET + BYTES;
+    char *at =
+        mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, job.store.fd[1], 0); /* the second */
+    assert_ptr_not_equal(at, MAP_FAILED);
+    pleat_state_abandon(job.ranks[0]);
+    assert_int_equal(pleat_state_store_bytes(&job.store), before);
+    memset(at + length - 100, 1, 100);
+    munmap(at, length);
+    check_held(&job, 7);
+    job_close(&job);
+}
+
 static void test_calls_out_of_turn(void **state)
 {
     (void)state;
@@ -508,6 +562,8 @@ int main(void)
         cmocka_unit_test(test_a_state_of_no_bytes),
         cmocka_unit_test(test_torn_saves),
         cmocka_unit_test(test_a_save_given_up),
+        cmocka_unit_test(test_large_saves),
+        cmocka_unit_test(test_given_up_under_a_writer),
         cmocka_unit_test(test_calls_out_of_turn),
         cmocka_unit_test(test_reading_beyond),
         cmocka_unit_test(test_no_memory),
