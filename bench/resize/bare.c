@@ -51,8 +51,10 @@ static void redistribute(struct bare *bare, MPI_Comm comm, int from, int to)
     bare_block(bare->rows, to, rank, &new_first, &new_count);
     unsigned long long *fresh = new_data(bare, new_count);
     MPI_Request *requests = malloc((size_t)(from + to) * sizeof(MPI_Request));
+    /* MPI_STATUSES_IGNORE of MPICH makes gcc complain. */
+    MPI_Status *statuses = malloc((size_t)(from + to) * sizeof(MPI_Status));
     MPI_Datatype row;
-    if (!requests)
+    if (!requests || !statuses)
         MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Type_contiguous((int)bare->words, MPI_UNSIGNED_LONG_LONG, &row);
     MPI_Type_commit(&row);
@@ -76,9 +78,10 @@ static void redistribute(struct bare *bare, MPI_Comm comm, int from, int to)
     if (kept)
         memcpy(fresh + (first - new_first) * bare->words,
                bare->data + (first - bare->first) * bare->words, (size_t)(kept * bare->words) * 8);
-    MPI_Waitall(used, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(used, requests, statuses);
     MPI_Type_free(&row);
     free(requests);
+    free(statuses);
     free_data(bare);
     bare->data = fresh;
     bare->first = new_first;

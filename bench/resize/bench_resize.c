@@ -2,8 +2,9 @@
  * to no state and of heat with 256 MB of state.
  *
  * Against programs that resize themselves in plain MPI (the baseline), and against stopping and
- * starting again with the state saved in memory. Runs alternate, so that a change of the machine's
- * load hits all. Times are rank 0's, from its arrival until all ranks have their data.
+ * starting again with the state saved in memory; and what Pleat's way of relaunching costs against
+ * the latter, with each MPI. Runs alternate, so that a change of the machine's load hits all. Times
+ * are rank 0's, from its arrival until all ranks have their data.
  */
 #include <getopt.h>
 #include <math.h>
@@ -16,7 +17,7 @@
 
 #include "app_job.h"
 #include "base/clock.h"
-#include "report.h"
+#include "resize_report.h"
 #include "shm/mailbox-rank.h"
 
 static const char usage[] =
@@ -26,31 +27,20 @@ static const char usage[] =
     "  --state BYTES    bytes of state of heat (default 268435456)\n"
     "  --json           rows as JSON: name, value, unit, baseline, ratio, goal, met\n";
 
-#define STEPS 4
-#define TOTAL STEPS /* the place of the sum in arrays of steps */
-#define GOAL_RATIO 1.10
-#define GOAL_QUIET_NS 1000.0
 #define LOOP_BYTES "8000"
 #define LOOP_ROWS "1000"
+#define LOOP_OPTIONS "--resizes", "4", "--state", LOOP_BYTES, "--rows", LOOP_ROWS
+#define HEAT_OPTIONS "--n", n_text, "--iterations", sweeps, "--pause", pause
 #define REPEATS_MAX 50
 #define LOOP_PAIRS 3 /* short, and mostly the starting of processes, which varies */
 #define LIMIT_S 120
-#define ROWS_MAX 64
+/* Where there is no MPICH nothing is measured with it. */
+#ifndef BENCH_MPICH_LOOP
+#define BENCH_MPICH_LOOP NULL
+#define BENCH_MPICH_HEAT NULL
+#define BENCH_MPICH_RELAUNCH NULL
+#endif
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static const int sizes[STEPS + 1] = {2, 4, 8, 4, 2};
-
-/* Milliseconds, by step and in total. */
-struct subject {
-    const char *name;
-    const char *const *pleat;
-    const char *const *bare;
-    const char *bytes, *rows; /* of the relaunched program */
-    struct bench_series resize[STEPS + 1], plain[STEPS + 1], relaunch[STEPS + 1];
-    struct bench_series processes[STEPS], move[STEPS], wait[STEPS], save[STEPS];
-    struct bench_series copy[STEPS], copy_fresh[STEPS]; /* memcpy of as many bytes */
-    uint64_t moved[STEPS];                              /* bytes that change their rank */
-};
 
 static struct app_job job;
 static struct bench_series quiet_ns;
@@ -88,14 +78,35 @@ static void end_job(void)
 
 /* ---- measuring ---- */
 
+static _Noreturn void give_up(const char *what)
+{
+    fprintf(stderr, "bench_resize: %s\n", what);
+    exit(1);
+}
+
 static double ms_of(uint64_t ns)
 {
     return (double)ns / 1e6;
 }
 
+/* Memory that the machine has not used yet, or not for a while, may have to be provided by the
+ * hypervisor below it, which takes up to ten times as long. Every program finds as much that it
+ * need not wait for. */
+static void warm_memory(const struct subject *subject)
+{
+    if (!subject->warm_bytes)
+        return;
+    void *memory =
+        mmap(NULL, subject->warm_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || madvise(memory, subject->warm_bytes, MADV_POPULATE_WRITE))
+        give_up("not enough memory for six times the state");
+    munmap(memory, subject->warm_bytes);
+}
+
 static void run_pleat(struct subject *subject)
 {
     const struct app_job_options options = {.ranks = sizes[0], .limit_s = LIMIT_S};
+    warm_memory(subject);
     app_job_start(&job, &options, subject->pleat);
     app_job_wait_attached(&job);
     double sum = 0;
@@ -118,6 +129,7 @@ static void run_bare(struct subject *subject)
 {
     const struct app_job_options options = {
         .ranks = sizes[0], .without_pleat = true, .limit_s = LIMIT_S};
+    warm_memory(subject);
     app_job_start(&job, &options, subject->bare);
     APP_CHECK(&job, app_job_wait(&job) == 0);
     const char *at = job.output;
@@ -145,9 +157,34 @@ static double stamp_ms(const char *what)
     return (double)ns / 1e6;
 }
 
-/* One life at each size; a step is the end of one and the beginning of the next. */
-static void run_relaunch(struct subject *subject)
+/* Pleat's relaunching. */
+static void run_again(struct subject *subject, enum mpi mpi)
 {
+    const struct app_job_options options = {
+        .ranks = sizes[0], .mpich = mpi == MPICH, .limit_s = LIMIT_S};
+    struct ways *ways = &subject->ways[mpi];
+    double sum = 0;
+    warm_memory(subject);
+    app_job_start(&job, &options, ways->pleat);
+    app_job_wait_begun(&job);
+    for (int i = 0; i < STEPS; i++) {
+        APP_CHECK(&job,
+                  app_job_relaunch(&job, (uint32_t)sizes[i + 1]).phase == PLEAT_MAILBOX_SAVED);
+        bench_add(&ways->again[i], ms_of(job.relaunch.total_ns));
+        bench_add(&ways->save[i], ms_of(job.relaunch.save_ns));
+        bench_add(&ways->processes[i], ms_of(job.relaunch.processes_ns));
+        bench_add(&ways->load[i], ms_of(job.relaunch.load_ns));
+        sum += ms_of(job.relaunch.total_ns);
+    }
+    bench_add(&ways->again[TOTAL], sum);
+    end_job();
+}
+
+/* Stopping and starting again without Pleat: one life at each size; a step is the end of one and
+ * the beginning of the next. */
+static void run_stop(struct subject *subject, enum mpi mpi)
+{
+    struct ways *ways = &subject->ways[mpi];
     char path[64];
     double begin[STEPS + 1];
     double end[STEPS + 1];
@@ -155,11 +192,12 @@ static void run_relaunch(struct subject *subject)
     int memory = memfd_create("bench_resize", MFD_CLOEXEC);
     APP_CHECK(&job, memory >= 0);
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), memory);
+    warm_memory(subject);
     for (int i = 0; i <= STEPS; i++) {
         const struct app_job_options options = {
-            .ranks = sizes[i], .without_pleat = true, .limit_s = LIMIT_S};
+            .ranks = sizes[i], .mpich = mpi == MPICH, .without_pleat = true, .limit_s = LIMIT_S};
         double launched = ms_of((uint64_t)pleat_clock_monotonic_ns());
-        app_job_start(&job, &options, WORDS(BENCH_RELAUNCH, path, subject->bytes, subject->rows));
+        app_job_start(&job, &options, WORDS(ways->stopping, path, subject->bytes, subject->rows));
         APP_CHECK(&job, app_job_wait(&job) == 0);
         double gone = ms_of((uint64_t)pleat_clock_monotonic_ns());
         begin[i] = stamp_ms("LOADED ") - launched;
@@ -167,10 +205,10 @@ static void run_relaunch(struct subject *subject)
         end_job();
     }
     for (int i = 0; i < STEPS; i++) {
-        bench_add(&subject->relaunch[i], end[i] + begin[i + 1]);
+        bench_add(&ways->stop[i], end[i] + begin[i + 1]);
         sum += end[i] + begin[i + 1];
     }
-    bench_add(&subject->relaunch[TOTAL], sum);
+    bench_add(&ways->stop[TOTAL], sum);
     close(memory);
 }
 
@@ -182,10 +220,8 @@ static void run_copy(struct subject *subject)
         size_t bytes = subject->moved[i];
         char *from = malloc(bytes);
         char *to = malloc(bytes);
-        if (!from || !to) {
-            fprintf(stderr, "bench_resize: no memory for two times %zu bytes\n", bytes);
-            exit(1);
-        }
+        if (!from || !to)
+            give_up("no memory for two times the state");
         memset(from, i + 1, bytes);
         int64_t begun = pleat_clock_monotonic_ns();
         memcpy(to, from, bytes);
@@ -198,12 +234,6 @@ static void run_copy(struct subject *subject)
         free(from);
         free(to);
     }
-}
-
-static _Noreturn void give_up(const char *what)
-{
-    fprintf(stderr, "bench_resize: %s\n", what);
-    exit(1);
 }
 
 /* What an adaptation point does when nothing is asked: time, publish, arrive. */
@@ -242,115 +272,15 @@ static void measure(struct subject *subject, int pairs)
         if (!bare_first)
             run_bare(subject);
     }
-    run_relaunch(subject);
-}
-
-/* ---- reporting ---- */
-
-/* A shrink without state takes about a millisecond: what eight ranks on two processors wait for
- * each other to be scheduled. Its ratio is printed, but judges nothing. */
-static bool has_goal(const struct subject *subject, int step)
-{
-    return step == TOTAL || sizes[step + 1] > sizes[step] || subject->copy[step].count;
-}
-
-static struct bench_row *add_row(struct bench_row *rows, size_t *count, const char *subject,
-                                 int step, const char *what)
-{
-    struct bench_row *row = &rows[(*count)++];
-    *row = (struct bench_row){.unit = "ms"};
-    if (step == TOTAL)
-        snprintf(row->name, sizeof(row->name), "resize_%s_total%s", subject, what);
-    else
-        snprintf(row->name, sizeof(row->name), "resize_%s_%d_%d%s", subject, sizes[step],
-                 sizes[step + 1], what);
-    return row;
-}
-
-static void add_subject(struct bench_row *rows, size_t *count, const struct subject *s)
-{
-    for (int i = 0; i <= STEPS; i++) {
-        struct bench_row *row = add_row(rows, count, s->name, i, "");
-        row->value = bench_median(&s->resize[i]);
-        row->baseline = bench_median(&s->plain[i]);
-        row->goal = has_goal(s, i) ? GOAL_RATIO : 0;
-        row->met = bench_ratio(row) <= GOAL_RATIO;
+    for (enum mpi mpi = OPENMPI; mpi < MPIS; mpi++) {
+        if (!subject->ways[mpi].pleat[0])
+            continue;
+        if (turn % 2)
+            run_again(subject, mpi);
+        run_stop(subject, mpi);
+        if (turn % 2 == 0)
+            run_again(subject, mpi);
     }
-    for (int i = 0; i <= STEPS; i++) {
-        struct bench_row *row = add_row(rows, count, s->name, i, "_to_relaunch");
-        row->value = bench_median(&s->resize[i]);
-        row->baseline = bench_median(&s->relaunch[i]);
-    }
-    for (int i = 0; i < STEPS; i++) {
-        add_row(rows, count, s->name, i, "_processes")->value = bench_median(&s->processes[i]);
-        struct bench_row *row = add_row(rows, count, s->name, i, "_move");
-        row->value = bench_median(&s->move[i]);
-        row->baseline = bench_median(&s->copy[i]);
-        add_row(rows, count, s->name, i, "_wait")->value = bench_median(&s->wait[i]);
-        add_row(rows, count, s->name, i, "_save")->value = bench_median(&s->save[i]);
-    }
-}
-
-static void print_range(const struct bench_series *series)
-{
-    printf(" %8.2f [%7.2f ..%8.2f]", bench_median(series), bench_quantile(series, 0),
-           bench_quantile(series, 1));
-}
-
-static void print_subject(const struct subject *s, const struct bench_row *rows)
-{
-    printf("%-12s %29s %29s %7s  %-12s %28s %7s\n", s->name, "Pleat, ms: median [min .. max]",
-           "plain MPI", "ratio", "goal 1.10", "stop and relaunch", "ratio");
-    for (int i = 0; i <= STEPS; i++) {
-        char label[16] = "all four";
-        if (i < STEPS)
-            snprintf(label, sizeof(label), "%d -> %d", sizes[i], sizes[i + 1]);
-        printf("  %-10s", label);
-        print_range(&s->resize[i]);
-        print_range(&s->plain[i]);
-        printf(" %7.3f  %-12s", bench_ratio(&rows[i]),
-               rows[i].goal <= 0 ? "-"
-               : rows[i].met     ? "met"
-                                 : "NOT MET");
-        print_range(&s->relaunch[i]);
-        printf(" %7.3f\n", bench_ratio(&rows[STEPS + 1 + i]));
-    }
-    printf("  of which, medians in ms:\n");
-    for (int i = 0; i < STEPS; i++) {
-        printf("  %d -> %d     saving %.2f, processes %.2f, data %.2f; before, waiting for an "
-               "adaptation point %.2f\n",
-               sizes[i], sizes[i + 1], bench_median(&s->save[i]), bench_median(&s->processes[i]),
-               bench_median(&s->move[i]), bench_median(&s->wait[i]));
-        if (s->copy[i].count)
-            printf("             moved %.1f MB; memcpy of as much %.2f, into new memory %.2f\n",
-                   (double)s->moved[i] / 1e6, bench_median(&s->copy[i]),
-                   bench_median(&s->copy_fresh[i]));
-    }
-}
-
-static void report(const struct subject *loop, const struct subject *heat, bool json)
-{
-    struct bench_row rows[ROWS_MAX];
-    size_t count = 0;
-    add_subject(rows, &count, loop);
-    size_t first_of_heat = count;
-    add_subject(rows, &count, heat);
-    struct bench_row *quiet = &rows[count++];
-    *quiet = (struct bench_row){.name = "resize_quiet_point",
-                                .value = bench_median(&quiet_ns),
-                                .unit = "ns",
-                                .goal = GOAL_QUIET_NS};
-    quiet->met = quiet->value <= GOAL_QUIET_NS;
-    if (json) {
-        bench_print_json(rows, count);
-        return;
-    }
-    print_subject(loop, rows);
-    print_subject(heat, rows + first_of_heat);
-    printf("an adaptation point at which nothing happens: %.0f ns [%.0f .. %.0f], goal %.0f ns: "
-           "%s\n",
-           quiet->value, bench_quantile(&quiet_ns, 0), bench_quantile(&quiet_ns, 1), GOAL_QUIET_NS,
-           quiet->met ? "met" : "NOT MET");
 }
 
 int main(int argc, char **argv)
@@ -389,13 +319,21 @@ int main(int argc, char **argv)
     snprintf(bytes_text, sizeof(bytes_text), "%lld", 8LL * n * n);
     static struct subject loop = {.name = "loop", .bytes = LOOP_BYTES, .rows = LOOP_ROWS};
     static struct subject heat = {.name = "heat"};
-    loop.pleat = WORDS(BENCH_LOOP, "--resizes", "4", "--state", LOOP_BYTES, "--rows", LOOP_ROWS);
+    loop.pleat = WORDS(BENCH_LOOP, LOOP_OPTIONS);
     loop.bare = WORDS(BENCH_BARE, "loop", LOOP_BYTES, LOOP_ROWS, "4", "8", "4", "2");
-    heat.pleat = WORDS(BENCH_HEAT, "--n", n_text, "--iterations", small ? "300" : "40", "--pause",
-                       small ? "5" : "0");
+    const char *const sweeps = small ? "300" : "40";
+    const char *const pause = small ? "5" : "0";
+    heat.pleat = WORDS(BENCH_HEAT, HEAT_OPTIONS);
     heat.bare = WORDS(BENCH_BARE, "heat", n_text, "4", "8", "4", "2");
     heat.bytes = bytes_text;
     heat.rows = n_text;
+    loop.ways[OPENMPI].pleat = loop.pleat;
+    heat.ways[OPENMPI].pleat = heat.pleat;
+    loop.ways[OPENMPI].stopping = heat.ways[OPENMPI].stopping = BENCH_RELAUNCH;
+    loop.ways[MPICH].pleat = WORDS(BENCH_MPICH_LOOP, LOOP_OPTIONS);
+    heat.ways[MPICH].pleat = WORDS(BENCH_MPICH_HEAT, HEAT_OPTIONS);
+    loop.ways[MPICH].stopping = heat.ways[MPICH].stopping = BENCH_MPICH_RELAUNCH;
+    heat.warm_bytes = small ? 0 : 6 * (size_t)state;
     handle_signals();
     for (int i = 0; i < repeats; i++) {
         run_quiet();
@@ -403,6 +341,6 @@ int main(int argc, char **argv)
         measure(&heat, 1);
         run_copy(&heat);
     }
-    report(&loop, &heat, json);
+    report(&loop, &heat, &quiet_ns, json);
     return 0;
 }

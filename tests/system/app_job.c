@@ -411,6 +411,16 @@ void app_job_restart(struct app_job *job, int ranks)
     app_job_wait_begun(job);
 }
 
+/* The old processes' part and the new ones' (agent/relaunch.c does the same). */
+static void reckon(struct app_job *job, const struct pleat_mailbox_status *saved, int64_t since_ns)
+{
+    struct pleat_mailbox_cost *cost = &job->relaunch;
+    *cost = saved->cost;
+    cost->load_ns = app_job_status(job).cost.load_ns;
+    cost->total_ns += (uint64_t)since_ns;
+    cost->processes_ns = cost->total_ns - cost->save_ns - cost->load_ns;
+}
+
 struct pleat_mailbox_status app_job_relaunch(struct app_job *job, uint32_t target)
 {
     struct pleat_mailbox_status status;
@@ -425,9 +435,11 @@ struct pleat_mailbox_status app_job_relaunch(struct app_job *job, uint32_t targe
         pleat_mailbox_acknowledge(job->mailbox);
         return status;
     }
+    int64_t saved_ns = pleat_clock_monotonic_ns();
     APP_CHECK(job, app_job_wait(job) == 0);
     APP_CHECK(job, end_processes(job) == 0);
     app_job_restart(job, (int)target);
+    reckon(job, &status, pleat_clock_monotonic_ns() - saved_ns);
     return status;
 }
 

@@ -47,6 +47,7 @@ struct app_job {
     bool ended;
     int wait_status;
     uint64_t resize;
+    struct pleat_mailbox_cost relaunch; /* of the last relaunch, as the agent reckons it */
     int64_t deadline_us;
 };
 
@@ -62,7 +63,7 @@ void app_job_wait_attached(struct app_job *job);
 struct pleat_mailbox_status app_job_resize(struct app_job *job, uint32_t target);
 /* Posts a relaunch at `target` ranks, waits until all processes have ended, starts the program
  * again in a new mailbox, waits until it has begun. Returns what the old ranks said: SAVED, or
- * FAILED, after which they go on. */
+ * FAILED, after which they go on. After SAVED job->relaunch is what all of it cost. */
 struct pleat_mailbox_status app_job_relaunch(struct app_job *job, uint32_t target);
 /* Ends all processes, whatever they do, and starts the program again at `ranks` ranks in a new
  * mailbox. The output goes on. */
