@@ -1,5 +1,6 @@
 /* A program of somebody who uses an installed libpleat; C and C++. Computes until it has grown (if
- * it can), then a few iterations more, and checks that its numbers came along. */
+ * it can), with an argument until it has also shrunk again, then a few iterations more, and checks
+ * that its numbers came along. */
 #include <pleat.h>
 #include <stdio.h>
 #include <time.h>
@@ -30,7 +31,7 @@ int main(int argc, char **argv)
     struct pleat_session *session;
     struct pleat_rows *rows;
     struct pleat_error err;
-    long step = 0, last = -1;
+    long step = 0, last = -1, most = 0;
     int what = PLEAT_SAME;
 
     MPI_Init(&argc, &argv);
@@ -38,6 +39,7 @@ int main(int argc, char **argv)
     if (pleat_session_create(&session, &err) ||
         pleat_value_register(session, "step", &step, sizeof(step), &err) ||
         pleat_value_register(session, "last", &last, sizeof(last), &err) ||
+        pleat_value_register(session, "most", &most, sizeof(most), &err) ||
         pleat_rows_create(session, "numbers", ROWS, sizeof(long), 0, &rows, &err))
         return give_up(&err);
     int begun = pleat_session_begin(session, &err);
@@ -56,7 +58,9 @@ int main(int argc, char **argv)
         for (long i = 0; i < (long)pleat_rows_count(rows); i++)
             ((long *)pleat_rows_data(rows))[i]++;
         step++;
-        if (last < 0 && pleat_session_size(session) > 1)
+        int size = pleat_session_size(session);
+        most = size > most ? size : most;
+        if (last < 0 && most > 1 && (argc == 1 || size == 1))
             last = step + 10;
         what = pleat_session_adapt(session, &err);
         if (what < 0)

@@ -1,12 +1,14 @@
 """cmake --install into a prefix that is then moved; an outside program builds with pkg-config there, in C
-and in C++, for each MPI, and runs under the installed pleat, where it grows."""
+and in C++, for each MPI, and runs under the installed pleat, where it grows and shrinks."""
 
+import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
 import tempfile
+import time
 
 import pytest
 
@@ -136,16 +138,32 @@ def grows(installed, program):
     assert out == "RESULT ok on 2 ranks\n"
 
 
+def grows_and_shrinks(installed, program):
+    """The same, and it is then confined to one."""
+    number = installed.pleat("submit", "--min", "1", "--max", "2", "--initial", "1", "--", program, "back").strip()
+
+    def until(what):
+        end = time.monotonic() + 60
+        while not what(job := json.loads(installed.pleat("show", number, "--json"))):
+            assert job["state"] not in ("done", "failed", "cancelled") and time.monotonic() < end, job
+            time.sleep(0.02)
+        return job
+
+    until(lambda job: job["state"] == "running" and job["processors"] == 2)
+    installed.pleat("limits", number, "--max", "1")
+    job = until(lambda job: job["state"] == "done")
+    assert [r["outcome"] for r in job["history"]["resizes"]] == ["grown", "shrunk"]
+    assert installed.pleat("log", number) == "RESULT ok on 1 ranks\n"
+
+
 @pytest.mark.parametrize("mpi", LIBRARIES)
 @pytest.mark.parametrize("language", ["c", "c++"])
-def test_an_outside_program_builds_and_grows(installed, mpi, language):
+def test_an_outside_program_builds_and_changes_its_size(installed, mpi, language):
     compiler = {"c": f"mpicc.{mpi}", "c++": f"mpicxx.{mpi}"}[language]
     options = {"c": ["-std=c99"], "c++": ["-x", "c++", "-std=c++11", "-Wno-cast-function-type"]}[language]
     program = installed.build(compiler, f"pleat-{mpi}", *options)
-    if mpi == "openmpi":
-        grows(installed, program)
-    else:
-        assert installed.pleat("run", "-n", "2", "--", program) == "RESULT ok on 2 ranks\n"
+    grows(installed, program)
+    grows_and_shrinks(installed, program)
 
 
 def test_the_default_is_one_of_them(installed):
