@@ -48,14 +48,21 @@ static struct job *find_job(struct client *client, const json_t *params, int *rc
 }
 
 /* Inputs are refused before the core while nothing can be written. */
+static int check_writing(const struct daemon *d, struct pleat_error *err)
+{
+    return d->holding ? pleat_error_set(err, PLEAT_E_BUSY,
+                                        "the daemon cannot write its log (%s): nothing is taken "
+                                        "until it can",
+                                        d->holding_why.text)
+                      : 0;
+}
+
 static int take_input(struct client *client, struct input *input, struct pleat_error *err)
 {
     struct daemon *d = client->daemon;
-    if (d->holding)
-        return pleat_error_set(err, PLEAT_E_BUSY,
-                               "the daemon cannot write its log (%s): nothing is taken until it "
-                               "can",
-                               d->holding_why.text);
+    int rc = check_writing(d, err);
+    if (rc)
+        return rc;
     input->client = client;
     turn_input(d, input);
     return 0;
@@ -586,8 +593,12 @@ static int method_stop(struct client *client, int64_t request, const json_t *par
         active++;
         struct pleat_event cancel = {.kind = PLEAT_EV_CANCEL,
                                      .component = d->numbers.items[i]->component};
-        if (force)
-            turn_event(d, &cancel);
+        if (!force)
+            continue;
+        rc = check_writing(d, err); /* else the user would wait for it without knowing why */
+        if (rc)
+            return rc;
+        turn_event(d, &cancel);
     }
     if (active > 0 && !force)
         return pleat_error_set(err, PLEAT_E_STATE,

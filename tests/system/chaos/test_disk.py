@@ -2,11 +2,12 @@
 
 import ctypes
 import os
+import shutil
 import subprocess
 
 import pytest
 
-from conftest import ChaosInstance, Diary, Stubborn, check_nothing_left, diary, touch, wait_until
+from conftest import ChaosInstance, Diary, Stubborn, check_nothing_left, diary, holders, is_alive, kill, touch, wait_until
 
 CLONE_NEWNS = 0x00020000
 
@@ -73,6 +74,108 @@ def test_full_disk(pleat, tmp_path):
     assert daemon.call("info")["holding"] is None
     wait_until(lambda: not daemon.call("jobs")["jobs"], "what was held is taken, and ends")
     check_nothing_left(pleat, daemon)
+    daemon.close()
+
+
+def test_a_job_fills_the_disk(pleat, tmp_path):
+    """With its output, which is where the log is. It is told so itself; another one runs on; its end waits."""
+    go, wrote, end = (str(tmp_path / name) for name in ("go", "d-other", "end"))
+    daemon = Stubborn(pleat)
+    other = daemon.submit("other", diary(wrote, *until(go)), 4)
+    daemon.wait(other, "runs", lambda j: j["state"] == "running" and os.path.exists(wrote))
+    # as much as there is room for, in ever smaller pieces
+    script = 'trap "" PIPE; for size in 65536 512 1; do dd if=/dev/zero bs=$size; done; echo $? > "$1"; exit 9'
+    fills = daemon.submit("fills", ["sh", "-c", script, "fills", end], 4)
+    wait_until(lambda: os.path.exists(end), "the disk is full")
+    with open(end, encoding="ascii") as file:
+        assert file.read() == "1\n", "it was not told"
+
+    def holds():
+        if daemon.call("info")["holding"] is None:
+            pleat.popen("submit", "--", "true")
+        return daemon.call("info")["holding"]
+
+    assert "free some space" in wait_until(holds, "the log cannot be written")
+    done = pleat.pleat("submit", "--", "true", check=1)
+    assert "nothing is taken until it can" in done.stderr
+    assert [job["name"] for job in daemon.call("jobs", all=True)["jobs"]][:2] == ["other", "fills"]
+    assert pleat.job_pids(other)
+    os.truncate(daemon.job(fills)["stdout"], 0)
+    job = daemon.wait_end(fills)
+    assert (job["state"], job["exit_code"], job["attempt"]) == ("failed", 9, 0)
+    assert daemon.job(other)["state"] == "running"
+    touch(go)
+    assert daemon.wait_end(other)["state"] == "done" and len(Diary(wrote).begun) == 1
+    wait_until(lambda: not daemon.call("jobs")["jobs"], "what was held is taken, and ends")
+    check_nothing_left(pleat, daemon)
+    daemon.close()
+
+
+@pytest.fixture(name="on_disk")
+def fixture_on_disk(private_mounts, tmp_path):
+    """An instance on a file system that can be made read-only while files are open in it, as the kernel does it after
+    an error of the disk."""
+    assert private_mounts is None
+    image = str(tmp_path / "disk")
+    with open(image, "wb") as file:
+        file.truncate(16 << 20)
+    instance = ChaosInstance()
+    instance.image = image
+    if not shutil.which("mkfs.ext4") or subprocess.run(["mkfs.ext4", "-q", image], check=False).returncode or \
+            subprocess.run(["mount", "-o", "loop", image, instance.dir], check=False).returncode:
+        instance.clean()
+        pytest.skip("no ext4 in a file can be mounted here")
+    os.chmod(instance.dir, 0o700)
+    instance.configure()
+    subprocess.run(["sync", "-f", instance.dir], check=True)  # what pleatd writes it puts on the disk itself
+    try:
+        yield instance
+        instance.finish()
+    finally:
+        for pid in holders(instance.dir):
+            kill(pid)
+        wait_until(lambda: not holders(instance.dir), "nobody holds the disk")
+        subprocess.run(["umount", instance.dir], check=True)
+        instance.clean()
+
+
+def test_the_disk_becomes_read_only(on_disk, tmp_path):
+    """pleatd says so and waits, jobs run on. The disk can only be written again when nobody has it open: then what the
+    log knows goes on, as after any death of pleatd and its agent."""
+    go = str(tmp_path / "go")
+    daemon = Stubborn(on_disk)
+    job = daemon.submit("job", diary(str(tmp_path / "d-job"), *until(go)), 8)
+    daemon.wait(job, "runs", lambda j: j["state"] == "running" and os.path.exists(str(tmp_path / "d-job")))
+    waits = daemon.submit("waits", diary(str(tmp_path / "d-waits"), "true"), 8)
+    first = min(on_disk.job_pids(job))
+    subprocess.run(["mount", "-o", "remount,abort", on_disk.dir], check=True)
+
+    def holds():
+        if daemon.call("info")["holding"] is None:
+            on_disk.popen("submit", "--", "true")
+        return daemon.call("info")["holding"]
+
+    assert wait_until(holds, "the log cannot be written")
+    done = on_disk.pleat("submit", "--", "true", check=1)
+    assert "cannot write its log" in done.stderr and "nothing is taken until it can" in done.stderr
+    assert [job["state"] for job in daemon.call("jobs")["jobs"]][:2] == ["running", "queued"]
+    assert is_alive(first)
+    assert "nothing is taken until it can" in on_disk.pleat("stop", "--force", check=1).stderr
+
+    pids = holders(on_disk.dir)
+    daemon.close()
+    on_disk.connection = None
+    assert pids and all(kill(pid) for pid in pids)
+    wait_until(lambda: not holders(on_disk.dir), "nobody holds the disk")
+    subprocess.run(["umount", on_disk.dir], check=True)
+    assert subprocess.run(["e2fsck", "-p", on_disk.image], check=False, stdout=subprocess.DEVNULL).returncode in (0, 1)
+    subprocess.run(["mount", "-o", "loop", on_disk.image, on_disk.dir], check=True)
+    touch(go)
+    for number in (job, waits):
+        assert daemon.wait_end(number)["state"] == "done", daemon.job(number)
+    assert len(Diary(str(tmp_path / "d-job")).begun) == 2 and len(Diary(str(tmp_path / "d-waits")).begun) == 1
+    assert not Diary(str(tmp_path / "d-job")).overlaps
+    check_nothing_left(on_disk, daemon)
     daemon.close()
 
 
