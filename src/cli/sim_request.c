@@ -222,10 +222,10 @@ int pleat_sim_request_parameter(struct pleat_sim_request *request, const char *t
     char names[PLEAT_PARAM_COUNT][40], list[500] = "";
     const char *known[PLEAT_PARAM_COUNT];
     size_t length = strcspn(text, "="), count = 0;
-    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
         bool seconds = in_seconds(p, names[p], sizeof(names[p]));
         known[count++] = names[p];
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", p > 1 ? ", " : "",
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", count > 1 ? ", " : "",
                  names[p]);
         if (strlen(names[p]) != length || strncmp(names[p], text, length) != 0 || !text[length])
             continue;

@@ -63,11 +63,16 @@ static int check_component(const struct pleat_core *core, uint32_t index, struct
             FAIL("component %u runs on %d processors and holds %d", index, job->processors, listed);
         if (job->target != (resize ? resize->to : job->processors))
             FAIL("component %u: target %d", index, job->target);
-        if (job->processors < job->minimum)
+        if (pleat_view_folds(job)) {
+            if (job->mpl < 1 || job->processors > job->processes ||
+                pleat_mpl(job->processes, job->processors) > job->mpl)
+                FAIL("component %u has %d processes on %d processors, at most %u on one", index,
+                     job->processes, job->processors, job->mpl);
+        } else if (job->processors < job->minimum)
             FAIL("component %u runs on %d processors, below its minimum %d", index, job->processors,
                  job->minimum);
         /* a maximum lowered during a resize is seen to as soon as that is over */
-        if (job->processors > job->maximum && !resize &&
+        if (!pleat_view_folds(job) && job->processors > job->maximum && !resize &&
             pleat_accept_largest(&core->view, job) >= pleat_accept_smallest(&core->view, job))
             FAIL("component %u runs on %d processors, above its maximum %d, and is not being "
                  "shrunk",
@@ -84,6 +89,8 @@ static int check_component(const struct pleat_core *core, uint32_t index, struct
             pleat_view_held_until(&core->view, job) > core->view.now_us)
             FAIL("component %u is not held, and its size is young", index);
     }
+    if (pleat_view_folds(job) && job->state == PLEAT_QUEUED && (job->mpl || job->processes))
+        FAIL("component %u waits, and has %d processes", index, job->processes);
     if (pleat_state_is_final(job->state) && (listed || job->earmarked || job->coming))
         FAIL("component %u is %s and holds processors", index, pleat_state_name(job->state));
     return 0;
@@ -145,7 +152,7 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
             sums[s].resizing_count += job->state == PLEAT_RESIZING;
             int32_t smallest = pleat_accept_smallest(&core->view, job);
             sums[s].reclaimable += job->target > smallest ? job->target - smallest : 0;
-            sums[s].growers += job->target < (job->maximum < job->cap ? job->maximum : job->cap);
+            sums[s].growers += job->target < pleat_view_limit(job);
         }
     }
     return 0;

@@ -62,6 +62,9 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
                                "the initial size %d is not between the minimum %d and the "
                                "maximum %d",
                                job->initial, job->minimum, job->maximum);
+    if (pleat_view_folds(job) && (job->kind != PLEAT_MALLEABLE || job->minimum == 0))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a job that folds is malleable and has at least one process");
     if (job->sizes_kind == PLEAT_SIZES_LIST
             ? job->sizes_parameter < 0 || (size_t)job->sizes_parameter >= core->size_lists.count
             : job->sizes_kind == PLEAT_SIZES_MULTIPLES && job->sizes_parameter < 1)
@@ -137,6 +140,8 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
     job->sizes_parameter = event->u.submit.sizes_parameter;
     job->reference = event->u.submit.reference;
     job->priority = event->u.submit.priority;
+    job->job_class = event->u.submit.job_class;
+    job->mpl_max = event->u.submit.mpl_max;
     job->wanted_site = event->u.submit.site;
     job->ordinal = event->u.submit.ordinal;
     job->flags = event->flags;
@@ -295,6 +300,10 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
                                pleat_state_name(job->state));
     if (job->kind == PLEAT_RIGID)
         return pleat_error_set(err, PLEAT_E_STATE, "a rigid job has no limits to change");
+    if (pleat_view_folds(job) && (job->mpl > 0 || wish.minimum == 0))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "its limits are about its processes: at least 1, and chosen when it "
+                               "starts");
     if (wish.minimum == 0 && !(job->flags & PLEAT_COMPONENT_EMPTY))
         return pleat_error_set(err, PLEAT_E_INVALID, "its runner cannot run it on 0 processors");
     /* a resize under way may still end either way */
@@ -365,6 +374,8 @@ static void end(struct pleat_core *core, uint32_t component, enum pleat_state st
 
 static bool requeues(const struct pleat_core *core, const struct pleat_component *job)
 {
+    if (job->reason == PLEAT_REASON_PREEMPTED)
+        return true;
     return (job->reason == PLEAT_REASON_LOST || job->reason == PLEAT_REASON_START_SYSTEM) &&
            job->attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
 }
@@ -374,7 +385,7 @@ void component_settle(struct pleat_core *core, uint32_t component)
     struct pleat_component *job = component_at(core, component);
     if (job->state != PLEAT_FINISHING || !job->exited || job->claims > 0)
         return;
-    job->processors = job->processes = job->target = 0;
+    job->processors = job->processes = job->target = job->mpl = 0;
     core->wants_pass = true;
     if (job->reason == PLEAT_REASON_CANCELLED) {
         end(core, component, PLEAT_CANCELLED);
@@ -383,7 +394,9 @@ void component_settle(struct pleat_core *core, uint32_t component)
     } else if (!requeues(core, job)) {
         end(core, component, PLEAT_FAILED);
     } else { /* a failure that is not the user's own: back to the front of the queue */
-        job->attempt++;
+        bool preempted = job->reason == PLEAT_REASON_PREEMPTED;
+        job->attempt = (uint16_t)(job->attempt + !preempted);
+        job->preempted = (uint8_t)(job->preempted + preempted);
         job->site = PLEAT_NONE;
         job->start_us = PLEAT_NEVER;
         job->cap = PLEAT_SIZE_MAX;
@@ -391,7 +404,10 @@ void component_settle(struct pleat_core *core, uint32_t component)
         job->reason = PLEAT_REASON_NONE;
         job->code = 0;
         job->signal = 0;
-        queue_prepend(core, component);
+        if (preempted) /* it lost its processors, not its turn */
+            queue_replace(core, component);
+        else
+            queue_prepend(core, component);
     }
 }
 
@@ -456,7 +472,7 @@ void start_effect(struct pleat_core *core, uint32_t component)
     if (!effect)
         return;
     effect->u.run.processors = job->target;
-    effect->u.run.processes = job->target;
+    effect->u.run.processes = pleat_view_folds(job) ? job->processes : job->target;
     effect->u.run.reason = job->reason;
 }
 
@@ -475,6 +491,22 @@ static int32_t use_earmarks(struct pleat_core *core, uint32_t component, int32_t
     return used;
 }
 
+/* May it start on so many processors, with the processes that the decision gives it? */
+static bool start_is_accepted(const struct pleat_core *core, const struct pleat_component *job,
+                              const struct pleat_event *event)
+{
+    int32_t size = event->u.start.processors, processes = event->u.start.processes;
+    if (size < 1)
+        return false;
+    if (!pleat_view_folds(job))
+        return pleat_accept_start_floor(&core->view, job, size) == size;
+    struct pleat_sizes sizes = pleat_view_sizes(&core->view, job);
+    int64_t mpl = event->u.start.mpl;
+    return size <= processes && mpl >= 1 && mpl <= pleat_view_mpl(&core->view, job) &&
+           pleat_mpl(processes, size) <= mpl && processes >= job->minimum &&
+           processes <= job->maximum && pleat_sizes_floor(&sizes, processes) == processes;
+}
+
 int on_start(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     uint32_t component = event->component, place = event->u.start.site;
@@ -485,7 +517,7 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
                                (unsigned long long)job->job, pleat_state_name(job->state));
     const struct pleat_site *site = site_at(core, place);
     int32_t earmarked = job->site == place ? job->earmarked : 0;
-    if (size < 1 || pleat_accept_start_floor(&core->view, job, size) != size ||
+    if (!start_is_accepted(core, job, event) ||
         (size > earmarked && size - earmarked > site->capacity - site->background - site->held) ||
         (job->wanted_site != PLEAT_NONE && job->wanted_site != place))
         return pleat_error_set(err, PLEAT_E_STATE,
@@ -503,6 +535,10 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
     set_state(core, component, PLEAT_CLAIMING);
     job->site = place;
     job->target = size;
+    if (pleat_view_folds(job)) {
+        job->processes = event->u.start.processes;
+        job->mpl = (uint8_t)event->u.start.mpl;
+    }
     int32_t missing = size - use_earmarks(core, component, size);
     if (missing == 0) {
         component_claimed(core, component);
@@ -529,15 +565,19 @@ static void begin_running(struct pleat_core *core, uint32_t component)
     job->relaunches = 0;
     job->held = is_to_be_held(core, job);
     running_arm(core, component);
-    job->processors = job->processes = job->target;
+    job->processors = job->target;
+    if (!pleat_view_folds(job))
+        job->processes = job->target;
     int64_t run_us = pleat_view_expected_run(job, job->processors);
     job->expected_end_us =
         run_us < PLEAT_NEVER - job->start_us ? job->start_us + run_us : PLEAT_NEVER;
     set_state(core, component, PLEAT_RUNNING);
     running_add(core, component);
     struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, job->run);
-    if (note)
-        note->u.run.processors = note->u.run.processes = job->processors;
+    if (note) {
+        note->u.run.processors = job->processors;
+        note->u.run.processes = job->processes;
+    }
     resize_to_limits(core, component);
     /* a rigid one that runs at once is what the pass that started it expected */
     if (!site_at(core, job->site)->instant || job->kind == PLEAT_MALLEABLE)
@@ -551,7 +591,9 @@ void component_claimed(struct pleat_core *core, uint32_t component)
     for (uint32_t c = job->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next)
         got += claim_at(core, c)->count;
     if (got < job->target) {
-        int32_t size = pleat_accept_start_floor(&core->view, job, got);
+        int32_t size = pleat_view_folds(job)
+                           ? (got < pleat_accept_smallest(&core->view, job) ? 0 : got)
+                           : pleat_accept_start_floor(&core->view, job, got);
         if (size == 0) {
             component_claim_failed(core, component, PLEAT_REASON_CLAIM_REFUSED);
             return;
@@ -589,6 +631,9 @@ void component_claim_failed(struct pleat_core *core, uint32_t component, enum pl
     }
     /* what it has already stays earmarked for it */
     job->target = 0;
+    job->mpl = 0;
+    if (pleat_view_folds(job))
+        job->processes = 0;
     for (uint32_t c = job->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next) {
         claim_at(core, c)->purpose = PLEAT_FOR_EARMARK;
         job->earmarked += claim_at(core, c)->count;
@@ -617,6 +662,19 @@ int on_tried(struct pleat_core *core, const struct pleat_event *event, struct pl
     job->reason = PLEAT_REASON_TRIES;
     end(core, event->component, PLEAT_FAILED);
     core->wants_pass = true;
+    return 0;
+}
+
+int on_preempt(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    const struct pleat_component *job = component_at(core, event->component);
+    if (job->state != PLEAT_RUNNING || job->begin_us > 0 || job->preempted == UINT8_MAX ||
+        job->preempted >= core->parameters[PLEAT_PARAM_PREEMPTIONS])
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "job %llu cannot be preempted: it is %s, and was preempted %u times",
+                               (unsigned long long)job->job,
+                               pleat_state_name((enum pleat_state)job->state), job->preempted);
+    component_kill(core, event->component, PLEAT_REASON_PREEMPTED);
     return 0;
 }
 

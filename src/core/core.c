@@ -27,11 +27,21 @@ static const struct {
     [PLEAT_PARAM_LIFETIME_MAX_US] = {"lifetime_max_us", 3600000000},
     [PLEAT_PARAM_RELAUNCHES] = {"relaunches", 3},
     [PLEAT_PARAM_RELAUNCH_US] = {"relaunch_us", 60000000},
+    [PLEAT_PARAM_MPL_MAX] = {"mpl_max", 4},
+    [PLEAT_PARAM_PREEMPTIONS] = {"preemptions", 3},
 };
 
 const char *pleat_parameter_name(uint32_t parameter)
 {
     return parameter < PLEAT_PARAM_COUNT ? parameters[parameter].name : NULL;
+}
+
+uint32_t pleat_parameter_next(uint32_t parameter)
+{
+    while (++parameter < PLEAT_PARAM_COUNT)
+        if (parameters[parameter].name)
+            return parameter;
+    return 0;
 }
 
 int64_t pleat_parameter_default(uint32_t parameter)
@@ -119,6 +129,8 @@ void core_sync_view(struct pleat_core *core)
     core->view.lifetime_us = core->parameters[PLEAT_PARAM_LIFETIME_US];
     core->view.lifetime_max_us = core->parameters[PLEAT_PARAM_LIFETIME_MAX_US];
     core->view.holds |= core->view.lifetime_us > 0;
+    core->view.mpl_max = (int32_t)core->parameters[PLEAT_PARAM_MPL_MAX];
+    core->view.preemptions = (int32_t)core->parameters[PLEAT_PARAM_PREEMPTIONS];
 }
 
 /* What one queue policy promised binds no other. */
@@ -233,7 +245,8 @@ static int on_parameter(struct pleat_core *core, const struct pleat_event *event
 {
     uint32_t which = event->u.parameter.which;
     int64_t value = event->u.parameter.value;
-    if (which == 0 || which >= PLEAT_PARAM_COUNT || value < 0 || value > INT64_MAX / 4)
+    if (!pleat_parameter_name(which) || value < 0 || value > INT64_MAX / 4 ||
+        (which == PLEAT_PARAM_MPL_MAX && (value < 1 || value > UINT8_MAX)))
         return pleat_error_set(err, PLEAT_E_INVALID, "parameter %u cannot be %lld", which,
                                (long long)value);
     core->parameters[which] = value;
@@ -336,6 +349,7 @@ static const bool needs_component[] = {
     [PLEAT_EV_RESIZE_FAILED] = true, [PLEAT_EV_WITHDRAWN] = true,    [PLEAT_EV_START] = true,
     [PLEAT_EV_RESIZE] = true,        [PLEAT_EV_TRIED] = true,        [PLEAT_EV_PROMISE] = true,
     [PLEAT_EV_TERMS] = true,         [PLEAT_EV_RELAUNCHED] = true,   [PLEAT_EV_TIMED] = true,
+    [PLEAT_EV_PREEMPT] = true,
 };
 
 static int dispatch(struct pleat_core *core, const struct pleat_event *event,
@@ -413,6 +427,8 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_tried(core, event, err);
     case PLEAT_EV_PROMISE:
         return on_promise(core, event, err);
+    case PLEAT_EV_PREEMPT:
+        return on_preempt(core, event, err);
     case PLEAT_EV_WAKE:
         arm(core, &core->wake, DEADLINE_WAKE, 0, event->u.at.at_us);
         return 0;
@@ -505,6 +521,7 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     core->pass.shadow = NULL;
     core->pass.profiles = NULL;
+    core->pass.backfilling = false;
     core->pass.policies[PLEAT_APPROACH]->decide(&core->pass);
     if (core->plan.failed)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
@@ -524,6 +541,7 @@ int pleat_core_rehearse(const struct pleat_core *core, int64_t now_us,
     rehearsal->pass.plan = &rehearsal->plan;
     rehearsal->pass.shadow = NULL;
     rehearsal->pass.profiles = NULL;
+    rehearsal->pass.backfilling = false;
     if (pleat_plan_begin(&rehearsal->plan, &rehearsal->view))
         return PLEAT_E_NOMEM;
     rehearsal->pass.policies[PLEAT_APPROACH]->decide(&rehearsal->pass);

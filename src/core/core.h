@@ -105,6 +105,8 @@ unsigned pleat_core_needs(const struct pleat_core *core);
 int64_t pleat_core_parameter(const struct pleat_core *core, enum pleat_parameter parameter);
 /* Name and default of a parameter; NULL for a number that is none. */
 const char *pleat_parameter_name(uint32_t parameter);
+/* The next parameter there is; 0: none. The first follows 0. */
+uint32_t pleat_parameter_next(uint32_t parameter);
 int64_t pleat_parameter_default(uint32_t parameter);
 /* Numbers that only grow, for benchmarks and tests: steps taken in lists and heaps. */
 uint64_t pleat_core_operations(const struct pleat_core *core);

@@ -139,6 +139,7 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
 int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_start(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_tried(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_preempt(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_started(struct pleat_core *core, const struct pleat_event *event);
 int on_start_failed(struct pleat_core *core, const struct pleat_event *event);
 int on_exited(struct pleat_core *core, const struct pleat_event *event);

@@ -29,11 +29,13 @@ void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
     struct pleat_effect *effect = emit(core, kind, resize->component, resize->id);
     if (!effect)
         return;
+    const struct pleat_component *job = component_at(core, resize->component);
     effect->flags = (uint16_t)((resize->mandatory ? PLEAT_MANDATORY : 0) |
                                (resize->by_user ? PLEAT_BY_USER : 0));
-    effect->u.change.run = component_at(core, resize->component)->run;
+    effect->u.change.run = job->run;
     effect->u.change.from = resize->from;
-    effect->u.change.processors = effect->u.change.processes = resize->to;
+    effect->u.change.processors = resize->to;
+    effect->u.change.processes = pleat_view_folds(job) ? job->processes : resize->to;
     effect->u.change.offered = resize->offered;
     effect->u.change.accepted = resize->accepted;
     effect->u.change.step = resize->step;
@@ -250,6 +252,8 @@ static bool size_is_accepted(const struct pleat_core *core, const struct pleat_c
                              int32_t size, int32_t limit)
 {
     struct pleat_sizes sizes = pleat_view_sizes(&core->view, job);
+    if (pleat_view_folds(job))
+        return size <= limit && size >= pleat_accept_smallest(&core->view, job);
     return size <= limit && size >= pleat_accept_smallest(&core->view, job) &&
            (size == 0 || pleat_sizes_floor(&sizes, size) == size);
 }
@@ -302,10 +306,15 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
     if (job->kind != PLEAT_MALLEABLE)
         return pleat_error_set(err, PLEAT_E_STATE, "it is %s: its size does not change",
                                pleat_kind_name(job->kind));
-    if (to > job->maximum || to < job->minimum)
+    int32_t most = pleat_view_folds(job) ? job->processes : job->maximum;
+    if (pleat_view_folds(job) && (to > most || pleat_mpl(most, to) > job->mpl || to < 1))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%d processors: it has %d processes, at most %u on one of them", to,
+                               most, job->mpl);
+    if (!pleat_view_folds(job) && (to > job->maximum || to < job->minimum))
         return pleat_error_set(err, PLEAT_E_INVALID, "%d processors: its limits are %d to %d", to,
                                job->minimum, job->maximum);
-    if (!size_is_accepted(core, job, to, job->maximum))
+    if (!size_is_accepted(core, job, to, most))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%d processors: the application does not accept that size", to);
     const struct pleat_site *site = site_at(core, job->site);
@@ -408,10 +417,14 @@ void component_sized(struct pleat_core *core, uint32_t component, int32_t proces
                        now_of(core) +
                            (left < (double)(PLEAT_NEVER / 4) ? (int64_t)left : PLEAT_NEVER / 4));
     }
-    job->processors = job->processes = processors;
+    job->processors = processors;
+    if (!pleat_view_folds(job))
+        job->processes = processors;
     struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, job->run);
-    if (note)
-        note->u.run.processors = note->u.run.processes = processors;
+    if (note) {
+        note->u.run.processors = processors;
+        note->u.run.processes = job->processes;
+    }
 }
 
 void resize_grown(struct pleat_core *core, uint32_t index, int32_t processors,

@@ -98,7 +98,10 @@ struct column {
     X(59, held)                                                                                    \
     X(60, spare)                                                                                   \
     X(61, first_timing)                                                                            \
-    X(62, spare_more)
+    X(63, job_class)                                                                               \
+    X(64, mpl_max)                                                                                 \
+    X(65, mpl)                                                                                     \
+    X(66, preempted)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \
@@ -343,7 +346,7 @@ static void save_policies(struct pleat_string *out, const struct pleat_core *cor
         if (policy->state_size)
             save_bytes(out, STATES, (uint16_t)q, core->states[q], 1, policy->state_size);
     }
-    for (unsigned p = 1; p < PLEAT_PARAM_COUNT; p++)
+    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p))
         save_bytes(out, PARAMETERS, (uint16_t)p, &core->parameters[p], sizeof(core->parameters[p]),
                    1);
 }

@@ -216,8 +216,7 @@ static void tally(struct pleat_core *core, uint32_t component, int sign)
     int32_t above = job->target - pleat_accept_smallest(&core->view, job);
     if (above > 0)
         site->reclaimable += sign * above;
-    int32_t limit = job->maximum < job->cap ? job->maximum : job->cap;
-    if (job->target < limit)
+    if (job->target < pleat_view_limit(job))
         site->growers += (uint32_t)sign;
 }
 

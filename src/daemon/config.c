@@ -38,6 +38,11 @@ static int check_processors(cfg_t *cfg, cfg_opt_t *option)
     return whole(cfg, option, 0, 65536);
 }
 
+static int check_mpl(cfg_t *cfg, cfg_opt_t *option)
+{
+    return whole(cfg, option, 1, UINT8_MAX);
+}
+
 static int check_count(cfg_t *cfg, cfg_opt_t *option)
 {
     return whole(cfg, option, 0, 1000000);
@@ -78,7 +83,7 @@ static int check_kind(cfg_t *cfg, cfg_opt_t *option)
 static int check_policy(cfg_t *cfg, cfg_opt_t *option)
 {
     const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
-    char names[200] = "";
+    char names[400] = "";
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
         if (strcmp(pleat_question_name((enum pleat_question)q), option->name))
             continue;
@@ -130,7 +135,7 @@ static void make_schema(struct schema *schema)
                                    pleat_policy_default((enum pleat_question)q)->name, CFGF_NONE);
         add(schema, &count, option);
     }
-    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
         bool seconds = in_seconds(p, schema->names[p], sizeof(schema->names[p]));
         cfg_opt_t real =
             CFG_FLOAT(schema->names[p], (double)pleat_parameter_default(p) / 1e6, CFGF_NONE);
@@ -155,10 +160,12 @@ static void set_checks(cfg_t *cfg, struct schema *schema)
 {
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
         cfg_set_validate_func(cfg, pleat_question_name((enum pleat_question)q), check_policy);
-    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
         char name[40];
         cfg_set_validate_func(cfg, schema->names[p],
-                              in_seconds(p, name, sizeof(name)) ? check_seconds : check_count);
+                              in_seconds(p, name, sizeof(name)) ? check_seconds
+                              : p == PLEAT_PARAM_MPL_MAX        ? check_mpl
+                                                                : check_count);
     }
     cfg_set_validate_func(cfg, "idle_exit_s", check_seconds);
     cfg_set_validate_func(cfg, "notify_limit_s", check_seconds);
@@ -186,7 +193,7 @@ static int take(cfg_t *cfg, const struct schema *schema, struct pleat_config *co
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
         config->policies[q] = pleat_policy_find(
             (enum pleat_question)q, cfg_getstr(cfg, pleat_question_name((enum pleat_question)q)));
-    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
         char name[40];
         config->parameters[p] =
             in_seconds(p, name, sizeof(name))

@@ -466,7 +466,7 @@ static int method_sites(struct client *client, int64_t request, const json_t *pa
 static json_t *parameters_to_json(struct daemon *d)
 {
     json_t *object = json_object();
-    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
         char name[40];
         snprintf(name, sizeof(name), "%s", pleat_parameter_name(p));
         size_t length = strlen(name);

@@ -154,7 +154,7 @@ void configure(struct daemon *d)
         /* always written: the log says which version decided from here on */
         turn_event(d, &event);
     }
-    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
         struct pleat_event event = {.kind = PLEAT_EV_PARAMETER,
                                     .component = PLEAT_NONE,
                                     .u.parameter = {.which = p, .value = d->config.parameters[p]}};

@@ -66,6 +66,8 @@ const char *pleat_event_name(unsigned kind)
         return "wake";
     case PLEAT_EV_PROMISE:
         return "promise";
+    case PLEAT_EV_PREEMPT:
+        return "preempt";
     case PLEAT_EV_DEADLINE:
         return "deadline";
     case PLEAT_EV_RESERVE:
@@ -98,7 +100,7 @@ static size_t used(unsigned kind)
     case PLEAT_EV_BACKGROUND:
         return USES(site);
     case PLEAT_EV_SUBMIT:
-        return offsetof(struct pleat_event, u.submit.priority) + sizeof(int16_t) -
+        return offsetof(struct pleat_event, u.submit.mpl_max) + sizeof(uint8_t) -
                offsetof(struct pleat_event, u);
     case PLEAT_EV_LIMITS:
         return USES(limits);
@@ -139,6 +141,7 @@ static size_t used(unsigned kind)
     case PLEAT_EV_TIME:
     case PLEAT_EV_PASS:
     case PLEAT_EV_TRIED:
+    case PLEAT_EV_PREEMPT:
         return 0;
     case PLEAT_EV_START:
         return USES(start);

@@ -57,11 +57,12 @@ enum pleat_event_kind {
     PLEAT_EV_TIME = 64, /* deadlines up to time_us have passed */
     /* ---- decisions: a pass, then what it decided ---- */
     PLEAT_EV_PASS = 128,
-    PLEAT_EV_START = 129,  /* start */
-    PLEAT_EV_RESIZE = 130, /* resize */
-    PLEAT_EV_TRIED = 131,  /* a placement try that failed */
-    PLEAT_EV_WAKE = 132,   /* at: another pass is wanted then */
-    PLEAT_EV_PROMISE = 133 /* promise: when a waiting component will start at the latest */
+    PLEAT_EV_START = 129,   /* start */
+    PLEAT_EV_RESIZE = 130,  /* resize */
+    PLEAT_EV_TRIED = 131,   /* a placement try that failed */
+    PLEAT_EV_WAKE = 132,    /* at: another pass is wanted then */
+    PLEAT_EV_PROMISE = 133, /* promise: when a waiting component will start at the latest */
+    PLEAT_EV_PREEMPT = 134  /* a running component is ended, and waits again at its old place */
 };
 
 enum { PLEAT_EV_FIRST_DECISION = PLEAT_EV_PASS };
@@ -71,8 +72,11 @@ enum {
     PLEAT_COMPONENT_ASKS = 1,   /* decides itself what it accepts: is offered, and answers */
     PLEAT_COMPONENT_EMPTY = 2,  /* can run on 0 processors (its minimum may be 0 while it runs) */
     PLEAT_COMPONENT_FORGET = 4, /* nobody asks for it once it has ended: as if FORGET came then */
-    PLEAT_COMPONENT_RELAUNCHES = 8 /* its runner can end it and start it again at another size, from
-                                    * its last state */
+    PLEAT_COMPONENT_RELAUNCHES = 8, /* its runner can end it and start it again at another size,
+                                     * from its last state */
+    PLEAT_COMPONENT_FOLDS = 64 /* malleable: its processes may outnumber its processors (folding).
+                                * Its limits and accepted sizes are about processes, chosen at its
+                                * start; a resize changes only its processors */
 };
 /* flags of SITE, when it joins */
 enum {
@@ -106,7 +110,9 @@ enum pleat_parameter {
     PLEAT_PARAM_LIFETIME_MAX_US = 17, /* the longest that a job may ask for */
     PLEAT_PARAM_RELAUNCHES = 18,      /* of a run, because a resize could not go on */
     PLEAT_PARAM_RELAUNCH_US = 19,     /* until it runs again */
-    PLEAT_PARAM_COUNT = 20
+    PLEAT_PARAM_MPL_MAX = 24,         /* processes on a processor, of a component that folds */
+    PLEAT_PARAM_PREEMPTIONS = 28,     /* of a component, in all its runs */
+    PLEAT_PARAM_COUNT = 29            /* some numbers below are not in use */
 };
 
 struct pleat_event {
@@ -146,6 +152,9 @@ struct pleat_event {
             uint8_t sizes_kind;
             int32_t reference; /* size for which the estimate holds; 0: any */
             int16_t priority;  /* higher goes first, where an order looks at it */
+            uint8_t job_class; /* enum pleat_job_class */
+            uint8_t mpl_max;   /* FOLDS: it may have so many processes on a processor; 0: as many
+                                * as are configured */
         } submit;
         struct {
             int32_t minimum, maximum;
@@ -185,6 +194,7 @@ struct pleat_event {
         struct {
             uint32_t site;
             int32_t processors, processes;
+            uint32_t mpl; /* FOLDS: in this run it has at most so many processes on a processor */
         } start;
         struct {
             int32_t offered;    /* by how many processors the policy wanted to change it */

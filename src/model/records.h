@@ -51,10 +51,10 @@ struct pleat_component {
     uint8_t reserved; /* no padding: tests compare records byte by byte */
     int16_t signal;
     int32_t code;
-    int32_t processes;
-    uint64_t run;     /* the present (or last) start of it; 0: never started */
-    int64_t start_us; /* of the present run; PLEAT_NEVER before */
-    int64_t end_us;   /* PLEAT_NEVER before */
+    int32_t processes; /* of the present run. FOLDS: from the decision on, 0 while it waits */
+    uint64_t run;      /* the present (or last) start of it; 0: never started */
+    int64_t start_us;  /* of the present run; PLEAT_NEVER before */
+    int64_t end_us;    /* PLEAT_NEVER before */
     int64_t last_try_us;
     uint32_t resize;                  /* under way; PLEAT_NONE */
     uint32_t first_claim, last_claim; /* FOR_RUN and FOR_EARMARK claims, in the order of ranks */
@@ -74,7 +74,11 @@ struct pleat_component {
                        * one as soon as that is over */
     uint8_t spare[3]; /* no padding: tests compare records byte by byte */
     uint32_t first_timing; /* what its iterations took, by size; PLEAT_NONE: nothing is known */
-    uint8_t spare_more[4];
+    uint8_t job_class; /* enum pleat_job_class */
+    uint8_t mpl_max;   /* FOLDS: as asked; 0: as configured */
+    uint8_t mpl;       /* FOLDS: in the present run at most so many processes on a processor; 0:
+                        * it has none */
+    uint8_t preempted; /* so often; at 255 no more is counted */
 };
 
 _Static_assert(sizeof(struct pleat_component) == 280, "no padding in a component");

@@ -11,6 +11,12 @@ const char *pleat_kind_name(enum pleat_job_kind kind)
     return NAME_OF(names, kind);
 }
 
+const char *pleat_class_name(enum pleat_job_class class_)
+{
+    static const char *const names[] = {"unknown", "short", "long"};
+    return NAME_OF(names, class_);
+}
+
 const char *pleat_state_name(enum pleat_state state)
 {
     static const char *const names[] = {"new",         "queued",  "placed",   "staging in",
@@ -71,6 +77,7 @@ const char *pleat_reason_name(enum pleat_reason reason)
         [PLEAT_REASON_CLAIM_TIMEOUT] = "claim timed out",
         [PLEAT_REASON_TIME_LIMIT] = "time limit reached",
         [PLEAT_REASON_BROKEN] = "broken in a resize",
+        [PLEAT_REASON_PREEMPTED] = "preempted",
     };
     return NAME_OF(names, reason);
 }

@@ -16,6 +16,9 @@
  * requests of applications. */
 enum pleat_job_kind { PLEAT_RIGID, PLEAT_MOLDABLE, PLEAT_MALLEABLE };
 
+/* How long a job runs, as its user classifies it (004, 3.2.1 and 3.6.1.2). */
+enum pleat_job_class { PLEAT_CLASS_UNKNOWN, PLEAT_CLASS_SHORT, PLEAT_CLASS_LONG };
+
 /* States of a component; the one table of transitions is core/transition.c. Staging states belong
  * to the table already; no input leads there yet. */
 enum pleat_state {
@@ -104,10 +107,12 @@ enum pleat_reason {
     PLEAT_REASON_CLAIM_TIMEOUT,
     PLEAT_REASON_TIME_LIMIT, /* it ran as long as its user allowed */
     PLEAT_REASON_BROKEN,     /* EXITED: its processes died in a resize, and a state of it is held */
+    PLEAT_REASON_PREEMPTED,  /* for others in front of it: it waits again, at its old place */
     PLEAT_REASON_COUNT
 };
 
 const char *pleat_kind_name(enum pleat_job_kind kind);
+const char *pleat_class_name(enum pleat_job_class class_);
 const char *pleat_state_name(enum pleat_state state);
 const char *pleat_purpose_name(enum pleat_purpose purpose);
 const char *pleat_resize_step_name(enum pleat_resize_step step);

@@ -25,9 +25,54 @@ static int32_t size_ceil(const struct pleat_view *view, const struct pleat_compo
     return pleat_sizes_ceil(&sizes, n);
 }
 
+/* ---- folding: while it runs its processes are fixed, and any number of processors will do ---- */
+
+static bool is_folded(const struct pleat_component *component)
+{
+    return pleat_view_folds(component) && component->mpl > 0;
+}
+
+static int32_t folded_smallest(const struct pleat_component *component)
+{
+    return pleat_mpl(component->processes, component->mpl); /* rounded up, as MPLs are */
+}
+
+/* The fewest processors on which it may start. */
+static int32_t folding_start(const struct pleat_view *view, const struct pleat_component *component)
+{
+    int32_t processes = size_ceil(view, component, component->minimum);
+    return processes > 0 && processes <= component->maximum
+               ? pleat_mpl(processes, pleat_view_mpl(view, component))
+               : 0;
+}
+
+int32_t pleat_accept_processes(const struct pleat_view *view,
+                               const struct pleat_component *component, int32_t processors,
+                               int32_t mpl)
+{
+    int32_t most = component->maximum;
+    if (processors < 1 || mpl < 1)
+        return 0;
+    if (component->initial > 0) { /* if that is no accepted number, the fewest that are */
+        int32_t fewest = size_ceil(view, component, component->minimum);
+        most = smaller(most, component->initial > fewest ? component->initial : fewest);
+    }
+    if (processors < most / mpl + 1)
+        most = smaller(most, processors * mpl);
+    int32_t processes = size_floor(view, component, most);
+    return processes >= component->minimum ? processes : 0;
+}
+
+/* ---- what is accepted ---- */
+
 int32_t pleat_accept_smallest(const struct pleat_view *view,
                               const struct pleat_component *component)
 {
+    if (pleat_view_folds(component)) {
+        int32_t least =
+            is_folded(component) ? folded_smallest(component) : folding_start(view, component);
+        return least ? least : PLEAT_SIZE_MAX;
+    }
     if (component->minimum == 0)
         return 0;
     int32_t size = size_ceil(view, component, component->minimum);
@@ -36,11 +81,15 @@ int32_t pleat_accept_smallest(const struct pleat_view *view,
 
 int32_t pleat_accept_largest(const struct pleat_view *view, const struct pleat_component *component)
 {
+    if (is_folded(component))
+        return pleat_view_limit(component);
     return size_floor(view, component, smaller(component->maximum, component->cap));
 }
 
 int32_t pleat_accept_start(const struct pleat_view *view, const struct pleat_component *component)
 {
+    if (pleat_view_folds(component))
+        return folding_start(view, component);
     int32_t size = size_ceil(view, component, component->minimum > 1 ? component->minimum : 1);
     return size <= component->maximum ? size : 0;
 }
@@ -48,6 +97,9 @@ int32_t pleat_accept_start(const struct pleat_view *view, const struct pleat_com
 int32_t pleat_accept_start_floor(const struct pleat_view *view,
                                  const struct pleat_component *component, int32_t available)
 {
+    if (pleat_view_folds(component))
+        return smaller(available, pleat_accept_processes(view, component, available,
+                                                         pleat_view_mpl(view, component)));
     int32_t size = size_floor(view, component, smaller(available, component->maximum));
     return size >= component->minimum ? size : 0;
 }
@@ -57,9 +109,9 @@ int32_t pleat_accept_grow(const struct pleat_view *view, const struct pleat_comp
 {
     if (offered <= 0)
         return 0;
-    int32_t limit = smaller(component->maximum, component->cap);
-    int32_t grown = size_floor(view, component,
-                               offered > limit - size ? limit : size + offered); /* no overflow */
+    int32_t limit = pleat_view_limit(component);
+    int32_t most = offered > limit - size ? limit : size + offered; /* no overflow */
+    int32_t grown = is_folded(component) ? most : size_floor(view, component, most);
     return grown > size ? grown - size : 0;
 }
 
@@ -69,7 +121,9 @@ int32_t pleat_accept_shrink(const struct pleat_view *view, const struct pleat_co
     if (wanted <= 0)
         return 0;
     int32_t smallest = pleat_accept_smallest(view, component);
-    int32_t left = size_floor(view, component, size - wanted); /* 0 for none, or when all must go */
+    int32_t left = size - wanted;
+    if (!is_folded(component))
+        left = size_floor(view, component, left); /* 0 for none, or when all must go */
     if (left < smallest)
         left = smallest;
     return left < size ? size - left : 0;

@@ -18,27 +18,28 @@ static bool stands_in_shadow(const struct pleat_pass *pass, const struct pleat_c
 
 /* Processors that a component which starts is counted with in the pass's profiles. */
 static int32_t counted(const struct pleat_pass *pass, const struct pleat_component *job,
-                       int32_t size)
+                       struct pleat_start_size size)
 {
-    int32_t smallest = pass->shrinkable && job->kind == PLEAT_MALLEABLE
-                           ? pleat_accept_smallest(pass->view, job)
-                           : size;
-    return smallest < size ? smallest : size;
+    if (!pass->shrinkable || job->kind != PLEAT_MALLEABLE)
+        return size.processors;
+    int32_t smallest = pleat_view_folds(job) ? pleat_mpl(size.processes, size.mpl)
+                                             : pleat_accept_smallest(pass->view, job);
+    return smallest < size.processors ? smallest : size.processors;
 }
 
 /* Starting now at a site, on `size`: does a component take more from others than the *most that
  * they can spare? What is earmarked for it is its own, and a reservation whose time has come asks
  * nobody. */
 static bool takes_too_much(const struct pleat_pass *pass, const struct pleat_component *job,
-                           uint32_t site, int32_t size, int32_t *most)
+                           uint32_t site, struct pleat_start_size size, int32_t *most)
 {
-    int32_t taken = size - earmarked_at(job, site);
-    if (stands_in_shadow(pass, job, site, size)) {
+    int32_t taken = size.processors - earmarked_at(job, site);
+    if (stands_in_shadow(pass, job, site, size.processors)) {
         *most = pass->shadow->extra > 0 ? pass->shadow->extra : 0;
     } else if (pass->profiles && job->begin_us == 0) {
         taken = counted(pass, job, size) - earmarked_at(job, site);
         int32_t least = pleat_profile_least(&pass->profiles[site], pass->view->now_us,
-                                            pleat_view_expected_run(job, size));
+                                            pleat_view_expected_run(job, size.processors));
         *most = least > 0 ? least : 0;
     } else {
         return false;
@@ -46,33 +47,62 @@ static bool takes_too_much(const struct pleat_pass *pass, const struct pleat_com
     return taken > *most;
 }
 
+struct pleat_start_size pleat_pass_size(struct pleat_pass *pass, uint32_t component, uint32_t site,
+                                        int32_t available)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    struct pleat_start_size size =
+        pass->policies[PLEAT_MOLDABILITY]->size(pass, component, site, available);
+    if (!pleat_view_folds(job) || size.processors == 0)
+        return size;
+    if (size.mpl == 0 || pass->backfilling)
+        size.mpl = pleat_view_mpl(view, job);
+    if (size.processes == 0)
+        size.processes = pleat_accept_processes(view, job, size.processors, size.mpl);
+    return size;
+}
+
 /* The site and size that the policies choose for a component; others where that would keep from
- * somebody what he was promised. 0: none. */
-static int32_t choose(struct pleat_pass *pass, uint32_t component, uint32_t *site)
+ * somebody what he was promised. No processors: none. */
+static struct pleat_start_size choose(struct pleat_pass *pass, uint32_t component, uint32_t *site)
 {
     const struct pleat_component *job = &pass->view->components[component];
     for (;;) {
         *site = pass->policies[PLEAT_PLACEMENT]->place(pass, component);
         if (*site == PLEAT_NONE)
-            return 0;
+            return (struct pleat_start_size){0};
         int32_t most, available = pleat_plan_available(pass->plan, component, *site);
-        int32_t size = pass->policies[PLEAT_MOLDABILITY]->size(pass, component, *site, available);
-        if (size == 0 || size > available || !takes_too_much(pass, job, *site, size, &most))
+        struct pleat_start_size size = pleat_pass_size(pass, component, *site, available);
+        if (size.processors == 0 || size.processors > available ||
+            !takes_too_much(pass, job, *site, size, &most))
             return size;
         pleat_plan_limit(pass->plan, *site, most);
     }
 }
 
 /* A component starts: what it takes of the shadow and of the profiles. */
-static void put_right(struct pleat_pass *pass, uint32_t component, uint32_t site, int32_t size)
+static void put_right(struct pleat_pass *pass, uint32_t component, uint32_t site,
+                      struct pleat_start_size size)
 {
     const struct pleat_component *job = &pass->view->components[component];
-    int32_t taken = size - earmarked_at(job, site);
-    if (taken > 0 && stands_in_shadow(pass, job, site, size))
+    int32_t taken = size.processors - earmarked_at(job, site);
+    if (taken > 0 && stands_in_shadow(pass, job, site, size.processors))
         pass->shadow->extra -= taken;
     if (pass->profiles && job->begin_us == 0)
-        pleat_pass_take(pass, component, site, pass->view->now_us, size,
+        pleat_pass_take(pass, component, site, pass->view->now_us, size.processors,
                         counted(pass, job, size) - earmarked_at(job, site));
+}
+
+static bool start(struct pleat_pass *pass, uint32_t component, uint32_t site,
+                  struct pleat_start_size size)
+{
+    if (size.processors == 0)
+        return false;
+    if (!pleat_view_folds(&pass->view->components[component]))
+        return pleat_plan_start(pass->plan, component, site, size.processors);
+    return pleat_plan_start_folded(pass->plan, component, site, size.processors, size.processes,
+                                   size.mpl);
 }
 
 bool pleat_pass_start(struct pleat_pass *pass, uint32_t component)
@@ -81,8 +111,8 @@ bool pleat_pass_start(struct pleat_pass *pass, uint32_t component)
         !pleat_pass_expect(pass, pleat_pass_shrinks(pass)))
         return false;
     uint32_t site;
-    int32_t size = choose(pass, component, &site);
-    bool started = size > 0 && pleat_plan_start(pass->plan, component, site, size);
+    struct pleat_start_size size = choose(pass, component, &site);
+    bool started = start(pass, component, site, size);
     if (!pass->shadow && !pass->profiles)
         return started;
     for (uint32_t s = 0; s < pass->view->site_count; s++)

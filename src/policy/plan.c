@@ -149,7 +149,7 @@ static int32_t grow_acceptance(const struct pleat_plan *plan, uint32_t component
     const struct pleat_component *job = &plan->view->components[component];
     const struct pleat_event *known = find(plan, component);
     if (job->state != PLEAT_RUNNING || pleat_view_is_held(plan->view, job) ||
-        (known && known->u.resize.accepted < 0))
+        (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted < 0)))
         return 0;
     int32_t growable = pleat_plan_growable(plan, job->site);
     int32_t size = known ? known->u.resize.processors : job->processors;
@@ -162,7 +162,7 @@ static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t compone
     const struct pleat_component *job = &plan->view->components[component];
     const struct pleat_event *known = find(plan, component);
     if (job->state != PLEAT_RUNNING || pleat_view_is_held(plan->view, job) ||
-        (known && known->u.resize.accepted > 0))
+        (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted > 0)))
         return 0;
     int32_t size = known ? known->u.resize.processors : job->processors;
     return pleat_accept_shrink(plan->view, job, size, processors);
@@ -195,7 +195,7 @@ int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32
     resize->u.resize.offered += processors;
     resize->u.resize.accepted += accepted;
     resize->u.resize.processors += accepted;
-    resize->u.resize.processes += accepted;
+    resize->u.resize.processes += pleat_view_folds(job) ? 0 : accepted;
     plan->sites[job->site].free -= accepted;
     return accepted;
 }
@@ -223,13 +223,15 @@ int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int
     resize->u.resize.offered -= processors;
     resize->u.resize.accepted -= accepted;
     resize->u.resize.processors -= accepted;
-    resize->u.resize.processes -= accepted;
+    resize->u.resize.processes -=
+        pleat_view_folds(&plan->view->components[component]) ? 0 : accepted;
     resize->u.resize.waiter = waiter;
     /* not free before its processes are gone */
     return accepted;
 }
 
-bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size)
+static bool start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size,
+                  int32_t processes, int32_t mpl)
 {
     const struct pleat_component *job = &plan->view->components[component];
     if (job->state != PLEAT_QUEUED || size < 1 || find(plan, component) ||
@@ -240,10 +242,48 @@ bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site
         return false;
     start->u.start.site = site;
     start->u.start.processors = size;
-    start->u.start.processes = size;
+    start->u.start.processes = processes;
+    start->u.start.mpl = (uint32_t)mpl;
     int32_t earmarked = job->site == site ? job->earmarked : 0;
     plan->sites[site].free -= size > earmarked ? size - earmarked : 0;
     return true;
+}
+
+bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size)
+{
+    const struct pleat_component *job = &plan->view->components[component];
+    if (!pleat_view_folds(job))
+        return start(plan, component, site, size, size, 0);
+    int32_t mpl = pleat_view_mpl(plan->view, job);
+    return pleat_plan_start_folded(plan, component, site, size,
+                                   pleat_accept_processes(plan->view, job, size, mpl), mpl);
+}
+
+bool pleat_plan_start_folded(struct pleat_plan *plan, uint32_t component, uint32_t site,
+                             int32_t processors, int32_t processes, int32_t mpl)
+{
+    const struct pleat_component *job = &plan->view->components[component];
+    return pleat_view_folds(job) && processors <= processes && mpl >= 1 &&
+           mpl <= pleat_view_mpl(plan->view, job) && pleat_mpl(processes, processors) <= mpl &&
+           start(plan, component, site, processors, processes, mpl);
+}
+
+bool pleat_plan_starts(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_event *known = find(plan, component);
+    return known && known->kind == PLEAT_EV_START;
+}
+
+bool pleat_plan_could_preempt(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_component *job = &plan->view->components[component];
+    return job->state == PLEAT_RUNNING && job->begin_us == 0 && job->preempted < UINT8_MAX &&
+           job->preempted < plan->view->preemptions && !find(plan, component);
+}
+
+bool pleat_plan_preempt(struct pleat_plan *plan, uint32_t component)
+{
+    return pleat_plan_could_preempt(plan, component) && append(plan, PLEAT_EV_PREEMPT, component);
 }
 
 const struct pleat_plan_ends *pleat_plan_started(struct pleat_plan *plan, uint32_t site)

@@ -104,8 +104,21 @@ int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int
 bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors);
 /* Would it give up anything? */
 bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component);
-/* Starts a queued component; false (and nothing changed) if that does not fit. */
+/* Starts a queued component; false (and nothing changed) if that does not fit. One that folds gets
+ * as many processes as are accepted for these processors, and may be folded as far as its user and
+ * the configuration let it. */
 bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size);
+/* Starts one that folds with so many processes, at least as many as processors; while it runs there
+ * are never more than mpl of them on a processor. */
+bool pleat_plan_start_folded(struct pleat_plan *plan, uint32_t component, uint32_t site,
+                             int32_t processors, int32_t processes, int32_t mpl);
+/* Does this plan start it? */
+bool pleat_plan_starts(const struct pleat_plan *plan, uint32_t component);
+/* Ends a running component, which then waits again where it stood in the queue; false: it is in a
+ * resize, was preempted too often already, or had a reservation. What it has is free only when its
+ * processes are gone. */
+bool pleat_plan_preempt(struct pleat_plan *plan, uint32_t component);
+bool pleat_plan_could_preempt(const struct pleat_plan *plan, uint32_t component);
 /* Those to be placed from now on may use so many of the free processors of a site; PLEAT_SIZE_MAX:
  * all. */
 void pleat_plan_limit(struct pleat_plan *plan, uint32_t site, int32_t processors);

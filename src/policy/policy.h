@@ -36,6 +36,15 @@ enum {
 
 struct pleat_pass;
 
+/* How a component starts: what a moldability policy answers. */
+struct pleat_start_size {
+    int32_t processors; /* 0: it cannot start now */
+    int32_t processes;  /* of one that folds; 0: as many as it takes for these processors */
+    int32_t mpl;  /* the same: in its run at most so many of them are on a processor; 0: as its
+                   * user and the configuration let it */
+    int32_t take; /* it cannot now, but once so many processors were taken from running ones */
+};
+
 struct pleat_policy {
     uint32_t number;  /* in logs: never reuse one */
     uint32_t version; /* raise it when the policy's decisions change */
@@ -54,8 +63,9 @@ struct pleat_policy {
     uint32_t (*start)(struct pleat_pass *pass);
     /* placement: the site where a component can start now, or PLEAT_NONE */
     uint32_t (*place)(struct pleat_pass *pass, uint32_t component);
-    /* moldability: its size, given what is available; 0: it cannot start */
-    int32_t (*size)(struct pleat_pass *pass, uint32_t component, uint32_t site, int32_t available);
+    /* moldability: its size, given what is available */
+    struct pleat_start_size (*size)(struct pleat_pass *pass, uint32_t component, uint32_t site,
+                                    int32_t available);
     /* malleability: hand out / get back `processors` at a site, by offers to running malleable
      * components; returns what was not accepted */
     int32_t (*grow)(struct pleat_pass *pass, uint32_t site, int32_t processors);
@@ -77,6 +87,8 @@ struct pleat_pass {
     struct pleat_shadow *shadow;    /* set by a queue policy; NULL: nobody has a shadow */
     struct pleat_profile *profiles; /* per site; NULL: nobody has a reservation */
     bool shrinkable;                /* of the profiles: see pleat_pass_expect */
+    bool backfilling; /* set by a queue policy: those that start now and fold may be folded as far
+                       * as their users and the configuration let them, whatever moldability says */
     const struct pleat_policy *policies[PLEAT_QUESTION_COUNT];
     const void *states[PLEAT_QUESTION_COUNT];
 };
@@ -96,6 +108,9 @@ const struct pleat_policy *pleat_policy_default(enum pleat_question question);
  * would keep from others what they were promised: by an advance reservation, by the pass's shadow
  * or profiles. What it takes of these is put right. */
 bool pleat_pass_start(struct pleat_pass *pass, uint32_t component);
+/* What the moldability policy answers for a component at a site, nothing left open. */
+struct pleat_start_size pleat_pass_size(struct pleat_pass *pass, uint32_t component, uint32_t site,
+                                        int32_t available);
 /* Is there a reservation, aside or come and not yet started? Those stand in front of everybody. */
 static inline bool pleat_pass_reserved(const struct pleat_pass *pass)
 {

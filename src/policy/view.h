@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "model/event.h"
 #include "model/records.h"
 #include "model/sizes.h"
 
@@ -27,6 +28,8 @@ struct pleat_view {
     int64_t lifetime_us,
         lifetime_max_us; /* of a size, at least: as configured; at most asked for */
     bool holds;          /* there is, or was, such a lifetime: components may be held */
+    int32_t mpl_max;     /* processes on a processor, of components that fold */
+    int32_t preemptions; /* of a component, at most */
 };
 
 /* How long a size of a component lasts at least: until then no policy changes it. */
@@ -149,8 +152,42 @@ static inline struct pleat_sizes pleat_view_sizes(const struct pleat_view *view,
     return sizes;
 }
 
+/* Its processes may outnumber its processors. */
+static inline bool pleat_view_folds(const struct pleat_component *component)
+{
+    return component->flags & PLEAT_COMPONENT_FOLDS;
+}
+
+/* Processes that one of a folding component's processors may have: in its run, or, while it waits,
+ * in its next one. */
+static inline int32_t pleat_view_mpl(const struct pleat_view *view,
+                                     const struct pleat_component *component)
+{
+    if (component->mpl > 0)
+        return component->mpl;
+    return component->mpl_max > 0 && component->mpl_max < view->mpl_max ? component->mpl_max
+                                                                        : view->mpl_max;
+}
+
+/* The multiprogramming level of so many processes on so many processors (004, equation 3.1). */
+static inline int32_t pleat_mpl(int32_t processes, int32_t processors)
+{
+    return processors > 0 ? processes / processors + (processes % processors != 0) : 0;
+}
+
+/* The most processors that a component may have by its own limits: a folding one that runs, one for
+ * each of its processes. */
+static inline int32_t pleat_view_limit(const struct pleat_component *component)
+{
+    int32_t most = pleat_view_folds(component) && component->mpl > 0 ? component->processes
+                                                                     : component->maximum;
+    return most < component->cap ? most : component->cap;
+}
+
 /* ---- what an application accepts (000, V-C: "accepted number of processors") ----
- * Known at once from its limits and its declared sizes. */
+ * Known at once from its limits and its declared sizes. All are numbers of processors: one that
+ * folds takes, while it runs, any from that at which its run's MPL is reached up to one for each
+ * process; to start, any on which it has processes of an accepted number for at most its MPL. */
 
 /* The smallest and the largest size at which it can run; the smallest is 0 only if it may be
  * emptied while it runs. largest < smallest: there is none. */
@@ -170,5 +207,11 @@ int32_t pleat_accept_grow(const struct pleat_view *view, const struct pleat_comp
  * where its sizes leave no other choice, fewer where its minimum does. */
 int32_t pleat_accept_shrink(const struct pleat_view *view, const struct pleat_component *component,
                             int32_t size, int32_t wanted);
+/* Of a folding component that waits, started on so many processors: the largest accepted number of
+ * processes (up to its initial one, where it has that) with at most so many on a processor. 0:
+ * none. */
+int32_t pleat_accept_processes(const struct pleat_view *view,
+                               const struct pleat_component *component, int32_t processors,
+                               int32_t mpl);
 
 #endif

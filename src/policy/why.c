@@ -182,7 +182,8 @@ struct pleat_size_answer pleat_why_size(const struct pleat_pass *pass, uint32_t 
     const struct pleat_view *view = pass->view;
     const struct pleat_component *job = &view->components[component];
     struct pleat_sizes sizes = pleat_view_sizes(view, job);
-    int32_t next = pleat_sizes_ceil(&sizes, job->processors + 1);
+    int32_t next =
+        pleat_view_folds(job) ? job->processors + 1 : pleat_sizes_ceil(&sizes, job->processors + 1);
     struct pleat_size_answer answer = {.largest = pleat_accept_largest(view, job),
                                        .growable = pleat_plan_growable(pass->plan, job->site),
                                        .waiter = PLEAT_NONE,
@@ -194,10 +195,11 @@ struct pleat_size_answer pleat_why_size(const struct pleat_pass *pass, uint32_t 
         answer.code = PLEAT_SIZE_RESIZING;
     else if (is_decided(pass, component))
         answer.code = PLEAT_SIZE_NEXT;
-    else if (answer.next == 0 && job->cap < job->maximum)
+    else if (answer.next == 0 && job->cap < (pleat_view_folds(job) ? job->processes : job->maximum))
         answer.code = PLEAT_SIZE_CAPPED;
     else if (answer.next == 0)
-        answer.code = job->processors >= job->maximum ? PLEAT_SIZE_AT_MAXIMUM : PLEAT_SIZE_NO_SIZE;
+        answer.code =
+            job->processors >= pleat_view_limit(job) ? PLEAT_SIZE_AT_MAXIMUM : PLEAT_SIZE_NO_SIZE;
     else
         what_is_left(pass, component, &answer);
     return answer;

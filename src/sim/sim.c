@@ -454,7 +454,7 @@ static int configure(struct sim *sim)
                                     .u.policy = {q, policy->number, policy->version}};
         rc = input(sim, &event);
     }
-    for (uint32_t p = 1; !rc && p < PLEAT_PARAM_COUNT; p++) {
+    for (uint32_t p = pleat_parameter_next(0); !rc && p; p = pleat_parameter_next(p)) {
         int64_t value = sim->options->parameters[p];
         if (value == 0)
             value = unset(sim, p);

@@ -126,7 +126,7 @@ static void carry_out_claim(struct world *world, const struct pleat_effect *effe
 static void carry_out_run(struct world *world, const struct pleat_effect *effect)
 {
     struct pleat_run_order run = {
-        .run = effect->id, .component = effect->component, .processes = effect->u.run.processes};
+        .run = effect->id, .component = effect->component, .processes = effect->u.run.processors};
     int rc = effect->kind == PLEAT_DO_START ? world->runner->ops->start(world->runner, &run, NULL)
                                             : world->runner->ops->kill(world->runner, &run, NULL);
     assert_int_equal(rc, 0);
@@ -137,12 +137,12 @@ static void carry_out_change(struct world *world, const struct pleat_effect *eff
     const struct pleat_runner_ops *ops = world->runner->ops;
     struct pleat_run_order start = {.run = effect->u.change.run,
                                     .component = effect->component,
-                                    .processes = effect->u.change.processes};
+                                    .processes = effect->u.change.processors};
     struct pleat_change_order order = {.run = effect->u.change.run,
                                        .resize = effect->id,
                                        .component = effect->component,
                                        .from = effect->u.change.from,
-                                       .processes = effect->u.change.processes,
+                                       .processes = effect->u.change.processors,
                                        .mandatory = effect->flags & PLEAT_MANDATORY,
                                        .start = &start};
     int rc = effect->kind == PLEAT_DO_ASK        ? ops->ask(world->runner, &order, NULL)

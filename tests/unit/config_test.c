@@ -34,7 +34,7 @@ static struct key_array known_keys(void)
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
         add_key(&keys, pleat_question_name((enum pleat_question)q),
                 pleat_policy_default((enum pleat_question)q)->name, false);
-    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
         char name[40], fallback[40];
         snprintf(name, sizeof(name), "%s", pleat_parameter_name(p));
         char *unit = strstr(name, "_us");
@@ -110,7 +110,7 @@ static void check_defaults(const struct pleat_config *config)
 {
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
         assert_ptr_equal(config->policies[q], pleat_policy_default((enum pleat_question)q));
-    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++)
+    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p))
         assert_int_equal(config->parameters[p], pleat_parameter_default(p));
     assert_int_equal(config->idle_exit_us, 600000000);
     assert_int_equal(config->keep_ended_us, INT64_C(604800000000));
@@ -161,9 +161,9 @@ static void test_every_parameter(void **state)
 {
     (void)state;
     struct key_array keys = known_keys();
-    for (uint32_t p = 1; p < PLEAT_PARAM_COUNT; p++) {
+    const struct key *key = &keys.items[PLEAT_QUESTION_COUNT];
+    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p), key++) {
         struct pleat_config config;
-        const struct key *key = &keys.items[PLEAT_QUESTION_COUNT + p - 1];
         bool seconds = strcmp(pleat_parameter_name(p), key->name) != 0;
         char text[100];
         snprintf(text, sizeof(text), "%s = %s\n", key->name, seconds ? "0.25" : "7");
@@ -171,9 +171,11 @@ static void test_every_parameter(void **state)
         assert_int_equal(config.parameters[p], seconds ? 250000 : 7);
         pleat_config_finish(&config);
         snprintf(text, sizeof(text), "%s = -1\n", key->name);
-        refuses(text, 1, "must be from 0 to 1");
+        refuses(text, 1,
+                p == PLEAT_PARAM_MPL_MAX ? "must be from 1 to 255" : "must be from 0 to 1");
         snprintf(text, sizeof(text), "%s = 2000000000\n", key->name);
-        refuses(text, 1, "must be from 0 to 1");
+        refuses(text, 1,
+                p == PLEAT_PARAM_MPL_MAX ? "must be from 1 to 255" : "must be from 0 to 1");
         snprintf(text, sizeof(text), "\n\n%s = soon\n", key->name);
         refuses(text, 3, key->name);
     }

@@ -35,6 +35,11 @@ static struct pleat_event random_submit(struct pleat_random *random, const struc
                      .job_kind = (uint8_t)pleat_random_below(random, 3)}};
     if (event.u.submit.sizes_kind == PLEAT_SIZES_MULTIPLES)
         event.u.submit.sizes_parameter = 1 + (int32_t)pleat_random_below(random, 4);
+    if (event.u.submit.job_kind == PLEAT_MALLEABLE && pleat_random_below(random, 3) == 0) {
+        event.flags |= PLEAT_COMPONENT_FOLDS;
+        event.u.submit.mpl_max = (uint8_t)pleat_random_below(random, 6);
+    }
+    event.u.submit.job_class = (uint8_t)pleat_random_below(random, 3);
     if (pleat_random_below(random, 3) == 0)
         event.flags |= PLEAT_COMPONENT_ASKS;
     if (pleat_random_below(random, 2) == 0)
@@ -105,6 +110,9 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
                                        : world_job(world, event.component)->processors;
         event.u.timed.iteration_us = (int64_t)pleat_random_below(random, 1000000);
         event.u.timed.redistribution_us = (int64_t)pleat_random_below(random, 1000000) - 1;
+        return event;
+    case 18: /* in the place of a policy; refused unless it runs */
+        event.kind = PLEAT_EV_PREEMPT;
         return event;
     default:
         return random_submit(random, world);
@@ -261,7 +269,7 @@ static void check_happened(void)
     static const enum pleat_event_kind kinds[] = {
         PLEAT_EV_LIMITS,  PLEAT_EV_CANCEL, PLEAT_EV_DEMAND, PLEAT_EV_DEADLINE,
         PLEAT_EV_RESERVE, PLEAT_EV_FORGET, PLEAT_EV_START,  PLEAT_EV_RESIZE,
-        PLEAT_EV_PROMISE, PLEAT_EV_TERMS,  PLEAT_EV_TIMED};
+        PLEAT_EV_PROMISE, PLEAT_EV_TERMS,  PLEAT_EV_TIMED,  PLEAT_EV_PREEMPT};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);

@@ -43,7 +43,8 @@ static void test_what_is_used_stays(void **state)
     struct pleat_event event = filled(PLEAT_EV_SUBMIT);
     pleat_event_clean(&event);
     assert_int_equal(event.u.submit.priority, -1);
-    assert_int_equal(used(&event), 46);
+    assert_int_equal(event.u.submit.mpl_max, 255);
+    assert_int_equal(used(&event), 48);
     event = filled(PLEAT_EV_SIZES);
     pleat_event_clean(&event);
     assert_int_equal(event.u.sizes.values[9], -1);
@@ -54,6 +55,13 @@ static void test_what_is_used_stays(void **state)
     event = filled(PLEAT_EV_RESIZE);
     pleat_event_clean(&event);
     assert_int_equal(event.u.resize.waiter, UINT32_MAX);
+    event = filled(PLEAT_EV_START);
+    pleat_event_clean(&event);
+    assert_int_equal(event.u.start.mpl, UINT32_MAX);
+    assert_int_equal(used(&event), 16);
+    event = filled(PLEAT_EV_PREEMPT);
+    pleat_event_clean(&event);
+    assert_int_equal(used(&event), 0);
     event = filled(PLEAT_EV_PROMISE);
     pleat_event_clean(&event);
     assert_int_equal(event.u.promise.site, UINT32_MAX);

@@ -12,7 +12,9 @@ void bench_init(struct bench *bench)
                                       .queue_first = PLEAT_NONE,
                                       .queue_last = PLEAT_NONE,
                                       .reserved_first = PLEAT_NONE,
-                                      .try_us = 1000000};
+                                      .try_us = 1000000,
+                                      .mpl_max = 4,
+                                      .preemptions = 3};
     bench->reserved_last = PLEAT_NONE;
     bench->pass = (struct pleat_pass){.view = &bench->view, .plan = &bench->plan};
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
@@ -96,6 +98,27 @@ uint32_t bench_wait(struct bench *bench, enum pleat_job_kind kind, int32_t minim
     return add(bench, job, &bench->view.queue_first, &bench->view.queue_last);
 }
 
+uint32_t bench_fold(struct bench *bench, uint32_t site, int32_t size, int32_t processes,
+                    int32_t mpl, enum pleat_job_class job_class)
+{
+    uint32_t index = bench_run(bench, site, PLEAT_MALLEABLE, size, 1, processes);
+    struct pleat_component *job = &bench->jobs[index];
+    job->flags |= PLEAT_COMPONENT_FOLDS;
+    job->processes = processes;
+    job->mpl = (uint8_t)mpl;
+    job->job_class = (uint8_t)job_class;
+    return index;
+}
+
+uint32_t bench_wait_folding(struct bench *bench, int32_t minimum, int32_t maximum,
+                            enum pleat_job_class job_class)
+{
+    uint32_t index = bench_wait(bench, PLEAT_MALLEABLE, minimum, maximum, 0);
+    bench->jobs[index].flags |= PLEAT_COMPONENT_FOLDS;
+    bench->jobs[index].job_class = (uint8_t)job_class;
+    return index;
+}
+
 void bench_estimate(struct bench *bench, uint32_t job, int64_t seconds)
 {
     int64_t us = seconds * 1000000;
@@ -153,7 +176,7 @@ static void sum_up(struct bench *bench, const struct pleat_component *job)
     site->resizing_count += job->state == PLEAT_RESIZING;
     int32_t above = job->target - pleat_accept_smallest(&bench->view, job);
     site->reclaimable += above > 0 ? above : 0;
-    site->growers += job->target < (job->maximum < job->cap ? job->maximum : job->cap);
+    site->growers += job->target < pleat_view_limit(job);
 }
 
 void bench_begin(struct bench *bench)

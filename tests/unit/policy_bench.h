@@ -31,6 +31,12 @@ uint32_t bench_run(struct bench *bench, uint32_t site, enum pleat_job_kind kind,
 /* A waiting job, behind all those before. */
 uint32_t bench_wait(struct bench *bench, enum pleat_job_kind kind, int32_t minimum, int32_t maximum,
                     int32_t initial);
+/* A running job that folds: so many processes on `size` processors, at most mpl on one. */
+uint32_t bench_fold(struct bench *bench, uint32_t site, int32_t size, int32_t processes,
+                    int32_t mpl, enum pleat_job_class job_class);
+/* A waiting one, with so many processes, any number. */
+uint32_t bench_wait_folding(struct bench *bench, int32_t minimum, int32_t maximum,
+                            enum pleat_job_class job_class);
 /* A waiting job is estimated to run so long, a running one to end so long from now (negative: it
  * should have ended). Without: no estimate. */
 void bench_estimate(struct bench *bench, uint32_t job, int64_t seconds);

@@ -46,6 +46,14 @@ static void random_running(struct bench *b, struct pleat_random *random, uint32_
         bench_resizing(b, index, job->processors + (below(random, 2) ? 0 : 1));
 }
 
+static void random_folded(struct bench *b, struct pleat_random *random, uint32_t site)
+{
+    int32_t mpl = 1 + below(random, 5), processes = 1 + below(random, 40);
+    int32_t least = pleat_mpl(processes, mpl);
+    int32_t size = least + below(random, processes - least + 1);
+    bench_fold(b, site, size, processes, mpl, (enum pleat_job_class)below(random, 3));
+}
+
 static void random_view(struct bench *b, struct pleat_random *random)
 {
     bench_init(b);
@@ -56,7 +64,7 @@ static void random_view(struct bench *b, struct pleat_random *random)
     for (int s = 0; s < sites; s++) {
         uint32_t site = bench_site(b, 0, below(random, 4));
         for (int j = below(random, 6); j > 0; j--)
-            random_running(b, random, site);
+            below(random, 4) ? random_running(b, random, site) : random_folded(b, random, site);
     }
     for (int j = below(random, 8); j > 0; j--) {
         int32_t minimum = 1 + below(random, 8);
@@ -67,6 +75,10 @@ static void random_view(struct bench *b, struct pleat_random *random)
         random_sizes(random, &b->jobs[index]);
         if (kind == PLEAT_RIGID)
             b->jobs[index].sizes_kind = PLEAT_SIZES_ANY;
+        if (kind == PLEAT_MALLEABLE && below(random, 3) == 0)
+            b->jobs[index].flags |= PLEAT_COMPONENT_FOLDS;
+        b->jobs[index].mpl_max = (uint8_t)below(random, 6);
+        b->jobs[index].job_class = (uint8_t)below(random, 3);
         if (below(random, 3))
             bench_estimate(b, index, 1 + below(random, 100));
         if (below(random, 2))
@@ -89,7 +101,7 @@ static void random_view(struct bench *b, struct pleat_random *random)
     }
     assert_int_equal(pleat_plan_begin(&b->plan, &b->view), 0);
     for (size_t q = 0; q < PLEAT_QUESTION_COUNT; q++) {
-        const struct pleat_policy *choice[8], *policy;
+        const struct pleat_policy *choice[32], *policy;
         int count = 0;
         for (size_t i = 0; (policy = pleat_policy_at(i)); i++)
             if (policy->question == (enum pleat_question)q)
@@ -107,10 +119,16 @@ static void check_resize(const struct bench *b, const struct pleat_event *decisi
     assert_int_equal(job->kind, PLEAT_MALLEABLE);
     assert_int_equal(to - job->processors, decision->u.resize.accepted);
     assert_int_not_equal(to, job->processors);
-    assert_true(to == 0 ? job->minimum == 0 : pleat_sizes_floor(&sizes, to) == to);
-    assert_true(to >= job->minimum);
+    if (pleat_view_folds(job)) {
+        assert_int_equal(decision->u.resize.processes, job->processes);
+        assert_in_range(pleat_mpl(job->processes, to), 1, job->mpl);
+    } else {
+        assert_int_equal(decision->u.resize.processes, to);
+        assert_true(to == 0 ? job->minimum == 0 : pleat_sizes_floor(&sizes, to) == to);
+        assert_true(to >= job->minimum);
+    }
     if (to > job->processors) {
-        assert_true(to <= job->maximum && to <= job->cap);
+        assert_true(to <= pleat_view_limit(job) && to <= job->cap);
         assert_true(decision->u.resize.offered >= decision->u.resize.accepted);
         assert_true(b->view.now_us >= job->quiet_until_us);
         assert_false(decision->flags & PLEAT_MANDATORY);
@@ -130,8 +148,17 @@ static void check_start(const struct bench *b, const struct pleat_event *decisio
     struct pleat_sizes sizes = pleat_view_sizes(&b->view, job);
     assert_int_equal(job->state, PLEAT_QUEUED);
     assert_false(job->aside);
-    assert_true(size >= job->minimum && size <= job->maximum);
-    assert_int_equal(pleat_sizes_floor(&sizes, size), size);
+    int32_t processes = decision->u.start.processes;
+    assert_true(processes >= job->minimum && processes <= job->maximum);
+    assert_int_equal(pleat_sizes_floor(&sizes, processes), processes);
+    if (pleat_view_folds(job)) {
+        assert_in_range(decision->u.start.mpl, 1,
+                        job->mpl_max && job->mpl_max < 4 ? job->mpl_max : 4);
+        assert_true(size <= processes);
+        assert_in_range(pleat_mpl(processes, size), 1, decision->u.start.mpl);
+    } else {
+        assert_int_equal(size, processes);
+    }
     int32_t earmarked = job->site == site ? job->earmarked : 0;
     taken[site] += size > earmarked ? size - earmarked : 0;
 }
@@ -158,7 +185,9 @@ static int32_t has_at(const struct bench *b, uint32_t j, uint32_t site, int64_t 
         const struct pleat_event *start = &b->plan.decisions.items[i];
         if (start->component == j && start->kind == PLEAT_EV_START && start->u.start.site == site &&
             pleat_view_end_of(&b->view, j, start->u.start.processors) > at_us)
-            return counted(b, job, start->u.start.processors);
+            return pleat_view_folds(job) && pleat_pass_shrinks(&b->pass)
+                       ? pleat_mpl(start->u.start.processes, (int32_t)start->u.start.mpl)
+                       : counted(b, job, start->u.start.processors);
     }
     return job->site == site ? job->earmarked : 0;
 }
@@ -325,6 +354,8 @@ static void test_what_is_accepted(void **state)
             struct pleat_sizes sizes = pleat_view_sizes(&b->view, job);
             int32_t size = job->processors, offered = 1 + below(&random, 20);
             int32_t limit = job->maximum < job->cap ? job->maximum : job->cap;
+            if (pleat_view_folds(job))
+                continue; /* see the next test */
             int32_t most = size, least = size;
             for (int32_t to = size + 1; to <= size + offered && to <= limit; to++)
                 if (pleat_sizes_floor(&sizes, to) == to)
@@ -340,12 +371,50 @@ static void test_what_is_accepted(void **state)
     free(b);
 }
 
+static void test_what_is_accepted_folded(void **state)
+{
+    (void)state;
+    for (int32_t mpl = 1; mpl <= 5; mpl++)
+        for (int32_t processes = 1; processes <= 40; processes++) {
+            struct bench b;
+            bench_init(&b);
+            uint32_t site = bench_site(&b, 100, 0);
+            uint32_t runs = bench_fold(&b, site, processes, processes, mpl, PLEAT_CLASS_LONG);
+            uint32_t waits = bench_wait_folding(&b, 2, processes + 1, PLEAT_CLASS_LONG);
+            b.jobs[waits].mpl_max = (uint8_t)mpl;
+            b.jobs[waits].sizes_kind = PLEAT_SIZES_POWERS;
+            int32_t most = mpl < 4 ? mpl : 4, can_start = 0;
+            for (int32_t n = 1; n <= processes + 4; n++) {
+                bool runs_on = n <= processes && (processes + n - 1) / n <= mpl;
+                const struct pleat_component *job = &b.jobs[runs];
+                int32_t smallest = pleat_accept_smallest(&b.view, job);
+                assert_true(runs_on == (n >= smallest && n <= processes));
+                int32_t grown = pleat_accept_grow(&b.view, job, smallest, n);
+                assert_int_equal(grown, smallest + n < processes ? n : processes - smallest);
+                /* the largest power of two for which n are enough */
+                int32_t largest = 0;
+                for (int32_t p = 2; p <= processes + 1; p *= 2)
+                    if ((p + n - 1) / n <= most)
+                        largest = p;
+                job = &b.jobs[waits];
+                assert_int_equal(pleat_accept_processes(&b.view, job, n, most), largest);
+                assert_int_equal(pleat_accept_start_floor(&b.view, job, n),
+                                 largest < n ? largest : n);
+                if (can_start == 0 && largest > 0)
+                    can_start = n;
+            }
+            assert_int_equal(pleat_accept_start(&b.view, &b.jobs[waits]), can_start);
+            bench_finish(&b);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_plan_breaks_a_limit),
         cmocka_unit_test(test_taking_back_restores_everything),
         cmocka_unit_test(test_what_is_accepted),
+        cmocka_unit_test(test_what_is_accepted_folded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,8 @@
  * available processors"), at least the minimum; at most what the user gave as initial size. */
 #include "policy/policies.h"
 
-static int32_t available_size(struct pleat_pass *pass, uint32_t component, uint32_t site,
-                              int32_t available)
+static struct pleat_start_size available_size(struct pleat_pass *pass, uint32_t component,
+                                              uint32_t site, int32_t available)
 {
     (void)site;
     const struct pleat_component *job = &pass->view->components[component];
@@ -11,7 +11,8 @@ static int32_t available_size(struct pleat_pass *pass, uint32_t component, uint3
     int32_t wanted = job->initial > smallest ? job->initial : smallest;
     if (job->initial > 0 && wanted < available)
         available = wanted;
-    return pleat_accept_start_floor(pass->view, job, available);
+    return (struct pleat_start_size){.processors =
+                                         pleat_accept_start_floor(pass->view, job, available)};
 }
 
 const struct pleat_policy pleat_policy_available = {

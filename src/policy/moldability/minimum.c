@@ -1,14 +1,15 @@
 /* Initial size: the minimum, or the initial size that the user gave if that is available. */
 #include "policy/policies.h"
 
-static int32_t minimum_size(struct pleat_pass *pass, uint32_t component, uint32_t site,
-                            int32_t available)
+static struct pleat_start_size minimum_size(struct pleat_pass *pass, uint32_t component,
+                                            uint32_t site, int32_t available)
 {
     (void)site;
     const struct pleat_component *job = &pass->view->components[component];
     int32_t smallest = pleat_accept_start(pass->view, job);
     int32_t wanted = job->initial > smallest ? job->initial : smallest;
-    return pleat_accept_start_floor(pass->view, job, wanted < available ? wanted : available);
+    return (struct pleat_start_size){.processors = pleat_accept_start_floor(
+                                         pass->view, job, wanted < available ? wanted : available)};
 }
 
 const struct pleat_policy pleat_policy_minimum = {

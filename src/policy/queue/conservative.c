@@ -51,7 +51,8 @@ static void conservative_observe(void *memory, const struct pleat_view *view,
     struct conservative_state *state = memory;
     const struct pleat_component *job =
         event->kind == PLEAT_EV_EXITED ? &view->components[event->component] : NULL;
-    bool is_rigid = job && job->state != PLEAT_QUEUED && job->minimum == job->maximum;
+    bool is_rigid =
+        job && job->state != PLEAT_QUEUED && job->minimum == job->maximum && !pleat_view_folds(job);
     if (is_rigid && job->expected_end_us > view->now_us)
         state->ends[state->early++ % EARLY_ENDS] =
             (struct early_end){job->expected_end_us, job->site, job->minimum};

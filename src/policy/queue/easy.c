@@ -103,7 +103,8 @@ static bool is_hopeless(const struct pleat_pass *pass, const struct pleat_compon
                         int32_t most_free)
 {
     const struct pleat_shadow *shadow = pass->shadow;
-    int32_t need = job->minimum - job->earmarked;
+    int32_t need = (pleat_view_folds(job) ? pleat_accept_start(pass->view, job) : job->minimum) -
+                   job->earmarked;
     if (need > most_free)
         return true;
     return shadow && pass->view->site_count == 1 && need > shadow->extra &&
