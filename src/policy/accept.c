@@ -104,6 +104,14 @@ int32_t pleat_accept_start_floor(const struct pleat_view *view,
     return size >= component->minimum ? size : 0;
 }
 
+int32_t pleat_accept_next(const struct pleat_view *view, const struct pleat_component *component,
+                          int32_t size)
+{
+    int32_t least = size + 1 > component->minimum ? size + 1 : component->minimum;
+    int32_t next = size_ceil(view, component, least);
+    return next <= smaller(component->maximum, component->cap) ? next : 0;
+}
+
 int32_t pleat_accept_grow(const struct pleat_view *view, const struct pleat_component *component,
                           int32_t size, int32_t offered)
 {

@@ -135,6 +135,9 @@ static void keep_for_reservations(struct pleat_pass *pass, uint32_t site)
 
 void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
 {
+    const struct pleat_policy *policy = pass->policies[PLEAT_MALLEABILITY];
+    if (policy->balance && !pass->plan->sites[site].held)
+        policy->balance(pass, site);
     if (pass->view->sites[site].growers == 0)
         return; /* nobody there has room: the common case, and must cost nothing */
     if (pleat_pass_reserved(pass))
@@ -143,7 +146,7 @@ void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
         int32_t before = pleat_plan_growable(pass->plan, site);
         if (before == 0)
             return;
-        pass->policies[PLEAT_MALLEABILITY]->grow(pass, site, before);
+        policy->grow(pass, site, before);
         if (pleat_plan_growable(pass->plan, site) == before)
             return;
     }

@@ -168,6 +168,13 @@ static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t compone
     return pleat_accept_shrink(plan->view, job, size, processors);
 }
 
+int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_event *known = find(plan, component);
+    return known && known->kind == PLEAT_EV_RESIZE ? known->u.resize.processors
+                                                   : plan->view->components[component].processors;
+}
+
 bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors)
 {
     return plan->view->now_us >= plan->view->components[component].quiet_until_us &&
@@ -216,10 +223,16 @@ int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int
     int32_t accepted = shrink_acceptance(plan, component, processors);
     if (accepted == 0)
         return 0;
+    int64_t quiet_until_us = plan->view->components[component].quiet_until_us;
+    if (waiter == PLEAT_NONE && plan->view->now_us < quiet_until_us) {
+        pleat_plan_wake(plan, quiet_until_us);
+        return 0;
+    }
     struct pleat_event *resize = resize_of(plan, component);
     if (!resize)
         return 0;
-    resize->flags |= PLEAT_MANDATORY;
+    if (waiter != PLEAT_NONE)
+        resize->flags |= PLEAT_MANDATORY;
     resize->u.resize.offered -= processors;
     resize->u.resize.accepted -= accepted;
     resize->u.resize.processors -= accepted;

@@ -96,10 +96,13 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
  * lines 3-5 of FPSMA_GROW). A voluntary change: none while another resize is under way, or soon
  * after one that failed. */
 int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors);
-/* Tells it to give up `processors` for a waiting component (mandatory); returns how many it will,
- * which can be more than asked (see pleat_accept_shrink). */
+/* Tells it to give up `processors` for a waiting component (mandatory), or asks it to, for nobody
+ * in particular (waiter PLEAT_NONE: voluntary, and not soon after one that failed); returns how many
+ * it will, which can be more than asked (see pleat_accept_shrink). */
 int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int32_t processors,
                                 uint32_t waiter);
+/* Processors of a running component once this plan is carried out. */
+int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component);
 /* Would it accept anything of an offer of `processors`, after what this plan has for it already? */
 bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors);
 /* Would it give up anything? */

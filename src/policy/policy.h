@@ -70,6 +70,9 @@ struct pleat_policy {
      * components; returns what was not accepted */
     int32_t (*grow)(struct pleat_pass *pass, uint32_t site, int32_t processors);
     int32_t (*shrink)(struct pleat_pass *pass, uint32_t site, int32_t processors, uint32_t waiter);
+    /* malleability, optional: before a site's free processors are handed out, also where there are
+     * none: shrinks whoever has more than the policy wants, by offers without a waiter */
+    void (*balance)(struct pleat_pass *pass, uint32_t site);
 
     /* order: the component with the smaller key stands in front; equal ones as they came. Looked at
      * once, when it begins to wait. NULL: as they came */
@@ -138,7 +141,12 @@ int64_t pleat_pass_earlier(const struct pleat_pass *pass, uint32_t component, in
  * from a time on, `processors` of them are taken (below 0: given back). */
 void pleat_pass_take(struct pleat_pass *pass, uint32_t component, uint32_t site, int64_t from_us,
                      int32_t size, int32_t processors);
-/* Offers what may be used for growing at a site until nobody accepts more. */
+/* Shrinks running components at one site, by the malleability policy, so that a waiting one can
+ * start there at its smallest size: only where that lets it start, and no more than it takes. The
+ * site where room was made, or is being made already; PLEAT_NONE: nowhere. */
+uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter);
+/* Lets the malleability policy balance a site that is not held, then offers what may be used for
+ * growing there until nobody accepts more. */
 void pleat_pass_grow(struct pleat_pass *pass, uint32_t site);
 /* Could a running component of the site still be grown into what is free there, now or as soon as
  * the resize that it is in is over? */

@@ -7,6 +7,7 @@ static const struct pleat_policy *const all[] = {
     /* approach */
     &pleat_policy_pwa,
     &pleat_policy_pra,
+    &pleat_policy_remap,
     /* queue */
     &pleat_policy_fcfs,
     &pleat_policy_scan,
@@ -22,6 +23,9 @@ static const struct pleat_policy *const all[] = {
     &pleat_policy_fpsma,
     &pleat_policy_none,
     &pleat_policy_malleability_priority,
+    &pleat_policy_equipartition,
+    &pleat_policy_malleability_folding,
+    &pleat_policy_sweet_spot,
     /* order */
     &pleat_policy_arrival,
     &pleat_policy_sjf,

@@ -200,6 +200,9 @@ int32_t pleat_accept_start(const struct pleat_view *view, const struct pleat_com
 /* The largest size at which it can start, or 0, that is at most `available`. */
 int32_t pleat_accept_start_floor(const struct pleat_view *view,
                                  const struct pleat_component *component, int32_t available);
+/* The smallest size above `size` to which it could be grown; 0: there is none. */
+int32_t pleat_accept_next(const struct pleat_view *view, const struct pleat_component *component,
+                          int32_t size);
 /* Of `offered` processors more than `size`: how many it takes (0 .. offered). */
 int32_t pleat_accept_grow(const struct pleat_view *view, const struct pleat_component *component,
                           int32_t size, int32_t offered);

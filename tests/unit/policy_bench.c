@@ -9,6 +9,7 @@ void bench_init(struct bench *bench)
                                       .components = bench->jobs,
                                       .sites = bench->sites,
                                       .size_lists = &bench->list,
+                                      .timings = bench->timings,
                                       .queue_first = PLEAT_NONE,
                                       .queue_last = PLEAT_NONE,
                                       .reserved_first = PLEAT_NONE,
@@ -58,6 +59,7 @@ static uint32_t add(struct bench *bench, struct pleat_component job, uint32_t *f
     job.due_us = job.expected_end_us = job.promised_us = PLEAT_NEVER;
     job.promised_site = PLEAT_NONE;
     job.ends_next = PLEAT_NONE;
+    job.first_timing = PLEAT_NONE;
     job.next = PLEAT_NONE;
     job.previous = *last;
     if (*last != PLEAT_NONE)
@@ -155,6 +157,17 @@ static void index_end(struct bench *bench, uint32_t index)
         link = &bench->jobs[*link].ends_next;
     job->ends_next = *link;
     *link = index;
+}
+
+void bench_timed(struct bench *bench, uint32_t job, int32_t size, int64_t seconds)
+{
+    uint32_t *link = &bench->jobs[job].first_timing;
+    while (*link != PLEAT_NONE)
+        link = &bench->timings[*link].next;
+    assert_true(bench->timing_count < BENCH_TIMINGS);
+    bench->timings[bench->timing_count] = (struct pleat_timing){
+        .processors = size, .iteration_us = seconds * 1000000, .next = PLEAT_NONE};
+    *link = bench->timing_count++;
 }
 
 void bench_resizing(struct bench *bench, uint32_t job, int32_t target)

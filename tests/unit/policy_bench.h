@@ -6,13 +6,15 @@
 
 #include "policy/policies.h"
 
-enum { BENCH_JOBS = 48, BENCH_SITES = 4 };
+enum { BENCH_JOBS = 48, BENCH_SITES = 4, BENCH_TIMINGS = 64 };
 
 struct bench {
     struct pleat_component jobs[BENCH_JOBS];
     struct pleat_site sites[BENCH_SITES];
     struct pleat_size_list list;
     int32_t list_values[8];
+    struct pleat_timing timings[BENCH_TIMINGS];
+    uint32_t timing_count;
     struct pleat_view view;
     struct pleat_plan plan;
     struct pleat_pass pass;
@@ -44,6 +46,8 @@ void bench_estimate(struct bench *bench, uint32_t job, int64_t seconds);
  * those before. */
 uint32_t bench_reserve(struct bench *bench, uint32_t site, int32_t size, int64_t begin,
                        int64_t estimate);
+/* An iteration of a job takes so long at a size; sizes of one job in increasing order. */
+void bench_timed(struct bench *bench, uint32_t job, int32_t size, int64_t seconds);
 /* Puts a running job into a resize towards `target`. */
 void bench_resizing(struct bench *bench, uint32_t job, int32_t target);
 /* Sums up the sites as the core does, and begins a plan. Once, after all jobs are there. */

@@ -135,8 +135,12 @@ static void check_resize(const struct bench *b, const struct pleat_event *decisi
         taken[job->site] += to - job->processors;
     } else {
         assert_true(decision->u.resize.offered < 0);
-        assert_true(decision->flags & PLEAT_MANDATORY);
-        assert_int_equal(b->jobs[decision->u.resize.waiter].state, PLEAT_QUEUED);
+        uint32_t waiter = decision->u.resize.waiter;
+        assert_int_equal((decision->flags & PLEAT_MANDATORY) != 0, waiter != PLEAT_NONE);
+        if (waiter != PLEAT_NONE)
+            assert_int_equal(b->jobs[waiter].state, PLEAT_QUEUED);
+        else
+            assert_true(b->view.now_us >= job->quiet_until_us);
     }
 }
 

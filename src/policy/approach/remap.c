@@ -1,0 +1,36 @@
+/* The remap scheduler: Swaminathan 2004, 3.4.4.
+ *
+ * While somebody waits, nobody who runs is expanded; running ones are shrunk, by the malleability
+ * policy's list of shrink points, so that the next in the queue can start. While nobody waits,
+ * running ones expand. Meant for the malleability policy sweet-spot.
+ * Deviations, and what is taken where the thesis is silent:
+ * - there an application is told what to do when it contacts the scheduler at the end of an
+ *   iteration; here a pass decides for all as soon as something happened, and each changes at its
+ *   next adaptation point;
+ * - a list of shrink points that does not suffice lets nobody shrink;
+ * - jobs start by the queue policy in force (first come, first served there). */
+#include "policy/policies.h"
+
+static void remap_decide(struct pleat_pass *pass)
+{
+    uint32_t waiter = pass->policies[PLEAT_QUEUE]->start(pass);
+    if (waiter != PLEAT_NONE)
+        (void)pleat_pass_make_room(pass, waiter);
+    for (uint32_t site = 0; site < pass->view->site_count; site++) {
+        if (waiter != PLEAT_NONE)
+            pleat_plan_hold(pass->plan, site);
+        else
+            pleat_pass_grow(pass, site);
+    }
+}
+
+const struct pleat_policy pleat_policy_remap = {
+    .number = 12,
+    .version = 1,
+    .question = PLEAT_APPROACH,
+    .name = "remap",
+    .source = "Swaminathan 2004, 3.4.4",
+    .summary = "shrink running ones to start the next; expand only while nobody waits",
+    .shrinks = true,
+    .decide = remap_decide,
+};

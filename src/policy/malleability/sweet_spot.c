@@ -1,0 +1,216 @@
+/* Sweet spots: Swaminathan 2004, 3.4.4 (shrink points, expand points, sweet spot determination).
+ *
+ * Each application is grown, size by size, as long as its iterations get shorter; where they do not
+ * it goes back to the size before, its sweet spot, and is not grown beyond it. A shrink point is a
+ * smaller size at which an application has run: the processors that it would free, and the hit,
+ * how much longer its iterations are there. An expand point is a greater size at which it has run,
+ * up to the sweet spot, and the gain. Deviations, and what is taken where the thesis is silent:
+ * - decisions are taken for all in a pass, not for each application that calls (see remap.c);
+ * - hits and gains are shares of the time of an iteration at the present size; the latest
+ *   measurement at a size counts (thesis: a list of all sizes, nothing of measuring twice);
+ * - as long as it takes: an improvement is one if the iteration is shorter at all; equal is none;
+ * - "picks SPs that will satisfy": step by step, always the one that adds least to the sum of all
+ *   hits (ties: of the latest started), until it is enough. An application is not shrunk below the
+ *   sizes at which it has run, so not below the one at which it started;
+ * - expand points: the greatest gain that fits first (ties: the earliest started). Where none fits,
+ *   those that have no measurement beyond their size grow to the next one, the earliest started
+ *   first (thesis: where there is no expand point at all, but a large one would block all others);
+ * - the next size of one that takes any, or any multiple: half as much again, as its lists do;
+ * - an application that has not measured its present size is not grown (one without processors
+ *   cannot measure, and gets its smallest size);
+ * - the way back from a useless expansion waits while somebody is waiting, as printed. */
+#include "policy/policies.h"
+
+static const struct pleat_timing *timing_at(const struct pleat_view *view,
+                                            const struct pleat_component *job, int32_t size)
+{
+    const struct pleat_timing *timing = pleat_timing_smallest(view, job);
+    while (timing && timing->processors < size)
+        timing = pleat_timing_greater(view, timing);
+    return timing && timing->processors == size ? timing : NULL;
+}
+
+/* At the greatest size below `size` at which it was measured; NULL: at none. */
+static const struct pleat_timing *timing_below(const struct pleat_view *view,
+                                               const struct pleat_component *job, int32_t size)
+{
+    const struct pleat_timing *below = NULL;
+    for (const struct pleat_timing *t = pleat_timing_smallest(view, job); t && t->processors < size;
+         t = pleat_timing_greater(view, t))
+        below = t;
+    return below;
+}
+
+/* Was the step to this measured size of no benefit? */
+static bool is_beyond_sweet_spot(const struct pleat_timing *before, const struct pleat_timing *at)
+{
+    return before && at->iteration_us >= before->iteration_us;
+}
+
+/* ---- back to the sweet spot ---- */
+
+static void sweet_spot_balance(struct pleat_pass *pass, uint32_t site)
+{
+    const struct pleat_view *view = pass->view;
+    for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE;
+         c = pleat_malleable_younger(view, c)) {
+        const struct pleat_component *job = &view->components[c];
+        const struct pleat_timing *at = timing_at(view, job, job->processors);
+        const struct pleat_timing *before = at ? timing_below(view, job, job->processors) : NULL;
+        if (at && is_beyond_sweet_spot(before, at))
+            (void)pleat_plan_offer_shrink(pass->plan, c, job->processors - before->processors,
+                                          PLEAT_NONE);
+    }
+}
+
+/* ---- expand points ---- */
+
+struct point {
+    uint32_t component; /* PLEAT_NONE: there is no such point */
+    int32_t processors; /* by which it changes */
+    double value;       /* hit or gain */
+};
+
+/* Could it be grown by exactly so many now? If only its backoff prevents it, another pass is
+ * wanted then. */
+static bool can_grow_by(struct pleat_pass *pass, uint32_t component, int32_t processors)
+{
+    const struct pleat_component *job = &pass->view->components[component];
+    int32_t size = pleat_plan_size(pass->plan, component);
+    if (pleat_accept_grow(pass->view, job, size, processors) != processors)
+        return false;
+    if (pleat_plan_could_grow(pass->plan, component, processors))
+        return true;
+    if (job->quiet_until_us > pass->view->now_us)
+        pleat_plan_wake(pass->plan, job->quiet_until_us);
+    return false;
+}
+
+/* The best of a component's expand points that take at most so many processors. */
+static void best_expansion(struct pleat_pass *pass, uint32_t component, int32_t processors,
+                           struct point *best)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    int32_t size = pleat_plan_size(pass->plan, component);
+    const struct pleat_timing *now = timing_at(view, job, size), *before = NULL;
+    if (!now && size > 0)
+        return;
+    for (const struct pleat_timing *t = pleat_timing_smallest(view, job);
+         t && t->processors - size <= processors && !is_beyond_sweet_spot(before, t);
+         before = t, t = pleat_timing_greater(view, t)) {
+        double gain = now ? 1 - (double)t->iteration_us / (double)now->iteration_us : 1;
+        if (t->processors > size && gain > best->value &&
+            can_grow_by(pass, component, t->processors - size))
+            *best = (struct point){component, t->processors - size, gain};
+    }
+}
+
+static struct point best_expand_point(struct pleat_pass *pass, uint32_t site, int32_t processors)
+{
+    struct point best = {.component = PLEAT_NONE};
+    for (uint32_t c = pleat_malleable_oldest(pass->view, site); c != PLEAT_NONE;
+         c = pleat_malleable_younger(pass->view, c))
+        best_expansion(pass, c, processors, &best);
+    return best;
+}
+
+/* ---- sizes of which nothing is known yet ---- */
+
+static int32_t next_size(const struct pleat_view *view, const struct pleat_component *job)
+{
+    int32_t size = job->processors;
+    bool any = job->sizes_kind == PLEAT_SIZES_ANY || job->sizes_kind == PLEAT_SIZES_MULTIPLES;
+    int32_t next = pleat_accept_next(view, job, any && size > 1 ? size + size / 2 - 1 : size);
+    return next > 0 || !any ? next : pleat_accept_largest(view, job); /* less far, then */
+}
+
+static int32_t try_next_size(struct pleat_pass *pass, uint32_t component, int32_t processors)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    int32_t size = job->processors;
+    const struct pleat_timing *now = timing_at(view, job, size);
+    if (pleat_plan_size(pass->plan, component) != size ||
+        (size > 0 && (!now || pleat_timing_greater(view, now) ||
+                      is_beyond_sweet_spot(timing_below(view, job, size), now))))
+        return 0;
+    int32_t more = next_size(view, job) - size;
+    return more > 0 && more <= processors && can_grow_by(pass, component, more)
+               ? pleat_plan_offer_grow(pass->plan, component, more)
+               : 0;
+}
+
+static int32_t sweet_spot_grow(struct pleat_pass *pass, uint32_t site, int32_t processors)
+{
+    const struct pleat_view *view = pass->view;
+    int32_t left = processors;
+    while (left > 0) {
+        struct point best = best_expand_point(pass, site, left);
+        int32_t accepted = best.component == PLEAT_NONE
+                               ? 0
+                               : pleat_plan_offer_grow(pass->plan, best.component, best.processors);
+        if (accepted == 0)
+            break;
+        left -= accepted;
+    }
+    for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE && left > 0;
+         c = pleat_malleable_younger(view, c))
+        left -= try_next_size(pass, c, left);
+    return left;
+}
+
+/* ---- shrink points ---- */
+
+/* A component's next shrink point, if it adds less than the best so far. */
+static void next_shrink_point(const struct pleat_pass *pass, uint32_t component, struct point *best)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    int32_t size = pleat_plan_size(pass->plan, component);
+    const struct pleat_timing *whole = timing_at(view, job, job->processors);
+    const struct pleat_timing *now = timing_at(view, job, size);
+    const struct pleat_timing *below = timing_below(view, job, size);
+    if (!whole || !now || !below || size > job->processors ||
+        !pleat_plan_could_shrink(pass->plan, component) ||
+        pleat_accept_shrink(view, job, size, size - below->processors) != size - below->processors)
+        return;
+    double hit = (double)(below->iteration_us - now->iteration_us) / (double)whole->iteration_us;
+    if (best->component == PLEAT_NONE || hit < best->value)
+        *best = (struct point){component, size - below->processors, hit};
+}
+
+static int32_t sweet_spot_shrink(struct pleat_pass *pass, uint32_t site, int32_t processors,
+                                 uint32_t waiter)
+{
+    const struct pleat_view *view = pass->view;
+    int32_t left = processors;
+    while (left > 0) {
+        struct point best = {.component = PLEAT_NONE};
+        for (uint32_t c = pleat_malleable_newest(view, site); c != PLEAT_NONE;
+             c = pleat_malleable_older(view, c))
+            next_shrink_point(pass, c, &best);
+        int32_t given =
+            best.component == PLEAT_NONE
+                ? 0
+                : pleat_plan_offer_shrink(pass->plan, best.component, best.processors, waiter);
+        if (given == 0)
+            break;
+        left -= given;
+    }
+    return left;
+}
+
+const struct pleat_policy pleat_policy_sweet_spot = {
+    .number = 14,
+    .version = 1,
+    .question = PLEAT_MALLEABILITY,
+    .name = "sweet-spot",
+    .source = "Swaminathan 2004, 3.4.4",
+    .summary = "grow while iterations get shorter, shrink where that costs least",
+    .needs = PLEAT_NEEDS_TIMES,
+    .shrinks = true,
+    .grow = sweet_spot_grow,
+    .shrink = sweet_spot_shrink,
+    .balance = sweet_spot_balance,
+};

@@ -1,0 +1,64 @@
+/* Making room for a waiting component by shrinking running ones, as approaches do that let waiting
+ * ones go first (Buisson et al. 2007, V-B; what Pleat takes where the paper is silent is told in
+ * approach/pwa.c). */
+#include "policy/policy.h"
+
+/* What is still to be had at a site for a component to start at its smallest size, beyond what is
+ * free there or on its way. */
+static int32_t shortfall(const struct pleat_pass *pass, uint32_t waiter, uint32_t site)
+{
+    const struct pleat_component *job = &pass->view->components[waiter];
+    const struct pleat_site *place = &pass->view->sites[site];
+    int32_t coming = place->releasing + place->coming;
+    if (job->site == site)
+        coming += job->coming + job->earmarked;
+    return pleat_accept_start(pass->view, job) - coming - pleat_plan_idle(pass->plan, site);
+}
+
+/* Shrinks at a site until the shortfall is met; false, and nothing changed, if it cannot be. */
+static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site)
+{
+    int32_t need = shortfall(pass, waiter, site);
+    const struct pleat_site *place = &pass->view->sites[site];
+    if (need <= 0)
+        return true; /* it is on its way */
+    if (place->reclaimable < need)
+        return false;
+    pleat_plan_mark mark = pleat_plan_remember(pass->plan);
+    while (need > 0) {
+        int32_t left = pass->policies[PLEAT_MALLEABILITY]->shrink(pass, site, need, waiter);
+        if (left == need)
+            break;
+        need = left;
+    }
+    if (need <= 0 || place->resizing_count > 0)
+        return true;
+    pleat_plan_rollback(pass->plan, mark);
+    return false;
+}
+
+static bool can_ever_hold(const struct pleat_pass *pass, uint32_t waiter, uint32_t site)
+{
+    const struct pleat_component *job = &pass->view->components[waiter];
+    return (job->wanted_site == PLEAT_NONE || job->wanted_site == site) &&
+           pass->view->sites[site].capacity >= pleat_accept_start(pass->view, job);
+}
+
+uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[waiter];
+    if (job->site != PLEAT_NONE && job->earmarked + job->coming > 0)
+        return make_room_at(pass, waiter, job->site) ? job->site : PLEAT_NONE;
+    uint32_t best = PLEAT_NONE;
+    int32_t best_need = 0;
+    for (uint32_t site = 0; site < view->site_count; site++) {
+        int32_t need = shortfall(pass, waiter, site);
+        if (can_ever_hold(pass, waiter, site) && need <= view->sites[site].reclaimable &&
+            (best == PLEAT_NONE || need < best_need)) {
+            best = site;
+            best_need = need;
+        }
+    }
+    return best != PLEAT_NONE && make_room_at(pass, waiter, best) ? best : PLEAT_NONE;
+}
