@@ -1,20 +1,12 @@
 #include "batch_fuzz.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/batch.h"
+#include "must.h"
 
 unsigned long pleat_fuzz_batch_good;
-
-#define must(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static int count_lines(const char *text, size_t size)
 {

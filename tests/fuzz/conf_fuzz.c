@@ -1,22 +1,14 @@
 #include "conf_fuzz.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "daemon/config.h"
+#include "must.h"
 
 unsigned long pleat_fuzz_conf_good;
-
-#define must(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void check(const struct pleat_config *config)
 {

@@ -1,22 +1,14 @@
 #include "grid_fuzz.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "must.h"
 #include "workload/grid.h"
 
 enum { JOBS = 50 };
 
 unsigned long pleat_fuzz_grid_mixes, pleat_fuzz_grid_workloads;
-
-#define must(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void there_and_back(const struct pleat_distribution *distribution)
 {

@@ -1,5 +1,7 @@
 #include "mutate.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static size_t put(const struct mutation *how, char *bytes, size_t size, size_t at,
@@ -56,4 +58,24 @@ size_t mutate(const struct mutation *how, struct pleat_random *random, char *byt
         }
     }
     return size;
+}
+
+int mutate_test(const struct mutation *how, const struct mutate_test *test, int argc, char **argv)
+{
+    unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : test->rounds;
+    size_t size = strlen(test->text);
+    struct pleat_random random;
+    char *bytes = malloc(how->room);
+    if (!bytes)
+        return 1;
+    pleat_random_init(&random, test->seed);
+    test->fuzz((const uint8_t *)test->text, size);
+    unsigned long unchanged = *test->good;
+    for (unsigned long round = 0; round < rounds; round++) {
+        memcpy(bytes, test->text, size);
+        test->fuzz((const uint8_t *)bytes, mutate(how, &random, bytes, size));
+    }
+    free(bytes);
+    printf("%lu of %lu were good\n", *test->good, rounds + 1);
+    return unchanged == 1 && *test->good > rounds / test->one_of && *test->good < rounds ? 0 : 1;
 }

@@ -5,17 +5,10 @@
 #include <string.h>
 
 #include "cli/platform_file.h"
+#include "must.h"
 #include "sim/sim.h"
 
 unsigned long pleat_fuzz_platforms;
-
-#define must(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* A run without jobs ends at once, after the sites were looked at. */
 static void simulate(const struct pleat_platform *platform)

@@ -8,20 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "must.h"
 #include "shm/mailbox-rank.h"
 #include "shm/state.h"
 
 enum { RANKS = 8, STATE_BYTES = 4096 };
 
 unsigned long pleat_fuzz_shared_good;
-
-#define must(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* ---- a mailbox ---- */
 

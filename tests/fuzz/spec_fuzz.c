@@ -1,20 +1,11 @@
 #include "spec_fuzz.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "must.h"
 #include "wire/spec.h"
 
 unsigned long pleat_fuzz_spec_good;
-
-#define must(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void check_list(char **list)
 {

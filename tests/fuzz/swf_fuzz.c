@@ -7,19 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "must.h"
 #include "workload/convert.h"
 #include "workload/describe.h"
 #include "workload/swf.h"
 
 unsigned long pleat_fuzz_swf_logs, pleat_fuzz_swf_jobs;
-
-#define must(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void make_empty(struct pleat_workload *workload)
 {

@@ -1,21 +1,13 @@
 #include "wire_fuzz.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
+#include "must.h"
 #include "wire/message.h"
 
 unsigned long pleat_fuzz_wire_messages;
-
-#define must(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /* What is promised of a message, whatever was sent. */
 static void check(const struct pleat_message *message)
