@@ -2,12 +2,18 @@
  * scenario for every row of docs/resize-contract.md about relaunching. */
 #include "core_scenarios_hand.h"
 
-/* A job that can be relaunched, told to go from one size to another. */
+/* A job that can be relaunched, at a site of so many processors. */
+static uint32_t running(struct hand *h, int32_t capacity, int32_t size)
+{
+    hand_init(h, capacity);
+    h->flags = PLEAT_COMPONENT_RELAUNCHES;
+    return hand_run(h, 2, 20, size);
+}
+
+/* Such a job, told to go from one size to another. */
 static uint32_t told(struct hand *h, int32_t from, int32_t to)
 {
-    hand_init(h, 16);
-    h->flags = PLEAT_COMPONENT_RELAUNCHES;
-    uint32_t job = hand_run(h, 2, 20, from);
+    uint32_t job = running(h, 16, from);
     assert_int_equal(hand_resize(h, job, to, PLEAT_NONE), 0);
     if (to > from)
         assert_int_equal(hand_claimed(h, hand_last(h, PLEAT_DO_CLAIM), to - from), 0);
@@ -19,9 +25,7 @@ static uint32_t told(struct hand *h, int32_t from, int32_t to)
 /* The same, told by its user, who may not be refused. */
 static uint32_t demanded(struct hand *h, int32_t from, int32_t to)
 {
-    hand_init(h, 16);
-    h->flags = PLEAT_COMPONENT_RELAUNCHES;
-    uint32_t job = hand_run(h, 2, 20, from);
+    uint32_t job = running(h, 16, from);
     assert_int_equal(hand_demand(h, job, to, true), 0);
     hand_at_step(h, job, PLEAT_RESIZE_GRANTED);
     hand_mark(h);
@@ -53,6 +57,13 @@ static void relaunching(struct hand *h, uint32_t job, int32_t processors, enum p
     assert_int_equal(hand_site(h)->releasing, 0); /* the old processes may be anywhere */
 }
 
+/* It runs again, from its state. */
+static void goes_on(struct hand *h, uint32_t job, int32_t processors)
+{
+    assert_int_equal(hand_relaunched(h, job, processors, true), 0);
+    hand_expect(h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, processors);
+}
+
 static void all_given_back(struct hand *h)
 {
     hand_release_all(h);
@@ -72,8 +83,7 @@ static void test_a_stuck_growth_is_relaunched_at_its_old_size(void **state)
     relaunching(&h, job, 4, PLEAT_REASON_STUCK);
     assert_int_equal(hand_job(&h, job)->target, 4);
     assert_int_equal(hand_site(&h)->held, 8);
-    assert_int_equal(hand_relaunched(&h, job, 4, true), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 4);
+    goes_on(&h, job, 4);
     assert_int_equal(hand_site(&h)->releasing, 4); /* now the new ones go back */
     assert_int_equal(hand_count(&h, PLEAT_NOTE_WARNING), 0);
     assert_int_equal(hand_job(&h, job)->relaunches, 1);
@@ -87,8 +97,7 @@ static void test_a_stuck_shrink_is_relaunched_at_its_new_size(void **state)
     uint32_t job = told(&h, 8, 4);
     stuck(&h, job);
     relaunching(&h, job, 4, PLEAT_REASON_STUCK);
-    assert_int_equal(hand_relaunched(&h, job, 4, true), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 4);
+    goes_on(&h, job, 4);
     assert_int_equal(hand_site(&h)->releasing, 4);
     assert_int_equal(hand_site(&h)->coming, 0);
     hand_finish(&h);
@@ -101,8 +110,7 @@ static void test_a_mandatory_shrink_is_enforced_by_a_relaunch(void **state)
     uint32_t job = demanded(&h, 8, 4);
     hand_enforce(&h);
     relaunching(&h, job, 4, PLEAT_REASON_NOT_HONOURED);
-    assert_int_equal(hand_relaunched(&h, job, 4, true), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 4);
+    goes_on(&h, job, 4);
     assert_int_equal(hand_site(&h)->releasing, 4);
     hand_finish(&h);
 }
@@ -114,8 +122,7 @@ static void test_a_failed_mandatory_shrink_is_relaunched(void **state)
     uint32_t job = demanded(&h, 8, 4);
     assert_int_equal(hand_change(&h, PLEAT_EV_RESIZE_FAILED, job, 0), 0);
     relaunching(&h, job, 4, PLEAT_REASON_NOT_HONOURED);
-    assert_int_equal(hand_relaunched(&h, job, 4, true), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 4);
+    goes_on(&h, job, 4);
     hand_finish(&h);
 }
 
@@ -123,17 +130,14 @@ static void test_room_is_made_by_a_relaunch(void **state)
 {
     (void)state;
     struct hand h;
-    hand_init(&h, 8);
-    h.flags = PLEAT_COMPONENT_RELAUNCHES;
-    uint32_t job = hand_run(&h, 2, 8, 8);
+    uint32_t job = running(&h, 8, 8);
     uint32_t waiter = hand_submit(&h, PLEAT_RIGID, 4, 4, 0);
     assert_int_equal(hand_resize(&h, job, 4, waiter), 0);
     hand_enforce(&h);
     relaunching(&h, job, 4, PLEAT_REASON_NOT_HONOURED);
     assert_int_equal(hand_job(&h, waiter)->coming, 4);
     hand_mark(&h);
-    assert_int_equal(hand_relaunched(&h, job, 4, true), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 4);
+    goes_on(&h, job, 4);
     assert_int_equal(hand_job(&h, waiter)->state, PLEAT_CLAIMING); /* on what was freed */
     assert_int_equal(hand_count(&h, PLEAT_DO_CLAIM) + hand_count(&h, PLEAT_DO_RELEASE), 0);
     hand_finish(&h);
@@ -147,8 +151,7 @@ static void test_leaving_processes_are_ended_by_a_relaunch(void **state)
     assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 4), 0);
     hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_VACATE_US));
     relaunching(&h, job, 4, PLEAT_REASON_STUCK);
-    assert_int_equal(hand_relaunched(&h, job, 4, true), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 4);
+    goes_on(&h, job, 4);
     assert_int_equal(hand_site(&h)->releasing, 4);
     hand_finish(&h);
 }
@@ -160,8 +163,7 @@ static void test_running_on_more_than_granted_is_relaunched(void **state)
     uint32_t job = told(&h, 4, 8);
     assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 9), 0);
     relaunching(&h, job, 8, PLEAT_REASON_NOT_HONOURED); /* what it was granted it may have */
-    assert_int_equal(hand_relaunched(&h, job, 8, true), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 8);
+    goes_on(&h, job, 8);
     assert_int_equal(hand_site(&h)->held, 8);
     assert_int_equal(hand_site(&h)->releasing, 0);
     hand_finish(&h);
@@ -174,8 +176,7 @@ static void test_growing_to_fewer_is_relaunched(void **state)
     uint32_t job = told(&h, 4, 8);
     assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 3), 0);
     relaunching(&h, job, 4, PLEAT_REASON_NOT_HONOURED);
-    assert_int_equal(hand_relaunched(&h, job, 4, true), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 4);
+    goes_on(&h, job, 4);
     assert_int_equal(hand_site(&h)->releasing, 4);
     hand_finish(&h);
 }
@@ -190,8 +191,7 @@ static void test_broken_in_a_growth(void **state)
             hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_APPLY_US));
         assert_int_equal(hand_ended(&h, PLEAT_EV_EXITED, job, PLEAT_REASON_BROKEN), 0);
         relaunching(&h, job, 4, PLEAT_REASON_BROKEN);
-        assert_int_equal(hand_relaunched(&h, job, 4, true), 0);
-        hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 4);
+        goes_on(&h, job, 4);
         assert_int_equal(hand_site(&h)->releasing, 4);
         hand_finish(&h);
     }
@@ -207,8 +207,7 @@ static void test_broken_in_a_shrink(void **state)
             assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 4), 0);
         assert_int_equal(hand_ended(&h, PLEAT_EV_EXITED, job, PLEAT_REASON_BROKEN), 0);
         relaunching(&h, job, 4, PLEAT_REASON_BROKEN);
-        assert_int_equal(hand_relaunched(&h, job, 4, true), 0);
-        hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 4);
+        goes_on(&h, job, 4);
         assert_int_equal(hand_site(&h)->releasing, 4);
         hand_finish(&h);
     }
@@ -228,8 +227,7 @@ static void test_broken_before_it_went_on(void **state)
     assert_int_equal(hand_ended(&h, PLEAT_EV_EXITED, job, PLEAT_REASON_BROKEN), 0);
     relaunching(&h, job, 4, PLEAT_REASON_BROKEN);
     assert_true(hand_last(&h, PLEAT_DO_RELAUNCH).id != first.id); /* it is another one */
-    assert_int_equal(hand_relaunched(&h, job, 4, true), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 4);
+    goes_on(&h, job, 4);
     assert_int_equal(hand_site(&h)->held, 4);
     assert_int_equal(hand_job(&h, job)->relaunches, 2);
     hand_finish(&h);
@@ -240,9 +238,7 @@ static void test_broken_before_the_next_resize_is_told(void **state)
 {
     (void)state;
     struct hand h;
-    hand_init(&h, 16);
-    h.flags = PLEAT_COMPONENT_RELAUNCHES;
-    uint32_t job = hand_run(&h, 2, 20, 4);
+    uint32_t job = running(&h, 16, 4);
     assert_int_equal(hand_resize(&h, job, 8, PLEAT_NONE), 0);
     struct pleat_effect claim = hand_last(&h, PLEAT_DO_CLAIM);
     assert_int_equal(hand_ended(&h, PLEAT_EV_EXITED, job, PLEAT_REASON_BROKEN), 0);
@@ -251,8 +247,7 @@ static void test_broken_before_the_next_resize_is_told(void **state)
     assert_int_equal(hand_site(&h)->releasing, 4);
     assert_int_equal(hand_last(&h, PLEAT_DO_RELAUNCH).u.change.processors, 4);
     assert_int_equal(hand_claimed(&h, claim, 4), PLEAT_CORE_STALE);
-    assert_int_equal(hand_relaunched(&h, job, 4, true), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 4);
+    goes_on(&h, job, 4);
     hand_finish(&h);
 }
 
@@ -447,17 +442,14 @@ static void test_the_waiter_is_cancelled_while_relaunched(void **state)
 {
     (void)state;
     struct hand h;
-    hand_init(&h, 8);
-    h.flags = PLEAT_COMPONENT_RELAUNCHES;
-    uint32_t job = hand_run(&h, 2, 8, 8);
+    uint32_t job = running(&h, 8, 8);
     uint32_t waiter = hand_submit(&h, PLEAT_RIGID, 4, 4, 0);
     assert_int_equal(hand_resize(&h, job, 4, waiter), 0);
     hand_enforce(&h);
     assert_int_equal(hand_cancel(&h, waiter), 0);
     hand_at_step(&h, job, PLEAT_RESIZE_RELAUNCHING); /* its processes are being ended already */
     assert_int_equal(hand_site(&h)->coming, 4);
-    assert_int_equal(hand_relaunched(&h, job, 4, true), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_RELAUNCHED, PLEAT_RUNNING, 4);
+    goes_on(&h, job, 4);
     assert_int_equal(hand_site(&h)->releasing, 4);
     hand_finish(&h);
 }
