@@ -210,36 +210,33 @@ static int check_text(const struct pleat_store *store, sqlite3_stmt *row, int64_
                            (long long)id, store->path);
 }
 
-int pleat_store_get_spec(struct pleat_store *store, int64_t id, struct pleat_string *text,
-                         struct pleat_error *err)
+/* A text about spec `id`; its sum begins with `number`. absent: how to say that it is not there. */
+static int get_checked(struct pleat_store *store, enum statement which, int64_t id, int64_t number,
+                       const char *absent, struct pleat_string *text, struct pleat_error *err)
 {
-    sqlite3_stmt *statement = store->statements[ST_GET_SPEC];
+    sqlite3_stmt *statement = store->statements[which];
     size_t before = text->length;
     sqlite3_bind_int64(statement, 1, id);
     int status = fetch_text(store, statement, text, err);
     if (status == 0)
-        status = pleat_error_set(err, PLEAT_E_NOTFOUND, "no spec %lld in %s", (long long)id,
-                                 store->path);
+        status = pleat_error_set(err, PLEAT_E_NOTFOUND, "spec %lld of %s %s", (long long)id,
+                                 store->path, absent);
     else if (status == 1)
-        status = check_text(store, statement, id, id, before, text, err);
+        status = check_text(store, statement, number, id, before, text, err);
     sqlite3_reset(statement);
     return status;
+}
+
+int pleat_store_get_spec(struct pleat_store *store, int64_t id, struct pleat_string *text,
+                         struct pleat_error *err)
+{
+    return get_checked(store, ST_GET_SPEC, id, id, "is not there", text, err);
 }
 
 int pleat_store_get_shared(struct pleat_store *store, int64_t id, struct pleat_string *text,
                            struct pleat_error *err)
 {
-    sqlite3_stmt *statement = store->statements[ST_GET_SPEC_SHARED];
-    size_t before = text->length;
-    sqlite3_bind_int64(statement, 1, id);
-    int status = fetch_text(store, statement, text, err);
-    if (status == 0)
-        status = pleat_error_set(err, PLEAT_E_NOTFOUND, "spec %lld of %s shares nothing",
-                                 (long long)id, store->path);
-    else if (status == 1)
-        status = check_text(store, statement, 0, id, before, text, err);
-    sqlite3_reset(statement);
-    return status;
+    return get_checked(store, ST_GET_SPEC_SHARED, id, 0, "shares nothing", text, err);
 }
 
 int pleat_store_get_meta(struct pleat_store *store, const char *key, struct pleat_string *value,
