@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "daemon/daemon.h"
+#include "daemon/methods.h"
 
 enum { AT_ONCE = 500 }; /* jobs in one answer */
 

@@ -332,8 +332,6 @@ json_t *archive_entry(struct daemon *d, const struct pleat_account_row *row);
 bool archive_let_go(struct daemon *d, struct job *job);
 
 /* clean.c: removing what is kept about jobs */
-int method_clean(struct client *client, int64_t request, const json_t *params,
-                 struct pleat_error *err);
 /* Requests wait; the first of them, when nothing else is to be done. */
 bool clean_waits(void);
 void clean_run(struct daemon *d);
@@ -387,8 +385,6 @@ void method_call(struct client *client, const struct pleat_message *message);
 
 /* history.c: what jobs did and used */
 json_t *history_entry(struct daemon *d, struct job *job);
-int method_history(struct client *client, int64_t request, const json_t *params,
-                   struct pleat_error *err);
 
 /* decided.c: the last decisions about a job, oldest first, from its notes. *queued_s: since when it
  * has been waiting (left as it is where that is not among them). */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "daemon/daemon.h"
+#include "daemon/methods.h"
 
 /* An answer is one line of limited length: it ends where one more could be too much. */
 enum { ENTRY_BYTES = 600, PART_BYTES = 220, ANSWER_BYTES = 700000, LIMIT = 500 };

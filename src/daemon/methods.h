@@ -1,0 +1,39 @@
+/* methods.h - what clients can ask: methods by subject, and what they have in common. */
+#ifndef PLEAT_DAEMON_METHODS_H
+#define PLEAT_DAEMON_METHODS_H
+
+#include "daemon/daemon.h"
+
+/* Answers, now or later, or fills *err. */
+typedef int method(struct client *client, int64_t request, const json_t *params,
+                   struct pleat_error *err);
+
+/* methods_change.c */
+method method_submit, method_cancel, method_resize, method_limits;
+/* methods_ask.c */
+method method_jobs, method_job, method_why, method_top, method_wait, method_output, method_events,
+    method_follow;
+/* methods_daemon.c */
+method method_sites, method_info, method_policies, method_configure, method_stop;
+/* history.c, clean.c */
+method method_history, method_clean;
+
+/* ---- methods.c ---- */
+
+/* The number of the job that the params name, which may have been let go of; -1 where they name
+ * none. */
+int params_job_if_named(struct client *client, const json_t *params, int64_t *id,
+                        struct pleat_error *err);
+/* The same where they must name one. */
+int params_job_number(struct client *client, const json_t *params, int64_t *id,
+                      struct pleat_error *err);
+/* The job that the params must name, to change something about it; NULL and *rc otherwise. */
+struct job *params_job(struct client *client, const json_t *params, int *rc,
+                       struct pleat_error *err);
+/* PLEAT_E_BUSY while nothing can be written. */
+int method_check_writing(const struct daemon *d, struct pleat_error *err);
+/* Queues an input that is answered when it is written. Refused while nothing can be: the core never
+ * sees it. */
+int method_input(struct client *client, struct input *input, struct pleat_error *err);
+
+#endif

@@ -1,0 +1,198 @@
+/* What clients ask about jobs: what they are, when they end, what they print, what happened to
+ * them. Longer answers have files of their own: history.c, why.c, top.c. */
+#include <string.h>
+
+#include "daemon/methods.h"
+
+enum { PAGE_BYTES = PLEAT_WIRE_LINE_MAX / 8 * 7 }; /* of jobs in one answer */
+
+/* False, and the job is let go, where an answer would get too long with it: the page is full. */
+static bool add_to_page(json_t *jobs, json_t *job, size_t *bytes)
+{
+    *bytes += json_dumpb(job, NULL, 0, JSON_COMPACT) + 1;
+    if (*bytes <= PAGE_BYTES || json_array_size(jobs) == 0)
+        return json_array_append_new(jobs, job) == 0;
+    json_decref(job);
+    return false;
+}
+
+int method_jobs(struct client *client, int64_t request, const json_t *params,
+                struct pleat_error *err)
+{
+    struct daemon *d = client->daemon;
+    bool all = false, brief = false;
+    int64_t after = 0, limit = INT64_MAX;
+    int rc = pleat_get_bool(params, "all", false, &all, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "brief", false, &brief, err);
+    if (!rc)
+        rc = pleat_get_int(params, "after", false, 0, INT64_MAX, &after, err);
+    if (!rc)
+        rc = pleat_get_int(params, "limit", false, 1, INT64_MAX, &limit, err);
+    if (rc)
+        return rc;
+    json_t *jobs = json_array();
+    size_t bytes = 0;
+    bool more = false;
+    for (size_t i = job_after(d, after); i < d->numbers.count && limit > 0 && !more; i++) {
+        struct job *job = d->numbers.items[i];
+        if (job->ended && !all)
+            continue;
+        more = !add_to_page(jobs, brief ? job_brief(d, job) : job_to_json(d, job, false), &bytes);
+        limit--;
+    }
+    client_reply(client, request, json_pack("{s:o, s:b}", "jobs", jobs, "more", more));
+    return 0;
+}
+
+int method_job(struct client *client, int64_t request, const json_t *params,
+               struct pleat_error *err)
+{
+    int64_t id;
+    int rc = params_job_number(client, params, &id, err);
+    if (rc)
+        return rc;
+    struct job *job = job_find(client->daemon, id);
+    client_reply(client, request,
+                 job ? job_to_json(client->daemon, job, true)
+                     : archive_job(client->daemon, id, true));
+    return 0;
+}
+
+int method_why(struct client *client, int64_t request, const json_t *params,
+               struct pleat_error *err)
+{
+    int rc;
+    json_t *result;
+    struct job *job = params_job(client, params, &rc, err);
+    if (!job)
+        return rc;
+    rc = why_to_json(client->daemon, job, &result, err);
+    if (!rc)
+        client_reply(client, request, result);
+    return rc;
+}
+
+int method_top(struct client *client, int64_t request, const json_t *params,
+               struct pleat_error *err)
+{
+    int64_t limit = 200, ended = 0;
+    json_t *result;
+    int rc = pleat_get_int(params, "limit", false, 0, 800, &limit, err);
+    if (!rc)
+        rc = pleat_get_int(params, "ended", false, 0, 200, &ended, err);
+    if (!rc)
+        rc = top_to_json(client->daemon, limit, ended, &result, err);
+    if (!rc)
+        client_reply(client, request, result);
+    return rc;
+}
+
+int method_wait(struct client *client, int64_t request, const json_t *params,
+                struct pleat_error *err)
+{
+    int64_t job;
+    int rc = params_job_if_named(client, params, &job, err);
+    if (!rc)
+        parked_wait(client, request, job);
+    return rc;
+}
+
+int method_output(struct client *client, int64_t request, const json_t *params,
+                  struct pleat_error *err)
+{
+    const char *stream = "stdout";
+    int64_t offset = 0;
+    bool follow = false;
+    int64_t job;
+    int rc = params_job_number(client, params, &job, err);
+    if (!rc)
+        rc = pleat_get_string(params, "stream", false, &stream, err);
+    if (!rc)
+        rc = pleat_get_int(params, "offset", false, 0, INT64_MAX, &offset, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "follow", false, &follow, err);
+    if (!rc && strcmp(stream, "stdout") && strcmp(stream, "stderr"))
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "no stream '%s': stdout or stderr", stream);
+    if (!rc)
+        parked_output(client, request, job, stream, offset, follow);
+    return rc;
+}
+
+static int add_event(void *arg, const struct pleat_note *note)
+{
+    json_t *data = json_loads(note->data, 0, NULL);
+    json_t *event = note_to_json(note->seq, note->time_us, note->kind, note->job, data);
+    json_decref(data);
+    return event && !json_array_append_new(arg, event) ? 0 : PLEAT_E_NOMEM;
+}
+
+static int read_events(struct client *client, const json_t *params, json_t **events, int64_t *job,
+                       int64_t default_limit, struct pleat_error *err)
+{
+    struct pleat_note_filter filter = {.limit = default_limit};
+    double from_s = 0;
+    int rc = params_job_if_named(client, params, &filter.job, err);
+    if (!rc)
+        rc = pleat_get_real(params, "from_s", false, &from_s, err);
+    if (!rc && !(from_s >= 0 && from_s <= 1e12))
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'from_s' is in seconds since 1970, up to 1e12");
+    filter.from_us = (int64_t)(from_s * 1e6);
+    if (!rc)
+        rc = pleat_get_int(params, "after", false, 0, INT64_MAX, &filter.after_seq, err);
+    if (!rc)
+        rc = pleat_get_int(params, "limit", false, 1, 4000, &filter.limit, err);
+    if (rc)
+        return rc;
+    *job = filter.job;
+    *events = json_array();
+    rc = pleat_store_read_notes(client->daemon->store, &filter, add_event, *events, err);
+    if (rc)
+        json_decref(*events);
+    return rc;
+}
+
+/* From where to ask on. */
+static int64_t last_of(const json_t *events, const json_t *params)
+{
+    size_t count = json_array_size(events);
+    return json_integer_value(count ? json_object_get(json_array_get(events, count - 1), "seq")
+                                    : json_object_get(params, "after"));
+}
+
+int method_events(struct client *client, int64_t request, const json_t *params,
+                  struct pleat_error *err)
+{
+    json_t *events;
+    int64_t job;
+    int rc = read_events(client, params, &events, &job, 2000, err);
+    if (!rc)
+        client_reply(
+            client, request,
+            json_pack("{s:o, s:I}", "events", events, "last", (json_int_t)last_of(events, params)));
+    return rc;
+}
+
+int method_follow(struct client *client, int64_t request, const json_t *params,
+                  struct pleat_error *err)
+{
+    json_t *events;
+    int64_t job;
+    int rc = read_events(client, params, &events, &job, 0, err);
+    if (rc)
+        return rc;
+    client_reply(client, request, NULL);
+    size_t index;
+    json_t *event;
+    json_array_foreach(events, index, event)
+    {
+        struct pleat_string out = {0};
+        if (pleat_write_notification(&out, "event", json_incref(event)))
+            daemon_log("a notification could not be written");
+        client_send(client, &out);
+    }
+    json_decref(events);
+    client->follows = client->connection != NULL;
+    client->follow_job = job;
+    return 0;
+}

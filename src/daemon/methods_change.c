@@ -1,0 +1,186 @@
+/* What clients change: they submit, cancel and resize jobs, and set their limits. */
+#include <string.h>
+
+#include "daemon/methods.h"
+#include "launch/launch.h"
+
+static int find_site(struct daemon *d, const char *name, uint32_t *site, struct pleat_error *err)
+{
+    *site = PLEAT_NONE;
+    if (!name)
+        return 0;
+    for (size_t i = 0; i < d->config.site_count; i++)
+        if (!strcmp(d->config.sites[i].name, name))
+            *site = (uint32_t)i;
+    return *site != PLEAT_NONE
+               ? 0
+               : pleat_error_set(err, PLEAT_E_NOTFOUND, "no site '%s': see 'pleat sites'", name);
+}
+
+/* Whether the program's MPI can do it. */
+static int check_way(const struct pleat_spec *spec, struct pleat_error *err)
+{
+    enum pleat_mpi mpi;
+    int rc = pleat_mpi_parse(spec->mpi, &mpi, err);
+    if (rc || spec->kind != PLEAT_MALLEABLE || spec->resize != PLEAT_WAY_MERGE ||
+        pleat_mpi_spawns(mpi))
+        return rc;
+    return pleat_error_set(err, PLEAT_E_INVALID,
+                           "a program of %s cannot start more processes while it runs: leave "
+                           "'resize' at 'auto', and it is relaunched when its size changes",
+                           spec->mpi);
+}
+
+static int submit_spec(struct client *client, int64_t request, json_t *json,
+                       struct pleat_spec *spec, struct pleat_error *err)
+{
+    uint32_t site;
+    int rc = find_site(client->daemon, spec->site, &site, err);
+    if (rc)
+        return rc;
+    struct input input = {.request = request,
+                          .reply = REPLY_SUBMIT,
+                          .spec_json = json,
+                          .spec = spec,
+                          .event = {.kind = PLEAT_EV_SUBMIT,
+                                    .u.submit = {.estimate_us = spec->estimate_us,
+                                                 .minimum = spec->minimum,
+                                                 .maximum = spec->maximum,
+                                                 .initial = spec->initial,
+                                                 .site = site,
+                                                 .priority = spec->priority,
+                                                 .job_kind = (uint8_t)spec->kind,
+                                                 .sizes_kind = (uint8_t)spec->sizes.kind}}};
+    unsigned can = pleat_runner_capabilities(spec->runner);
+    if (spec->kind == PLEAT_MALLEABLE && !(can & PLEAT_RUNNER_RESIZES))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a malleable job needs a runner that can resize it; '%s' cannot: "
+                               "use the runner 'malleable' (a program linked with libpleat), or "
+                               "make the job moldable",
+                               spec->runner);
+    rc = check_way(spec, err);
+    if (rc)
+        return rc;
+    bool relaunches = can & PLEAT_RUNNER_RELAUNCHES && spec->resize != PLEAT_WAY_MERGE;
+    input.event.flags = (uint16_t)((spec->asks ? PLEAT_COMPONENT_ASKS : 0) |
+                                   (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0) |
+                                   (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0));
+    return method_input(client, &input, err);
+}
+
+int method_submit(struct client *client, int64_t request, const json_t *params,
+                  struct pleat_error *err)
+{
+    struct pleat_spec *spec = calloc(1, sizeof(*spec));
+    if (!spec)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    int rc = pleat_spec_from_json(params, spec, err);
+    if (rc) {
+        free(spec);
+        return rc;
+    }
+    json_t *json = json_deep_copy(params);
+    if (!json)
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (!rc)
+        rc = submit_spec(client, request, json, spec, err);
+    if (rc) {
+        json_decref(json);
+        pleat_spec_finish(spec);
+        free(spec);
+    }
+    return rc;
+}
+
+int method_cancel(struct client *client, int64_t request, const json_t *params,
+                  struct pleat_error *err)
+{
+    int rc;
+    const struct job *job = params_job(client, params, &rc, err);
+    if (!job)
+        return rc;
+    struct input input = {.request = request,
+                          .reply = REPLY_EMPTY,
+                          .event = {.kind = PLEAT_EV_CANCEL, .component = job->component}};
+    return method_input(client, &input, err);
+}
+
+int method_resize(struct client *client, int64_t request, const json_t *params,
+                  struct pleat_error *err)
+{
+    int64_t size = -1, by = 0;
+    bool mandatory = false;
+    int rc;
+    const struct job *job = params_job(client, params, &rc, err);
+    if (!job)
+        return rc;
+    rc = pleat_get_int(params, "processors", false, 0, PLEAT_SIZE_MAX, &size, err);
+    if (!rc)
+        rc = pleat_get_int(params, "by", false, -PLEAT_SIZE_MAX, PLEAT_SIZE_MAX, &by, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "mandatory", false, &mandatory, err);
+    if (rc)
+        return rc;
+    const struct pleat_component *component = job_component(client->daemon, job);
+    if (size < 0)
+        size = component->processors + by < 0 ? 0 : component->processors + by;
+    struct input input = {.request = request,
+                          .reply = REPLY_RESIZE,
+                          .before = component->processors,
+                          .event = {.kind = PLEAT_EV_DEMAND,
+                                    .component = job->component,
+                                    .flags = mandatory ? PLEAT_MANDATORY : 0,
+                                    .u.demand = {.processors = (int32_t)size}}};
+    return method_input(client, &input, err);
+}
+
+/* Either of the limits in one request: each is one event, and one answer. */
+static int change_time_limit(struct client *client, int64_t request, const struct job *job,
+                             const json_t *params, struct pleat_error *err)
+{
+    const struct pleat_component *component = job_component(client->daemon, job);
+    double limit_s = 0;
+    int rc = json_is_null(json_object_get(params, "limit_s"))
+                 ? 0
+                 : pleat_get_real(params, "limit_s", true, &limit_s, err);
+    if (!rc && !(limit_s >= 0 && limit_s <= 1e9))
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'limit_s' must be between 0 and 1e9 seconds");
+    if (!rc && (json_object_get(params, "min") || json_object_get(params, "max")))
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "'limit_s' goes without 'min' and 'max': ask twice");
+    if (rc)
+        return rc;
+    struct input input = {.request = request,
+                          .reply = REPLY_EMPTY,
+                          .event = {.kind = PLEAT_EV_TERMS,
+                                    .component = job->component,
+                                    .u.terms = {.notice_us = component->notice_us,
+                                                .lifetime_us = component->lifetime_us,
+                                                .limit_us = (int64_t)(limit_s * 1e6)}}};
+    return method_input(client, &input, err);
+}
+
+int method_limits(struct client *client, int64_t request, const json_t *params,
+                  struct pleat_error *err)
+{
+    int rc;
+    const struct job *job = params_job(client, params, &rc, err);
+    if (!job)
+        return rc;
+    const struct pleat_component *component = job_component(client->daemon, job);
+    int64_t minimum = component->minimum, maximum = component->maximum;
+    rc = pleat_get_int(params, "min", false, 0, PLEAT_SIZE_MAX, &minimum, err);
+    if (!rc)
+        rc = pleat_get_int(params, "max", false, 1, PLEAT_SIZE_MAX, &maximum, err);
+    if (!rc && json_object_get(params, "limit_s"))
+        return change_time_limit(client, request, job, params, err);
+    if (rc)
+        return rc;
+    struct input input = {
+        .request = request,
+        .reply = REPLY_EMPTY,
+        .event = {.kind = PLEAT_EV_LIMITS,
+                  .component = job->component,
+                  .u.limits = {.minimum = (int32_t)minimum, .maximum = (int32_t)maximum}}};
+    return method_input(client, &input, err);
+}

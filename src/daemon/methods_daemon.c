@@ -1,0 +1,176 @@
+/* What clients ask and change about the daemon itself: sites, policies, its end. */
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/methods.h"
+
+int method_sites(struct client *client, int64_t request, const json_t *params,
+                 struct pleat_error *err)
+{
+    (void)params;
+    (void)err;
+    struct daemon *d = client->daemon;
+    const struct pleat_view *view = pleat_core_view(d->core);
+    json_t *sites = json_array();
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    for (uint32_t i = 0; i < view->site_count && i < d->config.site_count; i++) {
+        const struct pleat_site *site = &view->sites[i];
+        int32_t unused = site->capacity - site->held - site->background;
+        json_array_append_new(
+            sites, json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I}", "name",
+                             d->config.sites[i].name, "kind", d->config.sites[i].kind, "processors",
+                             site->capacity, "free", unused > 0 ? unused : 0, "used", site->held,
+                             "background", site->background, "threshold", site->threshold,
+                             "oversubscribed", site->capacity > cpus, "cpus", (json_int_t)cpus));
+    }
+    client_reply(client, request, json_pack("{s:o}", "sites", sites));
+    return 0;
+}
+
+static json_t *parameters_to_json(struct daemon *d)
+{
+    json_t *object = json_object();
+    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
+        char name[40];
+        snprintf(name, sizeof(name), "%s", pleat_parameter_name(p));
+        size_t length = strlen(name);
+        int64_t value = pleat_core_parameter(d->core, (enum pleat_parameter)p);
+        if (length > 3 && !strcmp(name + length - 3, "_us")) {
+            snprintf(name + length - 2, 2, "s");
+            json_object_set_new(object, name, json_real((double)value / 1e6));
+        } else {
+            json_object_set_new(object, name, json_integer(value));
+        }
+    }
+    return object;
+}
+
+int method_info(struct client *client, int64_t request, const json_t *params,
+                struct pleat_error *err)
+{
+    (void)params;
+    (void)err;
+    struct daemon *d = client->daemon;
+    json_t *policies = json_object();
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        json_object_set_new(policies, pleat_question_name((enum pleat_question)q),
+                            json_string(pleat_core_policy(d->core, (enum pleat_question)q)->name));
+    client_reply(client, request,
+                 json_pack("{s:s, s:i, s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:I, s:s?, s:s?, s:s?}",
+                           "version", PLEAT_VERSION, "pid", (int)getpid(), "socket",
+                           d->paths.socket, "directory", d->paths.state, "instance", d->instance,
+                           "started_s", (double)d->started_us / 1e6, "policies", policies,
+                           "parameters", parameters_to_json(d), "jobs", jobs_counts(d),
+                           "log_records", (json_int_t)pleat_store_last_seq(d->store),
+                           "configuration", d->config.path, "holding",
+                           d->holding ? d->holding_why.text : NULL, "damage", salvage_text(d)));
+    return 0;
+}
+
+int method_policies(struct client *client, int64_t request, const json_t *params,
+                    struct pleat_error *err)
+{
+    (void)params;
+    (void)err;
+    json_t *list = json_array();
+    const struct pleat_policy *policy;
+    for (size_t i = 0; (policy = pleat_policy_at(i)); i++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:s, s:s, s:b}", "question",
+                            pleat_question_name(policy->question), "name", policy->name, "source",
+                            policy->source, "summary", policy->summary, "active",
+                            pleat_core_policy(client->daemon->core, policy->question) == policy));
+    client_reply(client, request, json_pack("{s:o}", "policies", list));
+    return 0;
+}
+
+/* One question and its answer; PLEAT_E_NOTFOUND names what there is. */
+static int find_policy(const char *question, const char *name, const struct pleat_policy **out,
+                       struct pleat_error *err)
+{
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
+        if (strcmp(pleat_question_name((enum pleat_question)q), question))
+            continue;
+        *out = name ? pleat_policy_find((enum pleat_question)q, name) : NULL;
+        return *out ? 0
+                    : pleat_error_set(err, PLEAT_E_NOTFOUND,
+                                      "no %s policy '%s': see 'pleat policies'", question,
+                                      name ? name : "");
+    }
+    return pleat_error_set(err, PLEAT_E_NOTFOUND,
+                           "no question '%s': approach, queue, order, placement, moldability, "
+                           "malleability",
+                           question);
+}
+
+int method_configure(struct client *client, int64_t request, const json_t *params,
+                     struct pleat_error *err)
+{
+    json_t *wanted = json_object_get(params, "policies");
+    const struct pleat_policy *found[PLEAT_QUESTION_COUNT] = {NULL};
+    const struct pleat_policy *policy = NULL;
+    const char *question;
+    json_t *name;
+    int left = 0;
+    if (!json_is_object(wanted))
+        return pleat_error_set(err, PLEAT_E_INVALID, "'policies' must be an object");
+    json_object_foreach(wanted, question, name)
+    {
+        int rc = find_policy(question, json_string_value(name), &policy, err);
+        if (rc || !policy)
+            return rc;
+        found[policy->question] = policy;
+    }
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        left += found[q] != NULL;
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
+        if (!found[q])
+            continue;
+        struct input input = {.request = request,
+                              .reply = REPLY_EMPTY,
+                              .event = {.kind = PLEAT_EV_POLICY,
+                                        .component = PLEAT_NONE,
+                                        .u.policy = {.question = (uint32_t)q,
+                                                     .policy = found[q]->number,
+                                                     .version = found[q]->version}}};
+        if (--left > 0) /* the last one answers */
+            turn_event(client->daemon, &input.event);
+        else
+            return method_input(client, &input, err);
+    }
+    client_reply(client, request, NULL);
+    return 0;
+}
+
+int method_stop(struct client *client, int64_t request, const json_t *params,
+                struct pleat_error *err)
+{
+    struct daemon *d = client->daemon;
+    bool force = false;
+    int active = 0;
+    int rc = pleat_get_bool(params, "force", false, &force, err);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < d->numbers.count; i++) {
+        if (d->numbers.items[i]->ended)
+            continue;
+        active++;
+        struct pleat_event cancel = {.kind = PLEAT_EV_CANCEL,
+                                     .component = d->numbers.items[i]->component};
+        if (!force)
+            continue;
+        rc = method_check_writing(d, err); /* else the user would wait for it without knowing why */
+        if (rc)
+            return rc;
+        turn_event(d, &cancel);
+    }
+    if (active > 0 && !force)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "%d job%s not ended: cancel %s, or stop with --force", active,
+                               active == 1 ? " has" : "s have", active == 1 ? "it" : "them");
+    client_reply(client, request, NULL);
+    d->stopping = true;
+    if (active == 0)
+        daemon_stop(d);
+    return 0;
+}
