@@ -16,4 +16,13 @@ extern const struct pleat_policy pleat_policy_malleability_priority;
 extern const struct pleat_policy pleat_policy_remap, pleat_policy_sweet_spot;
 extern const struct pleat_policy pleat_policy_equipartition, pleat_policy_malleability_folding;
 
+/* Utrera 2010 */
+extern const struct pleat_policy pleat_policy_launcher;
+extern const struct pleat_policy pleat_policy_backfill_abort, pleat_policy_backfill_malleability;
+extern const struct pleat_policy pleat_policy_psa, pleat_policy_psa_idle;
+extern const struct pleat_policy pleat_policy_asp_max, pleat_policy_asp_max_idle;
+extern const struct pleat_policy pleat_policy_moldability_folding, pleat_policy_largest;
+extern const struct pleat_policy pleat_policy_fjt, pleat_policy_fjt_figure, pleat_policy_fjt_1;
+extern const struct pleat_policy pleat_policy_halving, pleat_policy_partition;
+
 #endif

@@ -8,16 +8,28 @@ static const struct pleat_policy *const all[] = {
     &pleat_policy_pwa,
     &pleat_policy_pra,
     &pleat_policy_remap,
+    &pleat_policy_launcher,
     /* queue */
     &pleat_policy_fcfs,
     &pleat_policy_scan,
     &pleat_policy_easy,
     &pleat_policy_conservative,
+    &pleat_policy_backfill_abort,
+    &pleat_policy_backfill_malleability,
     /* placement */
     &pleat_policy_worst_fit,
     /* moldability */
     &pleat_policy_available,
     &pleat_policy_minimum,
+    &pleat_policy_psa,
+    &pleat_policy_psa_idle,
+    &pleat_policy_asp_max,
+    &pleat_policy_asp_max_idle,
+    &pleat_policy_moldability_folding,
+    &pleat_policy_fjt,
+    &pleat_policy_fjt_figure,
+    &pleat_policy_fjt_1,
+    &pleat_policy_largest,
     /* malleability */
     &pleat_policy_egs,
     &pleat_policy_fpsma,
@@ -26,6 +38,8 @@ static const struct pleat_policy *const all[] = {
     &pleat_policy_equipartition,
     &pleat_policy_malleability_folding,
     &pleat_policy_sweet_spot,
+    &pleat_policy_halving,
+    &pleat_policy_partition,
     /* order */
     &pleat_policy_arrival,
     &pleat_policy_sjf,

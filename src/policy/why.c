@@ -1,5 +1,6 @@
 #include "policy/why.h"
 
+#include "policy/classes.h"
 #include "policy/policies.h"
 
 const char *pleat_waits_name(enum pleat_why_waits code)
@@ -60,6 +61,15 @@ static bool somebody_can_grow(const struct pleat_pass *pass)
     return false;
 }
 
+static bool nobody_overtakes(const struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_policy *queue = pass->policies[PLEAT_QUEUE];
+    return queue == &pleat_policy_fcfs ||
+           ((queue == &pleat_policy_backfill_abort ||
+             queue == &pleat_policy_backfill_malleability) &&
+            !pleat_is_short(&pass->view->components[component]));
+}
+
 /* It would fit into what is free: who comes first? */
 static enum pleat_why_waits who_comes_first(const struct pleat_pass *pass, uint32_t component,
                                             uint32_t *behind)
@@ -67,7 +77,7 @@ static enum pleat_why_waits who_comes_first(const struct pleat_pass *pass, uint3
     uint32_t front = first_waiting(pass);
     if (pass->policies[PLEAT_APPROACH] == &pleat_policy_pra && somebody_can_grow(pass))
         return PLEAT_WAITS_GROWING;
-    if (pass->policies[PLEAT_QUEUE] == &pleat_policy_fcfs && front != component) {
+    if (front != component && nobody_overtakes(pass, component)) {
         *behind = front;
         return PLEAT_WAITS_BEHIND;
     }

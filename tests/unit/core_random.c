@@ -276,8 +276,12 @@ static void check_happened(void)
     }
 }
 
-static void fail_unfinished(const struct pleat_view *view, uint32_t c)
+static void fail_unfinished(const struct world *world, uint32_t c)
 {
+    const struct pleat_view *view = pleat_core_view(world->core);
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) /* the policies in force */
+        print_message("%s %s\n", pleat_question_name((enum pleat_question)q),
+                      pleat_core_policy(world->core, (enum pleat_question)q)->name);
     const struct pleat_component *job = &view->components[c];
     for (uint32_t s = 0; s < view->site_count; s++)
         print_message("site %u: %d of %d free, threshold %d, quiet until %lld\n", s,
@@ -298,7 +302,7 @@ static void check_all_over(const struct world *world)
     for (uint32_t c = 0; c < view->component_count; c++)
         if (!pleat_state_is_final(view->components[c].state) &&
             view->components[c].state != PLEAT_NEW) /* forgotten */
-            fail_unfinished(view, c);
+            fail_unfinished(world, c);
     for (uint32_t s = 0; s < view->site_count; s++) {
         assert_int_equal(view->sites[s].held, 0);
         if (world->sites[s])

@@ -97,6 +97,7 @@ uint32_t bench_wait(struct bench *bench, enum pleat_job_kind kind, int32_t minim
                                   .maximum = maximum,
                                   .initial = initial,
                                   .site = PLEAT_NONE};
+    bench->view.queue_count++;
     return add(bench, job, &bench->view.queue_first, &bench->view.queue_last);
 }
 

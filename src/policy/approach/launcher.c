@@ -1,0 +1,88 @@
+/* The launcher: Utrera 2010, 3.2.2, figure 3.6.
+ *
+ *   for the first job in the queue: processes and MPL, or wait (moldability)
+ *   if it waits: expired windows, else backfilling (queue: backfill-abort, backfill-malleability)
+ *
+ * Where the moldability policy says that the job could start on processors of running ones, these
+ * are taken back by the malleability policy, and the job starts on them; otherwise nobody is shrunk
+ * for it. What is free after that goes to running ones (the resource manager, 3.3.1.2). */
+#include "policy/policies.h"
+
+static bool may_run_at(const struct pleat_pass *pass, const struct pleat_component *job,
+                       uint32_t site)
+{
+    return (job->wanted_site == PLEAT_NONE || job->wanted_site == site) &&
+           pass->view->sites[site].capacity >= pleat_accept_start(pass->view, job);
+}
+
+/* Takes processors back for a waiting component; false, and nothing changed, if nobody gives any.
+ */
+static bool take(struct pleat_pass *pass, uint32_t waiter, uint32_t site, int32_t processors)
+{
+    pleat_plan_mark mark = pleat_plan_remember(pass->plan);
+    int32_t left = processors;
+    for (int32_t before = left + 1; left > 0 && left < before;) {
+        before = left;
+        left = pass->policies[PLEAT_MALLEABILITY]->shrink(pass, site, left, waiter);
+    }
+    if (left < processors)
+        return true;
+    pleat_plan_rollback(pass->plan, mark);
+    return false;
+}
+
+/* Does this plan shrink somebody for it? */
+static uint32_t is_made_room(const struct pleat_pass *pass, uint32_t waiter)
+{
+    const struct pleat_events *decisions = &pass->plan->decisions;
+    for (size_t i = 0; i < decisions->count; i++)
+        if (decisions->items[i].kind == PLEAT_EV_RESIZE &&
+            decisions->items[i].u.resize.accepted < 0 &&
+            decisions->items[i].u.resize.waiter == waiter)
+            return pass->view->components[decisions->items[i].component].site;
+    return PLEAT_NONE;
+}
+
+/* The site where room was made (or is being made), or PLEAT_NONE. */
+static uint32_t make_room(struct pleat_pass *pass, uint32_t waiter)
+{
+    const struct pleat_component *job = &pass->view->components[waiter];
+    uint32_t site = is_made_room(pass, waiter);
+    if (site != PLEAT_NONE)
+        return site;
+    if (job->coming > 0)
+        return job->site;
+    for (site = 0; site < pass->view->site_count; site++) {
+        if (!may_run_at(pass, job, site) || (job->earmarked > 0 && job->site != site) ||
+            pass->view->sites[site].reclaimable == 0)
+            continue;
+        int32_t available = pleat_plan_available(pass->plan, waiter, site);
+        struct pleat_start_size size = pleat_pass_size(pass, waiter, site, available);
+        if (size.processors == 0 && size.take > 0 && take(pass, waiter, site, size.take))
+            return site;
+    }
+    return PLEAT_NONE;
+}
+
+static void launcher_decide(struct pleat_pass *pass)
+{
+    uint32_t head = pass->policies[PLEAT_QUEUE]->start(pass);
+    if (head != PLEAT_NONE) {
+        uint32_t site = make_room(pass, head);
+        if (site != PLEAT_NONE)
+            pleat_plan_hold(pass->plan, site);
+    }
+    for (uint32_t site = 0; site < pass->view->site_count; site++)
+        pleat_pass_grow(pass, site);
+}
+
+const struct pleat_policy pleat_policy_launcher = {
+    .number = 11,
+    .version = 1,
+    .question = PLEAT_APPROACH,
+    .name = "launcher",
+    .source = "Utrera 2010, figure 3.6",
+    .summary = "the head starts as moldability says, if need be on processors of running ones",
+    .shrinks = true,
+    .decide = launcher_decide,
+};

@@ -1,0 +1,119 @@
+#include "policy/classes.h"
+
+static int32_t smaller(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+int32_t pleat_waiting(const struct pleat_pass *pass)
+{
+    int32_t waiting = (int32_t)pass->view->queue_count;
+    for (size_t i = 0; i < pass->plan->decisions.count; i++)
+        waiting -= pass->plan->decisions.items[i].kind == PLEAT_EV_START;
+    return waiting > 1 ? waiting : 1;
+}
+
+int32_t pleat_waiting_long(const struct pleat_pass *pass, int32_t at_most)
+{
+    const struct pleat_view *view = pass->view;
+    int32_t count = 0;
+    for (uint32_t c = view->queue_first; c != PLEAT_NONE && count < at_most;
+         c = pleat_queue_next(view, c))
+        count += !pleat_is_short(&view->components[c]) && !pleat_plan_starts(pass->plan, c);
+    return count;
+}
+
+static bool has_short(const struct pleat_view *view, uint32_t first)
+{
+    for (uint32_t c = first; c != PLEAT_NONE; c = view->components[c].next)
+        if (pleat_is_short(&view->components[c]))
+            return true;
+    return false;
+}
+
+bool pleat_short_runs(const struct pleat_pass *pass, uint32_t site)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_events *decisions = &pass->plan->decisions;
+    for (size_t i = 0; i < decisions->count; i++)
+        if (decisions->items[i].kind == PLEAT_EV_START &&
+            decisions->items[i].u.start.site == site &&
+            pleat_is_short(&view->components[decisions->items[i].component]))
+            return true;
+    return has_short(view, view->sites[site].malleable_first) ||
+           has_short(view, view->sites[site].rigid_first);
+}
+
+struct pleat_long_ones pleat_long_ones(const struct pleat_pass *pass, uint32_t site)
+{
+    const struct pleat_view *view = pass->view;
+    struct pleat_long_ones all = {0};
+    for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE;
+         c = pleat_malleable_younger(view, c)) {
+        const struct pleat_component *job = &view->components[c];
+        if (pleat_is_short(job))
+            continue;
+        int32_t size = pleat_plan_size(pass->plan, c);
+        all.count++;
+        all.processors += size;
+        if (pleat_plan_could_shrink(pass->plan, c))
+            all.spare += pleat_accept_shrink(view, job, size, size);
+    }
+    return all;
+}
+
+/* ---- sizes ---- */
+
+/* The fewest processes of one that folds. */
+static int32_t fewest(const struct pleat_view *view, const struct pleat_component *job)
+{
+    struct pleat_sizes sizes = pleat_view_sizes(view, job);
+    return pleat_sizes_ceil(&sizes, job->minimum);
+}
+
+/* One that needs more processes than the site has processors. */
+static struct pleat_start_size start_too_large(const struct pleat_view *view,
+                                               const struct pleat_component *job,
+                                               int32_t processors)
+{
+    int32_t processes = fewest(view, job), mpl = pleat_view_mpl(view, job);
+    if (processors < 1 || pleat_mpl(processes, processors) > mpl)
+        return (struct pleat_start_size){0};
+    return (struct pleat_start_size){
+        .processors = smaller(processors, processes), .processes = processes, .mpl = mpl};
+}
+
+struct pleat_start_size pleat_start_unfolded(const struct pleat_pass *pass, uint32_t component,
+                                             uint32_t site, int32_t processors, int32_t mpl)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    if (!pleat_view_folds(job))
+        return (struct pleat_start_size){.processors =
+                                             pleat_accept_start_floor(view, job, processors)};
+    if (fewest(view, job) > view->sites[site].capacity)
+        return start_too_large(view, job, smaller(processors, view->sites[site].capacity));
+    int32_t processes = pleat_accept_processes(view, job, processors, 1);
+    return (struct pleat_start_size){.processors = processes,
+                                     .processes = processes,
+                                     .mpl = smaller(mpl, pleat_view_mpl(view, job))};
+}
+
+int32_t pleat_smallest_unfolded(const struct pleat_pass *pass, uint32_t component, uint32_t site)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    return pleat_view_folds(job) && fewest(view, job) <= view->sites[site].capacity
+               ? fewest(view, job)
+               : pleat_accept_start(view, job);
+}
+
+struct pleat_start_size pleat_start_share(const struct pleat_pass *pass, uint32_t component,
+                                          uint32_t site, int32_t share, int32_t available,
+                                          int32_t mpl)
+{
+    int32_t smallest = pleat_smallest_unfolded(pass, component, site);
+    if (share < smallest)
+        share = smallest;
+    return pleat_start_unfolded(pass, component, site, smaller(share, available), mpl);
+}

@@ -1,0 +1,111 @@
+/* Partition sizes: Utrera 2010, 3.3.1.2 and equation 3.1 (partition = processes / MPL).
+ *
+ *   grow    the one with the most processes on a processor, by one level of its MPL, as long as
+ *           somebody's next level fits: all processors of a job have as many processes
+ *           what is left then: one each in turn, and only while nobody waits
+ *   shrink  the one with the fewest processes on a processor, by one level of its MPL
+ *
+ * Processors are so distributed in proportion to processes. Taken where the thesis is silent: of
+ * equal ones the earliest started grows and the latest started shrinks first; a malleable job that
+ * does not fold counts as if it had as many processes as it may have processors. */
+#include "policy/policies.h"
+
+static int32_t processes_of(const struct pleat_component *job)
+{
+    return pleat_view_folds(job) ? job->processes : pleat_view_limit(job);
+}
+
+static int32_t mpl_of(const struct pleat_pass *pass, uint32_t component)
+{
+    return pleat_mpl(processes_of(&pass->view->components[component]),
+                     pleat_plan_size(pass->plan, component));
+}
+
+/* By how much it must grow to have a level less; 0: it has the lowest. */
+static int32_t to_lower_level(const struct pleat_pass *pass, uint32_t component)
+{
+    int32_t processes = processes_of(&pass->view->components[component]);
+    int32_t size = pleat_plan_size(pass->plan, component), mpl = pleat_mpl(processes, size);
+    return size == 0 ? 1 : mpl > 1 ? pleat_mpl(processes, mpl - 1) - size : 0;
+}
+
+static int32_t grow_evenly(struct pleat_pass *pass, uint32_t site, int32_t left)
+{
+    const struct pleat_view *view = pass->view;
+    for (;;) {
+        uint32_t fullest = PLEAT_NONE;
+        for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE;
+             c = pleat_malleable_younger(view, c)) {
+            int32_t more = to_lower_level(pass, c);
+            if (more > 0 && more <= left && pleat_plan_could_grow(pass->plan, c, more) &&
+                (fullest == PLEAT_NONE || mpl_of(pass, c) > mpl_of(pass, fullest)))
+                fullest = c;
+        }
+        if (fullest == PLEAT_NONE)
+            return left;
+        left -= pleat_plan_offer_grow(pass->plan, fullest, to_lower_level(pass, fullest));
+    }
+}
+
+static bool somebody_waits(const struct pleat_pass *pass)
+{
+    for (uint32_t c = pass->view->queue_first; c != PLEAT_NONE; c = pleat_queue_next(pass->view, c))
+        if (!pleat_plan_starts(pass->plan, c))
+            return true;
+    return false;
+}
+
+static int32_t partition_grow(struct pleat_pass *pass, uint32_t site, int32_t processors)
+{
+    const struct pleat_view *view = pass->view;
+    int32_t left = grow_evenly(pass, site, processors);
+    if (left == 0 || somebody_waits(pass))
+        return left;
+    for (int32_t before = left + 1; left > 0 && left < before;) {
+        before = left;
+        for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE && left > 0;
+             c = pleat_malleable_younger(view, c))
+            left -= pleat_plan_offer_grow(pass->plan, c, 1);
+    }
+    for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE && left > 0;
+         c = pleat_malleable_younger(view, c))
+        left -= pleat_plan_offer_grow(pass->plan, c, left); /* to a size that it does take */
+    return left;
+}
+
+static int32_t partition_shrink(struct pleat_pass *pass, uint32_t site, int32_t processors,
+                                uint32_t waiter)
+{
+    const struct pleat_view *view = pass->view;
+    while (processors > 0) {
+        uint32_t emptiest = PLEAT_NONE;
+        for (uint32_t c = pleat_malleable_newest(view, site); c != PLEAT_NONE;
+             c = pleat_malleable_older(view, c))
+            if (pleat_plan_could_shrink(pass->plan, c) &&
+                (emptiest == PLEAT_NONE || mpl_of(pass, c) < mpl_of(pass, emptiest)))
+                emptiest = c;
+        if (emptiest == PLEAT_NONE)
+            break;
+        int32_t size = pleat_plan_size(pass->plan, emptiest);
+        int32_t next =
+            pleat_mpl(processes_of(&view->components[emptiest]), mpl_of(pass, emptiest) + 1);
+        int32_t given =
+            pleat_plan_offer_shrink(pass->plan, emptiest, next < size ? size - next : 1, waiter);
+        if (given == 0)
+            break;
+        processors -= given;
+    }
+    return processors > 0 ? processors : 0;
+}
+
+const struct pleat_policy pleat_policy_partition = {
+    .number = 15,
+    .version = 1,
+    .question = PLEAT_MALLEABILITY,
+    .name = "partition",
+    .source = "Utrera 2010, 3.3.1.2",
+    .summary = "as many processes on a processor for all that are folded",
+    .shrinks = true,
+    .grow = partition_grow,
+    .shrink = partition_shrink,
+};

@@ -1,0 +1,165 @@
+/* Backfilling with windows: Utrera 2010, 3.2.2 (figure 3.6), 6.4.2, 6.4.3.
+ *
+ *   start waiting ones in queue order while they can; the one that cannot is the head
+ *   if all that run stand behind the head, their windows have expired:
+ *       abort them, and put them back into the queue (backfill-abort)
+ *       fold them as far as they can be, for the head (backfill-malleability)
+ *   else start short ones behind the head that can
+ *
+ * Not the usual backfilling: the only estimate is the class, a window ends when nobody is left who
+ * stood before the head, and nobody else is backfilled then. In backfill-malleability whoever is
+ * backfilled may be folded later, however he starts; malleable jobs that do not fold are shrunk.
+ * Taken where the thesis is silent: as long as something is starting, ending or being resized
+ * nothing expires and nobody is backfilled, as it is not known who will run; those that cannot be
+ * preempted any more (preemptions) run on. Where nobody runs there is no window: nothing is
+ * backfilled before a head that waits for others' processors. */
+#include "policy/classes.h"
+#include "policy/policies.h"
+
+static bool stands_behind(const struct pleat_component *job, const struct pleat_component *head)
+{
+    return job->key != head->key ? job->key > head->key : job->position > head->position;
+}
+
+/* What runs at the sites where a head could. */
+struct running {
+    int32_t behind; /* components that stand behind it */
+    int32_t before; /* and before it, those that this plan starts included */
+    bool changing;  /* somebody starts, ends, or is resized */
+};
+
+static int32_t count_list(const struct pleat_view *view, uint32_t first,
+                          const struct pleat_component *head, struct running *running)
+{
+    int32_t processors = 0;
+    for (uint32_t c = first; c != PLEAT_NONE; c = view->components[c].next) {
+        const struct pleat_component *job = &view->components[c];
+        running->behind += stands_behind(job, head);
+        running->before += !stands_behind(job, head);
+        running->changing |= job->state != PLEAT_RUNNING;
+        processors += job->processors;
+    }
+    return processors;
+}
+
+static struct running look(const struct pleat_pass *pass, uint32_t head_index)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *head = &view->components[head_index];
+    struct running running = {.before = (int32_t)view->queue_count - pleat_waiting(pass)};
+    for (uint32_t s = 0; s < view->site_count; s++) {
+        const struct pleat_site *site = &view->sites[s];
+        if (head->wanted_site != PLEAT_NONE && head->wanted_site != s)
+            continue;
+        int32_t processors = count_list(view, site->malleable_first, head, &running) +
+                             count_list(view, site->rigid_first, head, &running);
+        running.changing |= site->held - (head->site == s ? head->earmarked : 0) > processors;
+    }
+    return running;
+}
+
+static void each_behind(struct pleat_pass *pass, uint32_t head, uint32_t first,
+                        void (*expire)(struct pleat_pass *pass, uint32_t component, uint32_t head))
+{
+    const struct pleat_view *view = pass->view;
+    for (uint32_t c = first; c != PLEAT_NONE; c = view->components[c].next)
+        if (stands_behind(&view->components[c], &view->components[head]))
+            expire(pass, c, head);
+}
+
+static void abort_it(struct pleat_pass *pass, uint32_t component, uint32_t head)
+{
+    (void)head;
+    (void)pleat_plan_preempt(pass->plan, component);
+}
+
+static void fold_it(struct pleat_pass *pass, uint32_t component, uint32_t head)
+{
+    if (pass->view->components[component].kind == PLEAT_MALLEABLE)
+        (void)pleat_plan_offer_shrink(pass->plan, component,
+                                      pass->view->components[component].processors, head);
+}
+
+/* Can something be had at a site for the head, as it is tied to another by what it has already? */
+static bool may_have(const struct pleat_pass *pass, const struct pleat_component *head,
+                     uint32_t site)
+{
+    return (head->wanted_site == PLEAT_NONE || head->wanted_site == site) &&
+           (head->site == PLEAT_NONE || head->site == site) &&
+           pass->view->sites[site].capacity - pass->view->sites[site].background >=
+               pleat_accept_start(pass->view, head);
+}
+
+static bool anything_free(const struct pleat_pass *pass)
+{
+    for (uint32_t s = 0; s < pass->view->site_count; s++)
+        if (pleat_plan_free(pass->plan, s) > 0)
+            return true;
+    return false;
+}
+
+static void backfill(struct pleat_pass *pass, uint32_t first, bool foldable)
+{
+    const struct pleat_view *view = pass->view;
+    pass->backfilling = foldable;
+    for (uint32_t c = first; c != PLEAT_NONE && anything_free(pass); c = pleat_queue_next(view, c))
+        if (pleat_is_short(&view->components[c]))
+            (void)pleat_pass_start(pass, c);
+    pass->backfilling = false;
+}
+
+static uint32_t start(struct pleat_pass *pass, bool foldable,
+                      void (*expire)(struct pleat_pass *pass, uint32_t component, uint32_t head))
+{
+    const struct pleat_view *view = pass->view;
+    uint32_t head = view->queue_first;
+    while (head != PLEAT_NONE && pleat_pass_start(pass, head))
+        head = pleat_queue_next(view, head);
+    if (head == PLEAT_NONE)
+        return PLEAT_NONE;
+    pleat_plan_tried(pass->plan, head);
+    struct running running = look(pass, head);
+    if (running.changing)
+        return head;
+    if (running.before > 0)
+        backfill(pass, pleat_queue_next(view, head), foldable);
+    for (uint32_t s = 0; running.before == 0 && s < view->site_count; s++) {
+        if (!may_have(pass, &view->components[head], s))
+            continue;
+        each_behind(pass, head, view->sites[s].malleable_first, expire);
+        each_behind(pass, head, view->sites[s].rigid_first, expire);
+        if (running.behind > 0)
+            break; /* at one site: that is enough for it */
+    }
+    return head;
+}
+
+static uint32_t backfill_abort_start(struct pleat_pass *pass)
+{
+    return start(pass, false, abort_it);
+}
+
+static uint32_t backfill_malleability_start(struct pleat_pass *pass)
+{
+    return start(pass, true, fold_it);
+}
+
+const struct pleat_policy pleat_policy_backfill_abort = {
+    .number = 11,
+    .version = 1,
+    .question = PLEAT_QUEUE,
+    .name = "backfill-abort",
+    .source = "Utrera 2010, 6.4",
+    .summary = "short jobs may overtake; when only such run they are aborted and wait again",
+    .start = backfill_abort_start,
+};
+
+const struct pleat_policy pleat_policy_backfill_malleability = {
+    .number = 12,
+    .version = 1,
+    .question = PLEAT_QUEUE,
+    .name = "backfill-malleability",
+    .source = "Utrera 2010, 6.4.3",
+    .summary = "short jobs may overtake; when only such run they are folded for the first to wait",
+    .start = backfill_malleability_start,
+};

@@ -1,0 +1,435 @@
+/* Utrera 2010: moldability, partitions, the launcher, backfilling with windows; worked by hand on
+ * the thesis's machine of 60 processors. */
+#include "policy_bench.h"
+
+static const struct pleat_policy *named(enum pleat_question question, const char *name)
+{
+    const struct pleat_policy *policy = pleat_policy_find(question, name);
+    assert_non_null(policy);
+    return policy;
+}
+
+/* 60 processors; launcher, fcfs, partition and a moldability policy. */
+static uint32_t begin(struct bench *b, const char *moldability)
+{
+    bench_init(b);
+    bench_policy(b, named(PLEAT_APPROACH, "launcher"));
+    bench_policy(b, named(PLEAT_QUEUE, "fcfs"));
+    bench_policy(b, named(PLEAT_MALLEABILITY, "partition"));
+    bench_policy(b, named(PLEAT_MOLDABILITY, moldability));
+    return bench_site(b, 60, 0);
+}
+
+/* A waiting job of 1 to 64 processes, powers of two. */
+static uint32_t wait_powers(struct bench *b, enum pleat_job_class job_class)
+{
+    uint32_t job = bench_wait_folding(b, 1, 64, job_class);
+    b->jobs[job].sizes_kind = PLEAT_SIZES_POWERS;
+    return job;
+}
+
+static void check_start(const struct bench *b, uint32_t job, int32_t processors, int32_t processes,
+                        int32_t mpl)
+{
+    const struct pleat_event *start = bench_decision(b, job);
+    if (processors == 0) {
+        assert_true(!start || start->kind != PLEAT_EV_START);
+        return;
+    }
+    assert_non_null(start);
+    assert_int_equal(start->kind, PLEAT_EV_START);
+    assert_int_equal(start->u.start.processors, processors);
+    assert_int_equal(start->u.start.processes, processes);
+    assert_int_equal(start->u.start.mpl, mpl);
+}
+
+/* ---- moldability ---- */
+
+static void test_psa_saves_processors(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_run(&b, begin(&b, "psa"), PLEAT_RIGID, 30, 30, 30);
+    uint32_t first = wait_powers(&b, PLEAT_CLASS_LONG), second = wait_powers(&b, PLEAT_CLASS_LONG);
+    wait_powers(&b, PLEAT_CLASS_SHORT);
+    bench_decide(&b);
+    check_start(&b, first, 16, 16, 1); /* 60 / 3 */
+    check_start(&b, second, 0, 0, 0);  /* 60 / 2 would be 16, and 14 are idle */
+    bench_finish(&b);
+}
+
+static void test_psa_with_all_that_is_idle(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_run(&b, begin(&b, "psa-idle"), PLEAT_RIGID, 30, 30, 30);
+    uint32_t first = wait_powers(&b, PLEAT_CLASS_LONG), second = wait_powers(&b, PLEAT_CLASS_LONG);
+    uint32_t third = wait_powers(&b, PLEAT_CLASS_SHORT);
+    bench_decide(&b);
+    check_start(&b, first, 8, 8, 1);  /* 30 / 3 */
+    check_start(&b, second, 8, 8, 1); /* 22 / 2 */
+    check_start(&b, third, 8, 8, 1);  /* 14 */
+    bench_finish(&b);
+}
+
+static void test_asp_max_leaves_something(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, "asp-max");
+    uint32_t first = wait_powers(&b, PLEAT_CLASS_LONG), second = wait_powers(&b, PLEAT_CLASS_LONG);
+    b.jobs[second].sizes_kind = PLEAT_SIZES_SQUARES;
+    bench_decide(&b);
+    check_start(&b, first, 32, 32, 1);  /* 60 % of 60 are 36 */
+    check_start(&b, second, 25, 25, 1); /* 28 are left */
+    bench_finish(&b);
+    begin(&b, "asp-max-idle");
+    first = wait_powers(&b, PLEAT_CLASS_LONG);
+    second = wait_powers(&b, PLEAT_CLASS_LONG);
+    bench_decide(&b);
+    check_start(&b, first, 32, 32, 1);
+    check_start(&b, second, 16, 16, 1); /* 60 % of 28 */
+    bench_finish(&b);
+}
+
+static void test_asp_max_and_one_that_needs_more(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, "asp-max");
+    uint32_t job = bench_wait(&b, PLEAT_RIGID, 50, 50, 0);
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, job), 50);
+    bench_finish(&b);
+}
+
+static void test_the_largest_or_wait(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_run(&b, begin(&b, "largest"), PLEAT_RIGID, 20, 20, 20);
+    uint32_t job = wait_powers(&b, PLEAT_CLASS_LONG), next = wait_powers(&b, PLEAT_CLASS_SHORT);
+    bench_decide(&b);
+    check_start(&b, job, 32, 32, 1); /* of 60 */
+    check_start(&b, next, 0, 0, 0);  /* 8 are idle */
+    bench_finish(&b);
+}
+
+static void test_folding_halves_the_latest(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t site = begin(&b, "folding");
+    bench_policy(&b, named(PLEAT_MALLEABILITY, "halving"));
+    uint32_t old = bench_fold(&b, site, 28, 28, 4, PLEAT_CLASS_LONG);
+    uint32_t latest = bench_fold(&b, site, 32, 32, 4, PLEAT_CLASS_SHORT);
+    uint32_t job = wait_powers(&b, PLEAT_CLASS_SHORT);
+    bench_decide(&b);
+    check_start(&b, job, 0, 0, 0);
+    assert_int_equal(bench_after(&b, latest), 16);
+    assert_int_equal(bench_after(&b, old), 28);
+    assert_int_equal(bench_decision(&b, latest)->u.resize.waiter, job);
+    assert_int_equal(bench_decision(&b, latest)->u.resize.processes, 32);
+    bench_finish(&b);
+    /* at its MPL: the one before it */
+    site = begin(&b, "folding");
+    bench_policy(&b, named(PLEAT_MALLEABILITY, "halving"));
+    old = bench_fold(&b, site, 52, 52, 4, PLEAT_CLASS_LONG);
+    latest = bench_fold(&b, site, 8, 32, 4, PLEAT_CLASS_SHORT);
+    wait_powers(&b, PLEAT_CLASS_SHORT);
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, latest), 8);
+    assert_int_equal(bench_after(&b, old), 26);
+    bench_finish(&b);
+}
+
+static void test_folding_starts_unfolded(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_fold(&b, begin(&b, "folding"), 50, 50, 4, PLEAT_CLASS_LONG);
+    uint32_t job = wait_powers(&b, PLEAT_CLASS_LONG);
+    bench_decide(&b);
+    check_start(&b, job, 8, 8, 4); /* 10 are idle; it may be folded later */
+    bench_finish(&b);
+}
+
+static void test_fjt_short_on_idle_processors(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_fold(&b, begin(&b, "fjt"), 44, 44, 4, PLEAT_CLASS_LONG);
+    uint32_t job = wait_powers(&b, PLEAT_CLASS_SHORT);
+    uint32_t next = wait_powers(&b, PLEAT_CLASS_LONG);
+    bench_decide(&b);
+    check_start(&b, job, 8, 8, 1);   /* 16 / 2, never to be folded */
+    check_start(&b, next, 8, 32, 4); /* no other long one waits: folded */
+    bench_finish(&b);
+}
+
+static void test_fjt_short_on_those_of_long_ones(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t site = begin(&b, "fjt");
+    uint32_t runs = bench_fold(&b, site, 48, 48, 4, PLEAT_CLASS_LONG);
+    uint32_t brief = bench_fold(&b, site, 12, 12, 1, PLEAT_CLASS_SHORT);
+    uint32_t job = wait_powers(&b, PLEAT_CLASS_SHORT);
+    b.jobs[job].maximum = 16;
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, runs), 24); /* 36 could be had; 16 are of use: one level */
+    assert_int_equal(bench_after(&b, brief), 12);
+    assert_int_equal(bench_decision(&b, runs)->u.resize.waiter, job);
+    bench_finish(&b);
+}
+
+static void test_fjt_nobody_has_anything_to_give(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t site = begin(&b, "fjt");
+    bench_fold(&b, site, 12, 48, 4, PLEAT_CLASS_LONG);
+    bench_run(&b, site, PLEAT_RIGID, 48, 48, 48);
+    wait_powers(&b, PLEAT_CLASS_SHORT);
+    bench_decide(&b);
+    assert_int_equal(b.plan.decisions.count, 0);
+    bench_finish(&b);
+}
+
+static void test_fjt_long_while_short_ones_run(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_fold(&b, begin(&b, "fjt"), 50, 50, 1, PLEAT_CLASS_SHORT);
+    uint32_t job = wait_powers(&b, PLEAT_CLASS_LONG);
+    bench_decide(&b);
+    check_start(&b, job, 10, 32, 4); /* 64 would be 7 on one of them */
+    bench_finish(&b);
+    bench_fold(&b, begin(&b, "fjt-figure"), 50, 50, 1, PLEAT_CLASS_SHORT);
+    job = wait_powers(&b, PLEAT_CLASS_LONG);
+    bench_decide(&b);
+    check_start(&b, job, 0, 0, 0);
+    bench_finish(&b);
+}
+
+static void test_fjt_long_and_others_wait(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_fold(&b, begin(&b, "fjt"), 40, 40, 4, PLEAT_CLASS_LONG);
+    uint32_t first = wait_powers(&b, PLEAT_CLASS_LONG), second = wait_powers(&b, PLEAT_CLASS_LONG);
+    bench_decide(&b);
+    check_start(&b, first, 8, 8, 4);    /* 20 / 2, unfolded */
+    check_start(&b, second, 12, 32, 4); /* alone now: folded */
+    bench_finish(&b);
+}
+
+static void test_fjt_long_takes_its_part_of_long_ones(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t runs = bench_fold(&b, begin(&b, "fjt"), 60, 60, 4, PLEAT_CLASS_LONG);
+    uint32_t job = wait_powers(&b, PLEAT_CLASS_LONG);
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, runs), 30); /* two halves */
+    assert_int_equal(bench_decision(&b, runs)->u.resize.waiter, job);
+    bench_finish(&b);
+}
+
+static void test_fjt_1_folds_nobody(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_fold(&b, begin(&b, "fjt-1"), 50, 50, 4, PLEAT_CLASS_LONG);
+    uint32_t job = wait_powers(&b, PLEAT_CLASS_LONG);
+    bench_decide(&b);
+    check_start(&b, job, 8, 8, 1);
+    bench_finish(&b);
+    bench_fold(&b, begin(&b, "fjt-1"), 60, 60, 4, PLEAT_CLASS_LONG);
+    wait_powers(&b, PLEAT_CLASS_SHORT);
+    bench_decide(&b);
+    assert_int_equal(b.plan.decisions.count, 0);
+    bench_finish(&b);
+}
+
+/* ---- partitions ---- */
+
+static void two_folded(struct bench *b, uint32_t jobs[2])
+{
+    uint32_t site = begin(b, "fjt-1");
+    jobs[0] = bench_fold(b, site, 8, 32, 4, PLEAT_CLASS_LONG);
+    jobs[1] = bench_fold(b, site, 8, 16, 4, PLEAT_CLASS_LONG);
+    bench_run(b, site, PLEAT_RIGID, 24, 24, 24);
+}
+
+static void test_partitions_grow_by_levels(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t jobs[2];
+    two_folded(&b, jobs); /* 20 are free; one waits that cannot start */
+    bench_wait(&b, PLEAT_RIGID, 50, 50, 0);
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, jobs[0]), 16); /* 4, 3, 2 on one: by 3, by 5 */
+    assert_int_equal(bench_after(&b, jobs[1]), 16); /* 32 on 32 does not fit, 16 on 16 does */
+    bench_finish(&b);
+    two_folded(&b, jobs); /* nobody waits: the remainder, too */
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, jobs[0]), 20);
+    assert_int_equal(bench_after(&b, jobs[1]), 16);
+    bench_finish(&b);
+}
+
+static void test_partitions_shrink_by_levels(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t site = begin(&b, "fjt");
+    uint32_t old = bench_fold(&b, site, 32, 32, 4, PLEAT_CLASS_LONG);
+    uint32_t latest = bench_fold(&b, site, 16, 16, 4, PLEAT_CLASS_LONG);
+    uint32_t waiter = bench_wait(&b, PLEAT_RIGID, 10, 10, 0);
+    bench_begin(&b);
+    int32_t left = pleat_policy_partition.shrink(&b.pass, site, 10, waiter);
+    assert_int_equal(left, 0);
+    assert_int_equal(bench_after(&b, latest), 8);
+    assert_int_equal(bench_after(&b, old), 16);
+    bench_finish(&b);
+}
+
+/* ---- backfilling with windows ---- */
+
+static uint32_t at(struct bench *b, uint32_t job, int64_t position)
+{
+    b->jobs[job].position = position;
+    return job;
+}
+
+static void test_only_short_ones_are_backfilled(void **state)
+{
+    (void)state;
+    static const char *const queues[] = {"backfill-abort", "backfill-malleability"};
+    for (int q = 0; q < 2; q++) {
+        struct bench b;
+        uint32_t site = begin(&b, "largest");
+        bench_policy(&b, named(PLEAT_QUEUE, queues[q]));
+        at(&b, bench_run(&b, site, PLEAT_RIGID, 30, 30, 30), 1);
+        uint32_t head = at(&b, bench_wait(&b, PLEAT_RIGID, 40, 40, 0), 2);
+        uint32_t slow = at(&b, bench_wait_folding(&b, 1, 8, PLEAT_CLASS_LONG), 3);
+        uint32_t brief = at(&b, bench_wait_folding(&b, 1, 8, PLEAT_CLASS_SHORT), 4);
+        bench_decide(&b);
+        check_start(&b, head, 0, 0, 0);
+        check_start(&b, slow, 0, 0, 0);
+        /* who may be folded when his window expires is foldable, though he starts unfolded */
+        check_start(&b, brief, 8, 8, q ? 4 : 1);
+        bench_finish(&b);
+    }
+}
+
+/* 20 in front of the head or not, two behind it, which needs 50. */
+static uint32_t in_window(struct bench *b, const char *queue, bool before, uint32_t behind[2])
+{
+    uint32_t site = begin(b, "largest");
+    bench_policy(b, named(PLEAT_QUEUE, queue));
+    if (before)
+        at(b, bench_run(b, site, PLEAT_RIGID, 20, 20, 20), 1);
+    behind[0] = at(b, bench_fold(b, site, 16, 16, 4, PLEAT_CLASS_SHORT), 3);
+    behind[1] = at(b, bench_fold(b, site, 8, 8, 4, PLEAT_CLASS_SHORT), 4);
+    uint32_t head = at(b, bench_wait(b, PLEAT_RIGID, 50, 50, 0), 2);
+    bench_wait(b, PLEAT_MOLDABLE, 1, 4, 0);
+    b->jobs[head + 1].job_class = PLEAT_CLASS_SHORT;
+    at(b, head + 1, 5);
+    bench_decide(b);
+    return head;
+}
+
+static void test_windows_end_in_abort(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t behind[2], head = in_window(&b, "backfill-abort", false, behind);
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(bench_decision(&b, behind[i]));
+        assert_int_equal(bench_decision(&b, behind[i])->kind, PLEAT_EV_PREEMPT);
+    }
+    assert_null(bench_decision(&b, head + 1)); /* nobody else is backfilled */
+    bench_finish(&b);
+    head = in_window(&b, "backfill-abort", true, behind); /* one in front still runs */
+    assert_null(bench_decision(&b, behind[0]));
+    assert_int_equal(bench_decision(&b, head + 1)->kind, PLEAT_EV_START);
+    bench_finish(&b);
+}
+
+static void test_windows_end_in_folding(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t behind[2], head = in_window(&b, "backfill-malleability", false, behind);
+    assert_int_equal(bench_after(&b, behind[0]), 4); /* MPL 4 */
+    assert_int_equal(bench_after(&b, behind[1]), 2);
+    assert_int_equal(bench_decision(&b, behind[0])->u.resize.waiter, head);
+    assert_null(bench_decision(&b, head + 1));
+    bench_finish(&b);
+    in_window(&b, "backfill-malleability", true, behind);
+    assert_null(bench_decision(&b, behind[0]));
+    bench_finish(&b);
+}
+
+static void test_windows_are_not_looked_at_while_things_change(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t site = begin(&b, "largest");
+    bench_policy(&b, named(PLEAT_QUEUE, "backfill-abort"));
+    at(&b, bench_fold(&b, site, 16, 16, 4, PLEAT_CLASS_SHORT), 3);
+    at(&b, bench_wait(&b, PLEAT_RIGID, 50, 50, 0), 2);
+    uint32_t brief = at(&b, bench_wait_folding(&b, 1, 4, PLEAT_CLASS_SHORT), 4);
+    bench_begin(&b);
+    b.sites[site].held += 10; /* somebody is starting, or ending */
+    assert_int_equal(pleat_plan_begin(&b.plan, &b.view), 0);
+    b.pass.policies[PLEAT_APPROACH]->decide(&b.pass);
+    assert_null(bench_decision(&b, brief));
+    assert_int_equal(b.plan.decisions.count, 0);
+    bench_finish(&b);
+}
+
+static void test_nobody_is_aborted_too_often(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t site = begin(&b, "largest");
+    bench_policy(&b, named(PLEAT_QUEUE, "backfill-abort"));
+    uint32_t brief = at(&b, bench_fold(&b, site, 16, 16, 4, PLEAT_CLASS_SHORT), 3);
+    b.jobs[brief].preempted = 3;
+    at(&b, bench_wait(&b, PLEAT_RIGID, 50, 50, 0), 2);
+    bench_decide(&b);
+    assert_int_equal(b.plan.decisions.count, 0);
+    bench_finish(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_psa_saves_processors),
+        cmocka_unit_test(test_psa_with_all_that_is_idle),
+        cmocka_unit_test(test_asp_max_leaves_something),
+        cmocka_unit_test(test_asp_max_and_one_that_needs_more),
+        cmocka_unit_test(test_the_largest_or_wait),
+        cmocka_unit_test(test_folding_halves_the_latest),
+        cmocka_unit_test(test_folding_starts_unfolded),
+        cmocka_unit_test(test_fjt_short_on_idle_processors),
+        cmocka_unit_test(test_fjt_short_on_those_of_long_ones),
+        cmocka_unit_test(test_fjt_nobody_has_anything_to_give),
+        cmocka_unit_test(test_fjt_long_while_short_ones_run),
+        cmocka_unit_test(test_fjt_long_and_others_wait),
+        cmocka_unit_test(test_fjt_long_takes_its_part_of_long_ones),
+        cmocka_unit_test(test_fjt_1_folds_nobody),
+        cmocka_unit_test(test_partitions_grow_by_levels),
+        cmocka_unit_test(test_partitions_shrink_by_levels),
+        cmocka_unit_test(test_only_short_ones_are_backfilled),
+        cmocka_unit_test(test_windows_end_in_abort),
+        cmocka_unit_test(test_windows_end_in_folding),
+        cmocka_unit_test(test_windows_are_not_looked_at_while_things_change),
+        cmocka_unit_test(test_nobody_is_aborted_too_often),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
