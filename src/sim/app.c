@@ -76,6 +76,8 @@ static int schedule(struct sim *sim, uint32_t component)
     }
     if (app->end_us < at)
         at = app->end_us;
+    if (app->timed_us < at)
+        at = app->timed_us;
     if (at == PLEAT_NEVER) {
         stop_timer(sim, &app->timer);
         return 0;
@@ -131,6 +133,42 @@ int app_rewind(struct sim *sim, uint32_t component)
     return rc == PLEAT_E_NOMEM ? rc : 0;
 }
 
+/* ---- what iterations take ---- */
+
+/* Where an application says nothing of iterations: parts of its work that it could measure. */
+enum { PARTS = 100 };
+
+static int32_t parts_of(const struct app *app)
+{
+    return app->model->iterations > 0 ? app->model->iterations : PARTS;
+}
+
+/* When the first iteration that is whole at its present size ends, and can be reported. That of its
+ * work's end is not. */
+static int64_t first_timing(const struct sim *sim, const struct app *app)
+{
+    if (!sim->reads_times || app->size == 0 || app->model->component > 0 || app->duration <= 0)
+        return PLEAT_NEVER;
+    double tolerance = 1 / app->duration;
+    double part = ceil((1 - app->left - tolerance) * parts_of(app)) + 1;
+    return part < parts_of(app) ? time_of(app, 1 - part / parts_of(app)) : PLEAT_NEVER;
+}
+
+static int tell_timing(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    int64_t iteration_us = (int64_t)(app->duration / parts_of(app) + 0.5);
+    struct pleat_event event = {.time_us = sim->now_us,
+                                .kind = PLEAT_EV_TIMED,
+                                .component = component,
+                                .u.timed = {.run = app->run,
+                                            .iteration_us = iteration_us > 0 ? iteration_us : 1,
+                                            .redistribution_us = app->stood_us,
+                                            .processors = app->size}};
+    app->timed_us = PLEAT_NEVER;
+    return input(sim, &event);
+}
+
 /* ---- life ---- */
 
 static int64_t kill_time(const struct sim *sim, const struct pleat_workload_job *job)
@@ -156,6 +194,8 @@ static int begin(struct sim *sim, uint32_t component)
     app->phase = 0;
     app->wanted_minimum = 0;
     app->duration = duration_at(sim, app);
+    app->stood_us = 0;
+    app->timed_us = first_timing(sim, app);
     int rc = app->model->component > 0 ? work_begin(sim, app) : 0;
     if (!rc)
         rc = changed(sim, app, 0, app->size, 0);
@@ -252,7 +292,11 @@ int app_milestone(struct sim *sim, uint32_t component)
         return end(sim, component, 9);
     }
     const struct pleat_phase *phase = next_phase(sim, app);
-    int rc = phase ? enter_phase(sim, component, phase) : 0;
+    int rc = 0;
+    if (sim->now_us >= app->timed_us)
+        rc = tell_timing(sim, component);
+    if (!rc && phase && sim->now_us >= time_of(app, 1 - phase->at))
+        rc = enter_phase(sim, component, phase);
     return rc ? rc : schedule(sim, component);
 }
 
@@ -307,6 +351,8 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
         rc = work_resize(sim, app, from, to);
     else if (to > 0)
         app->duration = duration_at(sim, app);
+    app->stood_us = stood_us;
+    app->timed_us = first_timing(sim, app);
     if (!rc)
         rc = changed(sim, app, from, to, stood_us);
     for (int i = 0; !rc && i < answers; i++) {
@@ -329,11 +375,15 @@ int app_adapt(struct sim *sim, uint32_t component)
     if (app->stage == APP_STANDING)
         return applied(sim, component, model->component > 0 ? 0 : sim->now_us - app->since_us);
     int64_t cost = pleat_workload_resize_time(sim->workload, model, app->size, app->target);
+    int rc = sim->now_us >= app->timed_us ? tell_timing(sim, component) : 0;
+    if (rc)
+        return rc;
     account(sim, app);
     if (cost <= 0)
         return applied(sim, component, 0);
     app->stage = APP_STANDING;
-    int rc = set_timer(sim, TIMER_ADAPT, component, 0, sim->now_us + cost, &app->adapt_timer);
+    app->timed_us = PLEAT_NEVER;
+    rc = set_timer(sim, TIMER_ADAPT, component, 0, sim->now_us + cost, &app->adapt_timer);
     return rc ? rc : schedule(sim, component);
 }
 

@@ -48,6 +48,9 @@ struct app {
     int64_t end_us;     /* of its work; PLEAT_NEVER while it stands still */
     int64_t kill_us;    /* at its estimate; PLEAT_NEVER */
     int64_t decided_us; /* its start, or the resize under way */
+    int64_t timed_us;   /* the first whole iteration at this size is over; PLEAT_NEVER: reported, or
+                         * nobody wants to know */
+    int64_t stood_us;   /* in the change to this size; 0: it began at it */
     const struct pleat_workload_job *wish;
     const struct pleat_app *model;
     size_t job;
@@ -123,6 +126,7 @@ struct sim {
     uint32_t site_count;
     bool is_watched;      /* every input and decision is: logged, or the core checked after it */
     bool reads_decisions; /* they tell what effects do not */
+    bool reads_times;     /* a policy wants to know what iterations take */
     bool crowded;         /* local users wait for processors, or might */
     int64_t now_us;
     int64_t last_us;        /* of what happened, or by itself will happen, to a job */

@@ -465,6 +465,7 @@ static int configure(struct sim *sim)
         if (value != pleat_core_parameter(sim->core, (enum pleat_parameter)p))
             rc = input(sim, &event);
     }
+    sim->reads_times = pleat_core_needs(sim->core) & PLEAT_NEEDS_TIMES;
     if (!rc)
         rc = sizes_begin(sim);
     return rc ? rc : sites_begin(sim);

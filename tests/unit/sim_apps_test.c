@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/random.h"
+#include "policy/policies.h"
 #include "sim_fixture.h"
 
 /* Four processes; on two processors two take turns on each, and lose half as much again. */
@@ -332,6 +333,118 @@ static void test_work_is_conserved(void **state)
     sim_world_destroy(world);
 }
 
+/* ---- what iterations take ---- */
+
+/* Ten iterations of 4 s on two processors, 2 s on four, 2.5 s on six: four are its sweet spot. */
+static uint32_t sweet(struct sim_world *world, struct pleat_app app)
+{
+    static const struct pleat_table_row rows[] = {{2, 40 * S}, {4, 20 * S}, {6, 25 * S}};
+    app.speedup = (struct pleat_speedup){
+        .kind = PLEAT_SPEEDUP_TABLE, .first = (uint32_t)world->workload.table.count, .count = 3};
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pleat_array_push(&world->workload.table, rows[i]), 0);
+    struct pleat_workload_job *job = sim_malleable(world, 0, 2, 6, 40, sim_world_app(world, app));
+    job->processors = job->initial = 2;
+    job->sizes_kind = PLEAT_SIZES_LIST;
+    sim_world_approach(world, "remap");
+    world->options.policies[PLEAT_MALLEABILITY] = &pleat_policy_sweet_spot;
+    return (uint32_t)world->workload.jobs.count - 1;
+}
+
+static void expect_sizes(const struct sim_world *world, const double (*rows)[2], size_t count)
+{
+    assert_int_equal(world->change_count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(world->changes[i].time_us, (int64_t)(rows[i][0] * 1e6));
+        assert_int_equal(world->changes[i].to, (int32_t)rows[i][1]);
+    }
+}
+
+/* One report at each size, as soon as an iteration was whole there. */
+static void expect_reports(const struct pleat_events *log, const double (*rows)[4], size_t count)
+{
+    size_t reports = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        const struct pleat_event *event = &log->items[i];
+        if (event->kind != PLEAT_EV_TIMED)
+            continue;
+        assert_true(reports < count);
+        assert_int_equal(event->time_us, (int64_t)(rows[reports][0] * 1e6));
+        assert_int_equal(event->u.timed.processors, (int32_t)rows[reports][1]);
+        assert_int_equal(event->u.timed.iteration_us, (int64_t)(rows[reports][2] * 1e6));
+        assert_int_equal(event->u.timed.redistribution_us, (int64_t)(rows[reports][3] * 1e6));
+        reports++;
+    }
+    assert_int_equal(reports, count);
+}
+
+static void test_sweet_spot(void **state)
+{
+    (void)state;
+    struct pleat_events log = {0};
+    struct sim_world *world = sim_world_create(8);
+    world->options.log = &log;
+    uint32_t job = sweet(world, (struct pleat_app){.iterations = 10});
+    sim_run(world);
+    /* one iteration on 2, one on 4, one on 6, the other seven on 4 */
+    sim_expect(world, job, 0, 4 + 2 + 2.5 + 7 * 2);
+    expect_sizes(world, (const double[][2]){{0, 2}, {4, 4}, {6, 6}, {8.5, 4}, {22.5, 0}}, 5);
+    expect_reports(&log, (const double[][4]){{4, 2, 4, 0}, {6, 4, 2, 0}, {8.5, 6, 2.5, 0}}, 3);
+    pleat_array_finish(&log);
+    sim_world_destroy(world);
+}
+
+static void test_sweet_spot_with_redistribution(void **state)
+{
+    (void)state;
+    struct pleat_events log = {0};
+    struct sim_world *world = sim_world_create(8);
+    world->options.log = &log;
+    uint32_t job = sweet(world, (struct pleat_app){.iterations = 10, .cost = {.fixed_us = S}});
+    sim_run(world);
+    sim_expect(world, job, 0, 4 + 1 + 2 + 1 + 2.5 + 1 + 7 * 2);
+    /* what the first change to four took is not known to change: nothing new is logged after 13.5
+     */
+    expect_reports(&log, (const double[][4]){{4, 2, 4, 0}, {7, 4, 2, 1}, {10.5, 6, 2.5, 1}}, 3);
+    pleat_array_finish(&log);
+    sim_world_destroy(world);
+}
+
+/* A change in the middle of an iteration spoils it: the next one is measured. Without iterations
+ * parts of the work are measured instead. */
+static void test_only_whole_iterations_are_measured(void **state)
+{
+    (void)state;
+    struct pleat_events log = {0};
+    struct sim_world *world = sim_world_create(8);
+    world->options.log = &log;
+    uint32_t job = sweet(world, (struct pleat_app){.adapt_us = 7 * S});
+    sim_run(world);
+    /* measured after 0.4 s; it changes at 7, 14 and 21 s, when 17.5, 52.5 and 80.5 % are done; in
+     * the middle of parts of 1 % each */
+    expect_sizes(world, (const double[][2]){{0, 2}, {7, 4}, {14, 6}, {21, 4}, {24.9, 0}}, 5);
+    expect_reports(
+        &log, (const double[][4]){{0.4, 2, 0.4, 0}, {7.3, 4, 0.2, 0}, {14.375, 6, 0.25, 0}}, 3);
+    sim_expect(world, job, 0, 24.9);
+    pleat_array_finish(&log);
+    sim_world_destroy(world);
+}
+
+/* Nobody wants to know: nothing is reported. */
+static void test_no_reports_without_need(void **state)
+{
+    (void)state;
+    struct pleat_events log = {0};
+    struct sim_world *world = sim_world_create(8);
+    world->options.log = &log;
+    sweet(world, (struct pleat_app){.iterations = 10});
+    world->options.policies[PLEAT_MALLEABILITY] = &pleat_policy_egs;
+    sim_run(world);
+    expect_reports(&log, NULL, 0);
+    pleat_array_finish(&log);
+    sim_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +461,10 @@ int main(void)
         cmocka_unit_test(test_missing_estimates),
         cmocka_unit_test(test_reservations),
         cmocka_unit_test(test_work_is_conserved),
+        cmocka_unit_test(test_sweet_spot),
+        cmocka_unit_test(test_sweet_spot_with_redistribution),
+        cmocka_unit_test(test_only_whole_iterations_are_measured),
+        cmocka_unit_test(test_no_reports_without_need),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
