@@ -21,6 +21,7 @@ static const char usage[] =
     "  --rows N         rows of the state (default 1000)\n"
     "  --halo N         halo rows on either side of a block (default 1)\n"
     "  --pause MS       sleep in every iteration (default 0)\n"
+    "  --pauses LIST    so long with 1 rank, 2, ...: 60,30 for example; the last for all beyond\n"
     "  --loose          no barrier: ranks run at their own speed\n"
     "Answering offers (default: accept all):\n"
     "  --accept LIST    accept only sizes in LIST, for example 1,2,4,8\n"
@@ -36,7 +37,7 @@ static const char usage[] =
 struct options {
     long long iterations, resizes, state, rows, halo, die_at, die_rank, stuck_at;
     double pause_ms;
-    const char *accept, *until;
+    const char *accept, *pauses, *until;
     int loose, greedy, die_joining, mismatch;
 };
 
@@ -47,6 +48,7 @@ enum {
     ROWS,
     HALO,
     PAUSE,
+    PAUSES,
     ACCEPT,
     UNTIL,
     DIE_AT,
@@ -70,6 +72,7 @@ static void read_options(int argc, char **argv, struct options *o)
                                    {"rows", 1, NULL, ROWS},
                                    {"halo", 1, NULL, HALO},
                                    {"pause", 1, NULL, PAUSE},
+                                   {"pauses", 1, NULL, PAUSES},
                                    {"loose", 0, &o->loose, 1},
                                    {"accept", 1, NULL, ACCEPT},
                                    {"until", 1, NULL, UNTIL},
@@ -93,6 +96,8 @@ static void read_options(int argc, char **argv, struct options *o)
             o->rows = app_number("rows", optarg, 1, most);
         else if (c == HALO)
             o->halo = app_number("halo", optarg, 0, 1000);
+        else if (c == PAUSES)
+            o->pauses = optarg;
         else if (c == PAUSE)
             o->pause_ms = (double)app_number("pause", optarg, 0, 1000000);
         else if (c == ACCEPT)
@@ -197,6 +202,19 @@ static int goes_on(const struct pleat_session *session, const struct options *o,
     return o->resizes < 0 ? counters[0] < o->iterations : counters[1] < o->resizes;
 }
 
+/* Milliseconds to sleep in an iteration of so many ranks. */
+static double pause_of(const struct options *o, int ranks)
+{
+    double pause_ms = o->pause_ms;
+    const char *at = o->pauses;
+    for (int i = 0; at && i < ranks; i++) {
+        char *end;
+        pause_ms = (double)strtol(at, &end, 10);
+        at = *end == ',' ? end + 1 : NULL;
+    }
+    return pause_ms;
+}
+
 int main(int argc, char **argv)
 {
     struct options o;
@@ -235,7 +253,7 @@ int main(int argc, char **argv)
 
     int what = PLEAT_SAME;
     while (what != PLEAT_LEAVE && goes_on(session, &o, counters)) {
-        app_pause(o.pause_ms);
+        app_pause(pause_of(&o, pleat_session_size(session)));
         misbehave(session, &o, counters[0]);
         if (!o.loose)
             MPI_Barrier(pleat_session_comm(session));

@@ -56,6 +56,23 @@ static void show_what(const json_t *job)
     pleat_string_finish(&text);
 }
 
+/* What it measured at each size: by this policies may go. */
+static void show_iterations(const json_t *job, struct pleat_string *text)
+{
+    const json_t *times = json_object_get(job, "times"), *time;
+    size_t i;
+    text->length = 0;
+    json_array_foreach(times, i, time)
+    {
+        char span[PLEAT_TIME_SIZE];
+        pleat_string_addf(text, "%s%s on %lld", i > 0 ? ", " : "",
+                          pleat_time_span(pleat_reply_real(time, "iteration_s"), span),
+                          (long long)pleat_reply_int(time, "processors", 0));
+    }
+    if (json_array_size(times) > 0)
+        line("iterations", text);
+}
+
 static void show_state(const json_t *job)
 {
     struct pleat_string text = {0};
@@ -87,6 +104,7 @@ static void show_state(const json_t *job)
                           pleat_time_span(pleat_reply_real(progress, "iteration_s"), span));
         line("progress", &text);
     }
+    show_iterations(job, &text);
     pleat_string_finish(&text);
 }
 

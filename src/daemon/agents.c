@@ -290,6 +290,8 @@ static void learn(struct daemon *d, struct job *job, const char *method, const j
             account_cost(job_account(d, job), cost_of(params, "resize"), cost_of(params, "wait_us"),
                          cost_of(params, "processes_us"), cost_of(params, "redistribute_us"),
                          cost_of(params, "total_us"), cost_of(params, "bytes"));
+        job->redistributed_size = (int32_t)cost_of(params, "processes");
+        job->redistributed_us = cost_of(params, "redistribute_us");
         text = json_string_value(json_object_get(params, "warning"));
     }
     if (!strcmp(method, "exited"))
@@ -298,11 +300,37 @@ static void learn(struct daemon *d, struct job *job, const char *method, const j
         note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", text));
 }
 
-static void learn_progress(struct job *job, const json_t *params)
+/* What an iteration takes goes into the log where a policy wants to know: at a new size, and where
+ * its mean has moved by more than one part in NEWS since. */
+static void tell_timing(struct daemon *d, struct job *job, uint64_t run, int64_t size)
+{
+    enum { NEWS = 20 };
+    const struct pleat_component *component = job_component(d, job);
+    int64_t moved_us = job->iteration_us - job->timed_us;
+    if (!(pleat_core_needs(d->core) & PLEAT_NEEDS_TIMES) || job->iteration_us <= 0 || size < 1 ||
+        size != component->processes || component->processes != component->processors)
+        return;
+    if (job->timed_size == size && (moved_us < 0 ? -moved_us : moved_us) <= job->timed_us / NEWS)
+        return;
+    job->timed_size = (int32_t)size;
+    job->timed_us = job->iteration_us;
+    struct pleat_event event = {.kind = PLEAT_EV_TIMED,
+                                .component = job->component,
+                                .u.timed = {.run = run,
+                                            .iteration_us = job->iteration_us,
+                                            .redistribution_us = job->redistributed_size == size
+                                                                     ? job->redistributed_us
+                                                                     : 0,
+                                            .processors = component->processors}};
+    turn_event(d, &event);
+}
+
+static void learn_progress(struct daemon *d, struct job *job, uint64_t run, const json_t *params)
 {
     job->iteration = cost_of(params, "iteration");
     job->iteration_us = cost_of(params, "iteration_us");
     job->has_progress = true;
+    tell_timing(d, job, run, cost_of(params, "processes"));
 }
 
 static void on_notice(struct agent *agent, const struct pleat_message *message)
@@ -322,7 +350,7 @@ static void on_notice(struct agent *agent, const struct pleat_message *message)
             return;
     }
     if (!rc && !strcmp(message->method, "progress")) {
-        learn_progress(job, message->params);
+        learn_progress(d, job, (uint64_t)run, message->params);
         return;
     }
     if (!rc) {

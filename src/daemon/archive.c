@@ -18,7 +18,7 @@ enum {
 /* Members of an entry of `history` that a job has not. */
 static const char *const only_of_entry[] = {"archived", "sizes", "resizes", "processor_s", "cpu_s"};
 /* Members of a job that are made when it is shown. */
-static const char *const made_of_job[] = {"slots", "progress"};
+static const char *const made_of_job[] = {"slots", "progress", "times"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -191,6 +191,7 @@ json_t *archive_job(struct daemon *d, int64_t job, bool history)
     json_object_update(object, json_object_get(whole, "job"));
     json_object_set_new(object, "slots", json_array());
     json_object_set_new(object, "progress", json_null());
+    json_object_set_new(object, "times", json_array());
     if (!history)
         json_object_del(object, "history");
     json_decref(whole);

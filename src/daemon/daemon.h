@@ -34,6 +34,10 @@ struct job {
     struct account *account; /* NULL: not asked for yet, see job_account */
     int64_t iteration, iteration_us;
     bool has_progress;
+    int32_t timed_size; /* for which the core was told what an iteration takes; 0: none */
+    int64_t timed_us;   /* what it was told */
+    int32_t redistributed_size;
+    int64_t redistributed_us; /* what the last change, to that size, took its ranks; 0: unknown */
     bool spec_lost; /* and what stands for it must not be run */
 };
 

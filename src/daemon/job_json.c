@@ -111,6 +111,21 @@ static json_t *progress_or_null(const struct job *job)
                              : json_null();
 }
 
+/* What its iterations take, by size, as far as a policy wanted to know. */
+static json_t *times_to_json(const struct pleat_view *view, const struct pleat_component *c)
+{
+    json_t *array = json_array();
+    for (const struct pleat_timing *timing = pleat_timing_smallest(view, c); timing;
+         timing = pleat_timing_greater(view, timing)) {
+        double redistribution_s = (double)timing->redistribution_us / 1e6;
+        json_array_append_new(
+            array, json_pack("{s:i, s:f, s:o}", "processors", timing->processors, "iteration_s",
+                             (double)timing->iteration_us / 1e6, "redistribution_s",
+                             redistribution_s > 0 ? json_real(redistribution_s) : json_null()));
+    }
+    return array;
+}
+
 json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
 {
     const struct account *account = job_account(d, job);
@@ -149,6 +164,7 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "slots", slots_to_json(d, c));
     account_add_counts(account, object);
     json_object_set_new(object, "progress", progress_or_null(job));
+    json_object_set_new(object, "times", times_to_json(pleat_core_view(d->core), c));
     add_path(d, object, job->id, "stdout", JOB_OUTPUT);
     add_path(d, object, job->id, "stderr", JOB_ERROR);
     json_object_del(object, "output"); /* the patterns of these */

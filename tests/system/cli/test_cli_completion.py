@@ -62,7 +62,7 @@ def test_every_command_takes_the_options_that_are_offered(offers, cli):
 
 
 def test_values(offers):
-    assert sorted(offers("pleat mix --malleability ")) == ["egs", "fpsma", "none", "priority"]
+    assert {"egs", "fpsma", "none", "priority"} <= set(offers("pleat mix --malleability "))
     assert offers("pleat mix --queue=ea") == ["easy"]
     assert offers("pleat policies queue=ea") == ["easy"]  # bash keeps what is before the '='
     assert "approach=pra" in offers("pleat policies ")
