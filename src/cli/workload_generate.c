@@ -124,10 +124,14 @@ static int take_lublin(struct request *request, int option, struct pleat_error *
     }
 }
 
+enum { MPL_MAX = 4 }; /* in the thesis */
+
 static int take_utrera(struct request *request, int option, struct pleat_error *err)
 {
-    static const char *const kinds[] = {
-        [PLEAT_RIGID] = "rigid", [PLEAT_MOLDABLE] = "moldable", [PLEAT_MALLEABLE] = "malleable"};
+    static const char *const kinds[] = {[PLEAT_RIGID] = "rigid",
+                                        [PLEAT_MOLDABLE] = "moldable",
+                                        [PLEAT_MALLEABLE] = "malleable",
+                                        [PLEAT_MALLEABLE + 1] = "folding"};
     struct pleat_utrera_model *model = &request->utrera;
     size_t index = 0;
     int status;
@@ -147,7 +151,8 @@ static int take_utrera(struct request *request, int option, struct pleat_error *
         status = pleat_parse_word("--kind", optarg, kinds, sizeof(kinds) / sizeof(kinds[0]), &index,
                                   err);
         if (!status)
-            model->kind = (enum pleat_job_kind)index;
+            model->kind = (enum pleat_job_kind)(index > PLEAT_MALLEABLE ? PLEAT_MALLEABLE : index);
+        model->mpl_max = !status && index > PLEAT_MALLEABLE ? MPL_MAX : 0;
         return status;
     default:
         return take_seed(&model->seed, err);
@@ -349,20 +354,22 @@ const struct pleat_command pleat_cmd_workload_utrera = {
     .name = "workload generate utrera",
     .arguments = "[OPTION...] OUT",
     .summary = "Mixes of long and short applications of Utrera (2010)",
-    .help = "Applications with measured run times arrive so that each has its share of a nominal\n"
-            "load (equation 3.2). OUT is the file to write ('-': standard output).\n\n"
-            "Options:\n"
-            "      --mix MIX    w1 (default) to w6, high, low\n"
-            "      --jobs N     how many (default: as many as arrive within --duration)\n"
-            "      --duration S  of arrivals (default: until all of --jobs have come; 600 where\n"
-            "                   neither is given)\n"
-            "      --machine N  the machine's processors (default: 60)\n"
-            "      --load F     nominal load (default: the mix's own)\n"
-            "      --kind KIND  of the jobs: malleable (default), moldable, rigid\n"
-            "      --seed N     (default: 1); the same options and seed give the same file\n\n"
-            "Exit codes: 0; 1 OUT cannot be written; 2 usage.\n\n"
-            "Example:\n"
-            "  pleat workload generate utrera --mix w3 --jobs 200 out.swf\n",
+    .help =
+        "Applications with measured run times arrive so that each has its share of a nominal\n"
+        "load (equation 3.2). OUT is the file to write ('-': standard output).\n\n"
+        "Options:\n"
+        "      --mix MIX    w1 (default) to w6, high, low\n"
+        "      --jobs N     how many (default: as many as arrive within --duration)\n"
+        "      --duration S  of arrivals (default: until all of --jobs have come; 600 where\n"
+        "                   neither is given)\n"
+        "      --machine N  the machine's processors (default: 60)\n"
+        "      --load F     nominal load (default: the mix's own)\n"
+        "      --kind KIND  of the jobs: malleable (default), moldable, rigid, folding (up to 4\n"
+        "                   processes on a processor)\n"
+        "      --seed N     (default: 1); the same options and seed give the same file\n\n"
+        "Exit codes: 0; 1 OUT cannot be written; 2 usage.\n\n"
+        "Example:\n"
+        "  pleat workload generate utrera --mix w3 --jobs 200 out.swf\n",
     .run = run_utrera,
 };
 

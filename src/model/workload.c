@@ -100,6 +100,14 @@ double pleat_workload_run_time(const struct pleat_workload *workload,
         int32_t components = partition / app->component;
         return components ? run * ceil((double)app->work / components) : INFINITY;
     }
+    if (job->mpl_max > 0) {
+        if (processes < 1)
+            processes = partition;
+        if (processes == job->processors && partition >= processes)
+            return run;
+        return run * folded_time(workload, app, partition, processes) /
+               relative_time(workload, &app->speedup, job->processors);
+    }
     if (job->processes > 0) {
         if (processes < 1)
             processes = job->processes;
@@ -346,7 +354,8 @@ static bool is_usual(const struct pleat_workload_job *job)
     const int64_t too_long = ~((INT64_C(1) << 56) - 1); /* or negative */
     return job->kind == PLEAT_RIGID && job->processors > 0 && job->processors <= PLEAT_SIZE_MAX &&
            job->minimum == job->processors && job->maximum == job->processors &&
-           (job->initial | job->processes | (int32_t)job->app) == 0 && job->user >= -1 &&
+           (job->initial | job->processes | (int32_t)job->app | job->mpl_max) == 0 &&
+           job->job_class <= PLEAT_CLASS_LONG && job->user >= -1 &&
            job->sizes_kind == PLEAT_SIZES_ANY && job->site == PLEAT_NONE &&
            ((job->submit_us | job->run_us | job->estimate_us | job->deadline_us | job->begin_us) &
             too_long) == 0;
@@ -380,10 +389,19 @@ int pleat_workload_check_job(const struct pleat_workload *workload,
     if (job->user < -1)
         return pleat_error_set(err, PLEAT_E_INVALID, "user %d: neither -1 nor 0 or more",
                                job->user);
+    if (job->job_class > PLEAT_CLASS_LONG)
+        return wrong(err, "its class is neither short nor long nor unknown");
+    if (job->mpl_max > 0 && (job->kind != PLEAT_MALLEABLE || job->minimum < 1 ||
+                             job->processes > 0 || workload->apps.items[job->app].component > 0))
+        return wrong(err,
+                     "it folds, and is not malleable, may have no process, has a fixed number of "
+                     "them, or is one of components and work");
     int32_t least = job->minimum > 0 ? job->minimum : 1;
     if (least == job->processors && job->processes == 0)
         return 0; /* its run time, looked at already */
-    double longest = pleat_workload_run_time(workload, job, least, job->processes);
+    double longest = job->mpl_max > 0
+                         ? pleat_workload_run_time(workload, job, 1, least) * (1 + job->mpl_max)
+                         : pleat_workload_run_time(workload, job, least, job->processes);
     if (workload->apps.items[job->app].component == 0 && !(longest <= PLEAT_WORKLOAD_TIME_MAX))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "on %d processors, its minimum, it would run for more than 3,170 "

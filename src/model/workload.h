@@ -89,14 +89,19 @@ struct pleat_workload_job {
     int32_t processors;  /* for which run_us and estimate_us hold */
     int32_t minimum, maximum, initial; /* initial 0: as many as are available */
     int32_t sizes_parameter;           /* of MULTIPLES */
-    int32_t processes;  /* > 0: folded: so many, on however many processors; 0: one a processor */
-    uint32_t app;       /* index into apps */
-    uint32_t site;      /* where it must run; PLEAT_NONE: anywhere */
-    int32_t user;       /* as the log numbers them; -1: unknown */
-    int16_t priority;   /* higher goes first; 0: ordinary */
-    uint8_t kind;       /* enum pleat_job_kind */
-    uint8_t sizes_kind; /* enum pleat_sizes_kind. LIST: exactly the sizes of its application's
-                         * speedup table, of at most PLEAT_SIZES_LIST_MAX rows */
+    int32_t processes;   /* > 0: folded: so many, on however many processors; 0: one a processor */
+    uint32_t app;        /* index into apps */
+    uint32_t site;       /* where it must run; PLEAT_NONE: anywhere */
+    int32_t user;        /* as the log numbers them; -1: unknown */
+    int16_t priority;    /* higher goes first; 0: ordinary */
+    uint8_t kind;        /* enum pleat_job_kind */
+    uint8_t job_class;   /* enum pleat_job_class */
+    uint8_t mpl_max;     /* > 0: it folds, with at most so many processes on a processor: malleable;
+                          * processors, minimum, maximum, initial and sizes are about processes, which
+                          * are chosen at its start, and run_us is on one processor for each */
+    uint8_t sizes_kind;  /* enum pleat_sizes_kind. LIST: exactly the sizes of its application's
+                          * speedup table, of at most PLEAT_SIZES_LIST_MAX rows */
+    uint8_t reserved[6]; /* no padding: workloads are compared byte by byte */
 };
 
 PLEAT_ARRAY(pleat_workload_jobs, struct pleat_workload_job);
@@ -147,16 +152,16 @@ int pleat_workload_check_list(const struct pleat_app *app,
  * own size.
  *
  * Unfolded: run_us f(processors) / f(partition), f being the speedup.
- * Folded: P processes (`processes`, or the job's own where that is 0) run on min(partition, P)
- * processors p. Assumed, as 004 has measurements only: alone on P processors they take T(P), which
- * the busiest one decides; on p they take T(P) x spread x (1 + mpl_overhead (m - 1)), m being
- * ceil(P / p) and spread
- *   max(1, P / (p (1 + imbalance)))        with one queue: sharing evens the imbalance out, but no
- *                                          process runs on two processors at a time;
- *   (m + imbalance) / (1 + imbalance)      with local queues: the fullest processor, which has
- *                                          m processes and the busiest among them, decides.
- * Both are 1 at p = P. Component-and-work: run_us x ceil(work / floor(partition / component)), as
- * run_us is that of a component; INFINITY where no component fits. */
+ * Folding jobs: with `processes` processes, or where that is 0 one on each processor; as below,
+ * with f for their number. Folded: P processes (`processes`, or the job's own where that is 0) run
+ * on min(partition, P) processors p. Assumed, as 004 has measurements only: alone on P processors
+ * they take T(P), which the busiest one decides; on p they take T(P) x spread x (1 + mpl_overhead
+ * (m - 1)), m being ceil(P / p) and spread max(1, P / (p (1 + imbalance)))        with one queue:
+ * sharing evens the imbalance out, but no process runs on two processors at a time; (m + imbalance)
+ * / (1 + imbalance)      with local queues: the fullest processor, which has m processes and the
+ * busiest among them, decides. Both are 1 at p = P. Component-and-work: run_us x ceil(work /
+ * floor(partition / component)), as run_us is that of a component; INFINITY where no component
+ * fits. */
 double pleat_workload_run_time(const struct pleat_workload *workload,
                                const struct pleat_workload_job *job, int32_t partition,
                                int32_t processes);

@@ -107,6 +107,8 @@ int32_t pleat_accept_start_floor(const struct pleat_view *view,
 int32_t pleat_accept_next(const struct pleat_view *view, const struct pleat_component *component,
                           int32_t size)
 {
+    if (is_folded(component))
+        return size < pleat_view_limit(component) ? size + 1 : 0;
     int32_t least = size + 1 > component->minimum ? size + 1 : component->minimum;
     int32_t next = size_ceil(view, component, least);
     return next <= smaller(component->maximum, component->cap) ? next : 0;

@@ -15,9 +15,11 @@ static double duration_at(const struct sim *sim, const struct app *app)
 {
     const struct pleat_workload_job *job = app->wish;
     double speed = sim->sites[app->site].spec->speed;
-    double duration = job->processors == app->size && job->processes == 0
-                          ? (double)job->run_us
-                          : pleat_workload_run_time(sim->workload, job, app->size, job->processes);
+    double duration =
+        job->processors == app->size && job->processes == 0 && job->mpl_max == 0
+            ? (double)job->run_us
+            : pleat_workload_run_time(sim->workload, job, app->size,
+                                      job->mpl_max > 0 ? app->processes : job->processes);
     return speed == 1 ? duration : duration / speed;
 }
 
@@ -220,13 +222,14 @@ static int started(struct sim *sim, uint32_t component)
     return rc ? rc : conclude(sim, component);
 }
 
-int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size)
+int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size, int32_t processes)
 {
     struct app *app = &sim->apps.items[component];
     struct site *site = &sim->sites[sim->view->components[component].site];
     app->run = run;
     app->resize = 0;
     app->size = size;
+    app->processes = processes;
     app->site = sim->view->components[component].site;
     app->stage = APP_STARTING;
     sim->outcomes[app->job].restarts += app->started;

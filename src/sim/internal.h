@@ -55,6 +55,7 @@ struct app {
     const struct pleat_app *model;
     size_t job;
     int32_t size, target, offered;
+    int32_t processes; /* of one that folds, in this run */
     uint32_t site;
     uint32_t timer, adapt_timer; /* PLEAT_HEAP_NONE */
     uint32_t phase;              /* the next one, from the job's application's first */
@@ -156,7 +157,7 @@ void stop_timer(struct sim *sim, uint32_t *handle);
 int sizes_begin(struct sim *sim);
 
 /* ---- app.c ---- */
-int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size);
+int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size, int32_t processes);
 /* An evolving application that waits for another run begins with its first phase. */
 int app_rewind(struct sim *sim, uint32_t component);
 int app_resize(struct sim *sim, const struct pleat_effect *effect);

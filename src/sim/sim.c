@@ -103,6 +103,8 @@ int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, in
                                       .site = app->site,
                                       .from = from,
                                       .to = to,
+                                      .processes =
+                                          to > 0 && app->wish->mpl_max > 0 ? app->processes : to,
                                       .mandatory = app->mandatory && from > 0 && to > 0,
                                       .offered = from > 0 && to > 0 ? app->offered : 0};
     return sim->options->on_change(sim->options->context, &change);
@@ -147,7 +149,8 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
     case PLEAT_DO_RELEASE:
         return site_release(sim, effect->u.claim.index, effect->id, effect->u.claim.site);
     case PLEAT_DO_START:
-        return app_start(sim, effect->component, effect->id, effect->u.run.processors);
+        return app_start(sim, effect->component, effect->id, effect->u.run.processors,
+                         effect->u.run.processes);
     case PLEAT_DO_RESIZE:
         return app_resize(sim, effect);
     case PLEAT_DO_WITHDRAW:
@@ -297,7 +300,11 @@ static int submit(struct sim *sim, size_t index)
                                              .job_kind = job->kind,
                                              .sizes_kind = job->sizes_kind,
                                              .reference = job->processors,
-                                             .priority = job->priority}};
+                                             .priority = job->priority,
+                                             .job_class = job->job_class,
+                                             .mpl_max = job->mpl_max}};
+    if (job->mpl_max > 0)
+        event.flags |= PLEAT_COMPONENT_FOLDS;
     if (job->sizes_kind == PLEAT_SIZES_LIST)
         event.u.submit.sizes_parameter = sim->lists[job->app];
     struct pleat_error why;

@@ -33,7 +33,8 @@ struct pleat_sim_change {
     int64_t stood_us;   /* that the application stood still for it */
     size_t job;         /* index into the workload's jobs */
     uint32_t site;
-    int32_t from, to; /* processors */
+    int32_t from, to;  /* processors */
+    int32_t processes; /* from then on: `to`, but of a job that folds */
     bool mandatory;
     int32_t offered; /* by how many processors the policy wanted to change it */
 };

@@ -110,7 +110,8 @@ int pleat_generate_lublin(const struct pleat_lublin_model *model, struct pleat_w
 
 /* Utrera 2010, 3.6: jobs of long and short applications with measured run times (table 3.2), that
  * arrive as Poisson processes whose rates give each application its share of a nominal load, which
- * counts the sequential time (equation 3.2). Names of the applications end in "-long" or "-short".
+ * counts the sequential time (equation 3.2). Names of the applications end in "-long" or "-short",
+ * and their jobs have those classes.
  *
  * Mixes: w1 to w6 of table 5.3 (long and short share, percent of the machine: 40+10, 40+20, 40+30,
  * 10+40, 20+40, 30+40), bt.A and cg.B long, bt.W and sweep3D short; "high" and "low" of tables 6.1
@@ -125,6 +126,8 @@ struct pleat_utrera_model {
     /* RIGID: the largest size of the table that the machine holds; else from 1 to that, squares for
      * bt, powers of two for the others */
     enum pleat_job_kind kind;
+    uint8_t mpl_max; /* > 0: malleable ones fold: those sizes are of processes, at most so many of
+                      * them on a processor; 4 in the thesis */
     uint64_t seed;
 };
 int pleat_generate_utrera(const struct pleat_utrera_model *model, struct pleat_workload *workload,

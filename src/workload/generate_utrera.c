@@ -177,6 +177,8 @@ static struct pleat_workload_job make_job(const struct pleat_utrera_model *model
         job.minimum = 1;
         job.sizes_kind = (uint8_t)app->sizes;
     }
+    if (model->kind == PLEAT_MALLEABLE)
+        job.mpl_max = model->mpl_max;
     return job;
 }
 
@@ -210,6 +212,7 @@ static int draw_jobs(const struct pleat_utrera_model *model, const struct mix *m
             make_job(model, &table[mix->apps[which]], (int64_t)workload->jobs.count + 1);
         job.submit_us = pleat_generate_us(at, 0);
         job.app = (uint32_t)(workload->apps.count + (size_t)which);
+        job.job_class = which < mix->long_count ? PLEAT_CLASS_LONG : PLEAT_CLASS_SHORT;
         if (pleat_array_push(&workload->jobs, job))
             return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }

@@ -58,6 +58,8 @@ enum pleat_swf_extra {
     PLEAT_SWF_DEADLINE,
     PLEAT_SWF_BEGIN,
     PLEAT_SWF_PRIORITY,
+    PLEAT_SWF_CLASS,
+    PLEAT_SWF_MPL,
     PLEAT_SWF_EXTRAS
 };
 

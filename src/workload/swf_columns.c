@@ -23,6 +23,8 @@ static const struct column columns[PLEAT_SWF_EXTRAS] = {
     [PLEAT_SWF_DEADLINE] = {"deadline", PLEAT_WORKLOAD_TIME_MAX / 1000000, true},
     [PLEAT_SWF_BEGIN] = {"begin", PLEAT_WORKLOAD_TIME_MAX / 1000000, true},
     [PLEAT_SWF_PRIORITY] = {"priority", INT16_MAX, false},
+    [PLEAT_SWF_CLASS] = {"class", PLEAT_CLASS_LONG, false},
+    [PLEAT_SWF_MPL] = {"mpl", UINT8_MAX, false},
 };
 
 const char *pleat_swf_extra_name(enum pleat_swf_extra extra)
@@ -67,7 +69,7 @@ int pleat_swf_layout_parse(const char *at, const char *end, struct pleat_swf_lay
             return pleat_error_set(err, PLEAT_E_INVALID,
                                    "Pleat-Columns: '%.*s' is %s; there can be kind, minimum, "
                                    "maximum, initial, sizes, step, processes, app, site, "
-                                   "deadline, begin, priority, each once",
+                                   "deadline, begin, priority, class, mpl, each once",
                                    at - name > 40 ? 40 : (int)(at - name), name,
                                    column < 0 ? "no column of Pleat's" : "there twice");
         read.columns[read.count++] = (enum pleat_swf_extra)column;
@@ -110,6 +112,8 @@ void pleat_swf_extras_default(struct pleat_workload_job *job)
     job->site = PLEAT_NONE;
     job->deadline_us = job->begin_us = 0;
     job->priority = 0;
+    job->job_class = PLEAT_CLASS_UNKNOWN;
+    job->mpl_max = 0;
 }
 
 /* The value is in the column's range. */
@@ -149,6 +153,12 @@ static void set_extra(struct pleat_workload_job *job, enum pleat_swf_extra extra
     case PLEAT_SWF_BEGIN:
         job->begin_us = value;
         break;
+    case PLEAT_SWF_CLASS:
+        job->job_class = (uint8_t)value;
+        break;
+    case PLEAT_SWF_MPL:
+        job->mpl_max = (uint8_t)value;
+        break;
     default:
         job->priority = (int16_t)value;
         break;
@@ -182,6 +192,10 @@ int64_t pleat_swf_extra_get(const struct pleat_workload_job *job, enum pleat_swf
         return job->deadline_us;
     case PLEAT_SWF_BEGIN:
         return job->begin_us;
+    case PLEAT_SWF_CLASS:
+        return job->job_class;
+    case PLEAT_SWF_MPL:
+        return job->mpl_max;
     default:
         return job->priority;
     }

@@ -21,6 +21,64 @@ static void test_folded(void **state)
     sim_world_destroy(world);
 }
 
+/* Two jobs that choose 8 processes, up to 4 on a processor, 8 s on a processor for each. */
+static void test_folding(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(8);
+    sim_world_approach(world, "launcher");
+    world->options.policies[PLEAT_MOLDABILITY] = pleat_policy_find(PLEAT_MOLDABILITY, "fjt");
+    world->options.policies[PLEAT_MALLEABILITY] =
+        pleat_policy_find(PLEAT_MALLEABILITY, "partition");
+    uint32_t app = sim_world_app(world, (struct pleat_app){.mpl_overhead = 0.5});
+    for (int i = 0; i < 2; i++) {
+        struct pleat_workload_job *job = sim_malleable(world, 3 * i, 8, 8, 8, app);
+        job->processors = 8;
+        job->mpl_max = 4;
+        job->job_class = PLEAT_CLASS_LONG;
+    }
+    sim_run(world);
+    /* At 3 s the first has 5/8 left, and gives up 4: both take 8 x 2 x 1.5 = 24 s on 4. The first
+     * ends 15 s later, when the second has done 5/8: it has 3/8 left, 3 s on 8. */
+    sim_expect(world, 0, 0, 18);
+    sim_expect(world, 1, 3, 21);
+    assert_int_equal(world->outcomes[0].shrunk, 1);
+    assert_int_equal(world->outcomes[1].processors, 4);
+    assert_int_equal(world->outcomes[1].grown, 1);
+    sim_world_destroy(world);
+}
+
+/* A short one overtakes, and is aborted, or folded, when the long one in front is over. */
+static void overtake(const char *queue, double start_s, double end_s, int restarts)
+{
+    struct sim_world *world = sim_world_create(8);
+    sim_world_approach(world, "launcher");
+    world->options.policies[PLEAT_QUEUE] = pleat_policy_find(PLEAT_QUEUE, queue);
+    world->options.policies[PLEAT_MOLDABILITY] = pleat_policy_find(PLEAT_MOLDABILITY, "fjt-1");
+    world->options.policies[PLEAT_MALLEABILITY] =
+        pleat_policy_find(PLEAT_MALLEABILITY, "partition");
+    sim_rigid(world, 0, 4, 10);
+    sim_rigid(world, 1, 7, 5);
+    struct pleat_workload_job *job = sim_malleable(world, 2, 4, 4, 20, 0);
+    job->processors = 4;
+    job->mpl_max = 4;
+    job->job_class = PLEAT_CLASS_SHORT;
+    sim_run(world);
+    sim_expect(world, 0, 0, 10);
+    sim_expect(world, 1, 10, 15);
+    sim_expect(world, 2, start_s, end_s);
+    assert_int_equal(world->outcomes[2].restarts, restarts);
+    sim_world_destroy(world);
+}
+
+static void test_windows(void **state)
+{
+    (void)state;
+    overtake("backfill-abort", 15, 35, 1);
+    /* 8 of its 20 s are done at 10 s; on one processor for 5 s 1/16 of all, then the rest on 4 */
+    overtake("backfill-malleability", 2, 25.75, 0);
+}
+
 static uint32_t evolving(struct sim_world *world, double at, int32_t minimum, int32_t maximum)
 {
     struct pleat_phase phase = {at, minimum, maximum};
@@ -449,6 +507,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_folded),
+        cmocka_unit_test(test_folding),
+        cmocka_unit_test(test_windows),
         cmocka_unit_test(test_evolving),
         cmocka_unit_test(test_evolving_beyond_its_size),
         cmocka_unit_test(test_evolving_from_the_beginning),

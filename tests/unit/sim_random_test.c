@@ -105,6 +105,10 @@ static void make_jobs(struct sim_world *world, struct pleat_random *random)
             job->kind = PLEAT_MALLEABLE;
         } else if (one_in(random, 4)) {
             job->processes = job->maximum;
+        } else if (one_in(random, 3)) {
+            job->kind = PLEAT_MALLEABLE;
+            job->mpl_max = (uint8_t)from_to(random, 1, 5);
+            job->job_class = (uint8_t)from_to(random, 0, 2);
         }
         if (app->speedup.kind == PLEAT_SPEEDUP_TABLE && app->component == 0) {
             job->sizes_kind = PLEAT_SIZES_LIST;
@@ -232,8 +236,13 @@ static void check_size(const struct sim_world *world, const struct pleat_sim_cha
     const struct pleat_workload_job *job = &world->workload.jobs.items[change->job];
     const struct pleat_speedup *speedup = &world->workload.apps.items[job->app].speedup;
     bool found = job->sizes_kind != PLEAT_SIZES_LIST || change->to == 0;
+    if (job->mpl_max > 0 && change->to > 0)
+        assert_true(change->processes >= change->to &&
+                    change->processes <= change->to * (job->mpl_max < 4 ? job->mpl_max : 4));
+    else
+        assert_int_equal(change->processes, change->to);
     for (uint32_t i = 0; !found && i < speedup->count; i++)
-        found = world->workload.table.items[speedup->first + i].processors == change->to;
+        found = world->workload.table.items[speedup->first + i].processors == change->processes;
     assert_true(found);
 }
 
@@ -274,7 +283,7 @@ static void count_processors(const struct sim_world *world)
 
 struct worker { /* a job's present run */
     int64_t begun_us, since_us;
-    int32_t size;
+    int32_t size, processes;
     double done, slack; /* shares of its work; what rounding may have cost */
     int64_t pieces[64]; /* component-and-work: when each component began its piece */
     int32_t components, completed;
@@ -329,7 +338,8 @@ static void work_on(const struct sim_world *world, const struct pleat_sim_change
         do_pieces(worker, piece_us > 0 ? piece_us : 1, app->work, change->time_us);
         assert_int_equal(change->stood_us, 0);
     } else if (worker->size > 0) {
-        double all = pleat_workload_run_time(&world->workload, job, worker->size, job->processes);
+        double all = pleat_workload_run_time(&world->workload, job, worker->size,
+                                             job->mpl_max > 0 ? worker->processes : job->processes);
         worker->done += (double)(stopped_us - worker->since_us) * speed / (all > 0 ? all : 1);
         worker->slack += 1.5 * speed / (all > 0 ? all : 1);
     }
@@ -358,6 +368,7 @@ static void check_work(const struct sim_world *world)
         else
             work_on(world, change, worker);
         worker->size = change->to;
+        worker->processes = change->processes;
         worker->since_us = change->time_us;
         if (app->component > 0 && change->to > 0)
             set_components(worker, change->to / app->component, change->time_us);

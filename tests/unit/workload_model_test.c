@@ -198,6 +198,31 @@ static void test_folded(void **state)
     pleat_workload_finish(&world.workload);
 }
 
+/* Processes are chosen: 100 s with 4 on 4. */
+static void test_folding(void **state)
+{
+    (void)state;
+    struct world world;
+    make(&world, (struct pleat_app){.speedup.kind = PLEAT_SPEEDUP_LINEAR, .mpl_overhead = 0.5});
+    world.job->mpl_max = 4;
+    assert_int_equal(pleat_workload_check(&world.workload, NULL), 0);
+    expect(&world, 4, 4, 100);
+    expect(&world, 8, 4, 100); /* no more than one processor for each */
+    expect(&world, 8, 0, 50);  /* as many as processors */
+    expect(&world, 8, 8, 50);
+    expect(&world, 4, 8, 150); /* two on each: half as fast, and half as much lost */
+    expect(&world, 3, 8, 100 * 4 / 3.0 * 2);
+    world.job->kind = PLEAT_MOLDABLE;
+    assert_int_equal(pleat_workload_check(&world.workload, NULL), PLEAT_E_INVALID);
+    world.job->kind = PLEAT_MALLEABLE;
+    world.job->processes = 4;
+    assert_int_equal(pleat_workload_check(&world.workload, NULL), PLEAT_E_INVALID);
+    world.job->processes = 0;
+    world.job->job_class = PLEAT_CLASS_LONG + 1;
+    assert_int_equal(pleat_workload_check(&world.workload, NULL), PLEAT_E_INVALID);
+    pleat_workload_finish(&world.workload);
+}
+
 static void test_folded_imbalance(void **state)
 {
     (void)state;
@@ -480,6 +505,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_table_follows_amdahl),
         cmocka_unit_test(test_folded),
+        cmocka_unit_test(test_folding),
         cmocka_unit_test(test_folded_imbalance),
         cmocka_unit_test(test_recorded_folded),
         cmocka_unit_test(test_component_and_work),

@@ -247,13 +247,37 @@ static void test_names(void **state)
     assert_null(pleat_utrera_mix_name(8));
 }
 
+static void test_folding(void **state)
+{
+    (void)state;
+    struct pleat_workload w;
+    generate((struct pleat_utrera_model){.jobs = 200,
+                                         .machine = 60,
+                                         .mix = "w3",
+                                         .kind = PLEAT_MALLEABLE,
+                                         .mpl_max = 4,
+                                         .seed = 1},
+             &w);
+    size_t of_class[3] = {0};
+    for (size_t i = 0; i < w.jobs.count; i++) {
+        const struct pleat_workload_job *job = &w.jobs.items[i];
+        assert_int_equal(job->mpl_max, 4);
+        assert_int_equal(job->job_class,
+                         is_long(app_of(&w, i)) ? PLEAT_CLASS_LONG : PLEAT_CLASS_SHORT);
+        of_class[job->job_class]++;
+    }
+    assert_true(of_class[PLEAT_CLASS_LONG] > 0 && of_class[PLEAT_CLASS_SHORT] > 0);
+    pleat_workload_finish(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_load_is_reached), cmocka_unit_test(test_equal_shares),
         cmocka_unit_test(test_table),           cmocka_unit_test(test_low_mix_and_small_machine),
         cmocka_unit_test(test_duration),        cmocka_unit_test(test_reproducible),
-        cmocka_unit_test(test_refused),         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_folding),         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
