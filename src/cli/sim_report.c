@@ -112,7 +112,11 @@ static void print_policies(const struct pleat_term *term,
         bool same = true;
         for (size_t i = 1; i < all->count; i++)
             same = same && all->items[i].policies[q] == all->items[0].policies[q];
-        if (same)
+        /* there are hardly ever components with buffers: where none may have any, nothing is said
+         */
+        bool usual =
+            q == PLEAT_BUFFER && all->items[0].policies[q] == pleat_policy_default(PLEAT_BUFFER);
+        if (same && !usual)
             pleat_string_addf(&text, "%s%s %s", text.length ? ", " : "",
                               pleat_question_name((enum pleat_question)q),
                               all->items[0].policies[q]->name);

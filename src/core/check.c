@@ -255,6 +255,88 @@ static int check_resizes(const struct pleat_core *core, struct pleat_site *sums,
     return 0;
 }
 
+/* What is in a buffer, against its claims. */
+static int check_buffer(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
+{
+    const struct pleat_buffer *buffer = &core->buffers.items[index];
+    const struct pleat_component *job = &core->components.items[buffer->component];
+    int32_t held = 0, requested = 0;
+    uint32_t previous = PLEAT_NONE;
+    for (uint32_t c = buffer->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
+        const struct pleat_claim *claim = &core->claims.items[c];
+        if (claim->component != buffer->component || claim->purpose != PLEAT_FOR_BUFFER ||
+            claim->count != 1 || claim->previous != previous ||
+            (claim->state != PLEAT_CLAIM_HELD && claim->state != PLEAT_CLAIM_REQUESTED))
+            FAIL("buffer %u: claim %u is not one of its own", index, c);
+        held += claim->state == PLEAT_CLAIM_HELD;
+        requested += claim->state == PLEAT_CLAIM_REQUESTED;
+        previous = c;
+    }
+    if (buffer->last_claim != previous)
+        FAIL("buffer %u: its list of claims has a loose end", index);
+    if (held != buffer->held || requested != buffer->requested)
+        FAIL("buffer %u: %d/%d prepared, %d/%d on their way (kept/counted)", index, buffer->held,
+             held, buffer->requested, requested);
+    bool running = job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
+    int32_t size = job->target > job->processors ? job->target : job->processors;
+    int32_t most = pleat_view_limit(job);
+    if (running && held + requested > 0 && size + held + requested > most)
+        FAIL("buffer %u: %d more than component %u may ever use", index,
+             size + held + requested - most, buffer->component);
+    if (!running && (buffer->due || buffer->deadline != PLEAT_HEAP_NONE ||
+                     (job->state != PLEAT_FINISHING && held + requested > 0)))
+        FAIL("buffer %u of a component that does not run is not at rest", index);
+    bool reviewed = core->pass.policies[PLEAT_BUFFER]->review != NULL;
+    if (running && reviewed && !buffer->due && buffer->deadline == PLEAT_HEAP_NONE &&
+        buffer->review_iteration == INT32_MAX)
+        FAIL("buffer %u will never be reviewed", index);
+    return 0;
+}
+
+static int check_buffers(const struct pleat_core *core, struct pleat_site *sums,
+                         struct pleat_error *err)
+{
+    uint32_t due = 0, listed = 0, previous = PLEAT_NONE;
+    int rc = 0;
+    for (uint32_t b = 0; b < core->buffers.count && !rc; b++) {
+        uint32_t component = core->buffers.items[b].component;
+        if (component == PLEAT_NONE)
+            continue;
+        if (component >= core->components.count || core->components.items[component].buffer != b)
+            FAIL("buffer %u is not its component's", b);
+        due += core->buffers.items[b].due;
+        listed += core->components.items[component].state == PLEAT_RUNNING ||
+                  core->components.items[component].state == PLEAT_RESIZING;
+        rc = check_buffer(core, b, err);
+    }
+    if (rc)
+        return rc;
+    for (uint32_t b = core->view.reviews_first; b != PLEAT_NONE;
+         b = core->buffers.items[b].due_next) {
+        if (!core->buffers.items[b].due || core->buffers.items[b].due_previous != previous)
+            FAIL("buffer %u is out of order among those that are due", b);
+        previous = b;
+        due--;
+    }
+    if (due != 0 || core->reviews_last != previous)
+        FAIL("not all buffers that are due wait for a review");
+    for (uint32_t s = 0; s < core->sites.count; s++) {
+        previous = PLEAT_NONE;
+        for (uint32_t b = core->sites.items[s].buffers_first; b != PLEAT_NONE;
+             b = core->buffers.items[b].next) {
+            const struct pleat_buffer *buffer = &core->buffers.items[b];
+            if (core->components.items[buffer->component].site != s || buffer->previous != previous)
+                FAIL("buffer %u is out of order at its site", b);
+            sums[s].buffered += buffer->held;
+            previous = b;
+            listed--;
+        }
+    }
+    if (listed != 0)
+        FAIL("not all buffers of running components are listed");
+    return 0;
+}
+
 static int compare_sites(const struct pleat_core *core, const struct pleat_site *sums,
                          struct pleat_error *err)
 {
@@ -263,13 +345,15 @@ static int compare_sites(const struct pleat_core *core, const struct pleat_site 
         if (kept->held != sum->held || kept->releasing != sum->releasing ||
             kept->coming != sum->coming || kept->reclaimable != sum->reclaimable ||
             kept->malleable_count != sum->malleable_count ||
-            kept->resizing_count != sum->resizing_count || kept->growers != sum->growers)
-            FAIL("site %u: held %d/%d releasing %d/%d coming %d/%d reclaimable %d/%d malleable "
+            kept->resizing_count != sum->resizing_count || kept->growers != sum->growers ||
+            kept->buffered != sum->buffered)
+            FAIL("site %u: buffered %d/%d held %d/%d releasing %d/%d coming %d/%d reclaimable "
+                 "%d/%d malleable "
                  "%u/%u resizing %u/%u growers %u/%u (kept/counted)",
-                 s, kept->held, sum->held, kept->releasing, sum->releasing, kept->coming,
-                 sum->coming, kept->reclaimable, sum->reclaimable, kept->malleable_count,
-                 sum->malleable_count, kept->resizing_count, sum->resizing_count, kept->growers,
-                 sum->growers);
+                 s, kept->buffered, sum->buffered, kept->held, sum->held, kept->releasing,
+                 sum->releasing, kept->coming, sum->coming, kept->reclaimable, sum->reclaimable,
+                 kept->malleable_count, sum->malleable_count, kept->resizing_count,
+                 sum->resizing_count, kept->growers, sum->growers);
     }
     return 0;
 }
@@ -296,6 +380,8 @@ int pleat_core_check(const struct pleat_core *core, struct pleat_error *err)
             rc = check_ends(core, err);
         if (!rc)
             rc = check_timings(core, err);
+        if (!rc)
+            rc = check_buffers(core, sums, err);
         if (!rc)
             rc = check_resizes(core, sums, coming, err);
         if (!rc)

@@ -86,6 +86,7 @@ uint32_t claim_request(struct pleat_core *core, uint32_t component, uint32_t sit
     c->count = count;
     c->state = PLEAT_CLAIM_REQUESTED;
     c->purpose = (uint8_t)purpose;
+    c->asked_us = now_of(core);
     component_at(core, component)->claims++;
     site_at(core, site)->held += count;
     if (site_at(core, site)->instant)
@@ -173,6 +174,7 @@ uint32_t claim_split(struct pleat_core *core, uint32_t claim, int32_t count)
     part->count = count;
     part->state = old->state;
     part->purpose = old->purpose;
+    part->asked_us = old->asked_us;
     old->count -= count;
     component_at(core, old->component)->claims++;
     pieces_split(core, claim, fresh);
@@ -313,8 +315,12 @@ int on_claimed(struct pleat_core *core, const struct pleat_event *event)
     site_at(core, c->site)->held -= missing;
     c->count = count;
     c->state = PLEAT_CLAIM_HELD;
+    if (now_of(core) - c->asked_us > site_at(core, c->site)->slowest_claim_us)
+        site_at(core, c->site)->slowest_claim_us = now_of(core) - c->asked_us;
     claim_note(core, claim);
     uint32_t component = c->component;
+    if (c->purpose == PLEAT_FOR_BUFFER)
+        return buffer_claimed(core, claim);
     if (c->purpose == PLEAT_FOR_GROWTH) {
         resize_claimed(core, component_at(core, component)->resize);
     } else {
@@ -335,6 +341,11 @@ int on_claim_failed(struct pleat_core *core, const struct pleat_event *event)
     bool growth = c->purpose == PLEAT_FOR_GROWTH;
     site_at(core, c->site)->quiet_until_us =
         now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
+    core->wants_pass = true;
+    if (c->purpose == PLEAT_FOR_BUFFER) { /* the application asks again */
+        buffer_lost(core, claim);
+        return 0;
+    }
     claim_free(core, claim);
     if (growth) {
         resize_at(core, component_at(core, component)->resize)->claim = PLEAT_NONE;
@@ -343,7 +354,6 @@ int on_claim_failed(struct pleat_core *core, const struct pleat_event *event)
         component_at(core, component)->start_claim = PLEAT_NONE;
         component_claim_failed(core, component, (enum pleat_reason)event->u.claim.reason);
     }
-    core->wants_pass = true;
     return 0;
 }
 
@@ -389,6 +399,9 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event)
         failed.kind = PLEAT_EV_CLAIM_FAILED;
         failed.u.claim.reason = PLEAT_REASON_CLAIM_FAILED;
         return on_claim_failed(core, &failed);
+    } else if (c->purpose == PLEAT_FOR_BUFFER) {
+        buffer_lost(core, claim); /* its application never knew of it */
+        return 0;
     } else if (c->purpose == PLEAT_FOR_EARMARK) {
         job->earmarked -= c->count;
         claim_unlink(core, claim);

@@ -65,6 +65,9 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
     if (pleat_view_folds(job) && (job->kind != PLEAT_MALLEABLE || job->minimum == 0))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a job that folds is malleable and has at least one process");
+    if (pleat_view_folds(job) && (job->flags & PLEAT_COMPONENT_EVOLVES))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a job that folds keeps its processes: it cannot ask for more");
     if (job->sizes_kind == PLEAT_SIZES_LIST
             ? job->sizes_parameter < 0 || (size_t)job->sizes_parameter >= core->size_lists.count
             : job->sizes_kind == PLEAT_SIZES_MULTIPLES && job->sizes_parameter < 1)
@@ -94,6 +97,7 @@ static const struct pleat_component fresh = {
     .ends_next = PLEAT_NONE,
     .deadline = PLEAT_HEAP_NONE,
     .first_timing = PLEAT_NONE,
+    .buffer = PLEAT_NONE,
     .exited = 1,
     .notice_us = -1,
     .lifetime_us = -1,
@@ -155,6 +159,8 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
         return rc;
     }
     take_record(core, next_free);
+    if ((event->flags & PLEAT_COMPONENT_EVOLVES) && buffer_open(core, event->component))
+        core->failed = 1;
     set_state(core, event->component, PLEAT_QUEUED);
     queue_append(core, event->component);
     core->wants_pass = true;
@@ -207,6 +213,7 @@ static int32_t expected_still(const struct pleat_core *core, uint32_t first, int
         if (all[c].expected_end_us <= at_us || all[c].expected_end_us == PLEAT_NEVER)
             continue; /* without an estimate nothing is known: it may well have ended */
         int32_t smallest = pleat_accept_smallest(&core->view, &all[c]);
+        sum += shrinks ? 0 : pleat_view_buffered(&core->view, &all[c]);
         bool gives = shrinks && all[c].kind == PLEAT_MALLEABLE && smallest < all[c].target;
         sum += gives ? smallest : all[c].target;
     }
@@ -334,6 +341,8 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
         note->u.change.processes = job->maximum;
     }
     resize_to_limits(core, event->component);
+    if (job->buffer != PLEAT_NONE)
+        buffer_trim(core, event->component);
     core->wants_pass = true;
     return 0;
 }
@@ -350,6 +359,8 @@ static void release_all(struct pleat_core *core, uint32_t component)
         claim_release(core, job->start_claim);
         job->start_claim = PLEAT_NONE;
     }
+    if (job->buffer != PLEAT_NONE)
+        buffer_release_all(core, component);
 }
 
 /* Its processes are gone: what it holds goes back. Its state is FINISHING. */
@@ -368,6 +379,8 @@ static void end(struct pleat_core *core, uint32_t component, enum pleat_state st
     component_at(core, component)->end_us = now_of(core);
     set_state(core, component, state);
     timings_drop(core, component);
+    if (component_at(core, component)->buffer != PLEAT_NONE)
+        buffer_close(core, component);
     if (component_at(core, component)->flags & PLEAT_COMPONENT_FORGET)
         forget(core, component);
 }

@@ -29,6 +29,10 @@ static const struct {
     [PLEAT_PARAM_RELAUNCH_US] = {"relaunch_us", 60000000},
     [PLEAT_PARAM_MPL_MAX] = {"mpl_max", 4},
     [PLEAT_PARAM_PREEMPTIONS] = {"preemptions", 3},
+    [PLEAT_PARAM_BUFFER_LEVEL] = {"buffer_level", 1},
+    [PLEAT_PARAM_BUFFER_REVIEW_US] = {"buffer_review_us", 600000000},
+    [PLEAT_PARAM_BUFFER_RANGE] = {"buffer_range", 5},
+    [PLEAT_PARAM_BUFFER_PENDING] = {"buffer_pending", 0},
 };
 
 const char *pleat_parameter_name(uint32_t parameter)
@@ -105,6 +109,10 @@ static int on_time(struct pleat_core *core)
             resize_at(core, index)->deadline = PLEAT_HEAP_NONE;
             on_resize_deadline(core, index);
             break;
+        case DEADLINE_BUFFER:
+            core->buffers.items[index].deadline = PLEAT_HEAP_NONE;
+            on_buffer_deadline(core, index);
+            break;
         case DEADLINE_WAKE:
             core->wake = PLEAT_HEAP_NONE;
             core->wants_pass = true;
@@ -116,6 +124,13 @@ static int on_time(struct pleat_core *core)
 
 /* ---- life ---- */
 
+/* A parameter that counts processes or iterations: no more of them make sense. */
+static int32_t buffer_count(const struct pleat_core *core, enum pleat_parameter which)
+{
+    int64_t value = core->parameters[which];
+    return value < PLEAT_SIZE_MAX ? (int32_t)value : PLEAT_SIZE_MAX;
+}
+
 void core_sync_view(struct pleat_core *core)
 {
     core->view.components = core->components.items;
@@ -124,6 +139,8 @@ void core_sync_view(struct pleat_core *core)
     core->view.site_count = (uint32_t)core->sites.count;
     core->view.size_lists = core->size_lists.items;
     core->view.timings = core->timings.items;
+    core->view.buffers = core->buffers.items;
+    core->view.histories = core->histories.items;
     core->view.max_tries = (int32_t)core->parameters[PLEAT_PARAM_MAX_TRIES];
     core->view.try_us = core->parameters[PLEAT_PARAM_TRY_US];
     core->view.lifetime_us = core->parameters[PLEAT_PARAM_LIFETIME_US];
@@ -131,6 +148,10 @@ void core_sync_view(struct pleat_core *core)
     core->view.holds |= core->view.lifetime_us > 0;
     core->view.mpl_max = (int32_t)core->parameters[PLEAT_PARAM_MPL_MAX];
     core->view.preemptions = (int32_t)core->parameters[PLEAT_PARAM_PREEMPTIONS];
+    core->view.buffer_level = buffer_count(core, PLEAT_PARAM_BUFFER_LEVEL);
+    core->view.buffer_range = buffer_count(core, PLEAT_PARAM_BUFFER_RANGE);
+    core->view.buffer_review_us = core->parameters[PLEAT_PARAM_BUFFER_REVIEW_US];
+    core->view.buffer_pending = core->parameters[PLEAT_PARAM_BUFFER_PENDING] > 0;
 }
 
 /* What one queue policy promised binds no other. */
@@ -168,6 +189,8 @@ int core_set_policy(struct pleat_core *core, const struct pleat_policy *policy)
     ends_keep(core, needs & PLEAT_NEEDS_ENDS);
     if (policy->question == PLEAT_ORDER)
         queue_sort(core);
+    if (policy->question == PLEAT_BUFFER)
+        buffers_review(core);
     return 0;
 }
 
@@ -178,7 +201,8 @@ int pleat_core_create(struct pleat_core **out)
         return PLEAT_E_NOMEM;
     pleat_heap_init(&core->deadlines);
     core->free_component = core->free_claim = core->free_piece = core->free_resize = PLEAT_NONE;
-    core->free_timing = PLEAT_NONE;
+    core->free_timing = core->free_buffer = PLEAT_NONE;
+    core->view.reviews_first = core->reviews_last = PLEAT_NONE;
     core->view.queue_first = core->view.queue_last = core->view.reserved_first = PLEAT_NONE;
     core->queue_root = PLEAT_NONE;
     core->notes = UINT64_MAX;
@@ -212,6 +236,10 @@ void pleat_core_destroy(struct pleat_core *core)
         pleat_array_finish(&core->size_lists.items[i]);
     pleat_array_finish(&core->size_lists);
     pleat_array_finish(&core->timings);
+    pleat_array_finish(&core->buffers);
+    for (size_t i = 0; i < core->histories.count; i++)
+        pleat_array_finish(&core->histories.items[i]);
+    pleat_array_finish(&core->histories);
     pleat_array_finish(&core->ends_roots);
     pleat_tree_finish(&core->places);
     pleat_heap_finish(&core->deadlines);
@@ -254,6 +282,9 @@ static int on_parameter(struct pleat_core *core, const struct pleat_event *event
     if (which == PLEAT_PARAM_LIFETIME_US || which == PLEAT_PARAM_LIFETIME_MAX_US)
         for (uint32_t c = 0; c < core->components.count; c++)
             held_refresh(core, c);
+    if ((which >= PLEAT_PARAM_BUFFER_LEVEL && which <= PLEAT_PARAM_BUFFER_RANGE) ||
+        which == PLEAT_PARAM_BUFFER_PENDING)
+        buffers_review(core);
     core->wants_pass = true;
     return 0;
 }
@@ -273,6 +304,7 @@ static int on_site(struct pleat_core *core, const struct pleat_event *event,
                                    .rigid_last = PLEAT_NONE,
                                    .ends_first = PLEAT_NONE,
                                    .ends_last = PLEAT_NONE,
+                                   .buffers_first = PLEAT_NONE,
                                    .instant = (event->flags & PLEAT_SITE_INSTANT) != 0};
         uint32_t none = PLEAT_NONE;
         if (pleat_array_push(&core->ends_roots, none))
@@ -349,7 +381,8 @@ static const bool needs_component[] = {
     [PLEAT_EV_RESIZE_FAILED] = true, [PLEAT_EV_WITHDRAWN] = true,    [PLEAT_EV_START] = true,
     [PLEAT_EV_RESIZE] = true,        [PLEAT_EV_TRIED] = true,        [PLEAT_EV_PROMISE] = true,
     [PLEAT_EV_TERMS] = true,         [PLEAT_EV_RELAUNCHED] = true,   [PLEAT_EV_TIMED] = true,
-    [PLEAT_EV_PREEMPT] = true,
+    [PLEAT_EV_PREEMPT] = true,       [PLEAT_EV_HISTORY] = true,      [PLEAT_EV_PROGRESS] = true,
+    [PLEAT_EV_ADD_PROCESS] = true,   [PLEAT_EV_STOP_PROCESS] = true, [PLEAT_EV_BUFFER] = true,
 };
 
 static int dispatch(struct pleat_core *core, const struct pleat_event *event,
@@ -414,6 +447,16 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_relaunched(core, event);
     case PLEAT_EV_TIMED:
         return on_timed(core, event);
+    case PLEAT_EV_HISTORY:
+        return on_history(core, event, err);
+    case PLEAT_EV_PROGRESS:
+        return on_progress(core, event);
+    case PLEAT_EV_ADD_PROCESS:
+        return on_add_process(core, event);
+    case PLEAT_EV_STOP_PROCESS:
+        return on_stop_process(core, event, err);
+    case PLEAT_EV_BUFFER:
+        return on_buffer(core, event, err);
     case PLEAT_EV_TIME:
         return on_time(core);
     case PLEAT_EV_PASS:
@@ -462,7 +505,8 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
 
 bool pleat_core_wants_pass(const struct pleat_core *core)
 {
-    return core->wants_pass && (core->view.queue_count > 0 || core->malleable > 0);
+    return core->wants_pass && (core->view.queue_count > 0 || core->malleable > 0 ||
+                                core->view.reviews_first != PLEAT_NONE);
 }
 
 /* Applies one of the pass's own records, all bytes set since decisions are compared byte by byte.
@@ -506,6 +550,14 @@ static int apply_plan(struct pleat_core *core, struct pleat_events *decisions,
     return 0;
 }
 
+/* Whoever waits or runs goes first; what is left may be prepared for those that may ask. */
+static void decide(struct pleat_pass *pass)
+{
+    pass->policies[PLEAT_APPROACH]->decide(pass);
+    if (pass->view->reviews_first != PLEAT_NONE)
+        pleat_pass_review(pass);
+}
+
 int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events *decisions,
                     struct pleat_effects *effects, struct pleat_error *err)
 {
@@ -522,7 +574,7 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
     core->pass.shadow = NULL;
     core->pass.profiles = NULL;
     core->pass.backfilling = false;
-    core->pass.policies[PLEAT_APPROACH]->decide(&core->pass);
+    decide(&core->pass);
     if (core->plan.failed)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     rc = apply_plan(core, decisions, effects, err);
@@ -544,7 +596,7 @@ int pleat_core_rehearse(const struct pleat_core *core, int64_t now_us,
     rehearsal->pass.backfilling = false;
     if (pleat_plan_begin(&rehearsal->plan, &rehearsal->view))
         return PLEAT_E_NOMEM;
-    rehearsal->pass.policies[PLEAT_APPROACH]->decide(&rehearsal->pass);
+    decide(&rehearsal->pass);
     return rehearsal->plan.failed ? PLEAT_E_NOMEM : 0;
 }
 

@@ -15,9 +15,11 @@ PLEAT_ARRAY(pleat_piece_array, struct pleat_piece);
 PLEAT_ARRAY(pleat_resize_array, struct pleat_resize);
 PLEAT_ARRAY(pleat_size_list_array, struct pleat_size_list);
 PLEAT_ARRAY(pleat_timing_array, struct pleat_timing);
+PLEAT_ARRAY(pleat_buffer_array, struct pleat_buffer);
+PLEAT_ARRAY(pleat_history_array, struct pleat_history);
 PLEAT_ARRAY(pleat_roots, uint32_t);
 
-enum deadline_kind { DEADLINE_COMPONENT, DEADLINE_RESIZE, DEADLINE_WAKE };
+enum deadline_kind { DEADLINE_COMPONENT, DEADLINE_RESIZE, DEADLINE_WAKE, DEADLINE_BUFFER };
 
 /* What is added here must be saved, too: see save.c. */
 struct pleat_core {
@@ -29,8 +31,11 @@ struct pleat_core {
     struct pleat_resize_array resizes;
     struct pleat_size_list_array size_lists;
     struct pleat_timing_array timings;
+    struct pleat_buffer_array buffers;
+    struct pleat_history_array histories; /* by buffer */
+    uint32_t reviews_last;                /* of the buffers whose review is due */
     /* free records, by their `next` (resize: `waiter`) */
-    uint32_t free_component, free_claim, free_piece, free_resize, free_timing;
+    uint32_t free_component, free_claim, free_piece, free_resize, free_timing, free_buffer;
     struct pleat_tree
         places;          /* of waiting components in the queue, of running ones by their ends */
     uint32_t queue_root; /* PLEAT_NONE: as they came, no tree is needed */
@@ -176,6 +181,33 @@ int64_t notice_of(const struct pleat_core *core, const struct pleat_component *j
 int on_timed(struct pleat_core *core, const struct pleat_event *event);
 /* What is known about a component's iterations is forgotten. */
 void timings_drop(struct pleat_core *core, uint32_t component);
+
+/* ---- buffer.c: components that ask for processes themselves ---- */
+/* A record before its component's submission. */
+const struct pleat_buffer *buffer_fresh(void);
+/* Gives a component a buffer: 0 or PLEAT_E_NOMEM. */
+int buffer_open(struct pleat_core *core, uint32_t component);
+/* Takes it away again; it is empty. */
+void buffer_close(struct pleat_core *core, uint32_t component);
+/* Its component runs from now on; does not run any more. */
+void buffer_enter(struct pleat_core *core, uint32_t component);
+void buffer_leave(struct pleat_core *core, uint32_t component);
+/* All that is in it, or on its way, goes back. */
+void buffer_release_all(struct pleat_core *core, uint32_t component);
+/* What its component could never use, as its limit is lower or its size larger, goes back. */
+void buffer_trim(struct pleat_core *core, uint32_t component);
+/* All are reviewed, since the policy or its parameters are others. */
+void buffers_review(struct pleat_core *core);
+void on_buffer_deadline(struct pleat_core *core, uint32_t buffer);
+/* A claim FOR_BUFFER came; was refused, or taken away. */
+int buffer_claimed(struct pleat_core *core, uint32_t claim);
+void buffer_lost(struct pleat_core *core, uint32_t claim);
+int on_history(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_progress(struct pleat_core *core, const struct pleat_event *event);
+int on_add_process(struct pleat_core *core, const struct pleat_event *event);
+int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
+                    struct pleat_error *err);
+int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 
 /* ---- relaunch.c ---- */
 /* A resize cannot go on. All processes of the job are ended, and it is started again on

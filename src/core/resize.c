@@ -156,6 +156,8 @@ uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target
     tally_in(core, component);
     site_at(core, job->site)->resizing_count += !job->held;
     announce(core, resize_at(core, index), 1);
+    if (job->buffer != PLEAT_NONE)
+        buffer_trim(core, component);
     return index;
 }
 
@@ -328,6 +330,8 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
     job->cap = to < job->processors ? to : PLEAT_SIZE_MAX;
     tally_in(core, event->component);
     core->wants_pass = true;
+    if (job->buffer != PLEAT_NONE)
+        buffer_trim(core, event->component);
     if (to != job->processors)
         resize_begin(core, event->component, to, to - job->processors,
                      event->flags & PLEAT_MANDATORY, true, PLEAT_NONE);

@@ -27,7 +27,9 @@ enum table {
     PIECES,
     RESIZES,
     DEADLINES,
-    TIMINGS
+    TIMINGS,
+    BUFFERS,
+    HISTORIES
 };
 
 struct column {
@@ -101,7 +103,9 @@ struct column {
     X(63, job_class)                                                                               \
     X(64, mpl_max)                                                                                 \
     X(65, mpl)                                                                                     \
-    X(66, preempted)
+    X(66, preempted)                                                                               \
+    X(67, buffer)                                                                                  \
+    X(68, spare_last)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \
@@ -122,7 +126,10 @@ struct column {
     X(16, ends_first)                                                                              \
     X(17, ends_last)                                                                               \
     X(18, instant)                                                                                 \
-    X(19, reserved)
+    X(19, reserved)                                                                                \
+    X(20, buffers_first)                                                                           \
+    X(21, buffered)                                                                                \
+    X(22, slowest_claim_us)
 
 #define CLAIM_MEMBERS(X)                                                                           \
     X(1, id)                                                                                       \
@@ -134,7 +141,8 @@ struct column {
     X(7, previous)                                                                                 \
     X(8, next)                                                                                     \
     X(9, first_piece)                                                                              \
-    X(10, last_piece)
+    X(10, last_piece)                                                                              \
+    X(11, asked_us)
 
 #define PIECE_MEMBERS(X)                                                                           \
     X(1, node)                                                                                     \
@@ -166,6 +174,28 @@ struct column {
     X(3, processors)                                                                               \
     X(4, next)
 
+#define BUFFER_MEMBERS(X)                                                                          \
+    X(1, component)                                                                                \
+    X(2, previous)                                                                                 \
+    X(3, next)                                                                                     \
+    X(4, due_previous)                                                                             \
+    X(5, due_next)                                                                                 \
+    X(6, deadline)                                                                                 \
+    X(7, first_claim)                                                                              \
+    X(8, last_claim)                                                                               \
+    X(9, held)                                                                                     \
+    X(10, requested)                                                                               \
+    X(11, iteration)                                                                               \
+    X(12, review_iteration)                                                                        \
+    X(13, executions)                                                                              \
+    X(14, requests)                                                                                \
+    X(15, satisfied)                                                                               \
+    X(16, due)                                                                                     \
+    X(17, reserved)                                                                                \
+    X(18, iteration_us)                                                                            \
+    X(19, waited_us)                                                                               \
+    X(20, counted_us)
+
 #define DEADLINE_MEMBERS(X)                                                                        \
     X(1, time_us)                                                                                  \
     X(2, sequence)                                                                                 \
@@ -174,7 +204,7 @@ struct column {
 
 /* field of DEADLINES besides the members of its entries */
 enum { DEADLINE_WHERE = 100 };
-/* fields of SIZE_LISTS */
+/* fields of SIZE_LISTS and HISTORIES */
 enum { LIST_LENGTHS = 1, LIST_VALUES = 2 };
 
 #define COLUMN(type, number, member)                                                               \
@@ -187,6 +217,7 @@ enum { LIST_LENGTHS = 1, LIST_VALUES = 2 };
 #define OF_PIECE(number, member) COLUMN(pleat_piece, number, member)
 #define OF_RESIZE(number, member) COLUMN(pleat_resize, number, member)
 #define OF_TIMING(number, member) COLUMN(pleat_timing, number, member)
+#define OF_BUFFER(number, member) COLUMN(pleat_buffer, number, member)
 #define OF_DEADLINE(number, member) COLUMN(pleat_heap_entry, number, member)
 
 static const struct column component_columns[] = {COMPONENT_MEMBERS(OF_COMPONENT){0}};
@@ -195,6 +226,7 @@ static const struct column claim_columns[] = {CLAIM_MEMBERS(OF_CLAIM){0}};
 static const struct column piece_columns[] = {PIECE_MEMBERS(OF_PIECE){0}};
 static const struct column resize_columns[] = {RESIZE_MEMBERS(OF_RESIZE){0}};
 static const struct column timing_columns[] = {TIMING_MEMBERS(OF_TIMING){0}};
+static const struct column buffer_columns[] = {BUFFER_MEMBERS(OF_BUFFER){0}};
 static const struct column deadline_columns[] = {DEADLINE_MEMBERS(OF_DEADLINE){0}};
 
 /* Nothing of a record may be left out: the sum of its members is its size, less its padding. */
@@ -216,6 +248,9 @@ _Static_assert((0 RESIZE_MEMBERS(RESIZE_WIDTH)) + 3 == sizeof(struct pleat_resiz
                "a member of pleat_resize is not saved");
 _Static_assert((0 TIMING_MEMBERS(TIMING_WIDTH)) == sizeof(struct pleat_timing),
                "a member of pleat_timing is not saved");
+#define BUFFER_WIDTH(number, member) WIDTH(pleat_buffer, member)
+_Static_assert((0 BUFFER_MEMBERS(BUFFER_WIDTH)) == sizeof(struct pleat_buffer),
+               "a member of pleat_buffer is not saved");
 
 /* State of its own that the core has besides its records. */
 #define SCALAR_MEMBERS(X)                                                                          \
@@ -237,7 +272,11 @@ _Static_assert((0 TIMING_MEMBERS(TIMING_WIDTH)) == sizeof(struct pleat_timing),
     X(16, deadlines.free_handle)                                                                   \
     X(17, deadlines.next_sequence)                                                                 \
     X(18, view.holds)                                                                              \
-    X(19, free_timing)
+    X(19, free_timing)                                                                             \
+    X(20, free_buffer)                                                                             \
+    X(21, view.reviews_first)                                                                      \
+    X(22, reviews_last)                                                                            \
+    X(23, view.evolves)
 
 #define OF_CORE(number, member) COLUMN(pleat_core, number, member)
 static const struct column scalar_columns[] = {SCALAR_MEMBERS(OF_CORE){0}};
@@ -337,6 +376,25 @@ static void save_lists(struct pleat_string *out, const struct pleat_core *core)
     }
 }
 
+static void save_histories(struct pleat_string *out, const struct pleat_core *core)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < core->histories.count; i++)
+        rows += core->histories.items[i].count;
+    char *to = begin_section(out, HISTORIES, LIST_LENGTHS, sizeof(uint32_t), core->histories.count);
+    for (size_t i = 0; to && i < core->histories.count; i++) {
+        uint32_t length = (uint32_t)core->histories.items[i].count;
+        memcpy(to + i * sizeof(length), &length, sizeof(length));
+    }
+    to = begin_section(out, HISTORIES, LIST_VALUES, sizeof(struct pleat_history_row), rows);
+    for (size_t i = 0; to && i < core->histories.count; i++) {
+        const struct pleat_history *history = &core->histories.items[i];
+        if (history->count)
+            memcpy(to, history->items, history->count * sizeof(history->items[0]));
+        to += history->count * sizeof(history->items[0]);
+    }
+}
+
 static void save_policies(struct pleat_string *out, const struct pleat_core *core)
 {
     for (unsigned q = 0; q < PLEAT_QUESTION_COUNT; q++) {
@@ -375,6 +433,9 @@ int pleat_core_save(const struct pleat_core *core, struct pleat_string *out)
                sizeof(struct pleat_heap_entry), core->deadlines.count);
     save_bytes(out, DEADLINES, DEADLINE_WHERE, core->deadlines.where, sizeof(uint32_t),
                core->deadlines.handles);
+    save_table(out, BUFFERS, buffer_columns, core->buffers.items, sizeof(struct pleat_buffer),
+               core->buffers.count);
+    save_histories(out, core);
     begin_section(out, END, 0, 0, 0);
     uint64_t sum = out->failed ? 0 : checksum(out->text + begin, out->length - begin);
     pleat_string_add_bytes(out, (const char *)&sum, sizeof(sum));
@@ -385,7 +446,8 @@ int pleat_core_save(const struct pleat_core *core, struct pleat_string *out)
 
 struct loading {
     struct pleat_core *core;
-    const uint32_t *lengths; /* of the lists of sizes; not aligned to more than 8 */
+    const uint32_t *lengths; /* of the lists of sizes, then of histories; not aligned to more than
+                              * 8 */
     size_t lists;
 };
 
@@ -431,7 +493,7 @@ static int load_components(struct pleat_core *core, const struct section *sectio
 
 static int load_sites(struct pleat_core *core, const struct section *section, const char *bytes)
 {
-    static const struct pleat_site fresh;
+    static const struct pleat_site fresh = {.buffers_first = PLEAT_NONE};
     LOAD_TABLE(&core->sites, site_columns, fresh);
 }
 
@@ -521,6 +583,41 @@ static int load_lists(struct loading *loading, const struct section *section, co
     return 0;
 }
 
+static int load_buffers(struct pleat_core *core, const struct section *section, const char *bytes)
+{
+    LOAD_TABLE(&core->buffers, buffer_columns, *buffer_fresh());
+}
+
+static int load_histories(struct loading *loading, const struct section *section, const char *bytes)
+{
+    struct pleat_core *core = loading->core;
+    if (section->field == LIST_LENGTHS && section->width == sizeof(uint32_t)) {
+        loading->lengths = (const uint32_t *)(const void *)bytes; /* 8 bytes aligned: see load */
+        loading->lists = section->count;
+        return 0;
+    }
+    if (section->field != LIST_VALUES || section->width != sizeof(struct pleat_history_row))
+        return PLEAT_E_UNSUPPORTED;
+    uint64_t left = section->count;
+    for (size_t i = 0; i < loading->lists; i++) {
+        struct pleat_history none = {0};
+        uint32_t length = loading->lengths[i];
+        if (length > left)
+            return PLEAT_E_CORRUPT;
+        if (pleat_array_push(&core->histories, none))
+            return PLEAT_E_NOMEM;
+        struct pleat_history *history = &core->histories.items[i];
+        if (length && pleat_array_reserve(history, length))
+            return PLEAT_E_NOMEM;
+        if (length)
+            memcpy(history->items, bytes, length * sizeof(history->items[0]));
+        history->count = length;
+        bytes += length * sizeof(history->items[0]);
+        left -= length;
+    }
+    return 0;
+}
+
 static int load_policy(struct pleat_core *core, const struct section *section, const char *bytes)
 {
     uint64_t which[2];
@@ -577,6 +674,10 @@ static int load_section(struct loading *loading, const struct section *section, 
         return load_resizes(core, section, bytes);
     case DEADLINES:
         return load_deadlines(core, section, bytes);
+    case BUFFERS:
+        return load_buffers(core, section, bytes);
+    case HISTORIES:
+        return load_histories(loading, section, bytes);
     case TIMINGS:
         return load_timings(core, section, bytes);
     default:

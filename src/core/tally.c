@@ -250,6 +250,8 @@ void running_add(struct pleat_core *core, uint32_t component)
     tally_in(core, component);
     if (core->keeps_ends)
         ends_add(core, component);
+    if (job->buffer != PLEAT_NONE)
+        buffer_enter(core, component);
 }
 
 void running_remove(struct pleat_core *core, uint32_t component)
@@ -257,6 +259,8 @@ void running_remove(struct pleat_core *core, uint32_t component)
     struct pleat_component *job = component_at(core, component);
     struct pleat_site *site = site_at(core, job->site);
     tally_out(core, component);
+    if (job->buffer != PLEAT_NONE)
+        buffer_leave(core, component);
     if (core->keeps_ends)
         ends_remove(core, component);
     if (job->kind == PLEAT_MALLEABLE) {

@@ -80,6 +80,11 @@ static int check_kind(cfg_t *cfg, cfg_opt_t *option)
     return -1;
 }
 
+bool pleat_config_is_live(const struct pleat_policy *policy)
+{
+    return policy->question != PLEAT_BUFFER || policy == pleat_policy_default(PLEAT_BUFFER);
+}
+
 static int check_policy(cfg_t *cfg, cfg_opt_t *option)
 {
     const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
@@ -87,8 +92,14 @@ static int check_policy(cfg_t *cfg, cfg_opt_t *option)
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
         if (strcmp(pleat_question_name((enum pleat_question)q), option->name))
             continue;
-        if (pleat_policy_find((enum pleat_question)q, value))
+        const struct pleat_policy *found = pleat_policy_find((enum pleat_question)q, value);
+        if (found && pleat_config_is_live(found))
             return 0;
+        if (found) {
+            cfg_error(cfg, "%s = %s: nothing that runs here asks for processes itself yet",
+                      option->name, value);
+            return -1;
+        }
         const struct pleat_policy *policy;
         for (size_t i = 0; (policy = pleat_policy_at(i)); i++)
             if (policy->question == (enum pleat_question)q)

@@ -29,6 +29,8 @@ struct pleat_config {
  * file and line, and what is allowed there. */
 int pleat_config_load(const char *path, struct pleat_config *config,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Can that policy be in force in a daemon? The others need what nothing that it runs can do yet. */
+bool pleat_config_is_live(const struct pleat_policy *policy);
 void pleat_config_finish(struct pleat_config *config);
 
 #endif

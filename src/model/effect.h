@@ -25,6 +25,8 @@ enum pleat_effect_kind {
     PLEAT_DO_WITHDRAW, /* change */
     PLEAT_DO_KILL,     /* run.reason */
     PLEAT_DO_RELAUNCH, /* change: end what is left of the run, start it again from its last state */
+    PLEAT_DO_PROCESSES = 11, /* claim: the prepared processes on it are the application's now: the
+                              * answer to ADD_PROCESS; without this effect the request failed */
     /* notes */
     PLEAT_NOTE_STATE = 64, /* state: a component changed its state */
     PLEAT_NOTE_CLAIM,      /* claim: its state or purpose changed (look at it: pieces, owner) */

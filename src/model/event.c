@@ -80,6 +80,16 @@ const char *pleat_event_name(unsigned kind)
         return "relaunched";
     case PLEAT_EV_TIMED:
         return "timed";
+    case PLEAT_EV_HISTORY:
+        return "history";
+    case PLEAT_EV_PROGRESS:
+        return "progress";
+    case PLEAT_EV_ADD_PROCESS:
+        return "add process";
+    case PLEAT_EV_STOP_PROCESS:
+        return "stop process";
+    case PLEAT_EV_BUFFER:
+        return "buffer";
     default:
         return "?";
     }
@@ -130,6 +140,18 @@ static size_t used(unsigned kind)
     case PLEAT_EV_WITHDRAWN:
     case PLEAT_EV_RELAUNCHED:
         return USES(change);
+    case PLEAT_EV_HISTORY:
+        return USES(history);
+    case PLEAT_EV_PROGRESS:
+        return offsetof(struct pleat_event, u.progress.iteration) + sizeof(int32_t) -
+               offsetof(struct pleat_event, u);
+    case PLEAT_EV_ADD_PROCESS:
+    case PLEAT_EV_STOP_PROCESS:
+        return offsetof(struct pleat_event, u.process.iteration) + sizeof(int32_t) -
+               offsetof(struct pleat_event, u);
+    case PLEAT_EV_BUFFER:
+        return offsetof(struct pleat_event, u.buffer.release) + sizeof(int32_t) -
+               offsetof(struct pleat_event, u);
     case PLEAT_EV_TIMED:
         return offsetof(struct pleat_event, u.timed.processors) + sizeof(int32_t) -
                offsetof(struct pleat_event, u);

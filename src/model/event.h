@@ -35,6 +35,7 @@ enum pleat_event_kind {
         21,               /* at: it starts then (advance reservation); before that it waits aside */
     PLEAT_EV_FORGET = 22, /* it has ended and nobody asks for it any more: its index is free */
     PLEAT_EV_TERMS = 23,  /* terms: notice, lifetime of a size, time limit */
+    PLEAT_EV_HISTORY = 26, /* history: what earlier executions of its application asked for */
     /* ---- sites ---- */
     PLEAT_EV_PIECE = 32,   /* piece: where (part of) a claim's processors are; before CLAIMED */
     PLEAT_EV_CLAIMED = 33, /* claim: `count` processors are ours */
@@ -50,9 +51,12 @@ enum pleat_event_kind {
     PLEAT_EV_VACATED = 53,      /* change: leaving processes are gone */
     PLEAT_EV_RESIZE_FAILED = 54,
     PLEAT_EV_WITHDRAWN = 55,
-    PLEAT_EV_RELAUNCHED = 56, /* change: all its processes ended, it was started again at
-                               * `processes` */
-    PLEAT_EV_TIMED = 58,      /* timed: how long its iterations take at its present size */
+    PLEAT_EV_RELAUNCHED = 56,   /* change: all its processes ended, it was started again at
+                                 * `processes` */
+    PLEAT_EV_TIMED = 58,        /* timed: how long its iterations take at its present size */
+    PLEAT_EV_PROGRESS = 59,     /* progress: so far it is */
+    PLEAT_EV_ADD_PROCESS = 60,  /* process: the application asks for one more */
+    PLEAT_EV_STOP_PROCESS = 61, /* process: it has vacated its last one */
     /* ---- time ---- */
     PLEAT_EV_TIME = 64, /* deadlines up to time_us have passed */
     /* ---- decisions: a pass, then what it decided ---- */
@@ -62,7 +66,8 @@ enum pleat_event_kind {
     PLEAT_EV_TRIED = 131,   /* a placement try that failed */
     PLEAT_EV_WAKE = 132,    /* at: another pass is wanted then */
     PLEAT_EV_PROMISE = 133, /* promise: when a waiting component will start at the latest */
-    PLEAT_EV_PREEMPT = 134  /* a running component is ended, and waits again at its old place */
+    PLEAT_EV_PREEMPT = 134, /* a running component is ended, and waits again at its old place */
+    PLEAT_EV_BUFFER = 135   /* buffer: prepared processes are asked for, or given back */
 };
 
 enum { PLEAT_EV_FIRST_DECISION = PLEAT_EV_PASS };
@@ -74,16 +79,18 @@ enum {
     PLEAT_COMPONENT_FORGET = 4, /* nobody asks for it once it has ended: as if FORGET came then */
     PLEAT_COMPONENT_RELAUNCHES = 8, /* its runner can end it and start it again at another size,
                                      * from its last state */
-    PLEAT_COMPONENT_FOLDS = 64 /* malleable: its processes may outnumber its processors (folding).
-                                * Its limits and accepted sizes are about processes, chosen at its
-                                * start; a resize changes only its processors */
+    PLEAT_COMPONENT_FOLDS = 64, /* malleable: its processes may outnumber its processors (folding).
+                                 * Its limits and accepted sizes are about processes, chosen at its
+                                 * start; a resize changes only its processors */
+    PLEAT_COMPONENT_EVOLVES = 128 /* asks for processes itself while it runs, and has a buffer of
+                                   * prepared ones */
 };
 /* flags of SITE, when it joins */
 enum {
     PLEAT_SITE_INSTANT = 1 /* nobody is asked: what is claimed is held, what is started runs and
                             * what is released is free at once (a simulated site without delays) */
 };
-/* flags of RESIZE and DEMAND */
+/* flags of RESIZE, DEMAND and BUFFER */
 enum { PLEAT_MANDATORY = 1 };
 /* flag of RELAUNCHED: from a state held in memory, not from its beginning */
 enum { PLEAT_FROM_STATE = 1 };
@@ -105,14 +112,18 @@ enum pleat_parameter {
     PLEAT_PARAM_TRY_US = 12,    /* a job's tries are at least this far apart */
     PLEAT_PARAM_ATTEMPTS = 13,  /* starts of a component that fail by no fault of the user's */
     PLEAT_PARAM_GRACE_US = 14,  /* a mandatory shrink, after the warning; then it is enforced */
-    PLEAT_PARAM_NOTICE_MAX_US = 15,   /* the longest notice that a job may ask for */
-    PLEAT_PARAM_LIFETIME_US = 16,     /* of a size, at least, unless its job says otherwise */
-    PLEAT_PARAM_LIFETIME_MAX_US = 17, /* the longest that a job may ask for */
-    PLEAT_PARAM_RELAUNCHES = 18,      /* of a run, because a resize could not go on */
-    PLEAT_PARAM_RELAUNCH_US = 19,     /* until it runs again */
-    PLEAT_PARAM_MPL_MAX = 24,         /* processes on a processor, of a component that folds */
-    PLEAT_PARAM_PREEMPTIONS = 28,     /* of a component, in all its runs */
-    PLEAT_PARAM_COUNT = 29            /* some numbers below are not in use */
+    PLEAT_PARAM_NOTICE_MAX_US = 15,    /* the longest notice that a job may ask for */
+    PLEAT_PARAM_LIFETIME_US = 16,      /* of a size, at least, unless its job says otherwise */
+    PLEAT_PARAM_LIFETIME_MAX_US = 17,  /* the longest that a job may ask for */
+    PLEAT_PARAM_RELAUNCHES = 18,       /* of a run, because a resize could not go on */
+    PLEAT_PARAM_RELAUNCH_US = 19,      /* until it runs again */
+    PLEAT_PARAM_MPL_MAX = 24,          /* processes on a processor, of a component that folds */
+    PLEAT_PARAM_BUFFER_LEVEL = 25,     /* prepared processes that a buffer is kept at */
+    PLEAT_PARAM_BUFFER_REVIEW_US = 26, /* between reviews by time */
+    PLEAT_PARAM_BUFFER_RANGE = 27,     /* iterations between reviews, and covered by a prediction */
+    PLEAT_PARAM_PREEMPTIONS = 28,      /* of a component, in all its runs */
+    PLEAT_PARAM_BUFFER_PENDING = 29,   /* 1: those on their way count as prepared; 0: not */
+    PLEAT_PARAM_COUNT = 30             /* some numbers below are not in use */
 };
 
 struct pleat_event {
@@ -210,6 +221,28 @@ struct pleat_event {
             int64_t start_us; /* PLEAT_NEVER: not promised any more */
             uint32_t site;
         } promise;
+        struct {
+            uint64_t run;
+            int64_t iteration_us; /* mean, since its start; 0: not known */
+            int32_t iteration;    /* so many are done */
+        } progress;
+        struct {
+            uint64_t run;
+            int32_t iteration; /* so many were done then */
+        } process;
+        struct {
+            int32_t executions; /* recorded ones, all together */
+            uint32_t count;     /* rows here, at most 5; there may be several such events */
+            struct {
+                int32_t iteration; /* increasing */
+                int32_t requests;  /* then, in all executions together */
+            } rows[5];
+        } history;
+        struct {
+            int64_t review_us;        /* the next review is then; PLEAT_NEVER */
+            int32_t review_iteration; /* or at that iteration; INT32_MAX: at none */
+            int32_t request, release; /* prepared processes; given back as far as there are any */
+        } buffer;
         uint8_t bytes[48];
     } u;
 };

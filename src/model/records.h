@@ -74,14 +74,16 @@ struct pleat_component {
                        * one as soon as that is over */
     uint8_t spare[3]; /* no padding: tests compare records byte by byte */
     uint32_t first_timing; /* what its iterations took, by size; PLEAT_NONE: nothing is known */
-    uint8_t job_class; /* enum pleat_job_class */
-    uint8_t mpl_max;   /* FOLDS: as asked; 0: as configured */
-    uint8_t mpl;       /* FOLDS: in the present run at most so many processes on a processor; 0:
-                        * it has none */
-    uint8_t preempted; /* so often; at 255 no more is counted */
+    uint8_t job_class;     /* enum pleat_job_class */
+    uint8_t mpl_max;       /* FOLDS: as asked; 0: as configured */
+    uint8_t mpl;           /* FOLDS: in the present run at most so many processes on a processor; 0:
+                            * it has none */
+    uint8_t preempted;     /* so often; at 255 no more is counted */
+    uint32_t buffer;       /* its buffer of prepared processes, if it evolves; PLEAT_NONE */
+    uint8_t spare_last[4];
 };
 
-_Static_assert(sizeof(struct pleat_component) == 280, "no padding in a component");
+_Static_assert(sizeof(struct pleat_component) == 288, "no padding in a component");
 
 /* What an iteration of a component takes at a size: the latest that its runner reported. */
 struct pleat_timing {
@@ -92,6 +94,36 @@ struct pleat_timing {
 };
 
 _Static_assert(sizeof(struct pleat_timing) == 24, "no padding in a timing");
+
+/* The buffer of a component that asks for processes itself: processors with prepared processes,
+ * which are its application's as soon as that asks (Liu et al. 2009, 4: the resource buffer). */
+struct pleat_buffer {
+    uint32_t component;      /* PLEAT_NONE: the record is free */
+    uint32_t previous, next; /* running ones of a site, the one started last in front; next: of a
+                              * free record, the next free one */
+    uint32_t due_previous, due_next; /* those that wait for a review */
+    uint32_t deadline;               /* of the next review by time */
+    uint32_t first_claim,
+        last_claim;               /* FOR_BUFFER, of one processor each, as they were asked for */
+    int32_t held;                 /* prepared processes */
+    int32_t requested;            /* on their way */
+    int32_t iteration;            /* as far as was told */
+    int32_t review_iteration;     /* the next review is then; INT32_MAX: by time, or never */
+    int32_t executions;           /* of its application, recorded in its history */
+    uint32_t requests, satisfied; /* of this run: of processes; with a prepared one */
+    uint8_t due;
+    uint8_t reserved[3];  /* no padding: tests compare records byte by byte */
+    int64_t iteration_us; /* mean; 0: not known */
+    int64_t waited_us;    /* processor time that prepared processes waited in this run, ... */
+    int64_t counted_us;   /* ... up to then */
+};
+
+_Static_assert(sizeof(struct pleat_buffer) == 88, "no padding in a buffer");
+
+/* Requests at an iteration, in all recorded executions of an application. */
+struct pleat_history_row {
+    int32_t iteration, requests;
+};
 
 struct pleat_site {
     int32_t capacity;
@@ -112,9 +144,12 @@ struct pleat_site {
                                      * force needs it */
     uint8_t instant;                /* PLEAT_SITE_INSTANT */
     uint8_t reserved[7];            /* no padding: tests compare records byte by byte */
+    uint32_t buffers_first;         /* of running components, the one started last in front */
+    int32_t buffered;               /* part of held: prepared processes in those */
+    int64_t slowest_claim_us;       /* the longest that one took to be given */
 };
 
-_Static_assert(sizeof(struct pleat_site) == 80, "no padding in a site");
+_Static_assert(sizeof(struct pleat_site) == 96, "no padding in a site");
 
 struct pleat_claim {
     uint64_t id;
@@ -124,6 +159,7 @@ struct pleat_claim {
     uint8_t state, purpose;
     uint32_t previous, next; /* of the same owner, in the order of ranks */
     uint32_t first_piece, last_piece;
+    int64_t asked_us; /* since it is REQUESTED, or taken from another claim */
 };
 
 struct pleat_piece {

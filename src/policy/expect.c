@@ -38,12 +38,12 @@ static int32_t take_running(struct pleat_pass *pass, uint32_t site, uint32_t fir
     int32_t sum = 0;
     for (uint32_t c = first; c != PLEAT_NONE; c = view->components[c].next) {
         const struct pleat_component *job = &view->components[c];
-        int32_t counted = job->target;
+        int32_t all = job->target + pleat_view_buffered(view, job), counted = all;
         if (pass->shrinkable && job->kind == PLEAT_MALLEABLE &&
             pleat_accept_smallest(view, job) < counted)
             counted = pleat_accept_smallest(view, job);
         take_from(pass, site, view->now_us, pleat_view_expected_end(view, job), counted);
-        sum += job->target;
+        sum += all;
     }
     return sum;
 }

@@ -133,6 +133,19 @@ static void keep_for_reservations(struct pleat_pass *pass, uint32_t site)
     pass->profiles = NULL; /* they do not know who grows now */
 }
 
+void pleat_pass_review(struct pleat_pass *pass)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_policy *policy = pass->policies[PLEAT_BUFFER];
+    if (pleat_pass_reserved(pass))
+        for (uint32_t site = 0; site < view->site_count; site++)
+            keep_for_reservations(pass, site);
+    for (uint32_t b = view->reviews_first; b != PLEAT_NONE; b = view->buffers[b].due_next) {
+        struct pleat_review review = policy->review(pass, view->buffers[b].component);
+        pleat_plan_review(pass->plan, view->buffers[b].component, &review);
+    }
+}
+
 void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
 {
     const struct pleat_policy *policy = pass->policies[PLEAT_MALLEABILITY];

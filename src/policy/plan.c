@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/policy.h"
+
 int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
 {
     if (view->site_count > plan->site_room) {
@@ -33,6 +35,7 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
     plan->decisions.count = 0;
     plan->journal.count = 0;
     plan->wake_us = PLEAT_NEVER;
+    plan->unbuffers = false;
     plan->failed = 0;
     for (uint32_t s = 0; s < view->site_count; s++) {
         const struct pleat_site *site = &view->sites[s];
@@ -392,4 +395,91 @@ void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t si
     promise->component = component;
     promise->u.promise.site = site;
     promise->u.promise.start_us = start_us;
+}
+
+/* ---- buffers ---- */
+
+/* Not stamped as the component's decision: it may be resized in the same plan. */
+static struct pleat_event *buffer_decision(struct pleat_plan *plan, uint32_t component)
+{
+    struct pleat_event *decision = append(plan, PLEAT_EV_BUFFER, PLEAT_NONE);
+    if (decision)
+        decision->component = component;
+    return decision;
+}
+
+/* What this plan has taken out of a component's buffer already. */
+static int32_t taken_out(const struct pleat_plan *plan, uint32_t component)
+{
+    int32_t sum = 0;
+    for (size_t i = 0; plan->unbuffers && i < plan->decisions.count; i++) {
+        const struct pleat_event *decision = &plan->decisions.items[i];
+        if (decision->kind == PLEAT_EV_BUFFER && decision->component == component)
+            sum += decision->u.buffer.release;
+    }
+    return sum;
+}
+
+/* Does this plan end it? Then its buffer goes as well. */
+static bool is_preempted(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_event *known = find(plan, component);
+    return known && known->kind == PLEAT_EV_PREEMPT;
+}
+
+/* The size that a component has after this plan. */
+static int32_t size_after(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_event *known = find(plan, component);
+    int32_t target = plan->view->components[component].target;
+    return known && known->kind == PLEAT_EV_RESIZE && known->u.resize.processors > target
+               ? known->u.resize.processors
+               : target;
+}
+
+void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
+                       const struct pleat_review *review)
+{
+    const struct pleat_component *job = &plan->view->components[component];
+    int32_t left = pleat_view_buffered(plan->view, job) - taken_out(plan, component);
+    int32_t release = review->release < left ? review->release : left;
+    int32_t room =
+        pleat_view_buffer_room(plan->view, job) - (size_after(plan, component) - job->target);
+    int32_t most = pleat_plan_growable(plan, job->site);
+    if (room < most)
+        most = room > 0 ? room : 0;
+    struct pleat_event *decision =
+        is_preempted(plan, component) ? NULL : buffer_decision(plan, component);
+    if (!decision)
+        return;
+    decision->u.buffer.review_us = review->again_us;
+    decision->u.buffer.review_iteration = review->again_iteration;
+    decision->u.buffer.release = release > 0 ? release : 0;
+    decision->u.buffer.request = review->request < most ? review->request : most;
+    if (decision->u.buffer.request < 0)
+        decision->u.buffer.request = 0;
+    plan->sites[job->site].free -= decision->u.buffer.request;
+}
+
+int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, int32_t processors)
+{
+    const struct pleat_view *view = plan->view;
+    int32_t left = processors;
+    for (uint32_t b = view->sites[site].buffers_first; b != PLEAT_NONE && left > 0;
+         b = view->buffers[b].next) {
+        const struct pleat_buffer *buffer = &view->buffers[b];
+        int32_t held = buffer->held - taken_out(plan, buffer->component);
+        if (held <= 0 || is_preempted(plan, buffer->component))
+            continue;
+        struct pleat_event *decision = buffer_decision(plan, buffer->component);
+        if (!decision)
+            break;
+        decision->flags = PLEAT_MANDATORY;
+        decision->u.buffer.review_us = PLEAT_NEVER;
+        decision->u.buffer.review_iteration = INT32_MAX;
+        decision->u.buffer.release = held < left ? held : left;
+        left -= decision->u.buffer.release;
+        plan->unbuffers = true;
+    }
+    return processors - left;
 }

@@ -13,6 +13,8 @@
 #include "policy/profile.h"
 #include "policy/view.h"
 
+struct pleat_review;
+
 struct pleat_plan_site {
     int32_t free;  /* nobody has them, and no decision of this plan takes them */
     int32_t limit; /* of the free ones, how many the component that is being placed may use */
@@ -73,7 +75,8 @@ struct pleat_plan {
     uint32_t profile_room;
     struct pleat_plan_memo memo;
     int64_t wake_us;
-    int failed; /* out of memory: the pass decides nothing */
+    bool unbuffers; /* some buffer has been taken from */
+    int failed;     /* out of memory: the pass decides nothing */
 };
 
 /* ---- what is there ---- */
@@ -97,8 +100,8 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
  * after one that failed. */
 int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors);
 /* Tells it to give up `processors` for a waiting component (mandatory), or asks it to, for nobody
- * in particular (waiter PLEAT_NONE: voluntary, and not soon after one that failed); returns how many
- * it will, which can be more than asked (see pleat_accept_shrink). */
+ * in particular (waiter PLEAT_NONE: voluntary, and not soon after one that failed); returns how
+ * many it will, which can be more than asked (see pleat_accept_shrink). */
 int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int32_t processors,
                                 uint32_t waiter);
 /* Processors of a running component once this plan is carried out. */
@@ -135,6 +138,14 @@ void pleat_plan_tried(struct pleat_plan *plan, uint32_t component);
  * back. Nothing is recorded where that is known already. */
 void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t site,
                         int64_t start_us);
+/* What the review of a buffer comes to: as many prepared processes more as may be used for growing
+ * and its component has room for, fewer as far as it has any; and when the next one is. */
+void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
+                       const struct pleat_review *review);
+/* Takes up to `processors` prepared processes out of the buffers of a site, as they do nothing;
+ * those of the component started last first. Returns how many. Their processors are not free in
+ * this plan. */
+int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, int32_t processors);
 /* Asks for another pass at that time. */
 void pleat_plan_wake(struct pleat_plan *plan, int64_t at_us);
 

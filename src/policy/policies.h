@@ -24,5 +24,7 @@ extern const struct pleat_policy pleat_policy_asp_max, pleat_policy_asp_max_idle
 extern const struct pleat_policy pleat_policy_moldability_folding, pleat_policy_largest;
 extern const struct pleat_policy pleat_policy_fjt, pleat_policy_fjt_figure, pleat_policy_fjt_1;
 extern const struct pleat_policy pleat_policy_halving, pleat_policy_partition;
+extern const struct pleat_policy pleat_policy_buffer_none;
+extern const struct pleat_policy pleat_policy_periodic, pleat_policy_prediction;
 
 #endif

@@ -1,6 +1,6 @@
 /* policy.h - the seam between the core and what decides.
  *
- * Six questions, a folder each; a policy answers one of them and is a file and a row of
+ * Seven questions, a folder each; a policy answers one of them and is a file and a row of
  * registry.c. A pass asks the approach; the approach uses the others. A policy may keep state:
  * it is changed only by observe (which also runs when a log is replayed), never while deciding, so
  * that the same log always gives the same decisions.
@@ -11,6 +11,7 @@
  *   placement     at which site?                                           worst-fit
  *   moldability   at which size does a component start?                    available, minimum
  *   malleability  which running ones grow or shrink, by how much?          fpsma, egs
+ *   buffer        how many prepared processes does one that evolves need?  periodic
  */
 #ifndef PLEAT_POLICY_POLICY_H
 #define PLEAT_POLICY_POLICY_H
@@ -24,6 +25,7 @@ enum pleat_question {
     PLEAT_MOLDABILITY,
     PLEAT_MALLEABILITY,
     PLEAT_ORDER,
+    PLEAT_BUFFER,
     PLEAT_QUESTION_COUNT
 };
 
@@ -43,6 +45,13 @@ struct pleat_start_size {
     int32_t mpl;  /* the same: in its run at most so many of them are on a processor; 0: as its
                    * user and the configuration let it */
     int32_t take; /* it cannot now, but once so many processors were taken from running ones */
+};
+
+/* What a buffer policy wants when it reviews a buffer. */
+struct pleat_review {
+    int32_t request, release; /* prepared processes more, and fewer */
+    int64_t again_us;         /* the next review is then; PLEAT_NEVER */
+    int32_t again_iteration;  /* or when that iteration is done; INT32_MAX: at none */
 };
 
 struct pleat_policy {
@@ -77,6 +86,9 @@ struct pleat_policy {
     /* order: the component with the smaller key stands in front; equal ones as they came. Looked at
      * once, when it begins to wait. NULL: as they came */
     int64_t (*key)(const struct pleat_component *component);
+    /* buffer: of a running component that evolves, at its start, and when it asked to be asked
+     * again. NULL: buffers are not reviewed, and nothing that was vacated is kept in them */
+    struct pleat_review (*review)(const struct pleat_pass *pass, uint32_t component);
 
     /* ---- optional state ---- */
     size_t state_size; /* 0: none; zeroed at first */
@@ -141,6 +153,9 @@ int64_t pleat_pass_earlier(const struct pleat_pass *pass, uint32_t component, in
  * from a time on, `processors` of them are taken (below 0: given back). */
 void pleat_pass_take(struct pleat_pass *pass, uint32_t component, uint32_t site, int64_t from_us,
                      int32_t size, int32_t processors);
+/* Reviews the buffers that are due: what they are to get comes from what the plan leaves for
+ * growing. For the core, at the end of a pass. */
+void pleat_pass_review(struct pleat_pass *pass);
 /* Shrinks running components at one site, by the malleability policy, so that a waiting one can
  * start there at its smallest size: only where that lets it start, and no more than it takes. The
  * site where room was made, or is being made already; PLEAT_NONE: nowhere. */

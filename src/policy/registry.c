@@ -46,6 +46,10 @@ static const struct pleat_policy *const all[] = {
     &pleat_policy_ljf,
     &pleat_policy_order_priority,
     &pleat_policy_edf,
+    /* buffer */
+    &pleat_policy_buffer_none,
+    &pleat_policy_periodic,
+    &pleat_policy_prediction,
 };
 
 const struct pleat_policy *pleat_policy_at(size_t i)
@@ -79,7 +83,7 @@ const struct pleat_policy *pleat_policy_default(enum pleat_question question)
 
 const char *pleat_question_name(enum pleat_question question)
 {
-    static const char *const names[] = {"approach",    "queue",        "placement",
-                                        "moldability", "malleability", "order"};
+    static const char *const names[] = {"approach",     "queue", "placement", "moldability",
+                                        "malleability", "order", "buffer"};
     return question < PLEAT_QUESTION_COUNT ? names[question] : "?";
 }

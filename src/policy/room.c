@@ -22,8 +22,10 @@ static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site
     const struct pleat_site *place = &pass->view->sites[site];
     if (need <= 0)
         return true; /* it is on its way */
-    if (place->reclaimable < need)
+    if (place->reclaimable + place->buffered < need)
         return false;
+    int32_t idle = place->buffered < need ? place->buffered : need;
+    need -= idle;
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);
     while (need > 0) {
         int32_t left = pass->policies[PLEAT_MALLEABILITY]->shrink(pass, site, need, waiter);
@@ -31,8 +33,10 @@ static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site
             break;
         need = left;
     }
-    if (need <= 0 || place->resizing_count > 0)
+    if (need <= 0 || place->resizing_count > 0) {
+        (void)pleat_plan_unbuffer(pass->plan, site, idle);
         return true;
+    }
     pleat_plan_rollback(pass->plan, mark);
     return false;
 }
@@ -54,7 +58,8 @@ uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter)
     int32_t best_need = 0;
     for (uint32_t site = 0; site < view->site_count; site++) {
         int32_t need = shortfall(pass, waiter, site);
-        if (can_ever_hold(pass, waiter, site) && need <= view->sites[site].reclaimable &&
+        if (can_ever_hold(pass, waiter, site) &&
+            need <= view->sites[site].reclaimable + view->sites[site].buffered &&
             (best == PLEAT_NONE || need < best_need)) {
             best = site;
             best_need = need;

@@ -11,12 +11,17 @@
 #include "model/records.h"
 #include "model/sizes.h"
 
+/* What earlier executions of a component's application asked for, by iteration. */
+PLEAT_ARRAY(pleat_history, struct pleat_history_row);
+
 struct pleat_view {
     int64_t now_us;
     const struct pleat_component *components;
     const struct pleat_site *sites;
     const struct pleat_size_list *size_lists;
     const struct pleat_timing *timings;
+    const struct pleat_buffer *buffers;
+    const struct pleat_history *histories; /* by buffer */
     uint32_t component_count, site_count;
     uint32_t queue_first,
         queue_last;          /* waiting, in their order; requeued ones before their equals */
@@ -26,7 +31,12 @@ struct pleat_view {
     int32_t max_tries; /* 0: no limit */
     int64_t try_us;
     int64_t lifetime_us,
-        lifetime_max_us; /* of a size, at least: as configured; at most asked for */
+        lifetime_max_us;    /* of a size, at least: as configured; at most asked for */
+    uint32_t reviews_first; /* buffers whose review is due; linked by due_next */
+    int32_t buffer_level, buffer_range;
+    int64_t buffer_review_us;
+    bool buffer_pending; /* processes on their way count as prepared */
+    bool evolves;        /* there is, or was, a component that asks for processes itself */
     bool holds;          /* there is, or was, such a lifetime: components may be held */
     int32_t mpl_max;     /* processes on a processor, of components that fold */
     int32_t preemptions; /* of a component, at most */
@@ -137,6 +147,35 @@ static inline int64_t pleat_view_end_of(const struct pleat_view *view, uint32_t 
     int64_t run_us = pleat_view_expected_run(&view->components[component], processors);
     return run_us < PLEAT_NEVER - view->now_us ? view->now_us + run_us : PLEAT_NEVER;
 }
+
+/* ---- components that ask for processes themselves ---- */
+
+/* Processors that a component has in its buffer, or that are on their way there. */
+static inline int32_t pleat_view_buffered(const struct pleat_view *view,
+                                          const struct pleat_component *component)
+{
+    if (!view->evolves || component->buffer == PLEAT_NONE)
+        return 0;
+    const struct pleat_buffer *buffer = &view->buffers[component->buffer];
+    return buffer->held + buffer->requested;
+}
+
+/* The prepared processes in a buffer: R of Liu et al. 2009, with or without those that are on their
+ * way, as configured. */
+static inline int32_t pleat_view_prepared(const struct pleat_view *view,
+                                          const struct pleat_buffer *buffer)
+{
+    return view->buffer_pending ? buffer->held + buffer->requested : buffer->held;
+}
+
+/* How many more the buffer may get: all that the component has stays within its maximum. */
+int32_t pleat_view_buffer_room(const struct pleat_view *view,
+                               const struct pleat_component *component);
+
+/* Requests from one iteration to another, both included, in all recorded executions of a
+ * component's application together (struct pleat_buffer.executions of them). */
+int64_t pleat_view_requested(const struct pleat_view *view, const struct pleat_component *component,
+                             int64_t from, int64_t to);
 
 /* The constraint that a component declared. */
 static inline struct pleat_sizes pleat_view_sizes(const struct pleat_view *view,

@@ -64,10 +64,9 @@ static bool somebody_can_grow(const struct pleat_pass *pass)
 static bool nobody_overtakes(const struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_policy *queue = pass->policies[PLEAT_QUEUE];
-    return queue == &pleat_policy_fcfs ||
-           ((queue == &pleat_policy_backfill_abort ||
-             queue == &pleat_policy_backfill_malleability) &&
-            !pleat_is_short(&pass->view->components[component]));
+    return queue == &pleat_policy_fcfs || ((queue == &pleat_policy_backfill_abort ||
+                                            queue == &pleat_policy_backfill_malleability) &&
+                                           !pleat_is_short(&pass->view->components[component]));
 }
 
 /* It would fit into what is free: who comes first? */

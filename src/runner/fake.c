@@ -399,3 +399,14 @@ int32_t pleat_fake_runner_processes(const struct pleat_runner *base, uint32_t co
         return 0;
     return runner->apps.items[component].size + runner->apps.items[component].leaving;
 }
+
+void pleat_fake_runner_add(struct pleat_runner *base, uint32_t component, int32_t more)
+{
+    struct fake_runner *runner = (struct fake_runner *)base;
+    if (component >= runner->apps.count || !runner->apps.items[component].alive ||
+        runner->apps.items[component].since_us == 0)
+        return;
+    account(runner, &runner->apps.items[component]);
+    runner->apps.items[component].size += more;
+    schedule_end(runner, component);
+}

@@ -130,5 +130,7 @@ int pleat_fake_runner_open(const struct pleat_fake_runner_options *options,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Processes that its applications have now (leaving ones included), for comparing. */
 int32_t pleat_fake_runner_processes(const struct pleat_runner *runner, uint32_t component);
+/* An application has so many processes more (fewer) by its own wish. */
+void pleat_fake_runner_add(struct pleat_runner *runner, uint32_t component, int32_t more);
 
 #endif

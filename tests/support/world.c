@@ -188,6 +188,9 @@ static void carry_out(struct world *world)
         case PLEAT_DO_RELAUNCH:
             carry_out_change(world, &effect);
             break;
+        case PLEAT_DO_PROCESSES:
+            pleat_fake_runner_add(world->runner, effect.component, 1);
+            break;
         default:
             note(world, &effect);
             break;
@@ -230,7 +233,12 @@ void world_settle(struct world *world)
 
 int world_event(struct world *world, struct pleat_event event, struct pleat_error *err)
 {
+    bool stops = event.kind == PLEAT_EV_STOP_PROCESS;
+    if (stops) /* the process has been vacated when the core is told */
+        pleat_fake_runner_add(world->runner, event.component, -1);
     int rc = apply(world, event, err);
+    if (stops && rc)
+        pleat_fake_runner_add(world->runner, event.component, 1);
     carry_out(world);
     world_settle(world);
     return rc;

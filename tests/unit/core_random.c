@@ -40,6 +40,8 @@ static struct pleat_event random_submit(struct pleat_random *random, const struc
         event.u.submit.mpl_max = (uint8_t)pleat_random_below(random, 6);
     }
     event.u.submit.job_class = (uint8_t)pleat_random_below(random, 3);
+    if (!(event.flags & PLEAT_COMPONENT_FOLDS) && pleat_random_below(random, 3) == 0)
+        event.flags |= PLEAT_COMPONENT_EVOLVES;
     if (pleat_random_below(random, 3) == 0)
         event.flags |= PLEAT_COMPONENT_ASKS;
     if (pleat_random_below(random, 2) == 0)
@@ -57,12 +59,39 @@ static struct pleat_event random_submit(struct pleat_random *random, const struc
     return event;
 }
 
+/* One that asks for processes itself, the first from `component` on; else that. */
+static uint32_t evolving(struct pleat_random *random, const struct world *world, uint32_t component)
+{
+    uint32_t count = pleat_core_view(world->core)->component_count;
+    if (pleat_random_below(random, 8) == 0)
+        return component;
+    for (uint32_t i = 0; i < count; i++)
+        if (world_job(world, (component + i) % count)->buffer != PLEAT_NONE)
+            return (component + i) % count;
+    return component;
+}
+
+/* Mostly in order. */
+static struct pleat_event random_history(struct pleat_random *random, struct pleat_event event)
+{
+    int32_t iteration = (int32_t)pleat_random_below(random, 300);
+    event.kind = PLEAT_EV_HISTORY;
+    event.u.history.executions = (int32_t)pleat_random_below(random, 4);
+    event.u.history.count = (uint32_t)pleat_random_below(random, 6);
+    for (uint32_t i = 0; i < event.u.history.count && i < 5; i++) {
+        event.u.history.rows[i].iteration = iteration;
+        event.u.history.rows[i].requests = 1 + (int32_t)pleat_random_below(random, 9);
+        iteration += (int32_t)pleat_random_below(random, 200);
+    }
+    return event;
+}
+
 static struct pleat_event random_event(struct pleat_random *random, const struct world *world)
 {
     uint32_t count = pleat_core_view(world->core)->component_count;
     struct pleat_event event = {.component =
                                     count ? (uint32_t)pleat_random_below(random, count) : 0};
-    switch (count ? pleat_random_below(random, 20) : 0) {
+    switch (count ? pleat_random_below(random, 34) : 0) {
     case 5:
         event.kind = PLEAT_EV_CANCEL;
         return event;
@@ -101,6 +130,33 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
         event.u.terms.lifetime_us = (int64_t)pleat_random_below(random, 20000000) - 1;
         event.u.terms.limit_us = (int64_t)pleat_random_below(random, 60000000);
         return event;
+    case 20:
+    case 21:
+    case 22:
+    case 23:
+    case 24:
+    case 25:
+    case 26: /* of a running one, or of nobody */
+        event.component = evolving(random, world, event.component);
+        event.kind = pleat_random_below(random, 4) ? PLEAT_EV_ADD_PROCESS : PLEAT_EV_STOP_PROCESS;
+        event.u.process.run = world_job(world, event.component)->run;
+        event.u.process.iteration = (int32_t)pleat_random_below(random, 1000);
+        return event;
+    case 27:
+    case 28:
+    case 29:
+    case 30:
+        event.component = evolving(random, world, event.component);
+        event.kind = PLEAT_EV_PROGRESS;
+        event.u.progress.run = world_job(world, event.component)->run;
+        event.u.progress.iteration = (int32_t)pleat_random_below(random, 1000);
+        event.u.progress.iteration_us = (int64_t)pleat_random_below(random, 2000000);
+        return event;
+    case 31:
+    case 32:
+    case 33:
+        event.component = evolving(random, world, event.component);
+        return random_history(random, event);
     case 16:
     case 17: /* of a running one at its size, or of nobody */
         event.kind = PLEAT_EV_TIMED;
@@ -125,7 +181,7 @@ struct saved {
     struct pleat_string bytes;
 };
 
-enum { SAVED = 4 };
+enum { SAVED = 4, EVENTS = 200 };
 
 static struct pleat_core *load(const struct pleat_string *bytes)
 {
@@ -267,9 +323,11 @@ static uint32_t happened[256]; /* by kind of event */
 static void check_happened(void)
 {
     static const enum pleat_event_kind kinds[] = {
-        PLEAT_EV_LIMITS,  PLEAT_EV_CANCEL, PLEAT_EV_DEMAND, PLEAT_EV_DEADLINE,
-        PLEAT_EV_RESERVE, PLEAT_EV_FORGET, PLEAT_EV_START,  PLEAT_EV_RESIZE,
-        PLEAT_EV_PROMISE, PLEAT_EV_TERMS,  PLEAT_EV_TIMED,  PLEAT_EV_PREEMPT};
+        PLEAT_EV_LIMITS,  PLEAT_EV_CANCEL,   PLEAT_EV_DEMAND,      PLEAT_EV_DEADLINE,
+        PLEAT_EV_RESERVE, PLEAT_EV_FORGET,   PLEAT_EV_START,       PLEAT_EV_RESIZE,
+        PLEAT_EV_PROMISE, PLEAT_EV_TERMS,    PLEAT_EV_TIMED,       PLEAT_EV_PREEMPT,
+        PLEAT_EV_HISTORY, PLEAT_EV_PROGRESS, PLEAT_EV_ADD_PROCESS, PLEAT_EV_STOP_PROCESS,
+        PLEAT_EV_BUFFER};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);
@@ -372,11 +430,14 @@ static void live(uint64_t seed, bool misbehave)
         world_parameter(&world, PLEAT_PARAM_LIFETIME_US, (int64_t)(seed % 7) * 2000000);
     if (seed & 16)
         world_parameter(&world, PLEAT_PARAM_MAX_TRIES, 20);
+    world_parameter(&world, PLEAT_PARAM_BUFFER_REVIEW_US, 1000000 + (int64_t)(seed % 5) * 2000000);
+    world_parameter(&world, PLEAT_PARAM_BUFFER_LEVEL, (int64_t)(seed % 4));
+    world_parameter(&world, PLEAT_PARAM_BUFFER_PENDING, (int64_t)(seed % 2));
     struct saved saved[SAVED] = {{0}};
-    for (int i = 0; i < 120; i++) {
-        if (i % (120 / SAVED) == 120 / SAVED / 2) {
-            saved[i * SAVED / 120].records = world.log.count;
-            assert_int_equal(pleat_core_save(world.core, &saved[i * SAVED / 120].bytes), 0);
+    for (int i = 0; i < EVENTS; i++) {
+        if (i % (EVENTS / SAVED) == EVENTS / SAVED / 2) {
+            saved[i * SAVED / EVENTS].records = world.log.count;
+            assert_int_equal(pleat_core_save(world.core, &saved[i * SAVED / EVENTS].bytes), 0);
         }
         world_run(&world, world.now_us + (int64_t)pleat_random_below(&random, 3000000));
         struct pleat_error err;

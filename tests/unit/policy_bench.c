@@ -8,6 +8,13 @@ void bench_init(struct bench *bench)
     bench->view = (struct pleat_view){.now_us = INT64_C(1000000000),
                                       .components = bench->jobs,
                                       .sites = bench->sites,
+                                      .buffers = bench->buffers,
+                                      .histories = bench->histories,
+                                      .reviews_first = PLEAT_NONE,
+                                      .evolves = true,
+                                      .buffer_level = 1,
+                                      .buffer_range = 5,
+                                      .buffer_review_us = 600000000,
                                       .size_lists = &bench->list,
                                       .timings = bench->timings,
                                       .queue_first = PLEAT_NONE,
@@ -43,7 +50,8 @@ uint32_t bench_site(struct bench *bench, int32_t capacity, int32_t threshold)
                                                                .rigid_first = PLEAT_NONE,
                                                                .rigid_last = PLEAT_NONE,
                                                                .ends_first = PLEAT_NONE,
-                                                               .ends_last = PLEAT_NONE};
+                                                               .ends_last = PLEAT_NONE,
+                                                               .buffers_first = PLEAT_NONE};
     return bench->view.site_count++;
 }
 
@@ -56,6 +64,7 @@ static uint32_t add(struct bench *bench, struct pleat_component job, uint32_t *f
     job.cap = PLEAT_SIZE_MAX;
     job.wanted_site = PLEAT_NONE;
     job.resize = PLEAT_NONE;
+    job.buffer = PLEAT_NONE;
     job.due_us = job.expected_end_us = job.promised_us = PLEAT_NEVER;
     job.promised_site = PLEAT_NONE;
     job.ends_next = PLEAT_NONE;
@@ -169,6 +178,18 @@ void bench_timed(struct bench *bench, uint32_t job, int32_t size, int64_t second
     bench->timings[bench->timing_count] = (struct pleat_timing){
         .processors = size, .iteration_us = seconds * 1000000, .next = PLEAT_NONE};
     *link = bench->timing_count++;
+}
+
+struct pleat_buffer *bench_evolves(struct bench *bench, uint32_t job, int32_t held)
+{
+    struct pleat_site *site = &bench->sites[bench->jobs[job].site];
+    bench->jobs[job].buffer = job;
+    bench->buffers[job] = (struct pleat_buffer){
+        .component = job, .next = site->buffers_first, .held = held, .due_next = PLEAT_NONE};
+    site->buffers_first = job;
+    site->buffered += held;
+    site->held += held;
+    return &bench->buffers[job];
 }
 
 void bench_resizing(struct bench *bench, uint32_t job, int32_t target)

@@ -11,6 +11,8 @@ enum { BENCH_JOBS = 48, BENCH_SITES = 4, BENCH_TIMINGS = 64 };
 struct bench {
     struct pleat_component jobs[BENCH_JOBS];
     struct pleat_site sites[BENCH_SITES];
+    struct pleat_buffer buffers[BENCH_JOBS];
+    struct pleat_history histories[BENCH_JOBS]; /* rows are the test's */
     struct pleat_size_list list;
     int32_t list_values[8];
     struct pleat_timing timings[BENCH_TIMINGS];
@@ -48,6 +50,9 @@ uint32_t bench_reserve(struct bench *bench, uint32_t site, int32_t size, int64_t
                        int64_t estimate);
 /* An iteration of a job takes so long at a size; sizes of one job in increasing order. */
 void bench_timed(struct bench *bench, uint32_t job, int32_t size, int64_t seconds);
+/* A running job asks for processes itself; its buffer, with so many prepared ones. Once for each.
+ */
+struct pleat_buffer *bench_evolves(struct bench *bench, uint32_t job, int32_t held);
 /* Puts a running job into a resize towards `target`. */
 void bench_resizing(struct bench *bench, uint32_t job, int32_t target);
 /* Sums up the sites as the core does, and begins a plan. Once, after all jobs are there. */

@@ -8,6 +8,8 @@
  * - processors on their way (earmarked, being released) are not asked for a second time, and what
  *   is free at that site is not used for growing meanwhile;
  * - what is idle at a site that refused a claim a moment ago counts: shrinking would not help;
+ * - prepared processes in buffers do nothing: they go first, and nobody is shrunk for what they
+ *   give;
  * - a job in a resize cannot be shrunk now: if it could give the rest when that is over, wait.
  * All of this is in room.c. */
 #include "policy/policies.h"

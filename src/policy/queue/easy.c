@@ -37,7 +37,8 @@ static bool take_next(struct next_end *next, struct pleat_plan_end *end)
         const struct pleat_component *job = &next->view->components[next->running];
         int64_t at_us = pleat_view_expected_end(next->view, job);
         if (!any || at_us <= end->at_us) {
-            *end = (struct pleat_plan_end){at_us, job->target};
+            int32_t processors = job->target + pleat_view_buffered(next->view, job);
+            *end = (struct pleat_plan_end){at_us, processors};
             next->running = pleat_ending_next(next->view, next->running);
             return true;
         }

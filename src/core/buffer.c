@@ -1,0 +1,485 @@
+/* Buffers: processors with prepared processes, for components that ask for processes themselves
+ * (Liu et al. 2009). A request is satisfied at once where a prepared process is there, by a change
+ * of its claim's purpose; else it fails, and an allocation is placed into the buffer for a later
+ * one.
+ *
+ * Each prepared process has a claim of its own, in the buffer's list from being asked for to being
+ * used or given back. Nobody waits for one, so nothing is timed: what is still to come when the run
+ * ends is given back with the rest. */
+#include <assert.h>
+#include <string.h>
+
+#include "core/internal.h"
+
+static const struct pleat_buffer fresh = {
+    .component = PLEAT_NONE,
+    .previous = PLEAT_NONE,
+    .next = PLEAT_NONE,
+    .due_previous = PLEAT_NONE,
+    .due_next = PLEAT_NONE,
+    .deadline = PLEAT_HEAP_NONE,
+    .first_claim = PLEAT_NONE,
+    .last_claim = PLEAT_NONE,
+    .review_iteration = INT32_MAX,
+};
+
+const struct pleat_buffer *buffer_fresh(void)
+{
+    return &fresh;
+}
+
+static struct pleat_buffer *buffer_at(struct pleat_core *core, uint32_t index)
+{
+    return &core->buffers.items[index];
+}
+
+static bool is_running(const struct pleat_component *job)
+{
+    return job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
+}
+
+/* ---- life ---- */
+
+int buffer_open(struct pleat_core *core, uint32_t component)
+{
+    uint32_t index = core->free_buffer;
+    struct pleat_history none = {0};
+    if (index != PLEAT_NONE) {
+        core->free_buffer = buffer_at(core, index)->next;
+    } else {
+        if (pleat_array_reserve(&core->buffers, 1) || pleat_array_reserve(&core->histories, 1))
+            return PLEAT_E_NOMEM;
+        core->histories.items[core->histories.count++] = none;
+        index = (uint32_t)core->buffers.count++;
+        core->view.buffers = core->buffers.items; /* they may have moved */
+        core->view.histories = core->histories.items;
+    }
+    *buffer_at(core, index) = fresh;
+    buffer_at(core, index)->component = component;
+    component_at(core, component)->buffer = index;
+    core->view.evolves = true;
+    return 0;
+}
+
+void buffer_close(struct pleat_core *core, uint32_t component)
+{
+    uint32_t index = component_at(core, component)->buffer;
+    *buffer_at(core, index) = fresh;
+    buffer_at(core, index)->next = core->free_buffer;
+    core->histories.items[index].count = 0;
+    core->free_buffer = index;
+    component_at(core, component)->buffer = PLEAT_NONE;
+}
+
+/* ---- reviews ---- */
+
+static void due_on(struct pleat_core *core, uint32_t index)
+{
+    struct pleat_buffer *buffer = buffer_at(core, index);
+    if (buffer->due)
+        return;
+    buffer->due = 1;
+    buffer->due_next = PLEAT_NONE;
+    buffer->due_previous = core->reviews_last;
+    if (core->reviews_last != PLEAT_NONE)
+        buffer_at(core, core->reviews_last)->due_next = index;
+    else
+        core->view.reviews_first = index;
+    core->reviews_last = index;
+    core->wants_pass = true;
+}
+
+static void due_off(struct pleat_core *core, uint32_t index)
+{
+    struct pleat_buffer *buffer = buffer_at(core, index);
+    if (!buffer->due)
+        return;
+    if (buffer->due_previous != PLEAT_NONE)
+        buffer_at(core, buffer->due_previous)->due_next = buffer->due_next;
+    else
+        core->view.reviews_first = buffer->due_next;
+    if (buffer->due_next != PLEAT_NONE)
+        buffer_at(core, buffer->due_next)->due_previous = buffer->due_previous;
+    else
+        core->reviews_last = buffer->due_previous;
+    buffer->due = 0;
+    buffer->due_previous = buffer->due_next = PLEAT_NONE;
+}
+
+static bool are_reviewed(const struct pleat_core *core)
+{
+    return core->pass.policies[PLEAT_BUFFER]->review != NULL;
+}
+
+/* The next one is now, or, where buffers are not reviewed, never. */
+static void review_anew(struct pleat_core *core, uint32_t index)
+{
+    struct pleat_buffer *buffer = buffer_at(core, index);
+    disarm(core, &buffer->deadline);
+    buffer->review_iteration = INT32_MAX;
+    if (are_reviewed(core))
+        due_on(core, index);
+    else
+        due_off(core, index);
+}
+
+void buffers_review(struct pleat_core *core)
+{
+    for (uint32_t i = 0; i < core->buffers.count; i++) {
+        uint32_t component = buffer_at(core, i)->component;
+        if (component != PLEAT_NONE && is_running(component_at(core, component)))
+            review_anew(core, i);
+    }
+}
+
+void on_buffer_deadline(struct pleat_core *core, uint32_t index)
+{
+    due_on(core, index);
+}
+
+/* ---- running ---- */
+
+/* How long prepared processes waited up to now; before every change of their number. */
+static void count_waiting(struct pleat_core *core, struct pleat_buffer *buffer)
+{
+    buffer->waited_us += buffer->held * (now_of(core) - buffer->counted_us);
+    buffer->counted_us = now_of(core);
+}
+
+static void hold(struct pleat_core *core, struct pleat_buffer *buffer, int32_t more)
+{
+    const struct pleat_component *job = component_at(core, buffer->component);
+    count_waiting(core, buffer);
+    buffer->held += more;
+    if (is_running(job))
+        site_at(core, job->site)->buffered += more;
+}
+
+void buffer_enter(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *job = component_at(core, component);
+    struct pleat_buffer *buffer = buffer_at(core, job->buffer);
+    struct pleat_site *site = site_at(core, job->site);
+    buffer->next = site->buffers_first;
+    buffer->previous = PLEAT_NONE;
+    if (buffer->next != PLEAT_NONE)
+        buffer_at(core, buffer->next)->previous = job->buffer;
+    site->buffers_first = job->buffer;
+    buffer->iteration = 0;
+    buffer->iteration_us = buffer->waited_us = 0;
+    buffer->counted_us = now_of(core);
+    buffer->requests = buffer->satisfied = 0;
+    review_anew(core, job->buffer);
+}
+
+void buffer_leave(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *job = component_at(core, component);
+    struct pleat_buffer *buffer = buffer_at(core, job->buffer);
+    struct pleat_site *site = site_at(core, job->site);
+    count_waiting(core, buffer);
+    site->buffered -= buffer->held;
+    if (buffer->previous != PLEAT_NONE)
+        buffer_at(core, buffer->previous)->next = buffer->next;
+    else
+        site->buffers_first = buffer->next;
+    if (buffer->next != PLEAT_NONE)
+        buffer_at(core, buffer->next)->previous = buffer->previous;
+    buffer->previous = buffer->next = PLEAT_NONE;
+    due_off(core, job->buffer);
+    disarm(core, &buffer->deadline);
+    buffer->review_iteration = INT32_MAX;
+}
+
+/* ---- claims ---- */
+
+static void buffer_link(struct pleat_core *core, uint32_t claim)
+{
+    struct pleat_claim *c = claim_at(core, claim);
+    struct pleat_buffer *buffer = buffer_at(core, component_at(core, c->component)->buffer);
+    c->previous = buffer->last_claim;
+    c->next = PLEAT_NONE;
+    if (c->previous != PLEAT_NONE)
+        claim_at(core, c->previous)->next = claim;
+    else
+        buffer->first_claim = claim;
+    buffer->last_claim = claim;
+    if (c->state == PLEAT_CLAIM_HELD)
+        hold(core, buffer, 1);
+    else
+        buffer->requested++;
+}
+
+static void buffer_unlink(struct pleat_core *core, uint32_t claim)
+{
+    struct pleat_claim *c = claim_at(core, claim);
+    struct pleat_buffer *buffer = buffer_at(core, component_at(core, c->component)->buffer);
+    if (c->previous != PLEAT_NONE)
+        claim_at(core, c->previous)->next = c->next;
+    else
+        buffer->first_claim = c->next;
+    if (c->next != PLEAT_NONE)
+        claim_at(core, c->next)->previous = c->previous;
+    else
+        buffer->last_claim = c->previous;
+    c->previous = c->next = PLEAT_NONE;
+    if (c->state == PLEAT_CLAIM_HELD)
+        hold(core, buffer, -1);
+    else
+        buffer->requested--;
+}
+
+/* Asks for prepared processes: a claim for each, as each is an allocation of its own. */
+static void place(struct pleat_core *core, uint32_t component, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        uint32_t claim = claim_request(core, component, component_at(core, component)->site, 1,
+                                       PLEAT_FOR_BUFFER);
+        if (claim == PLEAT_NONE)
+            return;
+        buffer_link(core, claim);
+    }
+}
+
+static int32_t release_in_state(struct pleat_core *core, struct pleat_buffer *buffer,
+                                enum pleat_claim_state state, int32_t count)
+{
+    uint32_t previous;
+    for (uint32_t c = buffer->last_claim; c != PLEAT_NONE && count > 0; c = previous) {
+        previous = claim_at(core, c)->previous;
+        core->operations++;
+        if (claim_at(core, c)->state != state)
+            continue;
+        buffer_unlink(core, c);
+        claim_release(core, c);
+        count--;
+    }
+    return count;
+}
+
+/* Gives so many back: prepared ones first, of these the ones asked for last. */
+static void release(struct pleat_core *core, uint32_t component, int32_t count)
+{
+    struct pleat_buffer *buffer = buffer_at(core, component_at(core, component)->buffer);
+    count = release_in_state(core, buffer, PLEAT_CLAIM_HELD, count);
+    (void)release_in_state(core, buffer, PLEAT_CLAIM_REQUESTED, count);
+}
+
+void buffer_release_all(struct pleat_core *core, uint32_t component)
+{
+    release(core, component, INT32_MAX);
+}
+
+void buffer_trim(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *job = component_at(core, component);
+    int32_t most = pleat_view_limit(job);
+    int32_t size = job->target > job->processors ? job->target : job->processors;
+    int32_t room = most > size ? most - size : 0;
+    int32_t above = pleat_view_buffered(&core->view, job) - room;
+    if (above > 0)
+        release(core, component, above);
+}
+
+int buffer_claimed(struct pleat_core *core, uint32_t claim)
+{
+    struct pleat_claim *c = claim_at(core, claim);
+    struct pleat_buffer *buffer = buffer_at(core, component_at(core, c->component)->buffer);
+    buffer->requested--;
+    hold(core, buffer, 1);
+    return 0;
+}
+
+void buffer_lost(struct pleat_core *core, uint32_t claim)
+{
+    buffer_unlink(core, claim);
+    claim_free(core, claim);
+}
+
+/* ---- what the application does ---- */
+
+/* The buffer of the run that an event of its runner is about; NULL: that run is over. */
+static struct pleat_buffer *running_buffer(struct pleat_core *core, uint32_t component,
+                                           uint64_t run)
+{
+    const struct pleat_component *job = component_at(core, component);
+    return job->buffer != PLEAT_NONE && is_running(job) && job->run == run
+               ? buffer_at(core, job->buffer)
+               : NULL;
+}
+
+static void advance(struct pleat_core *core, struct pleat_buffer *buffer, int32_t iteration)
+{
+    if (iteration > buffer->iteration)
+        buffer->iteration = iteration;
+    if (buffer->iteration >= buffer->review_iteration)
+        due_on(core, component_at(core, buffer->component)->buffer);
+}
+
+int on_progress(struct pleat_core *core, const struct pleat_event *event)
+{
+    struct pleat_buffer *buffer = running_buffer(core, event->component, event->u.progress.run);
+    int64_t iteration_us = event->u.progress.iteration_us;
+    int32_t iteration = event->u.progress.iteration;
+    if (!buffer || iteration < buffer->iteration || iteration_us < 0 ||
+        iteration_us > PLEAT_NEVER / 4 ||
+        (iteration == buffer->iteration && iteration_us == buffer->iteration_us))
+        return PLEAT_CORE_STALE;
+    buffer->iteration_us = iteration_us;
+    advance(core, buffer, iteration);
+    return 0;
+}
+
+/* The application's size is another one, by its own wish: neither a resize, nor a reason to expect
+ * another end. */
+static void resized_itself(struct pleat_core *core, uint32_t component, int32_t more)
+{
+    struct pleat_component *job = component_at(core, component);
+    tally_out(core, component);
+    job->processors += more;
+    job->processes += more;
+    job->target += more;
+    tally_in(core, component);
+    core->wants_pass |= job->kind == PLEAT_MALLEABLE;
+    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, job->run);
+    if (note)
+        note->u.run.processors = note->u.run.processes = job->processors;
+}
+
+/* A prepared process becomes one of the application's: the one that waits for longest. */
+static void use_prepared(struct pleat_core *core, uint32_t component)
+{
+    uint32_t claim = buffer_at(core, component_at(core, component)->buffer)->first_claim;
+    while (claim_at(core, claim)->state != PLEAT_CLAIM_HELD)
+        claim = claim_at(core, claim)->next;
+    buffer_unlink(core, claim);
+    claim_at(core, claim)->purpose = PLEAT_FOR_RUN;
+    claim_link(core, claim);
+    claim_note(core, claim);
+    claim_effect(core, claim, PLEAT_DO_PROCESSES);
+    resized_itself(core, component, 1);
+}
+
+/* May one more be asked of its site now? */
+static bool may_ask(const struct pleat_core *core, const struct pleat_component *job)
+{
+    const struct pleat_site *site = &core->sites.items[job->site];
+    return pleat_view_buffer_room(&core->view, job) > 0 && site->quiet_until_us <= now_of(core) &&
+           site->capacity - site->background - site->held - site->threshold > 0;
+}
+
+int on_add_process(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t component = event->component;
+    const struct pleat_component *job = component_at(core, component);
+    struct pleat_buffer *buffer = running_buffer(core, component, event->u.process.run);
+    if (!buffer)
+        return PLEAT_CORE_STALE;
+    advance(core, buffer, event->u.process.iteration);
+    buffer->requests++;
+    if (job->state == PLEAT_RESIZING)
+        return 0; /* its size is being changed: it asks again after that */
+    if (buffer->held > 0 && job->processors < pleat_view_limit(job)) {
+        buffer->satisfied++;
+        use_prepared(core, component);
+    } else if (may_ask(core, job)) {
+        place(core, component, 1);
+    }
+    return 0;
+}
+
+int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
+                    struct pleat_error *err)
+{
+    uint32_t component = event->component;
+    struct pleat_component *job = component_at(core, component);
+    struct pleat_buffer *buffer = running_buffer(core, component, event->u.process.run);
+    if (!buffer)
+        return PLEAT_CORE_STALE;
+    if (job->state == PLEAT_RESIZING)
+        return pleat_error_set(err, PLEAT_E_BUSY,
+                               "it is in a resize (from %d to %d processors): try again when that "
+                               "is over",
+                               job->processors, job->target);
+    if (job->processors <= 1 || job->processors <= job->minimum)
+        return pleat_error_set(err, PLEAT_E_STATE, "it has %d processors, and needs them",
+                               job->processors);
+    advance(core, buffer, event->u.process.iteration);
+    uint32_t claim = job->last_claim;
+    if (claim_at(core, claim)->count > 1)
+        claim = claim_split(core, claim, 1);
+    else
+        claim_unlink(core, claim);
+    if (claim == PLEAT_NONE)
+        return PLEAT_E_NOMEM;
+    resized_itself(core, component, -1);
+    claim_at(core, claim)->purpose = PLEAT_FOR_BUFFER;
+    if (are_reviewed(core)) {
+        buffer_link(core, claim); /* the next review decides what becomes of it */
+        claim_note(core, claim);
+    } else {
+        claim_release(core, claim);
+    }
+    return 0;
+}
+
+int on_history(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    const struct pleat_component *job = component_at(core, event->component);
+    uint32_t count = event->u.history.count;
+    if (job->buffer == PLEAT_NONE)
+        return pleat_error_set(err, PLEAT_E_STATE, "it does not ask for processes itself");
+    struct pleat_history *history = &core->histories.items[job->buffer];
+    if (event->u.history.executions < 1 || count > 5)
+        return pleat_error_set(err, PLEAT_E_INVALID, "a history of %d executions, %u rows",
+                               event->u.history.executions, count);
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t before = i                ? event->u.history.rows[i - 1].iteration
+                         : history->count ? history->items[history->count - 1].iteration
+                                          : -1;
+        if (event->u.history.rows[i].iteration <= before || event->u.history.rows[i].requests < 1)
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "the iterations of a history must increase, with at least one "
+                                   "request each");
+    }
+    if (count > 0 && pleat_array_reserve(history, count))
+        return PLEAT_E_NOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        history->items[history->count].iteration = event->u.history.rows[i].iteration;
+        history->items[history->count++].requests = event->u.history.rows[i].requests;
+    }
+    buffer_at(core, job->buffer)->executions = event->u.history.executions;
+    return 0;
+}
+
+/* ---- what a policy decides ---- */
+
+int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    uint32_t component = event->component;
+    const struct pleat_component *job = component_at(core, component);
+    int32_t request = event->u.buffer.request, count = event->u.buffer.release;
+    bool ok = job->buffer != PLEAT_NONE && is_running(job) && request >= 0 && count >= 0 &&
+              request <= pleat_view_buffer_room(&core->view, job);
+    if (ok && request > 0) {
+        const struct pleat_site *site = site_at(core, job->site);
+        ok = request <= site->capacity - site->background - site->held - site->threshold;
+    }
+    if (!ok)
+        return pleat_error_set(
+            err, PLEAT_E_STATE, "the buffer of job %llu (%s) cannot get %d processors and give %d",
+            (unsigned long long)job->job, pleat_state_name(job->state), request, count);
+    if (!(event->flags & PLEAT_MANDATORY)) { /* a review; else room is being made for a waiter */
+        struct pleat_buffer *buffer = buffer_at(core, job->buffer);
+        due_off(core, job->buffer);
+        buffer->review_iteration = event->u.buffer.review_iteration;
+        if (event->u.buffer.review_us < PLEAT_NEVER)
+            arm(core, &buffer->deadline, DEADLINE_BUFFER, job->buffer, event->u.buffer.review_us);
+        else
+            disarm(core, &buffer->deadline);
+    }
+    release(core, component,
+            count); /* as far as it has any: a growth in this plan may have left fewer */
+    place(core, component, request);
+    return 0;
+}

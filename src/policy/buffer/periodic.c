@@ -1,0 +1,33 @@
+/* Periodic (P): Liu et al. 2009, 4.1.
+ *
+ * Every t_p (buffer_review_s) the buffer is brought to the request level RL (buffer_level): with R
+ * prepared processes N = RL - R are asked for, or R - RL given back. Open in the paper:
+ * - the first review: when the run begins;
+ * - whether R counts processes that are on their way: "the current number of prepared processes"
+ *   does not. Where an allocation takes longer than t_p, more are asked for than are wanted, and
+ *   given back at a later review. With buffer_pending = 1 they count. */
+#include "policy/policies.h"
+
+static struct pleat_review periodic_review(const struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    int32_t level = view->buffer_level;
+    int32_t prepared = pleat_view_prepared(view, &view->buffers[job->buffer]);
+    return (struct pleat_review){
+        .request = prepared < level ? level - prepared : 0,
+        .release = prepared > level ? prepared - level : 0,
+        .again_us = view->now_us + view->buffer_review_us,
+        .again_iteration = INT32_MAX,
+    };
+}
+
+const struct pleat_policy pleat_policy_periodic = {
+    .number = 2,
+    .version = 1,
+    .question = PLEAT_BUFFER,
+    .name = "periodic",
+    .source = "Liu et al. 2009, 4.1 (P)",
+    .summary = "bring the buffer to its level every so often",
+    .review = periodic_review,
+};

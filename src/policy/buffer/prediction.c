@@ -1,0 +1,54 @@
+/* Periodic Prediction (PP): Liu et al. 2009, 4.1 and figure 3.
+ *
+ * Every `range` iterations (buffer_range) as many processes are asked for as earlier executions of
+ * the application asked for, on average, in as many iterations, as far ahead as an allocation
+ * takes; what is above the request level RL (buffer_level) is given back. Open in the paper:
+ * - max T_alloc: the longest that the site took so far to give anything;
+ * - sp_exe: the mean of this run so far. Before it is known nothing is predicted;
+ * - delta = [theta / sp_exe]: rounded up, or what was asked for would come too late;
+ * - the sum from i to i + range has both ends in it, as printed: the iteration in which two periods
+ *   meet is predicted in both;
+ * - R in "if R > RL" is that of before the request; processes on their way count in it with
+ *   buffer_pending = 1;
+ * - no executions recorded: nothing is predicted. */
+#include "policy/policies.h"
+
+/* The number of requests from `range` iterations on, one allocation from now. */
+static int32_t predicted(const struct pleat_view *view, const struct pleat_component *job)
+{
+    const struct pleat_buffer *buffer = &view->buffers[job->buffer];
+    int64_t theta = view->sites[job->site].slowest_claim_us, speed = buffer->iteration_us;
+    if (buffer->executions == 0 || speed == 0)
+        return 0;
+    int64_t delta = (theta + speed - 1) / speed;
+    int64_t i = buffer->iteration + delta;
+    int64_t requests = pleat_view_requested(view, job, i, i + view->buffer_range);
+    int64_t wanted = requests / buffer->executions;
+    return wanted < PLEAT_SIZE_MAX ? (int32_t)wanted : PLEAT_SIZE_MAX;
+}
+
+static struct pleat_review prediction_review(const struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *job = &view->components[component];
+    const struct pleat_buffer *buffer = &view->buffers[job->buffer];
+    int32_t prepared = pleat_view_prepared(view, buffer);
+    int32_t range = view->buffer_range > 0 ? view->buffer_range : 1;
+    return (struct pleat_review){
+        .request = predicted(view, job),
+        .release = prepared > view->buffer_level ? prepared - view->buffer_level : 0,
+        .again_us = PLEAT_NEVER,
+        .again_iteration =
+            buffer->iteration < INT32_MAX - range ? buffer->iteration + range : INT32_MAX,
+    };
+}
+
+const struct pleat_policy pleat_policy_prediction = {
+    .number = 3,
+    .version = 1,
+    .question = PLEAT_BUFFER,
+    .name = "periodic-prediction",
+    .source = "Liu et al. 2009, 4.1 (PP)",
+    .summary = "prepare what earlier executions asked for at this point",
+    .review = prediction_review,
+};

@@ -1,0 +1,144 @@
+/* Buffer policies by hand: Liu et al. 2009, 4.1, and figure 3 step by step. */
+#include "policy_bench.h"
+
+static struct pleat_review ask(struct bench *b, const struct pleat_policy *policy, uint32_t job)
+{
+    bench_policy(b, policy);
+    return policy->review(&b->pass, job);
+}
+
+/* N = RL - R, asked for or given back. */
+static void test_periodic(void **state)
+{
+    (void)state;
+    for (int32_t held = 0; held <= 5; held++) {
+        struct bench b;
+        bench_init(&b);
+        b.view.buffer_level = 3;
+        uint32_t job = bench_run(&b, bench_site(&b, 20, 0), PLEAT_MOLDABLE, 4, 3, 20);
+        bench_evolves(&b, job, held)->requested = 1;
+        struct pleat_review review = ask(&b, &pleat_policy_periodic, job);
+        assert_int_equal(review.request - review.release, 3 - held);
+        assert_true(review.request == 0 || review.release == 0);
+        assert_int_equal(review.again_us, b.view.now_us + INT64_C(600000000));
+        assert_int_equal(review.again_iteration, INT32_MAX);
+        b.view.buffer_pending = true; /* with the one on its way */
+        review = ask(&b, &pleat_policy_periodic, job);
+        assert_int_equal(review.request - review.release, 3 - held - 1);
+        bench_finish(&b);
+    }
+}
+
+/* Figure 2: at iteration 5, with an allocation as long as 20 iterations, 25 to 30 is predicted. */
+static void test_prediction_looks_one_allocation_ahead(void **state)
+{
+    (void)state;
+    for (int32_t iteration = 20; iteration <= 35; iteration++) {
+        struct bench b;
+        struct pleat_history_row row = {iteration, 3};
+        bench_init(&b);
+        uint32_t job = bench_run(&b, bench_site(&b, 20, 0), PLEAT_MOLDABLE, 4, 3, 20);
+        struct pleat_buffer *buffer = bench_evolves(&b, job, 0);
+        b.sites[0].slowest_claim_us = 200000000;
+        buffer->iteration = 5;
+        buffer->iteration_us = 10000000;
+        buffer->executions = 3;
+        b.histories[job] = (struct pleat_history){.items = &row, .count = 1};
+        struct pleat_review review = ask(&b, &pleat_policy_prediction, job);
+        assert_int_equal(review.request, iteration >= 25 && iteration <= 30);
+        assert_int_equal(review.again_iteration, 10);
+        assert_int_equal(review.again_us, PLEAT_NEVER);
+        bench_finish(&b);
+    }
+}
+
+/* delta = [theta / sp] is rounded up, P rounded down; R above RL is given back in any case. */
+static void test_prediction_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t theta_s, speed_s;
+        int32_t executions, held, expected, released;
+    } cases[] = {
+        {1000, 112, 4, 0, 2, 0},  /* 109 to 114: 5 + 4 in 4 executions */
+        {1000, 112, 5, 0, 1, 0},  /* 9 in 5 */
+        {1000, 112, 10, 2, 0, 1}, /* 9 in 10 */
+        {1000, 200, 4, 3, 1, 2},  /* 105 to 110: only the 5 */
+        {1000, 70, 4, 1, 1, 0},   /* 115 to 120: only the 6 */
+        {1000, 0, 4, 4, 0, 3},    /* no iteration is over yet */
+        {0, 112, 0, 0, 0, 0},     /* no history */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench b;
+        struct pleat_history_row rows[] = {{50, 9}, {109, 5}, {114, 4}, {120, 6}, {200, 9}};
+        bench_init(&b);
+        uint32_t job = bench_run(&b, bench_site(&b, 40, 0), PLEAT_MOLDABLE, 4, 3, 20);
+        struct pleat_buffer *buffer = bench_evolves(&b, job, cases[i].held);
+        b.sites[0].slowest_claim_us = cases[i].theta_s * 1000000;
+        buffer->iteration = 100;
+        buffer->iteration_us = cases[i].speed_s * 1000000;
+        buffer->executions = cases[i].executions;
+        b.histories[job] = (struct pleat_history){.items = rows, .count = 5};
+        struct pleat_review review = ask(&b, &pleat_policy_prediction, job);
+        assert_int_equal(review.request, cases[i].expected);
+        assert_int_equal(review.release, cases[i].released);
+        bench_finish(&b);
+    }
+}
+
+/* What a review comes to: what is free for growing, what its component may have. */
+static void test_a_plan_limits_what_is_prepared(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_init(&b);
+    bench_policy(&b, &pleat_policy_periodic);
+    b.view.buffer_level = 4;
+    uint32_t site = bench_site(&b, 16, 2);
+    uint32_t small = bench_run(&b, site, PLEAT_MOLDABLE, 4, 3, 6);
+    uint32_t large = bench_run(&b, site, PLEAT_MOLDABLE, 4, 3, 20);
+    struct pleat_buffer *first = bench_evolves(&b, small, 0);
+    bench_evolves(&b, large, 0)->due = 1;
+    first->due = 1;
+    first->due_next = large;
+    b.view.reviews_first = small;
+    bench_begin(&b);
+    pleat_pass_review(&b.pass);
+    assert_int_equal(b.plan.decisions.count, 2);
+    assert_int_equal(bench_decision(&b, small)->u.buffer.request, 2); /* its maximum */
+    assert_int_equal(bench_decision(&b, large)->u.buffer.request, 4); /* the threshold: 2 stay */
+    assert_int_equal(pleat_plan_idle(&b.plan, site), 2);
+    bench_finish(&b);
+}
+
+/* Those of the component started last go first. */
+static void test_buffers_make_room(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_init(&b);
+    uint32_t site = bench_site(&b, 12, 0);
+    uint32_t old = bench_run(&b, site, PLEAT_MOLDABLE, 3, 3, 20);
+    uint32_t young = bench_run(&b, site, PLEAT_MOLDABLE, 3, 3, 20);
+    bench_evolves(&b, old, 3);
+    bench_evolves(&b, young, 2);
+    uint32_t waiting = bench_wait(&b, PLEAT_RIGID, 4, 4, 0);
+    bench_decide(&b); /* one is free */
+    assert_null(bench_decision(&b, waiting));
+    assert_int_equal(bench_decision(&b, young)->u.buffer.release, 2);
+    assert_int_equal(bench_decision(&b, young)->flags, PLEAT_MANDATORY);
+    assert_int_equal(bench_decision(&b, old)->u.buffer.release, 1);
+    bench_finish(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_periodic),
+        cmocka_unit_test(test_prediction_looks_one_allocation_ahead),
+        cmocka_unit_test(test_prediction_counts),
+        cmocka_unit_test(test_a_plan_limits_what_is_prepared),
+        cmocka_unit_test(test_buffers_make_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
