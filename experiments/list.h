@@ -10,5 +10,6 @@ const struct pleat_experiment *pleat_experiment_at(size_t i);
 const struct pleat_experiment *pleat_experiment_find(const char *name);
 
 extern const struct pleat_experiment pleat_experiment_koala_malleable;
+extern const struct pleat_experiment pleat_experiment_resizable;
 
 #endif

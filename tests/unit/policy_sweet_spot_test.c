@@ -121,6 +121,21 @@ static void test_expand_points_go_first(void **state)
     }
 }
 
+/* Steps pay the less the larger one is. */
+static void test_the_smallest_tries_first(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, 12 + 9 + 9 + 4);
+    uint32_t large = grid(&b, product, 1, 4), small = grid(&b, product, 1, 3);
+    uint32_t other = grid(&b, product, 1, 3);
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, large), 12);
+    assert_int_equal(bench_after(&b, small), 12);
+    assert_int_equal(bench_after(&b, other), 9);
+    bench_finish(&b);
+}
+
 static void test_the_next_size(void **state)
 {
     (void)state;
@@ -308,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_not_beyond_the_sweet_spot),
         cmocka_unit_test(test_not_before_the_present_size_is_measured),
         cmocka_unit_test(test_expand_points_go_first),
+        cmocka_unit_test(test_the_smallest_tries_first),
         cmocka_unit_test(test_the_next_size),
         cmocka_unit_test(test_nobody_expands_while_somebody_waits),
         cmocka_unit_test(test_room_where_it_costs_least),

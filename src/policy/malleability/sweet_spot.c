@@ -13,8 +13,9 @@
  *   hits (ties: of the latest started), until it is enough. An application is not shrunk below the
  *   sizes at which it has run, so not below the one at which it started;
  * - expand points: the greatest gain that fits first (ties: the earliest started). Where none fits,
- *   those that have no measurement beyond their size grow to the next one, the earliest started
- *   first (thesis: where there is no expand point at all, but a large one would block all others);
+ *   those that have no measurement beyond their size grow to the next one (thesis: where there is
+ * no expand point at all, but a large one would block all others); the smallest first, as steps pay
+ *   the less the larger one is (4.2.3), among equals the earliest started;
  * - the next size of one that takes any, or any multiple: half as much again, as its lists do;
  * - an application that has not measured its present size is not grown (one without processors
  *   cannot measure, and gets its smallest size);
@@ -125,7 +126,8 @@ static int32_t next_size(const struct pleat_view *view, const struct pleat_compo
     return next > 0 || !any ? next : pleat_accept_largest(view, job); /* less far, then */
 }
 
-static int32_t try_next_size(struct pleat_pass *pass, uint32_t component, int32_t processors)
+/* By how many it would be grown to its next size, at most so many; 0: it is not. */
+static int32_t next_step(struct pleat_pass *pass, uint32_t component, int32_t processors)
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_component *job = &view->components[component];
@@ -136,17 +138,30 @@ static int32_t try_next_size(struct pleat_pass *pass, uint32_t component, int32_
                       is_beyond_sweet_spot(timing_below(view, job, size), now))))
         return 0;
     int32_t more = next_size(view, job) - size;
-    return more > 0 && more <= processors && can_grow_by(pass, component, more)
-               ? pleat_plan_offer_grow(pass->plan, component, more)
-               : 0;
+    return more > 0 && more <= processors && can_grow_by(pass, component, more) ? more : 0;
+}
+
+/* The smallest that can grow to its next size. */
+static struct point smallest_step(struct pleat_pass *pass, uint32_t site, int32_t processors)
+{
+    struct point best = {.component = PLEAT_NONE};
+    for (uint32_t c = pleat_malleable_oldest(pass->view, site); c != PLEAT_NONE;
+         c = pleat_malleable_younger(pass->view, c)) {
+        int32_t more = next_step(pass, c, processors);
+        double value = -pass->view->components[c].processors;
+        if (more > 0 && (best.component == PLEAT_NONE || value > best.value))
+            best = (struct point){c, more, value};
+    }
+    return best;
 }
 
 static int32_t sweet_spot_grow(struct pleat_pass *pass, uint32_t site, int32_t processors)
 {
-    const struct pleat_view *view = pass->view;
     int32_t left = processors;
     while (left > 0) {
         struct point best = best_expand_point(pass, site, left);
+        if (best.component == PLEAT_NONE)
+            best = smallest_step(pass, site, left);
         int32_t accepted = best.component == PLEAT_NONE
                                ? 0
                                : pleat_plan_offer_grow(pass->plan, best.component, best.processors);
@@ -154,9 +169,6 @@ static int32_t sweet_spot_grow(struct pleat_pass *pass, uint32_t site, int32_t p
             break;
         left -= accepted;
     }
-    for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE && left > 0;
-         c = pleat_malleable_younger(view, c))
-        left -= try_next_size(pass, c, left);
     return left;
 }
 

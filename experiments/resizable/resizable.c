@@ -1,0 +1,32 @@
+/* resizable.c - the experiment; its parts are files of their own. */
+#include "experiments/resizable/resizable.h"
+
+#include "experiments/list.h"
+
+static int run(struct pleat_study *study, struct pleat_error *err)
+{
+    pleat_page_heading(&study->page, "What is run");
+    pleat_page_paragraph(
+        &study->page,
+        "Applications run in equal iterations, measure each, and can change their size after it, "
+        "to 2, 4, 6, 9, 12, 16, 20 or 25 processors. The approach is `remap`, the malleability "
+        "policy `sweet-spot`: each application grows from size to size as long as its iterations "
+        "get shorter, and goes back where they do not; while a job waits, nobody grows, and those "
+        "shrink whose iterations get longer by the least. A change of size costs nothing, unless "
+        "it is said. The thesis says nothing of the number of iterations, of ties, or of what a "
+        "change costs in seconds; what is taken stands at each part.");
+    int rc = resizable_spots(study, err);
+    if (!rc)
+        rc = resizable_mix_1(study, err);
+    return rc ? rc : resizable_mix_2(study, err);
+}
+
+const struct pleat_experiment pleat_experiment_resizable = {
+    .name = "resizable",
+    .title = "Resizable applications and their sweet spots",
+    .source = "Swaminathan 2004, chapter 4",
+    .summary = "Sweet spots of a matrix product and a factorization, and two job mixes, against "
+               "fixed sizes",
+    .seeds = 200,
+    .run = run,
+};
