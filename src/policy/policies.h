@@ -12,7 +12,7 @@ extern const struct pleat_policy pleat_policy_conservative;
 extern const struct pleat_policy pleat_policy_worst_fit;
 extern const struct pleat_policy pleat_policy_available, pleat_policy_minimum;
 extern const struct pleat_policy pleat_policy_fpsma, pleat_policy_egs, pleat_policy_none;
-extern const struct pleat_policy pleat_policy_malleability_priority;
+extern const struct pleat_policy pleat_policy_malleability_priority, pleat_policy_egs_once;
 extern const struct pleat_policy pleat_policy_remap, pleat_policy_sweet_spot;
 extern const struct pleat_policy pleat_policy_equipartition, pleat_policy_malleability_folding;
 

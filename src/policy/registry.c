@@ -40,6 +40,7 @@ static const struct pleat_policy *const all[] = {
     &pleat_policy_sweet_spot,
     &pleat_policy_halving,
     &pleat_policy_partition,
+    &pleat_policy_egs_once,
     /* order */
     &pleat_policy_arrival,
     &pleat_policy_sjf,

@@ -18,6 +18,7 @@ struct example {
 
 #define FPSMA &pleat_policy_fpsma
 #define EGS &pleat_policy_egs
+#define ONCE &pleat_policy_egs_once
 
 enum { P = PLEAT_SIZES_POWERS };
 
@@ -82,6 +83,42 @@ static const struct example examples[] = {
      {16, 8},
      -5},
     {"the latest is at its minimum", FPSMA, true, {{10, 2, 46, 0}, {4, 4, 46, 0}}, 3, {7, 4}, 0},
+
+    {"printed: the bonus goes to the earliest started",
+     ONCE,
+     false,
+     {{2, 2, 46, 0}, {2, 2, 46, 0}, {2, 2, 46, 0}},
+     7,
+     {5, 4, 4},
+     0},
+    {"printed: what a limit leaves stays",
+     ONCE,
+     false,
+     {{2, 2, 3, 0}, {2, 2, 46, 0}, {2, 2, 46, 0}},
+     7,
+     {3, 4, 4},
+     2},
+    {"printed: shares that no power of two can use stay",
+     ONCE,
+     false,
+     {{4, 2, 32, P}, {4, 2, 32, P}},
+     4,
+     {4, 4},
+     4},
+    {"printed: the malus goes to the latest started",
+     ONCE,
+     true,
+     {{10, 2, 46, 0}, {10, 2, 46, 0}, {10, 2, 46, 0}},
+     7,
+     {8, 8, 7},
+     0},
+    {"printed: what the latest cannot give is not asked of the others",
+     ONCE,
+     true,
+     {{10, 2, 46, 0}, {10, 2, 46, 0}, {3, 2, 46, 0}},
+     9,
+     {7, 7, 2},
+     2},
 
     {"equal shares", EGS, false, {{2, 2, 46, 0}, {2, 2, 46, 0}, {2, 2, 46, 0}}, 9, {5, 5, 5}, 0},
     {"the remainder is a bonus of the earliest started",

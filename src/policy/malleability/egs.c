@@ -8,7 +8,8 @@
  *   divided again over those that can still change; and if all shares are too small to be accepted
  *   (a job of 4 that takes powers of two wants 4 more or none), it is offered whole to each in
  * turn.
- */
+ * egs-once has only the first: one round of figure 5, and what jobs do not take of their shares is
+ * left until there is something to hand out again. */
 #include "policy/policies.h"
 
 /* A round of figure 5, over all jobs or over those that can still change; what is left. */
@@ -90,4 +91,27 @@ const struct pleat_policy pleat_policy_egs = {
     .shrinks = true,
     .grow = egs_grow,
     .shrink = egs_shrink,
+};
+
+static int32_t egs_once_grow(struct pleat_pass *pass, uint32_t site, int32_t grow_value)
+{
+    return grow_round(pass, site, grow_value, false);
+}
+
+static int32_t egs_once_shrink(struct pleat_pass *pass, uint32_t site, int32_t shrink_value,
+                               uint32_t waiter)
+{
+    return shrink_round(pass, site, shrink_value, waiter, false);
+}
+
+const struct pleat_policy pleat_policy_egs_once = {
+    .number = 17,
+    .version = 1,
+    .question = PLEAT_MALLEABILITY,
+    .name = "egs-once",
+    .source = "Buisson et al. 2007, V-C.2",
+    .summary = "as egs, but what jobs leave of their shares is not divided again",
+    .shrinks = true,
+    .grow = egs_once_grow,
+    .shrink = egs_once_shrink,
 };
