@@ -80,14 +80,14 @@ static void add_steps(struct pleat_curve *curve, const struct pleat_edges *edges
 }
 
 /* The mean level in equal parts of the time. */
-static void add_means(struct pleat_curve *curve, const struct pleat_edges *edges)
+static void add_means(struct pleat_curve *curve, const struct pleat_edges *edges, size_t parts)
 {
     double from = (double)edges->items[0].at_us;
-    double width = ((double)edges->items[edges->count - 1].at_us - from) / BINS;
+    double width = ((double)edges->items[edges->count - 1].at_us - from) / (double)parts;
     double level = 0;
     size_t next = 0;
-    for (int bin = 0; bin < BINS; bin++) {
-        double start = from + bin * width, end = start + width, at = start, area = 0;
+    for (size_t bin = 0; bin < parts; bin++) {
+        double start = from + (double)bin * width, end = start + width, at = start, area = 0;
         for (; next < edges->count && (double)edges->items[next].at_us < end; next++) {
             area += level * ((double)edges->items[next].at_us - at);
             at = (double)edges->items[next].at_us;
@@ -105,9 +105,18 @@ int pleat_curve_levels(struct pleat_curve *curve, struct pleat_edges *edges)
     bool thin = edges->count > STEPS_MAX;
     int rc = make_room(curve, thin ? BINS + 1 : edges->count);
     if (!rc && thin)
-        add_means(curve, edges);
+        add_means(curve, edges, BINS);
     else if (!rc)
         add_steps(curve, edges);
+    return rc;
+}
+
+int pleat_curve_means(struct pleat_curve *curve, struct pleat_edges *edges, size_t parts)
+{
+    sort_edges(edges);
+    int rc = make_room(curve, parts + 1);
+    if (!rc && edges->count > 0)
+        add_means(curve, edges, parts);
     return rc;
 }
 

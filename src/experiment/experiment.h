@@ -84,6 +84,7 @@ int pleat_study_each(struct pleat_study *study, const char *what, size_t count,
 struct pleat_sweep {
     const char *what; /* for the progress */
     size_t settings, metrics;
+    size_t seeds; /* fewer than the study's where there are many settings; 0: the study's */
     /* One run, in any thread: fills metrics[], which are NAN at first. All settings get the same
      * seeds, so their differences can be taken by seed. */
     int (*run)(void *context, const struct pleat_study *study, size_t setting, uint64_t seed,

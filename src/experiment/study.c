@@ -80,10 +80,11 @@ int pleat_study_sweep(struct pleat_study *study, const struct pleat_sweep *sweep
                       struct pleat_numbers *numbers, struct pleat_error *err)
 {
     struct sweeping sweeping = {study, sweep, numbers};
-    if (pleat_numbers_init(numbers, sweep->settings, sweep->metrics, study->seeds))
+    size_t seeds = sweep->seeds > 0 && sweep->seeds < study->seeds ? sweep->seeds : study->seeds;
+    if (pleat_numbers_init(numbers, sweep->settings, sweep->metrics, seeds))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the results");
-    return pleat_study_each(study, sweep->what, sweep->settings * study->seeds, run_setting,
-                            &sweeping, err);
+    return pleat_study_each(study, sweep->what, sweep->settings * seeds, run_setting, &sweeping,
+                            err);
 }
 
 /* ---- what is told ---- */

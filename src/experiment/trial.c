@@ -184,7 +184,7 @@ void pleat_trial_largest(const struct pleat_trial *trial, int32_t *sizes)
     }
 }
 
-int pleat_trial_used(const struct pleat_trial *trial, struct pleat_curve *curve)
+int pleat_trial_used(const struct pleat_trial *trial, size_t parts, struct pleat_curve *curve)
 {
     struct pleat_edges edges = {0};
     *curve = (struct pleat_curve){0};
@@ -195,7 +195,7 @@ int pleat_trial_used(const struct pleat_trial *trial, struct pleat_curve *curve)
             &edges, ((struct pleat_edge){change->time_us, (int64_t)change->to - change->from}));
     }
     if (!rc)
-        rc = pleat_curve_levels(curve, &edges);
+        rc = parts ? pleat_curve_means(curve, &edges, parts) : pleat_curve_levels(curve, &edges);
     pleat_array_finish(&edges);
     return rc;
 }

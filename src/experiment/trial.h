@@ -50,9 +50,11 @@ double pleat_trial_utilization(const struct pleat_trial *trial);
 double pleat_trial_makespan_s(const struct pleat_trial *trial);
 /* The largest size of each job (0: it never ran). Needs the changes. */
 void pleat_trial_largest(const struct pleat_trial *trial, int32_t *sizes);
-/* Processors that jobs have, over time; and how many resizes of running jobs there were until then
- * (grows, shrinks or both). Need the changes. PLEAT_E_NOMEM. */
-int pleat_trial_used(const struct pleat_trial *trial, struct pleat_curve *curve) PLEAT_MUST_CHECK;
+/* Processors that jobs have, over time: in the mean over so many equal parts of it, or (0) after
+ * each change; and how many resizes of running jobs there were until then (grows, shrinks or both).
+ * Need the changes. PLEAT_E_NOMEM. */
+int pleat_trial_used(const struct pleat_trial *trial, size_t parts,
+                     struct pleat_curve *curve) PLEAT_MUST_CHECK;
 int pleat_trial_resizes(const struct pleat_trial *trial, bool grows, bool shrinks,
                         struct pleat_curve *curve) PLEAT_MUST_CHECK;
 

@@ -38,7 +38,7 @@ static void add_shapes(const struct pleat_study *study, struct pleat_page *page)
         pleat_page_cell(page, "%s", pleat_study_asserts(study, shape) ? "yes" : "no");
         pleat_page_cell(page, "%s", shape->measured);
     }
-    pleat_page_paragraph(page, "%s", "");
+    pleat_string_add(&page->text, "\n");
 }
 
 static int write_figure(const char *folder, const struct pleat_figure *figure,

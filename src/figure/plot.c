@@ -332,7 +332,8 @@ int pleat_plot_add_svg_columns(const struct pleat_plot *panels, size_t count, si
                       "set multiplot layout %zu,%zu\n",
                       width * across, SVG_HEIGHT * rows, rows, across);
     for (size_t i = 0; i < count && !status; i++) {
-        struct drawing d = {.panel = &panels[i], .out = &script, .columns = width};
+        struct drawing d = {
+            .panel = &panels[i], .out = &script, .columns = across > 1 ? width / 2 : width};
         status = add_panel(&d);
     }
     pleat_string_add(&script, "unset multiplot\n");

@@ -35,7 +35,8 @@ struct pleat_plot { /* one panel */
  * PLEAT_E_NOMEM. Blocks until gnuplot is done. */
 int pleat_plot_add_svg(const struct pleat_plot *panels, size_t count, struct pleat_string *svg,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The same with `columns` panels side by side (at least 1), each half as wide if there are two. */
+/* The same with `columns` panels side by side (at least 1): narrower and drawn more coarsely where
+ * there are several, so that pages of many stay small. */
 int pleat_plot_add_svg_columns(const struct pleat_plot *panels, size_t count, size_t columns,
                                struct pleat_string *svg, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* As a file with one panel in a row, replaced as a whole. */

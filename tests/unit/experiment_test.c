@@ -214,13 +214,18 @@ static void test_a_trial_is_measured(void **state)
     pleat_trial_largest(&trial, largest);
     assert_int_equal(largest[0], 1);
     assert_int_equal(largest[1], 2);
-    assert_int_equal(pleat_trial_used(&trial, &used), 0);
+    assert_int_equal(pleat_trial_used(&trial, 0, &used), 0);
     const double at[] = {0, 4, 10, 17}, levels[] = {1, 2, 2, 0};
     assert_int_equal(used.count, 4);
     for (size_t i = 0; i < 4; i++) {
         near(used.x[i], at[i]);
         near(used.y[i], levels[i]);
     }
+    pleat_curve_finish(&used);
+    assert_int_equal(pleat_trial_used(&trial, 2, &used), 0); /* 8.5 s each */
+    assert_int_equal(used.count, 3);
+    near(used.y[0], (4 + 2 * 4.5) / 8.5);
+    near(used.y[1], 2);
     assert_int_equal(pleat_trial_resizes(&trial, true, false, &grows), 0);
     assert_int_equal(grows.count, 1);
     near(grows.x[0], 10);
