@@ -5,6 +5,7 @@
 #include "workload/statistics.h"
 
 enum { AVERAGES, MAXIMA, EXECUTIONS, RESPONSES, SHARES };
+enum { PARTS = 40 }; /* of the time; single changes could not be told apart */
 
 /* Of the jobs of all seeds of a run, and over the time of its first seed. */
 struct drawn {
@@ -48,7 +49,7 @@ static int run_one(void *context, size_t index, struct pleat_error *err)
     if (!rc)
         rc = take_jobs(&trial, drawn, seed * drawing->jobs);
     if (!rc && seed == 0)
-        rc = pleat_trial_used(&trial.trial, &drawn->used);
+        rc = pleat_trial_used(&trial.trial, PARTS, &drawn->used);
     if (!rc && seed == 0)
         rc = pleat_trial_resizes(&trial.trial, true, true, &drawn->resizes);
     if (rc == PLEAT_E_NOMEM)
@@ -66,8 +67,8 @@ static int draw(struct drawing *drawing, const char *name, const char *caption,
                  {"(b) Maximum size", "processors", "share of jobs"},
                  {"(c) Execution time", "seconds", "share of jobs"},
                  {"(d) Response time", "seconds", "share of jobs"},
-                 {"(e) Processors that jobs have", "seconds", "processors"},
-                 {"(f) Resizes until then", "seconds", "resizes"}};
+                 {"(e) In use", "seconds", "processors"},
+                 {"(f) Resizes so far", "seconds", "resizes"}};
     enum { PANELS = SHARES + 2 };
     struct pleat_plot panels[PANELS];
     struct pleat_plot_series series[PANELS][RUNS];

@@ -23,10 +23,12 @@ const char *koala_run_name(int run, enum approach approach); /* "EGS/Wm", "EGS/W
 /* What the paper leaves unsaid. */
 struct koala_unsaid {
     double background; /* share of the processors that local users ask for */
-    int32_t threshold; /* processors of a cluster that are never used for growing */
+    bool steady;       /* ... and always have; else their jobs come and go */
+    int32_t cap;       /* of a cluster, to which jobs together are grown at most; 0: none */
     double claim_s;    /* from a decision to having the processors */
     double resize_s;   /* for which an application stands still to change its size */
     bool poisson;      /* arrivals at random with that mean, not evenly */
+    bool once;         /* EGS as printed: what jobs leave of their shares is not divided again */
     bool steep;        /* best times are reached at half the sizes that are taken else */
 };
 

@@ -36,14 +36,26 @@ bool koala_is_malleable(const struct koala_trial *trial, size_t job)
 
 /* Local users: jobs of up to a fourth of the cluster, of ten minutes in the mean, that queue at
  * their cluster. */
-static void add_background(struct pleat_sim_site *site, double share)
+static int add_background(struct pleat_sim_site *site, double share, bool steady)
 {
+    struct pleat_load_point always = {.processors = (int32_t)lround(share * site->nodes)};
     if (share <= 0)
-        return;
+        return 0;
+    if (steady)
+        return pleat_array_push(&site->trace, always);
     site->load_processors = site->nodes / 4;
     site->load_run_us = 600000000;
     double mean = (site->load_processors + 1) / 2.0;
     site->load_gap_us = llround((double)site->load_run_us * mean / (share * site->nodes));
+    return 0;
+}
+
+/* Growing stops where the jobs of a cluster together have `cap` processors, what local users leave
+ * in the mean being given: the processors beyond that are left free. */
+static int32_t threshold_of(const struct pleat_sim_site *site, const struct koala_unsaid *unsaid)
+{
+    int32_t left = site->nodes - (int32_t)lround(unsaid->background * site->nodes);
+    return unsaid->cap > 0 && unsaid->cap < left ? left - unsaid->cap : 0;
 }
 
 static int make_platform(const struct koala_unsaid *unsaid, struct pleat_platform *platform)
@@ -56,9 +68,10 @@ static int make_platform(const struct koala_unsaid *unsaid, struct pleat_platfor
         if (pleat_platform_add(platform, clusters[i].name, clusters[i].nodes))
             return PLEAT_E_NOMEM;
         struct pleat_sim_site *site = &platform->sites.items[i];
-        site->threshold = unsaid->threshold;
+        site->threshold = threshold_of(site, unsaid);
         site->claim.mean_us = llround(unsaid->claim_s * 1e6);
-        add_background(site, unsaid->background);
+        if (add_background(site, unsaid->background, unsaid->steady))
+            return PLEAT_E_NOMEM;
     }
     return 0;
 }
@@ -134,7 +147,11 @@ int koala_run(const struct pleat_study *study, enum approach approach, int run,
     if (!rc)
         rc = pleat_trial_policies(&options, approach == PRA ? "approach=pra" : "approach=pwa", err);
     if (!rc)
-        rc = pleat_trial_policies(&options, egs ? "malleability=egs" : "malleability=fpsma", err);
+        rc = pleat_trial_policies(&options,
+                                  !egs           ? "malleability=fpsma"
+                                  : unsaid->once ? "malleability=egs-once"
+                                                 : "malleability=egs",
+                                  err);
     if (!rc && (make_platform(unsaid, &platform) ||
                 make_workload(approach, run, unsaid, seed, &trial->workload)))
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the workload");

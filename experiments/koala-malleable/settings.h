@@ -1,0 +1,42 @@
+/* settings.h - values for what the paper leaves unsaid: some with a name, and all combinations of
+ * some levels. */
+#ifndef PLEAT_EXPERIMENTS_KOALA_SETTINGS_H
+#define PLEAT_EXPERIMENTS_KOALA_SETTINGS_H
+
+#include "experiments/koala-malleable/koala.h"
+
+enum koala_named {
+    KOALA_FACE,   /* nothing is added to what the paper says */
+    KOALA_SCARCE, /* few processors to grow with */
+    KOALA_SLOW,   /* as scarce, and changing the size takes long */
+    KOALA_COSTLY, /* changing the size takes long */
+    KOALA_FULL,   /* nearly no processors left, EGS as printed */
+    KOALA_NAMED
+};
+
+struct koala_setting {
+    const char *name, *about;
+    struct koala_unsaid unsaid;
+};
+
+const struct koala_setting *koala_named(enum koala_named which);
+
+/* ---- the sweep ---- */
+
+enum { KOALA_LEVELS_MAX = 9 };
+
+struct koala_dimension {
+    const char *name;
+    const char *levels[KOALA_LEVELS_MAX];
+    size_t count;
+};
+
+/* The i-th, NULL after the last. With quick few levels of each. */
+const struct koala_dimension *koala_dimension_at(size_t i);
+size_t koala_dimension_levels(size_t i, bool quick);
+size_t koala_sweep_count(bool quick);
+/* The setting, and which level of each dimension it has. */
+size_t koala_sweep_level(size_t setting, size_t dimension, bool quick);
+struct koala_unsaid koala_sweep_at(size_t setting, bool quick);
+
+#endif
