@@ -68,7 +68,7 @@ static int check_component(const struct pleat_core *core, uint32_t index, struct
                 pleat_mpl(job->processes, job->processors) > job->mpl)
                 FAIL("component %u has %d processes on %d processors, at most %u on one", index,
                      job->processes, job->processors, job->mpl);
-        } else if (job->processors < job->minimum)
+        } else if (job->processors < job->minimum && !job->below)
             FAIL("component %u runs on %d processors, below its minimum %d", index, job->processors,
                  job->minimum);
         /* a maximum lowered during a resize is seen to as soon as that is over */
@@ -127,15 +127,16 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
     for (uint32_t c = core->view.reserved_first; c != PLEAT_NONE;
          c = core->components.items[c].next) {
         const struct pleat_component *job = &core->components.items[c];
-        if (job->state != PLEAT_QUEUED || !job->aside || job->previous != previous ||
-            job->begin_us < begin_us)
+        if (job->state != PLEAT_QUEUED || job->aside != PLEAT_ASIDE_RESERVATION ||
+            job->previous != previous || job->begin_us < begin_us)
             FAIL("component %u is out of order among the reservations", c);
         begin_us = job->begin_us;
         previous = c;
         waiting++;
     }
     for (uint32_t i = 0; i < core->components.count; i++)
-        waiting -= core->components.items[i].state == PLEAT_QUEUED;
+        waiting -= core->components.items[i].state == PLEAT_QUEUED &&
+                   core->components.items[i].aside != PLEAT_ASIDE_TOWED;
     if (waiting != 0)
         FAIL("the queue misses a waiting component");
     for (uint32_t s = 0; s < core->sites.count; s++) {
@@ -376,6 +377,8 @@ int pleat_core_check(const struct pleat_core *core, struct pleat_error *err)
         }
         if (!rc)
             rc = check_lists(core, sums, err);
+        if (!rc)
+            rc = core_check_jobs(core, err);
         if (!rc)
             rc = check_ends(core, err);
         if (!rc)

@@ -339,6 +339,8 @@ int on_claim_failed(struct pleat_core *core, const struct pleat_event *event)
     struct pleat_claim *c = claim_at(core, claim);
     uint32_t component = c->component;
     bool growth = c->purpose == PLEAT_FOR_GROWTH;
+    if (event->u.claim.reason == PLEAT_REASON_CLAIM_FAILED)
+        site_error(core, c->site);
     site_at(core, c->site)->quiet_until_us =
         now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
     core->wants_pass = true;
@@ -384,6 +386,8 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event)
         released.kind = PLEAT_EV_RELEASED;
         return on_released(core, &released);
     }
+    if (c->state != PLEAT_CLAIM_REQUESTED)
+        site_error(core, c->site);
     if (c->purpose == PLEAT_FOR_GROWTH) {
         uint32_t resize = job->resize;
         bool told = resize_at(core, resize)->step >= PLEAT_RESIZE_GRANTED;
@@ -408,6 +412,11 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event)
         claim_free(core, claim);
         if (job->earmarked == 0 && job->coming == 0)
             earmarks_drop(core, component); /* nothing ties it to that site any more */
+        return 0;
+    }
+    if (job->state == PLEAT_PLACED || job->state == PLEAT_STAGING_IN) {
+        claim_unlink(core, claim); /* claimed anew with the rest, when it is time */
+        claim_free(core, claim);
         return 0;
     }
     /* processes ran, or were about to run, there: the job cannot go on as it is */

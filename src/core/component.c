@@ -42,7 +42,12 @@ static int check_limits(int32_t minimum, int32_t maximum, struct pleat_error *er
 static int check_submit(const struct pleat_core *core, const struct pleat_event *event,
                         const struct pleat_component *job, struct pleat_error *err)
 {
-    int rc = check_limits(job->minimum, job->maximum, err);
+    bool is_part = false, alone = event->u.submit.ordinal == 0 &&
+                                  !(event->flags & PLEAT_COMPONENT_FOLLOWS) &&
+                                  core->open_lead == PLEAT_NONE;
+    int rc = alone ? 0 : job_check_submit(core, event, job, &is_part, err);
+    if (!rc && !is_part)
+        rc = check_limits(job->minimum, job->maximum, err);
     if (rc)
         return rc;
     if (event->component != pleat_core_next_component(core) || event->component == PLEAT_NONE)
@@ -53,7 +58,7 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
     if (job->kind == PLEAT_RIGID && job->minimum != job->maximum)
         return pleat_error_set(err, PLEAT_E_INVALID, "a rigid job has one size, not from %d to %d",
                                job->minimum, job->maximum);
-    if (job->minimum == 0 && !(job->flags & PLEAT_COMPONENT_EMPTY))
+    if (job->minimum == 0 && !is_part && !(job->flags & PLEAT_COMPONENT_EMPTY))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a minimum of 0 needs a runner that can hold an application "
                                "without processes; this one cannot: use 1");
@@ -74,7 +79,8 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
         return pleat_error_set(err, PLEAT_E_INVALID, "the accepted sizes are not known");
     if (job->wanted_site != PLEAT_NONE && job->wanted_site >= core->sites.count)
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "no such site");
-    return check_fits(core, job, err);
+    bool splits = (event->flags & PLEAT_COMPONENT_FLEXIBLE) != 0;
+    return is_part || splits ? 0 : check_fits(core, job, err);
 }
 
 static const struct pleat_component fresh = {
@@ -101,6 +107,11 @@ static const struct pleat_component fresh = {
     .exited = 1,
     .notice_us = -1,
     .lifetime_us = -1,
+    .lead = PLEAT_NONE,
+    .sibling = PLEAT_NONE,
+    .first_input = PLEAT_NONE,
+    .files_site = PLEAT_NONE,
+    .claimed_us = PLEAT_NEVER,
 };
 
 const struct pleat_component *component_fresh(void)
@@ -148,7 +159,7 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
     job->mpl_max = event->u.submit.mpl_max;
     job->wanted_site = event->u.submit.site;
     job->ordinal = event->u.submit.ordinal;
-    job->flags = event->flags;
+    job->flags = (uint16_t)(event->flags & ~PLEAT_COMPONENT_FOLLOWS);
     job->kind = event->u.submit.job_kind;
     job->sizes_kind = event->u.submit.sizes_kind;
     int rc = check_submit(core, event, job, err);
@@ -162,9 +173,24 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
     if ((event->flags & PLEAT_COMPONENT_EVOLVES) && buffer_open(core, event->component))
         core->failed = 1;
     set_state(core, event->component, PLEAT_QUEUED);
-    queue_append(core, event->component);
+    if (event->u.submit.ordinal > 0 || (event->flags & PLEAT_COMPONENT_FOLLOWS))
+        job_submitted(core, event->component, event->flags);
+    else
+        queue_append(core, event->component);
     core->wants_pass = true;
     return 0;
+}
+
+/* Of one component. */
+static void set_due(struct pleat_core *core, uint32_t component, int64_t due_us)
+{
+    struct pleat_component *job = component_at(core, component);
+    bool queued = job->state == PLEAT_QUEUED && !job->aside;
+    if (queued)
+        queue_remove(core, component);
+    job->due_us = due_us;
+    if (queued)
+        queue_replace(core, component);
 }
 
 int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
@@ -172,92 +198,9 @@ int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct
     struct pleat_component *job = component_at(core, event->component);
     if (pleat_state_is_final(job->state))
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over");
-    bool queued = job->state == PLEAT_QUEUED && !job->aside;
-    if (queued)
-        queue_remove(core, event->component);
-    job->due_us = event->u.at.at_us;
-    if (queued)
-        queue_replace(core, event->component);
-    core->wants_pass = true;
-    return 0;
-}
-
-/* Processors of a site that reservations take at most at one time between from_us and to_us. */
-static int32_t reserved_at_most(const struct pleat_core *core, uint32_t site, int64_t from_us,
-                                int64_t to_us)
-{
-    const struct pleat_component *all = core->components.items;
-    int32_t most = 0;
-    for (uint32_t a = core->view.reserved_first; a != PLEAT_NONE; a = all[a].next) {
-        /* the sum changes upwards only where one begins: look there, and at from_us */
-        int64_t at_us = all[a].begin_us > from_us ? all[a].begin_us : from_us;
-        int32_t sum = 0;
-        if (all[a].wanted_site != site || at_us >= to_us)
-            continue;
-        for (uint32_t b = core->view.reserved_first; b != PLEAT_NONE; b = all[b].next)
-            if (all[b].wanted_site == site && all[b].begin_us <= at_us &&
-                at_us < all[b].begin_us + all[b].estimate_us)
-                sum += pleat_accept_start(&core->view, &all[b]);
-        most = sum > most ? sum : most;
-    }
-    return most;
-}
-
-/* Processors that those of a list are known to need longer than until at_us. */
-static int32_t expected_still(const struct pleat_core *core, uint32_t first, int64_t at_us)
-{
-    const struct pleat_component *all = core->components.items;
-    bool shrinks = pleat_pass_shrinks(&core->pass);
-    int32_t sum = 0;
-    for (uint32_t c = first; c != PLEAT_NONE; c = all[c].next) {
-        if (all[c].expected_end_us <= at_us || all[c].expected_end_us == PLEAT_NEVER)
-            continue; /* without an estimate nothing is known: it may well have ended */
-        int32_t smallest = pleat_accept_smallest(&core->view, &all[c]);
-        sum += shrinks ? 0 : pleat_view_buffered(&core->view, &all[c]);
-        bool gives = shrinks && all[c].kind == PLEAT_MALLEABLE && smallest < all[c].target;
-        sum += gives ? smallest : all[c].target;
-    }
-    return sum;
-}
-
-/* How many of a site are taken at most between from_us and to_us, as far as is known. */
-static int32_t taken_at_most(const struct pleat_core *core, uint32_t site, int64_t from_us,
-                             int64_t to_us)
-{
-    return reserved_at_most(core, site, from_us, to_us) +
-           expected_still(core, core->sites.items[site].malleable_first, from_us) +
-           expected_still(core, core->sites.items[site].rigid_first, from_us);
-}
-
-int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
-{
-    struct pleat_component *job = component_at(core, event->component);
-    int64_t begin_us = event->u.at.at_us;
-    if (job->state != PLEAT_QUEUED || job->aside || job->earmarked || job->coming)
-        return pleat_error_set(err, PLEAT_E_STATE, "a reservation is made when a job is submitted");
-    if (begin_us <= now_of(core) || begin_us > PLEAT_NEVER / 4)
-        return pleat_error_set(err, PLEAT_E_INVALID, "a reservation begins in the future");
-    if (job->estimate_us <= 0 || job->estimate_us > PLEAT_NEVER / 4)
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "a reservation needs an estimate of the run time: how long are the "
-                               "processors kept?");
-    int32_t need = pleat_accept_start(&core->view, job);
-    uint32_t site = PLEAT_NONE;
-    for (uint32_t s = 0; s < core->sites.count && site == PLEAT_NONE; s++)
-        if ((job->wanted_site == PLEAT_NONE || job->wanted_site == s) &&
-            need + taken_at_most(core, s, begin_us, begin_us + job->estimate_us) <=
-                site_at(core, s)->capacity)
-            site = s;
-    if (site == PLEAT_NONE)
-        return pleat_error_set(err, PLEAT_E_BUSY,
-                               "%d processors are not to be had then: others have reserved them, "
-                               "or are expected to run still",
-                               need);
-    queue_remove(core, event->component);
-    job->begin_us = job->promised_us = begin_us;
-    job->wanted_site = job->promised_site = site;
-    reserved_add(core, event->component);
-    arm(core, &job->deadline, DEADLINE_COMPONENT, event->component, begin_us);
+    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE;
+         c = component_at(core, c)->sibling)
+        set_due(core, c, event->u.at.at_us);
     core->wants_pass = true;
     return 0;
 }
@@ -271,25 +214,6 @@ int on_promise(struct pleat_core *core, const struct pleat_event *event, struct 
                                "a job that does not wait can be promised nothing");
     job->promised_us = event->u.promise.start_us;
     job->promised_site = event->u.promise.site;
-    return 0;
-}
-
-/* Its record stays as it is until it is used again. */
-static void forget(struct pleat_core *core, uint32_t component)
-{
-    struct pleat_component *job = component_at(core, component);
-    job->aside = 1;
-    job->next = core->free_component;
-    core->free_component = component;
-}
-
-int on_forget(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
-{
-    struct pleat_component *job = component_at(core, event->component);
-    if (!pleat_state_is_final(job->state) || job->aside)
-        return pleat_error_set(err, PLEAT_E_STATE,
-                               "a job that has not ended, or is forgotten, cannot be forgotten");
-    forget(core, event->component);
     return 0;
 }
 
@@ -317,7 +241,7 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
     int32_t certain = job->state == PLEAT_RESIZING && job->processors < job->target
                           ? job->processors
                           : job->target;
-    if (job->state != PLEAT_QUEUED && wish.minimum > certain)
+    if (job->state != PLEAT_QUEUED && wish.minimum > certain && wish.minimum > job->minimum)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "it has %d processors, fewer than a minimum of %d: grow it first",
                                certain, wish.minimum);
@@ -334,6 +258,7 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
         job->initial = job->maximum;
     if (job->initial && job->initial < job->minimum)
         job->initial = job->minimum;
+    job->below = job->below && job->processors < pleat_accept_smallest(&core->view, job);
     tally_in(core, event->component);
     struct pleat_effect *note = emit_note(core, PLEAT_NOTE_LIMITS, event->component, job->job);
     if (note) {
@@ -345,134 +270,6 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
         buffer_trim(core, event->component);
     core->wants_pass = true;
     return 0;
-}
-
-static void release_all(struct pleat_core *core, uint32_t component)
-{
-    struct pleat_component *job = component_at(core, component);
-    while (job->last_claim != PLEAT_NONE) {
-        uint32_t claim = job->last_claim;
-        claim_unlink(core, claim);
-        claim_release(core, claim);
-    }
-    if (job->start_claim != PLEAT_NONE) {
-        claim_release(core, job->start_claim);
-        job->start_claim = PLEAT_NONE;
-    }
-    if (job->buffer != PLEAT_NONE)
-        buffer_release_all(core, component);
-}
-
-/* Its processes are gone: what it holds goes back. Its state is FINISHING. */
-static void give_back(struct pleat_core *core, uint32_t component)
-{
-    struct pleat_component *job = component_at(core, component);
-    job->exited = 1;
-    job->starting = 0;
-    disarm(core, &job->deadline);
-    release_all(core, component);
-    component_settle(core, component);
-}
-
-static void end(struct pleat_core *core, uint32_t component, enum pleat_state state)
-{
-    component_at(core, component)->end_us = now_of(core);
-    set_state(core, component, state);
-    timings_drop(core, component);
-    if (component_at(core, component)->buffer != PLEAT_NONE)
-        buffer_close(core, component);
-    if (component_at(core, component)->flags & PLEAT_COMPONENT_FORGET)
-        forget(core, component);
-}
-
-static bool requeues(const struct pleat_core *core, const struct pleat_component *job)
-{
-    if (job->reason == PLEAT_REASON_PREEMPTED)
-        return true;
-    return (job->reason == PLEAT_REASON_LOST || job->reason == PLEAT_REASON_START_SYSTEM) &&
-           job->attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
-}
-
-void component_settle(struct pleat_core *core, uint32_t component)
-{
-    struct pleat_component *job = component_at(core, component);
-    if (job->state != PLEAT_FINISHING || !job->exited || job->claims > 0)
-        return;
-    job->processors = job->processes = job->target = job->mpl = 0;
-    core->wants_pass = true;
-    if (job->reason == PLEAT_REASON_CANCELLED) {
-        end(core, component, PLEAT_CANCELLED);
-    } else if (job->reason == PLEAT_REASON_EXIT && job->code == 0 && job->signal == 0) {
-        end(core, component, PLEAT_DONE);
-    } else if (!requeues(core, job)) {
-        end(core, component, PLEAT_FAILED);
-    } else { /* a failure that is not the user's own: back to the front of the queue */
-        bool preempted = job->reason == PLEAT_REASON_PREEMPTED;
-        job->attempt = (uint16_t)(job->attempt + !preempted);
-        job->preempted = (uint8_t)(job->preempted + preempted);
-        job->site = PLEAT_NONE;
-        job->start_us = PLEAT_NEVER;
-        job->cap = PLEAT_SIZE_MAX;
-        set_state(core, component, PLEAT_QUEUED);
-        job->reason = PLEAT_REASON_NONE;
-        job->code = 0;
-        job->signal = 0;
-        if (preempted) /* it lost its processors, not its turn */
-            queue_replace(core, component);
-        else
-            queue_prepend(core, component);
-    }
-}
-
-int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
-{
-    uint32_t component = event->component;
-    struct pleat_component *job = component_at(core, component);
-    if (pleat_state_is_final(job->state))
-        return pleat_error_set(err, PLEAT_E_STATE, "it has ended already (%s)",
-                               pleat_state_name(job->state));
-    if (job->state != PLEAT_QUEUED) {
-        component_kill(core, component, PLEAT_REASON_CANCELLED);
-        return 0;
-    }
-    earmarks_drop(core, component);
-    if (job->aside)
-        reserved_remove(core, component);
-    else
-        queue_remove(core, component);
-    job->reason = PLEAT_REASON_CANCELLED;
-    end(core, component, PLEAT_CANCELLED);
-    core->wants_pass = true;
-    return 0;
-}
-
-void component_kill(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
-{
-    struct pleat_component *job = component_at(core, component);
-    if (job->state == PLEAT_FINISHING) {
-        /* once its processes are gone only a return to the queue can still be prevented */
-        if (reason == PLEAT_REASON_CANCELLED && (!job->exited || requeues(core, job)))
-            job->reason = PLEAT_REASON_CANCELLED;
-        return;
-    }
-    bool was_running = job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
-    if (job->resize != PLEAT_NONE)
-        resize_end(core, job->resize,
-                   reason == PLEAT_REASON_STUCK          ? PLEAT_OUTCOME_STUCK
-                   : reason == PLEAT_REASON_NOT_HONOURED ? PLEAT_OUTCOME_NOT_HONOURED
-                   : reason == PLEAT_REASON_LOST         ? PLEAT_OUTCOME_LOST
-                                                         : PLEAT_OUTCOME_JOB_ENDED);
-    job->reason = (uint8_t)reason;
-    if (was_running)
-        running_remove(core, component);
-    set_state(core, component, PLEAT_FINISHING);
-    if (!was_running && !job->starting) { /* nothing runs yet */
-        give_back(core, component);
-        return;
-    }
-    start_effect(core, component);
-    arm(core, &job->deadline, DEADLINE_COMPONENT, component,
-        now_of(core) + core->parameters[PLEAT_PARAM_KILL_US]);
 }
 
 /* START or KILL, whichever its state asks for. */
@@ -511,6 +308,8 @@ static bool start_is_accepted(const struct pleat_core *core, const struct pleat_
     int32_t size = event->u.start.processors, processes = event->u.start.processes;
     if (size < 1)
         return false;
+    if (is_several(core, job) && core->components.items[job->lead].total > 0)
+        return size <= pleat_view_missing(&core->view, job->lead);
     if (!pleat_view_folds(job))
         return pleat_accept_start_floor(&core->view, job, size) == size;
     struct pleat_sizes sizes = pleat_view_sizes(&core->view, job);
@@ -520,19 +319,64 @@ static bool start_is_accepted(const struct pleat_core *core, const struct pleat_
            processes <= job->maximum && pleat_sizes_floor(&sizes, processes) == processes;
 }
 
+/* In the queue, or in the tow of one that is. */
+static bool may_start(const struct pleat_core *core, const struct pleat_component *job)
+{
+    if (!is_several(core, job) || job->state != PLEAT_QUEUED)
+        return job->state == PLEAT_QUEUED && !job->aside;
+    return job->aside != PLEAT_ASIDE_RESERVATION && job_waits(core, job->lead);
+}
+
+/* The processors of its start, but for those that it has. */
+static inline void claim(struct pleat_core *core, uint32_t component, int32_t missing)
+{
+    struct pleat_component *job = component_at(core, component);
+    uint32_t asked = claim_request(core, component, job->site, missing, PLEAT_FOR_RUN);
+    if (asked != PLEAT_NONE && claim_at(core, asked)->state == PLEAT_CLAIM_HELD) {
+        claim_link(core, asked);
+        component_claimed(core, component);
+        return;
+    }
+    job->start_claim = asked;
+    arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+        now_of(core) + core->parameters[PLEAT_PARAM_CLAIM_US]);
+}
+
+void component_claim(struct pleat_core *core, uint32_t component, int32_t missing)
+{
+    claim(core, component, missing);
+}
+
+/* Of several components, or with files to be brought: claimed when its time has come. */
+static void place_apart(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    bool stood = !job->aside;
+    job->aside = PLEAT_ASIDE_NOT;
+    if (job->lead != PLEAT_NONE) {
+        if (component_at(core, job->lead)->total > 0)
+            job->minimum = job->maximum = job->target;
+        if (stood) /* the next one stands where it stood */
+            job_stand(core, job->lead, JOB_AT, job->position);
+        else
+            job_stand_again(core, job->lead);
+    }
+    component_placed(core, component);
+}
+
 int on_start(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     uint32_t component = event->component, place = event->u.start.site;
     struct pleat_component *job = component_at(core, component);
     int32_t size = event->u.start.processors;
-    if (job->state != PLEAT_QUEUED || job->aside || place >= core->sites.count)
+    if (!may_start(core, job) || place >= core->sites.count)
         return pleat_error_set(err, PLEAT_E_STATE, "job %llu cannot start: it is %s",
                                (unsigned long long)job->job, pleat_state_name(job->state));
     const struct pleat_site *site = site_at(core, place);
     int32_t earmarked = job->site == place ? job->earmarked : 0;
     if (!start_is_accepted(core, job, event) ||
         (size > earmarked && size - earmarked > site->capacity - site->background - site->held) ||
-        (job->wanted_site != PLEAT_NONE && job->wanted_site != place))
+        !pleat_view_allows(&core->view, job, place))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "job %llu cannot start on %d processors of site %u: not free, or "
                                "not within its limits",
@@ -541,11 +385,11 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
         earmarks_drop(core, component);
     coming_drop(core, component);
     disarm(core, &job->deadline);
-    queue_remove(core, component);
+    if (!job->aside)
+        queue_remove(core, component);
     job->promised_us = PLEAT_NEVER;
     job->promised_site = PLEAT_NONE;
     set_state(core, component, PLEAT_PLACED);
-    set_state(core, component, PLEAT_CLAIMING);
     job->site = place;
     job->target = size;
     if (pleat_view_folds(job)) {
@@ -553,19 +397,15 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
         job->mpl = (uint8_t)event->u.start.mpl;
     }
     int32_t missing = size - use_earmarks(core, component, size);
-    if (missing == 0) {
-        component_claimed(core, component);
+    if (is_several(core, job) || (core->view.stages && job->first_input != PLEAT_NONE)) {
+        place_apart(core, component);
         return 0;
     }
-    uint32_t claim = claim_request(core, component, place, missing, PLEAT_FOR_RUN);
-    if (claim != PLEAT_NONE && claim_at(core, claim)->state == PLEAT_CLAIM_HELD) {
-        claim_link(core, claim);
+    set_state(core, component, PLEAT_CLAIMING);
+    if (missing == 0)
         component_claimed(core, component);
-        return 0;
-    }
-    job->start_claim = claim;
-    arm(core, &job->deadline, DEADLINE_COMPONENT, component,
-        now_of(core) + core->parameters[PLEAT_PARAM_CLAIM_US]);
+    else
+        claim(core, component, missing);
     return 0;
 }
 
@@ -573,6 +413,7 @@ static void begin_running(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *job = component_at(core, component);
     job->starting = 0;
+    site_at(core, job->site)->errors = 0;
     job->start_us = now_of(core);
     job->since_us = job->start_us;
     job->relaunches = 0;
@@ -597,6 +438,25 @@ static void begin_running(struct pleat_core *core, uint32_t component)
         core->wants_pass = true;
 }
 
+static inline void start(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    job->run = core->next_id++;
+    job->starting = 1;
+    job->exited = 0;
+    start_effect(core, component);
+    if (site_at(core, job->site)->instant)
+        begin_running(core, component);
+    else
+        arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+            now_of(core) + core->parameters[PLEAT_PARAM_START_US]);
+}
+
+void component_start(struct pleat_core *core, uint32_t component)
+{
+    start(core, component);
+}
+
 void component_claimed(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *job = component_at(core, component);
@@ -614,21 +474,17 @@ void component_claimed(struct pleat_core *core, uint32_t component)
         component_release_tail(core, component, got - size);
         job->target = size;
     }
-    job->run = core->next_id++;
-    job->starting = 1;
-    job->exited = 0;
-    start_effect(core, component);
-    if (site_at(core, job->site)->instant)
-        begin_running(core, component);
+    if (is_several(core, job) || (core->view.stages && job->staging))
+        component_at_barrier(core, component);
     else
-        arm(core, &job->deadline, DEADLINE_COMPONENT, component,
-            now_of(core) + core->parameters[PLEAT_PARAM_START_US]);
+        start(core, component);
 }
 
 void component_claim_failed(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
 {
     struct pleat_component *job = component_at(core, component);
     disarm(core, &job->deadline);
+    component_stop_waiting(core, component);
     if (job->start_claim != PLEAT_NONE) {
         claim_release(core, job->start_claim);
         job->start_claim = PLEAT_NONE;
@@ -637,11 +493,11 @@ void component_claim_failed(struct pleat_core *core, uint32_t component, enum pl
     job->tries++;
     core->wants_pass = true;
     if (reason == PLEAT_REASON_CLAIM_CANNOT || (limit > 0 && job->tries > limit)) {
-        job->reason = (uint8_t)(reason == PLEAT_REASON_CLAIM_CANNOT ? reason : PLEAT_REASON_TRIES);
-        set_state(core, component, PLEAT_FINISHING);
-        give_back(core, component);
+        component_kill(core, component,
+                       reason == PLEAT_REASON_CLAIM_CANNOT ? reason : PLEAT_REASON_TRIES);
         return;
     }
+    job->retries++;
     /* what it has already stays earmarked for it */
     job->target = 0;
     job->mpl = 0;
@@ -658,7 +514,7 @@ void component_claim_failed(struct pleat_core *core, uint32_t component, enum pl
     else
         job->site = PLEAT_NONE;
     set_state(core, component, PLEAT_QUEUED);
-    queue_prepend(core, component);
+    component_wait(core, component);
 }
 
 int on_tried(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
@@ -670,19 +526,15 @@ int on_tried(struct pleat_core *core, const struct pleat_event *event, struct pl
     job->last_try_us = now_of(core);
     if (job->tries <= core->parameters[PLEAT_PARAM_MAX_TRIES])
         return 0;
-    earmarks_drop(core, event->component);
-    queue_remove(core, event->component);
-    job->reason = PLEAT_REASON_TRIES;
-    end(core, event->component, PLEAT_FAILED);
-    core->wants_pass = true;
+    component_give_up(core, event->component, PLEAT_REASON_TRIES);
     return 0;
 }
 
 int on_preempt(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     const struct pleat_component *job = component_at(core, event->component);
-    if (job->state != PLEAT_RUNNING || job->begin_us > 0 || job->preempted == UINT8_MAX ||
-        job->preempted >= core->parameters[PLEAT_PARAM_PREEMPTIONS])
+    if (job->state != PLEAT_RUNNING || job->begin_us > 0 || job->lead != PLEAT_NONE ||
+        job->preempted == UINT8_MAX || job->preempted >= core->parameters[PLEAT_PARAM_PREEMPTIONS])
         return pleat_error_set(err, PLEAT_E_STATE,
                                "job %llu cannot be preempted: it is %s, and was preempted %u times",
                                (unsigned long long)job->job,
@@ -712,12 +564,14 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event)
         running_remove(core, event->component);
     }
     if (again || job->state == PLEAT_CLAIMING) {
-        job->reason =
-            (uint8_t)(event->u.exit.reason == PLEAT_REASON_START_USER ? PLEAT_REASON_START_USER
-                                                                      : PLEAT_REASON_START_SYSTEM);
+        bool by_user = event->u.exit.reason == PLEAT_REASON_START_USER;
+        job->reason = (uint8_t)(by_user ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM);
+        if (!by_user)
+            site_error(core, job->site);
         set_state(core, event->component, PLEAT_FINISHING);
+        job_end_others(core, event->component);
     }
-    give_back(core, event->component);
+    component_give_back(core, event->component);
     return 0;
 }
 
@@ -739,8 +593,10 @@ int on_exited(struct pleat_core *core, const struct pleat_event *event)
         if (job->state == PLEAT_RUNNING)
             running_remove(core, event->component);
         set_state(core, event->component, PLEAT_FINISHING);
+        if (is_several(core, job))
+            job_end_others(core, event->component);
     }
-    give_back(core, event->component);
+    component_give_back(core, event->component);
     return 0;
 }
 
@@ -750,18 +606,26 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
     core->wants_pass = true;
     switch (job->state) {
     case PLEAT_QUEUED:
-        if (job->aside) { /* the time of its reservation has come */
-            reserved_remove(core, component);
-            queue_prepend(core, component);
-        } else {
+        if (job->aside == PLEAT_ASIDE_RESERVATION)
+            on_reservation_comes(core, component);
+        else
             earmarks_drop(core, component);
-        }
+        break;
+    case PLEAT_PLACED:
+    case PLEAT_STAGING_IN:
+        on_placed_deadline(core, component);
         break;
     case PLEAT_CLAIMING:
         if (job->starting) {
+            site_error(core, job->site);
             component_kill(core, component, PLEAT_REASON_START_SYSTEM);
             break;
         }
+        if (job->claimed_us != PLEAT_NEVER) {
+            job_put_back(core, component);
+            break;
+        }
+        site_error(core, job->site);
         site_at(core, job->site)->quiet_until_us =
             now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
         component_claim_failed(core, component, PLEAT_REASON_CLAIM_TIMEOUT);

@@ -27,6 +27,10 @@ static const struct {
     [PLEAT_PARAM_LIFETIME_MAX_US] = {"lifetime_max_us", 3600000000},
     [PLEAT_PARAM_RELAUNCHES] = {"relaunches", 3},
     [PLEAT_PARAM_RELAUNCH_US] = {"relaunch_us", 60000000},
+    [PLEAT_PARAM_BARRIER_US] = {"barrier_us", 600000000},
+    [PLEAT_PARAM_SITE_ERRORS] = {"site_errors", 0},
+    [PLEAT_PARAM_SITE_AGAIN_US] = {"site_again_us", 0},
+    [PLEAT_PARAM_CLAIM_EARLIER_US] = {"claim_earlier_us", 60000000},
     [PLEAT_PARAM_MPL_MAX] = {"mpl_max", 4},
     [PLEAT_PARAM_PREEMPTIONS] = {"preemptions", 3},
     [PLEAT_PARAM_BUFFER_LEVEL] = {"buffer_level", 1},
@@ -117,6 +121,10 @@ static int on_time(struct pleat_core *core)
             core->wake = PLEAT_HEAP_NONE;
             core->wants_pass = true;
             break;
+        case DEADLINE_SITE:
+            site_at(core, index)->again = PLEAT_HEAP_NONE;
+            site_pardon(core, index);
+            break;
         }
     }
     return any ? 0 : PLEAT_CORE_STALE;
@@ -141,6 +149,9 @@ void core_sync_view(struct pleat_core *core)
     core->view.timings = core->timings.items;
     core->view.buffers = core->buffers.items;
     core->view.histories = core->histories.items;
+    core->view.inputs = core->inputs.items;
+    core->view.links = core->links.items;
+    core->view.link_count = (uint32_t)core->links.count;
     core->view.max_tries = (int32_t)core->parameters[PLEAT_PARAM_MAX_TRIES];
     core->view.try_us = core->parameters[PLEAT_PARAM_TRY_US];
     core->view.lifetime_us = core->parameters[PLEAT_PARAM_LIFETIME_US];
@@ -201,7 +212,7 @@ int pleat_core_create(struct pleat_core **out)
         return PLEAT_E_NOMEM;
     pleat_heap_init(&core->deadlines);
     core->free_component = core->free_claim = core->free_piece = core->free_resize = PLEAT_NONE;
-    core->free_timing = core->free_buffer = PLEAT_NONE;
+    core->free_timing = core->free_buffer = core->free_input = core->open_lead = PLEAT_NONE;
     core->view.reviews_first = core->reviews_last = PLEAT_NONE;
     core->view.queue_first = core->view.queue_last = core->view.reserved_first = PLEAT_NONE;
     core->queue_root = PLEAT_NONE;
@@ -240,6 +251,8 @@ void pleat_core_destroy(struct pleat_core *core)
     for (size_t i = 0; i < core->histories.count; i++)
         pleat_array_finish(&core->histories.items[i]);
     pleat_array_finish(&core->histories);
+    pleat_array_finish(&core->inputs);
+    pleat_array_finish(&core->links);
     pleat_array_finish(&core->ends_roots);
     pleat_tree_finish(&core->places);
     pleat_heap_finish(&core->deadlines);
@@ -279,6 +292,8 @@ static int on_parameter(struct pleat_core *core, const struct pleat_event *event
                                (long long)value);
     core->parameters[which] = value;
     core_sync_view(core);
+    if (which == PLEAT_PARAM_SITE_ERRORS)
+        sites_judge(core);
     if (which == PLEAT_PARAM_LIFETIME_US || which == PLEAT_PARAM_LIFETIME_MAX_US)
         for (uint32_t c = 0; c < core->components.count; c++)
             held_refresh(core, c);
@@ -305,6 +320,7 @@ static int on_site(struct pleat_core *core, const struct pleat_event *event,
                                    .ends_first = PLEAT_NONE,
                                    .ends_last = PLEAT_NONE,
                                    .buffers_first = PLEAT_NONE,
+                                   .again = PLEAT_HEAP_NONE,
                                    .instant = (event->flags & PLEAT_SITE_INSTANT) != 0};
         uint32_t none = PLEAT_NONE;
         if (pleat_array_push(&core->ends_roots, none))
@@ -319,6 +335,7 @@ static int on_site(struct pleat_core *core, const struct pleat_event *event,
     site->capacity = event->u.site.capacity;
     site->threshold = event->u.site.threshold;
     site->background = event->u.site.background;
+    site_pardon(core, event->component);
     core->wants_pass = true;
     return 0;
 }
@@ -383,6 +400,8 @@ static const bool needs_component[] = {
     [PLEAT_EV_TERMS] = true,         [PLEAT_EV_RELAUNCHED] = true,   [PLEAT_EV_TIMED] = true,
     [PLEAT_EV_PREEMPT] = true,       [PLEAT_EV_HISTORY] = true,      [PLEAT_EV_PROGRESS] = true,
     [PLEAT_EV_ADD_PROCESS] = true,   [PLEAT_EV_STOP_PROCESS] = true, [PLEAT_EV_BUFFER] = true,
+    [PLEAT_EV_INPUT] = true,         [PLEAT_EV_RETURNED] = true,     [PLEAT_EV_STAGED] = true,
+    [PLEAT_EV_STAGE_FAILED] = true,
 };
 
 static int dispatch(struct pleat_core *core, const struct pleat_event *event,
@@ -417,6 +436,10 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_forget(core, event, err);
     case PLEAT_EV_TERMS:
         return on_terms(core, event, err);
+    case PLEAT_EV_INPUT:
+        return on_input(core, event, err);
+    case PLEAT_EV_LINK:
+        return on_link(core, event, err);
     case PLEAT_EV_PIECE:
         return on_piece(core, event);
     case PLEAT_EV_CLAIMED:
@@ -457,6 +480,12 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_stop_process(core, event, err);
     case PLEAT_EV_BUFFER:
         return on_buffer(core, event, err);
+    case PLEAT_EV_RETURNED:
+        return on_returned(core, event);
+    case PLEAT_EV_STAGED:
+        return on_staged(core, event);
+    case PLEAT_EV_STAGE_FAILED:
+        return on_stage_failed(core, event);
     case PLEAT_EV_TIME:
         return on_time(core);
     case PLEAT_EV_PASS:
@@ -631,6 +660,8 @@ int pleat_core_outstanding(struct pleat_core *core, struct pleat_effects *effect
         const struct pleat_component *job = component_at(core, i);
         if (job->starting || (job->state == PLEAT_FINISHING && !job->exited))
             start_effect(core, i);
+        if (job->staging)
+            stage_effect(core, i);
         if (job->resize == PLEAT_NONE)
             continue;
         switch (resize_at(core, job->resize)->step) {

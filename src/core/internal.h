@@ -17,9 +17,17 @@ PLEAT_ARRAY(pleat_size_list_array, struct pleat_size_list);
 PLEAT_ARRAY(pleat_timing_array, struct pleat_timing);
 PLEAT_ARRAY(pleat_buffer_array, struct pleat_buffer);
 PLEAT_ARRAY(pleat_history_array, struct pleat_history);
+PLEAT_ARRAY(pleat_input_array, struct pleat_input);
+PLEAT_ARRAY(pleat_link_array, struct pleat_link);
 PLEAT_ARRAY(pleat_roots, uint32_t);
 
-enum deadline_kind { DEADLINE_COMPONENT, DEADLINE_RESIZE, DEADLINE_WAKE, DEADLINE_BUFFER };
+enum deadline_kind {
+    DEADLINE_COMPONENT,
+    DEADLINE_RESIZE,
+    DEADLINE_WAKE,
+    DEADLINE_BUFFER,
+    DEADLINE_SITE
+};
 
 /* What is added here must be saved, too: see save.c. */
 struct pleat_core {
@@ -34,8 +42,12 @@ struct pleat_core {
     struct pleat_buffer_array buffers;
     struct pleat_history_array histories; /* by buffer */
     uint32_t reviews_last;                /* of the buffers whose review is due */
+    struct pleat_input_array inputs;
+    struct pleat_link_array links; /* sorted by (from, to) */
     /* free records, by their `next` (resize: `waiter`) */
-    uint32_t free_component, free_claim, free_piece, free_resize, free_timing, free_buffer;
+    uint32_t free_component, free_claim, free_piece, free_resize, free_timing, free_buffer,
+        free_input;
+    uint32_t open_lead; /* of the job whose last component has not come yet; PLEAT_NONE */
     struct pleat_tree
         places;          /* of waiting components in the queue, of running ones by their ends */
     uint32_t queue_root; /* PLEAT_NONE: as they came, no tree is needed */
@@ -136,7 +148,6 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event);
 /* A record before its submission. */
 const struct pleat_component *component_fresh(void);
 int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_forget(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_promise(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
@@ -154,9 +165,105 @@ void component_claimed(struct pleat_core *core, uint32_t component);
 /* Its start cannot go on: back to the front of the queue, or failed. */
 void component_claim_failed(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
 void component_kill(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
+/* The same, but that others of its job go on. */
+void component_kill_one(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
+/* A job that waits, or of which a component does, ends: cancelled for that reason, else failed. */
+void component_give_up(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
+/* Claims its processors at its site: so many that it does not have yet. */
+void component_claim(struct pleat_core *core, uint32_t component, int32_t missing);
+/* It has all that it needs. */
+void component_start(struct pleat_core *core, uint32_t component);
+/* Its processes are gone: what it holds goes back. Its state is FINISHING. */
+void component_give_back(struct pleat_core *core, uint32_t component);
+void component_release_all(struct pleat_core *core, uint32_t component);
+/* FINISHING to QUEUED: as if it had not run. It is in no list. */
+void component_reset(struct pleat_core *core, uint32_t component);
+/* The final state of one of several. */
+void component_end_part(struct pleat_core *core, uint32_t component, enum pleat_state state);
 void start_effect(struct pleat_core *core, uint32_t component);
 /* After its last claim went: the final state, or the queue again. */
 void component_settle(struct pleat_core *core, uint32_t component);
+
+/* ---- job.c: jobs of several components ---- */
+/* Is it of such a job? Jobs of one component, of which there are millions in a simulation, pay for
+ * none of this. */
+static inline bool is_several(const struct pleat_core *core, const struct pleat_component *job)
+{
+    return __builtin_expect(core->view.several, 0) && job->lead != PLEAT_NONE;
+}
+enum job_place { JOB_BEHIND, JOB_IN_FRONT, JOB_AT };
+/* Does a component of it stand in the queue, for all that wait? */
+bool job_waits(const struct pleat_core *core, uint32_t lead);
+/* Sees to that. `position`: for JOB_AT. */
+void job_stand(struct pleat_core *core, uint32_t lead, enum job_place place, int64_t position);
+/* Who stands there was not placed itself, but others were. */
+void job_stand_again(struct pleat_core *core, uint32_t lead);
+void job_unstand(struct pleat_core *core, uint32_t lead);
+/* A component that is in no list waits: in front of the queue, or in the tow of who stands there.
+ */
+void component_wait(struct pleat_core *core, uint32_t component);
+/* Is it the one that is awaited, or the first of several? *is_part: it has no size of its own. */
+int job_check_submit(const struct pleat_core *core, const struct pleat_event *event,
+                     const struct pleat_component *job, bool *is_part, struct pleat_error *err);
+void job_submitted(struct pleat_core *core, uint32_t component, uint16_t flags);
+/* It has its processors, and waits for the others and for files; or all are started. */
+void component_at_barrier(struct pleat_core *core, uint32_t component);
+void job_pass_barrier(struct pleat_core *core, uint32_t component);
+/* It waits no more; what it had meanwhile is counted. */
+void component_stop_waiting(struct pleat_core *core, uint32_t component);
+/* All that its job has is given back, and it waits in front of the queue. */
+void job_put_back(struct pleat_core *core, uint32_t component);
+/* Would its failures, so far, send it back to the queue? */
+bool job_requeues(const struct pleat_core *core, uint32_t lead);
+/* After a component has come to its end: all ended, or the queue again, when it was the last. */
+void job_settle(struct pleat_core *core, uint32_t lead);
+/* A component is FINISHING: if it failed so do the others. */
+void job_end_others(struct pleat_core *core, uint32_t component);
+/* After component_kill_one of one of several. */
+void job_killed(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
+/* Has none of its components been placed? */
+bool job_is_waiting(const struct pleat_core *core, uint32_t lead);
+void job_cancel_waiting(struct pleat_core *core, uint32_t lead, enum pleat_reason reason,
+                        enum pleat_state state);
+/* The next of its components, after the last the first. */
+uint32_t job_next(const struct pleat_core *core, uint32_t component);
+/* Of its job; itself where it is the only one. */
+static inline uint32_t job_first(const struct pleat_core *core, uint32_t component)
+{
+    uint32_t lead = core->components.items[component].lead;
+    return lead == PLEAT_NONE ? component : lead;
+}
+
+/* ---- check_jobs.c ---- */
+int core_check_jobs(const struct pleat_core *core, struct pleat_error *err);
+
+/* ---- reserve.c ---- */
+int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+void on_reservation_comes(struct pleat_core *core, uint32_t component);
+
+/* ---- files.c ---- */
+int on_input(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_link(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_staged(struct pleat_core *core, const struct pleat_event *event);
+int on_stage_failed(struct pleat_core *core, const struct pleat_event *event);
+void inputs_free(struct pleat_core *core, uint32_t component);
+/* It is PLACED: its files are brought, its processors claimed, each in its time. */
+void component_placed(struct pleat_core *core, uint32_t component);
+/* That time has come. */
+void on_placed_deadline(struct pleat_core *core, uint32_t component);
+void stage_effect(struct pleat_core *core, uint32_t component);
+/* Files on their way are not wanted any more. */
+void staging_drop(struct pleat_component *job);
+
+/* ---- errors.c ---- */
+void site_error(struct pleat_core *core, uint32_t site);
+/* It is considered again, whatever it did. */
+void site_pardon(struct pleat_core *core, uint32_t site);
+/* The limit has changed. */
+void sites_judge(struct pleat_core *core);
+
+/* ---- returned.c ---- */
+int on_returned(struct pleat_core *core, const struct pleat_event *event);
 
 /* ---- terms.c ---- */
 int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);

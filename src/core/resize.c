@@ -424,6 +424,7 @@ void component_sized(struct pleat_core *core, uint32_t component, int32_t proces
     job->processors = processors;
     if (!pleat_view_folds(job))
         job->processes = processors;
+    job->below = job->below && processors < pleat_accept_smallest(&core->view, job);
     struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, job->run);
     if (note) {
         note->u.run.processors = processors;
@@ -562,6 +563,7 @@ void on_resize_deadline(struct pleat_core *core, uint32_t index)
             resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);
         break;
     case PLEAT_RESIZE_ACCEPTED:
+        site_error(core, component_at(core, resize->component)->site);
         site_at(core, component_at(core, resize->component)->site)->quiet_until_us =
             now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
         resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);

@@ -29,7 +29,9 @@ enum table {
     DEADLINES,
     TIMINGS,
     BUFFERS,
-    HISTORIES
+    HISTORIES,
+    INPUTS,
+    LINKS
 };
 
 struct column {
@@ -105,7 +107,18 @@ struct column {
     X(65, mpl)                                                                                     \
     X(66, preempted)                                                                               \
     X(67, buffer)                                                                                  \
-    X(68, spare_last)
+    X(68, spare_last)                                                                              \
+    X(70, lead)                                                                                    \
+    X(71, sibling)                                                                                 \
+    X(72, total)                                                                                   \
+    X(73, first_input)                                                                             \
+    X(74, files_site)                                                                              \
+    X(75, retries)                                                                                 \
+    X(76, files_us)                                                                                \
+    X(77, claimed_us)                                                                              \
+    X(78, staging)                                                                                 \
+    X(79, below)                                                                                   \
+    X(80, spare2)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \
@@ -129,7 +142,11 @@ struct column {
     X(19, reserved)                                                                                \
     X(20, buffers_first)                                                                           \
     X(21, buffered)                                                                                \
-    X(22, slowest_claim_us)
+    X(22, slowest_claim_us)                                                                        \
+    X(23, barred)                                                                                  \
+    X(24, errors)                                                                                  \
+    X(25, again)                                                                                   \
+    X(26, spare)
 
 #define CLAIM_MEMBERS(X)                                                                           \
     X(1, id)                                                                                       \
@@ -196,6 +213,18 @@ struct column {
     X(19, waited_us)                                                                               \
     X(20, counted_us)
 
+#define INPUT_MEMBERS(X)                                                                           \
+    X(1, bytes)                                                                                    \
+    X(2, file)                                                                                     \
+    X(3, site)                                                                                     \
+    X(4, next)                                                                                     \
+    X(5, reserved)
+
+#define LINK_MEMBERS(X)                                                                            \
+    X(1, bytes_per_s)                                                                              \
+    X(2, from)                                                                                     \
+    X(3, to)
+
 #define DEADLINE_MEMBERS(X)                                                                        \
     X(1, time_us)                                                                                  \
     X(2, sequence)                                                                                 \
@@ -218,6 +247,8 @@ enum { LIST_LENGTHS = 1, LIST_VALUES = 2 };
 #define OF_RESIZE(number, member) COLUMN(pleat_resize, number, member)
 #define OF_TIMING(number, member) COLUMN(pleat_timing, number, member)
 #define OF_BUFFER(number, member) COLUMN(pleat_buffer, number, member)
+#define OF_INPUT(number, member) COLUMN(pleat_input, number, member)
+#define OF_LINK(number, member) COLUMN(pleat_link, number, member)
 #define OF_DEADLINE(number, member) COLUMN(pleat_heap_entry, number, member)
 
 static const struct column component_columns[] = {COMPONENT_MEMBERS(OF_COMPONENT){0}};
@@ -227,6 +258,8 @@ static const struct column piece_columns[] = {PIECE_MEMBERS(OF_PIECE){0}};
 static const struct column resize_columns[] = {RESIZE_MEMBERS(OF_RESIZE){0}};
 static const struct column timing_columns[] = {TIMING_MEMBERS(OF_TIMING){0}};
 static const struct column buffer_columns[] = {BUFFER_MEMBERS(OF_BUFFER){0}};
+static const struct column input_columns[] = {INPUT_MEMBERS(OF_INPUT){0}};
+static const struct column link_columns[] = {LINK_MEMBERS(OF_LINK){0}};
 static const struct column deadline_columns[] = {DEADLINE_MEMBERS(OF_DEADLINE){0}};
 
 /* Nothing of a record may be left out: the sum of its members is its size, less its padding. */
@@ -236,6 +269,8 @@ static const struct column deadline_columns[] = {DEADLINE_MEMBERS(OF_DEADLINE){0
 #define PIECE_WIDTH(number, member) WIDTH(pleat_piece, member)
 #define RESIZE_WIDTH(number, member) WIDTH(pleat_resize, member)
 #define TIMING_WIDTH(number, member) WIDTH(pleat_timing, member)
+#define INPUT_WIDTH(number, member) WIDTH(pleat_input, member)
+#define LINK_WIDTH(number, member) WIDTH(pleat_link, member)
 _Static_assert((0 COMPONENT_MEMBERS(COMPONENT_WIDTH)) == sizeof(struct pleat_component),
                "a member of pleat_component is not saved");
 _Static_assert((0 SITE_MEMBERS(SITE_WIDTH)) == sizeof(struct pleat_site),
@@ -251,6 +286,10 @@ _Static_assert((0 TIMING_MEMBERS(TIMING_WIDTH)) == sizeof(struct pleat_timing),
 #define BUFFER_WIDTH(number, member) WIDTH(pleat_buffer, member)
 _Static_assert((0 BUFFER_MEMBERS(BUFFER_WIDTH)) == sizeof(struct pleat_buffer),
                "a member of pleat_buffer is not saved");
+_Static_assert((0 INPUT_MEMBERS(INPUT_WIDTH)) == sizeof(struct pleat_input),
+               "a member of pleat_input is not saved");
+_Static_assert((0 LINK_MEMBERS(LINK_WIDTH)) == sizeof(struct pleat_link),
+               "a member of pleat_link is not saved");
 
 /* State of its own that the core has besides its records. */
 #define SCALAR_MEMBERS(X)                                                                          \
@@ -276,7 +315,12 @@ _Static_assert((0 BUFFER_MEMBERS(BUFFER_WIDTH)) == sizeof(struct pleat_buffer),
     X(20, free_buffer)                                                                             \
     X(21, view.reviews_first)                                                                      \
     X(22, reviews_last)                                                                            \
-    X(23, view.evolves)
+    X(23, view.evolves)                                                                            \
+    X(24, free_input)                                                                              \
+    X(25, open_lead)                                                                               \
+    X(26, view.stages)                                                                             \
+    X(27, view.several)                                                                            \
+    X(28, view.wasted_us)
 
 #define OF_CORE(number, member) COLUMN(pleat_core, number, member)
 static const struct column scalar_columns[] = {SCALAR_MEMBERS(OF_CORE){0}};
@@ -429,6 +473,10 @@ int pleat_core_save(const struct pleat_core *core, struct pleat_string *out)
                core->resizes.count);
     save_table(out, TIMINGS, timing_columns, core->timings.items, sizeof(struct pleat_timing),
                core->timings.count);
+    save_table(out, INPUTS, input_columns, core->inputs.items, sizeof(struct pleat_input),
+               core->inputs.count);
+    save_table(out, LINKS, link_columns, core->links.items, sizeof(struct pleat_link),
+               core->links.count);
     save_table(out, DEADLINES, deadline_columns, core->deadlines.entries,
                sizeof(struct pleat_heap_entry), core->deadlines.count);
     save_bytes(out, DEADLINES, DEADLINE_WHERE, core->deadlines.where, sizeof(uint32_t),
@@ -493,7 +541,7 @@ static int load_components(struct pleat_core *core, const struct section *sectio
 
 static int load_sites(struct pleat_core *core, const struct section *section, const char *bytes)
 {
-    static const struct pleat_site fresh = {.buffers_first = PLEAT_NONE};
+    static const struct pleat_site fresh = {.buffers_first = PLEAT_NONE, .again = PLEAT_HEAP_NONE};
     LOAD_TABLE(&core->sites, site_columns, fresh);
 }
 
@@ -519,6 +567,18 @@ static int load_timings(struct pleat_core *core, const struct section *section, 
 {
     static const struct pleat_timing fresh;
     LOAD_TABLE(&core->timings, timing_columns, fresh);
+}
+
+static int load_inputs(struct pleat_core *core, const struct section *section, const char *bytes)
+{
+    static const struct pleat_input fresh;
+    LOAD_TABLE(&core->inputs, input_columns, fresh);
+}
+
+static int load_links(struct pleat_core *core, const struct section *section, const char *bytes)
+{
+    static const struct pleat_link fresh;
+    LOAD_TABLE(&core->links, link_columns, fresh);
 }
 
 static int load_deadlines(struct pleat_core *core, const struct section *section, const char *bytes)
@@ -680,6 +740,10 @@ static int load_section(struct loading *loading, const struct section *section, 
         return load_histories(loading, section, bytes);
     case TIMINGS:
         return load_timings(core, section, bytes);
+    case INPUTS:
+        return load_inputs(core, section, bytes);
+    case LINKS:
+        return load_links(core, section, bytes);
     default:
         return PLEAT_E_UNSUPPORTED;
     }

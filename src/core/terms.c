@@ -63,10 +63,13 @@ int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pl
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a notice, a minimum lifetime or a time limit is below 0 or too "
                                "large");
-    job->notice_us = notice_us;
-    job->lifetime_us = lifetime_us;
-    job->limit_us = limit_us;
     core->view.holds |= lifetime_us > 0;
-    held_refresh(core, event->component);
+    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = job->sibling) {
+        job = component_at(core, c);
+        job->notice_us = notice_us;
+        job->lifetime_us = lifetime_us;
+        job->limit_us = limit_us;
+        held_refresh(core, c);
+    }
     return 0;
 }

@@ -25,6 +25,8 @@ enum pleat_effect_kind {
     PLEAT_DO_WITHDRAW, /* change */
     PLEAT_DO_KILL,     /* run.reason */
     PLEAT_DO_RELAUNCH, /* change: end what is left of the run, start it again from its last state */
+    PLEAT_DO_STAGE = 10,     /* stage: bring its files to its site. What was asked for before under
+                              * another id is not wanted any more */
     PLEAT_DO_PROCESSES = 11, /* claim: the prepared processes on it are the application's now: the
                               * answer to ADD_PROCESS; without this effect the request failed */
     /* notes */
@@ -41,7 +43,7 @@ enum pleat_effect_kind {
 
 struct pleat_effect {
     int64_t time_us;
-    uint64_t id; /* of the claim or of the resize; of the run for START and KILL */
+    uint64_t id; /* of the claim or of the resize; of the run for START, KILL and STAGE */
     uint16_t kind;
     uint16_t flags; /* of a resize: PLEAT_MANDATORY, PLEAT_BY_USER of model/event.h */
     uint32_t component;
@@ -67,6 +69,10 @@ struct pleat_effect {
             uint8_t reason; /* of a relaunch: enum pleat_reason, else NONE */
             uint32_t waiter;
         } change;
+        struct {
+            uint32_t site;
+            int64_t expected_us; /* when they should be there */
+        } stage;
         struct {
             uint32_t from, to;
             uint32_t reason;

@@ -90,6 +90,16 @@ const char *pleat_event_name(unsigned kind)
         return "stop process";
     case PLEAT_EV_BUFFER:
         return "buffer";
+    case PLEAT_EV_INPUT:
+        return "input";
+    case PLEAT_EV_LINK:
+        return "link";
+    case PLEAT_EV_RETURNED:
+        return "returned";
+    case PLEAT_EV_STAGED:
+        return "staged";
+    case PLEAT_EV_STAGE_FAILED:
+        return "stage failed";
     default:
         return "?";
     }
@@ -131,6 +141,8 @@ static size_t used(unsigned kind)
     case PLEAT_EV_STARTED:
     case PLEAT_EV_START_FAILED:
     case PLEAT_EV_EXITED:
+    case PLEAT_EV_STAGED:
+    case PLEAT_EV_STAGE_FAILED:
         return offsetof(struct pleat_event, u.exit.reason) + sizeof(uint32_t) -
                offsetof(struct pleat_event, u);
     case PLEAT_EV_ANSWER:
@@ -157,6 +169,13 @@ static size_t used(unsigned kind)
                offsetof(struct pleat_event, u);
     case PLEAT_EV_TERMS:
         return USES(terms);
+    case PLEAT_EV_INPUT:
+        return USES(input);
+    case PLEAT_EV_LINK:
+        return USES(link);
+    case PLEAT_EV_RETURNED:
+        return offsetof(struct pleat_event, u.returned.count) + sizeof(int32_t) -
+               offsetof(struct pleat_event, u);
     case PLEAT_EV_SALVAGED:
     case PLEAT_EV_CANCEL:
     case PLEAT_EV_FORGET:

@@ -35,6 +35,8 @@ enum pleat_event_kind {
         21,               /* at: it starts then (advance reservation); before that it waits aside */
     PLEAT_EV_FORGET = 22, /* it has ended and nobody asks for it any more: its index is free */
     PLEAT_EV_TERMS = 23,  /* terms: notice, lifetime of a size, time limit */
+    PLEAT_EV_INPUT = 24,  /* input: a file that a component reads, and a site that has it */
+    PLEAT_EV_LINK = 25,   /* link: how fast files get from one site to another */
     PLEAT_EV_HISTORY = 26, /* history: what earlier executions of its application asked for */
     /* ---- sites ---- */
     PLEAT_EV_PIECE = 32,   /* piece: where (part of) a claim's processors are; before CLAIMED */
@@ -53,10 +55,13 @@ enum pleat_event_kind {
     PLEAT_EV_WITHDRAWN = 55,
     PLEAT_EV_RELAUNCHED = 56,   /* change: all its processes ended, it was started again at
                                  * `processes` */
+    PLEAT_EV_RETURNED = 57,     /* returned: it gave back its last `count` processors by itself */
     PLEAT_EV_TIMED = 58,        /* timed: how long its iterations take at its present size */
     PLEAT_EV_PROGRESS = 59,     /* progress: so far it is */
     PLEAT_EV_ADD_PROCESS = 60,  /* process: the application asks for one more */
     PLEAT_EV_STOP_PROCESS = 61, /* process: it has vacated its last one */
+    PLEAT_EV_STAGED = 62,       /* exit.run, of its STAGE: its files are there */
+    PLEAT_EV_STAGE_FAILED = 63, /* exit.run, exit.reason: START_USER: they do not exist */
     /* ---- time ---- */
     PLEAT_EV_TIME = 64, /* deadlines up to time_us have passed */
     /* ---- decisions: a pass, then what it decided ---- */
@@ -79,6 +84,10 @@ enum {
     PLEAT_COMPONENT_FORGET = 4, /* nobody asks for it once it has ended: as if FORGET came then */
     PLEAT_COMPONENT_RELAUNCHES = 8, /* its runner can end it and start it again at another size,
                                      * from its last state */
+    PLEAT_COMPONENT_FOLLOWS = 16,   /* another component of its job is submitted next */
+    PLEAT_COMPONENT_FLEXIBLE = 32,  /* of the first: its size is that of the whole job, which may be
+                                     * split over as many components as there are; the others are
+                                     * submitted with the size 0 */
     PLEAT_COMPONENT_FOLDS = 64, /* malleable: its processes may outnumber its processors (folding).
                                  * Its limits and accepted sizes are about processes, chosen at its
                                  * start; a resize changes only its processors */
@@ -117,6 +126,10 @@ enum pleat_parameter {
     PLEAT_PARAM_LIFETIME_MAX_US = 17,  /* the longest that a job may ask for */
     PLEAT_PARAM_RELAUNCHES = 18,       /* of a run, because a resize could not go on */
     PLEAT_PARAM_RELAUNCH_US = 19,      /* until it runs again */
+    PLEAT_PARAM_BARRIER_US = 20,       /* a job that has processors waits so long for the others */
+    PLEAT_PARAM_SITE_ERRORS = 21,      /* a site with more in a row is left alone; 0: no limit */
+    PLEAT_PARAM_SITE_AGAIN_US = 22,    /* for so long; 0: until its next SITE */
+    PLEAT_PARAM_CLAIM_EARLIER_US = 23, /* after each claim that failed, than files are expected */
     PLEAT_PARAM_MPL_MAX = 24,          /* processes on a processor, of a component that folds */
     PLEAT_PARAM_BUFFER_LEVEL = 25,     /* prepared processes that a buffer is kept at */
     PLEAT_PARAM_BUFFER_REVIEW_US = 26, /* between reviews by time */
@@ -178,6 +191,19 @@ struct pleat_event {
         struct {
             int32_t processors;
         } demand;
+        struct {
+            int64_t bytes;
+            uint32_t file; /* a number of the component's own: one file may be at several sites */
+            uint32_t site; /* that has it */
+        } input;
+        struct {
+            int64_t bytes_per_s; /* 0: there is no way */
+            uint32_t from, to;
+        } link;
+        struct {
+            uint64_t run;
+            int32_t count;
+        } returned;
         struct {
             uint64_t claim;
             uint32_t node, first, count; /* `count` slots of a node, from `first` on */

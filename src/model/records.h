@@ -10,6 +10,14 @@
 
 #include "model/types.h"
 
+/* Why a waiting component does not stand in the queue. */
+enum pleat_aside {
+    PLEAT_ASIDE_NOT,         /* it does */
+    PLEAT_ASIDE_RESERVATION, /* it is a reservation whose time has not come */
+    PLEAT_ASIDE_TOWED        /* of a job of several: another one stands for it, or the job does not
+                              * wait now (see core/job.c) */
+};
+
 struct pleat_component {
     /* what policies look at for many at every pass stands together */
     uint32_t previous, next; /* QUEUED: the queue. RUNNING, RESIZING: running by start, per site */
@@ -24,7 +32,7 @@ struct pleat_component {
     uint8_t state;
     uint8_t kind; /* enum pleat_job_kind */
     uint8_t sizes_kind;
-    uint8_t aside;      /* QUEUED: among the reservations, not in the queue. Ended: forgotten */
+    uint8_t aside;      /* QUEUED: enum pleat_aside. Ended: 1, forgotten */
     int32_t processors; /* of its partition, applied; 0 before it runs */
     int32_t cap;        /* not grown beyond this (a user's shrink holds it there); PLEAT_SIZE_MAX */
     uint32_t site;      /* where it runs, or where room is being made for it; PLEAT_NONE */
@@ -81,9 +89,22 @@ struct pleat_component {
     uint8_t preempted;     /* so often; at 255 no more is counted */
     uint32_t buffer;       /* its buffer of prepared processes, if it evolves; PLEAT_NONE */
     uint8_t spare_last[4];
+
+    /* a job of several components, and its files */
+    uint32_t lead;        /* its job's first component, maybe itself; PLEAT_NONE: the only one */
+    uint32_t sibling;     /* the next of its job, by ordinal; PLEAT_NONE */
+    int32_t total;        /* lead of a flexible job: processors of the whole job; 0: not flexible */
+    uint32_t first_input; /* what it reads; PLEAT_NONE: nothing that would have to be brought */
+    uint32_t files_site;  /* where its files are, or are being brought; PLEAT_NONE */
+    uint32_t retries;     /* claims that failed after its files had been waited for */
+    int64_t files_us;     /* its files are expected there then; 0: they are there */
+    int64_t claimed_us;   /* it has all its processors, and waits: since then; PLEAT_NEVER */
+    uint8_t staging;      /* STAGE was given, STAGED has not come */
+    uint8_t below;        /* gave back so much that it is below its minimum */
+    uint8_t spare2[6];
 };
 
-_Static_assert(sizeof(struct pleat_component) == 288, "no padding in a component");
+_Static_assert(sizeof(struct pleat_component) == 336, "no padding in a component");
 
 /* What an iteration of a component takes at a size: the latest that its runner reported. */
 struct pleat_timing {
@@ -147,9 +168,28 @@ struct pleat_site {
     uint32_t buffers_first;         /* of running components, the one started last in front */
     int32_t buffered;               /* part of held: prepared processes in those */
     int64_t slowest_claim_us;       /* the longest that one took to be given */
+    uint32_t errors;                /* since the last start that succeeded */
+    uint32_t again; /* barred: handle in the core's heap, of when it is not; PLEAT_HEAP_NONE */
+    uint8_t barred; /* too many errors: nobody is placed or grown there */
+    uint8_t spare[7];
 };
 
-_Static_assert(sizeof(struct pleat_site) == 96, "no padding in a site");
+_Static_assert(sizeof(struct pleat_site) == 112, "no padding in a site");
+
+/* A site that has a file of a component. */
+struct pleat_input {
+    int64_t bytes;
+    uint32_t file; /* the same at several sites: any of them will do */
+    uint32_t site;
+    uint32_t next; /* of the same component */
+    uint32_t reserved;
+};
+
+/* How fast files get from one site to another. */
+struct pleat_link {
+    int64_t bytes_per_s;
+    uint32_t from, to;
+};
 
 struct pleat_claim {
     uint64_t id;

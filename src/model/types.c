@@ -78,6 +78,7 @@ const char *pleat_reason_name(enum pleat_reason reason)
         [PLEAT_REASON_TIME_LIMIT] = "time limit reached",
         [PLEAT_REASON_BROKEN] = "broken in a resize",
         [PLEAT_REASON_PREEMPTED] = "preempted",
+        [PLEAT_REASON_SIBLING] = "another component failed",
     };
     return NAME_OF(names, reason);
 }

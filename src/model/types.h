@@ -11,6 +11,7 @@
 #define PLEAT_NEVER INT64_MAX   /* no such time, microseconds */
 #define PLEAT_SIZE_MAX 16777216 /* processors of a site, and of a job */
 #define PLEAT_SITES_MAX 1024
+#define PLEAT_COMPONENTS_MAX 64 /* of a job */
 
 /* How a job's size is chosen (Feitelson and Rudolph's classes; 000, II-A). Evolving comes with the
  * requests of applications. */
@@ -19,8 +20,8 @@ enum pleat_job_kind { PLEAT_RIGID, PLEAT_MOLDABLE, PLEAT_MALLEABLE };
 /* How long a job runs, as its user classifies it (004, 3.2.1 and 3.6.1.2). */
 enum pleat_job_class { PLEAT_CLASS_UNKNOWN, PLEAT_CLASS_SHORT, PLEAT_CLASS_LONG };
 
-/* States of a component; the one table of transitions is core/transition.c. Staging states belong
- * to the table already; no input leads there yet. */
+/* States of a component; the one table of transitions is core/transition.c. Staging out belongs to
+ * the table already; no input leads there yet. */
 enum pleat_state {
     PLEAT_NEW, /* before its submission: never seen outside the core */
     PLEAT_QUEUED,
@@ -108,6 +109,7 @@ enum pleat_reason {
     PLEAT_REASON_TIME_LIMIT, /* it ran as long as its user allowed */
     PLEAT_REASON_BROKEN,     /* EXITED: its processes died in a resize, and a state of it is held */
     PLEAT_REASON_PREEMPTED,  /* for others in front of it: it waits again, at its old place */
+    PLEAT_REASON_SIBLING,    /* another component of its job failed */
     PLEAT_REASON_COUNT
 };
 

@@ -70,8 +70,12 @@ static void take_reserved(struct pleat_pass *pass)
         take_from(pass, all[c].wanted_site, all[c].begin_us, all[c].begin_us + all[c].estimate_us,
                   pleat_accept_start(view, &all[c]));
     for (uint32_t c = view->queue_first; c != PLEAT_NONE && all[c].begin_us > 0; c = all[c].next)
-        take_from(pass, all[c].wanted_site, view->now_us, view->now_us + all[c].estimate_us,
-                  pleat_accept_start(view, &all[c]));
+        for (uint32_t part = c; part != PLEAT_NONE;
+             part = view->several ? all[part].sibling : PLEAT_NONE)
+            if (pleat_view_unplaced(&all[part]))
+                take_from(pass, all[part].wanted_site, view->now_us,
+                          view->now_us + all[part].estimate_us,
+                          pleat_accept_start(view, &all[part]));
 }
 
 /* What a site has for those that run, wait and are to come. What is held by nobody who runs (claims
@@ -116,7 +120,7 @@ static int64_t find_place(const struct pleat_pass *pass, uint32_t component, boo
     int32_t size = pleat_accept_start(view, job);
     int64_t run_us = pleat_view_expected_run(job, size), best_us = PLEAT_NEVER;
     for (uint32_t s = 0; s < view->site_count; s++) {
-        if (job->wanted_site != PLEAT_NONE && job->wanted_site != s)
+        if (!pleat_view_allows(view, job, s))
             continue;
         const struct pleat_profile *profile = &pass->profiles[s];
         int32_t need = size - (job->site == s ? job->earmarked + job->coming : 0);

@@ -105,13 +105,13 @@ static bool start(struct pleat_pass *pass, uint32_t component, uint32_t site,
                                    size.mpl);
 }
 
-bool pleat_pass_start(struct pleat_pass *pass, uint32_t component)
+/* Starts one component: at a site on so many processors, or (0) as the policies choose. */
+static bool start_one(struct pleat_pass *pass, uint32_t component, uint32_t site,
+                      int32_t processors)
 {
-    if (!pass->profiles && pleat_pass_reserved(pass) &&
-        !pleat_pass_expect(pass, pleat_pass_shrinks(pass)))
-        return false;
-    uint32_t site;
-    struct pleat_start_size size = choose(pass, component, &site);
+    struct pleat_start_size size = {.processors = processors};
+    if (processors == 0)
+        size = choose(pass, component, &site);
     bool started = start(pass, component, site, size);
     if (!pass->shadow && !pass->profiles)
         return started;
@@ -120,6 +120,122 @@ bool pleat_pass_start(struct pleat_pass *pass, uint32_t component)
     if (started)
         put_right(pass, component, site, size);
     return started;
+}
+
+/* ---- jobs of several components ---- */
+
+/* Takes back what was started since a mark, from the profiles, too. */
+static void take_back(struct pleat_pass *pass, pleat_plan_mark mark, size_t decision,
+                      int32_t shadow_extra)
+{
+    const struct pleat_events *decisions = &pass->plan->decisions;
+    for (size_t i = decision; pass->profiles && i < decisions->count; i++) {
+        const struct pleat_event *start = &decisions->items[i];
+        const struct pleat_component *job = &pass->view->components[start->component];
+        struct pleat_start_size size = {.processors = start->u.start.processors,
+                                        .processes = start->u.start.processes,
+                                        .mpl = (int32_t)start->u.start.mpl};
+        if (job->begin_us == 0)
+            pleat_pass_take(pass, start->component, start->u.start.site, pass->view->now_us,
+                            size.processors,
+                            earmarked_at(job, start->u.start.site) - counted(pass, job, size));
+    }
+    if (pass->shadow)
+        pass->shadow->extra = shadow_extra;
+    pleat_plan_rollback(pass->plan, mark);
+}
+
+/* The largest component of a job that is not placed, nor by this plan; PLEAT_NONE. */
+static uint32_t largest_left(const struct pleat_pass *pass, uint32_t lead)
+{
+    const struct pleat_view *view = pass->view;
+    uint32_t largest = PLEAT_NONE;
+    int32_t most = 0;
+    for (uint32_t c = lead; c != PLEAT_NONE; c = view->components[c].sibling) {
+        int32_t size = pleat_accept_start(view, &view->components[c]);
+        if (size > most && pleat_view_unplaced(&view->components[c]) &&
+            pleat_plan_place(pass->plan, c) == PLEAT_NONE) {
+            largest = c;
+            most = size;
+        }
+    }
+    return largest;
+}
+
+static bool start_all(struct pleat_pass *pass, uint32_t lead)
+{
+    for (;;) {
+        uint32_t c = largest_left(pass, lead);
+        if (c == PLEAT_NONE)
+            return true;
+        if (!start_one(pass, c, PLEAT_NONE, 0))
+            return false;
+    }
+}
+
+/* The parts that the policies choose for a flexible job. */
+static uint32_t choose_parts(struct pleat_pass *pass, uint32_t component, int32_t missing,
+                             struct pleat_part *parts, uint32_t most)
+{
+    const struct pleat_policy *placement = pass->policies[PLEAT_PLACEMENT];
+    if (placement->split)
+        return placement->split(pass, component, missing, parts, most);
+    parts->site = placement->place(pass, component);
+    parts->processors = missing;
+    return parts->site != PLEAT_NONE;
+}
+
+/* Can its files not be brought there, or would it keep from others what they were promised? */
+static bool is_out_of_place(const struct pleat_pass *pass, const struct pleat_component *job,
+                            const struct pleat_part *part)
+{
+    int32_t most;
+    struct pleat_start_size size = {.processors = part->processors};
+    if (!pleat_view_allows(pass->view, job, part->site))
+        return true;
+    return takes_too_much(pass, job, part->site, size, &most);
+}
+
+static bool start_flexible(struct pleat_pass *pass, uint32_t component, uint32_t lead)
+{
+    const struct pleat_view *view = pass->view;
+    struct pleat_part parts[PLEAT_COMPONENTS_MAX];
+    uint32_t waiting = 0, c = lead, at = 0;
+    for (; c != PLEAT_NONE; c = view->components[c].sibling)
+        waiting += pleat_view_unplaced(&view->components[c]);
+    uint32_t count = choose_parts(pass, component, pleat_view_missing(view, lead), parts, waiting);
+    for (c = lead; c != PLEAT_NONE && at < count; c = view->components[c].sibling) {
+        if (!pleat_view_unplaced(&view->components[c]))
+            continue;
+        if (is_out_of_place(pass, &view->components[c], &parts[at]) ||
+            !start_one(pass, c, parts[at].site, parts[at].processors))
+            return false;
+        at++;
+    }
+    return count > 0 && at == count;
+}
+
+static bool start_several(struct pleat_pass *pass, uint32_t component)
+{
+    uint32_t lead = pass->view->components[component].lead;
+    pleat_plan_mark mark = pleat_plan_remember(pass->plan);
+    size_t decision = pass->plan->decisions.count;
+    int32_t extra = pass->shadow ? pass->shadow->extra : 0;
+    if (pass->view->components[lead].total > 0 ? start_flexible(pass, component, lead)
+                                               : start_all(pass, lead))
+        return true;
+    take_back(pass, mark, decision, extra);
+    return false;
+}
+
+bool pleat_pass_start(struct pleat_pass *pass, uint32_t component)
+{
+    if (!pass->profiles && pleat_pass_reserved(pass) &&
+        !pleat_pass_expect(pass, pleat_pass_shrinks(pass)))
+        return false;
+    if (pleat_view_is_several(pass->view, &pass->view->components[component]))
+        return start_several(pass, component);
+    return start_one(pass, component, PLEAT_NONE, 0);
 }
 
 /* Where nobody can be shrunk, growing leaves to reservations what they will need. */

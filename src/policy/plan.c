@@ -44,6 +44,8 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
         if (site->quiet_until_us > view->now_us) {
             plan->sites[s].quiet = true;
             pleat_plan_wake(plan, site->quiet_until_us);
+        } else if (site->barred) {
+            plan->sites[s].quiet = true;
         }
     }
     return 0;
@@ -178,6 +180,11 @@ int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component)
                                                    : plan->view->components[component].processors;
 }
 
+bool pleat_plan_is_decided(const struct pleat_plan *plan, uint32_t component)
+{
+    return find(plan, component) != NULL;
+}
+
 bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors)
 {
     return plan->view->now_us >= plan->view->components[component].quiet_until_us &&
@@ -246,12 +253,29 @@ int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int
     return accepted;
 }
 
+static bool journal_start(struct pleat_plan *plan, uint32_t component, uint32_t site)
+{
+    if (pleat_array_reserve(&plan->journal, 1)) {
+        plan->failed = 1;
+        return false;
+    }
+    plan->journal.items[plan->journal.count++] =
+        (struct pleat_plan_undo){.component = component,
+                                 .decision = (uint32_t)plan->decisions.count,
+                                 .free_before = plan->sites[site].free,
+                                 .site = site,
+                                 .was_new = true};
+    return true;
+}
+
 static bool start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size,
                   int32_t processes, int32_t mpl)
 {
     const struct pleat_component *job = &plan->view->components[component];
     if (job->state != PLEAT_QUEUED || size < 1 || find(plan, component) ||
         size > pleat_plan_available(plan, component, site))
+        return false;
+    if (pleat_view_is_several(plan->view, job) && !journal_start(plan, component, site))
         return false;
     struct pleat_event *start = append(plan, PLEAT_EV_START, component);
     if (!start)
@@ -293,7 +317,8 @@ bool pleat_plan_starts(const struct pleat_plan *plan, uint32_t component)
 bool pleat_plan_could_preempt(const struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_component *job = &plan->view->components[component];
-    return job->state == PLEAT_RUNNING && job->begin_us == 0 && job->preempted < UINT8_MAX &&
+    return job->state == PLEAT_RUNNING && job->begin_us == 0 &&
+           !pleat_view_is_several(plan->view, job) && job->preempted < UINT8_MAX &&
            job->preempted < plan->view->preemptions && !find(plan, component);
 }
 
@@ -361,6 +386,15 @@ void pleat_plan_wake(struct pleat_plan *plan, int64_t at_us)
         plan->wake_us = at_us;
 }
 
+uint32_t pleat_plan_place(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_component *job = &plan->view->components[component];
+    const struct pleat_event *known = find(plan, component);
+    if (job->state == PLEAT_QUEUED)
+        return known && known->kind == PLEAT_EV_START ? known->u.start.site : PLEAT_NONE;
+    return pleat_state_is_final((enum pleat_state)job->state) ? PLEAT_NONE : job->site;
+}
+
 pleat_plan_mark pleat_plan_remember(const struct pleat_plan *plan)
 {
     return plan->journal.count;
@@ -372,7 +406,7 @@ void pleat_plan_rollback(struct pleat_plan *plan, pleat_plan_mark mark)
         const struct pleat_plan_undo *undo = &plan->journal.items[--plan->journal.count];
         plan->sites[undo->site].free = undo->free_before;
         if (undo->was_new) {
-            /* only offers are made between a mark and its rollback, so the newest is the last */
+            /* nothing else is decided between a mark and its rollback: the newest is the last */
             plan->decisions.count = undo->decision;
             plan->stamp[undo->component] = 0;
         } else {

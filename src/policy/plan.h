@@ -20,7 +20,7 @@ struct pleat_plan_site {
     int32_t limit; /* of the free ones, how many the component that is being placed may use */
     int32_t kept;  /* of the free ones, how many are not for growing, besides the threshold */
     bool held;     /* kept for a waiting component: no growing here in this pass */
-    bool quiet;    /* refused a claim a moment ago: nothing is asked for yet */
+    bool quiet;    /* refused a claim a moment ago, or is barred: nothing is asked for now */
 };
 
 struct pleat_plan_undo {
@@ -106,13 +106,16 @@ int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int
                                 uint32_t waiter);
 /* Processors of a running component once this plan is carried out. */
 int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component);
+/* Has this plan anything for it: an offer, a start, a try? */
+bool pleat_plan_is_decided(const struct pleat_plan *plan, uint32_t component);
 /* Would it accept anything of an offer of `processors`, after what this plan has for it already? */
 bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors);
 /* Would it give up anything? */
 bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component);
 /* Starts a queued component; false (and nothing changed) if that does not fit. One that folds gets
  * as many processes as are accepted for these processors, and may be folded as far as its user and
- * the configuration let it. */
+ * the configuration let it.. One of a job of several
+ * components can be taken back, like an offer. */
 bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size);
 /* Starts one that folds with so many processes, at least as many as processors; while it runs there
  * are never more than mpl of them on a processor. */
@@ -121,8 +124,8 @@ bool pleat_plan_start_folded(struct pleat_plan *plan, uint32_t component, uint32
 /* Does this plan start it? */
 bool pleat_plan_starts(const struct pleat_plan *plan, uint32_t component);
 /* Ends a running component, which then waits again where it stood in the queue; false: it is in a
- * resize, was preempted too often already, or had a reservation. What it has is free only when its
- * processes are gone. */
+ * resize, was preempted too often already, had a reservation, or is of a job of several components.
+ * What it has is free only when its processes are gone. */
 bool pleat_plan_preempt(struct pleat_plan *plan, uint32_t component);
 bool pleat_plan_could_preempt(const struct pleat_plan *plan, uint32_t component);
 /* Those to be placed from now on may use so many of the free processors of a site; PLEAT_SIZE_MAX:
@@ -157,7 +160,9 @@ const struct pleat_plan_ends *pleat_plan_started(struct pleat_plan *plan, uint32
 
 typedef size_t pleat_plan_mark;
 pleat_plan_mark pleat_plan_remember(const struct pleat_plan *plan);
-/* Takes back every offer made since. */
+/* Where this plan, or one before, has placed a component; PLEAT_NONE: nowhere. */
+uint32_t pleat_plan_place(const struct pleat_plan *plan, uint32_t component);
+/* Takes back every offer made since, and every start of one of several components. */
 void pleat_plan_rollback(struct pleat_plan *plan, pleat_plan_mark mark);
 
 /* ---- for the core ---- */

@@ -9,7 +9,10 @@ extern const struct pleat_policy pleat_policy_arrival, pleat_policy_sjf, pleat_p
 extern const struct pleat_policy pleat_policy_order_priority, pleat_policy_edf;
 extern const struct pleat_policy pleat_policy_fcfs, pleat_policy_scan, pleat_policy_easy;
 extern const struct pleat_policy pleat_policy_conservative;
-extern const struct pleat_policy pleat_policy_worst_fit;
+extern const struct pleat_policy pleat_policy_worst_fit, pleat_policy_close_to_files;
+extern const struct pleat_policy pleat_policy_cluster_minimization;
+extern const struct pleat_policy pleat_policy_flexible_cluster_minimization;
+extern const struct pleat_policy pleat_policy_round_robin;
 extern const struct pleat_policy pleat_policy_available, pleat_policy_minimum;
 extern const struct pleat_policy pleat_policy_fpsma, pleat_policy_egs, pleat_policy_none;
 extern const struct pleat_policy pleat_policy_malleability_priority, pleat_policy_egs_once;

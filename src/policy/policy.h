@@ -54,6 +54,11 @@ struct pleat_review {
     int32_t again_iteration;  /* or when that iteration is done; INT32_MAX: at none */
 };
 
+struct pleat_part { /* of a flexible job */
+    uint32_t site;
+    int32_t processors;
+};
+
 struct pleat_policy {
     uint32_t number;  /* in logs: never reuse one */
     uint32_t version; /* raise it when the policy's decisions change */
@@ -72,6 +77,11 @@ struct pleat_policy {
     uint32_t (*start)(struct pleat_pass *pass);
     /* placement: the site where a component can start now, or PLEAT_NONE */
     uint32_t (*place)(struct pleat_pass *pass, uint32_t component);
+    /* placement, optional: so many processors for a flexible job (the component is the one that
+     * waits for it), in at most `most` parts; returns the number of parts, 0: it cannot be placed.
+     * NULL: such a job is placed whole, as one component */
+    uint32_t (*split)(struct pleat_pass *pass, uint32_t component, int32_t processors,
+                      struct pleat_part *parts, uint32_t most);
     /* moldability: its size, given what is available */
     struct pleat_start_size (*size)(struct pleat_pass *pass, uint32_t component, uint32_t site,
                                     int32_t available);
@@ -121,7 +131,8 @@ const struct pleat_policy *pleat_policy_default(enum pleat_question question);
 
 /* Starts a waiting component if a site has room: placement, then moldability; but not where it
  * would keep from others what they were promised: by an advance reservation, by the pass's shadow
- * or profiles. What it takes of these is put right. */
+ * or profiles. What it takes of these is put right. Of a job of several components all that are not
+ * placed yet start, the largest first (Lammers 2005, 3.3), or none. */
 bool pleat_pass_start(struct pleat_pass *pass, uint32_t component);
 /* What the moldability policy answers for a component at a site, nothing left open. */
 struct pleat_start_size pleat_pass_size(struct pleat_pass *pass, uint32_t component, uint32_t site,

@@ -18,6 +18,9 @@ static const struct pleat_policy *const all[] = {
     &pleat_policy_backfill_malleability,
     /* placement */
     &pleat_policy_worst_fit,
+    &pleat_policy_close_to_files,
+    &pleat_policy_cluster_minimization,
+    &pleat_policy_flexible_cluster_minimization,
     /* moldability */
     &pleat_policy_available,
     &pleat_policy_minimum,
@@ -35,6 +38,7 @@ static const struct pleat_policy *const all[] = {
     &pleat_policy_fpsma,
     &pleat_policy_none,
     &pleat_policy_malleability_priority,
+    &pleat_policy_round_robin,
     &pleat_policy_equipartition,
     &pleat_policy_malleability_folding,
     &pleat_policy_sweet_spot,

@@ -44,16 +44,33 @@ static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site
 static bool can_ever_hold(const struct pleat_pass *pass, uint32_t waiter, uint32_t site)
 {
     const struct pleat_component *job = &pass->view->components[waiter];
-    return (job->wanted_site == PLEAT_NONE || job->wanted_site == site) &&
+    return pleat_view_allows(pass->view, job, site) &&
            pass->view->sites[site].capacity >= pleat_accept_start(pass->view, job);
+}
+
+/* Where the queue policy has let others shrink for it already, in this plan; PLEAT_NONE. */
+static uint32_t begun_at(const struct pleat_pass *pass, uint32_t waiter)
+{
+    const struct pleat_events *decisions = &pass->plan->decisions;
+    for (size_t i = 0; i < decisions->count; i++)
+        if (decisions->items[i].kind == PLEAT_EV_RESIZE &&
+            decisions->items[i].u.resize.accepted < 0 &&
+            decisions->items[i].u.resize.waiter == waiter)
+            return pass->view->components[decisions->items[i].component].site;
+    return PLEAT_NONE;
 }
 
 uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter)
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_component *job = &view->components[waiter];
+    if (pleat_view_is_several(view, job))
+        return PLEAT_NONE;
     if (job->site != PLEAT_NONE && job->earmarked + job->coming > 0)
         return make_room_at(pass, waiter, job->site) ? job->site : PLEAT_NONE;
+    uint32_t begun = begun_at(pass, waiter);
+    if (begun != PLEAT_NONE)
+        return begun;
     uint32_t best = PLEAT_NONE;
     int32_t best_need = 0;
     for (uint32_t site = 0; site < view->site_count; site++) {

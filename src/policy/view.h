@@ -22,7 +22,9 @@ struct pleat_view {
     const struct pleat_timing *timings;
     const struct pleat_buffer *buffers;
     const struct pleat_history *histories; /* by buffer */
-    uint32_t component_count, site_count;
+    const struct pleat_input *inputs;
+    const struct pleat_link *links; /* sorted by (from, to) */
+    uint32_t component_count, site_count, link_count;
     uint32_t queue_first,
         queue_last;          /* waiting, in their order; requeued ones before their equals */
     uint32_t reserved_first; /* advance reservations whose time has not come, by begin_us; linked by
@@ -40,6 +42,10 @@ struct pleat_view {
     bool holds;          /* there is, or was, such a lifetime: components may be held */
     int32_t mpl_max;     /* processes on a processor, of components that fold */
     int32_t preemptions; /* of a component, at most */
+    bool stages;         /* there is, or was, a component with files to be brought */
+    bool several;        /* there is, or was, a job of several components */
+    int64_t wasted_us;   /* processor-microseconds that were had and waited: for other components of
+                          * the job, or for files */
 };
 
 /* How long a size of a component lasts at least: until then no policy changes it. */
@@ -222,6 +228,44 @@ static inline int32_t pleat_view_limit(const struct pleat_component *component)
                                                                      : component->maximum;
     return most < component->cap ? most : component->cap;
 }
+/* ---- files ---- */
+
+/* Microseconds until the files of a component are at a site, one after another, each from where
+ * that is fastest; 0 for one without; PLEAT_NEVER: there is no way. */
+int64_t pleat_view_transfer(const struct pleat_view *view, const struct pleat_component *component,
+                            uint32_t site);
+
+/* ---- where a component may be placed ---- */
+
+/* Not elsewhere than its user wants, not where errors were too many, not where its files cannot be
+ * brought. */
+static inline bool pleat_view_allows(const struct pleat_view *view,
+                                     const struct pleat_component *component, uint32_t site)
+{
+    if ((component->wanted_site != PLEAT_NONE && component->wanted_site != site) ||
+        view->sites[site].barred)
+        return false;
+    return !view->stages || component->first_input == PLEAT_NONE ||
+           pleat_view_transfer(view, component, site) != PLEAT_NEVER;
+}
+
+/* ---- jobs of several components ---- */
+
+static inline bool pleat_view_is_several(const struct pleat_view *view,
+                                         const struct pleat_component *component)
+{
+    return view->several && component->lead != PLEAT_NONE;
+}
+
+/* Waits to be placed, in the queue or in the tow of the one that stands there. */
+static inline bool pleat_view_unplaced(const struct pleat_component *component)
+{
+    return component->state == PLEAT_QUEUED && component->aside != PLEAT_ASIDE_RESERVATION;
+}
+
+/* Processors that a flexible job still has to be given: what it is to have, less what its placed
+ * components have. Of its lead. */
+int32_t pleat_view_missing(const struct pleat_view *view, uint32_t lead);
 
 /* ---- what an application accepts (000, V-C: "accepted number of processors") ----
  * Known at once from its limits and its declared sizes. All are numbers of processors: one that

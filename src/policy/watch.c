@@ -3,8 +3,11 @@
 void pleat_watch_observe(struct pleat_watch *watch, const struct pleat_event *event)
 {
     switch (event->kind) {
-    case PLEAT_EV_SUBMIT:
-        watch->submitted++;
+    case PLEAT_EV_SUBMIT: /* of a job of several only one comes into the queue, the others do not */
+        if (event->u.submit.ordinal > 0 || (event->flags & PLEAT_COMPONENT_FOLLOWS))
+            watch->changes++;
+        else
+            watch->submitted++;
         break;
     case PLEAT_EV_PASS:
     case PLEAT_EV_START:
@@ -21,10 +24,12 @@ void pleat_watch_observe(struct pleat_watch *watch, const struct pleat_event *ev
 static bool may_hold(const struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
+    if (view->stages)
+        return false; /* what is placed may be claimed later */
     for (uint32_t s = 0; s < view->site_count; s++) {
         const struct pleat_site *site = &view->sites[s];
         uint32_t first = pleat_ending_first(view, s);
-        if (!site->instant || site->malleable_count > 0 ||
+        if (!site->instant || site->barred || site->malleable_count > 0 ||
             (first != PLEAT_NONE && view->components[first].expected_end_us <= view->now_us))
             return false;
     }

@@ -126,7 +126,7 @@ struct pleat_wait_answer pleat_why_waits(const struct pleat_pass *pass, uint32_t
                                        .until_us = PLEAT_NEVER};
     if (is_decided(pass, component)) {
         answer.code = PLEAT_WAITS_NEXT;
-    } else if (job->aside) {
+    } else if (job->aside == PLEAT_ASIDE_RESERVATION) {
         answer.code = PLEAT_WAITS_BEGIN;
         answer.until_us = job->begin_us;
     } else if (job->coming + job->earmarked > 0) {

@@ -392,6 +392,15 @@ int pleat_fake_runner_open(const struct pleat_fake_runner_options *options,
     return 0;
 }
 
+void pleat_fake_runner_give_back(struct pleat_runner *base, uint32_t component, int32_t count)
+{
+    struct fake_runner *runner = (struct fake_runner *)base;
+    struct fake_app *app = &runner->apps.items[component];
+    account(runner, app);
+    app->size -= count;
+    schedule_end(runner, component);
+}
+
 int32_t pleat_fake_runner_processes(const struct pleat_runner *base, uint32_t component)
 {
     const struct fake_runner *runner = (const struct fake_runner *)base;

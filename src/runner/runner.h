@@ -128,6 +128,9 @@ struct pleat_fake_runner_options {
 int pleat_fake_runner_open(const struct pleat_fake_runner_options *options,
                            const struct pleat_host *host, struct pleat_runner **runner,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
+/* An application gives back some of its processes' processors by itself, at once; the caller says
+ * so (PLEAT_EV_RETURNED). */
+void pleat_fake_runner_give_back(struct pleat_runner *runner, uint32_t component, int32_t count);
 /* Processes that its applications have now (leaving ones included), for comparing. */
 int32_t pleat_fake_runner_processes(const struct pleat_runner *runner, uint32_t component);
 /* An application has so many processes more (fewer) by its own wish. */

@@ -39,6 +39,7 @@ void world_init(struct world *world, const struct pleat_fake_runner_options *app
     world->now_us = INT64_C(1000000000);
     world->check = true;
     pleat_heap_init(&world->timers);
+    pleat_random_init(&world->files, applications->seed);
     assert_int_equal(pleat_core_create(&world->core), 0);
     assert_int_equal(pleat_fake_runner_open(applications, &world->host, &world->runner, NULL), 0);
 }
@@ -55,6 +56,7 @@ void world_finish(struct world *world)
     pleat_array_finish(&world->queue);
     pleat_array_finish(&world->log);
     pleat_array_finish(&world->effects);
+    pleat_array_finish(&world->transfers);
 }
 
 void world_add_site(struct world *world, int32_t processors, int32_t threshold,
@@ -152,6 +154,29 @@ static void carry_out_change(struct world *world, const struct pleat_effect *eff
     assert_int_equal(rc, 0);
 }
 
+static void on_transfer(void *arg, uint64_t token)
+{
+    struct world *world = arg;
+    struct pleat_effect effect = world->transfers.items[token];
+    bool fails = pleat_random_unit(&world->files) < world->stage_fail;
+    struct pleat_event event = {.kind = fails ? PLEAT_EV_STAGE_FAILED : PLEAT_EV_STAGED,
+                                .component = effect.component,
+                                .u.exit = {.run = effect.id}};
+    if (fails)
+        event.u.exit.reason = pleat_random_below(&world->files, 2) ? PLEAT_REASON_START_USER
+                                                                   : PLEAT_REASON_START_SYSTEM;
+    host_emit(world, &event);
+}
+
+/* Files come sooner or later than expected. */
+static void carry_out_stage(struct world *world, const struct pleat_effect *effect)
+{
+    int64_t expected_us = effect->u.stage.expected_us - world->now_us;
+    assert_int_equal(pleat_array_push(&world->transfers, *effect), 0);
+    host_later(world, (int64_t)((double)expected_us * 2 * pleat_random_unit(&world->files)),
+               on_transfer, world, world->transfers.count - 1);
+}
+
 static void note(struct world *world, const struct pleat_effect *effect)
 {
     if (effect->kind == PLEAT_NOTE_STATE)
@@ -190,6 +215,9 @@ static void carry_out(struct world *world)
             break;
         case PLEAT_DO_PROCESSES:
             pleat_fake_runner_add(world->runner, effect.component, 1);
+            break;
+        case PLEAT_DO_STAGE:
+            carry_out_stage(world, &effect);
             break;
         default:
             note(world, &effect);

@@ -3,6 +3,7 @@
 #define PLEAT_TESTS_WORLD_H
 
 #include "base/heap.h"
+#include "base/random.h"
 #include "core/core.h"
 #include "runner/runner.h"
 #include "site/site.h"
@@ -24,10 +25,13 @@ struct world {
     struct pleat_events queue; /* emitted, not yet applied */
     struct pleat_events log;   /* applied: what a store would hold */
     struct pleat_effects effects;
+    struct pleat_effects transfers; /* all STAGE so far */
     struct pleat_site_instance *sites[8];
     uint32_t site_count;
     struct pleat_runner *runner;
-    bool check; /* recount after every event */
+    bool check;                /* recount after every event */
+    struct pleat_random files; /* of what becomes of files that are brought */
+    double stage_fail;         /* probability, half of it by the user's fault */
     uint32_t resizes_begun, resizes_ended;
     uint32_t outcomes[PLEAT_OUTCOME_COUNT];
     uint32_t warnings, passes;

@@ -86,6 +86,75 @@ static struct pleat_event random_history(struct pleat_random *random, struct ple
     return event;
 }
 
+/* Files of a component that has just been submitted, some of them at several sites. */
+static void random_files(struct pleat_random *random, struct world *world, uint32_t component)
+{
+    for (uint64_t n = pleat_random_below(random, 4); n > 0; n--) {
+        struct pleat_event event = {
+            .kind = PLEAT_EV_INPUT,
+            .component = component,
+            .u.input = {.bytes = (int64_t)pleat_random_below(random, 100000000),
+                        .file = (uint32_t)pleat_random_below(random, 2),
+                        .site = (uint32_t)pleat_random_below(random, world->site_count)}};
+        (void)world_event(world, event, NULL);
+    }
+}
+
+/* A job of several components; not all are submitted to the end. */
+static void submit_several(struct pleat_random *random, struct world *world)
+{
+    uint32_t lead = pleat_core_next_component(world->core);
+    uint64_t job = world->log.count + 1, count = 2 + pleat_random_below(random, 3);
+    bool flexible = pleat_random_below(random, 3) == 0;
+    bool broken_off = pleat_random_below(random, 8) == 0;
+    int rc = 0;
+    for (uint64_t i = 0; !rc && i < count; i++) {
+        struct pleat_event event = random_submit(random, world);
+        event.u.submit.job = job;
+        event.u.submit.ordinal = (uint16_t)i;
+        if (flexible) {
+            event.u.submit.job_kind = PLEAT_RIGID;
+            event.u.submit.sizes_kind = PLEAT_SIZES_ANY;
+            event.u.submit.minimum = event.u.submit.maximum =
+                i ? 0 : 1 + (int32_t)pleat_random_below(random, 30);
+            event.u.submit.initial = 0;
+            event.u.submit.site = PLEAT_NONE;
+            event.flags = i ? 0 : PLEAT_COMPONENT_FLEXIBLE;
+        }
+        if (i + 1 < count || broken_off)
+            event.flags |= PLEAT_COMPONENT_FOLLOWS;
+        rc = world_event(world, event, NULL);
+        if (!rc)
+            random_files(random, world, event.component);
+        if (rc && i == 0)
+            return;
+    }
+    if (rc || broken_off) {
+        struct pleat_error err;
+        struct pleat_event other = random_submit(random, world);
+        assert_int_not_equal(world_event(world, other, &err), 0);
+        struct pleat_event cancel = {.kind = PLEAT_EV_CANCEL, .component = lead};
+        assert_int_equal(world_event(world, cancel, NULL), 0);
+    }
+}
+
+/* Some job gives back some of what it has. */
+static void give_back(struct pleat_random *random, struct world *world)
+{
+    const struct pleat_view *view = pleat_core_view(world->core);
+    uint32_t component = (uint32_t)pleat_random_below(random, view->component_count);
+    const struct pleat_component *job = &view->components[component];
+    int32_t count = 1 + (int32_t)pleat_random_below(random, 9);
+    struct pleat_event event = {.kind = PLEAT_EV_RETURNED,
+                                .component = component,
+                                .u.returned = {.run = job->run, .count = count}};
+    if (pleat_fake_runner_processes(world->runner, component) < count)
+        return;
+    pleat_fake_runner_give_back(world->runner, component, count);
+    if (world_event(world, event, NULL)) /* it may not now, and keeps them */
+        pleat_fake_runner_give_back(world->runner, component, -count);
+}
+
 static struct pleat_event random_event(struct pleat_random *random, const struct world *world)
 {
     uint32_t count = pleat_core_view(world->core)->component_count;
@@ -327,7 +396,8 @@ static void check_happened(void)
         PLEAT_EV_RESERVE, PLEAT_EV_FORGET,   PLEAT_EV_START,       PLEAT_EV_RESIZE,
         PLEAT_EV_PROMISE, PLEAT_EV_TERMS,    PLEAT_EV_TIMED,       PLEAT_EV_PREEMPT,
         PLEAT_EV_HISTORY, PLEAT_EV_PROGRESS, PLEAT_EV_ADD_PROCESS, PLEAT_EV_STOP_PROCESS,
-        PLEAT_EV_BUFFER};
+        PLEAT_EV_BUFFER,  PLEAT_EV_INPUT,    PLEAT_EV_LINK,        PLEAT_EV_STAGED,
+        PLEAT_EV_RETURNED};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);
@@ -382,6 +452,32 @@ static bool stays_empty(const struct world *world, uint32_t component)
            pleat_accept_start(view, job) > site->capacity - site->threshold;
 }
 
+/* Jobs that would stay as they are for ever: without processors, or of several components that do
+ * not fit beside one another. */
+static void cancel_stuck(struct world *world)
+{
+    for (uint32_t c = 0; c < pleat_core_view(world->core)->component_count; c++) {
+        struct pleat_event cancel = {.kind = PLEAT_EV_CANCEL, .component = c};
+        const struct pleat_component *job = &pleat_core_view(world->core)->components[c];
+        bool lacks_room = job->state == PLEAT_QUEUED && job->lead != PLEAT_NONE;
+        if (stays_empty(world, c) || lacks_room)
+            (void)world_event(world, cancel, NULL);
+    }
+}
+
+/* From every site to every other; not all are fast. */
+static void random_links(struct pleat_random *random, struct world *world)
+{
+    for (uint32_t from = 0; from < world->site_count; from++)
+        for (uint32_t to = 0; to < world->site_count; to++) {
+            int64_t rate = 1000000 + (int64_t)pleat_random_below(random, 100000000);
+            struct pleat_event link = {.kind = PLEAT_EV_LINK,
+                                       .component = PLEAT_NONE,
+                                       .u.link = {.from = from, .to = to, .bytes_per_s = rate}};
+            (void)world_event(world, link, NULL); /* none to itself */
+        }
+}
+
 /* One random world, from a seed. */
 static void live(uint64_t seed, bool misbehave)
 {
@@ -410,6 +506,7 @@ static void live(uint64_t seed, bool misbehave)
         site.lose = 0.05;
     }
     world_init(&world, &applications);
+    world.stage_fail = misbehave ? 0.1 : 0;
     for (int s = 0; s < 3; s++) {
         int32_t processors = 4 + (int32_t)pleat_random_below(&random, 24);
         int32_t threshold = (int32_t)pleat_random_below(&random, 3);
@@ -424,6 +521,7 @@ static void live(uint64_t seed, bool misbehave)
                                .component = PLEAT_NONE,
                                .u.sizes = {.list = 0, .count = 5, .values = {1, 2, 5, 7, 11}}};
     assert_int_equal(world_event(&world, list, NULL), 0);
+    random_links(&random, &world);
     for (int question = 0; question < PLEAT_QUESTION_COUNT; question++)
         random_policy(&random, &world, (enum pleat_question)question);
     if (seed & 32)
@@ -433,6 +531,10 @@ static void live(uint64_t seed, bool misbehave)
     world_parameter(&world, PLEAT_PARAM_BUFFER_REVIEW_US, 1000000 + (int64_t)(seed % 5) * 2000000);
     world_parameter(&world, PLEAT_PARAM_BUFFER_LEVEL, (int64_t)(seed % 4));
     world_parameter(&world, PLEAT_PARAM_BUFFER_PENDING, (int64_t)(seed % 2));
+    world_parameter(&world, PLEAT_PARAM_SITE_ERRORS, (int64_t)(seed % 4));
+    world_parameter(&world, PLEAT_PARAM_SITE_AGAIN_US, 1 + (int64_t)(seed % 5) * 10000000);
+    world_parameter(&world, PLEAT_PARAM_BARRIER_US, 1000000 + (int64_t)(seed % 3) * 20000000);
+    world_parameter(&world, PLEAT_PARAM_CLAIM_EARLIER_US, (int64_t)(seed % 6) * 1000000);
     struct saved saved[SAVED] = {{0}};
     for (int i = 0; i < EVENTS; i++) {
         if (i % (EVENTS / SAVED) == EVENTS / SAVED / 2) {
@@ -443,16 +545,18 @@ static void live(uint64_t seed, bool misbehave)
         struct pleat_error err;
         /* many make no sense, and must be refused with nothing changed */
         (void)world_event(&world, random_event(&random, &world), &err);
+        if (pleat_random_below(&random, 6) == 0)
+            submit_several(&random, &world);
+        if (pleat_core_view(world.core)->component_count > 0 && pleat_random_below(&random, 2) == 0)
+            give_back(&random, &world);
     }
     for (uint32_t s = 0; s < world.site_count; s++) {
         struct pleat_event calm = {.kind = PLEAT_EV_BACKGROUND, .component = s};
         (void)world_event(&world, calm, NULL);
     }
-    world_run(&world, world.now_us + INT64_C(1000) * 1000000);
-    for (uint32_t c = 0; c < pleat_core_view(world.core)->component_count; c++) {
-        struct pleat_event cancel = {.kind = PLEAT_EV_CANCEL, .component = c};
-        if (stays_empty(&world, c))
-            (void)world_event(&world, cancel, NULL);
+    for (int i = 0; i < 4; i++) {
+        world_run(&world, world.now_us + INT64_C(1000) * 1000000);
+        cancel_stuck(&world);
     }
     if (!world_run(&world, world.now_us + INT64_C(100000) * 1000000))
         fail_msg("seed %llu: not over after 100,000 s", (unsigned long long)seed);

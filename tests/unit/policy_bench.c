@@ -63,6 +63,7 @@ static uint32_t add(struct bench *bench, struct pleat_component job, uint32_t *f
     job.job = index + 1;
     job.cap = PLEAT_SIZE_MAX;
     job.wanted_site = PLEAT_NONE;
+    job.lead = job.sibling = job.first_input = job.files_site = PLEAT_NONE;
     job.resize = PLEAT_NONE;
     job.buffer = PLEAT_NONE;
     job.due_us = job.expected_end_us = job.promised_us = PLEAT_NEVER;

@@ -21,7 +21,7 @@ struct bench {
     struct pleat_plan plan;
     struct pleat_pass pass;
     uint32_t reserved_last;
-    int64_t state[32]; /* of a policy that observes: nothing, here */
+    int64_t state[512]; /* of a policy that observes: nothing, here */
 };
 
 /* Defaults of the registry, time 1000 s. */

@@ -364,6 +364,8 @@ static void test_what_is_accepted(void **state)
             for (int32_t to = size + 1; to <= size + offered && to <= limit; to++)
                 if (pleat_sizes_floor(&sizes, to) == to)
                     most = to;
+            if (most < job->minimum) /* it gave back so much, and does not stop half-way */
+                most = size;
             assert_int_equal(pleat_accept_grow(&b->view, job, size, offered), most - size);
             for (int32_t to = size - 1; to >= job->minimum && least > size - offered; to--)
                 if (to == 0 || pleat_sizes_floor(&sizes, to) == to)

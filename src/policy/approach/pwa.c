@@ -10,7 +10,8 @@
  * - what is idle at a site that refused a claim a moment ago counts: shrinking would not help;
  * - prepared processes in buffers do nothing: they go first, and nobody is shrunk for what they
  *   give;
- * - a job in a resize cannot be shrunk now: if it could give the rest when that is over, wait.
+ * - a job in a resize cannot be shrunk now: if it could give the rest when that is over, wait;
+ * - for a job of several components no room is made: it starts when there is room for all.
  * All of this is in room.c. */
 #include "policy/policies.h"
 

@@ -8,7 +8,7 @@ static uint32_t worst_fit_place(struct pleat_pass *pass, uint32_t component)
     uint32_t best = PLEAT_NONE;
     int32_t most = 0;
     for (uint32_t site = 0; site < pass->view->site_count; site++) {
-        if (job->wanted_site != PLEAT_NONE && job->wanted_site != site)
+        if (!pleat_view_allows(pass->view, job, site))
             continue;
         int32_t available = pleat_plan_available(pass->plan, component, site);
         if (available > most) {

@@ -18,6 +18,7 @@
  *   others leave it;
  * - one without an estimate keeps its processors for ever, and those behind it that need them are
  *   promised nothing;
+ * - a job of several components has no place: nobody behind it is looked at before it starts;
  * - a reservation made later comes first: who stands in its way is promised something that cannot
  *   be kept, and again when that time is over.
  *
@@ -65,6 +66,7 @@ struct round {
     struct pleat_pass *pass;
     bool anew;         /* all places are given out anew */
     bool stuck;        /* somebody did not start in his place */
+    bool blocked;      /* by a job of several components */
     uint32_t waiter;   /* the first that does not start */
     int64_t next_us;   /* the next place */
     int64_t before_us; /* whoever moves, moves to a place that begins before that */
@@ -208,6 +210,21 @@ static void start_reservation(struct round *round, uint32_t c)
         round->waiter = c;
 }
 
+/* A job of several components starts, or holds up those behind it, who are promised nothing. */
+static bool passes_several(struct round *round, uint32_t c)
+{
+    const struct pleat_view *view = round->pass->view;
+    if (pleat_pass_start(round->pass, c))
+        return true;
+    if (round->waiter == PLEAT_NONE)
+        round->waiter = c;
+    round->blocked = true;
+    for (; c != PLEAT_NONE; c = pleat_queue_next(view, c))
+        if (!is_reservation(&view->components[c]))
+            pleat_plan_promise(round->pass->plan, c, PLEAT_NONE, PLEAT_NEVER);
+    return false;
+}
+
 /* From `first` on. */
 static void look_at_queue(struct round *round, uint32_t first)
 {
@@ -215,6 +232,11 @@ static void look_at_queue(struct round *round, uint32_t first)
     for (uint32_t c = first; c != PLEAT_NONE && !round->pass->plan->failed;
          c = pleat_queue_next(view, c)) {
         const struct pleat_component *job = &view->components[c];
+        if (pleat_view_is_several(view, job)) {
+            if (!passes_several(round, c))
+                return;
+            continue;
+        }
         if (round->before_us <= view->now_us && job->promised_us > view->now_us &&
             job->promised_us != PLEAT_NEVER)
             wait_on(round, c);
@@ -246,7 +268,7 @@ static void leave_memo(const struct round *round)
 {
     struct pleat_pass *pass = round->pass;
     const struct conservative_state *state = pass->states[PLEAT_QUEUE];
-    pleat_watch_leave(pass, &state->watch, !round->stuck);
+    pleat_watch_leave(pass, &state->watch, !round->stuck && !round->blocked);
     pass->plan->memo.next_us = round->next_us;
     pass->plan->memo.freed_us = round->freed_us;
     pass->plan->memo.early = state->early;

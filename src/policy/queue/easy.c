@@ -15,6 +15,7 @@
  *   only. Where the head has to wait for such a one the shadow is at no time: nothing is extra, and
  *   all with an estimate may start;
  * - processors on their way to the head, or back to their site, are expected now;
+ * - a head of several components casts no shadow: nobody overtakes it;
  * - where there are advance reservations the head's place is the earliest that they leave, and
  *   others start where they are in the way neither of it nor of them. */
 #include "policy/policies.h"
@@ -87,7 +88,7 @@ static bool cast_shadow(struct pleat_pass *pass, uint32_t head, struct pleat_sha
     int32_t need = pleat_accept_start(view, job);
     bool any = false;
     for (uint32_t site = 0; site < view->site_count; site++) {
-        if ((job->wanted_site != PLEAT_NONE && job->wanted_site != site) ||
+        if (!pleat_view_allows(view, job, site) ||
             need > view->sites[site].capacity - view->sites[site].background)
             continue;
         struct pleat_shadow shadow = shadow_at(pass, head, site);
@@ -104,6 +105,8 @@ static bool is_hopeless(const struct pleat_pass *pass, const struct pleat_compon
                         int32_t most_free)
 {
     const struct pleat_shadow *shadow = pass->shadow;
+    if (pleat_view_is_several(pass->view, job))
+        return false;
     int32_t need = (pleat_view_folds(job) ? pleat_accept_start(pass->view, job) : job->minimum) -
                    job->earmarked;
     if (need > most_free)
@@ -172,6 +175,8 @@ static uint32_t start_first_ones(struct pleat_pass *pass, struct pleat_shadow *s
         head = pleat_queue_next(pass->view, head);
     if (head == PLEAT_NONE)
         return PLEAT_NONE;
+    if (pleat_view_is_several(pass->view, &pass->view->components[head]))
+        return head;
     if (pass->profiles)
         reserve(pass, head);
     else if (cast_shadow(pass, head, shadow))
@@ -199,7 +204,8 @@ static uint32_t easy_start(struct pleat_pass *pass)
         first = pleat_queue_next(view, head);
     }
     pleat_plan_tried(pass->plan, head);
-    backfill(pass, first);
+    if (!pleat_view_is_several(view, &view->components[head]))
+        backfill(pass, first);
     leave_memo(pass);
     pass->shadow = NULL;
     return head;

@@ -1,0 +1,141 @@
+/* The part of pleat_core_check about jobs of several components, files and errors of sites. */
+#include "core/internal.h"
+
+#define FAIL(...) return pleat_error_set(err, PLEAT_E_CORRUPT, __VA_ARGS__)
+
+static bool is_forgotten(const struct pleat_component *job)
+{
+    return job->state == PLEAT_NEW ||
+           (pleat_state_is_final((enum pleat_state)job->state) && job->aside);
+}
+
+/* What a component waits for has a deadline. */
+static int check_waiting(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
+{
+    const struct pleat_component *job = &core->components.items[index];
+    bool placed = job->state == PLEAT_PLACED || job->state == PLEAT_STAGING_IN ||
+                  job->state == PLEAT_CLAIMING;
+    if (placed && job->deadline == PLEAT_HEAP_NONE)
+        FAIL("component %u is %s and has no deadline: it could wait for ever", index,
+             pleat_state_name((enum pleat_state)job->state));
+    if (job->claimed_us != PLEAT_NEVER && (job->state != PLEAT_CLAIMING || job->starting))
+        FAIL("component %u is %s and waits at the barrier", index,
+             pleat_state_name((enum pleat_state)job->state));
+    if (job->staging && job->files_site >= core->sites.count)
+        FAIL("component %u has files brought to no site", index);
+    if (job->staging && job->state != PLEAT_QUEUED && !placed)
+        FAIL("component %u is %s and has files brought", index,
+             pleat_state_name((enum pleat_state)job->state));
+    if (job->starting && job->staging)
+        FAIL("component %u was started before its files were there", index);
+    if (job->below && job->processors >= pleat_accept_smallest(&core->view, job))
+        FAIL("component %u counts as below its minimum on %d processors", index, job->processors);
+    return 0;
+}
+
+/* What is true of a job as a whole. */
+struct whole {
+    unsigned count, standing, begun, placed, over;
+};
+
+static void count(struct whole *whole, const struct pleat_component *job)
+{
+    bool running = job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
+    whole->count++;
+    whole->standing += job->state == PLEAT_QUEUED && job->aside == PLEAT_ASIDE_NOT;
+    whole->begun += running || job->starting ? 1 : 0;
+    whole->placed += job->state >= PLEAT_PLACED && job->state <= PLEAT_CLAIMING && !job->starting;
+    whole->over += pleat_state_is_final((enum pleat_state)job->state) ? 1 : 0;
+}
+
+static int check_sizes(const struct pleat_core *core, uint32_t lead, struct pleat_error *err)
+{
+    const struct pleat_component *all = core->components.items;
+    int32_t missing = pleat_view_missing(&core->view, lead);
+    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling) {
+        int32_t expected = all[c].aside == PLEAT_ASIDE_NOT ? missing : 0;
+        if (all[c].state == PLEAT_QUEUED &&
+            (all[c].minimum != expected || all[c].maximum != expected))
+            FAIL("component %u, part of a flexible job, waits for %d processors, not %d", c,
+                 all[c].minimum, expected);
+    }
+    return 0;
+}
+
+static int check_job(const struct pleat_core *core, uint32_t lead, struct pleat_error *err)
+{
+    const struct pleat_component *all = core->components.items;
+    struct whole whole = {0};
+    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling) {
+        if (all[c].lead != lead || all[c].job != all[lead].job || all[c].ordinal != whole.count ||
+            is_forgotten(&all[c]))
+            FAIL("component %u is out of order in its job", c);
+        count(&whole, &all[c]);
+    }
+    if (whole.standing != job_waits(core, lead))
+        FAIL("%u components of job %llu stand in the queue", whole.standing,
+             (unsigned long long)all[lead].job);
+    if (whole.over && whole.over != whole.count)
+        FAIL("job %llu is over, and not all of it", (unsigned long long)all[lead].job);
+    if (whole.begun && (whole.placed || whole.standing))
+        FAIL("job %llu began before all of its components had their processors",
+             (unsigned long long)all[lead].job);
+    return all[lead].total > 0 ? check_sizes(core, lead, err) : 0;
+}
+
+static int check_sites(const struct pleat_core *core, struct pleat_error *err)
+{
+    int64_t limit = core->parameters[PLEAT_PARAM_SITE_ERRORS];
+    for (uint32_t s = 0; s < core->sites.count; s++) {
+        const struct pleat_site *site = &core->sites.items[s];
+        if (limit > 0 && site->errors > limit && !site->barred)
+            FAIL("site %u has %u errors and is considered", s, site->errors);
+        if (!site->barred && site->again != PLEAT_HEAP_NONE)
+            FAIL("site %u waits to be considered again, and is", s);
+    }
+    return 0;
+}
+
+static int check_inputs(const struct pleat_core *core, struct pleat_error *err)
+{
+    size_t listed = 0;
+    for (uint32_t c = 0; c < core->components.count; c++)
+        for (uint32_t i = core->components.items[c].first_input; i != PLEAT_NONE;
+             i = core->inputs.items[i].next) {
+            if (is_forgotten(&core->components.items[c]))
+                FAIL("component %u is forgotten, and its files are not", c);
+            listed++;
+        }
+    for (uint32_t i = core->free_input; i != PLEAT_NONE; i = core->inputs.items[i].next)
+        listed++;
+    if (listed != core->inputs.count)
+        FAIL("%zu records of files are listed, there are %zu", listed, core->inputs.count);
+    for (size_t i = 1; i < core->links.count; i++) {
+        const struct pleat_link *before = &core->links.items[i - 1], *link = before + 1;
+        if (before->from > link->from || (before->from == link->from && before->to >= link->to))
+            FAIL("link %zu is out of order", i);
+    }
+    return 0;
+}
+
+int core_check_jobs(const struct pleat_core *core, struct pleat_error *err)
+{
+    int rc = check_sites(core, err);
+    if (!rc)
+        rc = check_inputs(core, err);
+    for (uint32_t c = 0; !rc && c < core->components.count; c++) {
+        const struct pleat_component *job = &core->components.items[c];
+        if (is_forgotten(job))
+            continue;
+        rc = check_waiting(core, c, err);
+        if (!rc && job->lead != PLEAT_NONE && job->state == PLEAT_QUEUED && !job->aside &&
+            !job_waits(core, job->lead))
+            rc = pleat_error_set(err, PLEAT_E_CORRUPT, "component %u stands in the queue", c);
+        if (!rc && job->lead == c)
+            rc = check_job(core, c, err);
+        else if (!rc && job->state == PLEAT_QUEUED && job->lead == PLEAT_NONE &&
+                 job->aside == PLEAT_ASIDE_TOWED)
+            rc = pleat_error_set(err, PLEAT_E_CORRUPT, "component %u is in nobody's tow", c);
+    }
+    return rc;
+}

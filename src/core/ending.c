@@ -1,0 +1,229 @@
+/* How components come to their end: killed, given up, settled; and how they are forgotten. */
+#include "core/internal.h"
+
+/* Its record stays as it is until it is used again. */
+static void forget(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (core->view.stages && job->first_input != PLEAT_NONE)
+        inputs_free(core, component);
+    job->aside = 1;
+    job->next = core->free_component;
+    core->free_component = component;
+}
+
+/* All of a job that has ended, if nobody asks for it; not before everything that it held is back: a
+ * claim has its owner until then. */
+static void forget_if_wanted(struct pleat_core *core, uint32_t component)
+{
+    uint32_t first = job_first(core, component);
+    if (!(component_at(core, first)->flags & PLEAT_COMPONENT_FORGET))
+        return;
+    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
+        if (!pleat_state_is_final((enum pleat_state)component_at(core, c)->state) ||
+            component_at(core, c)->aside || component_at(core, c)->claims > 0)
+            return;
+    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
+        forget(core, c);
+}
+
+int on_forget(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    if (!pleat_state_is_final(job->state) || job->aside)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "a job that has not ended, or is forgotten, cannot be forgotten");
+    component_at(core, job_first(core, event->component))->flags |= PLEAT_COMPONENT_FORGET;
+    forget_if_wanted(core, event->component);
+    return 0;
+}
+
+void component_release_all(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    while (job->last_claim != PLEAT_NONE) {
+        uint32_t claim = job->last_claim;
+        claim_unlink(core, claim);
+        claim_release(core, claim);
+    }
+    if (job->start_claim != PLEAT_NONE) {
+        claim_release(core, job->start_claim);
+        job->start_claim = PLEAT_NONE;
+    }
+    if (job->buffer != PLEAT_NONE)
+        buffer_release_all(core, component);
+}
+
+/* Its processes are gone: what it holds goes back. Its state is FINISHING. */
+void component_give_back(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    job->exited = 1;
+    job->starting = 0;
+    if (is_several(core, job))
+        job->end_us = now_of(core);
+    disarm(core, &job->deadline);
+    component_release_all(core, component);
+    component_settle(core, component);
+}
+
+static inline void end(struct pleat_core *core, uint32_t component, enum pleat_state state)
+{
+    struct pleat_component *job = component_at(core, component);
+    job->end_us = now_of(core);
+    set_state(core, component, state);
+    timings_drop(core, component);
+    if (job->buffer != PLEAT_NONE)
+        buffer_close(core, component);
+    if ((job->flags & PLEAT_COMPONENT_FORGET) && job->claims == 0)
+        forget(core, component);
+}
+
+void component_end_part(struct pleat_core *core, uint32_t component, enum pleat_state state)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->end_us == PLEAT_NEVER)
+        job->end_us = now_of(core);
+    job->aside = 0;
+    set_state(core, component, state);
+    timings_drop(core, component);
+    if (job->buffer != PLEAT_NONE)
+        buffer_close(core, component);
+    forget_if_wanted(core, component);
+}
+
+static bool requeues(const struct pleat_core *core, const struct pleat_component *job)
+{
+    if (is_several(core, job))
+        return job_requeues(core, job->lead);
+    if (job->reason == PLEAT_REASON_PREEMPTED)
+        return true;
+    return (job->reason == PLEAT_REASON_LOST || job->reason == PLEAT_REASON_START_SYSTEM) &&
+           job->attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
+}
+
+void component_reset(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    job->processors = job->processes = job->target = job->mpl = 0;
+    job->site = PLEAT_NONE;
+    job->start_us = job->end_us = PLEAT_NEVER;
+    job->cap = PLEAT_SIZE_MAX;
+    job->below = 0;
+    set_state(core, component, PLEAT_QUEUED);
+    job->reason = PLEAT_REASON_NONE;
+    job->code = 0;
+    job->signal = 0;
+}
+
+void component_settle(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->claims > 0)
+        return;
+    if (is_several(core, job) && !pleat_state_is_final((enum pleat_state)job->state)) {
+        job_settle(core, job->lead);
+        return;
+    }
+    if (job->state != PLEAT_FINISHING || !job->exited) {
+        if (pleat_state_is_final((enum pleat_state)job->state))
+            forget_if_wanted(core, component);
+        return;
+    }
+    job->processors = job->processes = job->target = job->mpl = 0;
+    core->wants_pass = true;
+    if (job->reason == PLEAT_REASON_CANCELLED) {
+        end(core, component, PLEAT_CANCELLED);
+    } else if (job->reason == PLEAT_REASON_EXIT && job->code == 0 && job->signal == 0) {
+        end(core, component, PLEAT_DONE);
+    } else if (!requeues(core, job)) {
+        end(core, component, PLEAT_FAILED);
+    } else { /* a failure that is not the user's own: back to the front of the queue */
+        bool preempted = job->reason == PLEAT_REASON_PREEMPTED;
+        job->attempt = (uint16_t)(job->attempt + !preempted);
+        job->preempted = (uint8_t)(job->preempted + preempted);
+        component_reset(core, component);
+        if (preempted) /* it lost its processors, not its turn */
+            queue_replace(core, component);
+        else
+            queue_prepend(core, component);
+    }
+}
+
+int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    uint32_t component = event->component;
+    struct pleat_component *job = component_at(core, component);
+    if (pleat_state_is_final(job->state))
+        return pleat_error_set(err, PLEAT_E_STATE, "it has ended already (%s)",
+                               pleat_state_name(job->state));
+    if (job->state != PLEAT_QUEUED) {
+        component_kill(core, component, PLEAT_REASON_CANCELLED);
+        return 0;
+    }
+    component_give_up(core, component, PLEAT_REASON_CANCELLED);
+    return 0;
+}
+
+void component_give_up(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
+{
+    struct pleat_component *job = component_at(core, component);
+    enum pleat_state state = reason == PLEAT_REASON_CANCELLED ? PLEAT_CANCELLED : PLEAT_FAILED;
+    core->wants_pass = true;
+    if (is_several(core, job) && job_is_waiting(core, job->lead)) {
+        job_cancel_waiting(core, job->lead, reason, state);
+        return;
+    }
+    if (is_several(core, job) || job->state != PLEAT_QUEUED) {
+        while (component_at(core, component)->state == PLEAT_QUEUED) /* one that is placed fails */
+            component = job_next(core, component);
+        component_kill(core, component, reason);
+        return;
+    }
+    earmarks_drop(core, component);
+    if (job->aside)
+        reserved_remove(core, component);
+    else
+        queue_remove(core, component);
+    staging_drop(job);
+    job->reason = (uint8_t)reason;
+    end(core, component, state);
+}
+
+void component_kill(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
+{
+    component_kill_one(core, component, reason);
+    if (is_several(core, component_at(core, component)))
+        job_killed(core, component, reason);
+}
+
+void component_kill_one(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->state == PLEAT_FINISHING) {
+        /* once its processes are gone only a return to the queue can still be prevented */
+        if (reason == PLEAT_REASON_CANCELLED && (!job->exited || requeues(core, job)))
+            job->reason = PLEAT_REASON_CANCELLED;
+        return;
+    }
+    bool was_running = job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
+    if (job->resize != PLEAT_NONE)
+        resize_end(core, job->resize,
+                   reason == PLEAT_REASON_STUCK          ? PLEAT_OUTCOME_STUCK
+                   : reason == PLEAT_REASON_NOT_HONOURED ? PLEAT_OUTCOME_NOT_HONOURED
+                   : reason == PLEAT_REASON_LOST         ? PLEAT_OUTCOME_LOST
+                                                         : PLEAT_OUTCOME_JOB_ENDED);
+    job->reason = (uint8_t)reason;
+    if (was_running)
+        running_remove(core, component);
+    component_stop_waiting(core, component);
+    staging_drop(job);
+    set_state(core, component, PLEAT_FINISHING);
+    if (!was_running && !job->starting) { /* nothing runs yet */
+        component_give_back(core, component);
+        return;
+    }
+    start_effect(core, component);
+    arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+        now_of(core) + core->parameters[PLEAT_PARAM_KILL_US]);
+}

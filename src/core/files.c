@@ -1,0 +1,214 @@
+/* Files that are brought to where a component is placed, and incremental claiming: Lammers 2005,
+ * 3.4. Processors are claimed when all files of the job are expected to be there, not before; in
+ * between others may take them. Then that component is placed anew, and claims a fixed time earlier
+ * than its files are expected; so, after enough tries, at once. */
+#include "core/internal.h"
+
+int on_input(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    struct pleat_input input = {.bytes = event->u.input.bytes,
+                                .file = event->u.input.file,
+                                .site = event->u.input.site,
+                                .next = job->first_input};
+    if (job->state != PLEAT_QUEUED || job->attempt > 0)
+        return pleat_error_set(err, PLEAT_E_STATE, "files are named when a job is submitted");
+    if (input.bytes < 0 || input.bytes > PLEAT_NEVER / 4 || input.site >= core->sites.count)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a file is at a site that exists, and not smaller than 0 bytes");
+    uint32_t index = core->free_input;
+    if (index != PLEAT_NONE) {
+        core->free_input = core->inputs.items[index].next;
+        core->inputs.items[index] = input;
+    } else {
+        index = (uint32_t)core->inputs.count;
+        if (pleat_array_push(&core->inputs, input))
+            return PLEAT_E_NOMEM;
+    }
+    job->first_input = index;
+    core->view.stages = true;
+    core_sync_view(core);
+    core->wants_pass = true;
+    return 0;
+}
+
+void inputs_free(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    while (job->first_input != PLEAT_NONE) {
+        uint32_t index = job->first_input;
+        job->first_input = core->inputs.items[index].next;
+        core->inputs.items[index] = (struct pleat_input){.next = core->free_input};
+        core->free_input = index;
+    }
+}
+
+int on_link(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_link link = {event->u.link.bytes_per_s, event->u.link.from, event->u.link.to};
+    if (link.from >= core->sites.count || link.to >= core->sites.count || link.from == link.to ||
+        link.bytes_per_s < 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a link leads from one site to another, with at least 0 bytes a "
+                               "second");
+    struct pleat_link_array *links = &core->links;
+    size_t at = links->count;
+    while (at > 0 &&
+           (links->items[at - 1].from > link.from ||
+            (links->items[at - 1].from == link.from && links->items[at - 1].to >= link.to)))
+        at--;
+    if (at == links->count || links->items[at].from != link.from ||
+        links->items[at].to != link.to) {
+        if (pleat_array_reserve(links, 1))
+            return PLEAT_E_NOMEM;
+        for (size_t i = links->count++; i > at; i--)
+            links->items[i] = links->items[i - 1];
+    }
+    links->items[at] = link;
+    core_sync_view(core);
+    core->wants_pass = true;
+    return 0;
+}
+
+void stage_effect(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *job = component_at(core, component);
+    struct pleat_effect *effect = emit(core, PLEAT_DO_STAGE, component, job->run);
+    if (!effect)
+        return;
+    effect->u.stage.site = job->files_site;
+    effect->u.stage.expected_us = job->files_us;
+}
+
+void staging_drop(struct pleat_component *job)
+{
+    if (!job->staging)
+        return;
+    job->staging = 0;
+    job->files_site = PLEAT_NONE;
+    job->files_us = 0;
+}
+
+/* Its files are being brought to where it is placed, unless they are there. */
+static void stage(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->first_input == PLEAT_NONE)
+        return;
+    if (job->files_site != job->site) {
+        int64_t us = pleat_view_transfer(&core->view, job, job->site);
+        job->files_site = job->site;
+        job->files_us = us > 0 ? now_of(core) + us : 0;
+        job->staging = us > 0;
+        if (us > 0) {
+            job->run = core->next_id++;
+            stage_effect(core, component);
+        }
+    }
+    if (job->staging)
+        set_state(core, component, PLEAT_STAGING_IN);
+}
+
+static bool is_placed(const struct pleat_component *job)
+{
+    return job->state == PLEAT_PLACED || job->state == PLEAT_STAGING_IN;
+}
+
+/* Claims what it does not have yet. */
+static void claim_now(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    const struct pleat_site *site = site_at(core, job->site);
+    int32_t missing = job->target;
+    for (uint32_t c = job->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next)
+        missing -= claim_at(core, c)->count;
+    disarm(core, &job->deadline);
+    set_state(core, component, PLEAT_CLAIMING);
+    if (missing <= 0)
+        component_claimed(core, component);
+    else if (missing > site->capacity - site->background - site->held)
+        component_claim_failed(core, component, PLEAT_REASON_CLAIM_REFUSED);
+    else
+        component_claim(core, component, missing);
+}
+
+/* When all files of its job will be there, as far as it is placed. */
+static int64_t files_there(struct pleat_core *core, uint32_t first)
+{
+    int64_t us = 0;
+    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
+        if (component_at(core, c)->staging && is_placed(component_at(core, c)) &&
+            component_at(core, c)->files_us > us)
+            us = component_at(core, c)->files_us;
+    return us;
+}
+
+/* Claims, or sets the time for it, of all that are placed. */
+static void claim_in_time(struct pleat_core *core, uint32_t first)
+{
+    int64_t there_us = files_there(core, first);
+    double earlier_us = (double)core->parameters[PLEAT_PARAM_CLAIM_EARLIER_US];
+    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
+        struct pleat_component *job = component_at(core, c);
+        if (!is_placed(job))
+            continue;
+        double less_us = earlier_us * job->retries, wait_us = (double)(there_us - now_of(core));
+        int64_t at_us = wait_us > less_us ? there_us - (int64_t)less_us : now_of(core);
+        if (at_us <= now_of(core)) {
+            claim_now(core, c);
+        } else {
+            arm(core, &job->deadline, DEADLINE_COMPONENT, c, at_us);
+            core->wants_pass = true; /* its processors are anybody's until then */
+        }
+    }
+}
+
+void component_placed(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    uint32_t first = job->lead == PLEAT_NONE ? component : job->lead;
+    if (job->lead != PLEAT_NONE && job_waits(core, first)) {
+        arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+            now_of(core) + core->parameters[PLEAT_PARAM_BARRIER_US]);
+        return;
+    }
+    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
+        if (component_at(core, c)->state == PLEAT_PLACED)
+            stage(core, c);
+    claim_in_time(core, first);
+}
+
+void on_placed_deadline(struct pleat_core *core, uint32_t component)
+{
+    claim_now(core, component);
+}
+
+int on_staged(struct pleat_core *core, const struct pleat_event *event)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    if (!job->staging || event->u.exit.run != job->run)
+        return PLEAT_CORE_STALE;
+    job->staging = 0;
+    job->files_us = 0;
+    if (job->state == PLEAT_CLAIMING && job->claimed_us != PLEAT_NEVER)
+        job_pass_barrier(core, event->component);
+    else if (job->state == PLEAT_STAGING_IN &&
+             (job->lead == PLEAT_NONE || !job_waits(core, job->lead)))
+        claim_in_time(core, job->lead == PLEAT_NONE ? event->component : job->lead);
+    return 0;
+}
+
+int on_stage_failed(struct pleat_core *core, const struct pleat_event *event)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    if (!job->staging || event->u.exit.run != job->run)
+        return PLEAT_CORE_STALE;
+    staging_drop(job);
+    core->wants_pass = true;
+    if (event->u.exit.reason == PLEAT_REASON_START_USER) {
+        component_give_up(core, event->component, PLEAT_REASON_START_USER);
+    } else if (job->state != PLEAT_QUEUED) {
+        component_claim_failed(core, event->component, PLEAT_REASON_CLAIM_FAILED);
+    }
+    return 0;
+}

@@ -1,0 +1,484 @@
+/* Jobs of several components: Lammers 2005, 2.2 and 3.2-3.5.
+ *
+ * Of the components that wait to be placed, one stands in the queue for all, the first of them; the
+ * others are in its tow. None stands there
+ * - before the last one has been submitted,
+ * - while another one is being ended: then the job ends, or all of it waits again,
+ * - while it is a reservation whose time has not come,
+ * - of a flexible job that has all its processors: what it did not need never runs.
+ *
+ * Components have their processors one after another, and wait for one another: the barrier. They
+ * are started together. They end one by one, and give back what they have; their states change when
+ * all have ended, since a failure that is not the user's own sends all of them back to the queue.
+ */
+#include "core/internal.h"
+
+static uint32_t sibling_of(struct pleat_core *core, uint32_t component)
+{
+    return component_at(core, component)->sibling;
+}
+
+bool job_waits(const struct pleat_core *core, uint32_t lead)
+{
+    const struct pleat_component *all = core->components.items;
+    bool any = false;
+    if (lead == core->open_lead)
+        return false;
+    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling) {
+        if (all[c].state == PLEAT_FINISHING ||
+            (all[c].state == PLEAT_QUEUED && all[c].aside == PLEAT_ASIDE_RESERVATION))
+            return false;
+        any = any || all[c].state == PLEAT_QUEUED;
+    }
+    return any && (all[lead].total == 0 || pleat_view_missing(&core->view, lead) > 0);
+}
+
+/* The one that stands in the queue; PLEAT_NONE. */
+static uint32_t standing(struct pleat_core *core, uint32_t lead)
+{
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c))
+        if (component_at(core, c)->state == PLEAT_QUEUED &&
+            component_at(core, c)->aside == PLEAT_ASIDE_NOT)
+            return c;
+    return PLEAT_NONE;
+}
+
+void job_unstand(struct pleat_core *core, uint32_t lead)
+{
+    uint32_t stands = standing(core, lead);
+    if (stands == PLEAT_NONE)
+        return;
+    struct pleat_component *job = component_at(core, stands);
+    queue_remove(core, stands);
+    job->aside = PLEAT_ASIDE_TOWED;
+    if (component_at(core, lead)->total > 0)
+        job->minimum = job->maximum = 0;
+}
+
+/* Who waits for a flexible job has the size of what that still needs. */
+static void size_parts(struct pleat_core *core, uint32_t lead, uint32_t stands)
+{
+    if (component_at(core, lead)->total == 0)
+        return;
+    int32_t missing = pleat_view_missing(&core->view, lead);
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
+        struct pleat_component *job = component_at(core, c);
+        if (job->state == PLEAT_QUEUED)
+            job->minimum = job->maximum = c == stands ? missing : 0;
+    }
+}
+
+void job_stand(struct pleat_core *core, uint32_t lead, enum job_place place, int64_t position)
+{
+    uint32_t first = lead;
+    job_unstand(core, lead);
+    if (!job_waits(core, lead)) {
+        size_parts(core, lead, PLEAT_NONE);
+        return;
+    }
+    while (component_at(core, first)->state != PLEAT_QUEUED)
+        first = sibling_of(core, first);
+    size_parts(core, lead, first);
+    component_at(core, first)->aside = PLEAT_ASIDE_NOT;
+    if (place == JOB_AT) {
+        component_at(core, first)->position = position;
+        queue_replace(core, first);
+    } else if (place == JOB_BEHIND) {
+        queue_append(core, first);
+    } else {
+        queue_prepend(core, first);
+    }
+}
+
+void job_stand_again(struct pleat_core *core, uint32_t lead)
+{
+    uint32_t stands = standing(core, lead);
+    if (stands != PLEAT_NONE)
+        job_stand(core, lead, JOB_AT, component_at(core, stands)->position);
+    else
+        size_parts(core, lead, PLEAT_NONE);
+}
+
+void component_wait(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->lead == PLEAT_NONE) {
+        queue_prepend(core, component);
+        return;
+    }
+    job->aside = PLEAT_ASIDE_TOWED;
+    job_stand(core, job->lead, JOB_IN_FRONT, 0);
+}
+
+/* ---- submission ---- */
+
+static int check_follower(const struct pleat_core *core, const struct pleat_event *event,
+                          struct pleat_error *err)
+{
+    const struct pleat_component *all = core->components.items;
+    uint32_t lead = core->open_lead;
+    unsigned count = 0;
+    if (lead == PLEAT_NONE && event->u.submit.ordinal == 0)
+        return 0;
+    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling)
+        count++;
+    if (lead == PLEAT_NONE || all[lead].job != event->u.submit.job ||
+        count != event->u.submit.ordinal)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "component %u of job %llu is not the one that is awaited: those of "
+                               "a job are submitted one after another, beginning with 0",
+                               event->u.submit.ordinal, (unsigned long long)event->u.submit.job);
+    if (count + 1 == PLEAT_COMPONENTS_MAX && (event->flags & PLEAT_COMPONENT_FOLLOWS))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "a job has at most %d components",
+                               PLEAT_COMPONENTS_MAX);
+    return 0;
+}
+
+/* Could all components be placed at the same time, if the sites were empty? What is refused cannot;
+ * what passes might have to wait for ever still, as one that has to share a site might. */
+static int check_together(const struct pleat_core *core, uint32_t lead,
+                          const struct pleat_component *last, struct pleat_error *err)
+{
+    const struct pleat_component *all = core->components.items;
+    int64_t need = all[lead].total ? all[lead].total : pleat_accept_start(&core->view, last);
+    int64_t capacity = 0;
+    for (uint32_t c = lead; all[lead].total == 0 && c != PLEAT_NONE; c = all[c].sibling)
+        need += pleat_accept_start(&core->view, &all[c]);
+    for (uint32_t s = 0; s < core->sites.count; s++)
+        capacity += core->sites.items[s].capacity;
+    if (need <= capacity)
+        return 0;
+    return pleat_error_set(err, PLEAT_E_TOOBIG,
+                           "its components need %lld processors, and all sites have %lld",
+                           (long long)need, (long long)capacity);
+}
+
+static bool is_flexible_part(const struct pleat_core *core, const struct pleat_event *event)
+{
+    return event->u.submit.ordinal > 0 && core->components.items[core->open_lead].total > 0;
+}
+
+int job_check_submit(const struct pleat_core *core, const struct pleat_event *event,
+                     const struct pleat_component *job, bool *is_part, struct pleat_error *err)
+{
+    bool follows = event->flags & PLEAT_COMPONENT_FOLLOWS;
+    int rc = check_follower(core, event, err);
+    if (rc)
+        return rc;
+    *is_part = is_flexible_part(core, event);
+    bool flexible = *is_part || (event->flags & PLEAT_COMPONENT_FLEXIBLE);
+    if (flexible && (job->kind != PLEAT_RIGID || job->sizes_kind != PLEAT_SIZES_ANY ||
+                     job->wanted_site != PLEAT_NONE ||
+                     (*is_part && (job->minimum || job->maximum || job->initial))))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "the components of a flexible job are rigid, take any size and run "
+                               "anywhere; the first has the size of the job, the others have none");
+    return event->u.submit.ordinal > 0 && !follows ? check_together(core, core->open_lead, job, err)
+                                                   : 0;
+}
+
+void job_submitted(struct pleat_core *core, uint32_t component, uint16_t flags)
+{
+    struct pleat_component *job = component_at(core, component);
+    bool follows = flags & PLEAT_COMPONENT_FOLLOWS;
+    job->aside = PLEAT_ASIDE_TOWED;
+    core->view.several = true;
+    if (job->ordinal == 0) {
+        core->open_lead = component;
+        if (flags & PLEAT_COMPONENT_FLEXIBLE)
+            job->total = job->maximum;
+    } else {
+        uint32_t last = core->open_lead;
+        while (sibling_of(core, last) != PLEAT_NONE)
+            last = sibling_of(core, last);
+        component_at(core, last)->sibling = component;
+    }
+    job->lead = core->open_lead;
+    if (!follows) {
+        core->open_lead = PLEAT_NONE;
+        job_stand(core, job->lead, JOB_BEHIND, 0);
+    }
+    size_parts(core, job->lead, standing(core, job->lead));
+}
+
+/* ---- the barrier ---- */
+
+static bool has_all(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *job = component_at(core, component);
+    return job->state == PLEAT_CLAIMING && job->claimed_us != PLEAT_NEVER && !job->staging;
+}
+
+/* The component itself, of a job that has only one; else the first of its job. */
+static uint32_t first_of(const struct pleat_component *job, uint32_t component)
+{
+    return job->lead == PLEAT_NONE ? component : job->lead;
+}
+
+static bool all_are_there(struct pleat_core *core, uint32_t first)
+{
+    if (component_at(core, first)->lead != PLEAT_NONE && job_waits(core, first))
+        return false;
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
+        if (component_at(core, c)->state != PLEAT_QUEUED && !has_all(core, c))
+            return false;
+    return true;
+}
+
+/* What a component had while it waited was of no use to anybody. */
+static void stop_waiting(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->claimed_us == PLEAT_NEVER)
+        return;
+    core->view.wasted_us += (now_of(core) - job->claimed_us) * job->target;
+    job->claimed_us = PLEAT_NEVER;
+}
+
+void component_stop_waiting(struct pleat_core *core, uint32_t component)
+{
+    stop_waiting(core, component);
+}
+
+/* It waits for the others, and for the last of all their files. */
+static void wait_at_barrier(struct pleat_core *core, uint32_t component, uint32_t first)
+{
+    int64_t from_us = now_of(core);
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
+        if (component_at(core, c)->staging && component_at(core, c)->files_us > from_us)
+            from_us = component_at(core, c)->files_us;
+    arm(core, &component_at(core, component)->deadline, DEADLINE_COMPONENT, component,
+        from_us + core->parameters[PLEAT_PARAM_BARRIER_US]);
+}
+
+void job_pass_barrier(struct pleat_core *core, uint32_t component)
+{
+    uint32_t first = first_of(component_at(core, component), component);
+    if (all_are_there(core, first)) {
+        for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c)) {
+            if (component_at(core, c)->state == PLEAT_QUEUED)
+                continue;
+            stop_waiting(core, c);
+            component_start(core, c);
+        }
+        return;
+    }
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
+        if (component_at(core, c)->claimed_us != PLEAT_NEVER)
+            wait_at_barrier(core, c, first);
+}
+
+void component_at_barrier(struct pleat_core *core, uint32_t component)
+{
+    component_at(core, component)->claimed_us = now_of(core);
+    job_pass_barrier(core, component);
+}
+
+/* One component gives back all that it has, and waits to be placed. */
+static void put_back(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    stop_waiting(core, component);
+    if (job->state == PLEAT_QUEUED) {
+        earmarks_drop(core, component);
+        return;
+    }
+    disarm(core, &job->deadline);
+    component_release_all(core, component);
+    job->target = job->mpl = 0;
+    if (pleat_view_folds(job))
+        job->processes = 0;
+    job->site = PLEAT_NONE;
+    set_state(core, component, PLEAT_QUEUED);
+}
+
+void job_put_back(struct pleat_core *core, uint32_t component)
+{
+    uint32_t first = first_of(component_at(core, component), component);
+    int64_t limit = core->parameters[PLEAT_PARAM_MAX_TRIES];
+    core->wants_pass = true;
+    if (limit > 0 && component_at(core, first)->tries >= limit) {
+        component_kill(core, component, PLEAT_REASON_TRIES);
+        return;
+    }
+    component_at(core, first)->tries++;
+    if (component_at(core, first)->lead == PLEAT_NONE) {
+        component_at(core, first)->retries++;
+        put_back(core, first);
+        queue_prepend(core, first);
+        return;
+    }
+    job_unstand(core, first);
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c)) {
+        component_at(core, c)->retries++;
+        put_back(core, c);
+        component_at(core, c)->aside = PLEAT_ASIDE_TOWED;
+    }
+    job_stand(core, first, JOB_IN_FRONT, 0);
+}
+
+/* ---- its end ---- */
+
+static bool is_done(const struct pleat_component *job)
+{
+    return job->reason == PLEAT_REASON_EXIT && job->code == 0 && job->signal == 0;
+}
+
+bool job_requeues(const struct pleat_core *core, uint32_t lead)
+{
+    const struct pleat_component *all = core->components.items;
+    bool failed = false;
+    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling) {
+        if (all[c].state != PLEAT_FINISHING)
+            continue;
+        bool others = all[c].reason == PLEAT_REASON_LOST ||
+                      all[c].reason == PLEAT_REASON_START_SYSTEM; /* not the user's fault */
+        if (!others && all[c].reason != PLEAT_REASON_SIBLING && !is_done(&all[c]))
+            return false;
+        failed = failed || others;
+    }
+    return failed && all[lead].attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
+}
+
+/* Some have ended, and hold nothing any more; the others never began. */
+static bool is_over(struct pleat_core *core, uint32_t lead)
+{
+    bool any = false;
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
+        const struct pleat_component *job = component_at(core, c);
+        if (job->claims > 0 || (job->state == PLEAT_FINISHING && !job->exited) ||
+            (job->state != PLEAT_FINISHING && job->state != PLEAT_QUEUED))
+            return false;
+        any = any || job->state == PLEAT_FINISHING;
+    }
+    return any;
+}
+
+static void requeue_all(struct pleat_core *core, uint32_t lead)
+{
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
+        struct pleat_component *job = component_at(core, c);
+        job->attempt++;
+        if (job->state == PLEAT_QUEUED)
+            continue;
+        component_reset(core, c);
+        job->aside = PLEAT_ASIDE_TOWED;
+    }
+    job_stand(core, lead, JOB_IN_FRONT, 0);
+}
+
+/* That of components that never ran. */
+static enum pleat_state state_of_rest(struct pleat_core *core, uint32_t lead,
+                                      enum pleat_reason *reason)
+{
+    enum pleat_state state = PLEAT_DONE;
+    *reason = PLEAT_REASON_NONE;
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
+        const struct pleat_component *job = component_at(core, c);
+        if (job->state != PLEAT_FINISHING || is_done(job))
+            continue;
+        if (job->reason == PLEAT_REASON_CANCELLED) {
+            *reason = PLEAT_REASON_CANCELLED;
+            return PLEAT_CANCELLED;
+        }
+        *reason = PLEAT_REASON_SIBLING;
+        state = PLEAT_FAILED;
+    }
+    return state;
+}
+
+void job_settle(struct pleat_core *core, uint32_t lead)
+{
+    enum pleat_reason reason;
+    if (!is_over(core, lead))
+        return;
+    core->wants_pass = true;
+    if (job_requeues(core, lead)) {
+        requeue_all(core, lead);
+        return;
+    }
+    enum pleat_state rest = state_of_rest(core, lead, &reason);
+    job_unstand(core, lead);
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
+        struct pleat_component *job = component_at(core, c);
+        job->processors = job->processes = job->target = job->mpl = 0;
+        bool ran = job->state == PLEAT_FINISHING;
+        if (!ran)
+            job->reason = (uint8_t)reason;
+        staging_drop(job);
+        component_end_part(core, c,
+                           !ran                                    ? rest
+                           : job->reason == PLEAT_REASON_CANCELLED ? PLEAT_CANCELLED
+                           : is_done(job)                          ? PLEAT_DONE
+                                                                   : PLEAT_FAILED);
+    }
+}
+
+void job_end_others(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    enum pleat_reason reason =
+        job->reason == PLEAT_REASON_CANCELLED ? PLEAT_REASON_CANCELLED : PLEAT_REASON_SIBLING;
+    if (job->lead == PLEAT_NONE || is_done(job))
+        return;
+    job_unstand(core, job->lead);
+    for (uint32_t next, c = job->lead; c != PLEAT_NONE; c = next) {
+        next = sibling_of(core, c);
+        if (c == component || pleat_state_is_final((enum pleat_state)component_at(core, c)->state))
+            continue;
+        if (component_at(core, c)->state == PLEAT_QUEUED)
+            earmarks_drop(core, c);
+        else
+            component_kill_one(core, c, reason);
+    }
+    job_settle(core, job->lead);
+}
+
+void job_killed(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
+{
+    uint32_t lead = component_at(core, component)->lead;
+    if (reason != PLEAT_REASON_CANCELLED) {
+        if (component_at(core, component)->state == PLEAT_FINISHING)
+            job_end_others(core, component);
+        return;
+    }
+    job_unstand(core, lead);
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
+        if (component_at(core, c)->state == PLEAT_QUEUED)
+            earmarks_drop(core, c);
+        else if (!pleat_state_is_final((enum pleat_state)component_at(core, c)->state))
+            component_kill_one(core, c, PLEAT_REASON_CANCELLED);
+    }
+    job_settle(core, lead);
+}
+
+uint32_t job_next(const struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *job = &core->components.items[component];
+    return job->sibling != PLEAT_NONE ? job->sibling : job->lead;
+}
+
+void job_cancel_waiting(struct pleat_core *core, uint32_t lead, enum pleat_reason reason,
+                        enum pleat_state state)
+{
+    job_unstand(core, lead);
+    if (core->open_lead == lead)
+        core->open_lead = PLEAT_NONE;
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
+        if (component_at(core, c)->aside == PLEAT_ASIDE_RESERVATION)
+            reserved_remove(core, c);
+        earmarks_drop(core, c);
+        staging_drop(component_at(core, c));
+        component_at(core, c)->reason = (uint8_t)reason;
+        component_end_part(core, c, state);
+    }
+}
+
+bool job_is_waiting(const struct pleat_core *core, uint32_t lead)
+{
+    const struct pleat_component *all = core->components.items;
+    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling)
+        if (all[c].state != PLEAT_QUEUED)
+            return false;
+    return true;
+}

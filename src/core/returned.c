@@ -1,0 +1,41 @@
+/* An application that gives back processors by itself: Lammers 2005, 5.3.2 (the initiative is the
+ * application's) and 5.4 (a component of it has done its work). */
+#include "core/internal.h"
+
+/* It may give back while it is not being told of another size: running, or while a growth is only
+ * being asked for, whose sizes then fall by as much. */
+static bool may_give_back(struct pleat_core *core, const struct pleat_component *job)
+{
+    if (job->state == PLEAT_RUNNING)
+        return true;
+    if (job->state != PLEAT_RESIZING)
+        return false;
+    const struct pleat_resize *resize = resize_at(core, job->resize);
+    return resize->step < PLEAT_RESIZE_GRANTED && resize->to > resize->from;
+}
+
+int on_returned(struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t component = event->component;
+    struct pleat_component *job = component_at(core, component);
+    int32_t count = event->u.returned.count, left = job->processors - count;
+    int32_t smallest = pleat_accept_smallest(&core->view, job);
+    if (!may_give_back(core, job) || job->buffer != PLEAT_NONE ||
+        /* see on_stop_process */ event->u.returned.run != job->run ||
+        job->kind != PLEAT_MALLEABLE || count < 1 || left < 0 ||
+        (left < smallest && (!(job->flags & PLEAT_COMPONENT_EMPTY) ||
+                             pleat_view_folds(job)))) /* has to be somewhere */
+        return PLEAT_CORE_STALE;
+    component_release_tail(core, component, count);
+    tally_out(core, component);
+    job->target -= count;
+    job->below = left < smallest;
+    if (job->resize != PLEAT_NONE) {
+        resize_at(core, job->resize)->from -= count;
+        resize_at(core, job->resize)->to -= count;
+    }
+    tally_in(core, component);
+    component_sized(core, component, left);
+    core->wants_pass = true;
+    return 0;
+}
