@@ -10,6 +10,7 @@ void pleat_workload_finish(struct pleat_workload *workload)
     pleat_array_finish(&workload->table);
     pleat_array_finish(&workload->costs);
     pleat_array_finish(&workload->phases);
+    pleat_array_finish(&workload->inputs);
     memset(workload, 0, sizeof(*workload));
 }
 
@@ -270,6 +271,16 @@ int pleat_workload_check_app(const struct pleat_workload *workload, const struct
         return wrong(err, "the overhead of multiprogramming is not from 0 to 1000");
     if (!sensible(app->imbalance) || app->imbalance > PLEAT_SIZE_MAX)
         return wrong(err, "the imbalance is not 0 or more");
+    if (app->gives_back && (app->component == 0 || app->adapt_us > 0 || app->iterations > 0 ||
+                            app->cost.fixed_us > 0 || app->cost.bytes > 0 || app->cost.count > 0))
+        return wrong(err, "what gives back are components, which adapt at any time and at no cost");
+    if (!rows_fit(app->first_input, app->input_count, workload->inputs.count))
+        return wrong(err, "its rows are not in the table of inputs");
+    for (uint32_t i = 0; i < app->input_count; i++) {
+        const struct pleat_input_file *file = &workload->inputs.items[app->first_input + i];
+        if (!(file->bytes >= 0 && file->bytes <= 1e18) || file->site >= PLEAT_SITES_MAX)
+            return wrong(err, "an input file has a size, and is at a site");
+    }
     if (app->component < 0 || app->component > PLEAT_SIZE_MAX || app->work < 0 ||
         (app->component > 0) != (app->work > 0))
         return wrong(err, "component and work must both be 0, or both be above 0");
@@ -354,7 +365,7 @@ static bool is_usual(const struct pleat_workload_job *job)
     const int64_t too_long = ~((INT64_C(1) << 56) - 1); /* or negative */
     return job->kind == PLEAT_RIGID && job->processors > 0 && job->processors <= PLEAT_SIZE_MAX &&
            job->minimum == job->processors && job->maximum == job->processors &&
-           (job->initial | job->processes | (int32_t)job->app | job->mpl_max) == 0 &&
+           (job->initial | job->processes | (int32_t)job->app | job->mpl_max | job->part) == 0 &&
            job->job_class <= PLEAT_CLASS_LONG && job->user >= -1 &&
            job->sizes_kind == PLEAT_SIZES_ANY && job->site == PLEAT_NONE &&
            ((job->submit_us | job->run_us | job->estimate_us | job->deadline_us | job->begin_us) &
@@ -427,6 +438,7 @@ int pleat_workload_check(const struct pleat_workload *workload, struct pleat_err
     }
     int64_t last = 0;
     double total = 0;
+    bool follows = false;
     for (size_t i = 0; i < workload->jobs.count; i++) {
         const struct pleat_workload_job *job = &workload->jobs.items[i];
         if (pleat_workload_check_job(workload, job, err))
@@ -435,6 +447,11 @@ int pleat_workload_check(const struct pleat_workload *workload, struct pleat_err
             return pleat_error_set(err, PLEAT_E_INVALID,
                                    "job %lld: submitted before the job in front of it",
                                    (long long)job->number);
+        if (follows && job->submit_us != last)
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "job %lld: not submitted together with the others of its job",
+                                   (long long)job->number);
+        follows = job->part & PLEAT_PART_FOLLOWS;
         last = job->submit_us;
         total += (double)job->run_us;
         if (total > (double)(INT64_MAX / 4))
@@ -443,6 +460,8 @@ int pleat_workload_check(const struct pleat_workload *workload, struct pleat_err
                                    "years",
                                    (long long)job->number);
     }
+    if (follows)
+        return wrong(err, "the last job's other components are missing");
     if (workload->machine < 0 || !time_fits(workload->origin_us))
         return wrong(err, "the machine's size or the time of the beginning is negative");
     return 0;

@@ -62,6 +62,16 @@ struct pleat_app {
      * job's run_us again and again, until `work` of them are done; shrinking loses what the
      * removed ones did */
     int32_t component, work; /* 0: not such an application */
+    bool gives_back;         /* ... and a component that is done gives its processors back; the next
+                              * one must be got by growing, while there is work left */
+    /* rows of the workload's table of inputs; what a job reads must be brought to its site */
+    uint32_t first_input, input_count;
+};
+
+struct pleat_input_file { /* a file at a site */
+    double bytes;
+    uint32_t file; /* the same at several sites: any of them will do */
+    uint32_t site;
 };
 
 struct pleat_table_row { /* of a speedup table, by size */
@@ -101,7 +111,17 @@ struct pleat_workload_job {
                           * are chosen at its start, and run_us is on one processor for each */
     uint8_t sizes_kind;  /* enum pleat_sizes_kind. LIST: exactly the sizes of its application's
                           * speedup table, of at most PLEAT_SIZES_LIST_MAX rows */
-    uint8_t reserved[6]; /* no padding: workloads are compared byte by byte */
+    uint8_t part;        /* PLEAT_PART_* */
+    uint8_t reserved[5]; /* no padding: workloads are compared byte by byte */
+};
+
+/* A job of several components is as many rows, one behind the other, all submitted at the same
+ * time. */
+enum {
+    PLEAT_PART_FOLLOWS = 1, /* the next row is another component of its job */
+    PLEAT_PART_FLEXIBLE = 2 /* of the first: its processors are those of the whole job, which may be
+                             * split over as many components as there are; of the others only
+                             * submission, run time and estimate count */
 };
 
 PLEAT_ARRAY(pleat_workload_jobs, struct pleat_workload_job);
@@ -109,6 +129,7 @@ PLEAT_ARRAY(pleat_apps, struct pleat_app);
 PLEAT_ARRAY(pleat_table_rows, struct pleat_table_row);
 PLEAT_ARRAY(pleat_cost_rows, struct pleat_cost_row);
 PLEAT_ARRAY(pleat_phases, struct pleat_phase);
+PLEAT_ARRAY(pleat_input_files, struct pleat_input_file);
 
 struct pleat_workload {
     struct pleat_workload_jobs jobs; /* sorted by submit_us; equal ones in the log's order */
@@ -116,6 +137,7 @@ struct pleat_workload {
     struct pleat_table_rows table;
     struct pleat_cost_rows costs;
     struct pleat_phases phases;
+    struct pleat_input_files inputs;
     int32_t machine;   /* processors of the machine that it was recorded on or made for; 0: ? */
     int64_t origin_us; /* time 0 of the workload, since 1970; 0: unknown */
 };

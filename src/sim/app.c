@@ -68,7 +68,9 @@ static int schedule(struct sim *sim, uint32_t component)
     struct app *app = &sim->apps.items[component];
     int64_t at = app->kill_us;
     app->end_us = PLEAT_NEVER;
-    if (app->model->component > 0) {
+    if (app->model->gives_back) {
+        app->end_us = work_next(sim, app);
+    } else if (app->model->component > 0) {
         app->end_us = work_end(sim, app);
     } else if (app->stage == APP_COMPUTING && app->size > 0) {
         app->end_us = time_of(app, 0);
@@ -171,6 +173,41 @@ static int tell_timing(struct sim *sim, uint32_t component)
     return input(sim, &event);
 }
 
+/* ---- giving back ---- */
+
+/* No more than what work is left can use. */
+static int limit_to_work(struct sim *sim, uint32_t component)
+{
+    const struct app *app = &sim->apps.items[component];
+    const struct pleat_component *record = &sim->view->components[component];
+    int64_t most = (int64_t)(app->model->work - app->completed) * app->model->component;
+    if (most >= record->maximum || most < 1)
+        return 0;
+    int32_t maximum = (int32_t)most;
+    int rc =
+        set_limits(sim, component, record->minimum < maximum ? record->minimum : maximum, maximum);
+    return rc == PLEAT_E_NOMEM ? rc : 0;
+}
+
+/* What it owes goes back now, unless it is being told of another size: then after that. */
+static int give_back(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    int32_t from = app->size, count = app->owed;
+    if (count == 0 || app->resize != 0)
+        return 0;
+    count_area(sim, app);
+    app->owed = 0;
+    app->size -= count;
+    app->resized = true;
+    struct pleat_event event = {.time_us = sim->now_us,
+                                .kind = PLEAT_EV_RETURNED,
+                                .component = component,
+                                .u.returned = {.run = app->run, .count = count}};
+    int rc = input(sim, &event);
+    return rc ? rc : changed(sim, app, from, app->size, 0);
+}
+
 /* ---- life ---- */
 
 static int64_t kill_time(const struct sim *sim, const struct pleat_workload_job *job)
@@ -198,6 +235,7 @@ static int begin(struct sim *sim, uint32_t component)
     app->duration = duration_at(sim, app);
     app->stood_us = 0;
     app->timed_us = first_timing(sim, app);
+    app->owed = 0;
     int rc = app->model->component > 0 ? work_begin(sim, app) : 0;
     if (!rc)
         rc = changed(sim, app, 0, app->size, 0);
@@ -283,13 +321,26 @@ int app_kill(struct sim *sim, uint32_t component, uint64_t run)
     return app->stage >= APP_STARTING && app->run == run ? end(sim, component, 9) : 0;
 }
 
+/* Some components of one that gives back are done, or all of its work is. */
+static int pieces_end(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    app->owed += work_ended(sim, app) * app->model->component;
+    if (app->completed >= app->model->work)
+        return end(sim, component, 0);
+    int rc = give_back(sim, component);
+    if (!rc)
+        rc = limit_to_work(sim, component);
+    return rc ? rc : schedule(sim, component);
+}
+
 int app_milestone(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     if (app->stage == APP_STARTING)
         return started(sim, component);
     if (sim->now_us >= app->end_us)
-        return end(sim, component, 0);
+        return app->model->gives_back ? pieces_end(sim, component) : end(sim, component, 0);
     if (sim->now_us >= app->kill_us) {
         app->killed = true;
         return end(sim, component, 9);
@@ -368,6 +419,8 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
     }
     if (!rc)
         rc = want_minimum(sim, component);
+    if (!rc)
+        rc = give_back(sim, component);
     return rc ? rc : schedule(sim, component);
 }
 

@@ -17,6 +17,7 @@
 enum timer_kind {
     TIMER_APP,        /* component: see milestone() in app.c */
     TIMER_ADAPT,      /* component: an adaptation point, or the end of standing still at one */
+    TIMER_FILES,      /* component: its files are there */
     TIMER_CLAIM,      /* claim: it is there */
     TIMER_RELEASE,    /* claim: it is the site's again */
     TIMER_JOIN,       /* site, as all below */
@@ -62,6 +63,10 @@ struct app {
     int32_t wanted_minimum;      /* refused until it has grown so far; 0: none */
     uint32_t wave;               /* component-and-work: the oldest; PLEAT_NONE */
     int32_t completed;           /* of the work, by waves */
+    uint32_t sibling;            /* another component of its job, in a ring; PLEAT_NONE */
+    uint64_t files_run;          /* the core's number of what is being brought */
+    uint32_t files_timer;        /* PLEAT_HEAP_NONE */
+    int32_t owed;                /* processors to be given back once a resize is over */
     uint8_t stage;
     bool mandatory, killed;
     bool started; /* at least once */
@@ -124,6 +129,7 @@ struct sim {
     struct claim_list struck;   /* scratch of site.c */
     struct site *sites;
     int32_t *lists; /* by application: the list of its table's sizes; NULL: no table is there */
+    uint32_t lead;  /* of the job that is being submitted; PLEAT_NONE */
     uint32_t site_count;
     bool is_watched;      /* every input and decision is: logged, or the core checked after it */
     bool reads_decisions; /* they tell what effects do not */
@@ -169,6 +175,10 @@ int app_adapt(struct sim *sim, uint32_t component);
 /* ---- work.c: component-and-work applications ---- */
 int work_begin(struct sim *sim, struct app *app);
 int work_resize(struct sim *sim, struct app *app, int32_t from, int32_t to);
+/* The next moment at which a component of one that gives back ends its piece; PLEAT_NEVER. */
+int64_t work_next(const struct sim *sim, const struct app *app);
+/* Those that have ended by now are gone; how many components. */
+int32_t work_ended(struct sim *sim, struct app *app);
 /* When the last of its work will be done at the present size. */
 int64_t work_end(const struct sim *sim, const struct app *app);
 void work_finish(struct sim *sim, struct app *app);

@@ -15,4 +15,5 @@ void pleat_platform_finish(struct pleat_platform *platform)
     for (size_t s = 0; s < platform->sites.count; s++)
         pleat_array_finish(&platform->sites.items[s].trace);
     pleat_array_finish(&platform->sites);
+    pleat_array_finish(&platform->links);
 }

@@ -58,8 +58,16 @@ struct pleat_sim_site {
 
 PLEAT_ARRAY(pleat_sim_sites, struct pleat_sim_site);
 
+struct pleat_sim_link { /* files get from one site to another with so many bytes a second */
+    uint32_t from, to;
+    double bytes_per_s;
+};
+
+PLEAT_ARRAY(pleat_sim_links, struct pleat_sim_link);
+
 struct pleat_platform {
     struct pleat_sim_sites sites;
+    struct pleat_sim_links links; /* where there is none, nothing gets there */
 };
 
 /* A site with one slot a node, speed 1, no delays, no failures, nobody else. 0 or PLEAT_E_NOMEM. */

@@ -2,6 +2,7 @@
 #include "sim/sim.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,24 @@ void stop_timer(struct sim *sim, uint32_t *handle)
     *handle = PLEAT_HEAP_NONE;
 }
 
+/* They take exactly as long as the policies expect. */
+static int bring_files(struct sim *sim, const struct pleat_effect *effect)
+{
+    struct app *app = &sim->apps.items[effect->component];
+    app->files_run = effect->id;
+    return set_timer(sim, TIMER_FILES, effect->component, 0, effect->u.stage.expected_us,
+                     &app->files_timer);
+}
+
+static int files_are_there(struct sim *sim, uint32_t component)
+{
+    struct pleat_event event = {.time_us = sim->now_us,
+                                .kind = PLEAT_EV_STAGED,
+                                .component = component,
+                                .u.exit.run = sim->apps.items[component].files_run};
+    return input(sim, &event);
+}
+
 static int on_timer(struct sim *sim, uint64_t payload)
 {
     enum timer_kind kind = (enum timer_kind)(payload >> 56);
@@ -48,6 +67,9 @@ static int on_timer(struct sim *sim, uint64_t payload)
     case TIMER_ADAPT:
         sim->apps.items[index].adapt_timer = PLEAT_HEAP_NONE;
         return app_adapt(sim, index);
+    case TIMER_FILES:
+        sim->apps.items[index].files_timer = PLEAT_HEAP_NONE;
+        return files_are_there(sim, index);
     default:
         return site_timer(sim, kind, index, (uint32_t)(payload >> 32) & 0xffffff);
     }
@@ -113,7 +135,9 @@ int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, in
 static void end_job(struct sim *sim, struct app *app, enum pleat_state state)
 {
     struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
+    bool unneeded = app->sibling != PLEAT_NONE && !app->started && state == PLEAT_DONE;
     outcome->fate = app->killed                ? PLEAT_SIM_KILLED
+                    : unneeded                 ? PLEAT_SIM_SKIPPED
                     : state == PLEAT_DONE      ? PLEAT_SIM_DONE
                     : state == PLEAT_CANCELLED ? PLEAT_SIM_REJECTED
                                                : PLEAT_SIM_FAILED;
@@ -122,10 +146,12 @@ static void end_job(struct sim *sim, struct app *app, enum pleat_state state)
     sim->totals->fates[outcome->fate]++;
     sim->ended++;
     sim->last_us = sim->now_us;
+    stop_timer(sim, &app->files_timer);
     app->stage = APP_GONE;
 }
 
-int conclude(struct sim *sim, uint32_t component)
+/* Of one component; false: nothing has happened to it. */
+static int conclude_one(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     enum pleat_state state = (enum pleat_state)sim->view->components[component].state;
@@ -136,6 +162,18 @@ int conclude(struct sim *sim, uint32_t component)
     else if (state == PLEAT_QUEUED && app->phase > 0)
         return app_rewind(sim, component);
     return 0;
+}
+
+int conclude(struct sim *sim, uint32_t component)
+{
+    uint32_t next = sim->apps.items[component].sibling;
+    int rc = conclude_one(sim, component);
+    while (!rc && next != PLEAT_NONE && next != component) { /* they end together */
+        uint32_t at = next;
+        next = sim->apps.items[at].sibling;
+        rc = conclude_one(sim, at);
+    }
+    return rc;
 }
 
 /* ---- effects ---- */
@@ -157,6 +195,8 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
         return app_withdraw(sim, effect->component, effect->id);
     case PLEAT_DO_KILL:
         return app_kill(sim, effect->component, effect->id);
+    case PLEAT_DO_STAGE:
+        return bring_files(sim, effect);
     default:
         return 0;
     }
@@ -235,7 +275,8 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     app->job = job;
     app->wish = &sim->workload->jobs.items[job];
     app->model = &sim->workload->apps.items[app->wish->app];
-    app->timer = app->adapt_timer = PLEAT_HEAP_NONE;
+    app->timer = app->adapt_timer = app->files_timer = PLEAT_HEAP_NONE;
+    app->sibling = PLEAT_NONE;
     app->wave = PLEAT_NONE;
     app->stage = APP_WAITING;
     app->phase = 0;
@@ -280,7 +321,59 @@ static int refused(struct sim *sim, const struct pleat_workload_job *job, size_t
                            why->text);
 }
 
-static int submit(struct sim *sim, size_t index)
+static int add_files(struct sim *sim, const struct pleat_workload_job *job, uint32_t component)
+{
+    const struct pleat_app *app = &sim->workload->apps.items[job->app];
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < app->input_count; i++) {
+        const struct pleat_input_file *file = &sim->workload->inputs.items[app->first_input + i];
+        struct pleat_event event = {
+            .time_us = sim->now_us,
+            .kind = PLEAT_EV_INPUT,
+            .component = component,
+            .u.input = {.bytes = llround(file->bytes), .file = file->file, .site = file->site}};
+        rc = input(sim, &event);
+    }
+    return rc;
+}
+
+/* ---- jobs of several components ---- */
+
+/* What has come of a job goes, as the rest of it was refused. */
+static int take_back(struct sim *sim, size_t first, size_t count)
+{
+    struct pleat_event cancel = {
+        .time_us = sim->now_us, .kind = PLEAT_EV_CANCEL, .component = sim->lead};
+    uint32_t component = sim->lead;
+    int rc = input(sim, &cancel);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t next = sim->apps.items[component].sibling;
+        stop_timer(sim, &sim->apps.items[component].files_timer);
+        sim->apps.items[component].stage = APP_GONE;
+        sim->outcomes[first + i].fate = PLEAT_SIM_SKIPPED;
+        component = next;
+    }
+    sim->totals->fates[PLEAT_SIM_SKIPPED] += count;
+    sim->ended += count;
+    return rc;
+}
+
+/* Ties a component to the ring of its job. */
+static void tie(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    if (sim->lead == PLEAT_NONE) {
+        sim->lead = app->sibling = component;
+        return;
+    }
+    uint32_t last = sim->lead;
+    while (sim->apps.items[last].sibling != sim->lead)
+        last = sim->apps.items[last].sibling;
+    sim->apps.items[last].sibling = component;
+    app->sibling = sim->lead;
+}
+
+static int submit(struct sim *sim, size_t index, size_t first)
 {
     const struct pleat_workload_job *job = &sim->workload->jobs.items[index];
     uint32_t component = pleat_core_next_component(sim->core);
@@ -290,7 +383,8 @@ static int submit(struct sim *sim, size_t index)
                                              ? PLEAT_COMPONENT_FORGET | PLEAT_COMPONENT_EMPTY
                                              : PLEAT_COMPONENT_FORGET,
                                 .component = component,
-                                .u.submit = {.job = index + 1,
+                                .u.submit = {.job = first + 1,
+                                             .ordinal = (uint16_t)(index - first),
                                              .estimate_us = estimate_of(sim, job),
                                              .minimum = job->minimum,
                                              .maximum = job->maximum,
@@ -305,6 +399,15 @@ static int submit(struct sim *sim, size_t index)
                                              .mpl_max = job->mpl_max}};
     if (job->mpl_max > 0)
         event.flags |= PLEAT_COMPONENT_FOLDS;
+    if (job->part & PLEAT_PART_FOLLOWS)
+        event.flags |= PLEAT_COMPONENT_FOLLOWS;
+    if (sim->workload->apps.items[job->app].gives_back)
+        event.flags |= PLEAT_COMPONENT_EMPTY;
+    if (sim->workload->jobs.items[first].part & PLEAT_PART_FLEXIBLE) {
+        event.flags |= index == first ? PLEAT_COMPONENT_FLEXIBLE : 0;
+        if (index > first)
+            event.u.submit.minimum = event.u.submit.maximum = event.u.submit.initial = 0;
+    }
     if (job->sizes_kind == PLEAT_SIZES_LIST)
         event.u.submit.sizes_parameter = sim->lists[job->app];
     struct pleat_error why;
@@ -314,8 +417,42 @@ static int submit(struct sim *sim, size_t index)
     if (rc)
         return refused(sim, job, index, rc, &why);
     rc = make_app(sim, component, index);
-    if (!rc && (job->deadline_us > 0 || job->begin_us > 0))
+    if (!rc && (index > first || (job->part & PLEAT_PART_FOLLOWS)))
+        tie(sim, component);
+    if (!rc && sim->workload->apps.items[job->app].input_count > 0)
+        rc = add_files(sim, job, component);
+    if (!rc && index == first && (job->part & PLEAT_PART_FOLLOWS) == 0 &&
+        (job->deadline_us > 0 || job->begin_us > 0))
         rc = add_wishes(sim, job, component);
+    return rc;
+}
+
+/* A job, with all of its components. */
+static int submit_job(struct sim *sim)
+{
+    const struct pleat_workload_job *jobs = sim->workload->jobs.items;
+    size_t first = sim->next_job, last = first;
+    int rc = 0;
+    sim->lead = PLEAT_NONE;
+    while (jobs[last].part & PLEAT_PART_FOLLOWS)
+        last++;
+    sim->next_job = last + 1;
+    if (last == first)
+        return submit(sim, first, first);
+    for (size_t i = first; !rc && i <= last; i++) {
+        rc = submit(sim, i, first);
+        if (rc || sim->outcomes[i].fate != PLEAT_SIM_SKIPPED)
+            continue;
+        rc = i > first ? take_back(sim, first, i - first) : 0;
+        while (++i <= last) {
+            sim->outcomes[i] = sim->outcomes[first];
+            sim->totals->fates[PLEAT_SIM_SKIPPED]++;
+            sim->ended++;
+        }
+    }
+    bool waits = !rc && sim->outcomes[first].fate != PLEAT_SIM_SKIPPED;
+    if (waits && (jobs[first].deadline_us > 0 || jobs[first].begin_us > 0))
+        rc = add_wishes(sim, &jobs[first], sim->lead);
     return rc;
 }
 
@@ -340,7 +477,7 @@ static int submit_all(struct sim *sim)
 {
     int rc = 0;
     while (!rc && sim->next_submit_us <= sim->now_us) {
-        rc = submit(sim, sim->next_job++);
+        rc = submit_job(sim);
         look_ahead(sim);
     }
     return rc || sim->effects.count == 0 ? rc : drain(sim);
@@ -439,6 +576,8 @@ static int64_t unset(const struct sim *sim, uint32_t parameter)
     case PLEAT_PARAM_CLAIM_US:
     case PLEAT_PARAM_START_US:
         return longest_wait(sim, parameter);
+    case PLEAT_PARAM_BARRIER_US:
+        return pleat_parameter_default(parameter) + longest_wait(sim, PLEAT_PARAM_CLAIM_US);
     case PLEAT_PARAM_APPLY_US:
     case PLEAT_PARAM_SHRINK_US:
     case PLEAT_PARAM_EARMARK_US:
@@ -503,6 +642,7 @@ static void finish(struct sim *sim)
 {
     size_t count = sim->workload->jobs.count;
     sites_count(sim);
+    sim->totals->wasted_us = (double)sim->view->wasted_us;
     sim->totals->fates[PLEAT_SIM_LEFT] = count - sim->ended;
     for (size_t i = 0; count > sim->ended && i < count; i++)
         if (sim->outcomes[i].fate == PLEAT_SIM_LEFT)

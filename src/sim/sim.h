@@ -63,7 +63,8 @@ struct pleat_sim_options {
 
 enum pleat_sim_fate {
     PLEAT_SIM_DONE,
-    PLEAT_SIM_SKIPPED,  /* larger than every site: never submitted */
+    PLEAT_SIM_SKIPPED,  /* larger than every site: never submitted; or a part of a flexible job that
+                         * was not needed */
     PLEAT_SIM_REJECTED, /* its reservation was refused */
     PLEAT_SIM_FAILED,   /* given up: too many tries or failures */
     PLEAT_SIM_KILLED,   /* at its estimate */
@@ -89,6 +90,8 @@ struct pleat_sim_totals {
     int64_t begin_us, end_us;         /* first submission, last end of a run */
     double stood_us;                  /* processor-microseconds lost standing still in resizes */
     double busy_us;                   /* that jobs ran on: their changes, summed up */
+    double wasted_us;                 /* that jobs had and did not run on, while they waited for
+                                       * others of their components, or for files */
     double background_us;             /* that local users had, from begin to end */
     double capacity_us;               /* that sites had: without nodes that were down */
 };

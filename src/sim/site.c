@@ -393,6 +393,26 @@ int sites_create(struct sim *sim)
     return 0;
 }
 
+static int tell_links(struct sim *sim)
+{
+    const struct pleat_sim_links *links = &sim->options->platform->links;
+    int rc = 0;
+    for (size_t i = 0; !rc && i < links->count; i++) {
+        const struct pleat_sim_link *link = &links->items[i];
+        struct pleat_event event = {.time_us = sim->now_us,
+                                    .kind = PLEAT_EV_LINK,
+                                    .component = PLEAT_NONE,
+                                    .u.link = {.from = link->from,
+                                               .to = link->to,
+                                               .bytes_per_s = llround(link->bytes_per_s)}};
+        rc = link->bytes_per_s >= 1 && link->bytes_per_s < 1e18
+                 ? input(sim, &event)
+                 : pleat_error_set(sim->err, PLEAT_E_INVALID,
+                                   "a link carries at least 1 byte a second");
+    }
+    return rc;
+}
+
 int sites_begin(struct sim *sim)
 {
     int rc = 0;
@@ -411,7 +431,7 @@ int sites_begin(struct sim *sim)
         else if (!rc)
             rc = joins(sim, s);
     }
-    return rc;
+    return rc ? rc : tell_links(sim);
 }
 
 void sites_destroy(struct sim *sim)

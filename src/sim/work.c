@@ -3,6 +3,9 @@
  * the job ends when so many pieces are done. It shrinks by ending the components that began their
  * pieces last: what those did is lost. Components that stay are not held up by a resize.
  *
+ * Or, in one that gives back, a component that has done its piece is gone, with its processors, and
+ * the next one comes with the next growth, after what a claim takes.
+ *
  * Components are kept in waves that began at the same time. A wave goes on with the next piece even
  * when enough are begun: those pieces are the last to be done, hence never change when enough are
  * done, and the first to be given up. */
@@ -132,6 +135,30 @@ int64_t work_end(const struct sim *sim, const struct app *app)
         left -= count;
     }
     return rounds < (LATEST_US - at) / duration ? at + rounds * duration : PLEAT_NEVER;
+}
+
+int64_t work_next(const struct sim *sim, const struct app *app)
+{
+    int64_t duration = duration_of(sim, app), next = PLEAT_NEVER;
+    for (uint32_t w = app->wave; w != PLEAT_NONE; w = sim->waves.items[w].next)
+        if (sim->waves.items[w].began_us + duration < next)
+            next = sim->waves.items[w].began_us + duration;
+    return next;
+}
+
+int32_t work_ended(struct sim *sim, struct app *app)
+{
+    int64_t duration = duration_of(sim, app);
+    int32_t ended = 0;
+    for (uint32_t next, w = app->wave; w != PLEAT_NONE; w = next) {
+        next = sim->waves.items[w].next;
+        if (sim->waves.items[w].began_us + duration > sim->now_us)
+            continue;
+        ended += sim->waves.items[w].count;
+        unlink_wave(sim, app, w);
+    }
+    app->completed += ended;
+    return ended;
 }
 
 void work_finish(struct sim *sim, struct app *app)
