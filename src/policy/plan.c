@@ -308,6 +308,16 @@ bool pleat_plan_start_folded(struct pleat_plan *plan, uint32_t component, uint32
            start(plan, component, site, processors, processes, mpl);
 }
 
+uint32_t pleat_plan_makes_room(const struct pleat_plan *plan, uint32_t waiter)
+{
+    for (size_t i = 0; i < plan->decisions.count; i++) {
+        const struct pleat_event *resize = &plan->decisions.items[i];
+        if (resize->kind == PLEAT_EV_RESIZE && resize->u.resize.waiter == waiter)
+            return plan->view->components[resize->component].site;
+    }
+    return PLEAT_NONE;
+}
+
 bool pleat_plan_starts(const struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_event *known = find(plan, component);

@@ -121,6 +121,8 @@ bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site
  * are never more than mpl of them on a processor. */
 bool pleat_plan_start_folded(struct pleat_plan *plan, uint32_t component, uint32_t site,
                              int32_t processors, int32_t processes, int32_t mpl);
+/* The site where this plan shrinks others for a waiting component; PLEAT_NONE. */
+uint32_t pleat_plan_makes_room(const struct pleat_plan *plan, uint32_t waiter);
 /* Does this plan start it? */
 bool pleat_plan_starts(const struct pleat_plan *plan, uint32_t component);
 /* Ends a running component, which then waits again where it stood in the queue; false: it is in a

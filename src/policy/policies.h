@@ -22,6 +22,8 @@ extern const struct pleat_policy pleat_policy_equipartition, pleat_policy_mallea
 /* Utrera 2010 */
 extern const struct pleat_policy pleat_policy_launcher;
 extern const struct pleat_policy pleat_policy_backfill_abort, pleat_policy_backfill_malleability;
+extern const struct pleat_policy pleat_policy_backfill_abort_due;
+extern const struct pleat_policy pleat_policy_backfill_malleability_due;
 extern const struct pleat_policy pleat_policy_psa, pleat_policy_psa_idle;
 extern const struct pleat_policy pleat_policy_asp_max, pleat_policy_asp_max_idle;
 extern const struct pleat_policy pleat_policy_moldability_folding, pleat_policy_largest;

@@ -16,6 +16,8 @@ static const struct pleat_policy *const all[] = {
     &pleat_policy_conservative,
     &pleat_policy_backfill_abort,
     &pleat_policy_backfill_malleability,
+    &pleat_policy_backfill_abort_due,
+    &pleat_policy_backfill_malleability_due,
     /* placement */
     &pleat_policy_worst_fit,
     &pleat_policy_close_to_files,

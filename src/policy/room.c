@@ -48,18 +48,6 @@ static bool can_ever_hold(const struct pleat_pass *pass, uint32_t waiter, uint32
            pass->view->sites[site].capacity >= pleat_accept_start(pass->view, job);
 }
 
-/* Where the queue policy has let others shrink for it already, in this plan; PLEAT_NONE. */
-static uint32_t begun_at(const struct pleat_pass *pass, uint32_t waiter)
-{
-    const struct pleat_events *decisions = &pass->plan->decisions;
-    for (size_t i = 0; i < decisions->count; i++)
-        if (decisions->items[i].kind == PLEAT_EV_RESIZE &&
-            decisions->items[i].u.resize.accepted < 0 &&
-            decisions->items[i].u.resize.waiter == waiter)
-            return pass->view->components[decisions->items[i].component].site;
-    return PLEAT_NONE;
-}
-
 uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter)
 {
     const struct pleat_view *view = pass->view;
@@ -68,7 +56,7 @@ uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter)
         return PLEAT_NONE;
     if (job->site != PLEAT_NONE && job->earmarked + job->coming > 0)
         return make_room_at(pass, waiter, job->site) ? job->site : PLEAT_NONE;
-    uint32_t begun = begun_at(pass, waiter);
+    uint32_t begun = pleat_plan_makes_room(pass->plan, waiter); /* by the queue policy */
     if (begun != PLEAT_NONE)
         return begun;
     uint32_t best = PLEAT_NONE;

@@ -65,7 +65,9 @@ static bool nobody_overtakes(const struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_policy *queue = pass->policies[PLEAT_QUEUE];
     return queue == &pleat_policy_fcfs || ((queue == &pleat_policy_backfill_abort ||
-                                            queue == &pleat_policy_backfill_malleability) &&
+                                            queue == &pleat_policy_backfill_malleability ||
+                                            queue == &pleat_policy_backfill_abort_due ||
+                                            queue == &pleat_policy_backfill_malleability_due) &&
                                            !pleat_is_short(&pass->view->components[component]));
 }
 

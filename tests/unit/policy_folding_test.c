@@ -374,6 +374,41 @@ static void test_windows_end_in_folding(void **state)
     bench_finish(&b);
 }
 
+/* 20 before the head run, 16 and 8 behind it; 16 are idle. */
+static uint32_t when_due(struct bench *b, const char *queue, int32_t need, uint32_t behind[2])
+{
+    uint32_t site = begin(b, "largest");
+    bench_policy(b, named(PLEAT_QUEUE, queue));
+    at(b, bench_run(b, site, PLEAT_RIGID, 20, 20, 20), 1);
+    behind[0] = at(b, bench_fold(b, site, 16, 16, 4, PLEAT_CLASS_SHORT), 3);
+    behind[1] = at(b, bench_fold(b, site, 8, 8, 4, PLEAT_CLASS_SHORT), 4);
+    at(b, bench_wait(b, PLEAT_RIGID, need, need, 0), 2);
+    uint32_t brief = at(b, bench_wait_folding(b, 1, 4, PLEAT_CLASS_SHORT), 5);
+    bench_decide(b);
+    return brief;
+}
+
+static void test_windows_end_when_the_head_is_due(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t behind[2], brief = when_due(&b, "backfill-abort-due", 41, behind);
+    assert_int_equal(bench_after(&b, brief), 4); /* 40 would not be enough: one more */
+    assert_null(bench_decision(&b, behind[0]));
+    bench_finish(&b);
+    brief = when_due(&b, "backfill-abort-due", 40, behind);
+    assert_null(bench_decision(&b, brief));
+    assert_int_equal(bench_decision(&b, behind[0])->kind, PLEAT_EV_PREEMPT);
+    bench_finish(&b);
+    when_due(&b, "backfill-malleability-due", 40, behind);
+    assert_int_equal(bench_after(&b, behind[0]), 4);
+    assert_int_equal(bench_after(&b, behind[1]), 2);
+    bench_finish(&b);
+    brief = when_due(&b, "backfill-abort", 40, behind); /* by 6.4.3 one before it still runs */
+    assert_int_equal(bench_after(&b, brief), 4);
+    bench_finish(&b);
+}
+
 static void test_windows_are_not_looked_at_while_things_change(void **state)
 {
     (void)state;
@@ -428,6 +463,7 @@ int main(void)
         cmocka_unit_test(test_only_short_ones_are_backfilled),
         cmocka_unit_test(test_windows_end_in_abort),
         cmocka_unit_test(test_windows_end_in_folding),
+        cmocka_unit_test(test_windows_end_when_the_head_is_due),
         cmocka_unit_test(test_windows_are_not_looked_at_while_things_change),
         cmocka_unit_test(test_nobody_is_aborted_too_often),
     };

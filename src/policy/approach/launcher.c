@@ -31,23 +31,11 @@ static bool take(struct pleat_pass *pass, uint32_t waiter, uint32_t site, int32_
     return false;
 }
 
-/* Does this plan shrink somebody for it? */
-static uint32_t is_made_room(const struct pleat_pass *pass, uint32_t waiter)
-{
-    const struct pleat_events *decisions = &pass->plan->decisions;
-    for (size_t i = 0; i < decisions->count; i++)
-        if (decisions->items[i].kind == PLEAT_EV_RESIZE &&
-            decisions->items[i].u.resize.accepted < 0 &&
-            decisions->items[i].u.resize.waiter == waiter)
-            return pass->view->components[decisions->items[i].component].site;
-    return PLEAT_NONE;
-}
-
 /* The site where room was made (or is being made), or PLEAT_NONE. */
 static uint32_t make_room(struct pleat_pass *pass, uint32_t waiter)
 {
     const struct pleat_component *job = &pass->view->components[waiter];
-    uint32_t site = is_made_room(pass, waiter);
+    uint32_t site = pleat_plan_makes_room(pass->plan, waiter);
     if (site != PLEAT_NONE)
         return site;
     if (job->coming > 0)

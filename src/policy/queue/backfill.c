@@ -6,6 +6,10 @@
  *       fold them as far as they can be, for the head (backfill-malleability)
  *   else start short ones behind the head that can
  *
+ * That is when a window expires by section 6.4.3. By section 6.1 it is limited by the run time of
+ * those that ran when the job was backfilled: in backfill-abort-due and backfill-malleability-due
+ * windows expire as soon as the head could start if it had what those behind it have.
+ *
  * Not the usual backfilling: the only estimate is the class, a window ends when nobody is left who
  * stood before the head, and nobody else is backfilled then. In backfill-malleability whoever is
  * backfilled may be folded later, however he starts; malleable jobs that do not fold are shrunk.
@@ -23,7 +27,6 @@ static bool stands_behind(const struct pleat_component *job, const struct pleat_
 
 /* What runs at the sites where a head could. */
 struct running {
-    int32_t behind; /* components that stand behind it */
     int32_t before; /* and before it, those that this plan starts included */
     bool changing;  /* somebody starts, ends, or is resized */
 };
@@ -34,7 +37,6 @@ static int32_t count_list(const struct pleat_view *view, uint32_t first,
     int32_t processors = 0;
     for (uint32_t c = first; c != PLEAT_NONE; c = view->components[c].next) {
         const struct pleat_component *job = &view->components[c];
-        running->behind += stands_behind(job, head);
         running->before += !stands_behind(job, head);
         running->changing |= job->state != PLEAT_RUNNING;
         processors += job->processors;
@@ -108,8 +110,45 @@ static void backfill(struct pleat_pass *pass, uint32_t first, bool foldable)
     pass->backfilling = false;
 }
 
-static uint32_t start(struct pleat_pass *pass, bool foldable,
-                      void (*expire)(struct pleat_pass *pass, uint32_t component, uint32_t head))
+/* What becomes of those whose windows have expired, and when they have. */
+struct windows {
+    void (*expire)(struct pleat_pass *pass, uint32_t component, uint32_t head);
+    bool foldable; /* whoever is backfilled */
+    bool due;      /* they expire as soon as the head could start with what is theirs (6.1) */
+};
+
+/* Could the head start at a site if it had, besides what is free, all that those behind it have? */
+static bool is_due(struct pleat_pass *pass, uint32_t head, uint32_t site)
+{
+    const struct pleat_view *view = pass->view;
+    int32_t available = pleat_plan_available(pass->plan, head, site), theirs = 0;
+    const uint32_t lists[] = {view->sites[site].malleable_first, view->sites[site].rigid_first};
+    for (int l = 0; l < 2; l++)
+        for (uint32_t c = lists[l]; c != PLEAT_NONE; c = view->components[c].next)
+            if (stands_behind(&view->components[c], &view->components[head]))
+                theirs += view->components[c].processors;
+    return theirs > 0 && pleat_pass_size(pass, head, site, available + theirs).processors > 0;
+}
+
+/* Ends windows at one site, where that is enough for the head; false: none has expired. */
+static bool end_windows(struct pleat_pass *pass, uint32_t head, const struct running *running,
+                        const struct windows *windows)
+{
+    const struct pleat_view *view = pass->view;
+    if (running->before > 0 && !windows->due)
+        return false;
+    for (uint32_t s = 0; s < view->site_count; s++) {
+        if (!may_have(pass, &view->components[head], s) ||
+            (running->before > 0 && !is_due(pass, head, s)))
+            continue;
+        each_behind(pass, head, view->sites[s].malleable_first, windows->expire);
+        each_behind(pass, head, view->sites[s].rigid_first, windows->expire);
+        return true;
+    }
+    return running->before == 0;
+}
+
+static uint32_t start(struct pleat_pass *pass, const struct windows *windows)
 {
     const struct pleat_view *view = pass->view;
     uint32_t head = view->queue_first;
@@ -119,29 +158,29 @@ static uint32_t start(struct pleat_pass *pass, bool foldable,
         return PLEAT_NONE;
     pleat_plan_tried(pass->plan, head);
     struct running running = look(pass, head);
-    if (running.changing)
-        return head;
-    if (running.before > 0)
-        backfill(pass, pleat_queue_next(view, head), foldable);
-    for (uint32_t s = 0; running.before == 0 && s < view->site_count; s++) {
-        if (!may_have(pass, &view->components[head], s))
-            continue;
-        each_behind(pass, head, view->sites[s].malleable_first, expire);
-        each_behind(pass, head, view->sites[s].rigid_first, expire);
-        if (running.behind > 0)
-            break; /* at one site: that is enough for it */
-    }
+    if (!running.changing && !end_windows(pass, head, &running, windows))
+        backfill(pass, pleat_queue_next(view, head), windows->foldable);
     return head;
 }
 
-static uint32_t backfill_abort_start(struct pleat_pass *pass)
+static uint32_t abort_start(struct pleat_pass *pass)
 {
-    return start(pass, false, abort_it);
+    return start(pass, &(struct windows){.expire = abort_it});
 }
 
-static uint32_t backfill_malleability_start(struct pleat_pass *pass)
+static uint32_t abort_due_start(struct pleat_pass *pass)
 {
-    return start(pass, true, fold_it);
+    return start(pass, &(struct windows){.expire = abort_it, .due = true});
+}
+
+static uint32_t malleability_start(struct pleat_pass *pass)
+{
+    return start(pass, &(struct windows){.expire = fold_it, .foldable = true});
+}
+
+static uint32_t malleability_due_start(struct pleat_pass *pass)
+{
+    return start(pass, &(struct windows){.expire = fold_it, .foldable = true, .due = true});
 }
 
 const struct pleat_policy pleat_policy_backfill_abort = {
@@ -151,7 +190,7 @@ const struct pleat_policy pleat_policy_backfill_abort = {
     .name = "backfill-abort",
     .source = "Utrera 2010, 6.4",
     .summary = "short jobs may overtake; when only such run they are aborted and wait again",
-    .start = backfill_abort_start,
+    .start = abort_start,
 };
 
 const struct pleat_policy pleat_policy_backfill_malleability = {
@@ -161,5 +200,25 @@ const struct pleat_policy pleat_policy_backfill_malleability = {
     .name = "backfill-malleability",
     .source = "Utrera 2010, 6.4.3",
     .summary = "short jobs may overtake; when only such run they are folded for the first to wait",
-    .start = backfill_malleability_start,
+    .start = malleability_start,
+};
+
+const struct pleat_policy pleat_policy_backfill_abort_due = {
+    .number = 13,
+    .version = 1,
+    .question = PLEAT_QUEUE,
+    .name = "backfill-abort-due",
+    .source = "Utrera 2010, 6.1",
+    .summary = "the same, as soon as the first could start on what they have",
+    .start = abort_due_start,
+};
+
+const struct pleat_policy pleat_policy_backfill_malleability_due = {
+    .number = 14,
+    .version = 1,
+    .question = PLEAT_QUEUE,
+    .name = "backfill-malleability-due",
+    .source = "Utrera 2010, 6.1",
+    .summary = "folded for the first as soon as it could start on what they have",
+    .start = malleability_due_start,
 };
