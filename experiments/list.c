@@ -5,6 +5,7 @@
 static const struct pleat_experiment *const all[] = {
     &pleat_experiment_koala_malleable,
     &pleat_experiment_resizable,
+    &pleat_experiment_virtual_malleability,
 };
 
 const struct pleat_experiment *pleat_experiment_at(size_t i)

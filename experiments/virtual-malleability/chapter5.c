@@ -1,0 +1,339 @@
+/* chapter5.c - PSA, ASP60, FOLDING and FJT over w1 to w6: figures 5.6 to 5.8. */
+#include "experiments/virtual-malleability/virtual.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN = 4, RIVALS = 3, OTHERS = 4, OVERHEADS = 4, MINIMA = 4 };
+
+/* The figures: PSA as 5.4.1 has it, see the page. FJT is the last. */
+static const enum vm_policy shown[SHOWN] = {VM_PSA_IDLE, VM_ASP60, VM_FOLDING, VM_FJT};
+static const enum vm_policy others[OTHERS] = {VM_PSA, VM_ASP60_IDLE, VM_FOLDING_UNFOLDS,
+                                              VM_FJT_FIGURE};
+static const double overheads[OVERHEADS] = {0, 0.1, 0.5, 1};
+static const int32_t minima[MINIMA] = {1, 8, 16, 32};
+
+static struct vm_setting setting(int mix, enum vm_policy policy)
+{
+    return (struct vm_setting){vm_mixes[mix], 0, policy, vm_chapter5};
+}
+
+static struct vm_setting varied(int mix, enum vm_policy policy, int overhead, int minimum)
+{
+    struct vm_setting varied = setting(mix, policy);
+    varied.unsaid.overhead = overheads[overhead];
+    varied.unsaid.long_minimum = minima[minimum];
+    return varied;
+}
+
+int vm_chapter5_add(struct vm_results *results, bool quick)
+{
+    int rc = 0;
+    for (int mix = 0; !rc && mix < VM_MIXES; mix++) {
+        for (int p = 0; !rc && p < SHOWN; p++)
+            rc = vm_add(results, setting(mix, shown[p]));
+        for (int p = 0; !rc && p < OTHERS; p++)
+            rc = vm_add(results, setting(mix, others[p]));
+        for (int o = 0; !rc && !quick && o < OVERHEADS; o++)
+            for (int m = 0; !rc && m < MINIMA; m++) {
+                for (int p = 0; !rc && p < SHOWN; p++)
+                    rc = vm_add(results, varied(mix, shown[p], o, m));
+                if (!rc)
+                    rc = vm_add(results, varied(mix, VM_PSA, o, m));
+            }
+    }
+    return rc;
+}
+
+/* ---- what was found ---- */
+
+/* Is FJT's response below that of all three? *least: by how much below the next, as a share. */
+static bool is_best(const struct vm_results *results, int mix, int class_, double *least)
+{
+    bool best = true;
+    *least = INFINITY;
+    for (int p = 0; p < RIVALS; p++) {
+        struct pleat_estimate gain = vm_gain(results, setting(mix, VM_FJT), setting(mix, shown[p]),
+                                             vm_metric(class_, VM_RESPONSE));
+        best = best && pleat_estimate_above(gain, 0);
+        if (gain.mean < *least)
+            *least = gain.mean;
+    }
+    return best;
+}
+
+static double mean_of(const struct vm_results *results, int mix, enum vm_policy policy, int class_,
+                      int time)
+{
+    return vm_estimate(results, setting(mix, policy), vm_metric(class_, time)).mean;
+}
+
+static void tell_best(struct pleat_study *study, const struct vm_results *results, int first,
+                      const char *statement, const char *where)
+{
+    bool best = true;
+    double gains[3];
+    for (int i = 0; i < 3; i++)
+        best = is_best(results, first + i, VM_LONG, &gains[i]) && best;
+    pleat_study_shape(study, &(struct pleat_shape){statement, where, true, best},
+                      "%.0f, %.0f and %.0f %% below the next best", 100 * gains[0], 100 * gains[1],
+                      100 * gains[2]);
+}
+
+/* The same against PSA as 5.2 describes it. */
+static void tell_saving(struct pleat_study *study, const struct vm_results *results)
+{
+    bool best = true;
+    double low = INFINITY, high = -INFINITY;
+    for (int mix = 0; mix < VM_MIXES; mix++) {
+        struct pleat_estimate gain = vm_gain(results, setting(mix, VM_FJT), setting(mix, VM_PSA),
+                                             vm_metric(VM_LONG, VM_RESPONSE));
+        best = best && pleat_estimate_above(gain, 0);
+        low = gain.mean < low ? gain.mean : low;
+        high = gain.mean > high ? gain.mean : high;
+    }
+    pleat_study_shape(study,
+                      &(struct pleat_shape){"The same where PSA saves processors, as 5.2 says",
+                                            "5.2", false, best},
+                      "by %+.0f to %+.0f %%", 100 * low, 100 * high);
+}
+
+static void tell_thirty(struct pleat_study *study, const struct vm_results *results)
+{
+    double low = INFINITY, high = 0;
+    for (int mix = 0; mix < VM_MIXES; mix++) {
+        double gain;
+        (void)is_best(results, mix, VM_LONG, &gain);
+        low = gain < low ? gain : low;
+        high = gain > high ? gain : high;
+    }
+    pleat_study_shape(study,
+                      &(struct pleat_shape){"FJT is better by about 30 % for long jobs", "5.5",
+                                            false, low > 0.2 && high < 0.4},
+                      "%.0f to %.0f %%", 100 * low, 100 * high);
+}
+
+static void tell_constant(struct pleat_study *study, const struct vm_results *results)
+{
+    double fjt = mean_of(results, 2, VM_FJT, VM_LONG, VM_RESPONSE) /
+                 mean_of(results, 0, VM_FJT, VM_LONG, VM_RESPONSE);
+    double psa = mean_of(results, 2, VM_PSA_IDLE, VM_LONG, VM_RESPONSE) /
+                 mean_of(results, 0, VM_PSA_IDLE, VM_LONG, VM_RESPONSE);
+    pleat_study_shape(study,
+                      &(struct pleat_shape){"FJT's response for long jobs stays constant from w1 "
+                                            "to w3",
+                                            "5.4.2, figure 5.6", false, fjt < 1.1},
+                      "it grows by %.0f %% (PSA's by %.0f %%)", 100 * (fjt - 1), 100 * (psa - 1));
+}
+
+static void tell_execution(struct pleat_study *study, const struct vm_results *results)
+{
+    double least = 1;
+    for (int mix = 0; mix < 3; mix++)
+        for (int p = 0; p < SHOWN; p++) {
+            double share = mean_of(results, mix, shown[p], VM_LONG, VM_EXECUTION) /
+                           mean_of(results, mix, shown[p], VM_LONG, VM_RESPONSE);
+            least = share < least ? share : least;
+        }
+    pleat_study_shape(study,
+                      &(struct pleat_shape){"Most of a long job's response is execution",
+                                            "5.4.2, figure 5.6", true, least > 0.5},
+                      "%.1f %% at least", 100 * least);
+}
+
+static void tell_waiting(struct pleat_study *study, const struct vm_results *results)
+{
+    double least = 1, of_fjt = 0;
+    for (int mix = 0; mix < 3; mix++)
+        for (int p = 0; p < SHOWN; p++) {
+            double share = mean_of(results, mix, shown[p], VM_SHORT, VM_WAIT) /
+                           mean_of(results, mix, shown[p], VM_SHORT, VM_RESPONSE);
+            if (shown[p] == VM_FJT)
+                of_fjt = share > of_fjt ? share : of_fjt;
+            else
+                least = share < least ? share : least;
+        }
+    pleat_study_shape(study,
+                      &(struct pleat_shape){"Most of a short job's response is waiting, but not "
+                                            "under FJT",
+                                            "5.4.2, figure 5.7", false,
+                                            least > 0.5 && of_fjt < 0.5},
+                      "%.0f %% at least; under FJT %.0f %% at most", 100 * least, 100 * of_fjt);
+}
+
+static void tell_short(struct pleat_study *study, const struct vm_results *results)
+{
+    double most = -INFINITY;
+    for (int mix = 0; mix < VM_MIXES; mix++) {
+        double gain;
+        (void)is_best(results, mix, VM_SHORT, &gain);
+        most = gain > most ? gain : most;
+    }
+    pleat_study_shape(study,
+                      &(struct pleat_shape){"For short jobs FJT is similar to the best of the "
+                                            "others (within 20 %) or worse",
+                                            "5.5", true, most < 0.2},
+                      most < 0 ? "%.0f %% above the best at least"
+                               : "at most %.0f %% below the best",
+                      100 * fabs(most));
+}
+
+static void tell_worst(struct pleat_study *study, const struct vm_results *results)
+{
+    bool worst = true;
+    char text[120] = "";
+    for (int mix = 3; mix < VM_MIXES; mix++) {
+        double psa = mean_of(results, mix, VM_PSA_IDLE, VM_LONG, VM_RESPONSE);
+        double folding = mean_of(results, mix, VM_FOLDING, VM_LONG, VM_RESPONSE);
+        double asp = mean_of(results, mix, VM_ASP60, VM_LONG, VM_RESPONSE);
+        worst = worst && psa > asp && folding > asp;
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%.0f, %.0f, %.0f",
+                 mix > 3 ? "; " : "", psa, folding, asp);
+    }
+    pleat_study_shape(study,
+                      &(struct pleat_shape){"PSA and FOLDING are the worst for long jobs in w4 to "
+                                            "w6",
+                                            "5.4.2, figure 5.8", false, worst},
+                      "PSA, FOLDING, ASP60, seconds: %s", text);
+}
+
+/* ---- the page ---- */
+
+static void write_row(struct pleat_page *page, const struct vm_results *results, int mix,
+                      enum vm_policy policy)
+{
+    struct vm_setting of = setting(mix, policy);
+    pleat_page_cell(page, "%s", vm_mixes[mix]);
+    pleat_page_cell(page, "%s", policy == VM_FJT ? "FJT" : vm_policy_name(policy));
+    for (int class_ = 0; class_ < VM_CLASSES; class_++)
+        for (int time = 0; time < VM_TIMES; time++)
+            pleat_page_cell_estimate(page, vm_estimate(results, of, vm_metric(class_, time)),
+                                     class_ == VM_LONG ? 0 : 1);
+}
+
+static void write_tables(struct pleat_page *page, const struct vm_results *results)
+{
+    pleat_page_paragraph(page,
+                         "Seconds, means over the jobs of a class and over seeds. A run has "
+                         "four or five long jobs in w1 to w3, and one to four in w4 to w6, so "
+                         "the intervals of long jobs are wide; those of differences between "
+                         "policies over the same jobs, of which the first table of this page "
+                         "speaks, are not.");
+    pleat_page_table(page, "mix|<policy|long: response|wait|execution|short: response|wait|"
+                           "execution");
+    for (int mix = 0; mix < VM_MIXES; mix++)
+        for (int p = 0; p < SHOWN; p++)
+            write_row(page, results, mix, shown[p]);
+    pleat_page_subheading(page, "Read the other way");
+    pleat_page_table(page, "mix|<policy|long: response|wait|execution|short: response|wait|"
+                           "execution");
+    for (int mix = 0; mix < VM_MIXES; mix++)
+        for (int p = 0; p < OTHERS; p++)
+            write_row(page, results, mix, others[p]);
+}
+
+static int draw(struct pleat_study *study, const struct vm_results *results, const char *name,
+                const char *caption, int class_, int first, int count, struct pleat_error *err)
+{
+    static const char *const titles[2] = {"Waiting", "Execution"};
+    double x[VM_MIXES], y[2][SHOWN][VM_MIXES];
+    const char *names[VM_MIXES];
+    struct pleat_plot_series series[2][SHOWN];
+    struct pleat_plot panels[2];
+    for (int panel = 0; panel < 2; panel++) {
+        for (int p = 0; p < SHOWN; p++) {
+            for (int i = 0; i < count; i++) {
+                x[i] = i;
+                names[i] = vm_mixes[first + i];
+                y[panel][p][i] = mean_of(results, first + i, shown[p], class_,
+                                         panel == 0 ? VM_WAIT : VM_EXECUTION);
+            }
+            series[panel][p] =
+                (struct pleat_plot_series){shown[p] == VM_FJT ? "FJT" : vm_policy_name(shown[p]), x,
+                                           y[panel][p], (size_t)count};
+        }
+        panels[panel] = (struct pleat_plot){.title = titles[panel],
+                                            .x_label = "workload",
+                                            .y_label = "seconds",
+                                            .style = PLEAT_PLOT_BARS,
+                                            .series = series[panel],
+                                            .series_count = SHOWN,
+                                            .x_names = names};
+    }
+    return pleat_page_figure(&study->page, name, caption, panels, 2, 2, err);
+}
+
+/* FJT's gain over the best of the others: mean over the mixes. */
+static void write_sweep(struct pleat_page *page, const struct vm_results *results,
+                        enum vm_policy psa)
+{
+    const enum vm_policy rivals[RIVALS] = {psa, VM_ASP60, VM_FOLDING};
+    pleat_page_table(page, "cost of a process more|1|8|16|32");
+    for (int o = 0; o < OVERHEADS; o++) {
+        pleat_page_cell(page, "%.0f %%", 100 * overheads[o]);
+        for (int m = 0; m < MINIMA; m++) {
+            double sum = 0;
+            for (int mix = 0; mix < VM_MIXES; mix++) {
+                double least = INFINITY;
+                for (int p = 0; p < RIVALS; p++) {
+                    double gain =
+                        vm_gain(results, varied(mix, VM_FJT, o, m), varied(mix, rivals[p], o, m),
+                                vm_metric(VM_LONG, VM_RESPONSE))
+                            .mean;
+                    least = gain < least ? gain : least;
+                }
+                sum += least;
+            }
+            pleat_page_cell(page, "%+.0f %%", 100 * sum / VM_MIXES);
+        }
+    }
+}
+
+static void write_sweeps(struct pleat_study *study, const struct vm_results *results)
+{
+    struct pleat_page *page = &study->page;
+    pleat_page_subheading(page, "What the thesis leaves unsaid");
+    pleat_page_paragraph(
+        page, "By how much a long job's response is shorter under FJT than under the best of the "
+              "three others (mean over w1 to w6), by what each process more on a processor costs "
+              "(rows) and by the fewest processes that a long job may have (columns). The thesis "
+              "says 1 (3.6.1), and that a long job should not get few (6.4.2).");
+    write_sweep(page, results, VM_PSA_IDLE);
+    pleat_page_paragraph(page, "The same with PSA as section 5.2 describes it:");
+    write_sweep(page, results, VM_PSA);
+    pleat_page_paragraph(
+        page, "So FJT's advantage comes from the others starting long jobs on a few processors, "
+              "which they then keep. Where long jobs may not start so small, or policies save "
+              "processors for them as PSA of section 5.2 does, folding them costs more than it "
+              "gains.");
+}
+
+int vm_chapter5_write(struct pleat_study *study, const struct vm_results *results,
+                      struct pleat_error *err)
+{
+    pleat_page_heading(&study->page, "Folding by job type (chapter 5)");
+    tell_best(study, results, 0, "FJT is the best for long jobs in w1, w2 and w3",
+              "5.4.2, figure 5.6");
+    tell_best(study, results, 3, "FJT is the best for long jobs in w4, w5 and w6",
+              "5.4.2, figure 5.8");
+    tell_saving(study, results);
+    tell_thirty(study, results);
+    tell_constant(study, results);
+    tell_execution(study, results);
+    tell_waiting(study, results);
+    tell_short(study, results);
+    tell_worst(study, results);
+    write_tables(&study->page, results);
+    int rc =
+        draw(study, results, "figure-5-6", "Figure 5.6: long jobs, w1 to w3", VM_LONG, 0, 3, err);
+    if (!rc)
+        rc = draw(study, results, "figure-5-7", "Figure 5.7: short jobs, w1 to w3", VM_SHORT, 0, 3,
+                  err);
+    if (!rc)
+        rc = draw(study, results, "figure-5-8", "Figure 5.8: long jobs, w4 to w6", VM_LONG, 3, 3,
+                  err);
+    if (!rc && !study->quick)
+        write_sweeps(study, results);
+    return rc;
+}

@@ -1,0 +1,267 @@
+/* chapter6.c - FJT(4), FJT(1) and FCFS with backfilling, at loads of 40 to 100 %: figures 6.4 to
+ * 6.15. */
+#include "experiments/virtual-malleability/virtual.h"
+
+#include <math.h>
+
+enum { SHOWN = 4, ALL = 6, LOW = 0, FULL = VM_LOADS - 1, OVERHEADS = 3, MINIMA = 4 };
+
+static const enum vm_policy policies[ALL] = {
+    VM_FJT,        VM_FJT1_ABORT,     VM_FJT1_MALLEABILITY, /* those of the figures first */
+    VM_FCFS_ABORT, VM_FJT1_ABORT_DUE, VM_FJT1_MALLEABILITY_DUE};
+static const double overheads[OVERHEADS] = {0, 0.1, 0.5};
+static const int32_t minima[MINIMA] = {1, 8, 16, 32};
+
+static struct vm_setting setting(int family, int load, enum vm_policy policy)
+{
+    return (struct vm_setting){vm_families[family], vm_loads[load], policy, vm_chapter6};
+}
+
+static struct vm_setting varied(int family, int load, enum vm_policy policy, int overhead,
+                                int minimum)
+{
+    struct vm_setting varied = setting(family, load, policy);
+    varied.unsaid.overhead = overheads[overhead];
+    varied.unsaid.long_minimum = minima[minimum];
+    return varied;
+}
+
+int vm_chapter6_add(struct vm_results *results, bool quick)
+{
+    int rc = 0;
+    for (int family = 0; family < VM_FAMILIES; family++)
+        for (int p = 0; p < ALL; p++) {
+            for (int load = 0; !rc && load < VM_LOADS; load++)
+                rc = vm_add(results, setting(family, load, policies[p]));
+            for (int o = 0; !quick && o < OVERHEADS; o++)
+                for (int m = 0; !rc && m < MINIMA; m++) {
+                    rc = vm_add(results, varied(family, LOW, policies[p], o, m));
+                    if (!rc)
+                        rc = vm_add(results, varied(family, FULL, policies[p], o, m));
+                }
+        }
+    return rc;
+}
+
+/* ---- what was found ---- */
+
+static struct pleat_estimate gain(const struct vm_results *results, int family, int load,
+                                  enum vm_policy a, enum vm_policy b, int class_)
+{
+    return vm_gain(results, setting(family, load, a), setting(family, load, b),
+                   vm_metric(class_, VM_RESPONSE));
+}
+
+/* A statement about both families: a is better than b. */
+static void tell_better(struct pleat_study *study, const struct vm_results *results,
+                        const char *statement, const char *where, bool claimed, int load,
+                        enum vm_policy a, enum vm_policy b, int class_)
+{
+    struct pleat_estimate high = gain(results, 0, load, a, b, class_);
+    struct pleat_estimate low = gain(results, 1, load, a, b, class_);
+    bool holds = pleat_estimate_above(high, 0) && pleat_estimate_above(low, 0);
+    pleat_study_shape(study, &(struct pleat_shape){statement, where, claimed, holds},
+                      "%+.0f ± %.0f %% (high communication), %+.0f ± %.0f %% (low)",
+                      100 * high.mean, 100 * high.half, 100 * low.mean, 100 * low.half);
+}
+
+static double mean_of(const struct vm_results *results, int family, int load, enum vm_policy policy,
+                      int class_, int time)
+{
+    return vm_estimate(results, setting(family, load, policy), vm_metric(class_, time)).mean;
+}
+
+static double growth(const struct vm_results *results, int family, enum vm_policy policy, int time)
+{
+    return mean_of(results, family, FULL, policy, VM_LONG, time) -
+           mean_of(results, family, LOW, policy, VM_LONG, time);
+}
+
+static void tell_degraded(struct pleat_study *study, const struct vm_results *results)
+{
+    double fjt4[VM_FAMILIES], fjt1[VM_FAMILIES];
+    for (int f = 0; f < VM_FAMILIES; f++) {
+        fjt4[f] = growth(results, f, VM_FJT, VM_RESPONSE);
+        fjt1[f] = growth(results, f, VM_FJT1_MALLEABILITY, VM_RESPONSE);
+    }
+    pleat_study_shape(study,
+                      &(struct pleat_shape){"FJT(4) degrades for long jobs as the load grows, more "
+                                            "than FJT(1)+malleability",
+                                            "6.5.2.1, figures 6.4 and 6.6", true,
+                                            fjt4[0] > fjt1[0] && fjt4[1] > fjt1[1]},
+                      "from 40 to 100 %%: %.0f s against %.0f s (high communication), %.0f s "
+                      "against %.0f s (low)",
+                      fjt4[0], fjt1[0], fjt4[1], fjt1[1]);
+    double share[VM_FAMILIES];
+    for (int f = 0; f < VM_FAMILIES; f++)
+        share[f] = growth(results, f, VM_FJT, VM_EXECUTION) / fjt4[f];
+    pleat_study_shape(study,
+                      &(struct pleat_shape){"What grows under FJT(4) is execution", "6.5.2.2", true,
+                                            share[0] > 0.5 && share[1] > 0.5},
+                      "%.0f and %.0f %% of the growth", 100 * share[0], 100 * share[1]);
+}
+
+static void tell_constant(struct pleat_study *study, const struct vm_results *results)
+{
+    double from[VM_FAMILIES], to[VM_FAMILIES];
+    for (int f = 0; f < VM_FAMILIES; f++) {
+        from[f] = mean_of(results, f, LOW, VM_FJT1_MALLEABILITY, VM_LONG, VM_WAIT);
+        to[f] = mean_of(results, f, FULL, VM_FJT1_MALLEABILITY, VM_LONG, VM_WAIT);
+    }
+    pleat_study_shape(study,
+                      &(struct pleat_shape){"Waiting under FJT(1)+malleability is constant, "
+                                            "whatever the load",
+                                            "6.5.2.2, figures 6.8 to 6.11", false,
+                                            to[0] < 1.2 * from[0] && to[1] < 1.2 * from[1]},
+                      "long jobs: %.1f to %.1f s, and %.1f to %.1f s", from[0], to[0], from[1],
+                      to[1]);
+}
+
+static void tell_all(struct pleat_study *study, const struct vm_results *results)
+{
+    tell_better(study, results, "At 40 % FJT(4) is better than FJT(1)+malleability for long jobs",
+                "6.5.2.1, figures 6.4 and 6.6", true, LOW, VM_FJT, VM_FJT1_MALLEABILITY, VM_LONG);
+    tell_better(study, results, "At 40 % FJT(4) is better than FCFS+abort for long jobs",
+                "6.5.2.1, figures 6.4 and 6.6", false, LOW, VM_FJT, VM_FCFS_ABORT, VM_LONG);
+    tell_better(study, results, "At 100 % FJT(1)+malleability is better than FJT(4) for long jobs",
+                "6.5.2.1, figures 6.4 and 6.6", true, FULL, VM_FJT1_MALLEABILITY, VM_FJT, VM_LONG);
+    tell_better(
+        study, results, "At 100 % FJT(1)+malleability is better than FCFS+abort for long jobs",
+        "6.5.2.1, figures 6.4 and 6.6", true, FULL, VM_FJT1_MALLEABILITY, VM_FCFS_ABORT, VM_LONG);
+    tell_better(
+        study, results, "At 100 % FJT(1)+malleability is better than FCFS+abort for short jobs",
+        "6.5.2.1, figures 6.5 and 6.7", true, FULL, VM_FJT1_MALLEABILITY, VM_FCFS_ABORT, VM_SHORT);
+    tell_better(study, results, "At 100 % FJT(1)+malleability is better than FJT(4) for short jobs",
+                "6.5.2.1, figures 6.5 and 6.7", false, FULL, VM_FJT1_MALLEABILITY, VM_FJT,
+                VM_SHORT);
+    tell_better(study, results,
+                "At 100 % ending windows by malleability is better than by abort, windows of "
+                "6.4.3: short jobs",
+                "6.1 (up to 25 %), 1.4.3 (20 to 30 %)", false, FULL, VM_FJT1_MALLEABILITY,
+                VM_FJT1_ABORT, VM_SHORT);
+    tell_better(study, results, "The same with windows of 6.1: short jobs",
+                "6.1 (up to 25 %), 1.4.3 (20 to 30 %)", true, FULL, VM_FJT1_MALLEABILITY_DUE,
+                VM_FJT1_ABORT_DUE, VM_SHORT);
+    tell_degraded(study, results);
+    tell_constant(study, results);
+}
+
+/* ---- the page ---- */
+
+static void write_tables(struct pleat_page *page, const struct vm_results *results)
+{
+    pleat_page_paragraph(page, "Long jobs have at least 8 processes here (\"a long job should not "
+                               "be assigned a small number of processes\", 6.4.2): else every job "
+                               "starts at once on whatever is idle, and nothing is ever "
+                               "backfilled. Aborted: restarts in a run of 120 to 165 jobs.");
+    for (int family = 0; family < VM_FAMILIES; family++) {
+        pleat_page_subheading(page, family == 0 ? "High communication (table 6.1)"
+                                                : "Low communication (table 6.2)");
+        pleat_page_table(page, "load|<policy|long: response|wait|execution|short: response|wait|"
+                               "execution|aborted");
+        for (int load = 0; load < VM_LOADS; load++)
+            for (int p = 0; p < ALL; p++) {
+                struct vm_setting of = setting(family, load, policies[p]);
+                pleat_page_cell(page, "%.0f %%", 100 * vm_loads[load]);
+                pleat_page_cell(page, "%s", vm_policy_name(policies[p]));
+                for (int class_ = 0; class_ < VM_CLASSES; class_++)
+                    for (int time = 0; time < VM_TIMES; time++)
+                        pleat_page_cell_estimate(page,
+                                                 vm_estimate(results, of, vm_metric(class_, time)),
+                                                 class_ == VM_LONG ? 0 : 1);
+                pleat_page_cell(page, "%.1f", vm_estimate(results, of, VM_RESTARTS).mean);
+            }
+    }
+}
+
+/* Long and short jobs of both families. */
+static int draw(struct pleat_study *study, const struct vm_results *results, const char *name,
+                const char *caption, int time, struct pleat_error *err)
+{
+    static const char *const titles[VM_FAMILIES][VM_CLASSES] = {
+        {"Long jobs, high communication", "Short jobs, high communication"},
+        {"Long jobs, low communication", "Short jobs, low communication"}};
+    enum { PANELS = VM_FAMILIES * VM_CLASSES };
+    double x[VM_LOADS], y[PANELS][SHOWN][VM_LOADS];
+    struct pleat_plot_series series[PANELS][SHOWN];
+    struct pleat_plot panels[PANELS];
+    for (int panel = 0; panel < PANELS; panel++) {
+        int family = panel / VM_CLASSES, class_ = panel % VM_CLASSES;
+        for (int p = 0; p < SHOWN; p++) {
+            for (int load = 0; load < VM_LOADS; load++) {
+                x[load] = 100 * vm_loads[load];
+                y[panel][p][load] = mean_of(results, family, load, policies[p], class_, time);
+            }
+            series[panel][p] =
+                (struct pleat_plot_series){vm_policy_name(policies[p]), x, y[panel][p], VM_LOADS};
+        }
+        panels[panel] = (struct pleat_plot){.title = titles[family][class_],
+                                            .x_label = "machine load, %",
+                                            .y_label = "seconds",
+                                            .style = PLEAT_PLOT_LINES,
+                                            .series = series[panel],
+                                            .series_count = SHOWN};
+    }
+    return pleat_page_figure(&study->page, name, caption, panels, PANELS, 2, err);
+}
+
+static void write_sweep(struct pleat_page *page, const struct vm_results *results, int load,
+                        enum vm_policy a, enum vm_policy b, int class_)
+{
+    pleat_page_table(page, "cost of a process more|high: 1|8|16|32|low: 1|8|16|32");
+    for (int o = 0; o < OVERHEADS; o++) {
+        pleat_page_cell(page, "%.0f %%", 100 * overheads[o]);
+        for (int family = 0; family < VM_FAMILIES; family++)
+            for (int m = 0; m < MINIMA; m++) {
+                struct pleat_estimate by =
+                    vm_gain(results, varied(family, load, a, o, m), varied(family, load, b, o, m),
+                            vm_metric(class_, VM_RESPONSE));
+                pleat_page_cell(page, "%+.0f ± %.0f %%", 100 * by.mean, 100 * by.half);
+            }
+    }
+}
+
+static void write_sweeps(struct pleat_study *study, const struct vm_results *results)
+{
+    struct pleat_page *page = &study->page;
+    pleat_page_subheading(page, "What the thesis leaves unsaid");
+    pleat_page_paragraph(page,
+                         "By how much responses are shorter under the first policy than under "
+                         "the second, by what each process more on a processor costs (rows) "
+                         "and by the fewest processes that a long job may have (columns), "
+                         "for both families. FJT(4) and FJT(1)+malleability, long jobs at "
+                         "40 %%:");
+    write_sweep(page, results, LOW, VM_FJT, VM_FJT1_MALLEABILITY, VM_LONG);
+    pleat_page_paragraph(page, "FJT(1)+malleability and FJT(4), long jobs at 100 %%:");
+    write_sweep(page, results, FULL, VM_FJT1_MALLEABILITY, VM_FJT, VM_LONG);
+    pleat_page_paragraph(page, "FJT(1)+malleability and FJT(1)+abort with windows of 6.1, short "
+                               "jobs at 100 %%:");
+    write_sweep(page, results, FULL, VM_FJT1_MALLEABILITY_DUE, VM_FJT1_ABORT_DUE, VM_SHORT);
+    pleat_page_paragraph(
+        page, "By section 6.4.3 a window ends when nobody is left who came before the first that "
+              "waits. With several jobs on the machine that hardly ever comes: that one starts, "
+              "on what is idle, before the last of those in front of it ends. So abort and "
+              "malleability are the same policy there, and what the thesis measured between them "
+              "must come from something that it does not tell.");
+}
+
+int vm_chapter6_write(struct pleat_study *study, const struct vm_results *results,
+                      struct pleat_error *err)
+{
+    static const struct {
+        const char *name, *caption;
+    } figures[VM_TIMES] = {{"figures-6-4-to-6-7", "Figures 6.4 to 6.7: response"},
+                           {"figures-6-8-to-6-11", "Figures 6.8 to 6.11: waiting"},
+                           {"figures-6-12-to-6-15", "Figures 6.12 to 6.15: execution"}};
+    int rc = 0;
+    pleat_page_heading(&study->page, "Folding by job type with backfilling (chapter 6)");
+    tell_all(study, results);
+    for (int time = 0; !rc && time < VM_TIMES; time++)
+        rc = draw(study, results, figures[time].name, figures[time].caption, time, err);
+    if (rc)
+        return rc;
+    write_tables(&study->page, results);
+    if (!study->quick)
+        write_sweeps(study, results);
+    return 0;
+}

@@ -1,0 +1,130 @@
+/* virtual.c - settings and their numbers; the page's beginning. */
+#include "experiments/virtual-malleability/virtual.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiments/list.h"
+
+const char *const vm_mixes[VM_MIXES] = {"w1", "w2", "w3", "w4", "w5", "w6"};
+const char *const vm_families[VM_FAMILIES] = {"high", "low"};
+const double vm_loads[VM_LOADS] = {0.4, 0.6, 0.8, 1.0};
+
+const struct vm_unsaid vm_chapter5 = {.overhead = 0.1, .long_minimum = 1, .duration_s = 600};
+const struct vm_unsaid vm_chapter6 = {.overhead = 0.1, .long_minimum = 8, .duration_s = 900};
+
+/* ---- settings ---- */
+
+static bool is_same(const struct vm_setting *a, const struct vm_setting *b)
+{
+    return !strcmp(a->mix, b->mix) && fabs(a->load - b->load) < 1e-9 && a->policy == b->policy &&
+           fabs(a->unsaid.overhead - b->unsaid.overhead) < 1e-9 &&
+           a->unsaid.long_minimum == b->unsaid.long_minimum &&
+           fabs(a->unsaid.duration_s - b->unsaid.duration_s) < 1e-9 &&
+           fabs(a->unsaid.resize_s - b->unsaid.resize_s) < 1e-9 &&
+           a->unsaid.global_queue == b->unsaid.global_queue;
+}
+
+size_t vm_find(const struct vm_results *results, struct vm_setting setting)
+{
+    size_t i = 0;
+    while (i < results->count && !is_same(&results->settings[i], &setting))
+        i++;
+    return i;
+}
+
+int vm_add(struct vm_results *results, struct vm_setting setting)
+{
+    if (vm_find(results, setting) < results->count)
+        return 0;
+    if (results->count == results->room) {
+        size_t room = results->room ? 2 * results->room : 256;
+        struct vm_setting *settings = realloc(results->settings, room * sizeof(*settings));
+        if (!settings)
+            return PLEAT_E_NOMEM;
+        results->settings = settings;
+        results->room = room;
+    }
+    results->settings[results->count++] = setting;
+    return 0;
+}
+
+struct pleat_estimate vm_gain(const struct vm_results *results, struct vm_setting a,
+                              struct vm_setting b, size_t metric)
+{
+    size_t of_a = vm_find(results, a), of_b = vm_find(results, b);
+    double mean = pleat_numbers_estimate(&results->numbers, of_b, metric).mean;
+    struct pleat_estimate gain = pleat_numbers_difference(&results->numbers, of_b, of_a, metric);
+    gain.mean /= mean;
+    gain.half /= mean;
+    return gain;
+}
+
+/* ---- all of it ---- */
+
+static int run_one(void *context, const struct pleat_study *study, size_t setting, uint64_t seed,
+                   double *metrics, struct pleat_error *err)
+{
+    const struct vm_results *results = context;
+    return vm_run(study, &results->settings[setting], seed, metrics, err);
+}
+
+static void introduce(struct pleat_study *study)
+{
+    struct pleat_page *page = &study->page;
+    pleat_page_paragraph(
+        page, "The thesis ran MPI programs on 60 processors of an Origin 2000. Here the same mixes "
+              "of applications, with the run times that it measured (table 3.2), are simulated on "
+              "60 processors without delays, each mix with many seeds; differences are taken seed "
+              "by seed, and intervals are of 95 %%. A long job may run folded, with more "
+              "processes than processors. How fast it then is the thesis does not say. Taken: "
+              "its processes stay on their processors, so the one with the most (the "
+              "multiprogramming level, MPL) decides, and each process more on a processor costs "
+              "10 %%.");
+    pleat_page_paragraph(
+        page, "Where the thesis can be read in two ways both are run. PSA divides the machine "
+              "among those that wait, and lets a job wait for that part (5.2), or divides what is "
+              "idle (5.4.1). ASP60 takes at most 60 %% of the machine (5.2), or of what is idle "
+              "(5.4.1). FOLDING never unfolds (5.2), or does. FJT starts a long job folded while "
+              "short ones run (5.3), or lets it wait (figure 5.5). A window of backfilling ends "
+              "when all that run came after the first that waits (6.4.3), or as soon as that one "
+              "could start (6.1).");
+}
+
+static int run(struct pleat_study *study, struct pleat_error *err)
+{
+    struct vm_results results = {0};
+    int rc = vm_chapter5_add(&results, study->quick);
+    if (!rc)
+        rc = vm_chapter6_add(&results, study->quick);
+    if (rc) {
+        free(results.settings);
+        return pleat_error_set(err, rc, "out of memory for the settings");
+    }
+    struct pleat_sweep sweep = {.what = "workloads under policies",
+                                .settings = results.count,
+                                .metrics = VM_METRICS,
+                                .run = run_one,
+                                .context = &results};
+    rc = pleat_study_sweep(study, &sweep, &results.numbers, err);
+    if (!rc) {
+        introduce(study);
+        rc = vm_chapter5_write(study, &results, err);
+    }
+    if (!rc)
+        rc = vm_chapter6_write(study, &results, err);
+    pleat_numbers_finish(&results.numbers);
+    free(results.settings);
+    return rc;
+}
+
+const struct pleat_experiment pleat_experiment_virtual_malleability = {
+    .name = "virtual-malleability",
+    .title = "Virtual malleability: folding by job type, and backfilling with it",
+    .source = "Utrera 2010, 5 and 6",
+    .summary = "PSA, ASP60, FOLDING and FJT over w1 to w6; FJT(4), FJT(1) and FCFS with "
+               "backfilling at loads of 40 to 100 %",
+    .seeds = 200,
+    .run = run,
+};

@@ -1,0 +1,106 @@
+/* virtual.h - the experiments of Utrera 2010, chapters 5 and 6: policies, workloads, one run. */
+#ifndef PLEAT_EXPERIMENTS_VIRTUAL_H
+#define PLEAT_EXPERIMENTS_VIRTUAL_H
+
+#include "experiment/experiment.h"
+
+enum vm_policy {
+    /* chapter 5 */
+    VM_PSA,
+    VM_ASP60,
+    VM_FOLDING,
+    VM_FJT, /* chapter 6 calls it FJT (4) */
+    /* the same, where the thesis can be read otherwise */
+    VM_PSA_IDLE,
+    VM_ASP60_IDLE,
+    VM_FOLDING_UNFOLDS,
+    VM_FJT_FIGURE,
+    /* chapter 6 */
+    VM_FJT1_ABORT,
+    VM_FJT1_MALLEABILITY,
+    VM_FCFS_ABORT,
+    VM_FJT1_ABORT_DUE,
+    VM_FJT1_MALLEABILITY_DUE,
+    VM_POLICIES
+};
+const char *vm_policy_name(enum vm_policy policy);
+
+/* What the thesis leaves unsaid. */
+struct vm_unsaid {
+    double overhead;      /* of each process more on a processor: as mpl-overhead of workloads */
+    int32_t long_minimum; /* processes of a long job, at least */
+    double duration_s;    /* of arrivals */
+    double resize_s;      /* for which a job stands still when its partition changes */
+    bool global_queue;    /* of a job's processes on its processors; else each stays on its own */
+};
+
+struct vm_setting {
+    const char *mix;
+    double load; /* 0: the mix's own */
+    enum vm_policy policy;
+    struct vm_unsaid unsaid;
+};
+
+enum { VM_LONG, VM_SHORT, VM_CLASSES };
+enum { VM_RESPONSE, VM_WAIT, VM_EXECUTION, VM_TIMES };
+
+/* Means over the jobs of a run, seconds: vm_metric(class, time). Then: */
+enum {
+    VM_JOBS_LONG = VM_CLASSES * VM_TIMES, /* how many there were */
+    VM_JOBS_SHORT,
+    VM_UTILIZATION,
+    VM_RESTARTS, /* starts after the first, of all jobs */
+    VM_METRICS
+};
+
+static inline size_t vm_metric(int class_, int time)
+{
+    return (size_t)(class_ * VM_TIMES + time);
+}
+
+/* Fills metrics[VM_METRICS]; not a number where a run has no job of a class. */
+int vm_run(const struct pleat_study *study, const struct vm_setting *setting, uint64_t seed,
+           double *metrics, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- what is swept, and found again ---- */
+
+enum { VM_MIXES = 6, VM_FAMILIES = 2, VM_LOADS = 4 };
+extern const char *const vm_mixes[VM_MIXES];       /* of table 5.3 */
+extern const char *const vm_families[VM_FAMILIES]; /* "high", "low": tables 6.1 and 6.2 */
+extern const double vm_loads[VM_LOADS];            /* of table 6.3 */
+
+/* What is taken for what is unsaid, where it is not swept. */
+extern const struct vm_unsaid vm_chapter5, vm_chapter6;
+
+/* The settings of a study, each once, and their numbers. */
+struct vm_results {
+    struct vm_setting *settings;
+    size_t count, room;
+    struct pleat_numbers numbers;
+};
+
+/* PLEAT_E_NOMEM. */
+int vm_add(struct vm_results *results, struct vm_setting setting) PLEAT_MUST_CHECK;
+/* The place of a setting that was added. */
+size_t vm_find(const struct vm_results *results, struct vm_setting setting);
+
+static inline struct pleat_estimate vm_estimate(const struct vm_results *results,
+                                                struct vm_setting setting, size_t metric)
+{
+    return pleat_numbers_estimate(&results->numbers, vm_find(results, setting), metric);
+}
+
+/* By how much a is below b, as a share of b's mean; the interval is of their differences by seed.
+ */
+struct pleat_estimate vm_gain(const struct vm_results *results, struct vm_setting a,
+                              struct vm_setting b, size_t metric);
+
+/* Chapters add their settings, and then write what came of them. */
+int vm_chapter5_add(struct vm_results *results, bool quick) PLEAT_MUST_CHECK;
+int vm_chapter5_write(struct pleat_study *study, const struct vm_results *results,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+int vm_chapter6_add(struct vm_results *results, bool quick) PLEAT_MUST_CHECK;
+int vm_chapter6_write(struct pleat_study *study, const struct vm_results *results,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif
