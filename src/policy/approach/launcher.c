@@ -36,8 +36,8 @@ static uint32_t make_room(struct pleat_pass *pass, uint32_t waiter)
 {
     const struct pleat_component *job = &pass->view->components[waiter];
     uint32_t site = pleat_plan_makes_room(pass->plan, waiter);
-    if (site != PLEAT_NONE)
-        return site;
+    if (site != PLEAT_NONE || pleat_view_is_several(pass->view, job))
+        return site; /* no room is made for jobs of several components */
     if (job->coming > 0)
         return job->site;
     for (site = 0; site < pass->view->site_count; site++) {

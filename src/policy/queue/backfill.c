@@ -86,7 +86,8 @@ static void fold_it(struct pleat_pass *pass, uint32_t component, uint32_t head)
 static bool may_have(const struct pleat_pass *pass, const struct pleat_component *head,
                      uint32_t site)
 {
-    return (head->wanted_site == PLEAT_NONE || head->wanted_site == site) &&
+    return !pleat_view_is_several(pass->view, head) &&
+           (head->wanted_site == PLEAT_NONE || head->wanted_site == site) &&
            (head->site == PLEAT_NONE || head->site == site) &&
            pass->view->sites[site].capacity - pass->view->sites[site].background >=
                pleat_accept_start(pass->view, head);
