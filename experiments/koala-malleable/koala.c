@@ -246,9 +246,9 @@ static int add_sweep(struct pleat_study *study, const struct pleat_numbers *name
                                 .run = run_one,
                                 .context = &plan};
     bool *holds = calloc(settings * KOALA_SHAPES, sizeof(*holds));
+    if (!holds)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the results");
     int rc = pleat_study_sweep(study, &sweep, &numbers, err);
-    if (!rc && !holds)
-        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the results");
     for (size_t s = 0; !rc && s < settings; s++)
         for (size_t i = 0; i < KOALA_SHAPES; i++)
             counts[i] += holds[s * KOALA_SHAPES + i] = koala_shape_at(i)->holds(&numbers, s);

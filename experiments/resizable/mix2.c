@@ -163,7 +163,7 @@ static int draw(struct pleat_study *study, struct pleat_error *err)
                                             .x_label = "seconds",
                                             .y_label = "processors of a job",
                                             .style = PLEAT_PLOT_STEPS,
-                                            .series = lines.series + 4 * p,
+                                            .series = lines.series + (ptrdiff_t)4 * p,
                                             .series_count = 4};
         rc = pleat_page_figure(&study->page, "figure-10",
                                "Job mix 2 (figure 10): sizes over time, with times made up.",

@@ -5,10 +5,10 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/platform_file.h"
-#include "figure/replace.h"
 #include "cli/reply.h"
 #include "cli/sim_experiment.h"
 #include "cli/workload.h"
+#include "figure/replace.h"
 
 /* ---- the command line ---- */
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/gantt.h"
-#include "figure/replace.h"
 #include "cli/timefmt.h"
+#include "figure/replace.h"
 
 #define WIDTH 1000.0
 #define LEFT 66.0

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/sim_gantt.h"
 #include "figure/plot.h"
 #include "figure/replace.h"
-#include "cli/sim_gantt.h"
 
 /* More jobs than this cannot be told apart. */
 enum { GANTT_JOBS_MAX = 500 };

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "figure/replace.h"
 #include "cli/workload.h"
+#include "figure/replace.h"
 
 int pleat_workload_usage(const struct pleat_options *options, const struct pleat_error *err)
 {

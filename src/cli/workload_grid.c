@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "figure/replace.h"
 #include "cli/workload.h"
+#include "figure/replace.h"
 #include "workload/grid.h"
 
 struct request {
