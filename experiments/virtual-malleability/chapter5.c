@@ -261,7 +261,7 @@ static int draw(struct pleat_study *study, const struct vm_results *results, con
                                             .series_count = SHOWN,
                                             .x_names = names};
     }
-    return pleat_page_figure(&study->page, name, caption, panels, 2, 2, err);
+    return pleat_page_figure(&study->page, name, caption, panels, 2, 1, err);
 }
 
 /* FJT's gain over the best of the others: mean over the mixes. */

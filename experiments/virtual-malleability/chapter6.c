@@ -202,7 +202,7 @@ static int draw(struct pleat_study *study, const struct vm_results *results, con
                                             .series = series[panel],
                                             .series_count = SHOWN};
     }
-    return pleat_page_figure(&study->page, name, caption, panels, PANELS, 2, err);
+    return pleat_page_figure(&study->page, name, caption, panels, PANELS, 1, err);
 }
 
 static void write_sweep(struct pleat_page *page, const struct vm_results *results, int load,
