@@ -4,6 +4,7 @@
 
 static const struct pleat_experiment *const all[] = {
     &pleat_experiment_koala_malleable,
+    &pleat_experiment_koala_runners,
     &pleat_experiment_resizable,
     &pleat_experiment_virtual_malleability,
 };

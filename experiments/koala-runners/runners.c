@@ -1,0 +1,33 @@
+/* runners.c - the experiment; its parts are files of their own. */
+#include "experiments/koala-runners/runners.h"
+
+#include "experiments/list.h"
+
+static int run(struct pleat_study *study, struct pleat_error *err)
+{
+    pleat_page_heading(&study->page, "What is run");
+    pleat_page_paragraph(
+        &study->page,
+        "First jobs of one or several components that know nothing of malleability, submitted to "
+        "the clusters of the DAS-2 (3.9): placement `worst-fit`, queue `scan`, as KOALA did. Then "
+        "malleable jobs that are made of components (5.6): a job grows by adding a component, and "
+        "loses one when that has done its work; placement as before, malleability `round-robin`, "
+        "approach `pwa`. The thesis gives sizes, numbers and rates; run times, delays and the load "
+        "of local users are not in it. What is taken stands at each part.");
+    int rc = runners_rigid(study, err);
+    if (!rc)
+        rc = runners_malleable(study, err);
+    if (!rc)
+        rc = runners_sharing(study, err);
+    return rc ? rc : runners_room(study, err);
+}
+
+const struct pleat_experiment pleat_experiment_koala_runners = {
+    .name = "koala-runners",
+    .title = "KOALA's runners: co-allocation, faults, malleable jobs of components",
+    .source = "Lammers 2005, 3.9 and 5.6",
+    .summary = "Jobs of several components over five clusters, with faults; malleable jobs that "
+               "grow by components",
+    .seeds = 100,
+    .run = run,
+};
