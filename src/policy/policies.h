@@ -19,6 +19,9 @@ extern const struct pleat_policy pleat_policy_malleability_priority, pleat_polic
 extern const struct pleat_policy pleat_policy_remap, pleat_policy_sweet_spot;
 extern const struct pleat_policy pleat_policy_equipartition, pleat_policy_malleability_folding;
 
+/* our own */
+extern const struct pleat_policy pleat_policy_pwa_next;
+
 /* Utrera 2010 */
 extern const struct pleat_policy pleat_policy_launcher;
 extern const struct pleat_policy pleat_policy_backfill_abort, pleat_policy_backfill_malleability;

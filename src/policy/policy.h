@@ -68,6 +68,7 @@ struct pleat_policy {
     const char *summary;
     unsigned needs; /* PLEAT_NEEDS_* */
     bool shrinks;   /* approach, malleability: can take processors from running components */
+    bool overtakes; /* queue: any job that fits may start, whoever else waits */
 
     /* ---- the answer: the one that belongs to `question` ---- */
 

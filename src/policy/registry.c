@@ -9,6 +9,7 @@ static const struct pleat_policy *const all[] = {
     &pleat_policy_pra,
     &pleat_policy_remap,
     &pleat_policy_launcher,
+    &pleat_policy_pwa_next,
     /* queue */
     &pleat_policy_fcfs,
     &pleat_policy_scan,

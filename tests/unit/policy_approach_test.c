@@ -174,6 +174,97 @@ static void test_pwa_takes_back_offers_that_did_not_suffice(void **state)
     bench_finish(&b);
 }
 
+/* ---- PWA next ---- */
+
+/* 4 are free and 4 can be had: not the 9 that the first wants, but the 6 of the second. */
+static void cannot_but_next_can(struct bench *b, uint32_t waiting[3])
+{
+    bench_init(b);
+    uint32_t site = bench_site(b, 16, 0);
+    malleable(b, site, 6, 4, 46);
+    malleable(b, site, 6, 4, 46);
+    waiting[0] = bench_wait(b, PLEAT_RIGID, 9, 9, 0);
+    waiting[1] = bench_wait(b, PLEAT_RIGID, 6, 6, 0);
+    waiting[2] = bench_wait(b, PLEAT_RIGID, 5, 5, 0);
+}
+
+static void test_pwa_next_makes_room_for_the_first_for_which_it_can(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t waiting[3];
+    cannot_but_next_can(&b, waiting);
+    bench_policy(&b, &pleat_policy_pwa_next);
+    bench_policy(&b, &pleat_policy_scan);
+    bench_decide(&b);
+    int32_t given = 0;
+    for (uint32_t job = 0; job < 2; job++) {
+        const struct pleat_event *shrink = shrinks(&b, job);
+        given += shrink ? -shrink->u.resize.accepted : 0;
+        assert_true(!shrink || shrink->u.resize.waiter == waiting[1]);
+        assert_true(bench_after(&b, job) <= 6); /* what is free is held for it */
+    }
+    assert_int_equal(given, 2);
+    for (int i = 0; i < 3; i++)
+        assert_false(starts(&b, waiting[i]));
+    bench_finish(&b);
+}
+
+/* One that could not use the room before the head has started: nobody is shrunk, as by PWA. */
+static void test_pwa_next_is_pwa_behind_a_head_that_blocks(void **state)
+{
+    (void)state;
+    static const struct pleat_policy *const queues[] = {&pleat_policy_fcfs, &pleat_policy_easy,
+                                                        &pleat_policy_conservative};
+    for (int i = 0; i < 3; i++) {
+        struct bench b;
+        uint32_t waiting[3];
+        cannot_but_next_can(&b, waiting);
+        bench_policy(&b, &pleat_policy_pwa_next);
+        bench_policy(&b, queues[i]);
+        bench_decide(&b);
+        assert_int_equal(bench_after(&b, 0) + bench_after(&b, 1), 16);
+        bench_finish(&b);
+    }
+}
+
+/* A malleable one that has not enough yet is not passed over. */
+static void test_pwa_next_passes_over_rigid_ones_only(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_init(&b);
+    bench_policy(&b, &pleat_policy_pwa_next);
+    bench_policy(&b, &pleat_policy_scan);
+    uint32_t site = bench_site(&b, 16, 0);
+    uint32_t running = malleable(&b, site, 12, 8, 46);
+    bench_wait(&b, PLEAT_MALLEABLE, 9, 20, 0);
+    bench_wait(&b, PLEAT_RIGID, 6, 6, 0);
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, running), 16);
+    bench_finish(&b);
+}
+
+/* Its turn comes first where room can be made for it. */
+static void test_pwa_next_begins_with_the_first(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_init(&b);
+    bench_policy(&b, &pleat_policy_pwa_next);
+    bench_policy(&b, &pleat_policy_scan);
+    uint32_t site = bench_site(&b, 16, 0);
+    uint32_t running = malleable(&b, site, 12, 2, 46);
+    uint32_t first = bench_wait(&b, PLEAT_RIGID, 8, 8, 0);
+    bench_wait(&b, PLEAT_RIGID, 6, 6, 0);
+    bench_decide(&b);
+    const struct pleat_event *shrink = shrinks(&b, running);
+    assert_non_null(shrink);
+    assert_int_equal(shrink->u.resize.waiter, first);
+    assert_int_equal(shrink->u.resize.processors, 8);
+    bench_finish(&b);
+}
+
 /* Gets processors back from the latest started job only. */
 static int32_t shrink_newest(struct pleat_pass *pass, uint32_t site, int32_t processors,
                              uint32_t waiter)
@@ -563,6 +654,10 @@ int main(void)
         cmocka_unit_test(test_pwa_does_not_shrink_in_vain),
         cmocka_unit_test(test_pwa_takes_back_offers_that_did_not_suffice),
         cmocka_unit_test(test_pwa_takes_back_what_was_agreed_in_vain),
+        cmocka_unit_test(test_pwa_next_makes_room_for_the_first_for_which_it_can),
+        cmocka_unit_test(test_pwa_next_is_pwa_behind_a_head_that_blocks),
+        cmocka_unit_test(test_pwa_next_passes_over_rigid_ones_only),
+        cmocka_unit_test(test_pwa_next_begins_with_the_first),
         cmocka_unit_test(test_pwa_does_not_ask_twice_for_what_comes),
         cmocka_unit_test(test_pwa_makes_room_where_least_is_missing),
         cmocka_unit_test(test_pwa_stays_with_the_site_once_chosen),

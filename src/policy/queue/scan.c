@@ -26,5 +26,6 @@ const struct pleat_policy pleat_policy_scan = {
     .name = "scan",
     .source = "Buisson et al. 2007, IV-A",
     .summary = "KOALA's placement queue: any job that fits may start",
+    .overtakes = true,
     .start = scan_start,
 };

@@ -1,0 +1,46 @@
+/* PWA that passes over rigid jobs: our own, after Buisson et al. 2007, V-B.
+ *
+ * PWA makes room for one job, the first that cannot be placed; where that is impossible nobody is
+ * shrunk, though a job behind it may need less. Here, when it is impossible for a rigid one, the
+ * next is tried, until room can be made for one (or is being made already). One that is content
+ * with less than it wants is not passed over: what it needs will soon be there, and others that
+ * start before it would only take longer. What else PWA does is the same (pwa.c).
+ *
+ * Only with a queue policy that lets any job start that fits: behind a head that blocks, or in
+ * whose shadow it stands, a job could not use the room. With others this is PWA. */
+#include "policy/policies.h"
+
+/* The site where room is made for the first for which it can be; PLEAT_NONE. */
+static uint32_t make_room(struct pleat_pass *pass, uint32_t waiter)
+{
+    const struct pleat_view *view = pass->view;
+    bool others = pass->policies[PLEAT_QUEUE]->overtakes;
+    while (waiter != PLEAT_NONE) {
+        uint32_t site =
+            pleat_plan_starts(pass->plan, waiter) ? PLEAT_NONE : pleat_pass_make_room(pass, waiter);
+        if (site != PLEAT_NONE || !others || view->components[waiter].kind != PLEAT_RIGID)
+            return site;
+        waiter = pleat_queue_next(view, waiter);
+    }
+    return PLEAT_NONE;
+}
+
+static void pwa_next_decide(struct pleat_pass *pass)
+{
+    uint32_t site = make_room(pass, pass->policies[PLEAT_QUEUE]->start(pass));
+    if (site != PLEAT_NONE)
+        pleat_plan_hold(pass->plan, site);
+    for (uint32_t s = 0; s < pass->view->site_count; s++)
+        pleat_pass_grow(pass, s);
+}
+
+const struct pleat_policy pleat_policy_pwa_next = {
+    .number = 31,
+    .version = 1,
+    .question = PLEAT_APPROACH,
+    .name = "pwa-next",
+    .source = "our own; after Buisson et al. 2007, V-B",
+    .summary = "as pwa; behind a rigid job for which no room can be made the next one gets it",
+    .shrinks = true,
+    .decide = pwa_next_decide,
+};
