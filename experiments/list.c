@@ -7,6 +7,7 @@ static const struct pleat_experiment *const all[] = {
     &pleat_experiment_koala_runners,
     &pleat_experiment_resizable,
     &pleat_experiment_virtual_malleability,
+    &pleat_experiment_logs,
 };
 
 const struct pleat_experiment *pleat_experiment_at(size_t i)

@@ -11,6 +11,7 @@ const struct pleat_experiment *pleat_experiment_find(const char *name);
 
 extern const struct pleat_experiment pleat_experiment_koala_malleable;
 extern const struct pleat_experiment pleat_experiment_koala_runners;
+extern const struct pleat_experiment pleat_experiment_logs;
 extern const struct pleat_experiment pleat_experiment_resizable;
 extern const struct pleat_experiment pleat_experiment_virtual_malleability;
 
