@@ -29,16 +29,22 @@ static int32_t size_of(const struct pleat_pass *pass, uint32_t component)
 }
 
 /* Held ones keep what they have, and are in no sum. */
-static uint32_t first(const struct pleat_view *view, uint32_t component)
+static uint32_t not_held(const struct pleat_view *view, uint32_t component)
 {
     while (component != PLEAT_NONE && pleat_view_is_held(view, &view->components[component]))
         component = pleat_malleable_younger(view, component);
     return component;
 }
 
-#define FOR_ALL(view, site, c)                                                                     \
-    for (uint32_t c = first(view, pleat_malleable_oldest(view, site)); c != PLEAT_NONE;            \
-         c = first(view, pleat_malleable_younger(view, c)))
+static uint32_t oldest(const struct pleat_view *view, uint32_t site)
+{
+    return not_held(view, pleat_malleable_oldest(view, site));
+}
+
+static uint32_t younger(const struct pleat_view *view, uint32_t component)
+{
+    return not_held(view, pleat_malleable_younger(view, component));
+}
 
 /* What it may be filled to; where all only give back, no more than it has. */
 static int32_t filled(const struct pleat_pass *pass, uint32_t component, int32_t level, bool giving)
@@ -52,8 +58,8 @@ static int32_t filled(const struct pleat_pass *pass, uint32_t component, int32_t
 static int64_t sum_at(const struct pleat_pass *pass, uint32_t site, int32_t level, bool giving)
 {
     int64_t sum = 0;
-    FOR_ALL(pass->view, site, c)
-    sum += filled(pass, c, level, giving);
+    for (uint32_t c = oldest(pass->view, site); c != PLEAT_NONE; c = younger(pass->view, c))
+        sum += filled(pass, c, level, giving);
     return sum;
 }
 
@@ -94,8 +100,7 @@ static int32_t spare(const struct pleat_pass *pass, uint32_t site)
 static struct share fair_share(const struct pleat_pass *pass, uint32_t site)
 {
     int64_t all = spare(pass, site);
-    FOR_ALL(pass->view, site, c)
-    {
+    for (uint32_t c = oldest(pass->view, site); c != PLEAT_NONE; c = younger(pass->view, c)) {
         const struct pleat_component *job = &pass->view->components[c];
         bool gives = job->state == PLEAT_RUNNING && size_of(pass, c) < job->processors;
         all += gives ? job->processors : size_of(pass, c); /* it will come back */
@@ -115,8 +120,7 @@ static void equipartition_balance(struct pleat_pass *pass, uint32_t site)
         return;
     struct share fair = fair_share(pass, site);
     int64_t missing = -(int64_t)spare(pass, site);
-    FOR_ALL(view, site, c)
-    {
+    for (uint32_t c = oldest(view, site); c != PLEAT_NONE; c = younger(view, c)) {
         int32_t below = wanted(pass, c, fair.level) - size_of(pass, c);
         missing += below > 0 && may_grow(view, c) ? below : 0;
     }
@@ -134,8 +138,7 @@ static void equipartition_balance(struct pleat_pass *pass, uint32_t site)
 /* Fills all up to a level, the earliest started first. */
 static int32_t fill(struct pleat_pass *pass, uint32_t site, int32_t level, int32_t left)
 {
-    FOR_ALL(pass->view, site, c)
-    {
+    for (uint32_t c = oldest(pass->view, site); c != PLEAT_NONE; c = younger(pass->view, c)) {
         int32_t below = wanted(pass, c, level) - size_of(pass, c);
         if (below > 0 && left > 0)
             left -= pleat_plan_offer_grow(pass->plan, c, below < left ? below : left);
@@ -148,15 +151,14 @@ static int32_t equipartition_grow(struct pleat_pass *pass, uint32_t site, int32_
     const struct pleat_view *view = pass->view;
     struct share fair = fair_share(pass, site);
     int32_t left = fill(pass, site, fair.level, processors), owed = 0;
-    FOR_ALL(view, site, c)
-    {
+    for (uint32_t c = oldest(view, site); c != PLEAT_NONE; c = younger(view, c)) {
         int32_t below = wanted(pass, c, fair.level) - size_of(pass, c);
         owed += below > 0 ? below : 0; /* to those that cannot take it now */
     }
     int32_t others = left > owed ? left - owed : 0, kept = left - others;
     others = fill(pass, site, fair.level + 1, others);
-    FOR_ALL(view, site, c)
-    others -= pleat_plan_offer_grow(pass->plan, c, others);
+    for (uint32_t c = oldest(view, site); c != PLEAT_NONE; c = younger(view, c))
+        others -= pleat_plan_offer_grow(pass->plan, c, others);
     return others + kept;
 }
 
@@ -165,12 +167,11 @@ static int32_t equipartition_shrink(struct pleat_pass *pass, uint32_t site, int3
 {
     const struct pleat_view *view = pass->view;
     int64_t all = -(int64_t)processors;
-    FOR_ALL(view, site, c)
-    all += size_of(pass, c);
+    for (uint32_t c = oldest(view, site); c != PLEAT_NONE; c = younger(view, c))
+        all += size_of(pass, c);
     struct share share = share_of(pass, site, all, true);
     int32_t left = processors;
-    FOR_ALL(view, site, c)
-    {
+    for (uint32_t c = oldest(view, site); c != PLEAT_NONE; c = younger(view, c)) {
         int32_t keeps = filled(pass, c, share.level, true);
         if (keeps < size_of(pass, c) && keeps == share.level && share.bonus > 0) {
             keeps++;
