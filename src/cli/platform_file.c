@@ -338,6 +338,37 @@ static int take_site(cfg_t *from, const char *path, struct pleat_platform *platf
     return *trace ? read_trace_beside(path, trace, &site->trace, err) : 0;
 }
 
+static uint32_t site_named(const struct pleat_platform *platform, const char *name)
+{
+    for (size_t i = 0; i < platform->sites.count; i++)
+        if (!strcmp(platform->sites.items[i].name, name))
+            return (uint32_t)i;
+    return PLEAT_NONE;
+}
+
+/* "FROM TO BYTES_A_SECOND", both ways. */
+static int take_link(const char *text, const char *path, struct pleat_platform *platform,
+                     struct pleat_error *err)
+{
+    char from[64], to[64];
+    double rate = 0;
+    int end = 0;
+    if (sscanf(text, " %63s %63s %lf %n", from, to, &rate, &end) != 3 || text[end] || rate < 1 ||
+        rate > 1e18)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s: link '%s': expected two sites and bytes a second, as in \"vu "
+                               "leiden 1e8\"",
+                               path, text);
+    struct pleat_sim_link link = {site_named(platform, from), site_named(platform, to), rate};
+    if (link.from == PLEAT_NONE || link.to == PLEAT_NONE || link.from == link.to)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s: link '%s' is not between two sites of this file", path, text);
+    struct pleat_sim_link back = {link.to, link.from, rate};
+    return pleat_array_push(&platform->links, link) || pleat_array_push(&platform->links, back)
+               ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+               : 0;
+}
+
 static int parse(cfg_t *cfg, const char *text, const char *name, struct pleat_error *err)
 {
     struct pleat_error said = {0};
@@ -385,8 +416,8 @@ static int read_prepared(const char *text, const char *path, struct pleat_platfo
                         CFG_STR("leaves", "", CFGF_NONE),
                         CFG_END()};
     cfg_opt_t options[] = {CFG_SEC("site", site, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
-                           CFG_END()};
-    size_t before = platform->sites.count;
+                           CFG_STR_LIST("links", "{}", CFGF_NONE), CFG_END()};
+    size_t before = platform->sites.count, links = platform->links.count;
     cfg_t *cfg = cfg_init(options, CFGF_NONE);
     if (!cfg)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
@@ -395,8 +426,12 @@ static int read_prepared(const char *text, const char *path, struct pleat_platfo
     int rc = parse(cfg, text, path, err);
     for (unsigned i = 0; !rc && i < cfg_size(cfg, "site"); i++)
         rc = take_site(cfg_getnsec(cfg, "site", i), path, platform, err);
-    if (rc)
+    for (unsigned i = 0; !rc && i < cfg_size(cfg, "links"); i++)
+        rc = take_link(cfg_getnstr(cfg, "links", i), path, platform, err);
+    if (rc) {
         drop_from(platform, before);
+        platform->links.count = links;
+    }
     cfg_free(cfg);
     return rc;
 }

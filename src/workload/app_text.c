@@ -216,6 +216,35 @@ static bool read_work(struct parsing *parsing, const char **at)
     return read_count(at, &parsing->app->work);
 }
 
+static bool read_gives_back(struct parsing *parsing, const char **at)
+{
+    (void)at;
+    parsing->app->gives_back = true;
+    return true;
+}
+
+static bool read_inputs(struct parsing *parsing, const char **at)
+{
+    struct pleat_app *app = parsing->app;
+    struct pleat_input_files *rows = &parsing->workload->inputs;
+    app->first_input = (uint32_t)rows->count;
+    do {
+        struct pleat_input_file row = {0};
+        int32_t file, site;
+        if (!read_count(at, &file) || !take(at, '@') || !read_count(at, &site) || !take(at, ':') ||
+            !read_real(at, &row.bytes))
+            return false;
+        row.file = (uint32_t)file;
+        row.site = (uint32_t)site;
+        if (pleat_array_push(rows, row)) {
+            parsing->no_memory = true;
+            return false;
+        }
+        app->input_count++;
+    } while (take(at, ','));
+    return true;
+}
+
 static bool read_name(struct parsing *parsing, const char **at)
 {
     char *name = parsing->app->name;
@@ -254,6 +283,8 @@ static const struct word options[] = {
     {"phases=", read_phases, "phases=0.5:1-8,0.8:1-2 (share of work:minimum-maximum)"},
     {"component=", read_component, "component=4"},
     {"work=", read_work, "work=20"},
+    {"gives-back", read_gives_back, "gives-back"},
+    {"inputs=", read_inputs, "inputs=1@0:5e9,1@2:5e9 (file@site:bytes)"},
     {"name=", read_name, "name=cg (up to 31 characters)"},
 };
 
@@ -301,7 +332,7 @@ static int parse(const char *text, struct parsing *parsing, struct pleat_error *
         which = read_word(parsing, &at, options, OPTIONS,
                           "there are adapt=, iterations=, resize=, volume=, bandwidth=, measured=, "
                           "mpl-overhead=, imbalance=, local-queues, phases=, component=, work=, "
-                          "name=",
+                          "gives-back, inputs=, name=",
                           err);
         if (which >= 0 && seen & 1u << which)
             which = pleat_error_set(err, PLEAT_E_INVALID, "%s is there twice", options[which].text);
@@ -317,7 +348,7 @@ int pleat_app_parse(const char *text, struct pleat_workload *workload, struct pl
                     struct pleat_error *err)
 {
     size_t rows = workload->table.count, costs = workload->costs.count;
-    size_t phases = workload->phases.count;
+    size_t phases = workload->phases.count, inputs = workload->inputs.count;
     struct pleat_app read = {0};
     struct parsing parsing = {.workload = workload, .app = &read};
     while (is_separator(*text))
@@ -327,6 +358,7 @@ int pleat_app_parse(const char *text, struct pleat_workload *workload, struct pl
         workload->table.count = rows;
         workload->costs.count = costs;
         workload->phases.count = phases;
+        workload->inputs.count = inputs;
         pleat_error_prefix(err, "application '%.80s'", text);
         return rc;
     }
@@ -419,6 +451,13 @@ void pleat_app_format(const struct pleat_workload *workload, const struct pleat_
     }
     add_count(out, " component=", app->component);
     add_count(out, " work=", app->work);
+    if (app->gives_back)
+        pleat_string_add(out, " gives-back");
+    for (uint32_t i = 0; i < app->input_count; i++) {
+        const struct pleat_input_file *file = &workload->inputs.items[app->first_input + i];
+        pleat_string_addf(out, "%s%u@%u:", i ? "," : " inputs=", file->file, file->site);
+        pleat_decimal_add_real(out, file->bytes);
+    }
     if (app->name[0])
         pleat_string_addf(out, " name=%s", app->name);
 }

@@ -315,6 +315,7 @@ static struct pleat_workload_job job_of(const struct pleat_grid_mix *mix,
     job.initial = part->initial;
     job.app = (uint32_t)(first_app + part->type);
     job.site = part->site;
+    job.part = part->component < part->components ? PLEAT_PART_FOLLOWS : 0;
     job.kind = (uint8_t)type->kind;
     if (type->kind != PLEAT_RIGID) {
         job.sizes_kind = (uint8_t)type->sizes_kind;
@@ -340,6 +341,7 @@ int pleat_grid_workload(const struct pleat_grid_mix *mix, const struct pleat_gri
         workload->table.count = before.table.count;
         workload->costs.count = before.costs.count;
         workload->phases.count = before.phases.count;
+        workload->inputs.count = before.inputs.count;
     }
     return status;
 }

@@ -6,8 +6,9 @@
  * a list, of which two things are made: a workload for the simulator, and the text of a job mix
  * that `pleat mix` runs for real. The same mix and seed give the same bytes.
  *
- * Pleat does not allocate several sites to one job yet. So a job of several components becomes as
- * many jobs of one component, submitted at the same instant; nothing makes them start together.
+ * In the simulator the components of a job are placed and started together. `pleatd` takes only
+ * jobs of one component yet: in the mix for the real run a job of several becomes as many jobs,
+ * submitted at the same instant; nothing makes them start together.
  */
 #ifndef PLEAT_WORKLOAD_GRID_H
 #define PLEAT_WORKLOAD_GRID_H
@@ -113,8 +114,8 @@ int pleat_grid_draw(const struct pleat_grid_mix *mix, uint64_t seed, struct plea
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_grid_draw_finish(struct pleat_grid_draw *draw);
 
-/* Appends the jobs to an initialized, empty workload: one job for each component, an application
- * for each type. PLEAT_E_INVALID: a job could not be run (err names it); PLEAT_E_NOMEM. On failure
+/* Appends the jobs to an initialized, empty workload: a row for each component, an application for
+ * each type. PLEAT_E_INVALID: a job could not be run (err names it); PLEAT_E_NOMEM. On failure
  * the workload is unchanged. */
 int pleat_grid_workload(const struct pleat_grid_mix *mix, const struct pleat_grid_draw *draw,
                         struct pleat_workload *workload, struct pleat_error *err) PLEAT_MUST_CHECK;

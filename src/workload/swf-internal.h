@@ -60,6 +60,7 @@ enum pleat_swf_extra {
     PLEAT_SWF_PRIORITY,
     PLEAT_SWF_CLASS,
     PLEAT_SWF_MPL,
+    PLEAT_SWF_PART,
     PLEAT_SWF_EXTRAS
 };
 

@@ -25,6 +25,7 @@ static const struct column columns[PLEAT_SWF_EXTRAS] = {
     [PLEAT_SWF_PRIORITY] = {"priority", INT16_MAX, false},
     [PLEAT_SWF_CLASS] = {"class", PLEAT_CLASS_LONG, false},
     [PLEAT_SWF_MPL] = {"mpl", UINT8_MAX, false},
+    [PLEAT_SWF_PART] = {"part", PLEAT_PART_FOLLOWS | PLEAT_PART_FLEXIBLE, false},
 };
 
 const char *pleat_swf_extra_name(enum pleat_swf_extra extra)
@@ -69,7 +70,7 @@ int pleat_swf_layout_parse(const char *at, const char *end, struct pleat_swf_lay
             return pleat_error_set(err, PLEAT_E_INVALID,
                                    "Pleat-Columns: '%.*s' is %s; there can be kind, minimum, "
                                    "maximum, initial, sizes, step, processes, app, site, "
-                                   "deadline, begin, priority, class, mpl, each once",
+                                   "deadline, begin, priority, class, mpl, part, each once",
                                    at - name > 40 ? 40 : (int)(at - name), name,
                                    column < 0 ? "no column of Pleat's" : "there twice");
         read.columns[read.count++] = (enum pleat_swf_extra)column;
@@ -114,6 +115,7 @@ void pleat_swf_extras_default(struct pleat_workload_job *job)
     job->priority = 0;
     job->job_class = PLEAT_CLASS_UNKNOWN;
     job->mpl_max = 0;
+    job->part = 0;
 }
 
 /* The value is in the column's range. */
@@ -159,6 +161,9 @@ static void set_extra(struct pleat_workload_job *job, enum pleat_swf_extra extra
     case PLEAT_SWF_MPL:
         job->mpl_max = (uint8_t)value;
         break;
+    case PLEAT_SWF_PART:
+        job->part = (uint8_t)value;
+        break;
     default:
         job->priority = (int16_t)value;
         break;
@@ -196,6 +201,8 @@ int64_t pleat_swf_extra_get(const struct pleat_workload_job *job, enum pleat_swf
         return job->job_class;
     case PLEAT_SWF_MPL:
         return job->mpl_max;
+    case PLEAT_SWF_PART:
+        return job->part;
     default:
         return job->priority;
     }

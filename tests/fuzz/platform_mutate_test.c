@@ -9,7 +9,8 @@ static const char all_keys[] =
     "  background-gap = \"1 h\"\n  background-run = \"30 min\"\n  background-processors = 8\n}\n"
     "site 'far away' {\n  nodes = 8 failures = node time-between-failures = \"30 d\"\n"
     "  repair-time = \"2 h\" joins = \"1 h\"\n  leaves = \"40 d\" /* then it goes */\n}\n"
-    "site third { failures = claim failure-probability = 0.25 }\n";
+    "site third { failures = claim failure-probability = 0.25 }\n"
+    "links = {\"near third 1e8\", \"third near 5\"}\n";
 
 static const char *const pieces[] = {"\n", "{",   "}",     "\"",      "-1",    "0",
                                      "1e", "+-",  "site ", "/*",      "#",     " = ",

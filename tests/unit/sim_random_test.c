@@ -118,6 +118,21 @@ static void make_jobs(struct sim_world *world, struct pleat_random *random)
     }
 }
 
+/* Makes two jobs in a row the components of one. */
+static void join_some(struct sim_world *world, struct pleat_random *random)
+{
+    struct pleat_workload_job *jobs = world->workload.jobs.items;
+    for (int i = 0; i + 1 < JOBS; i++) {
+        if (!one_in(random, 6))
+            continue;
+        jobs[i].part = PLEAT_PART_FOLLOWS;
+        jobs[i + 1].submit_us = jobs[i].submit_us;
+        jobs[i].begin_us = jobs[i + 1].begin_us = 0;
+        jobs[i].site = jobs[i + 1].site = PLEAT_NONE;
+        i++;
+    }
+}
+
 static struct pleat_delay delay(struct pleat_random *random)
 {
     struct pleat_delay none = {0};
@@ -184,6 +199,7 @@ static struct sim_world *make_world(uint64_t seed)
     world->options.estimates = one_in(&random, 3) ? PLEAT_ESTIMATES_EXACT : PLEAT_ESTIMATES_GIVEN;
     make_apps(world, &random);
     make_jobs(world, &random);
+    join_some(world, &random);
     choose_policies(world, &random);
     world->options.kill_at_estimate = one_in(&random, 4);
     if (one_in(&random, 4))

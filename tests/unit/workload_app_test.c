@@ -106,6 +106,7 @@ static void test_there_and_back(void **state)
         "table:1=600,2=330.5,4=200 resize=2s volume=1000000000 bandwidth=12345678.9",
         "linear measured=1-2=1s,2-1=0.5s mpl-overhead=0.1 imbalance=0.2 local-queues",
         "linear phases=0.5:1-8,0.80000000000000004:1-2 component=4 work=20 name=a-b_c.d/e",
+        "linear component=4 work=20 gives-back inputs=1@0:5000000000,1@2:5000000000,7@1:0.5",
     };
     struct pleat_workload workload;
     begin(&workload);
@@ -165,6 +166,9 @@ static void test_wrong(void **state)
         {"linear local-queues=yes", "'local-queues=yes'"},
         {"linear phases=1:1-8", "increasing shares"},
         {"linear phases=0.5:8-1", "limits"},
+        {"linear gives-back", "what gives back"},
+        {"linear inputs=1@0", "inputs=1@0:5e9"},
+        {"linear inputs=1@5000:1", "input file"},
         {"linear component=4", "component and work"},
         {"linear name=", "'name='"},
         {"linear name=abcdefghijklmnopqrstuvwxyz012345", "up to 31 characters"},
