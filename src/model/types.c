@@ -11,12 +11,6 @@ const char *pleat_kind_name(enum pleat_job_kind kind)
     return NAME_OF(names, kind);
 }
 
-const char *pleat_class_name(enum pleat_job_class class_)
-{
-    static const char *const names[] = {"unknown", "short", "long"};
-    return NAME_OF(names, class_);
-}
-
 const char *pleat_state_name(enum pleat_state state)
 {
     static const char *const names[] = {"new",         "queued",  "placed",   "staging in",

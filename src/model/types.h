@@ -114,7 +114,6 @@ enum pleat_reason {
 };
 
 const char *pleat_kind_name(enum pleat_job_kind kind);
-const char *pleat_class_name(enum pleat_job_class class_);
 const char *pleat_state_name(enum pleat_state state);
 const char *pleat_purpose_name(enum pleat_purpose purpose);
 const char *pleat_resize_step_name(enum pleat_resize_step step);
