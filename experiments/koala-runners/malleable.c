@@ -211,7 +211,7 @@ int runners_malleable(struct pleat_study *study, struct pleat_error *err)
     struct pleat_numbers grid = {0}, numbers = {0};
     struct delays found[STEPS];
     struct pleat_sweep sweep = {.what = "delays",
-                                .settings = STEPS * AGAINS,
+                                .settings = (size_t)STEPS * AGAINS,
                                 .metrics = METRICS,
                                 .seeds = study->seeds > 10 ? 10 : study->seeds,
                                 .run = run_grid};

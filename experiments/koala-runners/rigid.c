@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "experiments/koala-runners/runners.h"
 
-enum { VU, AMSTERDAM, LEIDEN, DELFT, UTRECHT, CLUSTERS };
+enum { VU, AMSTERDAM, LEIDEN, DELFT, UTRECHT, CLUSTERS, CURVES = 2 * CLUSTERS };
 static const char *const names[CLUSTERS] = {"VU", "Amsterdam", "Leiden", "Delft", "Utrecht"};
 static const int32_t nodes[CLUSTERS] = {72, 32, 32, 32, 32};
 
@@ -56,7 +56,7 @@ enum {
 
 static int32_t uniform(struct pleat_random *random, int32_t least, int32_t most)
 {
-    return least + (int32_t)pleat_random_below(random, (uint64_t)(most - least + 1));
+    return least + (int32_t)pleat_random_below(random, (uint64_t)most - (uint64_t)least + 1);
 }
 
 /* Sizes whose sum is small enough, and sites (if they are fixed) that have room for them. */
@@ -220,8 +220,8 @@ static int draw(struct pleat_study *study, size_t index, const char *name, const
 {
     const struct setting *setting = &settings[index];
     struct runners_trial trial;
-    struct pleat_curve loads[2 * CLUSTERS] = {{0}};
-    struct pleat_plot_series series[2 * CLUSTERS];
+    struct pleat_curve loads[CURVES] = {{0}};
+    struct pleat_plot_series series[CURVES];
     struct pleat_plot panels[CLUSTERS];
     int rc = make(&trial, setting, study->seed, err);
     size_t count = trial.platform.sites.count;
@@ -243,7 +243,7 @@ static int draw(struct pleat_study *study, size_t index, const char *name, const
     }
     if (!rc)
         rc = pleat_page_figure(&study->page, name, caption, panels, count, 3, err);
-    for (size_t i = 0; i < 2 * CLUSTERS; i++)
+    for (size_t i = 0; i < CURVES; i++)
         pleat_curve_finish(&loads[i]);
     runners_finish(&trial);
     return rc;

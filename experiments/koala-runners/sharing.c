@@ -109,16 +109,16 @@ static int run_one(void *context, const struct pleat_study *study, size_t settin
 
 static int draw(struct pleat_study *study, struct pleat_error *err)
 {
-    enum { PANELS = 2, JOBS = 2 };
+    enum { PANELS = 2, JOBS = 2, CURVES = PANELS * JOBS };
     struct runners_trial trial;
-    struct pleat_curve loads[PANELS * JOBS] = {{0}};
-    struct pleat_plot_series series[PANELS * JOBS];
+    struct pleat_curve loads[CURVES] = {{0}};
+    struct pleat_plot_series series[CURVES];
     struct pleat_plot panels[PANELS];
     static const char *const jobs[] = {"job 1", "job 2"};
     int rc = make(&trial, 2, study->seed, err);
     if (!rc)
         rc = runners_run(&trial, study, "approach=pwa malleability=round-robin", err);
-    for (size_t i = 0; !rc && i < PANELS * JOBS; i++) {
+    for (size_t i = 0; !rc && i < CURVES; i++) {
         size_t job = i % JOBS;
         rc = runners_load(&trial, (uint32_t)(i / JOBS), 2 * job, 2 * job + 2, false, &loads[i]);
         series[i] = pleat_curve_series(&loads[i], jobs[job]);
@@ -135,7 +135,7 @@ static int draw(struct pleat_study *study, struct pleat_error *err)
         rc = pleat_page_figure(&study->page, "sharing",
                                "Two malleable jobs on two clusters (figure 5.8).", panels, PANELS,
                                2, err);
-    for (size_t i = 0; i < PANELS * JOBS; i++)
+    for (size_t i = 0; i < CURVES; i++)
         pleat_curve_finish(&loads[i]);
     runners_finish(&trial);
     return rc;
