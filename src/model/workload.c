@@ -91,6 +91,24 @@ static double folded_time(const struct pleat_workload *workload, const struct pl
     return alone * (spread > 1 ? spread : 1) * (1 + app->mpl_overhead * (mpl - 1));
 }
 
+/* Of an application that asks for processes and gets none: for how many iterations as long as its
+ * iterations take then. */
+static double objects_time(const struct pleat_app *app, const struct pleat_workload_job *job,
+                           int32_t partition)
+{
+    int32_t gains = (app->iterations - 1) / app->gain_every; /* before the last iteration */
+    double last = app->iterations - (double)gains * app->gain_every;
+    /* from the `first` gain on there are too few processes: one, two, ... */
+    double first = (double)partition - job->processors + 1;
+    first = first > 0 ? first : 0;
+    double lacking = gains < first ? 0 : gains - first + 1; /* periods in which some are missing */
+    double one = first + job->processors - partition;       /* missing in the first of those */
+    double sum = lacking > 0 ? (lacking - 1) * one + (lacking - 1) * (lacking - 2) / 2 : 0;
+    double missing = sum * app->gain_every + (lacking > 0 ? (one + lacking - 1) * last : 0);
+    double share = app->balances ? 1.0 / partition : 1;
+    return app->iterations + missing * app->gain / app->objects * share;
+}
+
 double pleat_workload_run_time(const struct pleat_workload *workload,
                                const struct pleat_workload_job *job, int32_t partition,
                                int32_t processes)
@@ -101,6 +119,8 @@ double pleat_workload_run_time(const struct pleat_workload *workload,
         int32_t components = partition / app->component;
         return components ? run * ceil((double)app->work / components) : INFINITY;
     }
+    if (app->objects > 0)
+        return run * objects_time(app, job, partition) / app->iterations;
     if (job->mpl_max > 0) {
         if (processes < 1)
             processes = partition;
@@ -251,6 +271,24 @@ static int check_name(const struct pleat_app *app, struct pleat_error *err)
     return 0;
 }
 
+static int check_objects(const struct pleat_app *app, struct pleat_error *err)
+{
+    if (app->objects == 0 && app->gain == 0 && app->gain_every == 0 && app->speed_spread == 0 &&
+        !app->balances)
+        return 0;
+    if (app->objects < 1 || app->gain < 1 || app->gain_every < 1 || app->iterations < 1)
+        return wrong(err,
+                     "an application that asks for processes has objects, gain and iterations, "
+                     "each at least 1 (as iterations=3000 objects=10 gain=10/100 would say)");
+    if (!sensible(app->speed_spread) || app->speed_spread > 0.25)
+        return wrong(err, "the spread of the speed is not from 0 to 0.25");
+    if (app->component > 0 || app->phase_count > 0 || app->adapt_us > 0 ||
+        app->speedup.kind != PLEAT_SPEEDUP_LINEAR)
+        return wrong(err, "an application that asks for processes is linear, without components, "
+                          "phases, or a time between adaptation points");
+    return 0;
+}
+
 int pleat_workload_check_app(const struct pleat_workload *workload, const struct pleat_app *app,
                              struct pleat_error *err)
 {
@@ -284,7 +322,7 @@ int pleat_workload_check_app(const struct pleat_workload *workload, const struct
     if (app->component < 0 || app->component > PLEAT_SIZE_MAX || app->work < 0 ||
         (app->component > 0) != (app->work > 0))
         return wrong(err, "component and work must both be 0, or both be above 0");
-    return 0;
+    return check_objects(app, err);
 }
 
 static int check_limits(const struct pleat_workload_job *job, struct pleat_error *err)
@@ -407,8 +445,13 @@ int pleat_workload_check_job(const struct pleat_workload *workload,
         return wrong(err,
                      "it folds, and is not malleable, may have no process, has a fixed number of "
                      "them, or is one of components and work");
+    if (workload->apps.items[job->app].objects > 0 &&
+        (job->kind != PLEAT_MOLDABLE || job->processes > 0 || job->sizes_kind != PLEAT_SIZES_ANY))
+        return wrong(err, "a job that asks for processes itself is moldable, is not folded, and "
+                          "takes any size");
     int32_t least = job->minimum > 0 ? job->minimum : 1;
-    if (least == job->processors && job->processes == 0)
+    if (least == job->processors && job->processes == 0 &&
+        workload->apps.items[job->app].objects == 0)
         return 0; /* its run time, looked at already */
     double longest = job->mpl_max > 0
                          ? pleat_workload_run_time(workload, job, 1, least) * (1 + job->mpl_max)

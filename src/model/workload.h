@@ -66,6 +66,15 @@ struct pleat_app {
                               * one must be got by growing, while there is work left */
     /* rows of the workload's table of inputs; what a job reads must be brought to its site */
     uint32_t first_input, input_count;
+    /* asking for processes (Liu et al. 2009, 4.2): each of the job's `processors` has a process
+     * with `objects` objects at first. After every `gain_every` of its `iterations` one of them
+     * gains `gain` objects; another process takes those as soon as there is one, and the
+     * application asks for it at the end of each iteration that was slower for want of it. An
+     * iteration takes as long as its fullest process does */
+    int32_t objects, gain, gain_every; /* objects 0: not such an application */
+    double speed_spread; /* what an object takes differs from run to run: standard deviation, as a
+                          * share of the mean */
+    bool balances;       /* the gain is divided over all processes, as if objects could be cut */
 };
 
 struct pleat_input_file { /* a file at a site */
@@ -183,7 +192,8 @@ int pleat_workload_check_list(const struct pleat_app *app,
  * / (1 + imbalance)      with local queues: the fullest processor, which has m processes and the
  * busiest among them, decides. Both are 1 at p = P. Component-and-work: run_us x ceil(work /
  * floor(partition / component)), as run_us is that of a component; INFINITY where no component
- * fits. */
+ * fits. Asking for processes: run_us is the time where each request is satisfied before it is
+ * made; on a partition that stays, gains for which there is no process make it longer. */
 double pleat_workload_run_time(const struct pleat_workload *workload,
                                const struct pleat_workload_job *job, int32_t partition,
                                int32_t processes);

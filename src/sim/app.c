@@ -72,6 +72,9 @@ static int schedule(struct sim *sim, uint32_t component)
         app->end_us = work_next(sim, app);
     } else if (app->model->component > 0) {
         app->end_us = work_end(sim, app);
+    } else if (app->model->objects > 0) {
+        int64_t next = objects_next(sim, component);
+        at = next < at ? next : at;
     } else if (app->stage == APP_COMPUTING && app->size > 0) {
         app->end_us = time_of(app, 0);
         const struct pleat_phase *phase = next_phase(sim, app);
@@ -151,7 +154,8 @@ static int32_t parts_of(const struct app *app)
  * work's end is not. */
 static int64_t first_timing(const struct sim *sim, const struct app *app)
 {
-    if (!sim->reads_times || app->size == 0 || app->model->component > 0 || app->duration <= 0)
+    if (!sim->reads_times || app->size == 0 || app->model->component > 0 ||
+        app->model->objects > 0 || app->duration <= 0)
         return PLEAT_NEVER;
     double tolerance = 1 / app->duration;
     double part = ceil((1 - app->left - tolerance) * parts_of(app)) + 1;
@@ -236,7 +240,9 @@ static int begin(struct sim *sim, uint32_t component)
     app->stood_us = 0;
     app->timed_us = first_timing(sim, app);
     app->owed = 0;
-    int rc = app->model->component > 0 ? work_begin(sim, app) : 0;
+    int rc = app->model->component > 0 ? work_begin(sim, app)
+             : app->model->objects > 0 ? objects_begin(sim, component)
+                                       : 0;
     if (!rc)
         rc = changed(sim, app, 0, app->size, 0);
     return rc ? rc : schedule(sim, component);
@@ -303,6 +309,8 @@ static int end(struct sim *sim, uint32_t component, int32_t signal)
         if (sim->now_us > sim->totals->end_us)
             sim->totals->end_us = sim->now_us;
         rc = changed(sim, app, app->size, 0, 0);
+        if (!rc && app->model->objects > 0)
+            rc = objects_end(sim, component, signal == 0);
     }
     if (rc)
         return rc;
@@ -339,6 +347,13 @@ int app_milestone(struct sim *sim, uint32_t component)
     struct app *app = &sim->apps.items[component];
     if (app->stage == APP_STARTING)
         return started(sim, component);
+    if (app->model->objects > 0 && sim->now_us < app->kill_us) {
+        bool done = false;
+        int rc = objects_milestone(sim, component, &done);
+        if (rc)
+            return rc;
+        return done ? end(sim, component, 0) : schedule(sim, component);
+    }
     if (sim->now_us >= app->end_us)
         return app->model->gives_back ? pieces_end(sim, component) : end(sim, component, 0);
     if (sim->now_us >= app->kill_us) {
@@ -352,6 +367,29 @@ int app_milestone(struct sim *sim, uint32_t component)
     if (!rc && phase && sim->now_us >= time_of(app, 1 - phase->at))
         rc = enter_phase(sim, component, phase);
     return rc ? rc : schedule(sim, component);
+}
+
+int app_added(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    if (app->stage != APP_COMPUTING)
+        return 0; /* it has ended meanwhile */
+    count_area(sim, app);
+    app->size++;
+    app->resized = true;
+    app->offered = 1;
+    app->decided_us = sim->now_us;
+    app->mandatory = false;
+    sim->outcomes[app->job].grown++;
+    sim->totals->grows++;
+    int rc = changed(sim, app, app->size - 1, app->size, 0);
+    return rc ? rc : schedule(sim, component);
+}
+
+int app_reschedule(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    return app->stage == APP_COMPUTING ? schedule(sim, component) : 0;
 }
 
 /* ---- resizing ---- */

@@ -83,6 +83,23 @@ struct wave { /* components that began their present piece of work at the same t
 
 PLEAT_ARRAY(waves, struct wave);
 
+PLEAT_ARRAY(iteration_list, int32_t);
+
+struct objects {                 /* of an application that asks for processes, by component */
+    double object_us;            /* that an object takes in this run */
+    int32_t done;                /* iterations, as of the application's since_us */
+    int32_t next;                /* something happens when so many are done */
+    int32_t gained;              /* times */
+    struct iteration_list asked; /* at the ends of these iterations */
+};
+
+PLEAT_ARRAY(objects_list, struct objects);
+
+struct requests { /* by iteration, in all executions of an application that came to their end */
+    int32_t *by_iteration;
+    int32_t executions;
+};
+
 struct claim_timer {
     uint64_t claim;
     uint32_t timer;
@@ -124,6 +141,8 @@ struct sim {
     struct pleat_events decisions;
     struct apps apps; /* by component */
     struct waves waves;
+    struct objects_list objects; /* by component, as far as any was needed */
+    struct requests *requests;   /* by application; NULL: none asks for processes */
     uint32_t free_wave;
     struct claim_timers claims; /* by claim; empty where all sites are instant */
     struct claim_list struck;   /* scratch of site.c */
@@ -171,6 +190,10 @@ int app_withdraw(struct sim *sim, uint32_t component, uint64_t resize);
 int app_kill(struct sim *sim, uint32_t component, uint64_t run);
 int app_milestone(struct sim *sim, uint32_t component);
 int app_adapt(struct sim *sim, uint32_t component);
+/* It has one process more, by its own wish. */
+int app_added(struct sim *sim, uint32_t component);
+/* Its next milestone may be another one. */
+int app_reschedule(struct sim *sim, uint32_t component);
 
 /* ---- work.c: component-and-work applications ---- */
 int work_begin(struct sim *sim, struct app *app);
@@ -182,6 +205,19 @@ int32_t work_ended(struct sim *sim, struct app *app);
 /* When the last of its work will be done at the present size. */
 int64_t work_end(const struct sim *sim, const struct app *app);
 void work_finish(struct sim *sim, struct app *app);
+
+/* ---- objects.c: applications that ask for processes ---- */
+int objects_create(struct sim *sim);
+void objects_destroy(struct sim *sim);
+/* Tells the core what its earlier runs asked for; after its submission. */
+int objects_submitted(struct sim *sim, uint32_t component);
+int objects_begin(struct sim *sim, uint32_t component);
+/* When something of it happens next, at least: the end of an iteration. */
+int64_t objects_next(struct sim *sim, uint32_t component);
+/* That has come: it asks, it tells how far it is. True: its work is done. */
+int objects_milestone(struct sim *sim, uint32_t component, bool *done);
+/* Its run ends, by itself or not. */
+int objects_end(struct sim *sim, uint32_t component, bool done);
 
 /* ---- site.c ---- */
 int sites_create(struct sim *sim);

@@ -193,6 +193,8 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
         return app_resize(sim, effect);
     case PLEAT_DO_WITHDRAW:
         return app_withdraw(sim, effect->component, effect->id);
+    case PLEAT_DO_PROCESSES:
+        return app_added(sim, effect->component);
     case PLEAT_DO_KILL:
         return app_kill(sim, effect->component, effect->id);
     case PLEAT_DO_STAGE:
@@ -221,6 +223,8 @@ static int look_at_decisions(struct sim *sim)
         const struct pleat_event *decision = &sim->decisions.items[i];
         if (decision->kind == PLEAT_EV_START)
             sim->apps.items[decision->component].decided_us = sim->now_us;
+        else if (decision->kind == PLEAT_EV_BUFFER)
+            rc = app_reschedule(sim, decision->component);
         else if (decision->kind == PLEAT_EV_TRIED)
             rc = conclude(sim, decision->component);
     }
@@ -408,6 +412,8 @@ static int submit(struct sim *sim, size_t index, size_t first)
         if (index > first)
             event.u.submit.minimum = event.u.submit.maximum = event.u.submit.initial = 0;
     }
+    if (sim->requests && sim->workload->apps.items[job->app].objects > 0)
+        event.flags |= PLEAT_COMPONENT_EVOLVES;
     if (job->sizes_kind == PLEAT_SIZES_LIST)
         event.u.submit.sizes_parameter = sim->lists[job->app];
     struct pleat_error why;
@@ -417,6 +423,8 @@ static int submit(struct sim *sim, size_t index, size_t first)
     if (rc)
         return refused(sim, job, index, rc, &why);
     rc = make_app(sim, component, index);
+    if (!rc && (event.flags & PLEAT_COMPONENT_EVOLVES))
+        rc = objects_submitted(sim, component);
     if (!rc && (index > first || (job->part & PLEAT_PART_FOLLOWS)))
         tie(sim, component);
     if (!rc && sim->workload->apps.items[job->app].input_count > 0)
@@ -635,7 +643,8 @@ static int create(struct sim *sim)
     sim->reads_decisions |= sim->is_watched || sim->options->parameters[PLEAT_PARAM_MAX_TRIES] > 0;
     sim->view = pleat_core_view(sim->core);
     pleat_core_set_notes(sim->core, 0);
-    return configure(sim);
+    rc = objects_create(sim);
+    return rc ? rc : configure(sim);
 }
 
 static void finish(struct sim *sim)
@@ -657,6 +666,7 @@ static void destroy(struct sim *sim)
     pleat_array_finish(&sim->decisions);
     pleat_array_finish(&sim->apps);
     pleat_array_finish(&sim->waves);
+    objects_destroy(sim);
     sites_destroy(sim);
     free(sim->lists);
 }

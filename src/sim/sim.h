@@ -44,6 +44,13 @@ struct pleat_sim_progress {
     size_t submitted, ended;
 };
 
+struct pleat_sim_evolved {        /* the last run of a job that asks for processes itself */
+    uint32_t requests, satisfied; /* at once, with a prepared process */
+    int64_t waited_us;            /* processor time that prepared processes waited */
+    int32_t iterations;
+    int32_t reserved; /* no padding: the same run gives the same bytes */
+};
+
 struct pleat_sim_options {
     const struct pleat_platform *platform;
     const struct pleat_policy *policies[PLEAT_QUESTION_COUNT]; /* NULL: the default */
@@ -58,6 +65,8 @@ struct pleat_sim_options {
     int (*on_change)(void *context, const struct pleat_sim_change *change); /* < 0 stops the run */
     int (*on_progress)(void *context, const struct pleat_sim_progress *progress); /* every now and
                                                                                      then; same */
+    struct pleat_sim_evolved
+        *evolved;             /* optional: an entry for each job, filled where it evolves */
     struct pleat_events *log; /* gets all inputs and decisions, as a store would */
 };
 
@@ -94,6 +103,8 @@ struct pleat_sim_totals {
                                        * others of their components, or for files */
     double background_us;             /* that local users had, from begin to end */
     double capacity_us;               /* that sites had: without nodes that were down */
+    uint64_t requests, satisfied;     /* of processes, by jobs that ask for them; at once */
+    double prepared_us;               /* processor time that prepared processes waited */
 };
 
 /* Runs a workload to its end; outcomes has as many entries as it has jobs. PLEAT_E_INVALID: a job,

@@ -245,6 +245,29 @@ static bool read_inputs(struct parsing *parsing, const char **at)
     return true;
 }
 
+static bool read_objects(struct parsing *parsing, const char **at)
+{
+    return read_count(at, &parsing->app->objects);
+}
+
+static bool read_gain(struct parsing *parsing, const char **at)
+{
+    return read_count(at, &parsing->app->gain) && take(at, '/') &&
+           read_count(at, &parsing->app->gain_every);
+}
+
+static bool read_spread(struct parsing *parsing, const char **at)
+{
+    return read_real(at, &parsing->app->speed_spread);
+}
+
+static bool read_balanced(struct parsing *parsing, const char **at)
+{
+    (void)at;
+    parsing->app->balances = true;
+    return true;
+}
+
 static bool read_name(struct parsing *parsing, const char **at)
 {
     char *name = parsing->app->name;
@@ -285,6 +308,10 @@ static const struct word options[] = {
     {"work=", read_work, "work=20"},
     {"gives-back", read_gives_back, "gives-back"},
     {"inputs=", read_inputs, "inputs=1@0:5e9,1@2:5e9 (file@site:bytes)"},
+    {"objects=", read_objects, "objects=10"},
+    {"gain=", read_gain, "gain=10/100 (objects/iterations)"},
+    {"spread=", read_spread, "spread=0.09"},
+    {"balanced", read_balanced, "balanced"},
     {"name=", read_name, "name=cg (up to 31 characters)"},
 };
 
@@ -332,7 +359,7 @@ static int parse(const char *text, struct parsing *parsing, struct pleat_error *
         which = read_word(parsing, &at, options, OPTIONS,
                           "there are adapt=, iterations=, resize=, volume=, bandwidth=, measured=, "
                           "mpl-overhead=, imbalance=, local-queues, phases=, component=, work=, "
-                          "gives-back, inputs=, name=",
+                          "gives-back, inputs=, objects=, gain=, spread=, balanced, name=",
                           err);
         if (which >= 0 && seen & 1u << which)
             which = pleat_error_set(err, PLEAT_E_INVALID, "%s is there twice", options[which].text);
@@ -458,6 +485,12 @@ void pleat_app_format(const struct pleat_workload *workload, const struct pleat_
         pleat_string_addf(out, "%s%u@%u:", i ? "," : " inputs=", file->file, file->site);
         pleat_decimal_add_real(out, file->bytes);
     }
+    add_count(out, " objects=", app->objects);
+    if (app->gain > 0)
+        pleat_string_addf(out, " gain=%d/%d", app->gain, app->gain_every);
+    add_real(out, " spread=", app->speed_spread);
+    if (app->balances)
+        pleat_string_add(out, " balanced");
     if (app->name[0])
         pleat_string_addf(out, " name=%s", app->name);
 }

@@ -107,6 +107,7 @@ static void test_there_and_back(void **state)
         "linear measured=1-2=1s,2-1=0.5s mpl-overhead=0.1 imbalance=0.2 local-queues",
         "linear phases=0.5:1-8,0.80000000000000004:1-2 component=4 work=20 name=a-b_c.d/e",
         "linear component=4 work=20 gives-back inputs=1@0:5000000000,1@2:5000000000,7@1:0.5",
+        "linear iterations=3000 objects=10 gain=10/100 spread=0.09 balanced name=cfd",
     };
     struct pleat_workload workload;
     begin(&workload);
@@ -170,6 +171,12 @@ static void test_wrong(void **state)
         {"linear inputs=1@0", "inputs=1@0:5e9"},
         {"linear inputs=1@5000:1", "input file"},
         {"linear component=4", "component and work"},
+        {"linear iterations=9 objects=10", "objects, gain and iterations"},
+        {"linear objects=10 gain=10/100", "objects, gain and iterations"},
+        {"linear iterations=9 objects=10 gain=10", "'gain=10'"},
+        {"linear balanced", "objects, gain and iterations"},
+        {"linear iterations=9 objects=1 gain=1/1 spread=0.3", "from 0 to 0.25"},
+        {"amdahl:0.1 iterations=9 objects=1 gain=1/1", "is linear"},
         {"linear name=", "'name='"},
         {"linear name=abcdefghijklmnopqrstuvwxyz012345", "up to 31 characters"},
     };

@@ -1,0 +1,220 @@
+/* Applications that ask for processes themselves, as in Liu et al. 2009, 4.2: struct pleat_app says
+ * how their objects grow in number. What they ask for while they run is remembered by application,
+ * and told to the core for later runs, as a store would.
+ *
+ * What happens between two ends of iterations is not looked at; of those only the ones at which the
+ * application gains objects, asks for a process, or has to tell how far it is. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/internal.h"
+
+static const double two_pi = 6.283185307179586476925;
+
+int objects_create(struct sim *sim)
+{
+    const struct pleat_apps *apps = &sim->workload->apps;
+    for (size_t a = 0; a < apps->count; a++) {
+        if (apps->items[a].objects == 0)
+            continue;
+        if (!sim->requests)
+            sim->requests = calloc(apps->count, sizeof(*sim->requests));
+        if (!sim->requests)
+            return nomem(sim);
+        sim->reads_decisions = true; /* of the next review effects say nothing */
+    }
+    return 0;
+}
+
+void objects_destroy(struct sim *sim)
+{
+    for (size_t a = 0; sim->requests && a < sim->workload->apps.count; a++)
+        free(sim->requests[a].by_iteration);
+    for (size_t c = 0; c < sim->objects.count; c++)
+        pleat_array_finish(&sim->objects.items[c].asked);
+    free(sim->requests);
+    pleat_array_finish(&sim->objects);
+}
+
+/* ---- what earlier runs asked for ---- */
+
+/* The next rows from `from` on, as far as an event goes; where the next one begins. */
+static int32_t fill(const struct requests *requests, int32_t iterations, int32_t from,
+                    struct pleat_event *event)
+{
+    int32_t i = from;
+    event->u.history.executions = requests->executions;
+    event->u.history.count = 0;
+    for (; i <= iterations && event->u.history.count < 5; i++) {
+        if (requests->by_iteration[i] == 0)
+            continue;
+        event->u.history.rows[event->u.history.count].iteration = i;
+        event->u.history.rows[event->u.history.count++].requests = requests->by_iteration[i];
+    }
+    return i;
+}
+
+int objects_submitted(struct sim *sim, uint32_t component)
+{
+    const struct app *app = &sim->apps.items[component];
+    const struct requests *requests = &sim->requests[app->wish->app];
+    if (sim->options->evolved)
+        memset(&sim->options->evolved[app->job], 0, sizeof(*sim->options->evolved));
+    int rc = 0;
+    for (int32_t at = 0; !rc && requests->executions > 0 && at <= app->model->iterations;) {
+        struct pleat_event event = {
+            .time_us = sim->now_us, .kind = PLEAT_EV_HISTORY, .component = component};
+        at = fill(requests, app->model->iterations, at, &event);
+        rc = input(sim, &event);
+    }
+    return rc;
+}
+
+/* A run that came to its end is one execution more. */
+static int remember(struct sim *sim, const struct app *app, const struct objects *objects)
+{
+    struct requests *requests = &sim->requests[app->wish->app];
+    if (!requests->by_iteration)
+        requests->by_iteration =
+            calloc((size_t)app->model->iterations + 1, sizeof(*requests->by_iteration));
+    if (!requests->by_iteration)
+        return nomem(sim);
+    for (size_t i = 0; i < objects->asked.count; i++)
+        requests->by_iteration[objects->asked.items[i]]++;
+    requests->executions++;
+    return 0;
+}
+
+/* ---- a run ---- */
+
+/* The same for a job whatever else happens in a simulation: policies can be compared by job. */
+static double draw_object_time(const struct sim *sim, const struct app *app)
+{
+    const struct pleat_app *model = app->model;
+    double mean = (double)app->wish->run_us / model->iterations / model->objects;
+    double speed = sim->sites[app->site].spec->speed;
+    if (model->speed_spread > 0) {
+        struct pleat_random random;
+        pleat_random_init(&random, sim->options->seed * 0x9e3779b97f4a7c15u + app->job);
+        double radius = sqrt(-2 * log(1 - pleat_random_unit(&random)));
+        double normal = radius * cos(two_pi * pleat_random_unit(&random));
+        double factor = 1 + normal * model->speed_spread;
+        mean *= factor > 0.01 ? factor : 0.01;
+    }
+    return mean / speed;
+}
+
+/* Processes that it lacks: gains for which no process came yet. */
+static int32_t lacks(const struct app *app, const struct objects *objects)
+{
+    int64_t missing = (int64_t)app->wish->processors + objects->gained - app->size;
+    return missing > 0 ? (int32_t)missing : 0;
+}
+
+static double iteration_us(const struct app *app, const struct objects *objects)
+{
+    double more = (double)lacks(app, objects) * app->model->gain;
+    return objects->object_us *
+           (app->model->objects + (app->model->balances ? more / app->size : more));
+}
+
+int objects_begin(struct sim *sim, uint32_t component)
+{
+    while (sim->objects.count <= component) {
+        struct objects none = {0};
+        if (pleat_array_push(&sim->objects, none))
+            return nomem(sim);
+    }
+    struct objects *objects = &sim->objects.items[component];
+    objects->object_us = draw_object_time(sim, &sim->apps.items[component]);
+    objects->done = objects->gained = objects->next = 0;
+    objects->asked.count = 0;
+    return 0;
+}
+
+int64_t objects_next(struct sim *sim, uint32_t component)
+{
+    const struct app *app = &sim->apps.items[component];
+    struct objects *objects = &sim->objects.items[component];
+    const struct pleat_app *model = app->model;
+    uint32_t buffer = sim->view->components[component].buffer;
+    int64_t gains = ((int64_t)objects->done / model->gain_every + 1) * model->gain_every;
+    int64_t next = lacks(app, objects) > 0 ? objects->done + 1 : gains;
+    if (next > model->iterations)
+        next = model->iterations;
+    if (buffer != PLEAT_NONE && sim->view->buffers[buffer].review_iteration > objects->done &&
+        sim->view->buffers[buffer].review_iteration < next)
+        next = sim->view->buffers[buffer].review_iteration;
+    objects->next = (int32_t)next;
+    double us = (double)(next - objects->done) * iteration_us(app, objects) + 0.5;
+    return us < (double)(LATEST_US - app->since_us) ? app->since_us + (int64_t)us : PLEAT_NEVER;
+}
+
+static int tell(struct sim *sim, uint32_t component)
+{
+    const struct app *app = &sim->apps.items[component];
+    const struct objects *objects = &sim->objects.items[component];
+    struct pleat_event event = {
+        .time_us = sim->now_us,
+        .kind = PLEAT_EV_PROGRESS,
+        .component = component,
+        .u.progress = {.run = app->run,
+                       .iteration_us = (sim->now_us - app->begun_us) / objects->done,
+                       .iteration = objects->done}};
+    return input(sim, &event);
+}
+
+static int ask(struct sim *sim, uint32_t component)
+{
+    struct objects *objects = &sim->objects.items[component];
+    struct pleat_event event = {
+        .time_us = sim->now_us,
+        .kind = PLEAT_EV_ADD_PROCESS,
+        .component = component,
+        .u.process = {.run = sim->apps.items[component].run, .iteration = objects->done}};
+    if (pleat_array_push(&objects->asked, objects->done))
+        return nomem(sim);
+    return input(sim, &event);
+}
+
+int objects_milestone(struct sim *sim, uint32_t component, bool *done)
+{
+    struct app *app = &sim->apps.items[component];
+    struct objects *objects = &sim->objects.items[component];
+    const struct pleat_app *model = app->model;
+    uint32_t buffer = sim->view->components[component].buffer;
+    bool slow = lacks(app, objects) > 0;
+    objects->done = objects->next;
+    app->since_us = sim->now_us;
+    *done = objects->done >= model->iterations;
+    if (*done)
+        return 0;
+    if (objects->done % model->gain_every == 0)
+        objects->gained++;
+    bool is_told =
+        buffer != PLEAT_NONE && objects->done >= sim->view->buffers[buffer].review_iteration;
+    int rc = is_told ? tell(sim, component) : 0;
+    return rc || !slow ? rc : ask(sim, component);
+}
+
+/* Before the core learns of it, which forgets what it counted. */
+int objects_end(struct sim *sim, uint32_t component, bool done)
+{
+    const struct app *app = &sim->apps.items[component];
+    const struct objects *objects = &sim->objects.items[component];
+    uint32_t index = sim->view->components[component].buffer;
+    if (index != PLEAT_NONE) {
+        const struct pleat_buffer *buffer = &sim->view->buffers[index];
+        int64_t waited_us = buffer->waited_us + buffer->held * (sim->now_us - buffer->counted_us);
+        sim->totals->requests += buffer->requests;
+        sim->totals->satisfied += buffer->satisfied;
+        sim->totals->prepared_us += (double)waited_us;
+        if (sim->options->evolved)
+            sim->options->evolved[app->job] =
+                (struct pleat_sim_evolved){.requests = buffer->requests,
+                                           .satisfied = buffer->satisfied,
+                                           .waited_us = waited_us,
+                                           .iterations = objects->done};
+    }
+    return done ? remember(sim, app, objects) : 0;
+}
