@@ -8,6 +8,7 @@ static const struct pleat_experiment *const all[] = {
     &pleat_experiment_resizable,
     &pleat_experiment_virtual_malleability,
     &pleat_experiment_logs,
+    &pleat_experiment_application_agent,
 };
 
 const struct pleat_experiment *pleat_experiment_at(size_t i)

@@ -9,6 +9,7 @@ const struct pleat_experiment *pleat_experiment_at(size_t i);
 /* By name; NULL: there is none such. */
 const struct pleat_experiment *pleat_experiment_find(const char *name);
 
+extern const struct pleat_experiment pleat_experiment_application_agent;
 extern const struct pleat_experiment pleat_experiment_koala_malleable;
 extern const struct pleat_experiment pleat_experiment_koala_runners;
 extern const struct pleat_experiment pleat_experiment_logs;

@@ -74,6 +74,8 @@ struct pleat_app {
     int32_t objects, gain, gain_every; /* objects 0: not such an application */
     double speed_spread; /* what an object takes differs from run to run: standard deviation, as a
                           * share of the mean */
+    int32_t notices;     /* it notices that it has become slower after 1 to so many such iterations,
+                          * at random; 0: after the first */
     bool balances;       /* the gain is divided over all processes, as if objects could be cut */
 };
 

@@ -90,6 +90,8 @@ struct objects {                 /* of an application that asks for processes, b
     int32_t done;                /* iterations, as of the application's since_us */
     int32_t next;                /* something happens when so many are done */
     int32_t gained;              /* times */
+    int32_t asks_from;           /* it has noticed the last gain when so many are done */
+    struct pleat_random random;  /* of this run */
     struct iteration_list asked; /* at the ends of these iterations */
 };
 

@@ -87,21 +87,16 @@ static int remember(struct sim *sim, const struct app *app, const struct objects
 
 /* ---- a run ---- */
 
-/* The same for a job whatever else happens in a simulation: policies can be compared by job. */
-static double draw_object_time(const struct sim *sim, const struct app *app)
+/* What is random is the same for a job whatever else happens: policies can be compared by job. */
+static double draw_object_time(const struct sim *sim, const struct app *app,
+                               struct pleat_random *random)
 {
     const struct pleat_app *model = app->model;
     double mean = (double)app->wish->run_us / model->iterations / model->objects;
     double speed = sim->sites[app->site].spec->speed;
-    if (model->speed_spread > 0) {
-        struct pleat_random random;
-        pleat_random_init(&random, sim->options->seed * 0x9e3779b97f4a7c15u + app->job);
-        double radius = sqrt(-2 * log(1 - pleat_random_unit(&random)));
-        double normal = radius * cos(two_pi * pleat_random_unit(&random));
-        double factor = 1 + normal * model->speed_spread;
-        mean *= factor > 0.01 ? factor : 0.01;
-    }
-    return mean / speed;
+    double radius = sqrt(-2 * log(1 - pleat_random_unit(random)));
+    double factor = 1 + radius * cos(two_pi * pleat_random_unit(random)) * model->speed_spread;
+    return mean * (factor > 0.01 ? factor : 0.01) / speed;
 }
 
 /* Processes that it lacks: gains for which no process came yet. */
@@ -126,8 +121,10 @@ int objects_begin(struct sim *sim, uint32_t component)
             return nomem(sim);
     }
     struct objects *objects = &sim->objects.items[component];
-    objects->object_us = draw_object_time(sim, &sim->apps.items[component]);
-    objects->done = objects->gained = objects->next = 0;
+    const struct app *app = &sim->apps.items[component];
+    pleat_random_init(&objects->random, sim->options->seed * 0x9e3779b97f4a7c15u + app->job);
+    objects->object_us = draw_object_time(sim, app, &objects->random);
+    objects->done = objects->gained = objects->next = objects->asks_from = 0;
     objects->asked.count = 0;
     return 0;
 }
@@ -139,7 +136,8 @@ int64_t objects_next(struct sim *sim, uint32_t component)
     const struct pleat_app *model = app->model;
     uint32_t buffer = sim->view->components[component].buffer;
     int64_t gains = ((int64_t)objects->done / model->gain_every + 1) * model->gain_every;
-    int64_t next = lacks(app, objects) > 0 ? objects->done + 1 : gains;
+    int64_t asks = objects->asks_from > objects->done ? objects->asks_from : objects->done + 1;
+    int64_t next = lacks(app, objects) > 0 && asks < gains ? asks : gains;
     if (next > model->iterations)
         next = model->iterations;
     if (buffer != PLEAT_NONE && sim->view->buffers[buffer].review_iteration > objects->done &&
@@ -177,6 +175,18 @@ static int ask(struct sim *sim, uint32_t component)
     return input(sim, &event);
 }
 
+/* When it has become slower before, it knows. */
+static void gain(struct objects *objects, const struct pleat_app *model, bool slow)
+{
+    uint64_t late =
+        model->notices > 1 ? pleat_random_below(&objects->random, (uint64_t)model->notices) : 0;
+    objects->gained++;
+    if (!slow)
+        objects->asks_from = late < (uint64_t)(INT32_MAX - objects->done)
+                                 ? objects->done + 1 + (int32_t)late
+                                 : INT32_MAX;
+}
+
 int objects_milestone(struct sim *sim, uint32_t component, bool *done)
 {
     struct app *app = &sim->apps.items[component];
@@ -189,12 +199,13 @@ int objects_milestone(struct sim *sim, uint32_t component, bool *done)
     *done = objects->done >= model->iterations;
     if (*done)
         return 0;
+    bool asks = slow && objects->done >= objects->asks_from;
     if (objects->done % model->gain_every == 0)
-        objects->gained++;
+        gain(objects, model, slow);
     bool is_told =
         buffer != PLEAT_NONE && objects->done >= sim->view->buffers[buffer].review_iteration;
     int rc = is_told ? tell(sim, component) : 0;
-    return rc || !slow ? rc : ask(sim, component);
+    return rc || !asks ? rc : ask(sim, component);
 }
 
 /* Before the core learns of it, which forgets what it counted. */

@@ -261,6 +261,11 @@ static bool read_spread(struct parsing *parsing, const char **at)
     return read_real(at, &parsing->app->speed_spread);
 }
 
+static bool read_notices(struct parsing *parsing, const char **at)
+{
+    return read_count(at, &parsing->app->notices);
+}
+
 static bool read_balanced(struct parsing *parsing, const char **at)
 {
     (void)at;
@@ -311,6 +316,7 @@ static const struct word options[] = {
     {"objects=", read_objects, "objects=10"},
     {"gain=", read_gain, "gain=10/100 (objects/iterations)"},
     {"spread=", read_spread, "spread=0.09"},
+    {"notices=", read_notices, "notices=10 (iterations)"},
     {"balanced", read_balanced, "balanced"},
     {"name=", read_name, "name=cg (up to 31 characters)"},
 };
@@ -356,11 +362,12 @@ static int parse(const char *text, struct parsing *parsing, struct pleat_error *
             at++;
         if (!*at)
             break;
-        which = read_word(parsing, &at, options, OPTIONS,
-                          "there are adapt=, iterations=, resize=, volume=, bandwidth=, measured=, "
-                          "mpl-overhead=, imbalance=, local-queues, phases=, component=, work=, "
-                          "gives-back, inputs=, objects=, gain=, spread=, balanced, name=",
-                          err);
+        which =
+            read_word(parsing, &at, options, OPTIONS,
+                      "there are adapt=, iterations=, resize=, volume=, bandwidth=, measured=, "
+                      "mpl-overhead=, imbalance=, local-queues, phases=, component=, work=, "
+                      "gives-back, inputs=, objects=, gain=, spread=, notices=, balanced, name=",
+                      err);
         if (which >= 0 && seen & 1u << which)
             which = pleat_error_set(err, PLEAT_E_INVALID, "%s is there twice", options[which].text);
         if (which >= 0)
@@ -489,6 +496,7 @@ void pleat_app_format(const struct pleat_workload *workload, const struct pleat_
     if (app->gain > 0)
         pleat_string_addf(out, " gain=%d/%d", app->gain, app->gain_every);
     add_real(out, " spread=", app->speed_spread);
+    add_count(out, " notices=", app->notices);
     if (app->balances)
         pleat_string_add(out, " balanced");
     if (app->name[0])

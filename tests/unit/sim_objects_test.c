@@ -149,6 +149,32 @@ static void test_speeds_are_those_of_the_job(void **state)
     assert_memory_equal(runs[0], runs[1], sizeof(runs[0]));
 }
 
+/* After 1 to 5 slow iterations, at random: over many gains each as often. */
+static void test_it_notices_late(void **state)
+{
+    (void)state;
+    struct pleat_events log = {0};
+    size_t seen[10] = {0};
+    struct sim_world *world = sim_world_create(2000);
+    world->options.check = false;
+    world->options.log = &log;
+    policy(world, "periodic");
+    submit(world, "linear iterations=10001 objects=1 gain=1/10 notices=5 name=a", 0, 1, 2000, 1);
+    world->options.parameters[PLEAT_PARAM_BUFFER_REVIEW_US] = S;
+    sim_run(world);
+    for (size_t i = 0; i < log.count; i++)
+        if (log.items[i].kind == PLEAT_EV_ADD_PROCESS)
+            seen[log.items[i].u.process.iteration % 10]++;
+    for (size_t i = 0; i < 10; i++) {
+        if (i >= 1 && i <= 5)
+            assert_true(seen[i] > 150 && seen[i] < 250);
+        else
+            assert_int_equal(seen[i], 0);
+    }
+    pleat_array_finish(&log);
+    sim_world_destroy(world);
+}
+
 /* Its site leaves in the middle: on the other one it begins anew, and that is one execution. */
 static void test_a_run_that_is_lost(void **state)
 {
@@ -201,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_without_processes_it_gets_slower),
         cmocka_unit_test(test_it_learns_from_earlier_runs),
         cmocka_unit_test(test_speeds_are_those_of_the_job),
+        cmocka_unit_test(test_it_notices_late),
         cmocka_unit_test(test_a_run_that_is_lost),
         cmocka_unit_test(test_runs_are_replayed),
     };

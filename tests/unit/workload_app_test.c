@@ -107,7 +107,7 @@ static void test_there_and_back(void **state)
         "linear measured=1-2=1s,2-1=0.5s mpl-overhead=0.1 imbalance=0.2 local-queues",
         "linear phases=0.5:1-8,0.80000000000000004:1-2 component=4 work=20 name=a-b_c.d/e",
         "linear component=4 work=20 gives-back inputs=1@0:5000000000,1@2:5000000000,7@1:0.5",
-        "linear iterations=3000 objects=10 gain=10/100 spread=0.09 balanced name=cfd",
+        "linear iterations=3000 objects=10 gain=10/100 spread=0.09 notices=10 balanced name=cfd",
     };
     struct pleat_workload workload;
     begin(&workload);
