@@ -162,13 +162,27 @@ static uint32_t largest_left(const struct pleat_pass *pass, uint32_t lead)
     return largest;
 }
 
-static bool start_all(struct pleat_pass *pass, uint32_t lead)
+/* At its smallest size. */
+static bool start_smallest(struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_component *job = &pass->view->components[component];
+    uint32_t site = pass->policies[PLEAT_PLACEMENT]->place(pass, component);
+    struct pleat_start_size size = {.processors = pleat_accept_start(pass->view, job)};
+    int32_t most;
+    if (site == PLEAT_NONE || takes_too_much(pass, job, site, size, &most) ||
+        !pleat_plan_start(pass->plan, component, site, size.processors))
+        return false;
+    put_right(pass, component, site, size);
+    return true;
+}
+
+static bool start_all(struct pleat_pass *pass, uint32_t lead, bool smallest)
 {
     for (;;) {
         uint32_t c = largest_left(pass, lead);
         if (c == PLEAT_NONE)
             return true;
-        if (!start_one(pass, c, PLEAT_NONE, 0))
+        if (!(smallest ? start_smallest(pass, c) : start_one(pass, c, PLEAT_NONE, 0)))
             return false;
     }
 }
@@ -221,8 +235,14 @@ static bool start_several(struct pleat_pass *pass, uint32_t component)
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);
     size_t decision = pass->plan->decisions.count;
     int32_t extra = pass->shadow ? pass->shadow->extra : 0;
-    if (pass->view->components[lead].total > 0 ? start_flexible(pass, component, lead)
-                                               : start_all(pass, lead))
+    bool flexible = pass->view->components[lead].total > 0;
+    if (flexible ? start_flexible(pass, component, lead) : start_all(pass, lead, false))
+        return true;
+    take_back(pass, mark, decision, extra);
+    if (flexible || pass->plan->failed)
+        return false;
+    /* one that takes all that it can might leave nothing to the others */
+    if (start_all(pass, lead, true))
         return true;
     take_back(pass, mark, decision, extra);
     return false;

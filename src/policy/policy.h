@@ -133,7 +133,8 @@ const struct pleat_policy *pleat_policy_default(enum pleat_question question);
 /* Starts a waiting component if a site has room: placement, then moldability; but not where it
  * would keep from others what they were promised: by an advance reservation, by the pass's shadow
  * or profiles. What it takes of these is put right. Of a job of several components all that are not
- * placed yet start, the largest first (Lammers 2005, 3.3), or none. */
+ * placed yet start, the largest first (Lammers 2005, 3.3), or none; where the sizes that
+ * moldability chooses leave no room for all, at their smallest. */
 bool pleat_pass_start(struct pleat_pass *pass, uint32_t component);
 /* What the moldability policy answers for a component at a site, nothing left open. */
 struct pleat_start_size pleat_pass_size(struct pleat_pass *pass, uint32_t component, uint32_t site,

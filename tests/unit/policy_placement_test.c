@@ -179,6 +179,22 @@ static void test_what_was_placed_is_taken_back(void **state)
     bench_finish(&b);
 }
 
+/* The first would take all that is available, and leave nothing to the second. */
+static void test_moldable_components_leave_room_for_one_another(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_init(&b);
+    uint32_t site = bench_site(&b, 24, 0);
+    uint32_t first = bench_wait(&b, PLEAT_MOLDABLE, 5, 30, 0);
+    (void)bench_wait(&b, PLEAT_MOLDABLE, 3, 30, 0);
+    join(&b, first, first + 1, 0);
+    bench_decide(&b);
+    begins_at(&b, first, site, 5);
+    begins_at(&b, first + 1, site, 3);
+    bench_finish(&b);
+}
+
 /* ---- Flexible Cluster Minimization ---- */
 
 static void test_a_job_is_split_as_processors_are_idle(void **state)
@@ -332,6 +348,7 @@ int main(void)
         cmocka_unit_test(test_few_sites_or_many),
         cmocka_unit_test(test_a_component_that_is_placed_attracts_the_others),
         cmocka_unit_test(test_what_was_placed_is_taken_back),
+        cmocka_unit_test(test_moldable_components_leave_room_for_one_another),
         cmocka_unit_test(test_a_job_is_split_as_processors_are_idle),
         cmocka_unit_test(test_a_job_that_cannot_be_split_so_waits),
         cmocka_unit_test(test_others_place_it_whole),
