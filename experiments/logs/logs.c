@@ -93,7 +93,7 @@ const struct pleat_experiment pleat_experiment_logs = {
     .title = "All policies over workload logs",
     .source = "our own; beside it what a study with ElastiSim found (arXiv 2602.17318)",
     .summary = "Every policy over recorded and generated workloads with 0 to 100 % malleable jobs",
-    .seeds = 5,
+    .seeds = 6,
     .logs = true,
     .run = run,
 };

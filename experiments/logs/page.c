@@ -31,6 +31,12 @@ static struct pleat_estimate percent(const struct logs_results *results, long a,
                         100);
 }
 
+/* Hours; short ones with more digits. */
+static void cell_hours(struct pleat_page *page, struct pleat_estimate hours)
+{
+    pleat_page_cell_estimate(page, hours, hours.mean < 1 ? 3 : 2);
+}
+
 /* ---- what is run ---- */
 
 static void write_workloads(const struct logs_results *results)
@@ -61,6 +67,37 @@ static void write_workloads(const struct logs_results *results)
     pleat_page_paragraph(page, "Turnaround is from a job's submission to its end. Bounded slowdown "
                                "compares it with the time that the job ran here, which for a "
                                "malleable one depends on what it got.");
+}
+
+/* ---- advice ---- */
+
+static void write_advice(const struct logs_results *results)
+{
+    struct pleat_page *page = &results->study->page;
+    pleat_page_heading(page, "Which policy when");
+    pleat_page_item(page,
+                    "**Nearly all jobs malleable**: the malleability policy decides. "
+                    "`equipartition`, then `egs`, then `fpsma`; with `pwa` and whatever queue "
+                    "and order, waits are short. `easy arrival, equipartition` needs no more "
+                    "than that.");
+    pleat_page_item(page,
+                    "**Some jobs malleable, and the mean turnaround counts**: `approach=pwa-next "
+                    "queue=scan order=sjf malleability=equipartition moldability=minimum`. It "
+                    "needs estimates. On a full machine it buys this with wide and long rigid "
+                    "jobs: these wait until there is less to do, for weeks where more work "
+                    "comes than can be done (column *longest wait*); 95 %% of the jobs wait "
+                    "less than under EASY.");
+    pleat_page_item(page, "**Nobody may wait without end**: `queue=easy order=arrival "
+                          "malleability=equipartition`. On a full machine turnaround is longer and "
+                          "the longest wait a fraction (below: that of `easy arrival, egs`).");
+    pleat_page_item(page,
+                    "**Estimates are bad**: factors of 1 to 5 change little for `sjf`, as the "
+                    "order of short and long jobs stays, and little for backfilling, which "
+                    "gains by them where jobs are rigid: they end before they were expected. "
+                    "**There are none**: `sjf` has nothing to sort by, and backfilling nothing "
+                    "to backfill by; `scan` in the order of arrival needs none.");
+    pleat_page_item(page, "**Never on a full machine**: `fcfs`, and `approach=pra`, which lets "
+                          "running jobs grow before waiting ones start.");
 }
 
 /* ---- the figure ---- */
@@ -133,14 +170,18 @@ static int write_figure(const struct logs_results *results, struct pleat_error *
 /* ---- tables ---- */
 
 static void write_summary_row(const struct logs_results *results, size_t workload, size_t row,
-                              int share)
+                              int share, const char *what)
 {
     struct pleat_page *page = &results->study->page;
     long setting = logs_setting(results, workload, row, share, 0);
     pleat_page_cell(page, "%d %%", share);
     pleat_page_cell(page, "%s", results->rows->items[row].name);
-    pleat_page_cell_estimate(page, metric(results, setting, TURNAROUND, 1 / HOUR), 2);
-    pleat_page_cell_estimate(page, metric(results, setting, WAIT, 1 / HOUR), 2);
+    char value[128];
+    snprintf(value, sizeof(value), "turnaround_s.%s.%d.%s",
+             results->workloads->items[workload].name, share, what);
+    pleat_study_value(results->study, value, metric(results, setting, TURNAROUND, 1));
+    cell_hours(page, metric(results, setting, TURNAROUND, 1 / HOUR));
+    cell_hours(page, metric(results, setting, WAIT, 1 / HOUR));
     pleat_page_cell_estimate(page, metric(results, setting, WAIT_95, 1 / HOUR), 1);
     pleat_page_cell_estimate(page, metric(results, setting, WAIT_MOST, 1 / HOUR), 0);
     pleat_page_cell_estimate(page, metric(results, setting, SLOWDOWN, 1), 1);
@@ -165,10 +206,10 @@ static void write_summary(const struct logs_results *results)
                                "slowdown|utilization|makespan|resizes a job");
         for (size_t s = 0; s < results->share_count; s++) {
             size_t best = logs_best_other(results, w, results->shares[s]);
-            write_summary_row(results, w, LOGS_EASY, results->shares[s]);
+            write_summary_row(results, w, LOGS_EASY, results->shares[s], "easy");
             if (best != LOGS_EASY)
-                write_summary_row(results, w, best, results->shares[s]);
-            write_summary_row(results, w, LOGS_OWN, results->shares[s]);
+                write_summary_row(results, w, best, results->shares[s], "best");
+            write_summary_row(results, w, LOGS_OWN, results->shares[s], "own");
         }
     }
 }
@@ -193,7 +234,7 @@ static void write_combinations(const struct logs_results *results)
             pleat_page_cell(page, "%s", results->rows->items[row].name);
             for (size_t s = 0; s < results->share_count; s++) {
                 long setting = logs_setting(results, w, row, results->shares[s], 0);
-                pleat_page_cell_estimate(page, metric(results, setting, TURNAROUND, 1 / HOUR), 2);
+                cell_hours(page, metric(results, setting, TURNAROUND, 1 / HOUR));
             }
         }
     }
@@ -260,6 +301,8 @@ static void write_estimates(const struct logs_results *results)
 
 int logs_write_page(const struct logs_results *results, struct pleat_error *err)
 {
+    if (!results->study->quick)
+        write_advice(results);
     write_workloads(results);
     int rc = write_figure(results, err);
     if (rc)

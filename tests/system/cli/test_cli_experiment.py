@@ -54,6 +54,27 @@ def test_a_quick_run_writes_a_whole_page(cli, tmp_path, name):
         assert (tmp_path / "again" / name / file.name).read_bytes() == file.read_bytes()
 
 
+@needs_gnuplot
+def test_logs_are_run_besides_generated_workloads(cli, tmp_path):
+    jobs = "".join(f"{i} {60 * i} -1 {100 + i % 7 * 300} {1 + i % 8} -1 -1 {1 + i % 8} -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
+                   for i in range(1, 41))
+    (tmp_path / "own.swf").write_text("; MaxProcs: 16\n" + jobs)
+    (tmp_path / "bare.swf").write_text(jobs)
+    run = ["experiment", "logs", "--quick", "--seeds", "2", "--json", "--out", str(tmp_path / "out"), "--log"]
+    done = cli(*run, str(tmp_path / "own.swf"))
+    assert done.returncode == 0, done.stderr
+    text = pathlib.Path(json.loads(done.stdout)["experiments"][0]["page"]).read_text()
+    assert "| own | 40 | 16 |" in text and "| Lublin, load 1.0 |" in text and "No recorded log" not in text
+    for policy in json.loads(cli("policies", "--json").stdout)["policies"]:
+        if policy["name"] in ("pwa", "minimum"):  # of all rows but those that say so
+            continue
+        assert re.search(rf"^\|.*\b{re.escape(policy['name'])}\b.*\|$", text, re.MULTILINE), policy
+    done = cli(*run, str(tmp_path / "bare.swf"))
+    assert done.returncode != 0 and "bare.swf" in done.stderr and "MaxProcs" in done.stderr
+    done = cli(*run, str(tmp_path / "none.swf"))
+    assert done.returncode != 0 and "none.swf" in done.stderr
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_of_the_docs_is_complete(name):
     folder = ROOT / "docs" / "experiments" / name
