@@ -184,12 +184,11 @@ static void tell_readings(struct pleat_page *page, const struct pleat_numbers *n
                      "P|iteration");
     for (int r = 0; r < READINGS; r++) {
         static const struct {
-            int policy;
             size_t metric;
             double scale;
-            int decimals;
-        } cells[] = {{P, S_LEARNT, 100, 1}, {PP, S_LEARNT, 100, 1},  {PP, SATISFIED, 100, 0},
-                     {PP, SETTLED, 1, 1},   {P, W_LEARNT, 0.001, 0}, {PP, W_LEARNT, 0.001, 1}};
+            int policy, decimals;
+        } cells[] = {{S_LEARNT, 100, P, 1}, {S_LEARNT, 100, PP, 1},  {SATISFIED, 100, PP, 0},
+                     {SETTLED, 1, PP, 1},   {W_LEARNT, 0.001, P, 0}, {W_LEARNT, 0.001, PP, 1}};
         pleat_page_cell(page, "%s", readings[r].name);
         for (size_t c = 0; c < sizeof(cells) / sizeof(cells[0]); c++) {
             struct pleat_estimate e = of(n, r, cells[c].policy, cells[c].metric);
@@ -288,8 +287,10 @@ static int draw(struct pleat_study *study, const struct pleat_numbers *n, size_t
 static int run(struct pleat_study *study, struct pleat_error *err)
 {
     struct pleat_numbers numbers;
-    struct pleat_sweep sweep = {
-        .what = "executions", .settings = READINGS * POLICIES, .metrics = METRICS, .run = run_one};
+    struct pleat_sweep sweep = {.what = "executions",
+                                .settings = (size_t)READINGS * POLICIES,
+                                .metrics = METRICS,
+                                .run = run_one};
     int rc = pleat_study_sweep(study, &sweep, &numbers, err);
     if (!rc) {
         tell_satisfaction(study, &numbers);

@@ -35,7 +35,7 @@ static int make_platform(const struct agent_reading *reading, struct pleat_platf
 /* Executions begin long after the one before has ended, however slow that was. */
 static int make_workload(const struct agent_reading *reading, struct pleat_workload *workload)
 {
-    struct pleat_app app = {.speedup = {PLEAT_SPEEDUP_LINEAR},
+    struct pleat_app app = {.speedup.kind = PLEAT_SPEEDUP_LINEAR,
                             .iterations = ITERATIONS,
                             .objects = OBJECTS,
                             .gain = OBJECTS,
