@@ -131,8 +131,7 @@ static void fill_drawing(const struct logs_results *results, struct drawing *dra
 static int draw(const struct logs_results *results, struct drawing *drawing,
                 struct pleat_error *err)
 {
-    static const char *const keys[SHOWN] = {"easy, egs", "best of the others",
-                                            "pwa-next, scan sjf, equipartition"};
+    static const char *const keys[SHOWN] = {"easy, egs", "best other", "pwa-next"};
     size_t count =
         results->workloads->count < WORKLOADS_MOST ? results->workloads->count : WORKLOADS_MOST;
     struct pleat_plot panels[PANELS_MOST];
@@ -149,12 +148,14 @@ static int draw(const struct logs_results *results, struct drawing *drawing,
                                         .style = PLEAT_PLOT_BARS,
                                         .series = series[s],
                                         .series_count = SHOWN,
+                                        .y_most = 100,
                                         .x_names = drawing->names};
     }
     return pleat_page_figure(&results->study->page, "turnaround",
                              "Mean turnaround, as a share of what it is with rigid jobs under "
-                             "EASY. Workloads in the order of the table above.",
-                             panels, results->share_count, 2, err);
+                             "EASY. Workloads in the order of the table above. Best other: of each "
+                             "workload; pwa-next: with scan, sjf and equipartition.",
+                             panels, results->share_count, 1, err);
 }
 
 static int write_figure(const struct logs_results *results, struct pleat_error *err)
