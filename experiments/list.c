@@ -3,12 +3,9 @@
 #include <string.h>
 
 static const struct pleat_experiment *const all[] = {
-    &pleat_experiment_application_agent,
-    &pleat_experiment_koala_malleable,
-    &pleat_experiment_koala_runners,
-    &pleat_experiment_resizable,
-    &pleat_experiment_virtual_malleability,
-    &pleat_experiment_logs,
+    &pleat_experiment_application_agent,    &pleat_experiment_koala_malleable,
+    &pleat_experiment_koala_runners,        &pleat_experiment_resizable,
+    &pleat_experiment_virtual_malleability, &pleat_experiment_logs,
 };
 
 const struct pleat_experiment *pleat_experiment_at(size_t i)

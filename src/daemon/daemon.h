@@ -38,7 +38,7 @@ struct job {
     int64_t timed_us;   /* what it was told */
     int32_t redistributed_size;
     int64_t redistributed_us; /* what the last change, to that size, took its ranks; 0: unknown */
-    bool spec_lost; /* and what stands for it must not be run */
+    bool spec_lost;           /* and what stands for it must not be run */
 };
 
 PLEAT_ARRAY(job_list, struct job *);
