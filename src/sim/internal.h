@@ -161,6 +161,7 @@ struct sim {
     int64_t next_submit_us; /* of next_job; PLEAT_NEVER */
     size_t next_job, ended;
     size_t report_at, instants;
+    uint64_t passes_left; /* at this instant */
 };
 
 /* ---- sim.c ---- */

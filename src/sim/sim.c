@@ -245,11 +245,23 @@ static int pass(struct sim *sim)
     return rc || sim->effects.count == 0 ? rc : drain(sim);
 }
 
+static __attribute__((cold)) int unsettled(struct sim *sim)
+{
+    return pleat_error_set(
+        sim->err, PLEAT_E_STATE,
+        "at %.6f s the policies change their minds again and again (approach %s, queue %s, "
+        "moldability %s, malleability %s): one of them takes back what another decides",
+        (double)sim->now_us / 1e6, pleat_core_policy(sim->core, PLEAT_APPROACH)->name,
+        pleat_core_policy(sim->core, PLEAT_QUEUE)->name,
+        pleat_core_policy(sim->core, PLEAT_MOLDABILITY)->name,
+        pleat_core_policy(sim->core, PLEAT_MALLEABILITY)->name);
+}
+
 static int settle(struct sim *sim)
 {
     int rc = sim->crowded ? load_serve(sim) : 0;
     while (!rc && pleat_core_wants_pass(sim->core)) {
-        rc = pass(sim);
+        rc = sim->passes_left-- > 0 ? pass(sim) : unsettled(sim);
         if (!rc && sim->crowded)
             rc = load_serve(sim);
     }
@@ -538,9 +550,14 @@ static int loop(struct sim *sim)
 {
     int rc = 0;
     int64_t next;
+    uint64_t most = sim->options->most_passes ? sim->options->most_passes
+                                              : 1000000 + 64 * sim->workload->jobs.count;
+    sim->passes_left = most;
     while (!rc && !is_over(sim, next = next_instant(sim))) {
-        if (next > sim->now_us)
+        if (next > sim->now_us) {
             sim->now_us = next;
+            sim->passes_left = most;
+        }
         rc = instant(sim);
         if (!rc && (sim->ended >= sim->report_at || ++sim->instants == INSTANTS))
             rc = report(sim);

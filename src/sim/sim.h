@@ -60,6 +60,8 @@ struct pleat_sim_options {
     enum pleat_estimates estimates;
     bool kill_at_estimate; /* a job that runs longer than its user's estimate is ended */
     bool check;            /* recount the core's indexes after every event (slow; for tests) */
+    uint64_t most_passes;  /* at one instant, then the policies are taken never to settle; 0: more
+                            * than any that do could need */
     /* optional; context is passed on */
     void *context;
     int (*on_change)(void *context, const struct pleat_sim_change *change); /* < 0 stops the run */
@@ -108,7 +110,8 @@ struct pleat_sim_totals {
 };
 
 /* Runs a workload to its end; outcomes has as many entries as it has jobs. PLEAT_E_INVALID: a job,
- * site or option makes no sense, err says which. PLEAT_E_NOMEM. What a callback returned. After a
+ * site or option makes no sense, err says which. PLEAT_E_STATE: a policy's plan was refused, or the
+ * policies never settle. PLEAT_E_NOMEM. What a callback returned. After a
  * failure outcomes and totals say nothing. */
 int pleat_sim_run(const struct pleat_workload *workload, const struct pleat_sim_options *options,
                   struct pleat_sim_outcome *outcomes, struct pleat_sim_totals *totals,

@@ -106,6 +106,22 @@ static void test_iterations(void **state)
     sim_world_destroy(world);
 }
 
+static void test_policies_that_never_settle(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    sim_malleable(world, 0, 1, 4, 100, 0);
+    sim_rigid(world, 10, 3, 10);
+    world->options.most_passes = 1; /* a malleable one that has just started is looked at again */
+    assert_int_equal(pleat_sim_run(&world->workload, &world->options, world->outcomes,
+                                   &world->totals, &world->err),
+                     PLEAT_E_STATE);
+    assert_non_null(strstr(world->err.text, "at 0.000000 s the policies change their minds"));
+    world->options.most_passes = 100;
+    sim_run(world);
+    sim_world_destroy(world);
+}
+
 static void test_too_large_is_counted(void **state)
 {
     (void)state;
@@ -175,6 +191,7 @@ int main(void)
         cmocka_unit_test(test_rare_adaptation_points),
         cmocka_unit_test(test_lifetime_of_a_size),
         cmocka_unit_test(test_iterations),
+        cmocka_unit_test(test_policies_that_never_settle),
         cmocka_unit_test(test_too_large_is_counted),
         cmocka_unit_test(test_unsorted_is_refused),
     };
