@@ -53,6 +53,13 @@ static struct pleat_estimate share_of_p(const struct pleat_numbers *numbers, int
     return pleat_numbers_ratio(numbers, setting(reading, PP), setting(reading, P), W_LEARNT);
 }
 
+static struct pleat_estimate in_percent(struct pleat_estimate e)
+{
+    e.mean *= 100;
+    e.half *= 100;
+    return e;
+}
+
 static double percent(double share)
 {
     return 100 * share;
@@ -71,13 +78,13 @@ static void tell_satisfaction(struct pleat_study *study, const struct pleat_numb
 {
     struct pleat_estimate e = of(n, FACE, P, S_LOWEST);
     shape(study, "S of P is above 80 % in every execution", "4.2, figure 4", true,
-          pleat_estimate_above(e, 0.8), e, ", the lowest of 100");
+          pleat_estimate_above(e, 0.8), in_percent(e), " %, the lowest of 100");
     e = of(n, FACE, PP, SATISFIED);
     shape(study, "S of PP is very low in the beginning (below 50 %)", "4.2, figure 4", true,
-          pleat_estimate_below(e, 0.5), e, " in the first execution");
+          pleat_estimate_below(e, 0.5), in_percent(e), " % in the first execution");
     e = of(n, FACE, PP, S_LOWEST_LEARNT);
     shape(study, "S of PP is above 80 % from the fifth execution on", "4.2, figure 4", true,
-          pleat_estimate_above(e, 0.8), e, ", the lowest of 96");
+          pleat_estimate_above(e, 0.8), in_percent(e), " %, the lowest of 96");
     e = of(n, FACE, PP, SETTLED);
     shape(study, "it takes PP about five executions (3 to 7) to get there", "4.2, figure 4", false,
           pleat_estimate_within(e, 3, 7), e, ": S stays above 80 % from that execution on");
@@ -86,14 +93,15 @@ static void tell_satisfaction(struct pleat_study *study, const struct pleat_numb
           pleat_estimate_within(e, 3, 7), e, ": S stays above 80 % from that execution on");
     e = above_pp(n, FACE, S_ALL);
     shape(study, "S of P is slightly higher than S of PP (by less than 10 points)", "4.2, figure 4",
-          true, pleat_estimate_within(e, 0, 0.1), e, " over all executions");
+          true, pleat_estimate_within(e, 0, 0.1), in_percent(e), " points over all executions");
     e = above_pp(n, FACE, S_LEARNT);
     shape(study, "the same from the fifth execution on", "4.2, figure 4", false,
-          pleat_estimate_within(e, 0, 0.1), e, "");
+          pleat_estimate_within(e, 0, 0.1), in_percent(e), " points");
     e = of(n, STAGE, PP, S_LEARNT);
     shape(study,
           "S of PP is above 80 % also where requests come anywhere \"during iteration 100 ~ 110\"",
-          "4, assumption 2", false, pleat_estimate_above(e, 0.8), e, " from the fifth on");
+          "4, assumption 2", false, pleat_estimate_above(e, 0.8), in_percent(e),
+          " % from the fifth on");
 }
 
 static void tell_waste(struct pleat_study *study, const struct pleat_numbers *n)
@@ -152,12 +160,10 @@ static void tell_what_is_run(struct pleat_page *page)
         "An application begins with 3 processes of 10 objects. After every 100 of its 3,000 "
         "iterations one process gains 10 objects; the application then runs slower and asks for a "
         "process, after each iteration, until it has one, which takes those objects. An object "
-        "takes "
-        "11.2 time units, with a standard deviation of 1.0 from execution to execution. Of 500 "
-        "nodes "
-        "each allocation takes 1000 ± 10. A request is satisfied if a prepared process is there; "
-        "if "
-        "not, an allocation is placed into the buffer, at each retry again (3.1).");
+        "takes 11.2 time units, with a standard deviation of 1.0 from execution to execution. Of "
+        "500 "
+        "nodes each allocation takes 1000 ± 10. A request is satisfied if a prepared process is "
+        "there; if not, an allocation is placed into the buffer, at each retry again (3.1).");
     pleat_page_item(page,
                     "**P** brings the buffer to RL = 1 prepared process every 600 time units.");
     pleat_page_item(page,
