@@ -81,6 +81,11 @@ static json_t *run_json(const struct pleat_sim_run *run, bool timed)
     json_object_set_new(json, "shrinks", json_integer((json_int_t)totals->shrinks));
     json_object_set_new(json, "resize_s", real(run->stood_s));
     json_object_set_new(json, "resize_processor_s", real(totals->stood_us / 1e6));
+    json_object_set_new(json, "wasted_processor_s", real(totals->wasted_us / 1e6));
+    json_object_set_new(json, "process_requests", json_integer((json_int_t)totals->requests));
+    json_object_set_new(json, "process_requests_satisfied",
+                        json_integer((json_int_t)totals->satisfied));
+    json_object_set_new(json, "prepared_processor_s", real(totals->prepared_us / 1e6));
     json_object_set_new(json, "passes", json_integer((json_int_t)totals->passes));
     json_object_set_new(json, "decisions", json_integer((json_int_t)totals->decisions));
     if (timed)

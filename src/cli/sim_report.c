@@ -210,6 +210,20 @@ static void print_totals(const struct pleat_term *term, const struct pleat_sim_r
         pleat_string_addf(&text, ", %s standing still for it (%.0f processor-seconds)",
                           pleat_time_span(run->stood_s, span), totals->stood_us / 1e6);
     line(term, "resizes", &text);
+    if (totals->wasted_us > 0) {
+        pleat_string_addf(&text, "%.0f processor-seconds held by components that waited",
+                          totals->wasted_us / 1e6);
+        line(term, "barrier", &text);
+    }
+    if (totals->requests > 0) {
+        pleat_string_addf(&text,
+                          "%" PRIu64 " asked for, %" PRIu64 " satisfied at once (%.1f %%), %.0f "
+                          "processor-seconds prepared and waiting",
+                          totals->requests, totals->satisfied,
+                          100 * (double)totals->satisfied / (double)totals->requests,
+                          totals->prepared_us / 1e6);
+        line(term, "processes", &text);
+    }
     pleat_string_addf(&text, "simulated%s in %s", written ? ", and every resize written," : "",
                       pleat_time_span(run->elapsed_s, span));
     if (run->elapsed_s > 0)

@@ -234,6 +234,21 @@ def test_json_has_the_documented_names(cli, log):
     assert set(text["comparison"][0]["wait_mean_s"]) == {"mean", "half_width"}
 
 
+def test_applications_that_ask_for_processes(cli, log):
+    path = log([(1, 0, 30000, 3, 60000)])
+    args = ("--workload", path, "--site", "a:64", "--moldable", "100", "--min-factor", "1",
+            "--max-factor", "20", "--initial-factor", "1", "--app",
+            "linear iterations=3000 objects=10 gain=10/100", "--buffer")
+    run = sim(cli, *args, "periodic")["runs"][0]
+    assert run["process_requests"] == run["process_requests_satisfied"] == run["grows"] == 29
+    assert run["prepared_processor_s"] > 0 and run["wasted_processor_s"] == 0
+    none = sim(cli, *args, "none")["runs"][0]
+    assert none["process_requests_satisfied"] < none["process_requests"]
+    text = cli("sim", *args, "periodic").stdout
+    assert re.search(r"^processes +29 asked for, 29 satisfied at once \(100\.0 %\), \d+ "
+                     r"processor-seconds prepared and waiting$", text, re.M)
+
+
 def test_csv(cli, log):
     out = os.path.join(cli.path, "some", "where")
     text = sim(cli, "--workload", log(SMALL), "--site", 'a,"b:4', "--csv", out)
