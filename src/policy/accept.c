@@ -32,13 +32,14 @@ static bool is_folded(const struct pleat_component *component)
     return pleat_view_folds(component) && component->mpl > 0;
 }
 
-static int32_t folded_smallest(const struct pleat_component *component)
+static __attribute__((cold)) int32_t folded_smallest(const struct pleat_component *component)
 {
     return pleat_mpl(component->processes, component->mpl); /* rounded up, as MPLs are */
 }
 
 /* The fewest processors on which it may start. */
-static int32_t folding_start(const struct pleat_view *view, const struct pleat_component *component)
+static __attribute__((cold)) int32_t folding_start(const struct pleat_view *view,
+                                                   const struct pleat_component *component)
 {
     int32_t processes = size_ceil(view, component, component->minimum);
     return processes > 0 && processes <= component->maximum

@@ -125,8 +125,8 @@ static bool start_one(struct pleat_pass *pass, uint32_t component, uint32_t site
 /* ---- jobs of several components ---- */
 
 /* Takes back what was started since a mark, from the profiles, too. */
-static void take_back(struct pleat_pass *pass, pleat_plan_mark mark, size_t decision,
-                      int32_t shadow_extra)
+static __attribute__((cold)) void take_back(struct pleat_pass *pass, pleat_plan_mark mark,
+                                            size_t decision, int32_t shadow_extra)
 {
     const struct pleat_events *decisions = &pass->plan->decisions;
     for (size_t i = decision; pass->profiles && i < decisions->count; i++) {
@@ -229,7 +229,7 @@ static bool start_flexible(struct pleat_pass *pass, uint32_t component, uint32_t
     return count > 0 && at == count;
 }
 
-static bool start_several(struct pleat_pass *pass, uint32_t component)
+static __attribute__((cold)) bool start_several(struct pleat_pass *pass, uint32_t component)
 {
     uint32_t lead = pass->view->components[component].lead;
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);

@@ -39,7 +39,7 @@ void stop_timer(struct sim *sim, uint32_t *handle)
 }
 
 /* They take exactly as long as the policies expect. */
-static int bring_files(struct sim *sim, const struct pleat_effect *effect)
+static __attribute__((cold)) int bring_files(struct sim *sim, const struct pleat_effect *effect)
 {
     struct app *app = &sim->apps.items[effect->component];
     app->files_run = effect->id;
@@ -47,7 +47,7 @@ static int bring_files(struct sim *sim, const struct pleat_effect *effect)
                      &app->files_timer);
 }
 
-static int files_are_there(struct sim *sim, uint32_t component)
+static __attribute__((cold)) int files_are_there(struct sim *sim, uint32_t component)
 {
     struct pleat_event event = {.time_us = sim->now_us,
                                 .kind = PLEAT_EV_STAGED,
@@ -337,7 +337,8 @@ static int refused(struct sim *sim, const struct pleat_workload_job *job, size_t
                            why->text);
 }
 
-static int add_files(struct sim *sim, const struct pleat_workload_job *job, uint32_t component)
+static __attribute__((cold)) int add_files(struct sim *sim, const struct pleat_workload_job *job,
+                                           uint32_t component)
 {
     const struct pleat_app *app = &sim->workload->apps.items[job->app];
     int rc = 0;
@@ -356,7 +357,7 @@ static int add_files(struct sim *sim, const struct pleat_workload_job *job, uint
 /* ---- jobs of several components ---- */
 
 /* What has come of a job goes, as the rest of it was refused. */
-static int take_back(struct sim *sim, size_t first, size_t count)
+static __attribute__((cold)) int take_back(struct sim *sim, size_t first, size_t count)
 {
     struct pleat_event cancel = {
         .time_us = sim->now_us, .kind = PLEAT_EV_CANCEL, .component = sim->lead};
@@ -375,7 +376,7 @@ static int take_back(struct sim *sim, size_t first, size_t count)
 }
 
 /* Ties a component to the ring of its job. */
-static void tie(struct sim *sim, uint32_t component)
+static __attribute__((cold)) void tie(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     if (sim->lead == PLEAT_NONE) {
