@@ -107,7 +107,9 @@ static int know_jobs(struct daemon *d, struct pleat_error *err)
 /* No checkpoint can be used, and the records before them are not there any more. */
 static int without_begin(bool newer, struct pleat_error *err)
 {
-    struct pleat_error why = *err;
+    struct pleat_error why = {0};
+    if (err)
+        why = *err;
     if (newer)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "a checkpoint of the log was written by a newer Pleat: run that "
