@@ -29,7 +29,7 @@ enum deadline_kind {
     DEADLINE_SITE
 };
 
-/* What is added here must be saved, too: see save.c. */
+/* What is added here must be saved, too: see save_columns.c. */
 struct pleat_core {
     struct pleat_view view; /* its pointers follow the arrays below: see sync_view */
     struct pleat_component_array components;

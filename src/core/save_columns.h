@@ -1,0 +1,56 @@
+/* save_columns.h - the layout of a saved state: tables of columns (save_columns.c), written by
+ * save.c and read by load.c. */
+#ifndef PLEAT_CORE_SAVE_COLUMNS_H
+#define PLEAT_CORE_SAVE_COLUMNS_H
+
+#include "core/internal.h"
+
+#define SAVE_MAGIC "PLEATCOR" /* 8 bytes, without the end of the string */
+enum { SAVE_MAGIC_SIZE = 8, SAVE_VERSION = 1 };
+
+enum table {
+    END,
+    SCALARS, /* field: which; one value of 8 bytes */
+    PARAMETERS,
+    POLICIES, /* field: the question; number and version */
+    STATES,   /* field: the question; bytes */
+    SIZE_LISTS,
+    COMPONENTS,
+    SITES,
+    CLAIMS,
+    PIECES,
+    RESIZES,
+    DEADLINES,
+    TIMINGS,
+    BUFFERS,
+    HISTORIES,
+    INPUTS,
+    LINKS
+};
+
+/* field of DEADLINES besides the members of its entries */
+enum { DEADLINE_WHERE = 100 };
+/* fields of SIZE_LISTS and HISTORIES */
+enum { LIST_LENGTHS = 1, LIST_VALUES = 2 };
+
+/* A member of a record: a list ends with a width of 0. */
+struct column {
+    uint16_t number;
+    uint16_t width;
+    size_t offset;
+};
+
+struct section {
+    uint16_t table, field;
+    uint32_t width;
+    uint64_t count;
+};
+
+extern const struct column component_columns[], site_columns[], claim_columns[], piece_columns[],
+    resize_columns[], timing_columns[], buffer_columns[], input_columns[], link_columns[],
+    deadline_columns[], scalar_columns[];
+
+/* Of 8 bytes at a time, as everything here is a multiple of that. */
+uint64_t save_checksum(const char *bytes, size_t size);
+
+#endif
