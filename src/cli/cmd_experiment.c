@@ -1,6 +1,9 @@
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
@@ -292,6 +295,42 @@ static int run_study(const struct request *request, struct pleat_study *study, j
     return code;
 }
 
+/* The first part of a path that is there: what is to be written is made below it. */
+static void find_existing(struct pleat_string *path)
+{
+    while (path->length > 0 && access(path->text, F_OK)) {
+        char *slash = strrchr(path->text, '/');
+        path->length = slash ? (size_t)(slash - path->text) : 0;
+        path->text[path->length] = '\0';
+    }
+}
+
+/* What cannot be read or written is said before the minutes of work. Returns an exit code. */
+static int check_files(const struct request *request)
+{
+    struct pleat_error err = {0};
+    for (size_t i = 0; i < request->log_count; i++) {
+        if (strcmp(request->logs[i], "-") && access(request->logs[i], R_OK)) {
+            (void)pleat_error_set(&err, PLEAT_E_NOTFOUND, "cannot open %s: %s", request->logs[i],
+                                  strerror(errno));
+            return pleat_fail_input(&err);
+        }
+    }
+    struct pleat_string place = {0};
+    struct stat about;
+    pleat_string_add(&place, request->out);
+    if (!place.failed)
+        find_existing(&place);
+    const char *path = place.length > 0 ? place.text : *request->out == '/' ? "/" : ".";
+    bool fits = !place.failed && !stat(path, &about);
+    if (!fits || !S_ISDIR(about.st_mode) || access(path, W_OK | X_OK))
+        (void)pleat_error_set(
+            &err, PLEAT_E_SYSTEM, "cannot write results to %s: %s: %s", request->out, path,
+            fits && !S_ISDIR(about.st_mode) ? strerror(ENOTDIR) : strerror(errno));
+    pleat_string_finish(&place);
+    return *err.text ? pleat_fail(&err) : 0;
+}
+
 /* *holds: do all claims of all of them? */
 static int run_all(const struct request *request, json_t *results, bool *holds)
 {
@@ -323,9 +362,12 @@ static int run_experiment(int argc, char **argv)
         return request.exit_code;
     if (request.count == 0)
         return pleat_settings.json ? list_json() : list();
+    int code = check_files(&request);
+    if (code)
+        return code;
     pleat_interrupt_catch();
     json_t *results = pleat_settings.json ? json_array() : NULL;
-    int code = run_all(&request, results, &holds);
+    code = run_all(&request, results, &holds);
     if (results && !code) {
         json_t *json = json_pack("{s:O, s:b}", "experiments", results, "holds", holds);
         code = pleat_reply_print(json);

@@ -116,8 +116,8 @@ void pleat_study_finish(struct pleat_study *study);
 bool pleat_study_holds(const struct pleat_study *study);
 /* Is that one asserted: claimed, and not just tried quickly? */
 bool pleat_study_asserts(const struct pleat_study *study, const struct pleat_shape_found *shape);
-/* Writes page.md and the figures into directory/NAME/, made where it is not there; each file as a
- * whole, the page last. *path gets the page's name. */
+/* Writes page.md and the figures into directory/NAME/, made with its parents where it is not there;
+ * each file as a whole, the page last. *path gets the page's name. */
 int pleat_study_write(const struct pleat_study *study, const char *directory,
                       struct pleat_string *path, struct pleat_error *err) PLEAT_MUST_CHECK;
 

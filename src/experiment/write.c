@@ -59,6 +59,22 @@ static int make_folder(const char *path, struct pleat_error *err)
     return 0;
 }
 
+/* With its parents. */
+static int make_folders(const char *path, struct pleat_error *err)
+{
+    struct pleat_string part = {0};
+    int rc = 0;
+    for (const char *slash = strchr(path + (*path != '\0'), '/'); !rc && slash;
+         slash = strchr(slash + 1, '/')) {
+        part.length = 0;
+        pleat_string_add_bytes(&part, path, (size_t)(slash - path));
+        rc = part.failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+                         : make_folder(part.text, err);
+    }
+    pleat_string_finish(&part);
+    return rc ? rc : make_folder(path, err);
+}
+
 static int write_all(const struct pleat_study *study, const char *folder,
                      const struct pleat_string *path, const struct pleat_string *text,
                      struct pleat_error *err)
@@ -87,7 +103,7 @@ int pleat_study_write(const struct pleat_study *study, const char *directory,
     trim(&page.text);
     pleat_string_addf(&folder, "%s/%s", directory, study->experiment->name);
     pleat_string_addf(path, "%s/%s/page.md", directory, study->experiment->name);
-    int rc = make_folder(directory, err);
+    int rc = make_folders(directory, err);
     if (!rc && (folder.failed || path->failed || page.text.failed || study->page.text.failed))
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the page");
     if (!rc)

@@ -119,6 +119,22 @@ def test_an_interrupted_one_writes_nothing(cli, tmp_path):
     process.communicate()
 
 
+def test_files_are_looked_at_before_the_work(cli, tmp_path):
+    (tmp_path / "file").write_text("")
+    nothing_runs = {"PATH": str(tmp_path)}  # there is no gnuplot
+    done = cli("experiment", "all", "--log", str(tmp_path / "none"), env=nothing_runs)
+    assert done.returncode == 2 and f"cannot open {tmp_path}/none: No such file" in done.stderr
+    done = cli("experiment", "all", "--out", str(tmp_path / "file" / "x" / "y"), env=nothing_runs)
+    assert done.returncode == 1 and f"{tmp_path}/file: Not a directory" in done.stderr
+
+
+@needs_gnuplot
+def test_where_it_writes(cli, tmp_path):
+    out = tmp_path / "a" / "b" / "c"
+    done = cli("experiment", "resizable", "--quick", "--seeds", "2", "--out", str(out))
+    assert done.returncode == 0 and (out / "resizable" / "page.md").exists(), done.stderr
+
+
 @needs_gnuplot
 def test_where_it_cannot_write(cli, tmp_path):
     (tmp_path / "file").write_text("")
