@@ -387,7 +387,7 @@ const struct pleat_command pleat_cmd_experiment = {
         "      --seeds N        so many runs of each setting (default: the experiment's)\n"
         "      --seed N         the first seed (default: 1)\n"
         "      --threads N      run at once (default: one for each processor)\n"
-        "      --out DIR        (default: the current directory)\n"
+        "      --out DIR        where, made if missing (default: the current directory)\n"
         "      --quick          few settings, only to see that it works: nothing is claimed\n"
         "      --log FILE       a recorded workload, for experiments that run such; may be\n"
         "                       repeated\n\n"
