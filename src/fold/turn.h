@@ -1,0 +1,44 @@
+/* turn.h - who has the processor: what the wrappers of MPI calls (wrap.c) tell, and what a process
+ * that waits does about it (turn.c).
+ *
+ * The seam between "which MPI call was that?" and "who runs next?": nothing here knows MPI, and
+ * nothing in wrap.c knows futexes. Processes are named by their index on this node.
+ *
+ * All of it is for the thread that called turn_attach; other threads that wait in MPI only yield.
+ */
+#ifndef PLEAT_FOLD_TURN_H
+#define PLEAT_FOLD_TURN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TURN_NOBODY (-1)
+
+/* Whether anything below has to be called at all: attached, and the settings want it. One load;
+ * while it is false an intercepted MPI call costs nothing else. */
+bool turn_is_on(void);
+
+/* After MPI_Init: takes the place `index` (the process's rank on its node; TURN_NOBODY or one that
+ * is taken: any free one). False: there is no segment, or no place: the program runs unfolded. */
+bool turn_attach(int32_t index, int32_t rank);
+/* Before MPI_Finalize, and in a forked child. */
+void turn_leave(void);
+
+/* A message was sent to `to` (TURN_NOBODY: to somebody of another node). */
+void turn_sent(int32_t to);
+/* It begins to wait for a message of `from` (TURN_NOBODY: of anybody); it has received one. */
+void turn_receiving(int32_t from);
+void turn_received(int32_t from);
+/* Something happened that may let any other process go on (a collective, one-sided access). */
+void turn_activity(void);
+
+/* An MPI call begins: what was polled in vain before says nothing about this one. */
+void turn_call(void);
+/* The MPI library has looked for messages and found nothing: gives the processor to whoever can
+ * use it, and returns when this process should look again. Returns false where the MPI should do
+ * what it does by itself. */
+bool turn_wait(void);
+/* It has found something. */
+void turn_progressed(void);
+
+#endif
