@@ -68,6 +68,11 @@ static int check_component(const struct pleat_core *core, uint32_t index, struct
                 pleat_mpl(job->processes, job->processors) > job->mpl)
                 FAIL("component %u has %d processes on %d processors, at most %u on one", index,
                      job->processes, job->processors, job->mpl);
+            int32_t most = pleat_view_partition_most(job);
+            if (job->processors < pleat_view_partition_least(job, job->processes) ||
+                (job->processors > most && !resize))
+                FAIL("component %u is on %d processors, outside of %d to %d", index,
+                     job->processors, job->partition_least, most);
         } else if (job->processors < job->minimum && !job->below)
             FAIL("component %u runs on %d processors, below its minimum %d", index, job->processors,
                  job->minimum);

@@ -272,6 +272,71 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
     return 0;
 }
 
+/* The limits of a partition that make sense, for one that waits or runs. */
+static int check_partition(const struct pleat_component *job, const struct pleat_event *event,
+                           struct pleat_error *err)
+{
+    int32_t minimum = event->u.partition.minimum, maximum = event->u.partition.maximum;
+    if (pleat_state_is_final((enum pleat_state)job->state) || job->state == PLEAT_FINISHING)
+        return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
+                               pleat_state_name((enum pleat_state)job->state));
+    if (!pleat_view_folds(job))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "it does not fold: its processors are its processes");
+    if (minimum < 0 || maximum < 0 || minimum > PLEAT_SIZE_MAX || maximum > PLEAT_SIZE_MAX ||
+        event->u.partition.mpl > UINT8_MAX || (maximum && minimum > maximum))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a partition of %d to %d processors, %u processes on one of them: "
+                               "that makes no sense",
+                               minimum, maximum, event->u.partition.mpl);
+    if (job->state == PLEAT_QUEUED)
+        return 0;
+    int32_t fewest = pleat_mpl(job->processes, job->mpl);
+    if (maximum && maximum < fewest)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "it has %d processes, at most %u on a processor: at least %d "
+                               "processors",
+                               job->processes, job->mpl, fewest);
+    int32_t certain = job->state == PLEAT_RESIZING && job->processors < job->target
+                          ? job->processors
+                          : job->target;
+    if (minimum > job->partition_least && certain < minimum && certain < job->processes)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "it has %d processors, fewer than a minimum of %d: grow it first",
+                               certain, minimum);
+    return 0;
+}
+
+int on_partition(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    struct pleat_component wish = *job;
+    int rc = check_partition(job, event, err);
+    if (rc)
+        return rc;
+    wish.partition_least = event->u.partition.minimum;
+    wish.partition_most = event->u.partition.maximum;
+    rc = check_fits(core, &wish, err);
+    if (rc)
+        return rc;
+    /* of a job just submitted it is no change */
+    bool first = job->state == PLEAT_QUEUED && !job->partition_least && !job->partition_most;
+    tally_out(core, event->component);
+    job->partition_least = wish.partition_least;
+    job->partition_most = wish.partition_most;
+    job->mpl_first = (uint8_t)event->u.partition.mpl;
+    tally_in(core, event->component);
+    struct pleat_effect *note =
+        first ? NULL : emit_note(core, PLEAT_NOTE_LIMITS, event->component, job->job);
+    if (note) {
+        note->u.change.processors = job->partition_least;
+        note->u.change.processes = job->partition_most;
+    }
+    resize_to_limits(core, event->component);
+    core->wants_pass = true;
+    return 0;
+}
+
 /* START or KILL, whichever its state asks for. */
 void start_effect(struct pleat_core *core, uint32_t component)
 {
@@ -315,6 +380,8 @@ static bool start_is_accepted(const struct pleat_core *core, const struct pleat_
     struct pleat_sizes sizes = pleat_view_sizes(&core->view, job);
     int64_t mpl = event->u.start.mpl;
     return size <= processes && mpl >= 1 && mpl <= pleat_view_mpl(&core->view, job) &&
+           size <= pleat_view_partition_most(job) &&
+           size >= pleat_view_partition_least(job, processes) &&
            pleat_mpl(processes, size) <= mpl && processes >= job->minimum &&
            processes <= job->maximum && pleat_sizes_floor(&sizes, processes) == processes;
 }

@@ -401,7 +401,7 @@ static const bool needs_component[] = {
     [PLEAT_EV_PREEMPT] = true,       [PLEAT_EV_HISTORY] = true,      [PLEAT_EV_PROGRESS] = true,
     [PLEAT_EV_ADD_PROCESS] = true,   [PLEAT_EV_STOP_PROCESS] = true, [PLEAT_EV_BUFFER] = true,
     [PLEAT_EV_INPUT] = true,         [PLEAT_EV_RETURNED] = true,     [PLEAT_EV_STAGED] = true,
-    [PLEAT_EV_STAGE_FAILED] = true,
+    [PLEAT_EV_STAGE_FAILED] = true,  [PLEAT_EV_PARTITION] = true,
 };
 
 static int dispatch(struct pleat_core *core, const struct pleat_event *event,
@@ -424,6 +424,8 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_submit(core, event, err);
     case PLEAT_EV_LIMITS:
         return on_limits(core, event, err);
+    case PLEAT_EV_PARTITION:
+        return on_partition(core, event, err);
     case PLEAT_EV_CANCEL:
         return on_cancel(core, event, err);
     case PLEAT_EV_DEMAND:

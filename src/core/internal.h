@@ -152,6 +152,7 @@ int on_forget(struct pleat_core *core, const struct pleat_event *event, struct p
 int on_promise(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_limits(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_partition(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_start(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 int on_tried(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);

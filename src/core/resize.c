@@ -313,9 +313,12 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%d processors: it has %d processes, at most %u on one of them", to,
                                most, job->mpl);
-    if (!pleat_view_folds(job) && (to > job->maximum || to < job->minimum))
+    int32_t least = pleat_view_folds(job) ? pleat_view_partition_least(job, most) : job->minimum;
+    if (pleat_view_folds(job) && pleat_view_partition_most(job) < most)
+        most = pleat_view_partition_most(job);
+    if (to > most || to < least)
         return pleat_error_set(err, PLEAT_E_INVALID, "%d processors: its limits are %d to %d", to,
-                               job->minimum, job->maximum);
+                               least, most);
     if (!size_is_accepted(core, job, to, most))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%d processors: the application does not accept that size", to);

@@ -73,7 +73,7 @@
     X(65, mpl)                                                                                     \
     X(66, preempted)                                                                               \
     X(67, buffer)                                                                                  \
-    X(68, spare_last)                                                                              \
+    X(68, partition_most)                                                                          \
     X(70, lead)                                                                                    \
     X(71, sibling)                                                                                 \
     X(72, total)                                                                                   \
@@ -84,7 +84,10 @@
     X(77, claimed_us)                                                                              \
     X(78, staging)                                                                                 \
     X(79, below)                                                                                   \
-    X(80, spare2)
+    X(80, spare2)                                                                                  \
+    X(81, partition_least)                                                                         \
+    X(82, mpl_first)                                                                               \
+    X(83, spare3)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \

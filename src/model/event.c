@@ -76,6 +76,8 @@ const char *pleat_event_name(unsigned kind)
         return "forget";
     case PLEAT_EV_TERMS:
         return "terms";
+    case PLEAT_EV_PARTITION:
+        return "partition";
     case PLEAT_EV_RELAUNCHED:
         return "relaunched";
     case PLEAT_EV_TIMED:
@@ -124,6 +126,8 @@ static size_t used(unsigned kind)
                offsetof(struct pleat_event, u);
     case PLEAT_EV_LIMITS:
         return USES(limits);
+    case PLEAT_EV_PARTITION:
+        return USES(partition);
     case PLEAT_EV_DEMAND:
         return USES(demand);
     case PLEAT_EV_DEADLINE:

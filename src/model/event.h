@@ -37,7 +37,8 @@ enum pleat_event_kind {
     PLEAT_EV_TERMS = 23,  /* terms: notice, lifetime of a size, time limit */
     PLEAT_EV_INPUT = 24,  /* input: a file that a component reads, and a site that has it */
     PLEAT_EV_LINK = 25,   /* link: how fast files get from one site to another */
-    PLEAT_EV_HISTORY = 26, /* history: what earlier executions of its application asked for */
+    PLEAT_EV_HISTORY = 26,   /* history: what earlier executions of its application asked for */
+    PLEAT_EV_PARTITION = 27, /* partition: how many processors one that folds may have */
     /* ---- sites ---- */
     PLEAT_EV_PIECE = 32,   /* piece: where (part of) a claim's processors are; before CLAIMED */
     PLEAT_EV_CLAIMED = 33, /* claim: `count` processors are ours */
@@ -183,6 +184,11 @@ struct pleat_event {
         struct {
             int32_t minimum, maximum;
         } limits;
+        struct {
+            int32_t minimum, maximum; /* processors; at most one for each process. 0: no limit */
+            uint32_t mpl; /* it starts with so many processes on a processor, if it can; 0, 1: with
+                           * as few as there is room for */
+        } partition;
         struct {
             int64_t notice_us;   /* before a mandatory shrink is enforced; -1: as configured */
             int64_t lifetime_us; /* of a size, at least; -1: as configured */

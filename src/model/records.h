@@ -88,7 +88,7 @@ struct pleat_component {
                             * it has none */
     uint8_t preempted;     /* so often; at 255 no more is counted */
     uint32_t buffer;       /* its buffer of prepared processes, if it evolves; PLEAT_NONE */
-    uint8_t spare_last[4];
+    int32_t partition_most; /* FOLDS: processors that it may have, as asked; 0: no limit */
 
     /* a job of several components, and its files */
     uint32_t lead;        /* its job's first component, maybe itself; PLEAT_NONE: the only one */
@@ -102,9 +102,12 @@ struct pleat_component {
     uint8_t staging;      /* STAGE was given, STAGED has not come */
     uint8_t below;        /* gave back so much that it is below its minimum */
     uint8_t spare2[6];
+    int32_t partition_least; /* FOLDS: processors that it has at least, or one for each process */
+    uint8_t mpl_first;       /* FOLDS: it starts with so many processes on a processor, if it can */
+    uint8_t spare3[3];
 };
 
-_Static_assert(sizeof(struct pleat_component) == 336, "no padding in a component");
+_Static_assert(sizeof(struct pleat_component) == 344, "no padding in a component");
 
 /* What an iteration of a component takes at a size: the latest that its runner reported. */
 struct pleat_timing {

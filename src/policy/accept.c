@@ -32,9 +32,15 @@ static bool is_folded(const struct pleat_component *component)
     return pleat_view_folds(component) && component->mpl > 0;
 }
 
+static int32_t larger(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
 static __attribute__((cold)) int32_t folded_smallest(const struct pleat_component *component)
 {
-    return pleat_mpl(component->processes, component->mpl); /* rounded up, as MPLs are */
+    return larger(pleat_mpl(component->processes, component->mpl), /* rounded up, as MPLs are */
+                  pleat_view_partition_least(component, component->processes));
 }
 
 /* The fewest processors on which it may start. */
@@ -42,9 +48,11 @@ static __attribute__((cold)) int32_t folding_start(const struct pleat_view *view
                                                    const struct pleat_component *component)
 {
     int32_t processes = size_ceil(view, component, component->minimum);
-    return processes > 0 && processes <= component->maximum
-               ? pleat_mpl(processes, pleat_view_mpl(view, component))
-               : 0;
+    if (processes <= 0 || processes > component->maximum)
+        return 0;
+    int32_t least = larger(pleat_mpl(processes, pleat_view_mpl(view, component)),
+                           pleat_view_partition_least(component, processes));
+    return least <= pleat_view_partition_most(component) ? least : 0;
 }
 
 int32_t pleat_accept_processes(const struct pleat_view *view,
@@ -54,6 +62,9 @@ int32_t pleat_accept_processes(const struct pleat_view *view,
     int32_t most = component->maximum;
     if (processors < 1 || mpl < 1)
         return 0;
+    processors = smaller(processors, pleat_view_partition_most(component));
+    if (processors < component->partition_least) /* too few, but for one on each */
+        mpl = 1;
     if (component->initial > 0) { /* if that is no accepted number, the fewest that are */
         int32_t fewest = size_ceil(view, component, component->minimum);
         most = smaller(most, component->initial > fewest ? component->initial : fewest);
@@ -84,7 +95,8 @@ int32_t pleat_accept_largest(const struct pleat_view *view, const struct pleat_c
 {
     if (is_folded(component))
         return pleat_view_limit(component);
-    return size_floor(view, component, smaller(component->maximum, component->cap));
+    int32_t size = size_floor(view, component, smaller(component->maximum, component->cap));
+    return pleat_view_folds(component) ? smaller(size, pleat_view_partition_most(component)) : size;
 }
 
 int32_t pleat_accept_start(const struct pleat_view *view, const struct pleat_component *component)
@@ -99,8 +111,9 @@ int32_t pleat_accept_start_floor(const struct pleat_view *view,
                                  const struct pleat_component *component, int32_t available)
 {
     if (pleat_view_folds(component))
-        return smaller(available, pleat_accept_processes(view, component, available,
-                                                         pleat_view_mpl(view, component)));
+        return smaller(
+            smaller(available, pleat_view_partition_most(component)),
+            pleat_accept_processes(view, component, available, pleat_view_mpl(view, component)));
     int32_t size = size_floor(view, component, smaller(available, component->maximum));
     return size >= component->minimum ? size : 0;
 }

@@ -71,13 +71,21 @@ static int32_t fewest(const struct pleat_view *view, const struct pleat_componen
     return pleat_sizes_ceil(&sizes, job->minimum);
 }
 
-/* One that needs more processes than the site has processors. */
+/* The most processors that it may have at a site. */
+static int32_t most_at(const struct pleat_pass *pass, const struct pleat_component *job,
+                       uint32_t site)
+{
+    return smaller(pass->view->sites[site].capacity, pleat_view_partition_most(job));
+}
+
+/* One that needs more processes than the site has processors, or than it may have. */
 static struct pleat_start_size start_too_large(const struct pleat_view *view,
                                                const struct pleat_component *job,
                                                int32_t processors)
 {
     int32_t processes = fewest(view, job), mpl = pleat_view_mpl(view, job);
-    if (processors < 1 || pleat_mpl(processes, processors) > mpl)
+    if (processors < 1 || pleat_mpl(processes, processors) > mpl ||
+        processors < pleat_view_partition_least(job, processes))
         return (struct pleat_start_size){0};
     return (struct pleat_start_size){
         .processors = smaller(processors, processes), .processes = processes, .mpl = mpl};
@@ -91,8 +99,8 @@ struct pleat_start_size pleat_start_unfolded(const struct pleat_pass *pass, uint
     if (!pleat_view_folds(job))
         return (struct pleat_start_size){.processors =
                                              pleat_accept_start_floor(view, job, processors)};
-    if (fewest(view, job) > view->sites[site].capacity)
-        return start_too_large(view, job, smaller(processors, view->sites[site].capacity));
+    if (fewest(view, job) > most_at(pass, job, site))
+        return start_too_large(view, job, smaller(processors, most_at(pass, job, site)));
     int32_t processes = pleat_accept_processes(view, job, processors, 1);
     return (struct pleat_start_size){.processors = processes,
                                      .processes = processes,
@@ -103,7 +111,7 @@ int32_t pleat_smallest_unfolded(const struct pleat_pass *pass, uint32_t componen
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_component *job = &view->components[component];
-    return pleat_view_folds(job) && fewest(view, job) <= view->sites[site].capacity
+    return pleat_view_folds(job) && fewest(view, job) <= most_at(pass, job, site)
                ? fewest(view, job)
                : pleat_accept_start(view, job);
 }

@@ -1,5 +1,10 @@
 #include "policy/policy.h"
 
+static int32_t smaller(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
 static int32_t earmarked_at(const struct pleat_component *job, uint32_t site)
 {
     return job->site == site ? job->earmarked : 0;
@@ -16,14 +21,21 @@ static bool stands_in_shadow(const struct pleat_pass *pass, const struct pleat_c
             pleat_view_expected_run(job, size) > shadow->at_us - pass->view->now_us);
 }
 
+static int32_t smallest_folded(const struct pleat_component *job, struct pleat_start_size size)
+{
+    int32_t least = pleat_view_partition_least(job, size.processes);
+    int32_t fewest = pleat_mpl(size.processes, size.mpl);
+    return fewest > least ? fewest : least;
+}
+
 /* Processors that a component which starts is counted with in the pass's profiles. */
 static int32_t counted(const struct pleat_pass *pass, const struct pleat_component *job,
                        struct pleat_start_size size)
 {
     if (!pass->shrinkable || job->kind != PLEAT_MALLEABLE)
         return size.processors;
-    int32_t smallest = pleat_view_folds(job) ? pleat_mpl(size.processes, size.mpl)
-                                             : pleat_accept_smallest(pass->view, job);
+    int32_t smallest =
+        pleat_view_folds(job) ? smallest_folded(job, size) : pleat_accept_smallest(pass->view, job);
     return smallest < size.processors ? smallest : size.processors;
 }
 
@@ -47,6 +59,32 @@ static bool takes_too_much(const struct pleat_pass *pass, const struct pleat_com
     return taken > *most;
 }
 
+/* What a policy chose for one that folds, within the limits of its partition: no more processors
+ * than it may have or than it is to start on, no fewer than it wants. */
+static __attribute__((cold)) struct pleat_start_size
+within_partition(const struct pleat_view *view, const struct pleat_component *job,
+                 struct pleat_start_size size, int32_t available)
+{
+    int32_t most = pleat_view_partition_most(job), allowed = pleat_view_mpl(view, job);
+    if (job->mpl_first > 1) {
+        int32_t first = pleat_mpl(size.processes, smaller(job->mpl_first, allowed));
+        most = smaller(most, first);
+    }
+    int32_t least = pleat_view_partition_least(job, size.processes);
+    int32_t processors = smaller(size.processors, most);
+    size.processors = processors < least ? least : processors;
+    if (size.processors > available)
+        return (struct pleat_start_size){.take = size.take};
+    int32_t mpl = pleat_mpl(size.processes, size.processors);
+    if (mpl > allowed) { /* with fewer processes, then */
+        size.processes = pleat_accept_processes(view, job, size.processors, allowed);
+        size.processors = smaller(size.processors, size.processes);
+        mpl = allowed;
+    }
+    size.mpl = mpl > size.mpl ? mpl : size.mpl;
+    return size;
+}
+
 struct pleat_start_size pleat_pass_size(struct pleat_pass *pass, uint32_t component, uint32_t site,
                                         int32_t available)
 {
@@ -60,7 +98,8 @@ struct pleat_start_size pleat_pass_size(struct pleat_pass *pass, uint32_t compon
         size.mpl = pleat_view_mpl(view, job);
     if (size.processes == 0)
         size.processes = pleat_accept_processes(view, job, size.processors, size.mpl);
-    return size;
+    bool limited = job->partition_most > 0 || job->partition_least > 0 || job->mpl_first > 1;
+    return limited ? within_partition(view, job, size, available) : size;
 }
 
 /* The site and size that the policies choose for a component; others where that would keep from

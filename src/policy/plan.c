@@ -304,6 +304,8 @@ bool pleat_plan_start_folded(struct pleat_plan *plan, uint32_t component, uint32
 {
     const struct pleat_component *job = &plan->view->components[component];
     return pleat_view_folds(job) && processors <= processes && mpl >= 1 &&
+           processors <= pleat_view_partition_most(job) &&
+           processors >= pleat_view_partition_least(job, processes) &&
            mpl <= pleat_view_mpl(plan->view, job) && pleat_mpl(processes, processors) <= mpl &&
            start(plan, component, site, processors, processes, mpl);
 }

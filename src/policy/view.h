@@ -220,14 +220,32 @@ static inline int32_t pleat_mpl(int32_t processes, int32_t processors)
     return processors > 0 ? processes / processors + (processes % processors != 0) : 0;
 }
 
+/* The most processors that a folding component may have as its user wants it, and the fewest, with
+ * so many processes. */
+static inline int32_t pleat_view_partition_most(const struct pleat_component *component)
+{
+    return component->partition_most > 0 ? component->partition_most : PLEAT_SIZE_MAX;
+}
+
+static inline int32_t pleat_view_partition_least(const struct pleat_component *component,
+                                                 int32_t processes)
+{
+    return component->partition_least < processes ? component->partition_least : processes;
+}
+
 /* The most processors that a component may have by its own limits: a folding one that runs, one for
- * each of its processes. */
+ * each of its processes, and no more than its partition may have. */
 static inline int32_t pleat_view_limit(const struct pleat_component *component)
 {
-    int32_t most = pleat_view_folds(component) && component->mpl > 0 ? component->processes
-                                                                     : component->maximum;
+    int32_t most = component->maximum;
+    if (pleat_view_folds(component)) {
+        int32_t partition = pleat_view_partition_most(component);
+        most = component->mpl > 0 ? component->processes : most;
+        most = partition < most ? partition : most;
+    }
     return most < component->cap ? most : component->cap;
 }
+
 /* ---- files ---- */
 
 /* Microseconds until the files of a component are at a site, one after another, each from where
@@ -270,7 +288,8 @@ int32_t pleat_view_missing(const struct pleat_view *view, uint32_t lead);
 /* ---- what an application accepts (000, V-C: "accepted number of processors") ----
  * Known at once from its limits and its declared sizes. All are numbers of processors: one that
  * folds takes, while it runs, any from that at which its run's MPL is reached up to one for each
- * process; to start, any on which it has processes of an accepted number for at most its MPL. */
+ * process; to start, any on which it has processes of an accepted number for at most its MPL. Both
+ * within the limits of its partition, where it has such. */
 
 /* The smallest and the largest size at which it can run; the smallest is 0 only if it may be
  * emptied while it runs. largest < smallest: there is none. */

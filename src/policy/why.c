@@ -188,6 +188,14 @@ static void what_is_left(const struct pleat_pass *pass, uint32_t component,
     }
 }
 
+/* Its limit, but for the size at which its user holds it. */
+static int32_t uncapped(const struct pleat_component *job)
+{
+    struct pleat_component free_one = *job;
+    free_one.cap = PLEAT_SIZE_MAX;
+    return pleat_view_limit(&free_one);
+}
+
 struct pleat_size_answer pleat_why_size(const struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_view *view = pass->view;
@@ -206,7 +214,7 @@ struct pleat_size_answer pleat_why_size(const struct pleat_pass *pass, uint32_t 
         answer.code = PLEAT_SIZE_RESIZING;
     else if (is_decided(pass, component))
         answer.code = PLEAT_SIZE_NEXT;
-    else if (answer.next == 0 && job->cap < (pleat_view_folds(job) ? job->processes : job->maximum))
+    else if (answer.next == 0 && job->cap < uncapped(job))
         answer.code = PLEAT_SIZE_CAPPED;
     else if (answer.next == 0)
         answer.code =

@@ -236,6 +236,17 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
         event.u.timed.iteration_us = (int64_t)pleat_random_below(random, 1000000);
         event.u.timed.redistribution_us = (int64_t)pleat_random_below(random, 1000000) - 1;
         return event;
+    case 19: /* of one that folds, the first from there on; else of that */
+        for (uint32_t i = 0; i < count; i++)
+            if (pleat_view_folds(world_job(world, (event.component + i) % count))) {
+                event.component = (event.component + i) % count;
+                break;
+            }
+        event.kind = PLEAT_EV_PARTITION;
+        event.u.partition.minimum = (int32_t)pleat_random_below(random, 8);
+        event.u.partition.maximum = (int32_t)pleat_random_below(random, 16);
+        event.u.partition.mpl = (uint32_t)pleat_random_below(random, 5);
+        return event;
     case 18: /* in the place of a policy; refused unless it runs */
         event.kind = PLEAT_EV_PREEMPT;
         return event;
@@ -392,12 +403,12 @@ static uint32_t happened[256]; /* by kind of event */
 static void check_happened(void)
 {
     static const enum pleat_event_kind kinds[] = {
-        PLEAT_EV_LIMITS,  PLEAT_EV_CANCEL,   PLEAT_EV_DEMAND,      PLEAT_EV_DEADLINE,
-        PLEAT_EV_RESERVE, PLEAT_EV_FORGET,   PLEAT_EV_START,       PLEAT_EV_RESIZE,
-        PLEAT_EV_PROMISE, PLEAT_EV_TERMS,    PLEAT_EV_TIMED,       PLEAT_EV_PREEMPT,
-        PLEAT_EV_HISTORY, PLEAT_EV_PROGRESS, PLEAT_EV_ADD_PROCESS, PLEAT_EV_STOP_PROCESS,
-        PLEAT_EV_BUFFER,  PLEAT_EV_INPUT,    PLEAT_EV_LINK,        PLEAT_EV_STAGED,
-        PLEAT_EV_RETURNED};
+        PLEAT_EV_LIMITS,   PLEAT_EV_CANCEL,   PLEAT_EV_DEMAND,      PLEAT_EV_DEADLINE,
+        PLEAT_EV_RESERVE,  PLEAT_EV_FORGET,   PLEAT_EV_START,       PLEAT_EV_RESIZE,
+        PLEAT_EV_PROMISE,  PLEAT_EV_TERMS,    PLEAT_EV_TIMED,       PLEAT_EV_PREEMPT,
+        PLEAT_EV_HISTORY,  PLEAT_EV_PROGRESS, PLEAT_EV_ADD_PROCESS, PLEAT_EV_STOP_PROCESS,
+        PLEAT_EV_BUFFER,   PLEAT_EV_INPUT,    PLEAT_EV_LINK,        PLEAT_EV_STAGED,
+        PLEAT_EV_RETURNED, PLEAT_EV_PARTITION};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);

@@ -35,6 +35,19 @@ static uint32_t submit_folding(struct hand *h, int32_t minimum, int32_t maximum,
     return component;
 }
 
+static void start(struct hand *h, uint32_t job, int32_t size)
+{
+    assert_int_equal(hand_claimed(h, hand_last(h, PLEAT_DO_CLAIM), size), 0);
+    assert_int_equal(hand_started(h, job), 0);
+    is(h, job, PLEAT_RUNNING);
+}
+
+static void gone(struct hand *h, uint32_t job)
+{
+    assert_int_equal(hand_ended(h, PLEAT_EV_EXITED, job, PLEAT_REASON_EXIT), 0);
+    hand_release_all(h);
+}
+
 /* 32 processes, at most 4 on a processor, on 16 processors. */
 static uint32_t run_folded(struct hand *h)
 {
@@ -154,6 +167,93 @@ static void test_the_configuration_says_how_far_at_most(void **state)
     hand_finish(&h);
 }
 
+static int set_partition(struct hand *h, uint32_t job, int32_t minimum, int32_t maximum,
+                         uint32_t mpl)
+{
+    struct pleat_event event = {
+        .kind = PLEAT_EV_PARTITION,
+        .component = job,
+        .u.partition = {.minimum = minimum, .maximum = maximum, .mpl = mpl}};
+    return hand_feed(h, event);
+}
+
+/* It waits behind one that has the machine. */
+static uint32_t wait_folding(struct hand *h, uint32_t *other)
+{
+    hand_init(h, 16);
+    *other = hand_submit(h, PLEAT_RIGID, 16, 16, 0);
+    start(h, *other, 16);
+    return submit_folding(h, 4, 32, 0);
+}
+
+static void test_its_partition_has_limits_of_its_own(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t other, job = wait_folding(&h, &other);
+    assert_int_equal(set_partition(&h, job, 9, 12, 0), 0);
+    gone(&h, other);
+    start(&h, job, 12); /* 16 are free */
+    check_folded(&h, job, 12, 32);
+    assert_int_equal(hand_site(&h)->reclaimable, 3); /* its MPL would let it have 8 */
+    assert_int_equal(hand_demand(&h, job, 13, false), PLEAT_E_INVALID);
+    assert_non_null(strstr(h.err.text, "9 to 12"));
+    assert_int_equal(hand_demand(&h, job, 8, true), PLEAT_E_INVALID);
+    assert_int_equal(hand_resize(&h, job, 8, PLEAT_NONE), PLEAT_E_STATE);
+    assert_int_equal(hand_resize(&h, job, 13, PLEAT_NONE), PLEAT_E_STATE);
+    assert_int_equal(hand_demand(&h, job, 9, true), 0);
+    hand_at_step(&h, job, PLEAT_RESIZE_GRANTED);
+    hand_finish(&h);
+}
+
+static void test_it_starts_at_the_level_asked_for(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t other, job = wait_folding(&h, &other);
+    assert_int_equal(set_partition(&h, job, 0, 0, 3), 0);
+    gone(&h, other);
+    start(&h, job, 11); /* 32 processes, 3 on one */
+    check_folded(&h, job, 11, 32);
+    assert_int_equal(hand_resize(&h, job, 16, PLEAT_NONE), 0); /* and grows as others do */
+    hand_finish(&h);
+}
+
+static void test_limits_of_a_partition_change_while_it_runs(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t job = run_folded(&h);
+    assert_int_equal(set_partition(&h, job, 0, 10, 0), 0);
+    hand_at_step(&h, job, PLEAT_RESIZE_GRANTED);
+    assert_int_equal(hand_last(&h, PLEAT_DO_RESIZE).u.change.processors, 10);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 10), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, job, 10), 0);
+    hand_expect(&h, job, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 10);
+    check_folded(&h, job, 10, 32);
+    hand_finish(&h);
+}
+
+static void test_limits_of_a_partition_that_make_no_sense(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t job = run_folded(&h);
+    assert_int_equal(set_partition(&h, job, 0, 7, 0), PLEAT_E_STATE); /* 5 on one of them */
+    assert_int_equal(set_partition(&h, job, 17, 0, 0), PLEAT_E_STATE);
+    assert_non_null(strstr(h.err.text, "grow it first"));
+    assert_int_equal(set_partition(&h, job, 9, 8, 0), PLEAT_E_INVALID);
+    assert_int_equal(set_partition(&h, job, -1, 8, 0), PLEAT_E_INVALID);
+    assert_int_equal(set_partition(&h, job, 0, 0, 256), PLEAT_E_INVALID);
+    check_folded(&h, job, 16, 32);
+    uint32_t waits = submit_folding(&h, 32, 32, 0);
+    assert_int_equal(set_partition(&h, waits, 17, 0, 0), PLEAT_E_TOOBIG); /* there are 16 */
+    assert_int_equal(set_partition(&h, waits, 0, 7, 0), PLEAT_E_INVALID); /* no start on them */
+    uint32_t rigid = hand_submit(&h, PLEAT_RIGID, 1, 1, 0);
+    assert_int_equal(set_partition(&h, rigid, 0, 1, 0), PLEAT_E_STATE);
+    hand_finish(&h);
+}
+
 static void test_what_cannot_fold(void **state)
 {
     (void)state;
@@ -242,19 +342,6 @@ static int preempt(struct hand *h, uint32_t job)
 {
     struct pleat_event event = {.kind = PLEAT_EV_PREEMPT, .component = job};
     return hand_feed(h, event);
-}
-
-static void start(struct hand *h, uint32_t job, int32_t size)
-{
-    assert_int_equal(hand_claimed(h, hand_last(h, PLEAT_DO_CLAIM), size), 0);
-    assert_int_equal(hand_started(h, job), 0);
-    is(h, job, PLEAT_RUNNING);
-}
-
-static void gone(struct hand *h, uint32_t job)
-{
-    assert_int_equal(hand_ended(h, PLEAT_EV_EXITED, job, PLEAT_REASON_EXIT), 0);
-    hand_release_all(h);
 }
 
 static void test_who_is_preempted_waits_at_his_old_place(void **state)
@@ -364,6 +451,10 @@ int main(void)
         cmocka_unit_test(test_its_user_says_how_far_it_folds),
         cmocka_unit_test(test_the_configuration_says_how_far_at_most),
         cmocka_unit_test(test_what_cannot_fold),
+        cmocka_unit_test(test_its_partition_has_limits_of_its_own),
+        cmocka_unit_test(test_it_starts_at_the_level_asked_for),
+        cmocka_unit_test(test_limits_of_a_partition_change_while_it_runs),
+        cmocka_unit_test(test_limits_of_a_partition_that_make_no_sense),
         cmocka_unit_test(test_a_start_with_fewer_processors_keeps_its_processes),
         cmocka_unit_test(test_a_start_with_too_few_processors_waits_again),
         cmocka_unit_test(test_limits_of_processes_change_only_before_the_start),
