@@ -68,11 +68,12 @@ static void lost(struct daemon *d, uint32_t component, uint64_t run)
 static void say_again(struct daemon *d, uint32_t component, uint64_t run)
 {
     const struct pleat_component *c = &pleat_core_view(d->core)->components[component];
-    struct pleat_effect effect = {.kind =
-                                      c->state == PLEAT_FINISHING ? PLEAT_DO_KILL : PLEAT_DO_START,
-                                  .component = component,
-                                  .id = run,
-                                  .u.run = {.processors = c->target, .processes = c->target}};
+    struct pleat_effect effect = {
+        .kind = c->state == PLEAT_FINISHING ? PLEAT_DO_KILL : PLEAT_DO_START,
+        .component = component,
+        .id = run,
+        .u.run = {.processors = c->target,
+                  .processes = pleat_view_folds(c) ? c->processes : c->target}};
     if (!d->holding) /* else what the core knows may not be written; deadlines will see to it */
         carry_out(d, &effect);
 }

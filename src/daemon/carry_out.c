@@ -124,15 +124,6 @@ static void do_claim(struct daemon *d, const struct pleat_effect *effect)
 
 /* ---- runners ---- */
 
-/* The node of its first processor. */
-static uint32_t first_node(struct daemon *d, const struct pleat_component *component)
-{
-    if (component->first_claim == PLEAT_NONE)
-        return 0;
-    uint32_t piece = pleat_core_claim(d->core, component->first_claim)->first_piece;
-    return piece == PLEAT_NONE ? 0 : pleat_core_piece(d->core, piece)->node;
-}
-
 static int make_output_directory(struct daemon *d, int64_t job, struct pleat_error *err)
 {
     char path[600];
@@ -155,16 +146,19 @@ static void start_failed(struct daemon *d, const struct pleat_effect *effect, st
     turn_event(d, &failed);
 }
 
-/* An order, and the strings in it. */
+/* An order, and what it borrows. */
 struct start_order {
     struct pleat_run_order order;
+    struct slot_ranges slots;
     char in[PATH_MAX], out[PATH_MAX], error[PATH_MAX], program[PATH_MAX], scratch[96];
 };
 
-/* How a job's run would be started on so many processors. Its files are named, not made. */
+/* How a job's run would be started at that size. Its files are named, not made. made->slots is to
+ * be finished, also after an error. */
 static int make_order(struct daemon *d, const struct job *job, uint64_t run, int32_t processes,
-                      struct start_order *made, struct pleat_error *err)
+                      int32_t processors, struct start_order *made, struct pleat_error *err)
 {
+    memset(&made->slots, 0, sizeof(made->slots));
     const struct pleat_component *component = job_component(d, job);
     const struct pleat_site *site = &pleat_core_view(d->core)->sites[component->site];
     const struct pleat_spec *spec = spec_of(d, job->id, err);
@@ -178,6 +172,8 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
         rc = job_file_path(d, job->id, JOB_OUTPUT, made->out, sizeof(made->out), err);
     if (!rc)
         rc = job_file_path(d, job->id, JOB_ERROR, made->error, sizeof(made->error), err);
+    if (!rc)
+        rc = slots_of(d, component, processors, &made->slots, err);
     if (spec->script)
         job_script_path(d, job, made->program, sizeof(made->program));
     made->order = (struct pleat_run_order){
@@ -185,8 +181,11 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
         .component = job->component,
         .job = (uint64_t)job->id,
         .site = component->site,
-        .node = first_node(d, component),
+        .node = slots_first_node(d, component),
         .processes = processes,
+        .processors = processors,
+        .slots = made->slots.items,
+        .slot_ranges = made->slots.count,
         .most = site->capacity, /* its maximum may be raised while it runs */
         .spec = spec,
         .program = *made->program ? made->program : NULL,
@@ -216,7 +215,8 @@ static void do_run(struct daemon *d, const struct pleat_effect *effect)
     struct start_order made;
     if (!job)
         return;
-    int rc = make_order(d, job, effect->id, effect->u.run.processes, &made, &err);
+    int rc = make_order(d, job, effect->id, effect->u.run.processes, effect->u.run.processors,
+                        &made, &err);
     struct pleat_runner *runner = job_runner(d, job);
     if (effect->kind == PLEAT_DO_KILL) {
         rc = runner->ops->kill(runner, &made.order, &err);
@@ -227,6 +227,7 @@ static void do_run(struct daemon *d, const struct pleat_effect *effect)
         if (rc)
             start_failed(d, effect, job, &err);
     }
+    pleat_array_finish(&made.slots);
     if (rc)
         daemon_log("job %lld: %s", (long long)job->id, err.text);
 }
@@ -258,20 +259,23 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         &pleat_core_view(d->core)->components[effect->component];
     if (!job)
         return;
-    int rc = make_order(d, job, effect->u.change.run, effect->u.change.processes, &made, &err);
+    int rc = make_order(d, job, effect->u.change.run, effect->u.change.processes,
+                        effect->u.change.processors, &made, &err);
     struct pleat_change_order order = {
         .run = effect->u.change.run,
         .resize = effect->id,
         .component = effect->component,
         .site = component->site,
-        .node = first_node(d, component),
+        .node = slots_first_node(d, component),
         .from = effect->u.change.from,
         .processes = effect->u.change.processes,
+        .processors = effect->u.change.processors,
         .mandatory = effect->flags & PLEAT_MANDATORY,
         .start = &made.order,
     };
     if (!rc)
         rc = change(job_runner(d, job), effect, &order, &err);
+    pleat_array_finish(&made.slots);
     if (rc) /* its deadline will see to it */
         daemon_log("job %lld: %s", (long long)job->id, err.text);
 }

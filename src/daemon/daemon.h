@@ -288,6 +288,18 @@ void run_forget(struct daemon *d, uint64_t run);
 /* The component of a run, or PLEAT_NONE. */
 uint32_t run_component(const struct daemon *d, uint64_t run);
 
+/* slots.c: which processors of a node a job has */
+PLEAT_ARRAY(slot_ranges, struct pleat_slot_range);
+
+/* The node of its first processor. */
+uint32_t slots_first_node(struct daemon *d, const struct pleat_component *component);
+/* Whether jobs of the site are bound to the processors that their slots are. */
+bool slots_are_bound(struct daemon *d, uint32_t site);
+/* Adds its slots on its first node, in the order of ranks, were it that large: with what is claimed
+ * for a resize under way. None where they are not bound, or where it has not so many. */
+int slots_of(struct daemon *d, const struct pleat_component *component, int32_t processors,
+             struct slot_ranges *ranges, struct pleat_error *err);
+
 /* mark.c: how far the log was, in a file beside it: what is lost of its end without a trace shows
  * in that. Not synced: it outlives pleatd, and only the death of the machine may leave it behind.
  */

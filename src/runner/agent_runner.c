@@ -131,6 +131,24 @@ static int send(struct pleat_runner *base, uint32_t site, uint32_t node, const c
     return rc;
 }
 
+/* Its slots on the node, as member "slots", where it is bound to them. Success where params is
+ * NULL: that is said when it is sent. */
+static int add_slots(json_t *params, const struct pleat_run_order *order)
+{
+    if (!params || !order || order->slot_ranges == 0)
+        return 0;
+    json_t *slots = json_array();
+    for (size_t i = 0; slots && i < order->slot_ranges; i++) {
+        if (json_array_append_new(slots, json_pack("{s:I, s:I}", "first",
+                                                   (json_int_t)order->slots[i].first, "count",
+                                                   (json_int_t)order->slots[i].count))) {
+            json_decref(slots);
+            slots = NULL;
+        }
+    }
+    return add(params, "slots", slots);
+}
+
 static int runner_start(struct pleat_runner *base, const struct pleat_run_order *order,
                         struct pleat_error *err)
 {
@@ -144,6 +162,8 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
         order->stdin_path, "mailbox_ranks", runner->kind->mailbox ? order->most : 0, "scratch",
         has_scratch(runner, order) ? order->scratch : NULL);
     int rc = add_command(runner, order, params, err);
+    if (add_slots(params, order) && !rc)
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     return send(base, order->site, order->node, "start", params, rc, err);
 }
 
@@ -179,11 +199,14 @@ static int runner_resize(struct pleat_runner *base, const struct pleat_change_or
                          struct pleat_error *err)
 {
     struct agent_runner *runner = (struct agent_runner *)base;
-    if (!order->start || !is_relaunched(order->start->spec))
-        return send_change(base, order, "resize", "target", err);
-    json_t *params = change_params(order, "target"), *how = json_object();
-    int rc = add_command(runner, order->start, how, err);
-    if (add(params, "relaunch", how) && !rc)
+    json_t *params = change_params(order, "target");
+    int rc = 0, bad = add_slots(params, order->start);
+    if (order->start && is_relaunched(order->start->spec)) {
+        json_t *how = json_object();
+        rc = add_command(runner, order->start, how, err);
+        bad = add(params, "relaunch", how) || bad;
+    }
+    if (bad && !rc)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     return send(base, order->site, order->node, "resize", params, rc, err);
 }
@@ -196,6 +219,8 @@ static int runner_relaunch(struct pleat_runner *base, const struct pleat_change_
         json_pack("{s:I, s:I, s:i, s:f}", "run", (json_int_t)order->run, "resize",
                   (json_int_t)order->resize, "processes", order->processes, "grace_s", GRACE_S);
     int rc = add_command(runner, order->start, params, err);
+    if (add_slots(params, order->start) && !rc)
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     return send(base, order->site, order->node, "relaunch", params, rc, err);
 }
 

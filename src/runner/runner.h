@@ -40,13 +40,21 @@ struct pleat_agent_link {
                 struct pleat_error *err);
 };
 
+/* Slots of a node, `count` from `first` on. */
+struct pleat_slot_range {
+    uint32_t first, count;
+};
+
 struct pleat_run_order {
     uint64_t run;
     uint32_t component;
     uint64_t job;
     uint32_t site, node; /* the node where its first process runs */
     int32_t processes;
-    int32_t most; /* the largest size that it may ever have */
+    int32_t processors; /* of its partition; as many as processes, unless it folds */
+    const struct pleat_slot_range *slots; /* of that node, in the order of ranks */
+    size_t slot_ranges;                   /* 0: it is not bound to its processors */
+    int32_t most;                         /* the largest size that it may ever have */
     const struct pleat_spec *spec;
     const char *program;    /* executed instead of the spec's argv[0]; NULL: that one */
     const char *stdin_path; /* NULL: no input */
@@ -60,8 +68,9 @@ struct pleat_change_order {
     uint32_t component;
     uint32_t site, node;
     int32_t from, processes; /* the size aimed at */
+    int32_t processors;      /* likewise; as many as processes, unless it folds */
     bool mandatory;
-    const struct pleat_run_order *start; /* how it would be started at that size */
+    const struct pleat_run_order *start; /* how it would be started at that size; NULL: unknown */
 };
 
 struct pleat_runner {

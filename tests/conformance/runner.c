@@ -526,6 +526,46 @@ static void test_ways_to_resize(void **state)
     }
 }
 
+static void check_slots(struct bed *bed, const char *method, const char *const *members)
+{
+    check_sent(bed, method, members);
+    const json_t *slots = json_object_get(bed->agent.params, "slots");
+    char *text = json_dumps(slots, JSON_COMPACT);
+    assert_string_equal(text, "[{\"first\":6,\"count\":2},{\"first\":0,\"count\":1}]");
+    free(text);
+    bed->agent.count = 0;
+}
+
+static void test_slots_are_told(void **state)
+{
+    (void)state;
+    static const char *const members[] = {"run", "slots", NULL};
+    static const struct pleat_slot_range slots[] = {{6, 2}, {0, 1}};
+    for (size_t i = 0; i < 3; i++) {
+        struct bed bed;
+        struct pleat_spec spec;
+        struct pleat_run_order start = run_order(&spec);
+        start.processes = start.processors = 3;
+        start.slots = slots;
+        start.slot_ranges = 2;
+        struct pleat_change_order change = {
+            .run = 5, .resize = 6, .site = 1, .node = 2, .processes = 3, .start = &start};
+        open_bed(&bed, live[i]);
+        assert_int_equal(bed.runner->ops->start(bed.runner, &start, NULL), 0);
+        check_slots(&bed, "start", members);
+        assert_int_equal(bed.runner->ops->resize(bed.runner, &change, NULL), 0);
+        check_slots(&bed, "resize", members);
+        if (bed.runner->ops->relaunch) {
+            assert_int_equal(bed.runner->ops->relaunch(bed.runner, &change, NULL), 0);
+            check_slots(&bed, "relaunch", members);
+        }
+        start.slot_ranges = 0; /* it is not bound */
+        assert_int_equal(bed.runner->ops->start(bed.runner, &start, NULL), 0);
+        assert_null(json_object_get(bed.agent.params, "slots"));
+        close_bed(&bed);
+    }
+}
+
 static void test_relaunching(void **state)
 {
     (void)state;
@@ -732,6 +772,7 @@ int main(void)
         cmocka_unit_test(test_a_spec_that_cannot_be_started),
         cmocka_unit_test(test_changing_and_killing),
         cmocka_unit_test(test_ways_to_resize),
+        cmocka_unit_test(test_slots_are_told),
         cmocka_unit_test(test_relaunching),
         cmocka_unit_test(test_no_way_to_the_node),
         cmocka_unit_test(test_notices_become_events),

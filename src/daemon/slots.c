@@ -1,0 +1,69 @@
+/* Which slots of a node are a job's, for binding it to them. */
+#include "daemon/daemon.h"
+#include "site/local_load.h"
+
+uint32_t slots_first_node(struct daemon *d, const struct pleat_component *component)
+{
+    if (component->first_claim == PLEAT_NONE)
+        return 0;
+    uint32_t piece = pleat_core_claim(d->core, component->first_claim)->first_piece;
+    return piece == PLEAT_NONE ? 0 : pleat_core_piece(d->core, piece)->node;
+}
+
+bool slots_are_bound(struct daemon *d, uint32_t site)
+{
+    return pleat_core_view(d->core)->sites[site].capacity <= pleat_local_cpus();
+}
+
+/* What is still to be found of them, and where. */
+struct search {
+    uint32_t node;
+    uint32_t missing; /* on any node */
+    struct slot_ranges *ranges;
+};
+
+static int add_range(struct search *search, const struct pleat_piece *piece)
+{
+    uint32_t count = piece->count < search->missing ? piece->count : search->missing;
+    search->missing -= count;
+    if (piece->node != search->node || count == 0)
+        return 0;
+    struct slot_ranges *ranges = search->ranges;
+    struct pleat_slot_range *last = ranges->count ? &ranges->items[ranges->count - 1] : NULL;
+    if (last && last->first + last->count == piece->first) {
+        last->count += count;
+        return 0;
+    }
+    struct pleat_slot_range range = {piece->first, count};
+    return pleat_array_push(ranges, range);
+}
+
+static int add_claim(struct daemon *d, struct search *search, const struct pleat_claim *claim)
+{
+    int rc = 0;
+    for (uint32_t p = claim->first_piece; !rc && p != PLEAT_NONE;
+         p = pleat_core_piece(d->core, p)->next)
+        rc = add_range(search, pleat_core_piece(d->core, p));
+    return rc;
+}
+
+int slots_of(struct daemon *d, const struct pleat_component *component, int32_t processors,
+             struct slot_ranges *ranges, struct pleat_error *err)
+{
+    if (component->site == PLEAT_NONE || processors < 1 || !slots_are_bound(d, component->site))
+        return 0;
+    struct search search = {slots_first_node(d, component), (uint32_t)processors, ranges};
+    int rc = 0;
+    for (uint32_t c = component->first_claim; !rc && c != PLEAT_NONE;
+         c = pleat_core_claim(d->core, c)->next)
+        rc = add_claim(d, &search, pleat_core_claim(d->core, c));
+    /* a growth's are the job's only when it has been applied; they come last then, too */
+    if (!rc && component->resize != PLEAT_NONE) {
+        uint32_t growth = pleat_core_resize(d->core, component->resize)->claim;
+        if (growth != PLEAT_NONE)
+            rc = add_claim(d, &search, pleat_core_claim(d->core, growth));
+    }
+    if (search.missing) /* it has changed since: what is to be done there is not wanted any more */
+        ranges->count = 0;
+    return rc ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
+}
