@@ -1,0 +1,198 @@
+#include "plain.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ROUNDS 800 /* of a unit */
+#define MULTIPLIER UINT64_C(6364136223846793005)
+#define INCREMENT UINT64_C(1442695040888963407)
+#define OPTIONS_MAX 20
+
+/* ---- options ---- */
+
+static _Noreturn void refuse(const struct plain_option *option, const char *text)
+{
+    if (option->words)
+        fprintf(stderr, "--%s wants one of %s, not '%s'\n", option->name, option->words, text);
+    else
+        fprintf(stderr, "--%s wants a number from %lld to %lld, not '%s'\n", option->name,
+                option->least, option->most, text);
+    exit(2);
+}
+
+/* The index of `text` among words separated by commas; -1: not there. */
+static long long index_of(const char *words, const char *text)
+{
+    size_t length = strlen(text);
+    for (long long i = 0; words; i++) {
+        if (strcspn(words, ",") == length && !strncmp(words, text, length))
+            return i;
+        words = strchr(words, ',');
+        words = words ? words + 1 : NULL;
+    }
+    return -1;
+}
+
+static void take(const struct plain_option *option, const char *text)
+{
+    char *end = NULL;
+    if (option->words) {
+        *option->value = index_of(option->words, text);
+        if (*option->value < 0)
+            refuse(option, text);
+    } else if (!option->most) {
+        *option->value = 1;
+    } else {
+        errno = 0;
+        *option->value = strtoll(text, &end, 10);
+        if (errno || end == text || *end || *option->value < option->least ||
+            *option->value > option->most)
+            refuse(option, text);
+    }
+}
+
+static void read_options(struct plain *plain, int argc, char **argv, const char *usage,
+                         const struct plain_option *more)
+{
+    struct plain_option all[OPTIONS_MAX] = {{"iterations", &plain->iterations, 0, 1LL << 40, NULL},
+                                            {"work", &plain->work, 0, 1LL << 40, NULL},
+                                            {"verify", &plain->verify, 0, 0, NULL},
+                                            {"corrupt", &plain->corrupt, 0, 1LL << 40, NULL}};
+    enum { RATE = OPTIONS_MAX, HELP };
+    struct option table[OPTIONS_MAX + 3] = {{"rate", 1, NULL, RATE}, {"help", 0, NULL, HELP}};
+    int count = 4;
+    for (; more && more->name; more++)
+        all[count++] = *more;
+    for (int i = 0; i < count; i++)
+        table[i + 2] = (struct option){all[i].name, all[i].words || all[i].most, NULL, i};
+    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
+        if (c == RATE)
+            plain->rate = optarg;
+        else if (c >= 0 && c < count)
+            take(&all[c], optarg);
+        else {
+            fputs(usage, c == HELP ? stdout : stderr);
+            exit(c == HELP ? 0 : 2);
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "'%s' is not an option\n%s", argv[optind], usage);
+        exit(2);
+    }
+}
+
+/* ---- from beginning to end ---- */
+
+void plain_begin(struct plain *plain, int argc, char **argv, const char *usage,
+                 const struct plain_option *more)
+{
+    plain->corrupt = -1;
+    read_options(plain, argc, argv, usage, more);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &plain->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &plain->ranks);
+    if (!plain->rate || plain->rank)
+        return;
+    plain->rate_file = fopen(plain->rate, "a");
+    if (!plain->rate_file) {
+        fprintf(stderr, "--rate: %s: %s\n", plain->rate, strerror(errno));
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+}
+
+void plain_iterated(struct plain *plain)
+{
+    struct timespec now;
+    if (!plain->rate_file)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    fprintf(plain->rate_file, "%lld\n", (long long)now.tv_sec * 1000000000 + now.tv_nsec);
+}
+
+int plain_end(struct plain *plain, uint64_t sum)
+{
+    uint64_t mine[2] = {sum, (uint64_t)plain->wrong};
+    uint64_t all[2] = {0, 0};
+    MPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    if (plain->rate_file && fclose(plain->rate_file)) {
+        fprintf(stderr, "--rate: %s: %s\n", plain->rate, strerror(errno));
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (plain->rank == 0)
+        printf("RESULT %s %s ranks=%d iterations=%lld sum=%016llx\n", all[1] ? "wrong" : "ok",
+               plain->name, plain->ranks, plain->iterations, (unsigned long long)all[0]);
+    MPI_Finalize();
+    return all[1] != 0;
+}
+
+void *plain_allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) {
+        fprintf(stderr, "no memory for %zu times %zu bytes\n", count, size);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        exit(1);
+    }
+    return memory;
+}
+
+/* ---- work ---- */
+
+uint64_t plain_work(uint64_t value, long long units)
+{
+    for (long long unit = 0; unit < units; unit++)
+        for (int i = 0; i < ROUNDS; i++)
+            value = value * MULTIPLIER + INCREMENT;
+    return value;
+}
+
+struct plain_jump plain_jump_rounds(uint64_t rounds)
+{
+    struct plain_jump all = {1, 0};
+    struct plain_jump step = {MULTIPLIER, INCREMENT}; /* 1, 2, 4, ... rounds */
+    for (; rounds; rounds >>= 1) {
+        if (rounds & 1) {
+            all.increment = all.increment * step.multiplier + step.increment;
+            all.multiplier *= step.multiplier;
+        }
+        step.increment *= step.multiplier + 1;
+        step.multiplier *= step.multiplier;
+    }
+    return all;
+}
+
+struct plain_jump plain_jump(long long units)
+{
+    return plain_jump_rounds((uint64_t)units * ROUNDS);
+}
+
+uint64_t plain_jump_apply(struct plain_jump jump, uint64_t value)
+{
+    return jump.multiplier * value + jump.increment;
+}
+
+uint64_t plain_seed(uint64_t number)
+{
+    uint64_t x = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    return x ^ x >> 31;
+}
+
+/* ---- messages ---- */
+
+void plain_pack(uint64_t value, uint64_t *words, long long count)
+{
+    for (long long i = 0; i < count; i++)
+        words[i] = value + (uint64_t)i;
+}
+
+uint64_t plain_unpack(struct plain *plain, const uint64_t *words, long long count)
+{
+    uint64_t value = words[0];
+    for (long long i = plain->verify ? 1 : count - 1; i < count; i++)
+        plain->wrong += words[i] != value + (uint64_t)i;
+    return value;
+}
