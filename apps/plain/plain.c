@@ -1,10 +1,12 @@
 #include "plain.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define ROUNDS 800 /* of a unit */
 #define MULTIPLIER UINT64_C(6364136223846793005)
@@ -61,16 +63,19 @@ static void read_options(struct plain *plain, int argc, char **argv, const char 
                                             {"work", &plain->work, 0, 1LL << 40, NULL},
                                             {"verify", &plain->verify, 0, 0, NULL},
                                             {"corrupt", &plain->corrupt, 0, 1LL << 40, NULL}};
-    enum { RATE = OPTIONS_MAX, HELP };
-    struct option table[OPTIONS_MAX + 3] = {{"rate", 1, NULL, RATE}, {"help", 0, NULL, HELP}};
+    enum { RATE = OPTIONS_MAX, TIMES, HELP, OTHERS = 3 };
+    struct option table[OPTIONS_MAX + OTHERS + 1] = {
+        {"rate", 1, NULL, RATE}, {"times", 1, NULL, TIMES}, {"help", 0, NULL, HELP}};
     int count = 4;
     for (; more && more->name; more++)
         all[count++] = *more;
     for (int i = 0; i < count; i++)
-        table[i + 2] = (struct option){all[i].name, all[i].words || all[i].most, NULL, i};
+        table[i + OTHERS] = (struct option){all[i].name, all[i].words || all[i].most, NULL, i};
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         if (c == RATE)
             plain->rate = optarg;
+        else if (c == TIMES)
+            plain->times = optarg;
         else if (c >= 0 && c < count)
             take(&all[c], optarg);
         else {
@@ -86,6 +91,13 @@ static void read_options(struct plain *plain, int argc, char **argv, const char 
 
 /* ---- from beginning to end ---- */
 
+static long long clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 void plain_begin(struct plain *plain, int argc, char **argv, const char *usage,
                  const struct plain_option *more)
 {
@@ -94,6 +106,8 @@ void plain_begin(struct plain *plain, int argc, char **argv, const char *usage,
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &plain->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &plain->ranks);
+    plain->begun_ns = clock_ns(CLOCK_MONOTONIC);
+    plain->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (!plain->rate || plain->rank)
         return;
     plain->rate_file = fopen(plain->rate, "a");
@@ -105,11 +119,22 @@ void plain_begin(struct plain *plain, int argc, char **argv, const char *usage,
 
 void plain_iterated(struct plain *plain)
 {
-    struct timespec now;
-    if (!plain->rate_file)
-        return;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    fprintf(plain->rate_file, "%lld\n", (long long)now.tv_sec * 1000000000 + now.tv_nsec);
+    if (plain->rate_file)
+        fprintf(plain->rate_file, "%lld\n", clock_ns(CLOCK_MONOTONIC));
+}
+
+/* A single write, so that lines of several ranks do not mix. */
+static void append_times(const struct plain *plain)
+{
+    char line[128];
+    int length =
+        snprintf(line, sizeof(line), "%d %lld %lld %lld\n", plain->rank, plain->begun_ns,
+                 clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_PROCESS_CPUTIME_ID) - plain->cpu_ns);
+    int fd = open(plain->times, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0 || write(fd, line, (size_t)length) != length || close(fd)) {
+        fprintf(stderr, "--times: %s: %s\n", plain->times, strerror(errno));
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
 }
 
 int plain_end(struct plain *plain, uint64_t sum)
@@ -117,6 +142,8 @@ int plain_end(struct plain *plain, uint64_t sum)
     uint64_t mine[2] = {sum, (uint64_t)plain->wrong};
     uint64_t all[2] = {0, 0};
     MPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    if (plain->times)
+        append_times(plain);
     if (plain->rate_file && fclose(plain->rate_file)) {
         fprintf(stderr, "--rate: %s: %s\n", plain->rate, strerror(errno));
         MPI_Abort(MPI_COMM_WORLD, 1);

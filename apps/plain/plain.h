@@ -29,9 +29,11 @@ struct plain {
     long long verify;     /* --verify: compare every word of every message */
     long long corrupt;    /* --corrupt: the iteration in which a value is spoilt; -1: never */
     const char *rate;     /* --rate: file for a time per iteration of rank 0; NULL: none */
+    const char *times;    /* --times: file for when each rank began and ended; NULL: none */
     int rank, ranks;
     long long wrong; /* values of this rank that were not what they had to be */
     FILE *rate_file;
+    long long begun_ns, cpu_ns; /* when MPI_Init was done, and what it had cost */
 };
 
 /* What --help says of the common options. */
@@ -39,6 +41,9 @@ struct plain {
     "  --verify         compare all of every message, not only its ends\n"                         \
     "  --rate FILE      append a line for each iteration of rank 0: nanoseconds of the monotonic " \
     "clock\n"                                                                                      \
+    "  --times FILE     append a line for each rank: its number; when MPI_Init was done and when " \
+    "it\n"                                                                                         \
+    "                   was ready to end, and the processor time between; nanoseconds\n"           \
     "  --corrupt I      for tests: spoil a value in iteration I; the result must be wrong\n"
 
 /* Reads the common options and `more` (ends with a NULL name), then MPI_Init. --help prints `usage`

@@ -76,6 +76,17 @@ def test_rate(program, tmp_path):
     assert done.returncode and f"--rate: {tmp_path}/no/rate: No such file" in done.stderr
 
 
+@pytest.mark.parametrize("program", ["send", "ring", "halo", "alltoall", "ep"])
+def test_times(program, tmp_path):
+    file = tmp_path / "times"
+    assert run("openmpi", 3, [program], "--times", str(file)).returncode == 0
+    lines = sorted([int(word) for word in line.split()] for line in file.read_text().splitlines())
+    assert [line[0] for line in lines] == [0, 1, 2]
+    assert all(0 < begun <= ended and cpu > 0 for _, begun, ended, cpu in lines)
+    done = run("openmpi", 2, [program], "--times", str(tmp_path / "no" / "times"))
+    assert done.returncode and f"--times: {tmp_path}/no/times: No such file" in done.stderr
+
+
 @pytest.mark.parametrize("program", ["send", "ring", "halo", "alltoall", "ep", "stencil"])
 def test_usage(program):
     if not (APPS / program).exists():
