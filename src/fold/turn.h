@@ -18,6 +18,10 @@
  * while it is false an intercepted MPI call costs nothing else. */
 bool turn_is_on(void);
 
+/* How this MPI waits best (enum pleat_fold_wait), for wait=auto: on processors that it has for
+ * itself, and where somebody else computes or the queue is global. Before turn_attach. */
+void turn_prefer(uint8_t quiet, uint8_t contended);
+
 /* After MPI_Init: takes the place `index` (the process's rank on its node; TURN_NOBODY or one that
  * is taken: any free one). False: there is no segment, or no place: the program runs unfolded. */
 bool turn_attach(int32_t index, int32_t rank);

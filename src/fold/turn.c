@@ -1,0 +1,350 @@
+#include "fold/turn.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "fold/turn_self.h"
+
+/* Polls in vain before the processor is handed on. */
+#define POLLS 1u
+
+#define ONE_MESSAGE ((UINT64_C(1) << 32) + 1) /* in pleat_fold_slot.mail */
+
+static struct turn_self self;
+static _Thread_local bool attached_here __attribute__((tls_model("initial-exec")));
+static uint8_t auto_quiet = PLEAT_FOLD_WAIT_YIELD;
+static uint8_t auto_contended = PLEAT_FOLD_WAIT_IMMEDIATE;
+
+/* ---- what is in force ---- */
+
+void turn_prefer(uint8_t quiet, uint8_t contended)
+{
+    auto_quiet = quiet;
+    auto_contended = contended;
+}
+
+enum pleat_fold_wait turn_how(const struct turn_self *me)
+{
+    if (me->settings.wait != PLEAT_FOLD_WAIT_AUTO)
+        return (enum pleat_fold_wait)me->settings.wait;
+    /* With a global queue somebody has to move the processes: while all poll, every processor
+     * looks equally busy to the kernel. */
+    bool quiet = me->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL &&
+                 !atomic_load(&me->fold->processors[me->processor].contended);
+    return (enum pleat_fold_wait)(quiet ? auto_quiet : auto_contended);
+}
+
+bool turn_hands_over(const struct turn_self *me)
+{
+    enum pleat_fold_wait how = turn_how(me);
+    return how == PLEAT_FOLD_WAIT_IMMEDIATE || how == PLEAT_FOLD_WAIT_SPIN;
+}
+
+static bool is_global(const struct turn_self *me)
+{
+    return me->settings.queue == PLEAT_FOLD_QUEUE_GLOBAL;
+}
+
+bool turn_is_alone(const struct turn_self *me)
+{
+    if (atomic_load_explicit(&me->fold->processors[me->processor].contended, memory_order_relaxed))
+        return false;
+    return is_global(me) ? me->processors >= me->fold->processes : me->member_count == 0;
+}
+
+static void find_members(struct turn_self *me)
+{
+    me->member_count = 0;
+    for (uint32_t i = 0; i < me->fold->processes; i++)
+        if (i != me->index &&
+            (is_global(me) || atomic_load(&me->fold->slots[i].queue) == me->processor))
+            me->members[me->member_count++] = (uint16_t)i;
+}
+
+/* Its word says where it is; whoever runs there finds it by that. */
+static void move_to(struct turn_self *me, uint32_t processor)
+{
+    uint32_t word = atomic_load(&me->slot->word), wanted;
+    me->processor = processor;
+    do /* again at most while others give it turns */
+        wanted = pleat_fold_word((enum pleat_fold_state)pleat_fold_word_state(word), processor);
+    while (!atomic_compare_exchange_weak(&me->slot->word, &word, wanted));
+}
+
+static uint32_t queue_of(const struct turn_self *me)
+{
+    uint32_t queue = atomic_load(&me->slot->queue);
+    return queue < me->processors ? queue : 0;
+}
+
+void turn_refresh(struct turn_self *me)
+{
+    uint32_t generation = atomic_load(&me->fold->segment->generation);
+    if (generation == me->generation)
+        return;
+    me->generation = generation;
+    me->settings = pleat_fold_settings_of(me->fold);
+    me->processors = pleat_fold_processor_count(me->fold);
+    if (!me->processors)
+        return;
+    if (!is_global(me) || me->processor >= me->processors)
+        move_to(me, queue_of(me));
+    find_members(me);
+    turn_pin(me);
+}
+
+void turn_settle(struct turn_self *me)
+{
+    uint32_t at = pleat_fold_word_processor(atomic_load(&me->slot->word));
+    if (at == me->processor)
+        return;
+    if (!is_global(me) || at >= me->processors) {
+        /* by one who did not know the new partition yet */
+        move_to(me, queue_of(me));
+        return;
+    }
+    me->processor = at;
+    if (sched_getcpu() != (int)atomic_load(&me->fold->processors[at].cpu))
+        turn_pin(me);
+}
+
+bool turn_is_on(void)
+{
+    return self.fold &&
+           atomic_load_explicit(&self.fold->segment->folded, memory_order_relaxed) != 0;
+}
+
+/* Whether the caller is the thread that takes part. */
+static bool takes_part(void)
+{
+    return attached_here && self.fold;
+}
+
+/* ---- coming and going ---- */
+
+static bool take_slot(struct pleat_fold *fold, uint32_t index)
+{
+    struct pleat_fold_slot *slot = &fold->slots[index];
+    int32_t owner = atomic_load(&slot->pid);
+    /* An earlier program of the same run may have been killed. */
+    if (owner > 0 && (kill(owner, 0) == 0 || errno != ESRCH))
+        return false;
+    return atomic_compare_exchange_strong(&slot->pid, &owner, (int32_t)getpid());
+}
+
+static bool find_slot(struct pleat_fold *fold, int32_t wanted, uint32_t *index)
+{
+    if (wanted >= 0 && (uint32_t)wanted < fold->processes && take_slot(fold, (uint32_t)wanted)) {
+        *index = (uint32_t)wanted;
+        return true;
+    }
+    for (*index = 0; *index < fold->processes; ++*index)
+        if (take_slot(fold, *index))
+            return true;
+    return false;
+}
+
+static void begin_slot(struct turn_self *me, int32_t rank)
+{
+    struct pleat_fold_slot *slot = me->slot;
+    atomic_store(&slot->tid, (int32_t)syscall(SYS_gettid));
+    atomic_store(&slot->rank, rank);
+    atomic_store(&slot->waits_for, TURN_NOBODY);
+    atomic_store(&slot->mail, 0);
+    atomic_store(&slot->seen, 0);
+    atomic_store(&slot->away, 0);
+    atomic_store(&slot->switches, 0);
+    atomic_store(&slot->useful_ns, 0);
+    me->processor = atomic_load(&slot->queue);
+    me->generation = atomic_load(&me->fold->segment->generation) - 1; /* look at all of it */
+    turn_refresh(me);
+    atomic_store(&slot->word, pleat_fold_word(PLEAT_FOLD_RUNNING, me->processor));
+}
+
+bool turn_attach(int32_t index, int32_t rank)
+{
+    const char *path = getenv(PLEAT_FOLD_ENV);
+    struct pleat_fold *fold = NULL;
+    struct turn_self made = {.pid = getpid()};
+    if (self.fold || !path || !*path || pleat_fold_open(path, &fold, NULL))
+        return false;
+    made.fold = fold;
+    made.members = calloc(fold->processes, sizeof(*made.members));
+    if (!made.members || !find_slot(fold, index, &made.index)) {
+        free(made.members);
+        pleat_fold_close(fold);
+        return false;
+    }
+    made.slot = &fold->slots[made.index];
+    begin_slot(&made, rank);
+    self = made;
+    attached_here = true;
+    return true;
+}
+
+void turn_leave(void)
+{
+    if (!self.fold)
+        return;
+    /* A forked child only forgets: the place is its parent's. */
+    if (self.pid == getpid()) {
+        atomic_store(&self.slot->word, pleat_fold_word(PLEAT_FOLD_ABSENT, self.processor));
+        turn_abandon(&self);
+        atomic_store(&self.slot->pid, 0);
+        atomic_store(&self.slot->tid, 0);
+    }
+    free(self.members);
+    pleat_fold_close(self.fold);
+    memset(&self, 0, sizeof(self));
+    attached_here = false;
+}
+
+/* ---- what the wrappers tell ---- */
+
+static void found(struct turn_self *me)
+{
+    if (me->polls)
+        turn_useful_found(me);
+    me->progressed = true;
+    me->polls = 0;
+}
+
+void turn_sent(int32_t to)
+{
+    if (!takes_part())
+        return;
+    self.progressed = true;
+    if (to < 0 || (uint32_t)to >= self.fold->processes || (uint32_t)to == self.index)
+        return;
+    atomic_fetch_add(&self.fold->slots[to].mail, ONE_MESSAGE);
+    if (self.fold->traffic) {
+        _Atomic uint32_t *count =
+            &self.fold->traffic[(size_t)self.index * self.fold->processes + (uint32_t)to];
+        /* nobody else writes this one */
+        atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+    }
+    turn_alert(&self, (uint32_t)to);
+}
+
+void turn_receiving(int32_t from)
+{
+    if (takes_part())
+        atomic_store_explicit(&self.slot->waits_for, from, memory_order_relaxed);
+}
+
+void turn_received(int32_t from)
+{
+    if (!takes_part())
+        return;
+    found(&self);
+    if (from < 0 || (uint32_t)from >= self.fold->processes || (uint32_t)from == self.index)
+        return;
+    /* Only this process takes messages away, so there is one to take. */
+    if (atomic_load(&self.slot->mail) >> 32)
+        atomic_fetch_sub(&self.slot->mail, UINT64_C(1) << 32);
+}
+
+void turn_activity(void)
+{
+    if (!takes_part())
+        return;
+    self.progressed = true;
+    turn_alert_idle(&self);
+}
+
+void turn_progressed(void)
+{
+    if (takes_part())
+        found(&self);
+}
+
+/* ---- waiting ---- */
+
+/* Whether something was sent to it since it last looked: then it looks first. */
+static bool has_news(struct turn_self *me)
+{
+    uint32_t mail = (uint32_t)atomic_load(&me->slot->mail);
+    if (mail == atomic_load_explicit(&me->slot->seen, memory_order_relaxed))
+        return false;
+    atomic_store(&me->slot->seen, mail);
+    return true;
+}
+
+static void hand_over(struct turn_self *me, uint64_t now_ns)
+{
+    turn_useful_tell(me, now_ns);
+    turn_hand_over(me, now_ns);
+    me->polls = 0;
+}
+
+void turn_call(void)
+{
+    if (!takes_part())
+        return;
+    found(&self);
+    if (self.settings.give != PLEAT_FOLD_GIVE_SLICE || !self.processors || !turn_hands_over(&self))
+        return;
+    uint64_t now_ns = (uint64_t)pleat_clock_monotonic_ns();
+    if (now_ns - self.granted_ns < (uint64_t)self.settings.slice_us * 1000u || turn_is_alone(&self))
+        return;
+    /* It has something to do. */
+    atomic_fetch_add(&self.slot->mail, 1);
+    hand_over(&self, now_ns);
+}
+
+static void yield(struct turn_self *me)
+{
+    atomic_store_explicit(&me->slot->switches,
+                          atomic_load_explicit(&me->slot->switches, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    turn_useful_wait(me);
+    syscall(SYS_sched_yield);
+}
+
+/* Whether it has polled for so long that it should let others go first. */
+static bool has_spun(struct turn_self *me, uint64_t now_ns)
+{
+    if (me->polls == 1)
+        me->begun_ns = now_ns;
+    return now_ns - me->begun_ns >= (uint64_t)me->settings.spin_us * 1000u;
+}
+
+bool turn_wait(void)
+{
+    if (!self.fold)
+        return false;
+    if (!takes_part()) {
+        syscall(SYS_sched_yield);
+        return true;
+    }
+    turn_refresh(&self);
+    if (!self.processors)
+        return false;
+    if (turn_is_alone(&self))
+        return true; /* looks again at once */
+    enum pleat_fold_wait how = turn_how(&self);
+    self.polls++;
+    if (how == PLEAT_FOLD_WAIT_NATIVE) {
+        turn_useful_wait(&self);
+        return false;
+    }
+    if (how == PLEAT_FOLD_WAIT_YIELD) {
+        yield(&self);
+        return true;
+    }
+    if (has_news(&self) || self.polls < POLLS)
+        return true;
+    uint64_t now_ns = (uint64_t)pleat_clock_monotonic_ns();
+    if (how == PLEAT_FOLD_WAIT_BLOCK)
+        turn_block(&self);
+    else if (how == PLEAT_FOLD_WAIT_IMMEDIATE || has_spun(&self, now_ns))
+        hand_over(&self, now_ns);
+    return true;
+}

@@ -1,0 +1,257 @@
+/* Giving the processor away, and waiting for it. */
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "fold/turn_self.h"
+
+/* As long as something was found in this many rounds of the queue it goes round: waits of which
+ * nobody tells (inside a collective, one-sided access) end when their process polls. */
+#define ROUNDS 3u
+/* Then the holder sleeps, first for this long, then for twice as long, at most: */
+#define DOZE_US_MIN 20u
+#define DOZE_US_MAX 200u
+/* How long somebody waits for the processor before he looks for himself; longer while another one
+ * is looking after the holder already. */
+#define LOOK_US 5000u
+#define LOOK_SELDOM_US 20000u
+/* A processor given to one of whom another one has just disposed: as many more attempts. */
+#define ATTEMPTS 4
+/* Idle processors woken for something that may concern any process. */
+#define ALERTS_MAX 4u
+
+static struct pleat_fold_processor *line_of(const struct turn_self *self)
+{
+    return &self->fold->processors[self->processor];
+}
+
+/* Returns when the word is not `word` any more, after so long, or for no reason. */
+static void sleep_on(struct turn_self *self, uint32_t word, uint32_t us)
+{
+    const struct timespec timeout = {.tv_sec = us / 1000000u, .tv_nsec = us % 1000000u * 1000};
+    syscall(SYS_futex, &self->slot->word, FUTEX_WAIT, word, &timeout, NULL, 0);
+}
+
+/* Changes its own word unless somebody else has. */
+static bool change_word(struct turn_self *self, enum pleat_fold_state from,
+                        enum pleat_fold_state to)
+{
+    uint32_t word = pleat_fold_word(from, self->processor);
+    return atomic_compare_exchange_strong(&self->slot->word, &word,
+                                          pleat_fold_word(to, self->processor));
+}
+
+/* Becomes the one that has the processor, where nobody has given it to this process. */
+static bool take(struct turn_self *self)
+{
+    struct pleat_fold_processor *line = line_of(self);
+    uint32_t word = atomic_load(&self->slot->word);
+    if (!pleat_fold_word_waits(word) ||
+        !pleat_fold_grant(self->fold, self->index, word, self->processor))
+        return false;
+    atomic_store(&line->holder, self->index + 1);
+    atomic_store(&line->idle, 0);
+    return true;
+}
+
+/* It runs again. */
+static void resume(struct turn_self *self, uint64_t now_ns)
+{
+    turn_settle(self);
+    atomic_store(&self->slot->seen, (uint32_t)atomic_load(&self->slot->mail));
+    self->granted_ns = now_ns;
+}
+
+/* Waits until somebody gives it a processor, or it takes one. */
+static void park(struct turn_self *self)
+{
+    uint32_t bound_us = LOOK_US;
+    for (;;) {
+        uint32_t word = atomic_load(&self->slot->word);
+        if (!pleat_fold_word_waits(word))
+            return;
+        sleep_on(self, word, bound_us);
+        if (!pleat_fold_word_waits(atomic_load(&self->slot->word)))
+            return;
+        uint64_t now_ns = (uint64_t)pleat_clock_monotonic_ns();
+        uint64_t looked_ns = atomic_load(&line_of(self)->watch_at_ns);
+        turn_refresh(self);
+        if ((!turn_hands_over(self) || turn_may_take(self, now_ns)) && take(self))
+            return;
+        bound_us = atomic_load(&line_of(self)->watch_at_ns) == looked_ns ? LOOK_SELDOM_US : LOOK_US;
+    }
+}
+
+/* Gives the processor to one that waits. */
+static bool give(struct turn_self *self, bool only_ready)
+{
+    struct pleat_fold_processor *line = line_of(self);
+    struct turn_choice next;
+    uint32_t holder = atomic_load(&line->holder);
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (!turn_next(self, only_ready, &next))
+            return false;
+        bool moves = pleat_fold_word_processor(next.word) != self->processor;
+        if (!pleat_fold_grant(self->fold, next.index, next.word, self->processor))
+            continue;
+        (void)atomic_compare_exchange_strong(&line->holder, &holder, next.index + 1);
+        atomic_store_explicit(&line->idle, 0, memory_order_relaxed);
+        if (moves)
+            turn_move(self, next.index, self->processor);
+        pleat_fold_wake(self->fold, next.index);
+        return true;
+    }
+    return false;
+}
+
+/* One that runs here, too: it computed for so long that somebody took the processor beside it. */
+static bool give_to_running(struct turn_self *self)
+{
+    struct pleat_fold_processor *line = line_of(self);
+    uint32_t holder = atomic_load(&line->holder);
+    for (uint32_t i = 0; i < self->member_count; i++) {
+        uint32_t index = self->members[i];
+        const struct pleat_fold_slot *slot = &self->fold->slots[index];
+        if (index != self->index && !atomic_load(&slot->away) &&
+            pleat_fold_word_runs_on(atomic_load(&slot->word), self->processor))
+            return atomic_compare_exchange_strong(&line->holder, &holder, index + 1);
+    }
+    return false;
+}
+
+/* Nobody of the queue has found anything for several rounds. It keeps the processor and sleeps,
+ * until somebody sends to one of the queue, or for a short time: then all look once more. */
+static void doze(struct turn_self *self)
+{
+    struct pleat_fold_processor *line = line_of(self);
+    uint32_t us = atomic_load(&line->doze_us);
+    if (us < DOZE_US_MIN || us > DOZE_US_MAX)
+        us = DOZE_US_MIN;
+    if (!change_word(self, PLEAT_FOLD_PARKED, PLEAT_FOLD_IDLE))
+        return;
+    atomic_store(&line->idle, 1);
+    atomic_store(&self->fold->segment->any_idle, 1);
+    /* Whoever sent before it could see that the processor is idle woke nobody. */
+    if ((uint32_t)atomic_load(&self->slot->mail) == atomic_load(&self->slot->seen) &&
+        !give(self, true))
+        sleep_on(self, pleat_fold_word(PLEAT_FOLD_IDLE, self->processor), us);
+    if (change_word(self, PLEAT_FOLD_IDLE, PLEAT_FOLD_PARKED)) {
+        if (turn_is_held(self)) {
+            park(self);
+        } else if (take(self)) {
+            atomic_store(&line->doze_us, us * 2 < DOZE_US_MAX ? us * 2 : DOZE_US_MAX);
+            atomic_store(&line->vain, (ROUNDS - 1) * self->member_count);
+        }
+    }
+    if (pleat_fold_word_waits(atomic_load(&self->slot->word)))
+        park(self);
+}
+
+/* How many turns in vain make this one. */
+static uint32_t count_vain(struct turn_self *self)
+{
+    struct pleat_fold_processor *line = line_of(self);
+    uint32_t vain = self->progressed ? 0 : atomic_load(&line->vain) + 1;
+    if (self->progressed)
+        atomic_store(&line->doze_us, DOZE_US_MIN);
+    atomic_store(&line->vain, vain);
+    self->progressed = false;
+    return vain;
+}
+
+void turn_hand_over(struct turn_self *self, uint64_t now_ns)
+{
+    struct pleat_fold_slot *slot = self->slot;
+    atomic_store(&slot->away, 0);
+    atomic_store_explicit(&slot->parked_ns, now_ns, memory_order_relaxed);
+    atomic_store_explicit(&slot->switches,
+                          atomic_load_explicit(&slot->switches, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    uint32_t vain = count_vain(self);
+    atomic_store(&slot->word, pleat_fold_word(PLEAT_FOLD_PARKED, self->processor));
+    if (turn_is_held(self) || give(self, vain >= ROUNDS * self->member_count) ||
+        give_to_running(self)) {
+        /* Whoever runs may have given way to this one before its word said that it waits. */
+        if (turn_is_held(self) || !take(self))
+            park(self);
+    } else {
+        doze(self);
+    }
+    resume(self, (uint64_t)pleat_clock_monotonic_ns());
+}
+
+void turn_block(struct turn_self *self)
+{
+    uint32_t us = self->progressed || self->doze_us < DOZE_US_MIN ? DOZE_US_MIN : self->doze_us;
+    self->progressed = false;
+    self->doze_us = us * 2 < DOZE_US_MAX ? us * 2 : DOZE_US_MAX;
+    atomic_store(&self->slot->word, pleat_fold_word(PLEAT_FOLD_IDLE, self->processor));
+    if ((uint32_t)atomic_load(&self->slot->mail) == atomic_load(&self->slot->seen))
+        sleep_on(self, pleat_fold_word(PLEAT_FOLD_IDLE, self->processor), us);
+    (void)change_word(self, PLEAT_FOLD_IDLE, PLEAT_FOLD_RUNNING);
+    resume(self, (uint64_t)pleat_clock_monotonic_ns());
+}
+
+/* ---- waking ---- */
+
+/* Gives the idle processor to the process, whose word was `word`. */
+static bool start_on(struct turn_self *self, uint32_t processor, uint32_t index, uint32_t word)
+{
+    struct pleat_fold_processor *line = &self->fold->processors[processor];
+    if (!pleat_fold_grant(self->fold, index, word, processor))
+        return false;
+    atomic_store(&line->holder, index + 1);
+    atomic_store(&line->idle, 0);
+    atomic_store(&line->vain, 0);
+    if (pleat_fold_word_processor(word) != processor)
+        turn_move(self, index, processor);
+    pleat_fold_wake(self->fold, index);
+    return true;
+}
+
+void turn_alert(struct turn_self *self, uint32_t to)
+{
+    uint32_t word = atomic_load(&self->fold->slots[to].word);
+    if (!pleat_fold_word_waits(word))
+        return;
+    uint32_t at = pleat_fold_word_processor(word);
+    if (at < self->processors && (pleat_fold_word_state(word) == PLEAT_FOLD_IDLE ||
+                                  atomic_load(&self->fold->processors[at].idle))) {
+        (void)start_on(self, at, to, word);
+        return;
+    }
+    if (self->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL ||
+        !atomic_load(&self->fold->segment->any_idle))
+        return;
+    for (uint32_t i = 0; i < self->processors; i++)
+        if (atomic_load(&self->fold->processors[i].idle)) {
+            (void)start_on(self, i, to, word);
+            return;
+        }
+    atomic_store(&self->fold->segment->any_idle, 0);
+}
+
+void turn_alert_idle(struct turn_self *self)
+{
+    uint32_t alerted = 0;
+    if (!atomic_load(&self->fold->segment->any_idle))
+        return;
+    for (uint32_t i = 0; i < self->processors && alerted < ALERTS_MAX; i++) {
+        const struct pleat_fold_processor *line = &self->fold->processors[i];
+        uint32_t holder = atomic_load(&line->holder);
+        if (!atomic_load(&line->idle) || holder < 1 || holder > self->fold->processes)
+            continue;
+        uint32_t word = pleat_fold_word(PLEAT_FOLD_IDLE, i);
+        alerted += start_on(self, i, holder - 1, word) ? 1 : 0;
+    }
+    if (!alerted)
+        atomic_store(&self->fold->segment->any_idle, 0);
+}
+
+void turn_abandon(struct turn_self *self)
+{
+    if (self->processors && !turn_is_held(self))
+        (void)(give(self, true) || give(self, false));
+}

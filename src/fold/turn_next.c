@@ -1,0 +1,103 @@
+/* Whom to run next: one function for each heuristic of Utrera 2010, 4.3.1 c. There a process is
+ * blocked if the message is not there that it waits for; here, if nothing was sent to it since it
+ * last looked. */
+#include "fold/turn_self.h"
+
+/* What a heuristic sees of one that waits. */
+struct candidate {
+    uint32_t index, word;
+    bool ready;          /* something was sent to it since it last looked */
+    uint32_t unconsumed; /* messages */
+    uint64_t parked_ns;  /* since when it waits */
+};
+
+/* Whether `a` goes before `b`. */
+typedef bool (*heuristic_fn)(const struct turn_self *self, const struct candidate *a,
+                             const struct candidate *b);
+
+/* The one that ran least recently, whether it has anything to do or not. */
+static bool round_robin(const struct turn_self *self, const struct candidate *a,
+                        const struct candidate *b)
+{
+    (void)self;
+    return a->parked_ns < b->parked_ns;
+}
+
+/* The one with most messages that it has not received. */
+static bool unconsumed(const struct turn_self *self, const struct candidate *a,
+                       const struct candidate *b)
+{
+    if (a->ready != b->ready)
+        return a->ready;
+    if (a->ready && a->unconsumed != b->unconsumed)
+        return a->unconsumed > b->unconsumed;
+    return round_robin(self, a, b);
+}
+
+/* The one whose message this process waits for, unless it is blocked itself. */
+static bool sender(const struct turn_self *self, const struct candidate *a,
+                   const struct candidate *b)
+{
+    int64_t wanted = atomic_load_explicit(&self->slot->waits_for, memory_order_relaxed);
+    if (a->ready && a->index == wanted)
+        return true;
+    if (b->ready && b->index == wanted)
+        return false;
+    return unconsumed(self, a, b);
+}
+
+/* One that ran last on this processor, unless it is blocked. */
+static bool affinity(const struct turn_self *self, const struct candidate *a,
+                     const struct candidate *b)
+{
+    bool a_here = a->ready && pleat_fold_word_processor(a->word) == self->processor;
+    bool b_here = b->ready && pleat_fold_word_processor(b->word) == self->processor;
+    if (a_here != b_here)
+        return a_here;
+    return unconsumed(self, a, b);
+}
+
+static heuristic_fn heuristic_of(const struct turn_self *self)
+{
+    switch ((enum pleat_fold_next)self->settings.next) {
+    case PLEAT_FOLD_NEXT_ROUND_ROBIN:
+        return round_robin;
+    case PLEAT_FOLD_NEXT_UNCONSUMED:
+        return unconsumed;
+    case PLEAT_FOLD_NEXT_AFFINITY:
+        return affinity;
+    case PLEAT_FOLD_NEXT_SENDER:
+    case PLEAT_FOLD_NEXT_AUTO:
+        break;
+    }
+    return sender;
+}
+
+static struct candidate look_at(const struct turn_self *self, uint32_t index)
+{
+    const struct pleat_fold_slot *slot = &self->fold->slots[index];
+    uint64_t mail = atomic_load(&slot->mail);
+    return (struct candidate){.index = index,
+                              .word = atomic_load(&slot->word),
+                              .ready = (uint32_t)mail != atomic_load(&slot->seen),
+                              .unconsumed = (uint32_t)(mail >> 32),
+                              .parked_ns = atomic_load(&slot->parked_ns)};
+}
+
+bool turn_next(const struct turn_self *self, bool only_ready, struct turn_choice *choice)
+{
+    heuristic_fn goes_before = heuristic_of(self);
+    struct candidate best;
+    bool found = false;
+    for (uint32_t i = 0; i < self->member_count; i++) {
+        struct candidate one = look_at(self, self->members[i]);
+        if (!pleat_fold_word_waits(one.word) || (only_ready && !one.ready))
+            continue;
+        if (!found || goes_before(self, &one, &best))
+            best = one;
+        found = true;
+    }
+    if (found)
+        *choice = (struct turn_choice){best.index, best.word};
+    return found;
+}

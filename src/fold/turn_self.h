@@ -1,0 +1,86 @@
+/* turn_self.h - what a folded process knows about itself, shared by turn.c and turn_*.c. All of it
+ * is used by the thread that called turn_attach only. */
+#ifndef PLEAT_FOLD_TURN_SELF_H
+#define PLEAT_FOLD_TURN_SELF_H
+
+#include <sys/types.h>
+
+#include "shm/fold-layout.h"
+
+struct turn_self {
+    struct pleat_fold *fold;
+    struct pleat_fold_slot *slot;
+    uint32_t index;
+    pid_t pid;
+    /* as of the segment's `generation` */
+    uint32_t generation;
+    struct pleat_fold_settings settings;
+    uint32_t processors; /* of the partition; 0: none yet */
+    uint32_t processor;  /* where it runs: index in the partition */
+    uint16_t *members;   /* who may be run there besides: of its queue, or all */
+    uint32_t member_count;
+    /* of the wait under way */
+    bool progressed; /* something was found since it last gave the processor away */
+    uint32_t polls;  /* in vain, since it was found that there may be something */
+    uint64_t begun_ns, granted_ns;
+    uint32_t doze_us; /* of its next sleep (PLEAT_FOLD_WAIT_BLOCK) */
+    /* processor time (turn_useful.c) */
+    uint64_t waited_ns, episode_cpu_ns, told_ns;
+    int32_t pinned; /* to this CPU; -1: to the partition, -2: not by us */
+};
+
+/* Reads what the agent has changed, if it has: settings, partition, its own queue. */
+void turn_refresh(struct turn_self *self);
+/* Somebody gave it a processor: of its own queue, or with a global one any. */
+void turn_settle(struct turn_self *self);
+/* How it waits: never AUTO. Whether it hands the processor on. */
+enum pleat_fold_wait turn_how(const struct turn_self *self);
+bool turn_hands_over(const struct turn_self *self);
+/* Whether nobody could use the processor while this process waits. */
+bool turn_is_alone(const struct turn_self *self);
+
+/* ---- whom to run next (turn_next.c) ---- */
+
+struct turn_choice {
+    uint32_t index, word;
+};
+/* Of those that wait and may be run here. only_ready: of those to which something was sent since
+ * they last looked. False: there is nobody. */
+bool turn_next(const struct turn_self *self, bool only_ready, struct turn_choice *choice);
+
+/* ---- giving the processor away (turn_give.c) ---- */
+
+/* Gives the processor to somebody who can use it, and returns when this process has one again. */
+void turn_hand_over(struct turn_self *self, uint64_t now_ns);
+/* Sleeps until something was sent to it, or for a short time. */
+void turn_block(struct turn_self *self);
+/* Something was sent to the process `to`, which waits: wakes it if its processor is idle. */
+void turn_alert(struct turn_self *self, uint32_t to);
+/* Wakes processors that are idle, since their processes may find something now. */
+void turn_alert_idle(struct turn_self *self);
+/* Gives its processor away for good. */
+void turn_abandon(struct turn_self *self);
+
+/* ---- is somebody else still at work? (turn_watch.c) ---- */
+
+/* Whether another process has the processor, as far as the words tell. */
+bool turn_is_held(const struct turn_self *self);
+/* For one that waited long: whether it may take the processor, since nobody has it, or whoever has
+ * it uses no processor time (it is dead, stopped, blocked in the kernel), or computes for so long
+ * that the kernel should share. */
+bool turn_may_take(struct turn_self *self, uint64_t now_ns);
+
+/* ---- where it may run (turn_pin.c) ---- */
+
+/* Binds itself to where it runs (cpu: PLEAT_FOLD index), or to the whole partition. */
+void turn_pin(struct turn_self *self);
+/* Moves the process `index` to the CPU of `processor`, before it is woken there. */
+void turn_move(const struct turn_self *self, uint32_t index, uint32_t processor);
+
+/* ---- processor time (turn_useful.c) ---- */
+
+void turn_useful_wait(struct turn_self *self);  /* another poll was in vain */
+void turn_useful_found(struct turn_self *self); /* ... and now something was found */
+void turn_useful_tell(struct turn_self *self, uint64_t now_ns); /* now and then */
+
+#endif

@@ -1,0 +1,138 @@
+/* fold-layout.h - the inside of the segment of fold.h, for fold.c and src/fold.
+ *
+ * Who has a processor is told by two words that agree only in the end: the processor's `holder`,
+ * and the `word` of each process, which is also the futex on which it waits. A process gives the
+ * processor to another one by changing that one's word from parked (or idle) to running with one
+ * compare-and-swap, and then writes it down as holder. Only its owner changes a word that says
+ * running. A process that finds itself running while the holder is somebody else who runs there,
+ * too, is surplus: it parks at its next wait, and gives the processor to nobody.
+ *
+ * A word says parked before its owner looks whether somebody else is running (both sequentially
+ * consistent): so of two that give way at the same time at least one sees the other.
+ */
+#ifndef PLEAT_SHM_FOLD_LAYOUT_H
+#define PLEAT_SHM_FOLD_LAYOUT_H
+
+#include <stdatomic.h>
+
+#include "shm/fold.h"
+
+#define PLEAT_FOLD_MAGIC UINT64_C(0x31646c6f66656c70) /* "plefold1" */
+#define PLEAT_FOLD_VERSION 1u
+#define PLEAT_FOLD_LINE 64
+
+/* Messages are counted by pair as long as the counts stay small: 256 KiB. */
+#define PLEAT_FOLD_TRAFFIC_MAX 256u
+
+enum pleat_fold_state {
+    PLEAT_FOLD_ABSENT,
+    PLEAT_FOLD_RUNNING,
+    PLEAT_FOLD_PARKED, /* waits for a message, or for its turn */
+    PLEAT_FOLD_IDLE    /* has the processor, which nobody can use: sleeps for a short time */
+};
+#define PLEAT_FOLD_STATE_MASK 0xffu
+#define PLEAT_FOLD_PROCESSOR_SHIFT 8
+
+/* One process. The first line is what others look at to choose who is next, and what senders
+ * change; the second is seldom written by anybody but its owner. */
+struct pleat_fold_slot {
+    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t word; /* state, and where: see pleat_fold_word */
+    _Atomic uint32_t seen;      /* the lower half of `mail` when it last looked for messages */
+    _Atomic uint64_t mail;      /* lower half: messages sent to it, ever; upper: not received */
+    _Atomic uint64_t parked_ns; /* since when it waits (CLOCK_MONOTONIC) */
+    _Atomic int32_t waits_for;  /* the process whose message it waits for; -1: of anybody */
+    _Atomic uint32_t queue;     /* the agent's: index of the processor in whose queue it stands */
+    _Atomic uint32_t away;      /* others found that it runs but uses no processor time */
+    _Alignas(PLEAT_FOLD_LINE) _Atomic int32_t pid;
+    _Atomic int32_t tid;
+    _Atomic int32_t rank;
+    _Atomic uint64_t switches;
+    _Atomic uint64_t useful_ns;
+};
+
+/* One processor of the partition. */
+struct pleat_fold_processor {
+    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t holder; /* index of a process + 1; 0: nobody */
+    _Atomic uint32_t idle; /* the holder sleeps: whoever sends to a process here has to wake it */
+    _Atomic uint32_t vain; /* turns one after the other in which nothing was found */
+    _Atomic uint32_t doze_us;   /* how long the next sleep of an idle holder is */
+    _Atomic uint32_t cpu;       /* the agent's */
+    _Atomic uint32_t contended; /* the agent's */
+    /* What the process that last looked after the holder saw (turn_watch.c). */
+    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t watch_holder;
+    _Atomic uint64_t watch_switches;
+    _Atomic uint64_t watch_since_ns;
+    _Atomic uint64_t watch_at_ns;
+    _Atomic uint64_t watch_cpu_ns;
+};
+
+struct pleat_fold_segment {
+    /* constant once the segment exists */
+    _Alignas(PLEAT_FOLD_LINE) uint64_t magic;
+    uint32_t version;
+    uint32_t processes;
+    uint32_t cpus_max;
+    /* the agent's; read at every wait, so alone in its line */
+    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t generation; /* of all in this line */
+    _Atomic uint32_t processors;                           /* of the partition; 0: none yet */
+    _Atomic uint32_t folded; /* on some processor is more than one process, or somebody else */
+    _Atomic uint32_t modes;  /* the settings' four enums, a byte each */
+    _Atomic uint32_t spin_us;
+    _Atomic uint32_t slice_us;
+    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t any_idle; /* some processor may be idle */
+    /* cpus_max processors, then `processes` slots, then the counts of messages by pair */
+    _Alignas(PLEAT_FOLD_LINE) unsigned char rest[];
+};
+
+struct pleat_fold {
+    struct pleat_fold_segment *segment;
+    struct pleat_fold_processor *processors;
+    struct pleat_fold_slot *slots;
+    _Atomic uint32_t *traffic; /* [from * processes + to]; NULL: too many processes */
+    size_t bytes;
+    uint32_t processes, cpus_max; /* never read again from the segment */
+};
+
+static inline uint32_t pleat_fold_word(enum pleat_fold_state state, uint32_t processor)
+{
+    return (uint32_t)state | processor << PLEAT_FOLD_PROCESSOR_SHIFT;
+}
+
+/* Not one of the enum where somebody wrote nonsense. */
+static inline uint32_t pleat_fold_word_state(uint32_t word)
+{
+    return word & PLEAT_FOLD_STATE_MASK;
+}
+
+static inline uint32_t pleat_fold_word_processor(uint32_t word)
+{
+    return word >> PLEAT_FOLD_PROCESSOR_SHIFT;
+}
+
+/* Whether it can be given a processor. */
+static inline bool pleat_fold_word_waits(uint32_t word)
+{
+    uint32_t state = pleat_fold_word_state(word);
+    return state == PLEAT_FOLD_PARKED || state == PLEAT_FOLD_IDLE;
+}
+
+static inline bool pleat_fold_word_runs_on(uint32_t word, uint32_t processor)
+{
+    return word == pleat_fold_word(PLEAT_FOLD_RUNNING, processor);
+}
+
+static inline uint32_t pleat_fold_processor_count(const struct pleat_fold *fold)
+{
+    uint32_t count = atomic_load_explicit(&fold->segment->processors, memory_order_acquire);
+    return count <= fold->cpus_max ? count : fold->cpus_max;
+}
+
+/* In the order of struct pleat_fold_settings; wrong ones become the default. */
+struct pleat_fold_settings pleat_fold_settings_of(const struct pleat_fold *fold);
+
+/* Makes the process `index` run on `processor` if its word is still `word`; false: it is not any
+ * more. The caller wakes it afterwards. */
+bool pleat_fold_grant(struct pleat_fold *fold, uint32_t index, uint32_t word, uint32_t processor);
+void pleat_fold_wake(struct pleat_fold *fold, uint32_t index);
+
+#endif

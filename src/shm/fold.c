@@ -1,0 +1,396 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "shm/fold-layout.h"
+
+/* Without shrinking, no reader can be hit by SIGBUS, whatever the other side does. */
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+
+/* Long enough that a message between two processors that both run arrives in it, short against
+ * what a process loses that waits for its turn. */
+#define SPIN_US_DEFAULT 50u
+#define SLICE_US_DEFAULT 10000u
+
+_Static_assert(sizeof(struct pleat_fold_slot) == 2 * (size_t)PLEAT_FOLD_LINE, "two lines");
+_Static_assert(sizeof(struct pleat_fold_processor) == 2 * (size_t)PLEAT_FOLD_LINE, "two lines");
+
+static size_t traffic_count(uint32_t processes)
+{
+    return processes <= PLEAT_FOLD_TRAFFIC_MAX ? (size_t)processes * processes : 0;
+}
+
+static size_t segment_bytes(uint32_t processes, uint32_t cpus_max)
+{
+    return sizeof(struct pleat_fold_segment) + cpus_max * sizeof(struct pleat_fold_processor) +
+           processes * sizeof(struct pleat_fold_slot) +
+           traffic_count(processes) * sizeof(_Atomic uint32_t);
+}
+
+static int map_segment(int fd, size_t bytes, struct pleat_fold **fold, struct pleat_error *err)
+{
+    struct pleat_fold *made = calloc(1, sizeof(*made));
+    if (!made)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to fold a program");
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED) {
+        int code = pleat_error_sys(err, errno, "cannot map %zu bytes to fold a program", bytes);
+        free(made);
+        return code;
+    }
+    made->segment = at;
+    made->bytes = bytes;
+    *fold = made;
+    return 0;
+}
+
+static void find_parts(struct pleat_fold *fold, uint32_t processes, uint32_t cpus_max)
+{
+    unsigned char *at = fold->segment->rest;
+    fold->processes = processes;
+    fold->cpus_max = cpus_max;
+    fold->processors = (struct pleat_fold_processor *)(void *)at;
+    at += cpus_max * sizeof(struct pleat_fold_processor);
+    fold->slots = (struct pleat_fold_slot *)(void *)at;
+    at += processes * sizeof(struct pleat_fold_slot);
+    fold->traffic = traffic_count(processes) ? (_Atomic uint32_t *)(void *)at : NULL;
+}
+
+static bool size_is_possible(uint32_t processes, uint32_t cpus_max)
+{
+    return processes >= 1 && processes <= PLEAT_FOLD_PROCESSES_MAX && cpus_max >= 1 &&
+           cpus_max <= PLEAT_FOLD_CPUS_MAX;
+}
+
+/* ---- the agent's side ---- */
+
+static void fill_segment(struct pleat_fold *fold)
+{
+    static const struct pleat_fold_settings defaults = {
+        .queue = PLEAT_FOLD_QUEUE_GLOBAL, .spin_us = SPIN_US_DEFAULT, .slice_us = SLICE_US_DEFAULT};
+    struct pleat_fold_segment *segment = fold->segment;
+    segment->version = PLEAT_FOLD_VERSION;
+    segment->processes = fold->processes;
+    segment->cpus_max = fold->cpus_max;
+    segment->magic = PLEAT_FOLD_MAGIC;
+    for (uint32_t i = 0; i < fold->processes; i++)
+        atomic_store(&fold->slots[i].waits_for, -1);
+    (void)!pleat_fold_configure(fold, &defaults); /* they are possible */
+}
+
+int pleat_fold_create(uint32_t processes, uint32_t cpus_max, struct pleat_fold **fold, int *fd,
+                      struct pleat_error *err)
+{
+    if (!size_is_possible(processes, cpus_max))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%u processes cannot be folded on %u processors: choose 1 to %u "
+                               "processes and 1 to %u processors",
+                               processes, cpus_max, PLEAT_FOLD_PROCESSES_MAX, PLEAT_FOLD_CPUS_MAX);
+    size_t bytes = segment_bytes(processes, cpus_max);
+    int made = memfd_create("pleat-fold", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (made < 0)
+        return pleat_error_sys(err, errno, "cannot create the memory to fold a program");
+    int code = 0;
+    if (ftruncate(made, (off_t)bytes) || fcntl(made, F_ADD_SEALS, SEALS))
+        code = pleat_error_sys(err, errno, "cannot get %zu bytes to fold a program", bytes);
+    else
+        code = map_segment(made, bytes, fold, err);
+    if (code) {
+        close(made);
+        return code;
+    }
+    find_parts(*fold, processes, cpus_max);
+    fill_segment(*fold);
+    *fd = made;
+    return 0;
+}
+
+static void next_generation(struct pleat_fold *fold)
+{
+    atomic_fetch_add(&fold->segment->generation, 1);
+}
+
+int pleat_fold_configure(struct pleat_fold *fold, const struct pleat_fold_settings *settings)
+{
+    if (settings->wait > PLEAT_FOLD_WAIT_BLOCK || settings->give > PLEAT_FOLD_GIVE_SLICE ||
+        settings->next > PLEAT_FOLD_NEXT_AFFINITY || settings->queue > PLEAT_FOLD_QUEUE_GLOBAL)
+        return PLEAT_E_INVALID;
+    struct pleat_fold_segment *segment = fold->segment;
+    uint32_t modes = (uint32_t)settings->wait | (uint32_t)settings->give << 8 |
+                     (uint32_t)settings->next << 16 | (uint32_t)settings->queue << 24;
+    atomic_store(&segment->spin_us, settings->spin_us);
+    atomic_store(&segment->slice_us, settings->slice_us);
+    atomic_store(&segment->modes, modes);
+    next_generation(fold);
+    return 0;
+}
+
+struct pleat_fold_settings pleat_fold_settings_of(const struct pleat_fold *fold)
+{
+    uint32_t modes = atomic_load(&fold->segment->modes);
+    struct pleat_fold_settings settings = {.wait = (uint8_t)modes,
+                                           .give = (uint8_t)(modes >> 8),
+                                           .next = (uint8_t)(modes >> 16),
+                                           .queue = (uint8_t)(modes >> 24),
+                                           .spin_us = atomic_load(&fold->segment->spin_us),
+                                           .slice_us = atomic_load(&fold->segment->slice_us)};
+    if (settings.wait > PLEAT_FOLD_WAIT_BLOCK)
+        settings.wait = PLEAT_FOLD_WAIT_AUTO;
+    if (settings.give > PLEAT_FOLD_GIVE_SLICE)
+        settings.give = PLEAT_FOLD_GIVE_EVENTS;
+    if (settings.next > PLEAT_FOLD_NEXT_AFFINITY)
+        settings.next = PLEAT_FOLD_NEXT_AUTO;
+    if (settings.queue > PLEAT_FOLD_QUEUE_GLOBAL)
+        settings.queue = PLEAT_FOLD_QUEUE_GLOBAL;
+    return settings;
+}
+
+/* ---- the partition ---- */
+
+bool pleat_fold_grant(struct pleat_fold *fold, uint32_t index, uint32_t word, uint32_t processor)
+{
+    _Atomic uint32_t *at = &fold->slots[index].word;
+    return atomic_compare_exchange_strong(at, &word,
+                                          pleat_fold_word(PLEAT_FOLD_RUNNING, processor));
+}
+
+void pleat_fold_wake(struct pleat_fold *fold, uint32_t index)
+{
+    syscall(SYS_futex, &fold->slots[index].word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Whether a process that waits would be polling beside another, or beside somebody else. */
+static bool is_folded(const struct pleat_fold *fold, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (atomic_load(&fold->processors[i].contended))
+            return true;
+    /* As many processors as processes: one for each, or some have several. */
+    for (uint32_t i = 0; i < fold->processes && count >= fold->processes; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (atomic_load(&fold->slots[i].queue) == atomic_load(&fold->slots[j].queue))
+                return true;
+    return count < fold->processes;
+}
+
+/* Moves the processes that wait; those that run move themselves at their next wait. */
+static void move_waiting(struct pleat_fold *fold)
+{
+    for (uint32_t i = 0; i < fold->processes; i++) {
+        struct pleat_fold_slot *slot = &fold->slots[i];
+        uint32_t word = atomic_load(&slot->word);
+        uint32_t queue = atomic_load(&slot->queue);
+        if (pleat_fold_word_waits(word) && pleat_fold_word_processor(word) != queue)
+            (void)atomic_compare_exchange_strong(&slot->word, &word,
+                                                 pleat_fold_word(PLEAT_FOLD_PARKED, queue));
+    }
+}
+
+/* The best of the processes of that queue to have the processor: one that runs anyway, or one to
+ * which something was sent, or any that waits. UINT32_MAX: nobody is there. */
+static uint32_t best_of_queue(const struct pleat_fold *fold, uint32_t queue)
+{
+    uint32_t best = UINT32_MAX, best_rating = 0;
+    for (uint32_t i = 0; i < fold->processes; i++) {
+        const struct pleat_fold_slot *slot = &fold->slots[i];
+        uint32_t word = atomic_load(&slot->word);
+        if (atomic_load(&slot->queue) != queue)
+            continue;
+        uint32_t rating = 0;
+        if (pleat_fold_word_state(word) == PLEAT_FOLD_RUNNING && !atomic_load(&slot->away))
+            rating = 3;
+        else if (pleat_fold_word_waits(word))
+            rating = (uint32_t)atomic_load(&slot->mail) != atomic_load(&slot->seen) ? 2 : 1;
+        if (rating > best_rating) {
+            best = i;
+            best_rating = rating;
+        }
+    }
+    return best;
+}
+
+/* On every processor somebody runs: a holder that left it, or waits, would be found missing only
+ * after a while. */
+static void start_processors(struct pleat_fold *fold, uint32_t count)
+{
+    for (uint32_t processor = 0; processor < count; processor++) {
+        uint32_t best = best_of_queue(fold, processor);
+        struct pleat_fold_processor *line = &fold->processors[processor];
+        atomic_store(&line->vain, 0);
+        atomic_store(&line->idle, 0);
+        atomic_store(&line->holder, best == UINT32_MAX ? 0 : best + 1);
+        if (best == UINT32_MAX)
+            continue;
+        uint32_t word = atomic_load(&fold->slots[best].word);
+        if (pleat_fold_word_waits(word) && pleat_fold_grant(fold, best, word, processor))
+            pleat_fold_wake(fold, best);
+    }
+}
+
+int pleat_fold_partition(struct pleat_fold *fold, const uint32_t *cpus, uint32_t count,
+                         const uint32_t *where)
+{
+    if (count < 1 || count > fold->cpus_max)
+        return PLEAT_E_INVALID;
+    for (uint32_t i = 0; i < fold->processes; i++)
+        if (where[i] >= count)
+            return PLEAT_E_INVALID;
+    for (uint32_t i = 0; i < count; i++)
+        atomic_store(&fold->processors[i].cpu, cpus[i]);
+    for (uint32_t i = 0; i < fold->processes; i++)
+        atomic_store(&fold->slots[i].queue, where[i]);
+    atomic_store(&fold->segment->processors, count);
+    atomic_store(&fold->segment->folded, is_folded(fold, count));
+    next_generation(fold);
+    move_waiting(fold);
+    start_processors(fold, count);
+    return 0;
+}
+
+void pleat_fold_contended(struct pleat_fold *fold, uint32_t index, bool contended)
+{
+    uint32_t count = pleat_fold_processor_count(fold);
+    if (index >= count || atomic_load(&fold->processors[index].contended) == contended)
+        return;
+    atomic_store(&fold->processors[index].contended, contended);
+    atomic_store(&fold->segment->folded, is_folded(fold, count));
+    next_generation(fold);
+}
+
+/* ---- what is told ---- */
+
+void pleat_fold_status(const struct pleat_fold *fold, struct pleat_fold_status *status)
+{
+    memset(status, 0, sizeof(*status));
+    status->processes = fold->processes;
+    status->processors = pleat_fold_processor_count(fold);
+    status->settings = pleat_fold_settings_of(fold);
+    for (uint32_t i = 0; i < fold->processes; i++)
+        if (atomic_load(&fold->slots[i].pid) > 0)
+            status->attached++;
+}
+
+static void read_process(const struct pleat_fold *fold, uint32_t index,
+                         struct pleat_fold_process *out)
+{
+    const struct pleat_fold_slot *slot = &fold->slots[index];
+    uint32_t count = pleat_fold_processor_count(fold);
+    uint32_t word = atomic_load(&slot->word);
+    uint32_t at = pleat_fold_word_processor(word);
+    if (pleat_fold_word_state(word) == PLEAT_FOLD_ABSENT || at >= count)
+        at = atomic_load(&slot->queue);
+    int32_t pid = atomic_load(&slot->pid), tid = atomic_load(&slot->tid);
+    memset(out, 0, sizeof(*out));
+    out->pid = pid > 0 ? pid : 0;
+    out->tid = pid > 0 && tid > 0 ? tid : out->pid;
+    out->rank = atomic_load(&slot->rank);
+    out->queue = at < count ? at : 0;
+    out->switches = atomic_load(&slot->switches);
+    out->useful_ns = atomic_load(&slot->useful_ns);
+    out->unconsumed = (uint32_t)(atomic_load(&slot->mail) >> 32);
+    out->waiting = pleat_fold_word_waits(word);
+}
+
+uint32_t pleat_fold_processes(const struct pleat_fold *fold, uint32_t first, uint32_t count,
+                              struct pleat_fold_process *out)
+{
+    uint32_t written = 0;
+    while (written < count && first < fold->processes && written < fold->processes - first) {
+        read_process(fold, first + written, &out[written]);
+        written++;
+    }
+    return written;
+}
+
+uint64_t pleat_fold_traffic(const struct pleat_fold *fold, uint32_t from, uint32_t to)
+{
+    if (!fold->traffic || from >= fold->processes || to >= fold->processes)
+        return 0;
+    return atomic_load_explicit(&fold->traffic[(size_t)from * fold->processes + to],
+                                memory_order_relaxed);
+}
+
+/* ---- opening, in a process ---- */
+
+static int check_segment(const char *path, int fd, size_t *bytes, struct pleat_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return pleat_error_sys(err, errno, "cannot look at the memory for folding %s", path);
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (!S_ISREG(st.st_mode) || seals < 0 || (seals & SEALS) != SEALS)
+        return pleat_error_set(
+            err, PLEAT_E_CORRUPT,
+            "%s is not memory for folding (it is not sealed): was " PLEAT_FOLD_ENV " set by hand?",
+            path);
+    if (st.st_size < (off_t)segment_bytes(1, 1) ||
+        st.st_size > (off_t)(segment_bytes(PLEAT_FOLD_PROCESSES_MAX, PLEAT_FOLD_CPUS_MAX) +
+                             traffic_count(PLEAT_FOLD_TRAFFIC_MAX) * sizeof(_Atomic uint32_t)))
+        return pleat_error_set(err, PLEAT_E_CORRUPT,
+                               "%s is not memory for folding: it has %lld bytes", path,
+                               (long long)st.st_size);
+    *bytes = (size_t)st.st_size;
+    return 0;
+}
+
+static int check_header(const char *path, struct pleat_fold *fold, struct pleat_error *err)
+{
+    const struct pleat_fold_segment *segment = fold->segment;
+    if (segment->magic != PLEAT_FOLD_MAGIC)
+        return pleat_error_set(err, PLEAT_E_CORRUPT,
+                               "%s is not memory for folding: wrong magic number", path);
+    if (segment->version != PLEAT_FOLD_VERSION)
+        return pleat_error_set(
+            err, PLEAT_E_UNSUPPORTED,
+            "the memory for folding %s has version %u, this libpleat-fold speaks "
+            "%u: use the library that belongs to the running pleat",
+            path, segment->version, PLEAT_FOLD_VERSION);
+    uint32_t processes = segment->processes, cpus_max = segment->cpus_max;
+    if (!size_is_possible(processes, cpus_max) || segment_bytes(processes, cpus_max) != fold->bytes)
+        return pleat_error_set(
+            err, PLEAT_E_CORRUPT,
+            "the memory for folding %s says %u processes on %u processors, which "
+            "its %zu bytes contradict",
+            path, processes, cpus_max, fold->bytes);
+    find_parts(fold, processes, cpus_max);
+    return 0;
+}
+
+int pleat_fold_open(const char *path, struct pleat_fold **fold, struct pleat_error *err)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return pleat_error_sys(err, errno,
+                               "cannot open the memory for folding %s (has its agent "
+                               "ended?)",
+                               path);
+    size_t bytes = 0;
+    struct pleat_fold *made = NULL;
+    int code = check_segment(path, fd, &bytes, err);
+    if (!code)
+        code = map_segment(fd, bytes, &made, err);
+    close(fd);
+    if (!code && made)
+        code = check_header(path, made, err);
+    if (code) {
+        pleat_fold_close(made);
+        return code;
+    }
+    *fold = made;
+    return 0;
+}
+
+void pleat_fold_close(struct pleat_fold *fold)
+{
+    if (!fold)
+        return;
+    munmap(fold->segment, fold->bytes);
+    free(fold);
+}
