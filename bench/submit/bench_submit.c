@@ -2,7 +2,8 @@
  *
  * One client that waits for each answer, then eight at once, against commits of the same bytes by
  * SQLite alone (same settings, same file system), alternating. The jobs wait behind one that has
- * all processors, so that nothing but their submission is measured.
+ * all processors, so that nothing but their submission is measured. Where Slurm is installed, also
+ * `pleat submit` against `sbatch`, a command for each job.
  */
 #include <errno.h>
 #include <ftw.h>
@@ -16,10 +17,13 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "commands.h"
 #include "report.h"
+#include "slurm.h"
 
 #define CLIENTS 8
-#define VARIABLES 40 /* of an environment of 2 KB */
+#define COMMANDS_SHARE 4 /* of --jobs: a command takes longer than a request */
+#define VARIABLES 40     /* of an environment of 2 KB */
 #define GOAL_RATIO 0.5
 #define GOAL_RATE 2000.0
 
@@ -218,6 +222,30 @@ static double run_bare(void)
     return rate;
 }
 
+/* ---- commands: pleat submit, and sbatch ---- */
+
+/* Why sbatch is not measured; "": it is. */
+static char no_sbatch[700];
+
+static void start_slurm(void)
+{
+    const char *missing = bench_slurm_missing();
+    if (missing)
+        snprintf(no_sbatch, sizeof(no_sbatch), "not installed (no %s)", missing);
+    else if (!bench_slurm_start(directory, no_sbatch, sizeof(no_sbatch)))
+        die("sbatch", no_sbatch);
+}
+
+static double run_commands(bool sbatch, int clients)
+{
+    char program[] = BENCH_PLEAT;
+    char script[700];
+    snprintf(script, sizeof(script), "%s", bench_slurm_script());
+    char *pleat[] = {program, "submit", "-n", "4", "--chdir", "/", script, NULL};
+    char *slurm[] = {"sbatch", "--parsable", "-n", "4", "-D", "/", "-o", "/dev/null", script, NULL};
+    return bench_commands(sbatch ? slurm : pleat, clients, (jobs + 3) / COMMANDS_SHARE);
+}
+
 /* ---- */
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
@@ -228,30 +256,58 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path);
 }
 
-static void report(const struct bench_series *one, const struct bench_series *many,
-                   const struct bench_series *bare, bool json)
+enum { BARE, ONE, MANY, PLEAT_ONE, SBATCH_ONE, PLEAT_MANY, SBATCH_MANY, KINDS };
+static struct bench_series series[KINDS];
+
+static void measure(void)
 {
-    double baseline = bench_median(bare);
-    struct bench_row rows[2] = {
-        {"submit_one_client", bench_median(one), "jobs/s", baseline, GOAL_RATIO * baseline, false},
-        {"submit_eight_clients", bench_median(many), "jobs/s", baseline, GOAL_RATE, false}};
-    rows[0].met = rows[0].value >= rows[0].goal;
-    rows[1].met = rows[1].value >= rows[1].goal;
-    if (json) {
-        bench_print_json(rows, 2);
-        return;
+    bench_add(&series[BARE], run_bare());
+    bench_add(&series[ONE], run_one());
+    bench_add(&series[MANY], run_many());
+    for (int clients = 1; !*no_sbatch && clients <= CLIENTS; clients += CLIENTS - 1) {
+        int kind = clients == 1 ? PLEAT_ONE : PLEAT_MANY;
+        bench_add(&series[kind], run_commands(false, clients));
+        bench_add(&series[kind + 1], run_commands(true, clients));
     }
-    const struct bench_series *series[] = {one, many, bare};
-    static const char *const names[] = {"one client", "eight clients", "SQLite alone, commits"};
-    printf("%-24s %10s  %s\n", "durable, per second", "median", "[min .. max]");
-    for (int i = 0; i < 3; i++)
-        printf("%-24s %10.0f  [%.0f .. %.0f]\n", names[i], bench_median(series[i]),
-               bench_quantile(series[i], 0), bench_quantile(series[i], 1));
+}
+
+static void print_table(const struct bench_row *rows)
+{
+    static const char *const names[] = {
+        "SQLite alone, commits", "one client",   "eight clients", "pleat submit", "sbatch",
+        "pleat submit, eight",   "sbatch, eight"};
+    printf("%-24s %10s  %s\n", "jobs per second", "median", "[min .. max]");
+    for (int i = 0; i < KINDS && series[i].count; i++)
+        printf("%-24s %10.0f  [%.0f .. %.0f]\n", names[i], bench_median(&series[i]),
+               bench_quantile(&series[i], 0), bench_quantile(&series[i], 1));
     printf("one client / SQLite alone: %.2f (goal %.1f: %s); eight clients: goal %.0f/s: %s\n",
-           rows[0].value / baseline, GOAL_RATIO, rows[0].met ? "met" : "NOT MET", GOAL_RATE,
+           bench_ratio(&rows[0]), GOAL_RATIO, rows[0].met ? "met" : "NOT MET", GOAL_RATE,
            rows[1].met ? "met" : "NOT MET");
-    printf("sbatch: %s\n",
-           system("pidof slurmctld > /dev/null 2>&1") ? "not here" : "not measured by this");
+    if (*no_sbatch)
+        printf("sbatch: %s\n", no_sbatch);
+    else
+        printf("pleat submit / sbatch, a command for each job: %.2f; eight at once: %.2f\n",
+               bench_ratio(&rows[2]), bench_ratio(&rows[3]));
+}
+
+static void report(bool json)
+{
+    double bare = bench_median(&series[BARE]);
+    struct bench_row rows[4] = {
+        {"submit_one_client", bench_median(&series[ONE]), "jobs/s", bare, GOAL_RATIO * bare, false},
+        {"submit_eight_clients", bench_median(&series[MANY]), "jobs/s", bare, GOAL_RATE, false},
+        {"submit_sbatch_one", bench_median(&series[PLEAT_ONE]), "jobs/s",
+         bench_median(&series[SBATCH_ONE]), 0, false},
+        {"submit_sbatch_eight", bench_median(&series[PLEAT_MANY]), "jobs/s",
+         bench_median(&series[SBATCH_MANY]), 0, false}};
+    for (int i = 0; i < 2; i++)
+        rows[i].met = rows[i].value >= rows[i].goal;
+    if (json && *no_sbatch)
+        fprintf(stderr, "bench_submit: sbatch: skipped: %s\n", no_sbatch);
+    if (json)
+        bench_print_json(rows, *no_sbatch ? 2 : 4);
+    else
+        print_table(rows);
 }
 
 int main(int argc, char **argv)
@@ -261,7 +317,6 @@ int main(int argc, char **argv)
                                             {"jobs", required_argument, NULL, 'c'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
-    static struct bench_series one, many, bare;
     int json = 0, repeats = 7;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (option == 'j')
@@ -282,16 +337,16 @@ int main(int argc, char **argv)
     snprintf(directory, sizeof(directory), "%.200s/pleat-bench-XXXXXX", scratch ? scratch : "/tmp");
     if (!mkdtemp(directory))
         die(directory, strerror(errno));
+    atexit(bench_slurm_stop); /* also when something fails */
     open_bare();
+    start_slurm();
     start_daemon();
-    for (int r = 0; r < repeats; r++) { /* alternating: the machine's moods hit all */
-        bench_add(&bare, run_bare());
-        bench_add(&one, run_one());
-        bench_add(&many, run_many());
-    }
+    for (int r = 0; r < repeats; r++) /* alternating: the machine's moods hit all */
+        measure();
     stop_daemon();
+    bench_slurm_stop();
     close_bare();
     nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    report(&one, &many, &bare, json);
+    report(json);
     return 0;
 }
