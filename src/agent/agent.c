@@ -279,6 +279,7 @@ static void finish(struct pleat_agent *agent)
     pleat_tree_finish(&agent->tree);
     pleat_string_finish(&agent->env);
     pleat_string_finish(&agent->held);
+    pleat_array_finish(&agent->cpus);
     if (uv_loop_close(&agent->loop))
         pleat_log("the loop was not empty at the end");
 }

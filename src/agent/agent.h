@@ -7,6 +7,7 @@
  *   tree.c     /proc                              outcomes.c what came of requests
  *   malleable.c mailbox and state of a run        resize.c   requests to the mailbox
  *   relaunch.c ends a run, starts it again        vacate.c   waits until leaving ranks are gone
+ *   cpus.c     which CPUs the slots are           bind.c     binds a run's processes to its CPUs
  *
  * One thread, one loop; nothing blocks but pleat_process_start (until the program is executed) and
  * pleat_strays_end (before the loop starts). Notifications can be lost with a connection, so
@@ -22,6 +23,7 @@
 
 #include "agent/tree.h"
 #include "base/array.h"
+#include "base/cpus.h"
 #include "wire/connection.h"
 
 #define PLEAT_AGENT_RUNS_MAX 65536
@@ -38,6 +40,7 @@ struct pleat_agent_options {
     const char *site;
     uint32_t node;
     const char *state; /* directory of the lock file; NULL: none */
+    const char *cpus;  /* of the slots; NULL: all that may be used */
 };
 
 struct pleat_run;
@@ -47,8 +50,10 @@ struct pleat_agent {
     struct pleat_agent_options options;
     const char *proc; /* "/proc" */
     pid_t pid;
-    uint64_t start;      /* of this process, in ticks */
-    struct rlimit files; /* as the agent was started with: what runs get */
+    uint64_t start;               /* of this process, in ticks */
+    struct rlimit files;          /* as the agent was started with: what runs get */
+    struct pleat_cpu_set allowed; /* likewise: what runs may use that are not bound */
+    struct pleat_cpu_list cpus;   /* slot i is the i-th of these */
 
     uv_loop_t loop;
     uv_signal_t on_child;

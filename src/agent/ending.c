@@ -81,8 +81,7 @@ static uint64_t by_token(struct pleat_agent *agent, const struct pleat_tree_proc
     return NOBODYS;
 }
 
-/* The run a process belongs to, or NOBODYS. */
-static uint64_t owner_of(struct pleat_agent *agent, struct pleat_tree_process *process)
+uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_process *process)
 {
     if (process->owner_known)
         return process->owner;
@@ -164,7 +163,7 @@ static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
     *just_ended = 0;
     for (size_t i = 0; i < agent->tree.count; i++) {
         struct pleat_tree_process *process = &agent->tree.items[i];
-        uint64_t owner = owner_of(agent, process);
+        uint64_t owner = pleat_run_of_process(agent, process);
         if (pleat_tree_is_dead(process)) {
             *just_ended += owner == run->id || (owner == NOBODYS && process->parent == agent->pid);
             continue;

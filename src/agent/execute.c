@@ -114,7 +114,8 @@ int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *e
                                           .umask = run->umask,
                                           .stdout_path = run->stdout_path,
                                           .stderr_path = run->stderr_path,
-                                          .files = &run->agent->files};
+                                          .files = &run->agent->files,
+                                          .cpus = pleat_bind_mask(run)};
         result = pleat_process_start(&spec, &run->pid, &run->user_fault, err);
         run->truncate = false;
     }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/cpus.h"
 #include "agent/log.h"
 #include "agent/scratch.h"
 #include "base/paths.h"
@@ -20,6 +21,7 @@
 
 static const char usage[] =
     "usage: pleat-agent --daemon SOCKET --instance ID --site NAME --node N [--state DIR]\n"
+    "                   [--cpus LIST]\n"
     "\n"
     "Starts, watches and ends the processes of jobs on one node, for pleatd, which starts it.\n"
     "\n"
@@ -28,6 +30,9 @@ static const char usage[] =
     "  --site NAME       the site, and\n"
     "  --node N          the number of the node within it, that this agent serves\n"
     "  --state DIR       keep a lock there, so that one node has one agent\n"
+    "  --cpus LIST       the CPUs of its slots, such as 0-3,8 (they may repeat); without it all "
+    "that\n"
+    "                    it may use, neighbours next to each other\n"
     "  --help, --version\n"
     "\n"
     "SIGTERM ends its jobs (SIGKILL after 5 s, or at a second SIGTERM), then the agent.\n";
@@ -65,10 +70,15 @@ static int complain(const char *text)
 static int read_options(int argc, char **argv, struct pleat_agent_options *options)
 {
     static const struct option known[] = {
-        {"daemon", required_argument, NULL, 'd'}, {"instance", required_argument, NULL, 'i'},
-        {"site", required_argument, NULL, 's'},   {"node", required_argument, NULL, 'n'},
-        {"state", required_argument, NULL, 't'},  {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0},
+        {"daemon", required_argument, NULL, 'd'},
+        {"instance", required_argument, NULL, 'i'},
+        {"site", required_argument, NULL, 's'},
+        {"node", required_argument, NULL, 'n'},
+        {"state", required_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},
+        {"cpus", required_argument, NULL, 'c'},
+        {"version", no_argument, NULL, 'v'},
+        {NULL, 0, NULL, 0},
     };
     bool has_node = false;
     int option;
@@ -90,6 +100,9 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
             break;
         case 't':
             options->state = optarg;
+            break;
+        case 'c':
+            options->cpus = optarg;
             break;
         case 'h':
             fputs(usage, stdout);
@@ -153,6 +166,17 @@ static int take_lock(const struct pleat_agent_options *options, struct pleat_err
     return pleat_error_sys(err, code, "cannot take the lock '%s'", path);
 }
 
+static int find_cpus(struct pleat_agent *agent, struct pleat_error *err)
+{
+    int code = pleat_cpu_set_get(0, &agent->allowed);
+    if (code)
+        return pleat_error_sys(err, code, "cannot read which CPUs may be used");
+    if (!agent->options.cpus)
+        return pleat_cpus_in_order(NULL, &agent->allowed, &agent->cpus, err);
+    int result = pleat_cpus_named(agent->options.cpus, &agent->allowed, &agent->cpus, err);
+    return result ? pleat_error_prefix(err, "--cpus") : 0;
+}
+
 static int prepare(struct pleat_agent *agent, struct pleat_error *err)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -169,6 +193,9 @@ static int prepare(struct pleat_agent *agent, struct pleat_error *err)
         return pleat_error_sys(err, errno, "cannot become a subreaper");
     if (getrlimit(RLIMIT_NOFILE, &agent->files))
         return pleat_error_sys(err, errno, "cannot read the limit of open files");
+    int result = find_cpus(agent, err);
+    if (result)
+        return result;
     struct rlimit most = {agent->files.rlim_max, agent->files.rlim_max};
     (void)setrlimit(RLIMIT_NOFILE, &most); /* with the old one it serves fewer malleable runs */
     return 0;

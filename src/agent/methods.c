@@ -92,6 +92,24 @@ static int get_scratch(const json_t *params, const char **path, struct pleat_err
     return result;
 }
 
+/* Its shape; whether there are such slots shows when the run is bound to them. *slots stays NULL
+ * where there is none. */
+static int get_slots(const json_t *params, const json_t **slots, struct pleat_error *err)
+{
+    const json_t *found = json_object_get(params, "slots");
+    if (!found || json_is_null(found))
+        return 0;
+    bool good = json_is_array(found);
+    size_t index;
+    const json_t *range;
+    json_array_foreach(found, index, range) good = good && json_is_object(range);
+    if (!good)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "'slots' must be an array of {\"first\", \"count\"}");
+    *slots = found;
+    return 0;
+}
+
 static int read_start(const json_t *params, struct pleat_run_request *request,
                       struct pleat_error *err)
 {
@@ -124,6 +142,8 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
     request->mailbox_ranks = (uint32_t)ranks;
     if (!result && json_object_get(params, "scratch"))
         result = get_scratch(params, &request->scratch, err);
+    if (!result)
+        result = get_slots(params, &request->slots, err);
     if (!result)
         result = get_seconds(params, "linger_s", ranks ? LINGER_MALLEABLE_S : LINGER_S,
                              &request->linger_us, err);
@@ -187,6 +207,9 @@ static int request_size(struct pleat_agent *agent, const json_t *params, bool as
     if (!result)
         result = pleat_get_bool(params, "mandatory", false, &request.mandatory, err);
     const json_t *relaunch = ask ? NULL : json_object_get(params, "relaunch");
+    const json_t *slots = NULL;
+    if (!result && !ask)
+        result = get_slots(params, &slots, err);
     request.target = order.processes = (uint32_t)target;
     order.resize = request.resize;
     request.relaunch = relaunch && !json_is_null(relaunch);
@@ -194,7 +217,7 @@ static int request_size(struct pleat_agent *agent, const json_t *params, bool as
         result = read_order(relaunch, LEAVE_S, &order, err);
     return result ? result
                   : pleat_malleable_request(malleable, ask, &request,
-                                            request.relaunch ? &order : NULL, err);
+                                            request.relaunch ? &order : NULL, slots, err);
 }
 
 static int do_ask(struct pleat_agent *agent, const json_t *params, json_t **answer,
@@ -238,6 +261,8 @@ static int do_relaunch(struct pleat_agent *agent, const json_t *params, json_t *
     order.processes = (uint32_t)processes;
     if (!result)
         result = read_order(params, RELAUNCH_GRACE_S, &order, err);
+    if (!result)
+        result = get_slots(params, &order.slots, err);
     if (!result && order.processes > malleable->max_ranks)
         result = pleat_error_set(err, PLEAT_E_TOOBIG,
                                  "run %" PRIu64 " has room for %" PRIu32 " processes, not %" PRIu32,

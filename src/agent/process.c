@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* What the new process could not do; sent through a pipe that closes by itself on success. */
-enum stage { STAGE_SESSION, STAGE_FILES, STAGE_LIMIT, STAGE_CWD, STAGE_EXEC };
+enum stage { STAGE_SESSION, STAGE_FILES, STAGE_LIMIT, STAGE_CPUS, STAGE_CWD, STAGE_EXEC };
 
 struct failure {
     enum stage stage;
@@ -121,6 +121,8 @@ static enum stage become(const struct pleat_process_spec *spec, const struct fil
         *code = errno;
         return STAGE_LIMIT;
     }
+    if (spec->cpus && (*code = pleat_cpu_set_tell(0, spec->cpus)) != 0)
+        return STAGE_CPUS;
     if (chdir(spec->cwd)) {
         *code = errno;
         return STAGE_CWD;
@@ -232,6 +234,10 @@ static int explain(const struct pleat_process_spec *spec, const struct failure *
         break;
     case STAGE_LIMIT:
         (void)pleat_error_sys(err, failure->code, "cannot start '%s': its limit of open files",
+                              program);
+        break;
+    case STAGE_CPUS:
+        (void)pleat_error_sys(err, failure->code, "cannot start '%s': binding it to its CPUs",
                               program);
         break;
     case STAGE_CWD:

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "base/error.h"
+#include "base/cpus.h"
 
 /* All strings are borrowed; the lists end with NULL. */
 struct pleat_process_spec {
@@ -19,6 +19,7 @@ struct pleat_process_spec {
     bool truncate;              /* output files that exist are emptied first */
     mode_t umask;               /* of the process; its output files are private all the same */
     const struct rlimit *files; /* RLIMIT_NOFILE for the process; NULL: as here */
+    const struct pleat_cpu_set *cpus; /* that it may use; NULL: as here */
 };
 
 /* Starts a process as leader of a new session, with default signal dispositions, no blocked signal,

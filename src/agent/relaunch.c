@@ -116,6 +116,9 @@ int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_ord
     if (!run->broken && (run->unwanted || !pleat_run_is_live(run)))
         return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " %s", run->id,
                                pleat_run_is_live(run) ? "is being ended" : "has exited");
+    int result = pleat_bind_plan(run, order->slots, err);
+    if (result)
+        return result;
     struct pleat_relaunch *made = relaunch_new(run, order, err);
     if (!made)
         return PLEAT_E_NOMEM;
@@ -164,6 +167,7 @@ static int start_again(struct pleat_run *run, struct pleat_error *err)
         pleat_scratch_remove(run->scratch);
         result = pleat_scratch_make(run->scratch, err);
     }
+    pleat_bind_renew(run);
     if (!result)
         result = pleat_run_execute(run, run->relaunch->argv, run->relaunch->env, err);
     return result;

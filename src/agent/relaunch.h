@@ -37,6 +37,7 @@ struct pleat_relaunch_order {
     int64_t grace_us;   /* for processes to leave, or from SIGTERM to SIGKILL */
     const json_t *argv; /* not empty */
     const json_t *env;
+    const json_t *slots; /* of a demanded one; NULL: they stay */
 };
 
 /* A resize is to be done so. Replaces what was planned. PLEAT_E_NOMEM. */

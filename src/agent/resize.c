@@ -19,6 +19,7 @@ static void withdrawn(struct pleat_malleable *malleable)
 {
     uint64_t resize = malleable->request.resize;
     pleat_malleable_abandon(malleable);
+    pleat_bind_cancel(malleable->run);
     pleat_outcome_add(malleable->run, "withdrawn", resize,
                       pleat_outcome_params(malleable->run, resize));
 }
@@ -28,6 +29,7 @@ static void failed(struct pleat_malleable *malleable, const char *text)
     uint64_t resize = malleable->request.resize;
     json_t *params = pleat_outcome_params(malleable->run, resize);
     pleat_malleable_abandon(malleable);
+    pleat_bind_cancel(malleable->run);
     if (params && json_object_set_new(params, "text", pleat_json_text(text))) {
         json_decref(params);
         params = NULL;
@@ -78,7 +80,11 @@ void pleat_malleable_applied(struct pleat_malleable *malleable, uint32_t process
 {
     uint64_t resize = malleable->request.resize;
     json_t *params = describe_applied(malleable, processes, cost, warning);
+    bool all = processes == malleable->request.target;
     pleat_malleable_abandon(malleable);
+    pleat_bind_accept(malleable->run, all ? SIZE_MAX : processes);
+    if (processes >= malleable->size_before) /* else when nobody is left on what it gives up */
+        (void)pleat_bind_close(malleable->run);
     pleat_outcome_add(malleable->run, "applied", resize, params);
 }
 
@@ -113,6 +119,8 @@ static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_s
         result = pleat_mailbox_ask(malleable->mailbox, request);
     } else {
         /* before it is posted: later their pids may be other processes' */
+        if (!request->relaunch) /* new processes may be there before the next look */
+            pleat_bind_open(malleable->run);
         if (request->target < status->size && !request->relaunch && !malleable->leaving)
             malleable->leaving = pleat_leavers_open(malleable, malleable->mailbox, request->target,
                                                     status->size - request->target);
@@ -213,7 +221,8 @@ static bool is_outstanding(const struct pleat_malleable *malleable, bool ask, ui
 
 int pleat_malleable_request(struct pleat_malleable *malleable, bool ask,
                             const struct pleat_mailbox_request *request,
-                            const struct pleat_relaunch_order *relaunch, struct pleat_error *err)
+                            const struct pleat_relaunch_order *relaunch, const json_t *slots,
+                            struct pleat_error *err)
 {
     pleat_malleable_look(malleable);
     if (is_outstanding(malleable, ask, request->resize) ||
@@ -232,7 +241,9 @@ int pleat_malleable_request(struct pleat_malleable *malleable, bool ask,
         return pleat_error_set(err, PLEAT_E_TOOBIG,
                                "run %" PRIu64 " has room for %" PRIu32 " processes, not %" PRIu32,
                                malleable->run->id, malleable->max_ranks, request->target);
-    int result = relaunch ? pleat_relaunch_plan(malleable->run, relaunch, err) : 0;
+    int result = pleat_bind_plan(malleable->run, slots, err);
+    if (!result && relaunch)
+        result = pleat_relaunch_plan(malleable->run, relaunch, err);
     if (result)
         return result;
     malleable->kind = ask ? PLEAT_REQUEST_ASK : PLEAT_REQUEST_RESIZE;

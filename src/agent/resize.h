@@ -75,12 +75,13 @@ void pleat_malleables_forget_progress(struct pleat_agent *agent);
 /* ---- resize.c: requests and what comes of them ---- */
 
 /* Asks what the application would accept of `request`, or resizes it; request->relaunch: as planned
- * in `relaunch`, else that is NULL. 0: accepted, what comes of it is a notification (also when the
- * same request was made before). PLEAT_E_BUSY: another request is outstanding; PLEAT_E_TOOBIG: more
- * than the mailbox has room for; PLEAT_E_STATE: the run has exited. */
+ * in `relaunch`, else that is NULL. slots: those of the run at that size; NULL: they stay. 0:
+ * accepted, what comes of it is a notification (also when the same request was made before).
+ * PLEAT_E_BUSY: another request is outstanding; PLEAT_E_TOOBIG: more than the mailbox has room for;
+ * PLEAT_E_STATE: the run has exited. */
 int pleat_malleable_request(struct pleat_malleable *malleable, bool ask,
                             const struct pleat_mailbox_request *request,
-                            const struct pleat_relaunch_order *relaunch,
+                            const struct pleat_relaunch_order *relaunch, const json_t *slots,
                             struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Takes a request back where that is still possible: then `withdrawn` follows; else what came or
  * will come of it. Of one that never arrived, it is true at once. */

@@ -81,6 +81,7 @@ static void run_free(struct pleat_run *run)
     pleat_malleable_destroy(run->malleable);
     pleat_outcomes_finish(run);
     pleat_array_finish(&run->told);
+    pleat_bind_finish(run);
     free(run->cwd);
     free(run->stdin_path);
     free(run->stdout_path);
@@ -133,8 +134,8 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     }
 
     struct pleat_error failure = {0};
-    int result = 0;
-    if (request->mailbox_ranks)
+    int result = pleat_bind_begin(run, request->slots, &failure);
+    if (!result && request->mailbox_ranks)
         result = pleat_malleable_create(run, request->mailbox_ranks, &failure);
     if (!result && run->scratch) {
         result = pleat_scratch_make(run->scratch, &failure);

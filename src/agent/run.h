@@ -3,6 +3,7 @@
 #define PLEAT_AGENT_RUN_H
 
 #include "agent/agent.h"
+#include "agent/bind.h"
 #include "agent/outcomes.h"
 
 enum pleat_run_state {
@@ -58,6 +59,8 @@ struct pleat_run {
     bool broken;                       /* EXITED in a resize, and can be relaunched */
     struct pleat_outcomes outcomes;    /* what came of requests */
 
+    struct pleat_binding binding;
+
     char *cwd; /* for starting it again */
     char *stdin_path, *stdout_path, *stderr_path;
     bool truncate; /* at the next start; the first one does that */
@@ -80,6 +83,7 @@ struct pleat_run_request {
     uint32_t mailbox_ranks;
     int64_t linger_us;
     const char *scratch; /* NULL: none */
+    const json_t *slots; /* NULL: it is not bound */
 };
 
 /* ---- run.c ---- */
@@ -118,6 +122,9 @@ void pleat_run_kill(struct pleat_run *run, int64_t grace_us);
 void pleat_run_end(struct pleat_run *run, int64_t grace_us);
 /* The main process is gone; now the rest. */
 void pleat_run_end_rest(struct pleat_run *run);
+/* The run that a process of agent->tree belongs to, or 0: it is nobody's, or that cannot be seen.
+ */
+uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_process *process);
 /* Goes on with all runs that are being ended; arms the timer for the next time. */
 void pleat_runs_sweep(struct pleat_agent *agent);
 

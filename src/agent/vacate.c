@@ -113,6 +113,7 @@ void pleat_leavers_drop_all(struct pleat_malleable *malleable)
 
 void pleat_leavers_tell(struct pleat_run *run, uint64_t resize, uint32_t processes)
 {
+    (void)pleat_bind_close(run);
     pleat_outcome_add(run, "vacated", resize,
                       json_pack("{s:I, s:I, s:I}", "run", (json_int_t)run->id, "resize",
                                 (json_int_t)resize, "processes", (json_int_t)processes));

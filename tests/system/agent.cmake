@@ -7,7 +7,7 @@ if(TARGET pleat-agent)
   add_executable(launch-words ${CMAKE_CURRENT_LIST_DIR}/agent/launch_words.c)
   target_link_libraries(launch-words PRIVATE pleat-launch)
   set_target_properties(launch-words PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  foreach(part start tree life resize relaunch mpi cycles)
+  foreach(part start tree life resize relaunch mpi cycles bind)
     add_test(NAME system-agent-${part}
       COMMAND ${PYTEST} -q -p no:cacheprovider
         ${CMAKE_CURRENT_LIST_DIR}/agent/test_agent_${part}.py)

@@ -161,9 +161,10 @@ class World:
         self.agents = []
         self.log = directory / "agent.log"
 
-    def command(self, instance=INSTANCE, node=0, state=None):
+    def command(self, instance=INSTANCE, node=0, state=None, cpus=None):
         words = [AGENT, "--daemon", self.daemon.path, "--instance", instance]
         words += ["--site", "local", "--node", str(node)]
+        words += ["--cpus", cpus] if cpus else []
         return words + (["--state", str(state)] if state else [])
 
     def agent(self, **options):

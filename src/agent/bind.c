@@ -1,0 +1,262 @@
+#include "agent/bind.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/cpus.h"
+#include "agent/log.h"
+#include "agent/run.h"
+
+/* Looks at a run's processes, until one in which nobody had to be told. What forks faster than that
+ * inherits what its parent was told. */
+#define ROUNDS_MAX 20
+
+/* ---- which CPUs ---- */
+
+/* Those of `slots`, in their order, in the place of what is in the list. */
+static int find_cpus(const struct pleat_run *run, const json_t *slots, struct pleat_cpu_list *cpus,
+                     struct pleat_error *err)
+{
+    size_t index;
+    const json_t *range;
+    cpus->count = 0;
+    json_array_foreach(slots, index, range)
+    {
+        int64_t first = 0, count = 0;
+        int result = pleat_get_int(range, "first", true, 0, PLEAT_CPU_LIST_MAX, &first, err);
+        if (!result)
+            result = pleat_get_int(range, "count", true, 1, PLEAT_CPU_LIST_MAX, &count, err);
+        if (!result)
+            result =
+                pleat_cpus_of_slots(&run->agent->cpus, (uint32_t)first, (uint32_t)count, cpus, err);
+        if (result) {
+            cpus->count = 0;
+            return result;
+        }
+    }
+    return 0;
+}
+
+static struct pleat_cpu_set set_of(const struct pleat_run *run)
+{
+    struct pleat_cpu_set set = {0};
+    if (run->binding.cpus.count == 0)
+        return run->agent->allowed;
+    pleat_cpu_set_add_list(&set, &run->binding.cpus);
+    return set;
+}
+
+/* With those of the change, where there is one. */
+static struct pleat_cpu_set set_of_both(const struct pleat_run *run)
+{
+    struct pleat_cpu_set set = set_of(run);
+    pleat_cpu_set_add_list(&set, &run->binding.wanted);
+    return set;
+}
+
+int pleat_bind_begin(struct pleat_run *run, const json_t *slots, struct pleat_error *err)
+{
+    int result = find_cpus(run, slots, &run->binding.cpus, err);
+    run->binding.wanted.count = 0;
+    run->binding.told = run->binding.first = set_of(run);
+    return result;
+}
+
+const struct pleat_cpu_set *pleat_bind_mask(const struct pleat_run *run)
+{
+    return run->binding.cpus.count ? &run->binding.told : NULL;
+}
+
+void pleat_bind_finish(struct pleat_run *run)
+{
+    pleat_array_finish(&run->binding.cpus);
+    pleat_array_finish(&run->binding.wanted);
+}
+
+/* ---- telling threads ---- */
+
+/* Of one walk over a run's threads. */
+struct walk {
+    const struct pleat_agent *agent;
+    struct pleat_cpu_set from, to;
+    const struct pleat_cpu_set *first; /* NULL: it means nothing */
+    size_t told;
+    size_t refused;
+    int why; /* errno of the last refused one */
+};
+
+/* It has what the run had, and so gets what the run has. mpirun binds processes that are spawned
+ * later to what it had itself when it was started, although it is told to bind none. */
+static bool follows(const struct walk *walk, const struct pleat_cpu_set *now)
+{
+    return pleat_cpu_set_equal(now, &walk->from) ||
+           (walk->first && pleat_cpu_set_equal(now, walk->first));
+}
+
+static void tell_thread(struct walk *walk, pid_t tid)
+{
+    struct pleat_cpu_set now, next = walk->to;
+    if (pleat_cpu_set_get(tid, &now))
+        return; /* it is gone */
+    if (!follows(walk, &now)) {
+        struct pleat_cpu_set own = pleat_cpu_set_both(&now, &walk->to);
+        if (pleat_cpu_set_count(&own))
+            next = own;
+    }
+    if (pleat_cpu_set_equal(&now, &next))
+        return;
+    int code = pleat_cpu_set_tell(tid, &next);
+    if (code == 0) {
+        walk->told++;
+    } else if (code != ESRCH) {
+        walk->refused++;
+        walk->why = code;
+    }
+}
+
+/* The directory of threads of exactly this process; -1: it is gone. What is read there later is
+ * this process's, or nothing. */
+static int open_threads(const struct pleat_agent *agent, pid_t pid, uint64_t start)
+{
+    char path[256];
+    struct pleat_tree_process now;
+    int used = snprintf(path, sizeof(path), "%s/%d/task", agent->proc, (int)pid);
+    if (used < 0 || (size_t)used >= sizeof(path))
+        return -1;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    if (pleat_tree_read_one(agent->proc, pid, &now) == 0 && now.start == start)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static void tell_process(struct walk *walk, const struct pleat_tree_process *process)
+{
+    int fd = open_threads(walk->agent, process->pid, process->start);
+    DIR *threads = fd < 0 ? NULL : fdopendir(fd);
+    if (!threads) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(threads)) != NULL)
+        if (isdigit((unsigned char)entry->d_name[0]))
+            tell_thread(walk, (pid_t)atoi(entry->d_name));
+    closedir(threads);
+}
+
+/* False: they cannot be seen. */
+static bool tell_once(struct pleat_run *run, struct walk *walk)
+{
+    struct pleat_agent *agent = run->agent;
+    struct pleat_error err;
+    walk->told = walk->refused = 0;
+    if (pleat_tree_read(agent->proc, &agent->tree, &err)) {
+        pleat_log("run %" PRIu64 " (job %s): its CPUs cannot be changed: %s", run->id, run->job,
+                  err.text);
+        return false;
+    }
+    for (size_t i = 0; i < agent->tree.count; i++) {
+        struct pleat_tree_process *process = &agent->tree.items[i];
+        if (!pleat_tree_is_dead(process) && pleat_run_of_process(agent, process) == run->id)
+            tell_process(walk, process);
+    }
+    return true;
+}
+
+/* From now on its processes have these; how many threads could not be told. */
+static size_t tell(struct pleat_run *run, const struct pleat_cpu_set *to)
+{
+    struct walk walk = {.agent = run->agent,
+                        .from = run->binding.told,
+                        .to = *to,
+                        .first = run->malleable ? &run->binding.first : NULL};
+    if (pleat_cpu_set_equal(&walk.from, to) && !run->binding.unsettled)
+        return 0;
+    run->binding.told = *to;
+    run->binding.unsettled = false;
+    for (int round = 0; pleat_run_is_live(run) && round < ROUNDS_MAX; round++)
+        if (!tell_once(run, &walk) || walk.told == 0)
+            break;
+    if (walk.refused)
+        pleat_log("run %" PRIu64 " (job %s): %zu of its threads keep their CPUs: %s", run->id,
+                  run->job, walk.refused, strerror(walk.why));
+    return walk.refused;
+}
+
+/* ---- a change ---- */
+
+int pleat_bind_plan(struct pleat_run *run, const json_t *slots, struct pleat_error *err)
+{
+    return find_cpus(run, slots, &run->binding.wanted, err);
+}
+
+void pleat_bind_open(struct pleat_run *run)
+{
+    if (run->binding.wanted.count == 0)
+        return;
+    struct pleat_cpu_set both = set_of_both(run);
+    (void)tell(run, &both);
+}
+
+void pleat_bind_accept(struct pleat_run *run, size_t count)
+{
+    struct pleat_binding *binding = &run->binding;
+    if (binding->wanted.count == 0)
+        return;
+    struct pleat_cpu_list old = binding->cpus;
+    binding->cpus = binding->wanted;
+    binding->wanted = old;
+    binding->wanted.count = 0;
+    binding->unsettled = true;
+    if (count > 0 && count < binding->cpus.count)
+        binding->cpus.count = count;
+}
+
+void pleat_bind_cancel(struct pleat_run *run)
+{
+    run->binding.wanted.count = 0;
+    (void)pleat_bind_close(run);
+}
+
+void pleat_bind_renew(struct pleat_run *run)
+{
+    pleat_bind_accept(run, SIZE_MAX);
+    run->binding.told = run->binding.first = set_of(run);
+    run->binding.unsettled = false;
+}
+
+size_t pleat_bind_close(struct pleat_run *run)
+{
+    struct pleat_cpu_set both = set_of_both(run);
+    return tell(run, &both);
+}
+
+/* ---- single threads ---- */
+
+int pleat_bind_thread(const struct pleat_agent *agent, pid_t pid, uint64_t start, pid_t tid,
+                      uint32_t cpu, struct pleat_error *err)
+{
+    char name[16];
+    struct pleat_cpu_set set = {0};
+    int fd = open_threads(agent, pid, start);
+    snprintf(name, sizeof(name), "%d", (int)tid);
+    bool there = fd >= 0 && tid > 0 && faccessat(fd, name, F_OK, 0) == 0;
+    if (fd >= 0)
+        close(fd);
+    pleat_cpu_set_add(&set, cpu);
+    int code = there ? pleat_cpu_set_tell(tid, &set) : ESRCH;
+    if (code == ESRCH)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "thread %d of process %d is gone", (int)tid,
+                               (int)pid);
+    return code ? pleat_error_sys(err, code, "cannot bind thread %d to CPU %u", (int)tid, cpu) : 0;
+}

@@ -1,0 +1,105 @@
+#include "agent/cpus.h"
+
+#include <hwloc.h>
+
+int pleat_cpus_named(const char *text, const struct pleat_cpu_set *allowed,
+                     struct pleat_cpu_list *cpus, struct pleat_error *err)
+{
+    size_t before = cpus->count;
+    int result = pleat_cpu_list_parse(text, cpus, err);
+    for (size_t i = before; !result && i < cpus->count; i++) {
+        if (pleat_cpu_set_has(allowed, cpus->items[i]))
+            continue;
+        struct pleat_string have = {0};
+        pleat_cpu_set_text(allowed, &have);
+        result = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "CPU %u is not there, or may not be used: of this machine's there "
+                                 "are %.200s",
+                                 cpus->items[i], have.text ? have.text : "none");
+        pleat_string_finish(&have);
+    }
+    if (result)
+        cpus->count = before;
+    return result;
+}
+
+/* Which of its core's hardware threads a CPU is, of those that are allowed. */
+static uint32_t thread_of(hwloc_obj_t pu, hwloc_obj_t core, const struct pleat_cpu_set *allowed)
+{
+    uint32_t number = 0;
+    int cpu;
+    hwloc_bitmap_foreach_begin(cpu, core->cpuset)
+    {
+        if ((unsigned)cpu == pu->os_index)
+            return number;
+        number += pleat_cpu_set_has(allowed, (uint32_t)cpu);
+    }
+    hwloc_bitmap_foreach_end();
+    return number;
+}
+
+/* Adds the CPUs that are their cores' thread `number`; how many there are with a higher one. */
+static size_t add_threads(hwloc_topology_t topology, const struct pleat_cpu_set *allowed,
+                          uint32_t number, struct pleat_cpu_list *cpus, int *result)
+{
+    size_t later = 0;
+    hwloc_obj_t pu = NULL;
+    while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu))) {
+        if (!pleat_cpu_set_has(allowed, pu->os_index))
+            continue;
+        hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, pu);
+        uint32_t thread = core ? thread_of(pu, core, allowed) : 0;
+        later += thread > number;
+        if (thread == number && pleat_array_push(cpus, pu->os_index))
+            *result = PLEAT_E_NOMEM;
+    }
+    return later;
+}
+
+static int add_by_topology(const char *text, const struct pleat_cpu_set *allowed,
+                           struct pleat_cpu_list *cpus)
+{
+    hwloc_topology_t topology;
+    int result = 0;
+    if (hwloc_topology_init(&topology))
+        return PLEAT_E_NOMEM;
+    bool known = (!text || hwloc_topology_set_synthetic(topology, text) == 0) &&
+                 hwloc_topology_load(topology) == 0;
+    uint32_t number = 0;
+    while (known && !result && add_threads(topology, allowed, number, cpus, &result))
+        number++;
+    hwloc_topology_destroy(topology);
+    return result;
+}
+
+int pleat_cpus_in_order(const char *topology, const struct pleat_cpu_set *allowed,
+                        struct pleat_cpu_list *cpus, struct pleat_error *err)
+{
+    struct pleat_cpu_set added = {0};
+    size_t before = cpus->count;
+    int result = add_by_topology(topology, allowed, cpus);
+    pleat_cpu_set_add_list(&added, cpus);
+    /* what a topology does not show, for whatever reason, is there all the same */
+    for (uint32_t cpu = 0; !result && cpu < PLEAT_CPUS_MAX; cpu++)
+        if (pleat_cpu_set_has(allowed, cpu) && !pleat_cpu_set_has(&added, cpu))
+            result = pleat_array_push(cpus, cpu);
+    if (!result)
+        return 0;
+    cpus->count = before;
+    return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the list of CPUs");
+}
+
+int pleat_cpus_of_slots(const struct pleat_cpu_list *cpus, uint32_t first, uint32_t count,
+                        struct pleat_cpu_list *out, struct pleat_error *err)
+{
+    if (first > cpus->count || count > cpus->count - first)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "there are no slots %u to %u: this node has %zu CPUs for slots "
+                               "(see 'cpus' in the configuration of the site)",
+                               first, first + count - 1, cpus->count);
+    if (pleat_array_reserve(out, count ? count : 1))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for a list of CPUs");
+    for (uint32_t i = 0; i < count; i++)
+        out->items[out->count++] = cpus->items[first + i];
+    return 0;
+}

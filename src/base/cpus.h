@@ -1,0 +1,46 @@
+/* cpus.h - numbers of CPUs: lists as people write them, and sets as the kernel takes them. */
+#ifndef PLEAT_BASE_CPUS_H
+#define PLEAT_BASE_CPUS_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/array.h"
+
+#define PLEAT_CPUS_MAX 8192       /* numbers below; as the kernel can be built for */
+#define PLEAT_CPU_LIST_MAX 65536u /* of a list, where numbers may repeat */
+
+PLEAT_ARRAY(pleat_cpu_list, uint32_t);
+
+/* Adds what "0-3,8,0" says, in that order; numbers may repeat. PLEAT_E_INVALID with what is wrong
+ * in it, then the list is as it was. */
+int pleat_cpu_list_parse(const char *text, struct pleat_cpu_list *list,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Adds the list as such a text. */
+void pleat_cpu_list_text(const struct pleat_cpu_list *list, struct pleat_string *text);
+int pleat_cpu_list_copy(const struct pleat_cpu_list *from,
+                        struct pleat_cpu_list *to) PLEAT_MUST_CHECK;
+
+/* A zeroed one is empty. */
+struct pleat_cpu_set {
+    cpu_set_t sets[PLEAT_CPUS_MAX / CPU_SETSIZE];
+};
+
+void pleat_cpu_set_add(struct pleat_cpu_set *set, uint32_t cpu);
+void pleat_cpu_set_add_list(struct pleat_cpu_set *set, const struct pleat_cpu_list *list);
+bool pleat_cpu_set_has(const struct pleat_cpu_set *set, uint32_t cpu);
+uint32_t pleat_cpu_set_count(const struct pleat_cpu_set *set);
+bool pleat_cpu_set_equal(const struct pleat_cpu_set *a, const struct pleat_cpu_set *b);
+/* Those of `a` that are also in `b`. */
+struct pleat_cpu_set pleat_cpu_set_both(const struct pleat_cpu_set *a,
+                                        const struct pleat_cpu_set *b);
+/* Adds its numbers, ascending, as "0-3,8". */
+void pleat_cpu_set_text(const struct pleat_cpu_set *set, struct pleat_string *text);
+
+/* What a thread may use (0: this one), and telling it. 0 or errno. */
+int pleat_cpu_set_get(pid_t tid, struct pleat_cpu_set *set) PLEAT_MUST_CHECK;
+int pleat_cpu_set_tell(pid_t tid, const struct pleat_cpu_set *set) PLEAT_MUST_CHECK;
+
+#endif
