@@ -207,6 +207,14 @@ void turn_leave(void)
 
 /* ---- what the wrappers tell ---- */
 
+int32_t turn_place(int32_t rank)
+{
+    for (uint32_t i = 0; self.fold && rank >= 0 && i < self.fold->processes; i++)
+        if (atomic_load(&self.fold->slots[i].pid) && atomic_load(&self.fold->slots[i].rank) == rank)
+            return (int32_t)i;
+    return TURN_NOBODY;
+}
+
 static void found(struct turn_self *me)
 {
     if (me->polls)
@@ -244,7 +252,8 @@ void turn_received(int32_t from)
     if (!takes_part())
         return;
     found(&self);
-    if (from < 0 || (uint32_t)from >= self.fold->processes || (uint32_t)from == self.index)
+    if (from != TURN_ANYBODY &&
+        (from < 0 || (uint32_t)from >= self.fold->processes || (uint32_t)from == self.index))
         return;
     /* Only this process takes messages away, so there is one to take. */
     if (atomic_load(&self.slot->mail) >> 32)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define TURN_NOBODY (-1)
+#define TURN_ANYBODY (-2) /* somebody, and it is not known who */
 
 /* Whether anything below has to be called at all: attached, and the settings want it. One load;
  * while it is false an intercepted MPI call costs nothing else. */
@@ -28,9 +29,14 @@ bool turn_attach(int32_t index, int32_t rank);
 /* Before MPI_Finalize, and in a forked child. */
 void turn_leave(void);
 
+/* The process of this node whose rank is `rank`; TURN_NOBODY: there is none, or it is not there
+ * yet. Looks through all places. */
+int32_t turn_place(int32_t rank);
+
 /* A message was sent to `to` (TURN_NOBODY: to somebody of another node). */
 void turn_sent(int32_t to);
-/* It begins to wait for a message of `from` (TURN_NOBODY: of anybody); it has received one. */
+/* It begins to wait for a message of `from` (TURN_NOBODY: of another node, TURN_ANYBODY); it has
+ * received one. */
 void turn_receiving(int32_t from);
 void turn_received(int32_t from);
 /* Something happened that may let any other process go on (a collective, one-sided access). */

@@ -1,0 +1,101 @@
+/* hint.c - what a call means, told to turn.h. */
+#include "base/clock.h"
+#include "fold/wrap.h"
+
+/* A program that computes between two looks for a message does not wait: only looks that follow one
+ * another at once, and find nothing, do. */
+#define TIGHT_NS 5000
+#define LOOKS_IN_VAIN 4
+
+_Thread_local struct fold_self fold_self __attribute__((tls_model("initial-exec")));
+
+__attribute__((noinline)) bool fold_enter_call(void)
+{
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    if (!fold_self.mine || (fold_self.frame && frame < fold_self.frame))
+        return false;
+    fold_self.frame = frame;
+    return true;
+}
+
+bool fold_waits_in_mpi(void)
+{
+    return fold_self.mine && fold_self.frame &&
+           (uintptr_t)__builtin_frame_address(0) < fold_self.frame;
+}
+
+void fold_leave(void)
+{
+    fold_self.frame = 0;
+    if (fold_self.waited && !fold_self.test) {
+        fold_self.waited = false;
+        turn_progressed();
+    }
+}
+
+bool fold_idle(void)
+{
+    if (!fold_self.mine || !turn_is_on())
+        return false;
+    if (fold_self.test && fold_self.vain < LOOKS_IN_VAIN)
+        return true;
+    fold_self.waited = true;
+    return turn_wait();
+}
+
+void fold_call(void)
+{
+    fold_self.test = false;
+    fold_self.vain = 0;
+    fold_self.empty = 0;
+    turn_call();
+}
+
+void fold_test_begins(void)
+{
+    fold_self.test = true;
+    if (fold_self.vain && pleat_clock_monotonic_ns() - fold_self.tested_ns > TIGHT_NS)
+        fold_self.vain = 0;
+    if (fold_self.vain)
+        return;
+    fold_self.empty = 0;
+    turn_call();
+}
+
+void fold_test_ends(bool found)
+{
+    if (found) {
+        fold_self.vain = 0;
+        fold_self.waited = false;
+        turn_progressed();
+        return;
+    }
+    if (fold_self.vain < LOOKS_IN_VAIN)
+        fold_self.vain++;
+    fold_self.tested_ns = pleat_clock_monotonic_ns();
+}
+
+/* A message that must be fetched while the sender waits (a long one) needs the hint before the
+ * call. */
+bool fold_send_begins(MPI_Comm comm, int rank)
+{
+    if (rank < 0 || !fold_comm_known(comm))
+        return false;
+    turn_sent(fold_peer(comm, rank, false));
+    return true;
+}
+
+void fold_sent(MPI_Comm comm, int rank)
+{
+    if (rank >= 0) /* not to MPI_PROC_NULL */
+        turn_sent(fold_peer(comm, rank, true));
+}
+
+void fold_received(MPI_Comm comm, int rank, const MPI_Status *status)
+{
+    if (rank == MPI_PROC_NULL)
+        return;
+    if (rank < 0 && status && status != MPI_STATUS_IGNORE)
+        rank = status->MPI_SOURCE;
+    turn_received(rank < 0 ? TURN_ANYBODY : fold_peer(comm, rank, true));
+}
