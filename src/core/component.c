@@ -1,4 +1,5 @@
 /* A component's life, from submission to its final state. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/internal.h"
@@ -8,6 +9,11 @@ static int check_fits(const struct pleat_core *core, const struct pleat_componen
                       struct pleat_error *err)
 {
     int32_t need = pleat_accept_start(&core->view, job);
+    if (need == 0 && pleat_view_folds(job) && job->partition_most > 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%d processors are too few for %d processes: at most %d may be on "
+                               "one",
+                               job->partition_most, job->minimum, pleat_view_mpl(&core->view, job));
     if (need == 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "no accepted size lies between the minimum %d and the maximum %d",
@@ -21,8 +27,12 @@ static int check_fits(const struct pleat_core *core, const struct pleat_componen
             return 0;
         largest = capacity > largest ? capacity : largest;
     }
-    return pleat_error_set(err, PLEAT_E_TOOBIG, "it needs at least %d processors, and %s has %d",
-                           need, core->sites.count == 1 ? "this machine" : "the largest site",
+    char why[80] = "";
+    if (pleat_view_folds(job))
+        snprintf(why, sizeof(why), " (for %d processes, at most %d on a processor)", job->minimum,
+                 pleat_view_mpl(&core->view, job));
+    return pleat_error_set(err, PLEAT_E_TOOBIG, "it needs at least %d processors%s, and %s has %d",
+                           need, why, core->sites.count == 1 ? "this machine" : "the largest site",
                            largest);
 }
 

@@ -354,6 +354,12 @@ static void on_notice(struct agent *agent, const struct pleat_message *message)
         learn_progress(d, job, (uint64_t)run, message->params);
         return;
     }
+    if (!rc && !strcmp(message->method, "folded")) {
+        json_decref(job->folded);
+        job->folded = json_deep_copy(message->params);
+        json_object_del(job->folded, "run");
+        return;
+    }
     if (!rc) {
         learn(d, job, message->method, message->params);
         struct pleat_runner *runner = job_runner(d, job);

@@ -39,6 +39,7 @@ struct job {
     int32_t redistributed_size;
     int64_t redistributed_us; /* what the last change, to that size, took its ranks; 0: unknown */
     bool spec_lost;           /* and what stands for it must not be run */
+    json_t *folded;           /* what the agent said last of how it is folded; NULL: nothing yet */
 };
 
 PLEAT_ARRAY(job_list, struct job *);
@@ -75,6 +76,9 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history);
 json_t *job_brief(struct daemon *d, struct job *job);
 /* {"queued":1,..}: how many there are in each state, where there are any. */
 json_t *jobs_counts(struct daemon *d);
+/* The fewest and the most processors that a job may have, whether it folds or not. */
+int32_t job_minimum(const struct pleat_component *c);
+int32_t job_maximum(const struct pleat_component *c);
 /* submit_s, start_s, end_s, wait_s, run_s. */
 void job_add_times(json_t *object, const struct pleat_component *c, int64_t now_us);
 
@@ -189,7 +193,7 @@ struct daemon {
     struct pleat_host host;
     struct pleat_agent_link agent_link;
     struct pleat_site_instance **sites;
-    struct pleat_runner *runners[3]; /* plain, mpi, malleable */
+    struct pleat_runner *runners[4]; /* plain, mpi, malleable, folded */
 
     struct job_list jobs;    /* by component; NULL: forgotten */
     struct job_list numbers; /* the same, by number */

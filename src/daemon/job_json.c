@@ -57,6 +57,22 @@ static json_t *reason_to_json(struct daemon *d, const struct pleat_component *co
                : json_string(pleat_reason_name((enum pleat_reason)component->reason));
 }
 
+int32_t job_minimum(const struct pleat_component *c)
+{
+    if (!pleat_view_folds(c))
+        return c->minimum;
+    int32_t least = pleat_view_partition_least(c, c->mpl > 0 ? c->processes : c->maximum);
+    int32_t fewest = c->mpl > 0 ? pleat_mpl(c->processes, c->mpl) : 1;
+    return least > fewest ? least : fewest;
+}
+
+int32_t job_maximum(const struct pleat_component *c)
+{
+    int32_t most = pleat_view_folds(c) ? pleat_view_partition_most(c) : PLEAT_SIZE_MAX;
+    int32_t processes = pleat_view_folds(c) && c->mpl > 0 ? c->processes : c->maximum;
+    return most < processes ? most : processes;
+}
+
 /* How long a job has waited and run, to its end or to now; run: PLEAT_NEVER before its start. */
 struct spans {
     int64_t wait_us, run_us;
@@ -146,12 +162,14 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "job", json_integer(job->id));
     json_object_set_new(object, "name", json_string(name ? name : ""));
     add_terms(d, object, job, c);
-    json_object_set_new(object, "min", json_integer(c->minimum));
-    json_object_set_new(object, "max", json_integer(c->maximum));
+    json_object_set_new(object, "min", json_integer(job_minimum(c)));
+    json_object_set_new(object, "max", json_integer(job_maximum(c)));
     json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
     json_object_set_new(object, "reason", reason_to_json(d, c));
     json_object_set_new(object, "processors", json_integer(c->processors));
     json_object_set_new(object, "processes", json_integer(c->processes));
+    json_object_set_new(object, "mpl", json_integer(pleat_mpl(c->processes, c->processors)));
+    json_object_set_new(object, "folded", job->folded ? json_incref(job->folded) : json_null());
     json_object_set_new(object, "target", json_integer(c->target));
     json_object_set_new(object, "site",
                         c->site == PLEAT_NONE ? json_null()
@@ -183,9 +201,9 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history)
 }
 
 /* Those of a job that a list of many has, in any state. */
-static const char *const brief_members[] = {"job",       "name",   "state",      "reason", "text",
-                                            "min",       "max",    "processors", "wait_s", "run_s",
-                                            "exit_code", "signal", "progress",   NULL};
+static const char *const brief_members[] = {
+    "job",    "name",  "state",     "reason", "text",     "min",       "max", "processors",
+    "wait_s", "run_s", "exit_code", "signal", "progress", "processes", NULL};
 
 static json_t *brief_of_whole(json_t *whole)
 {
@@ -208,15 +226,15 @@ json_t *job_brief(struct daemon *d, struct job *job)
     const char *name = json_string_value(json_object_get(spec, "name"));
     struct spans spans = spans_of(c, daemon_now_us(d));
     bool over = pleat_state_is_final(c->state);
-    return json_pack("{s:I, s:s, s:s, s:o, s:s?, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o}", "job",
-                     (json_int_t)job->id, "name", name ? name : "", "state",
+    return json_pack("{s:I, s:s, s:s, s:o, s:s?, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:i}",
+                     "job", (json_int_t)job->id, "name", name ? name : "", "state",
                      pleat_state_name((enum pleat_state)c->state), "reason", reason_to_json(d, c),
-                     "text", text, "min", c->minimum, "max", c->maximum, "processors",
+                     "text", text, "min", job_minimum(c), "max", job_maximum(c), "processors",
                      c->processors, "wait_s", (double)spans.wait_us / 1e6, "run_s",
                      json_seconds(spans.run_us), "exit_code",
                      over ? json_integer(c->code) : json_null(), "signal",
                      over && c->signal ? json_integer(c->signal) : json_null(), "progress",
-                     progress_or_null(job));
+                     progress_or_null(job), "processes", c->processes);
 }
 
 json_t *jobs_counts(struct daemon *d)

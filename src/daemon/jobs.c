@@ -85,6 +85,7 @@ void job_ended(struct daemon *d, struct job *job)
 static void job_free(struct job *job)
 {
     job_drop_account(job);
+    json_decref(job->folded);
     free(job);
 }
 

@@ -169,11 +169,11 @@ static bool all_over(struct daemon *d)
 
 static int open_parts(struct daemon *d, struct pleat_error *err)
 {
-    static const char *const runners[] = {"plain", "mpi", "malleable"};
+    static const char *const runners[] = {"plain", "mpi", "malleable", "folded"};
     int rc = log_open(d, err);
     if (!rc)
         rc = take_instance(d, err);
-    for (size_t i = 0; !rc && i < 3; i++)
+    for (size_t i = 0; !rc && i < sizeof(runners) / sizeof(runners[0]); i++)
         rc = pleat_runner_open(runners[i], &d->host, &d->agent_link, &d->runners[i], err);
     if (!rc)
         rc = log_recover(d, err);
@@ -295,7 +295,7 @@ static void finish(struct daemon *d)
     (void)uv_loop_close(&d->loop);
     turn_finish(d);
     sites_close(d);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof(d->runners) / sizeof(d->runners[0]); i++)
         if (d->runners[i])
             d->runners[i]->ops->close(d->runners[i]);
     jobs_finish(d);

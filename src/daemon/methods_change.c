@@ -31,6 +31,31 @@ static int check_way(const struct pleat_spec *spec, struct pleat_error *err)
                            spec->mpi);
 }
 
+/* Processors of the largest site where it may run and whose slots are bound to processors. */
+static int check_bound(struct daemon *d, uint32_t wanted, struct pleat_error *err)
+{
+    for (size_t i = 0; i < d->config.site_count; i++)
+        if ((wanted == PLEAT_NONE || wanted == i) && slots_are_bound(d, (uint32_t)i))
+            return 0;
+    return pleat_error_set(
+        err, PLEAT_E_UNSUPPORTED,
+        "a job that folds needs processors that are its own, and %s has more than this machine, "
+        "bound to none: say in the configuration which they are, as in cpus = \"0,1,0,1\" of the "
+        "site (pleat.conf(5)), or run it unfolded (--no-fold)",
+        wanted == PLEAT_NONE ? "each site" : d->config.sites[wanted].name);
+}
+
+/* Of one that folds the core is told the numbers of processes; its processors come with PARTITION
+ * (turn.c). */
+static void set_folding(const struct pleat_spec *spec, struct pleat_event *event)
+{
+    event->flags |= PLEAT_COMPONENT_FOLDS;
+    event->u.submit.minimum = spec->fold.least;
+    event->u.submit.maximum = spec->fold.most;
+    event->u.submit.initial = 0;
+    event->u.submit.mpl_max = (uint8_t)spec->fold.mpl;
+}
+
 static int submit_spec(struct client *client, int64_t request, json_t *json,
                        struct pleat_spec *spec, struct pleat_error *err)
 {
@@ -50,6 +75,7 @@ static int submit_spec(struct client *client, int64_t request, json_t *json,
                                                  .site = site,
                                                  .priority = spec->priority,
                                                  .job_kind = (uint8_t)spec->kind,
+                                                 .job_class = (uint8_t)spec->job_class,
                                                  .sizes_kind = (uint8_t)spec->sizes.kind}}};
     unsigned can = pleat_runner_capabilities(spec->runner);
     if (spec->kind == PLEAT_MALLEABLE && !(can & PLEAT_RUNNER_RESIZES))
@@ -65,6 +91,12 @@ static int submit_spec(struct client *client, int64_t request, json_t *json,
     input.event.flags = (uint16_t)((spec->asks ? PLEAT_COMPONENT_ASKS : 0) |
                                    (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0) |
                                    (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0));
+    if (spec->folds) {
+        rc = check_bound(client->daemon, site, err);
+        if (rc)
+            return rc;
+        set_folding(spec, &input.event);
+    }
     return method_input(client, &input, err);
 }
 
@@ -168,7 +200,9 @@ int method_limits(struct client *client, int64_t request, const json_t *params,
     if (!job)
         return rc;
     const struct pleat_component *component = job_component(client->daemon, job);
-    int64_t minimum = component->minimum, maximum = component->maximum;
+    bool folds = pleat_view_folds(component);
+    int64_t minimum = folds ? component->partition_least : component->minimum;
+    int64_t maximum = folds ? component->partition_most : component->maximum;
     rc = pleat_get_int(params, "min", false, 0, PLEAT_SIZE_MAX, &minimum, err);
     if (!rc)
         rc = pleat_get_int(params, "max", false, 1, PLEAT_SIZE_MAX, &maximum, err);
@@ -182,5 +216,11 @@ int method_limits(struct client *client, int64_t request, const json_t *params,
         .event = {.kind = PLEAT_EV_LIMITS,
                   .component = job->component,
                   .u.limits = {.minimum = (int32_t)minimum, .maximum = (int32_t)maximum}}};
+    if (folds) { /* its user speaks of processors; its processes are another matter */
+        input.event.kind = PLEAT_EV_PARTITION;
+        input.event.u.partition.minimum = (int32_t)minimum;
+        input.event.u.partition.maximum = (int32_t)maximum;
+        input.event.u.partition.mpl = component->mpl_first;
+    }
     return method_input(client, &input, err);
 }

@@ -157,7 +157,8 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
         break;
     case PLEAT_NOTE_SIZE:
         note_make(d, effect->time_us, "size", id,
-                  json_pack("{s:i}", "processors", effect->u.run.processors));
+                  json_pack("{s:i, s:i}", "processors", effect->u.run.processors, "processes",
+                            effect->u.run.processes));
         break;
     case PLEAT_NOTE_CLAIM:
     case PLEAT_DO_SPLIT:

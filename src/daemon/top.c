@@ -53,10 +53,10 @@ static void add_job(struct daemon *d, uint32_t component, json_t *why, json_t *j
     bool over = pleat_state_is_final(c->state), reason = c->reason != PLEAT_REASON_NONE;
     json_t *object = json_pack(
         "{s:I, s:o, s:s, s:s, s:i, s:i, s:i, s:i, s:s?, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:s?, "
-        "s:o, s:o}",
+        "s:o, s:o, s:i}",
         "job", (json_int_t)c->job, "name", short_text(job_name(d, (int64_t)c->job)), "state",
         pleat_state_name((enum pleat_state)c->state), "kind",
-        pleat_kind_name((enum pleat_job_kind)c->kind), "min", c->minimum, "max", c->maximum,
+        pleat_kind_name((enum pleat_job_kind)c->kind), "min", job_minimum(c), "max", job_maximum(c),
         "processors", c->processors, "target", c->target, "site",
         c->site == PLEAT_NONE ? NULL : d->config.sites[c->site].name, "submit_s",
         json_seconds(c->submit_us), "start_s", json_seconds(c->start_us), "end_s",
@@ -64,7 +64,7 @@ static void add_job(struct daemon *d, uint32_t component, json_t *why, json_t *j
         resize_to_json(d, c), "why", why ? why : json_null(), "reason",
         reason ? pleat_reason_name((enum pleat_reason)c->reason) : NULL, "exit_code",
         over ? json_integer(c->code) : json_null(), "signal",
-        over && c->signal ? json_integer(c->signal) : json_null());
+        over && c->signal ? json_integer(c->signal) : json_null(), "processes", c->processes);
     if (!object)
         return;
     json_object_set_new(object, "text", short_text(job ? job_account(d, job)->text : NULL));

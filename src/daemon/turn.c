@@ -249,8 +249,26 @@ static int set_terms(struct daemon *d, const struct pleat_event *submit,
     return usual ? 0 : turn_apply(d, &event, err);
 }
 
-/* Terms, deadline and reservation of a job just submitted. A reservation that cannot be kept is
- * known only now: the job is in the log, so it is cancelled there, and its submission refused. */
+/* How many processors one that folds may have, and with how many it starts: as its most processes
+ * make it, so many on a processor. */
+static int set_partition(struct daemon *d, const struct pleat_event *submit,
+                         const struct pleat_spec *spec, struct pleat_error *err)
+{
+    int32_t first = spec->initial > 0 ? pleat_mpl(spec->fold.most, spec->initial) : 0;
+    struct pleat_event event = {
+        .time_us = submit->time_us,
+        .kind = PLEAT_EV_PARTITION,
+        .component = submit->component,
+        .u.partition = {.minimum = spec->minimum > 1 ? spec->minimum : 0,
+                        .maximum = spec->maximum < spec->fold.most ? spec->maximum : 0,
+                        .mpl = (uint32_t)(first < UINT8_MAX ? first : UINT8_MAX)}};
+    bool usual = !event.u.partition.minimum && !event.u.partition.maximum && first <= 1;
+    return !spec->folds || usual ? 0 : turn_apply(d, &event, err);
+}
+
+/* Terms, partition, deadline and reservation of a job just submitted. A reservation that cannot be
+ * kept is known only now: the job is in the log, so it is cancelled there, and its submission
+ * refused. */
 static int apply_times(struct daemon *d, const struct pleat_event *submit,
                        const struct pleat_spec *spec, struct pleat_error *err)
 {
@@ -258,6 +276,8 @@ static int apply_times(struct daemon *d, const struct pleat_event *submit,
     if (!job)
         return 0;
     int rc = set_terms(d, submit, spec, err);
+    if (!rc)
+        rc = set_partition(d, submit, spec, err);
     if (!rc)
         rc = set_time(d, submit, PLEAT_EV_DEADLINE, spec->deadline_us, err);
     if (!rc)

@@ -32,6 +32,8 @@ struct pleat_launch_request {
     size_t node_count;   /* 0: one local node */
     const char *scratch; /* a directory of this run, for what the MPI keeps in files and shared
                           * memory, so that nothing outlives it; NULL: where the MPI likes */
+    const char *preload; /* a library that is preloaded into the processes, in front of what the
+                          * user's LD_PRELOAD names; NULL: none. They wait so that it can see it */
     bool is_root;        /* the command will run as root */
     bool oversubscribed; /* more processes than processors, now or after a grow or a fold: waiting
                           * processes must give up the processor */

@@ -26,6 +26,11 @@ bool pleat_launch_is_local(const struct pleat_launch_request *request);
 void pleat_launch_add_hosts(struct pleat_launch_list *argv,
                             const struct pleat_launch_request *request);
 
+/* Adds `prefix` and the value of LD_PRELOAD for the processes: what is to be preloaded, then what
+ * their user preloads. */
+void pleat_launch_add_preload(struct pleat_launch_list *argv,
+                              const struct pleat_launch_request *request, const char *prefix);
+
 struct pleat_launcher {
     const char *name;
     bool spawns; /* its programs can start more processes while they run */

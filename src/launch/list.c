@@ -82,6 +82,15 @@ void pleat_launch_add_hosts(struct pleat_launch_list *argv,
     pleat_string_finish(&hosts);
 }
 
+void pleat_launch_add_preload(struct pleat_launch_list *argv,
+                              const struct pleat_launch_request *request, const char *prefix)
+{
+    const char *theirs = pleat_launch_env(request->env, "LD_PRELOAD");
+    bool any = theirs && *theirs;
+    pleat_launch_addf(argv, "%s%s%s%s", prefix, request->preload, any ? ":" : "",
+                      any ? theirs : "");
+}
+
 int pleat_launch_check_program(const char *launcher, const struct pleat_launch_request *request,
                                struct pleat_error *err)
 {

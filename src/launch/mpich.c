@@ -44,6 +44,11 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     }
     pleat_launch_add(argv, "-bind-to");
     pleat_launch_add(argv, "none");
+    if (request->preload) {
+        pleat_launch_add(argv, "-genv");
+        pleat_launch_add(argv, "LD_PRELOAD");
+        pleat_launch_add_preload(argv, request, "");
+    }
     pleat_launch_add(argv, "-n");
     pleat_launch_addf(argv, "%u", request->processes);
     return 0;

@@ -82,7 +82,15 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
         add_parameter(request, argv, "btl_vader_backing_directory", request->scratch);
         add_parameter(request, argv, "orte_tmpdir_base", request->scratch);
     }
-    add_parameter(request, argv, "mpi_yield_when_idle", request->oversubscribed ? "1" : "0");
+    if (request->preload) { /* it takes over what a yielding process does, whatever the user set */
+        pleat_launch_add(argv, "--mca");
+        pleat_launch_add(argv, "mpi_yield_when_idle");
+        pleat_launch_add(argv, "1");
+        pleat_launch_add(argv, "-x");
+        pleat_launch_add_preload(argv, request, "LD_PRELOAD=");
+    } else {
+        add_parameter(request, argv, "mpi_yield_when_idle", request->oversubscribed ? "1" : "0");
+    }
     if (!pleat_launch_is_local(request)) {
         pleat_launch_add(argv, "--host");
         pleat_launch_add_hosts(argv, request);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static void free_list(char **list)
 {
     for (char **item = list; item && *item; item++)
@@ -26,6 +28,9 @@ void pleat_spec_finish(struct pleat_spec *spec)
     free(spec->input);
     free(spec->script);
     free(spec->notify);
+    free(spec->fold.settings);
+    free(spec->fold.mapping);
+    free(spec->fold.count_word);
     pleat_array_finish(&spec->size_list);
     memset(spec, 0, sizeof(*spec));
 }
@@ -58,6 +63,40 @@ int pleat_resize_way_parse(const char *word, enum pleat_resize_way *way, struct 
     }
     return pleat_error_set(err, PLEAT_E_INVALID,
                            "'%.40s' is not a way to resize: auto, merge, relaunch", word);
+}
+
+/* ---- a word that stands for a number ---- */
+
+static bool belongs_to_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Where it stands by itself, from `at` on; NULL: nowhere. */
+static const char *find_word(const char *text, const char *at, const char *word)
+{
+    size_t length = strlen(word);
+    for (; length > 0 && (at = strstr(at, word)); at++)
+        if ((at == text || !belongs_to_word(at[-1])) && !belongs_to_word(at[length]))
+            return at;
+    return NULL;
+}
+
+bool pleat_spec_has_word(const char *text, const char *word)
+{
+    return find_word(text, text, word) != NULL;
+}
+
+char *pleat_spec_put_number(const char *text, const char *word, int32_t number)
+{
+    struct pleat_string out = {0};
+    const char *at = text;
+    for (const char *found; (found = find_word(text, at, word)); at = found + strlen(word))
+        pleat_string_addf(&out, "%.*s%d", (int)(found - at), at, number);
+    pleat_string_add(&out, at);
+    if (out.failed)
+        pleat_string_finish(&out);
+    return out.text ? out.text : strdup("");
 }
 
 /* ---- paths ---- */

@@ -20,17 +20,32 @@ enum pleat_notify_on {
 /* How a resize is carried out, where the runner and the application can do both. */
 enum pleat_resize_way { PLEAT_WAY_AUTO, PLEAT_WAY_MERGE, PLEAT_WAY_RELAUNCH };
 
+/* A program that is folded: its processes may outnumber its processors, which change while it runs.
+ * minimum, maximum and initial of its spec are processors, its sizes are numbers of processes. */
+struct pleat_spec_fold {
+    int32_t least, most; /* processes */
+    int32_t mpl;         /* at most so many on a processor; 0: as configured */
+    char *settings;      /* "wait=spin,next=sender": shm/fold.h reads them; NULL: none */
+    char *mapping;       /* "round-robin", "communication", "balance"; NULL: as the agent likes */
+    char *count_word;    /* this word stands for the number of processes, in the program's path and
+                          * its arguments; NULL: none does */
+    bool boost;          /* processes with messages are preferred, where jobs share processors */
+};
+
 /* Owns everything in it. Lists of strings end with NULL. */
 struct pleat_spec {
     char *name;
     char **argv;
     char **env;
     char *cwd;
-    char *runner; /* "plain", "mpi", "malleable" */
+    char *runner; /* "plain", "mpi", "malleable", "folded" */
     char *mpi;    /* "none", "openmpi", "mpich" */
     char *site;   /* NULL: anywhere */
     char *sizes_text;
     enum pleat_job_kind kind;
+    enum pleat_job_class job_class;
+    bool folds;
+    struct pleat_spec_fold fold;
     int32_t minimum, maximum, initial;
     struct pleat_sizes sizes; /* its list points into size_list */
     struct pleat_size_list size_list;
@@ -53,6 +68,11 @@ struct pleat_spec {
 };
 
 void pleat_spec_finish(struct pleat_spec *spec);
+
+/* Whether that word stands somewhere in a text, by itself: no letter, digit or '_' beside it. */
+bool pleat_spec_has_word(const char *text, const char *word);
+/* The text with the number wherever the word stands by itself; to be freed. NULL: out of memory. */
+char *pleat_spec_put_number(const char *text, const char *word, int32_t number);
 
 /* "start", "end", "fail", "resize", "warning": its bit; 0 for any other word. */
 unsigned pleat_notify_bit(const char *word);

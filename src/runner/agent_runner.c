@@ -1,15 +1,17 @@
 #include "runner/agent_runner.h"
 
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "launch/fold.h"
 #include "launch/launch.h"
 #include "wire/message.h"
 
 #define GRACE_S 3.0 /* from SIGTERM to SIGKILL */
 
 static const struct pleat_agent_runner_kind *const kinds[] = {
-    &pleat_runner_plain, &pleat_runner_mpi, &pleat_runner_malleable};
+    &pleat_runner_plain, &pleat_runner_mpi, &pleat_runner_malleable, &pleat_runner_folded};
 
 struct agent_runner {
     struct pleat_runner base;
@@ -46,19 +48,47 @@ static json_t *json_strings(char *const *list)
     return array;
 }
 
-/* With order->program in the place of the first word. */
-static const char **words_of(const struct pleat_run_order *order)
+static void free_words(char **words)
+{
+    for (size_t i = 0; words && words[i]; i++)
+        free(words[i]);
+    free(words);
+}
+
+/* With order->program in the place of the first word, and the number of processes in the place of
+ * the word that stands for it. NULL: out of memory. */
+static char **words_of(const struct pleat_run_order *order)
 {
     char **argv = order->spec->argv;
+    const char *number = order->spec->folds ? order->spec->fold.count_word : NULL;
     size_t count = 0;
     while (argv[count])
         count++;
-    const char **words = calloc(count + 1, sizeof(*words));
-    for (size_t i = 0; words && i < count; i++)
-        words[i] = argv[i];
-    if (words && order->program)
-        words[0] = order->program;
+    char **words = calloc(count + 1, sizeof(*words));
+    for (size_t i = 0; words && i < count; i++) {
+        const char *word = i == 0 && order->program ? order->program : argv[i];
+        words[i] = number ? pleat_spec_put_number(word, number, order->processes) : strdup(word);
+        if (!words[i]) {
+            free_words(words);
+            return NULL;
+        }
+    }
     return words;
+}
+
+/* The MPI that starts its processes, and how many; what is preloaded into them. */
+static int launch_by_mpi(const struct agent_runner *runner, const struct pleat_run_order *order,
+                         struct pleat_launch_request *request, char *preload, size_t size,
+                         struct pleat_error *err)
+{
+    int rc = pleat_mpi_parse(order->spec->mpi, &request->mpi, err);
+    if (rc || request->mpi == PLEAT_MPI_NONE)
+        return rc;
+    request->processes = (uint32_t)order->processes;
+    if (!runner->kind->folds)
+        return 0;
+    request->preload = preload;
+    return pleat_launch_fold_library(request->mpi, preload, size, err);
 }
 
 static int compose(const struct agent_runner *runner, const struct pleat_run_order *order,
@@ -74,20 +104,18 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
         .oversubscribed = true,
         .scratch = order->scratch,
     };
-    if (runner->kind->launches) {
-        int rc = pleat_mpi_parse(spec->mpi, &request.mpi, err);
-        if (rc)
-            return rc;
-        request.processes = request.mpi == PLEAT_MPI_NONE ? 1 : (uint32_t)order->processes;
-    }
-    const char **words = words_of(order);
-    if (!words) {
-        (void)pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-        return PLEAT_E_NOMEM;
-    }
-    request.argv = words;
-    int rc = pleat_launch_compose(&request, command, err);
-    free(words);
+    char preload[PATH_MAX];
+    int rc = runner->kind->launches
+                 ? launch_by_mpi(runner, order, &request, preload, sizeof(preload), err)
+                 : 0;
+    if (rc)
+        return rc;
+    char **words = words_of(order);
+    if (!words)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    request.argv = (const char *const *)words;
+    rc = pleat_launch_compose(&request, command, err);
+    free_words(words);
     return rc;
 }
 
@@ -149,6 +177,17 @@ static int add_slots(json_t *params, const struct pleat_run_order *order)
     return add(params, "slots", slots);
 }
 
+/* What the agent has to know of one that folds, as member "fold". */
+static int add_fold(const struct pleat_run_order *order, json_t *params, struct pleat_error *err)
+{
+    const struct pleat_spec_fold *fold = &order->spec->fold;
+    json_t *member = json_pack("{s:i, s:s*, s:s*}", "processes", order->processes, "settings",
+                               fold->settings, "mapping", fold->mapping);
+    if (member && fold->boost)
+        json_object_set_new(member, "boost", json_true());
+    return add(params, "fold", member) ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
+}
+
 static int runner_start(struct pleat_runner *base, const struct pleat_run_order *order,
                         struct pleat_error *err)
 {
@@ -164,13 +203,21 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     int rc = add_command(runner, order, params, err);
     if (add_slots(params, order) && !rc)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (!rc && runner->kind->folds)
+        rc = add_fold(order, params, err);
     return send(base, order->site, order->node, "start", params, rc, err);
+}
+
+/* The size aimed at: of one that folds, its partition's. */
+static int32_t aim_of(const struct pleat_change_order *order)
+{
+    return order->start && order->start->spec->folds ? order->processors : order->processes;
 }
 
 static json_t *change_params(const struct pleat_change_order *order, const char *size_name)
 {
     return json_pack("{s:I, s:I, s:i, s:b}", "run", (json_int_t)order->run, "resize",
-                     (json_int_t)order->resize, size_name, order->processes, "mandatory",
+                     (json_int_t)order->resize, size_name, aim_of(order), "mandatory",
                      order->mandatory);
 }
 

@@ -11,11 +11,13 @@ struct pleat_agent_runner_kind {
     unsigned capabilities;
     bool launches; /* by its MPI's launcher, one process per processor; else the program itself */
     bool mailbox;  /* its processes find a mailbox (libpleat) */
+    bool folds;    /* its processes share processors (libpleat-fold is preloaded) */
 };
 
 extern const struct pleat_agent_runner_kind pleat_runner_plain;
 extern const struct pleat_agent_runner_kind pleat_runner_mpi;
 extern const struct pleat_agent_runner_kind pleat_runner_malleable;
+extern const struct pleat_agent_runner_kind pleat_runner_folded;
 
 /* What was submitted (`base`, NULL at the end) and what Pleat adds, as a JSON array; NULL: out of
  * memory. scratch: the run has that directory. */

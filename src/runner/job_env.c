@@ -6,8 +6,9 @@
 
 #include "runner/agent_runner.h"
 
-static const char *const own[] = {"PLEAT_JOB", "PLEAT_JOB_NAME", "PLEAT_PROCESSORS", "PLEAT_MIN",
-                                  "PLEAT_MAX", "PLEAT_SCRIPT",   "PLEAT_SCRATCH"};
+static const char *const own[] = {"PLEAT_JOB",     "PLEAT_JOB_NAME", "PLEAT_PROCESSORS",
+                                  "PLEAT_MIN",     "PLEAT_MAX",      "PLEAT_SCRIPT",
+                                  "PLEAT_SCRATCH", "PLEAT_PROCESSES"};
 
 /* Set by a job around the submission: not about this one. */
 static bool is_own(const char *variable)
@@ -50,7 +51,8 @@ json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *
     }
     bad = bad || add_number(env, "PLEAT_JOB", (long long)order->job) ||
           add(env, "PLEAT_JOB_NAME", spec->name) ||
-          add_number(env, "PLEAT_PROCESSORS", order->processes) ||
+          add_number(env, "PLEAT_PROCESSORS", spec->folds ? order->processors : order->processes) ||
+          (spec->folds && add_number(env, "PLEAT_PROCESSES", order->processes)) ||
           add_number(env, "PLEAT_MIN", spec->minimum) ||
           add_number(env, "PLEAT_MAX", spec->maximum) ||
           add(env, "PLEAT_SCRIPT", spec->script ? spec->argv[0] : NULL) ||

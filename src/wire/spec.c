@@ -198,10 +198,74 @@ static int read_way(const json_t *object, struct pleat_spec *spec, struct pleat_
     return rc ? rc : pleat_resize_way_parse(word, &spec->resize, err);
 }
 
+/* ---- folding ---- */
+
+static int check_fold(const struct pleat_spec *spec, struct pleat_error *err)
+{
+    static const char *const mappings[] = {"round-robin", "communication", "balance"};
+    bool known = !spec->fold.mapping;
+    for (size_t i = 0; spec->fold.mapping && i < sizeof(mappings) / sizeof(mappings[0]); i++)
+        known = known || !strcmp(mappings[i], spec->fold.mapping);
+    if (!known)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "'mapping' cannot be '%.40s': round-robin, communication, balance",
+                               spec->fold.mapping);
+    if (spec->fold.least > spec->fold.most)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "'fold' has 'min' %d above its 'max' %d (processes)",
+                               spec->fold.least, spec->fold.most);
+    if (spec->kind != PLEAT_MALLEABLE || (!strcmp(spec->mpi, "none") && !spec->script))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a job that folds is malleable, and 'mpi' is openmpi or mpich, "
+                               "unless it is a batch script");
+    return 0;
+}
+
+static int read_fold(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    const json_t *fold = json_object_get(object, "fold");
+    spec->folds = !strcmp(spec->runner, "folded");
+    if (spec->folds ? !json_is_object(fold) : fold && !json_is_null(fold))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "the runner 'folded' and an object 'fold' belong together");
+    if (!spec->folds)
+        return 0;
+    int64_t least = 1, most = 1, mpl = 0;
+    int rc = pleat_get_int(fold, "min", true, 1, PLEAT_SIZE_MAX, &least, err);
+    if (!rc)
+        rc = pleat_get_int(fold, "max", true, 1, PLEAT_SIZE_MAX, &most, err);
+    if (!rc)
+        rc = pleat_get_int(fold, "mpl", false, 0, UINT8_MAX, &mpl, err);
+    if (!rc)
+        rc = pleat_get_bool(fold, "boost", false, &spec->fold.boost, err);
+    spec->fold.least = (int32_t)least;
+    spec->fold.most = (int32_t)most;
+    spec->fold.mpl = (int32_t)mpl;
+    if (!rc)
+        rc = copy_bounded(fold, "settings", PLEAT_SPEC_TEXT_MAX, &spec->fold.settings, err);
+    if (!rc)
+        rc = copy_bounded(fold, "mapping", PLEAT_SPEC_NAME_MAX, &spec->fold.mapping, err);
+    if (!rc)
+        rc = copy_bounded(fold, "count_word", PLEAT_SPEC_NAME_MAX, &spec->fold.count_word, err);
+    return rc ? rc : check_fold(spec, err);
+}
+
+static int read_class(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    static const char *const classes[] = {"unknown", "short", "long", NULL};
+    char *word = NULL;
+    int rc = read_choice(object, "class", classes, "unknown", &word, err);
+    for (int c = 0; !rc && classes[c]; c++)
+        if (!strcmp(classes[c], word))
+            spec->job_class = (enum pleat_job_class)c;
+    free(word);
+    return rc;
+}
+
 static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     static const char *const kinds[] = {"rigid", "moldable", "malleable", NULL};
-    static const char *const runners[] = {"plain", "mpi", "malleable", NULL};
+    static const char *const runners[] = {"plain", "mpi", "malleable", "folded", NULL};
     static const char *const mpis[] = {"none", "openmpi", "mpich", NULL};
     char *kind = NULL;
     int rc = read_choice(object, "kind", kinds, "rigid", &kind, err);
@@ -241,7 +305,11 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
         rc = read_files(object, spec, err);
     if (!rc)
         rc = read_notify(object, spec, err);
-    return rc ? rc : read_way(object, spec, err);
+    if (!rc)
+        rc = read_class(object, spec, err);
+    if (!rc)
+        rc = read_way(object, spec, err);
+    return rc ? rc : read_fold(object, spec, err);
 }
 
 /* What is shown of a job must fit into an answer, and many jobs into a few. */
