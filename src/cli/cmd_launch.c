@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "launch/detect.h"
+#include "launch/fold.h"
 #include "launch/launch.h"
 #include "model/types.h"
 #include "shm/mailbox.h"
@@ -33,7 +34,9 @@ static int64_t size_in_mailbox(void)
 
 static int present_size(int64_t *size, struct pleat_error *err)
 {
-    const char *started_with = getenv("PLEAT_PROCESSORS");
+    /* of a job that folds the number of its processes, which stays */
+    const char *processes = getenv("PLEAT_PROCESSES");
+    const char *started_with = processes ? processes : getenv("PLEAT_PROCESSORS");
     if (!getenv("PLEAT_JOB") || !started_with)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "not inside a job: 'pleat launch' is for batch scripts; to run a "
@@ -70,8 +73,17 @@ static int compose(const struct launch *launch, struct pleat_launch_command *com
                   launch->argv[0]);
         size = 1;
     }
+    char preload[PATH_MAX];
+    bool folds = getenv("PLEAT_PROCESSES") && found.mpi != PLEAT_MPI_NONE;
+    if (folds)
+        status = pleat_launch_fold_check(path, err);
+    if (folds && !status)
+        status = pleat_launch_fold_library(found.mpi, preload, sizeof(preload), err);
+    if (status)
+        return status;
     struct pleat_launch_request request = {
         .mpi = found.mpi,
+        .preload = folds ? preload : NULL,
         .processes = (uint32_t)size,
         .argv = (const char *const *)launch->argv,
         .env = (const char *const *)environ,

@@ -41,8 +41,9 @@ const struct pleat_command pleat_cmd_ps = {
     .arguments = "[--all]",
     .summary = "Lists the jobs that wait or run",
     .help =
-        "PROCS is how many processors a job has now, RANGE how many it may have, ITERATION how\n"
-        "far it is (programs linked with libpleat), REMARK why it waits or how it ended.\n\n"
+        "PROCS is how many processors a job has now (2/8: 2, with 8 processes, folded), RANGE how\n"
+        "many it may have, ITERATION how far it is (programs linked with libpleat), REMARK why it\n"
+        "waits or how it ended.\n\n"
         "Options:\n"
         "  -a, --all        those that have ended, too\n\n"
         "Exit codes: 0; 3 no daemon.\n\n"

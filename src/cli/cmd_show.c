@@ -29,6 +29,30 @@ static void line_text(const char *name, const char *value)
     pleat_string_finish(&text);
 }
 
+/* Its limits, and what of them is about processes where it folds. */
+static void show_limits(const json_t *job)
+{
+    struct pleat_string text = {0};
+    const json_t *fold = json_object_get(job, "fold");
+    if (json_is_object(fold)) {
+        int64_t least = pleat_reply_int(fold, "min", 0), most = pleat_reply_int(fold, "max", 0);
+        pleat_string_addf(&text, "%lld", (long long)least);
+        if (least != most)
+            pleat_string_addf(&text, " to %lld", (long long)most);
+        pleat_string_add(&text, " processes on ");
+    }
+    pleat_string_addf(
+        &text, "%lld to %lld processors, sizes %s", (long long)pleat_reply_int(job, "min", 0),
+        (long long)pleat_reply_int(job, "max", 0), pleat_reply_text(job, "sizes", "any"));
+    if (pleat_reply_int(job, "initial", 0) > 0)
+        pleat_string_addf(&text, ", initially %lld", (long long)pleat_reply_int(job, "initial", 0));
+    if (pleat_reply_int(fold, "mpl", 0) > 0)
+        pleat_string_addf(&text, ", at most %lld processes on one",
+                          (long long)pleat_reply_int(fold, "mpl", 0));
+    line("limits", &text);
+    pleat_string_finish(&text);
+}
+
 static void show_what(const json_t *job)
 {
     struct pleat_string text = {0};
@@ -45,14 +69,36 @@ static void show_what(const json_t *job)
     text.length = 0;
     pleat_string_addf(&text, "%s, runner %s, MPI %s", pleat_reply_text(job, "kind", "?"),
                       pleat_reply_text(job, "runner", "?"), pleat_reply_text(job, "mpi", "?"));
+    if (pleat_reply_text(job, "class", NULL))
+        pleat_string_addf(&text, ", %s", pleat_reply_text(job, "class", ""));
     line("kind", &text);
-    text.length = 0;
-    pleat_string_addf(
-        &text, "%lld to %lld processors, sizes %s", (long long)pleat_reply_int(job, "min", 0),
-        (long long)pleat_reply_int(job, "max", 0), pleat_reply_text(job, "sizes", "any"));
-    if (pleat_reply_int(job, "initial", 0) > 0)
-        pleat_string_addf(&text, ", initially %lld", (long long)pleat_reply_int(job, "initial", 0));
-    line("limits", &text);
+    pleat_string_finish(&text);
+    show_limits(job);
+}
+
+/* How it is folded, as its agent said last. */
+static void show_folded(const json_t *job)
+{
+    const json_t *folded = json_object_get(job, "folded");
+    const char *balance = pleat_reply_text(folded, "balance", "unknown");
+    struct pleat_string text = {0};
+    if (!json_is_object(folded) || pleat_job_ended(job))
+        return;
+    pleat_string_addf(&text, "%lld of %lld processes attached, %s queue (%s)",
+                      (long long)pleat_reply_int(folded, "attached", 0),
+                      (long long)pleat_reply_int(folded, "processes", 0),
+                      pleat_reply_text(folded, "queue", "?"),
+                      pleat_reply_text(folded, "queue_by", "?"));
+    if (strcmp(balance, "unknown") != 0)
+        pleat_string_addf(&text, ", %s", balance);
+    if (isfinite(pleat_reply_real(folded, "idleness")))
+        pleat_string_addf(&text, " (%.0f %% idle)", 100 * pleat_reply_real(folded, "idleness"));
+    pleat_string_addf(&text, ", wait %s, next %s", pleat_reply_text(folded, "wait", "?"),
+                      pleat_reply_text(folded, "next", "?"));
+    if (pleat_reply_int(folded, "contended", 0) > 0)
+        pleat_string_addf(&text, ", others compute on %lld of its processors",
+                          (long long)pleat_reply_int(folded, "contended", 0));
+    line("folded", &text);
     pleat_string_finish(&text);
 }
 
@@ -94,7 +140,10 @@ static void show_state(const json_t *job)
                           (long long)pleat_reply_int(job, "target", 0));
     pleat_string_addf(&text, " on %s, %lld processes", pleat_reply_text(job, "site", "no site"),
                       (long long)pleat_reply_int(job, "processes", 0));
+    if (pleat_reply_int(job, "mpl", 0) > 1)
+        pleat_string_addf(&text, ", up to %lld on one", (long long)pleat_reply_int(job, "mpl", 0));
     line("processors", &text);
+    show_folded(job);
     const json_t *progress = json_object_get(job, "progress");
     if (json_is_object(progress)) {
         char span[PLEAT_TIME_SIZE];

@@ -116,7 +116,8 @@ bool pleat_help_option_words(const struct pleat_command *command, const char *op
     static const struct {
         const char *command, *option, *words;
     } known[] = {
-        {NULL, "--runner", "auto plain mpi malleable"},
+        {NULL, "--runner", "auto plain mpi malleable folded"},
+        {NULL, "--class", "short long"},
         {NULL, "--mpi", "auto openmpi mpich none"},
         {NULL, "--estimates", "given exact"},
         {NULL, "--zero-run-times", "skip keep"},

@@ -80,7 +80,12 @@ static void add_row(struct pleat_table *table, const json_t *job)
     pleat_table_set(table, 1, pleat_reply_text(job, "name", ""));
     pleat_table_set(table, 2, pleat_reply_text(job, "state", ""));
     pleat_table_colour(table, 2, pleat_job_colour(job));
-    pleat_table_setf(table, 3, "%lld", (long long)pleat_reply_int(job, "processors", 0));
+    long long processors = (long long)pleat_reply_int(job, "processors", 0);
+    long long processes = (long long)pleat_reply_int(job, "processes", processors);
+    if (processes > processors && processors > 0)
+        pleat_table_setf(table, 3, "%lld/%lld", processors, processes);
+    else
+        pleat_table_setf(table, 3, "%lld", processors);
     if (least == most)
         pleat_table_setf(table, 4, "%lld", (long long)least);
     else

@@ -36,7 +36,13 @@ enum {
     OPTION_INPUT,
     OPTION_APPEND,
     OPTION_NOTIFY,
-    OPTION_NOTIFY_ON
+    OPTION_NOTIFY_ON,
+    OPTION_PROCESSES,
+    OPTION_MPL,
+    OPTION_FOLD,
+    OPTION_COUNT_WORD,
+    OPTION_NO_FOLD,
+    OPTION_CLASS
 };
 
 const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
@@ -69,6 +75,12 @@ const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
     {"append", no_argument, NULL, OPTION_APPEND},
     {"notify", required_argument, NULL, OPTION_NOTIFY},
     {"notify-on", required_argument, NULL, OPTION_NOTIFY_ON},
+    {"processes", required_argument, NULL, OPTION_PROCESSES},
+    {"mpl", required_argument, NULL, OPTION_MPL},
+    {"fold", required_argument, NULL, OPTION_FOLD},
+    {"count-word", required_argument, NULL, OPTION_COUNT_WORD},
+    {"no-fold", no_argument, NULL, OPTION_NO_FOLD},
+    {"class", required_argument, NULL, OPTION_CLASS},
     {0}};
 
 void pleat_submission_init(struct pleat_submission *submission)
@@ -78,6 +90,7 @@ void pleat_submission_init(struct pleat_submission *submission)
                                             .mpi = "auto",
                                             .resize = "auto",
                                             .exported = "all",
+                                            .job_class = "unknown",
                                             .notice_s = -1,
                                             .lifetime_s = -1,
                                             .processors = -1,
@@ -192,6 +205,26 @@ static int take_time_limit(struct pleat_submission *submission, const char *valu
     return status;
 }
 
+static int take_folding(struct pleat_submission *submission, int option, const char *value,
+                        struct pleat_error *err)
+{
+    switch (option) {
+    case OPTION_PROCESSES:
+        return take_text("--processes", value, &submission->processes, err);
+    case OPTION_MPL:
+        return pleat_parse_int("--mpl", value, 1, UINT8_MAX, &submission->mpl, err);
+    case OPTION_FOLD:
+        return take_text("--fold", value, &submission->fold, err);
+    case OPTION_COUNT_WORD:
+        return take_text("--count-word", value, &submission->count_word, err);
+    case OPTION_CLASS:
+        return take_word("--class", value, "short long unknown", &submission->job_class, err);
+    default:
+        submission->unfolded = true;
+        return 0;
+    }
+}
+
 /* What was added last: kept out of pleat_submission_take for its length. */
 static int take_more(struct pleat_submission *submission, int option, const char *value,
                      struct pleat_error *err)
@@ -231,9 +264,11 @@ static int take_more(struct pleat_submission *submission, int option, const char
         if (!strcmp(submission->runner, "malleable"))
             submission->runner = "auto";
         return 0;
-    default:
+    case OPTION_ASKS:
         submission->asks = true;
         return 0;
+    default:
+        return take_folding(submission, option, value, err);
     }
 }
 
@@ -253,7 +288,8 @@ int pleat_submission_take(struct pleat_submission *submission, int option, const
     case OPTION_SIZES:
         return take_sizes(submission, value, err);
     case OPTION_RUNNER:
-        return take_word("--runner", value, "auto plain mpi malleable", &submission->runner, err);
+        return take_word("--runner", value, "auto plain mpi malleable folded", &submission->runner,
+                         err);
     case OPTION_MPI:
         return take_word("--mpi", value, "auto openmpi mpich none", &submission->mpi, err);
     case OPTION_ESTIMATE:
@@ -343,6 +379,10 @@ static void clear_size(struct pleat_submission *submission, const struct pleat_s
     if (given->processors >= 0)
         submission->least = submission->most = submission->initial = -1;
     if (given->least >= 0 || given->most >= 0)
+        submission->processors = -1;
+    if (given->processors >= 0)
+        submission->processes = NULL;
+    if (given->processes)
         submission->processors = -1;
 }
 

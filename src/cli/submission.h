@@ -21,9 +21,15 @@ struct pleat_submission {
     const char *chdir;
     const char *beside; /* a directory where programs are looked for first; NULL: the current */
     int64_t processors, least, most, initial; /* -1: not given */
-    double estimate_s, deadline_s, begin_s;   /* 0: not given. The latter after the submission */
-    double limit_s;                           /* 0: not given */
-    double notice_s, lifetime_s;              /* -1: not given */
+    const char *processes;                    /* NULL: not given */
+    int64_t mpl;                              /* 0: not given */
+    const char *job_class;                    /* "unknown": not given */
+    const char *fold;                         /* settings, as they were given; NULL: none */
+    const char *count_word;                   /* NULL: none */
+    bool unfolded;
+    double estimate_s, deadline_s, begin_s; /* 0: not given. The latter after the submission */
+    double limit_s;                         /* 0: not given */
+    double notice_s, lifetime_s;            /* -1: not given */
     int64_t priority;
     bool moldable;
     bool asks;
@@ -44,7 +50,7 @@ struct pleat_submission {
 #define PLEAT_SUBMISSION_SHORTS "n:"
 /* The options, for pleat_options_init. */
 extern const struct option pleat_submission_options[];
-#define PLEAT_SUBMISSION_OPTIONS 31 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 37 /* their number, with the zeroed entry */
 /* The options, for --help. */
 #define PLEAT_SUBMISSION_HELP                                                                      \
     "  -n, --processors N   exactly N processors (rigid; default: 1)\n"                            \
@@ -58,6 +64,17 @@ extern const struct option pleat_submission_options[];
     "      --sizes SIZES    which sizes it takes: any, powers (of two), squares, grids (r x r "    \
     "and\n"                                                                                        \
     "                       r x (r+1)), multiples:N, or a list such as 2,4,6 (default: any)\n"     \
+    "      --processes N    an unmodified MPI program runs with N processes (2,4,8 or 2-8: one "   \
+    "of\n"                                                                                         \
+    "                       these is chosen at its start) on fewer processors, and these change\n" \
+    "                       while it runs: it is folded\n"                                         \
+    "      --mpl M          at most M processes on a processor (default: as configured)\n"         \
+    "      --fold SETTINGS  how its processes take turns: wait=spin,next=sender,mapping=balance\n" \
+    "      --count-word W   where W stands by itself in the command, the number of processes "     \
+    "that\n"                                                                                       \
+    "                       is chosen is put: N in cg.B.N\n"                                       \
+    "      --no-fold        it runs with a processor for each of its processes, all the same\n"    \
+    "      --class CLASS    short or long: some policies treat these differently\n"                \
     "      --moldable       its size is chosen at its start and stays, also if it could change\n"  \
     "      --malleable      it changes its size while it runs, also if that cannot be seen: a "    \
     "batch\n"                                                                                      \
@@ -68,7 +85,9 @@ extern const struct option pleat_submission_options[];
     "      --notice TIME    so long it is given to shrink when it must, before that is enforced\n" \
     "      --lifetime TIME  once its size was changed, policies leave it so for at least so "      \
     "long\n"                                                                                       \
-    "      --runner KIND    auto, plain, mpi, malleable (default: auto: what it is linked with)\n" \
+    "      --runner KIND    auto, plain, mpi, malleable, folded (default: auto: what it is "       \
+    "linked\n"                                                                                     \
+    "                       with)\n"                                                               \
     "      --mpi WHICH      auto, openmpi, mpich, none (default: auto)\n"                          \
     "      --name NAME      (default: the program's name)\n"                                       \
     "      --site SITE      run there (default: anywhere)\n"                                       \
@@ -122,6 +141,32 @@ int pleat_submission_open_script(struct pleat_submission *submission, struct ple
 /* The environment that goes along, as a JSON array; NULL: out of memory. */
 json_t *pleat_submission_environment(const struct pleat_submission *submission,
                                      struct pleat_string *notes);
+
+/* ---- folding ---- */
+
+/* What --processes and --fold say. */
+struct pleat_submission_fold {
+    int64_t least, most; /* processes */
+    char *sizes;         /* which numbers of them; owned */
+    char *settings;      /* without what is not for libpleat-fold; owned; NULL: none */
+    char *mapping;       /* owned; NULL: none */
+    bool boost;
+};
+
+/* Finish *fold in any case. PLEAT_E_INVALID. */
+int pleat_submission_read_fold(const struct pleat_submission *submission,
+                               struct pleat_submission_fold *fold,
+                               struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_submission_finish_fold(struct pleat_submission_fold *fold);
+/* Can `program` (a path in which submission->count_word may stand) be folded, for every number of
+ * processes, with what `env`, an array of strings, preloads? PLEAT_E_NOTFOUND: there is no program
+ * for some number; PLEAT_E_UNSUPPORTED, with why and what to do. */
+int pleat_submission_check_fold(const struct pleat_submission *submission,
+                                const struct pleat_submission_fold *fold, const char *program,
+                                const json_t *env, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The member "fold" of the spec; NULL: out of memory, or text that is not UTF-8. */
+json_t *pleat_submission_fold_json(const struct pleat_submission *submission,
+                                   const struct pleat_submission_fold *fold);
 
 /* Checks what was given, finds the program, looks at what it is linked with, and captures the
  * environment. *spec is the caller's; lines about what was assumed are appended to *notes, each

@@ -9,18 +9,88 @@
 #include "cli/submission.h"
 #include "launch/detect.h"
 #include "model/sizes.h"
+#include "model/spec.h"
 #include "model/types.h"
 
 struct plan {
     int64_t least, most, initial;
+    struct pleat_submission_fold fold; /* where there is --processes; owned */
+    bool folds;
     const char *runner;
     const char *kind;
     enum pleat_mpi mpi;
     char program[PATH_MAX];
+    char sample[PATH_MAX]; /* as it is found for one number of processes */
     char directory[PATH_MAX];
 };
 
 /* ---- the size ---- */
+
+/* What belongs together, of what is about folding. */
+static int check_folding(const struct pleat_submission *s, struct pleat_error *err)
+{
+    const char *alone = s->fold                        ? "--fold"
+                        : s->mpl                       ? "--mpl"
+                        : s->count_word                ? "--count-word"
+                        : !strcmp(s->runner, "folded") ? "--runner folded"
+                                                       : NULL;
+    if (!s->processes && alone)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s needs --processes N: an unmodified MPI program with N processes "
+                               "is folded",
+                               alone);
+    if (!s->processes)
+        return 0;
+    if (s->processors > 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--processes says how many processes, and --min and --max on how "
+                               "many processors they may be: leave out -n");
+    bool other = strcmp(s->runner, "auto") != 0 && strcmp(s->runner, "folded") != 0;
+    if (!s->unfolded && (s->moldable || s->asks || other))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a job with --processes is folded: leave out %s, or add --no-fold",
+                               s->moldable                       ? "--moldable"
+                               : s->asks                         ? "--asks"
+                               : !strcmp(s->runner, "malleable") ? "--malleable"
+                                                                 : "--runner");
+    return 0;
+}
+
+/* A processor for each process: the numbers of one are those of the other. */
+static int choose_unfolded(const struct pleat_submission *s, struct plan *plan,
+                           struct pleat_string *notes, struct pleat_error *err)
+{
+    plan->least = plan->fold.least;
+    plan->most = plan->fold.most;
+    if (s->least >= 0 || s->most >= 0 || s->initial >= 0)
+        pleat_string_add(notes, "--no-fold: it gets a processor for each process, whatever --min, "
+                                "--max and --initial say\n");
+    if (s->count_word && plan->least < plan->most)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--count-word with --no-fold needs one number of processes");
+    return 0;
+}
+
+/* Its processors: from one to one for each process, where nothing else was asked for. */
+static int choose_partition(const struct pleat_submission *s, struct plan *plan,
+                            struct pleat_error *err)
+{
+    plan->least = s->least >= 0 ? s->least : 1;
+    plan->most = s->most >= 0 && s->most < plan->fold.most ? s->most : plan->fold.most;
+    plan->initial = s->initial > 0 ? s->initial : 0;
+    if (plan->least < 1)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--min 0: a program that is folded is on one processor at least");
+    if (plan->least > plan->most)
+        return pleat_error_set(
+            err, PLEAT_E_INVALID, "--min %lld is above --max %lld, or above the %lld processes",
+            (long long)plan->least, (long long)plan->most, (long long)plan->fold.most);
+    if (plan->initial && (plan->initial < plan->least || plan->initial > plan->most))
+        return pleat_error_set(
+            err, PLEAT_E_INVALID, "--initial %lld is not from %lld to %lld processors",
+            (long long)plan->initial, (long long)plan->least, (long long)plan->most);
+    return 0;
+}
 
 static int choose_limits(const struct pleat_submission *s, struct plan *plan,
                          struct pleat_error *err)
@@ -60,9 +130,24 @@ static int check_times(const struct pleat_submission *s, struct pleat_error *err
     return 0;
 }
 
+static int choose_size(const struct pleat_submission *s, struct plan *plan,
+                       struct pleat_string *notes, struct pleat_error *err)
+{
+    int status = check_folding(s, err);
+    if (status || !s->processes)
+        return status ? status : choose_limits(s, plan, err);
+    plan->folds = !s->unfolded;
+    status = pleat_submission_read_fold(s, &plan->fold, err);
+    if (status)
+        return status;
+    return plan->folds ? choose_partition(s, plan, err) : choose_unfolded(s, plan, notes, err);
+}
+
 static int check_sizes(const struct pleat_submission *s, const struct plan *plan,
                        struct pleat_error *err)
 {
+    if (s->processes) /* looked at where they were read */
+        return 0;
     struct pleat_sizes sizes = {0};
     struct pleat_size_list list = {0};
     int status = pleat_sizes_parse(s->sizes, &sizes, &list, err);
@@ -135,6 +220,48 @@ static int find_program(const struct pleat_submission *s, struct plan *plan,
     return 0;
 }
 
+/* Where the number of processes stands in its name: as it is found for the first that is allowed;
+ * all others must be beside it. Folded it keeps the word, which is replaced when it starts. */
+static int find_counted(const struct pleat_submission *s, struct plan *plan,
+                        struct pleat_error *err)
+{
+    struct pleat_sizes sizes = {0};
+    struct pleat_size_list list = {0};
+    int status = pleat_sizes_parse(plan->fold.sizes, &sizes, &list, err);
+    int32_t first = status ? 0 : pleat_sizes_ceil(&sizes, (int32_t)plan->fold.least);
+    char *name = pleat_spec_put_number(s->argv[0], s->count_word, first);
+    struct pleat_submission one = *s;
+    one.argv = &name;
+    if (!status)
+        status = name ? find_program(&one, plan, err)
+                      : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    free(name);
+    pleat_array_finish(&list);
+    if (status)
+        return status;
+    memcpy(plan->sample, plan->program, sizeof(plan->sample));
+    const char *slash = strrchr(s->argv[0], '/'), *base = slash ? slash + 1 : s->argv[0];
+    if (slash && !pleat_spec_has_word(base, s->count_word))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--count-word %s stands in the name of a directory of '%s': it may "
+                               "stand in the program's own name",
+                               s->count_word, s->argv[0]);
+    char *end = strrchr(plan->program, '/') + 1;
+    size_t left = sizeof(plan->program) - (size_t)(end - plan->program);
+    if (plan->folds && (size_t)snprintf(end, left, "%s", base) >= left)
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the path of program '%s' is too long", base);
+    return 0;
+}
+
+static int find_what(const struct pleat_submission *s, struct plan *plan, struct pleat_error *err)
+{
+    if (s->count_word && !s->script && pleat_spec_has_word(s->argv[0], s->count_word))
+        return find_counted(s, plan, err);
+    int status = find_program(s, plan, err);
+    memcpy(plan->sample, plan->program, sizeof(plan->sample));
+    return status;
+}
+
 /* ---- how it is run ---- */
 
 static int choose_mpi(const struct pleat_submission *s, const struct pleat_launch_detected *found,
@@ -174,10 +301,23 @@ static int choose_runner(const struct pleat_submission *s,
 {
     bool apart = plan->least < plan->most;
     plan->runner = s->runner;
-    if (!strcmp(s->runner, "auto"))
-        plan->runner = found->malleable && apart && !s->moldable ? "malleable"
-                       : plan->mpi != PLEAT_MPI_NONE             ? "mpi"
-                                                                 : "plain";
+    if (plan->folds) {
+        plan->runner = "folded";
+        plan->kind = "malleable";
+        return plan->mpi != PLEAT_MPI_NONE || s->script
+                   ? 0
+                   : pleat_error_set(err, PLEAT_E_INVALID,
+                                     "--processes: '%s' is not linked with an MPI, and only MPI "
+                                     "programs are folded; if it uses one in another way, name it "
+                                     "with --mpi openmpi or --mpi mpich",
+                                     s->argv[0]);
+    }
+    if (!strcmp(plan->runner, "folded")) /* and --no-fold */
+        plan->runner = "auto";
+    if (!strcmp(plan->runner, "auto"))
+        plan->runner = found->malleable && apart && !s->moldable && !s->processes ? "malleable"
+                       : plan->mpi != PLEAT_MPI_NONE                              ? "mpi"
+                                                                                  : "plain";
     bool malleable = !strcmp(plan->runner, "malleable");
     /* a script starts its program itself */
     bool by_itself = malleable && (s->script || !strcmp(s->mpi, "none"));
@@ -190,7 +330,7 @@ static int choose_runner(const struct pleat_submission *s,
     if (s->asks && strcmp(plan->kind, "malleable") != 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--asks is for malleable jobs, and this one is %s", plan->kind);
-    note_size(s, plan, apart && !malleable && !s->moldable, notes);
+    note_size(s, plan, apart && !malleable && !s->moldable && !s->unfolded, notes);
     return 0;
 }
 
@@ -203,7 +343,12 @@ static int add_words(const struct pleat_submission *s, const struct plan *plan, 
     json_object_set_new(spec, "argv", argv);
     for (int i = 0; i < s->argc; i++) {
         const char *word = i ? s->argv[i] : plan->program;
-        if (json_array_append_new(argv, json_string(word)))
+        bool counted = s->count_word && !plan->folds; /* else when it starts */
+        char *put =
+            counted ? pleat_spec_put_number(word, s->count_word, (int32_t)plan->least) : NULL;
+        int bad = json_array_append_new(argv, json_string(put ? put : word));
+        free(put);
+        if (bad)
             return pleat_error_set(err, PLEAT_E_INVALID,
                                    "argument %d of '%s' is not valid UTF-8: it cannot be passed on",
                                    i, s->argv[0]);
@@ -281,7 +426,13 @@ static int build(const struct pleat_submission *s, const struct plan *plan, json
     json_object_set_new(spec, "min", json_integer(plan->least));
     json_object_set_new(spec, "max", json_integer(plan->most));
     json_object_set_new(spec, "initial", json_integer(plan->initial));
-    json_object_set_new(spec, "sizes", json_string(s->sizes));
+    json_object_set_new(spec, "sizes", json_string(s->processes ? plan->fold.sizes : s->sizes));
+    if (strcmp(s->job_class, "unknown") != 0)
+        json_object_set_new(spec, "class", json_string(s->job_class));
+    if (plan->folds &&
+        json_object_set_new(spec, "fold", pleat_submission_fold_json(s, &plan->fold)))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--fold or --count-word is not valid UTF-8, or memory is short");
     json_object_set_new(spec, "asks", json_boolean(s->asks));
     json_object_set_new(spec, "estimate_s",
                         json_real(s->estimate_s > 0 ? s->estimate_s : s->limit_s));
@@ -295,49 +446,56 @@ static int build(const struct pleat_submission *s, const struct plan *plan, json
     int status = add_words(s, plan, spec, err);
     if (!status && json_object_set_new(spec, "env", pleat_submission_environment(s, notes)))
         status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (!status && plan->folds)
+        status = pleat_submission_check_fold(s, &plan->fold, plan->program,
+                                             json_object_get(spec, "env"), err);
     return status ? status : add_more(s, spec, err);
 }
 
 static int detect(const struct plan *plan, struct pleat_launch_detected *found,
                   struct pleat_error *err)
 {
-    int status = pleat_launch_detect(plan->program, found, err);
+    int status = pleat_launch_detect(plan->sample, found, err);
     if (status != PLEAT_E_SYSTEM)
         return status;
     *found = (struct pleat_launch_detected){0}; /* not readable: it can be executed all the same */
     return 0;
 }
 
+/* All that is to be known for building it. */
+static int make_plan(const struct pleat_submission *submission, struct plan *plan,
+                     struct pleat_string *notes, struct pleat_error *err)
+{
+    struct pleat_launch_detected found = {0};
+    int status = choose_size(submission, plan, notes, err);
+    if (!status)
+        status = check_sizes(submission, plan, err);
+    if (!status)
+        status = check_times(submission, err);
+    if (!status)
+        status = find_directory(submission, plan, err);
+    if (!status)
+        status = find_what(submission, plan, err);
+    if (!status && !submission->script)
+        status = detect(plan, &found, err);
+    if (!status)
+        status = choose_mpi(submission, &found, plan, err);
+    return status ? status : choose_runner(submission, &found, plan, notes, err);
+}
+
 int pleat_submission_spec(const struct pleat_submission *submission, json_t **spec,
                           struct pleat_string *notes, struct pleat_error *err)
 {
     struct plan plan = {0};
-    struct pleat_launch_detected found = {0};
-    int status = choose_limits(submission, &plan, err);
-    if (!status)
-        status = check_sizes(submission, &plan, err);
-    if (!status)
-        status = check_times(submission, err);
-    if (!status)
-        status = find_directory(submission, &plan, err);
-    if (!status)
-        status = find_program(submission, &plan, err);
-    if (!status && !submission->script)
-        status = detect(&plan, &found, err);
-    if (!status)
-        status = choose_mpi(submission, &found, &plan, err);
-    if (!status)
-        status = choose_runner(submission, &found, &plan, notes, err);
-    if (status)
-        return status;
     json_t *built = json_object();
-    if (!built)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the job");
-    status = build(submission, &plan, built, notes, err);
-    if (status) {
+    int status = built ? make_plan(submission, &plan, notes, err)
+                       : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the job");
+    if (!status)
+        status = build(submission, &plan, built, notes, err);
+    pleat_submission_finish_fold(&plan.fold);
+    if (status)
         json_decref(built);
-        return status;
-    }
-    *spec = built;
-    return 0;
+    else
+        *spec = built;
+    return status;
 }

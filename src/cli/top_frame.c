@@ -267,7 +267,10 @@ static void add_sizes(struct line *line, const struct layout *layout, const json
     long long least = (long long)pleat_reply_int(job, "min", 0);
     long long most = (long long)pleat_reply_int(job, "max", 0);
     bool changes = json_is_object(json_object_get(job, "resize")) && has != target;
-    snprintf(text, sizeof(text), changes ? "%lld>%lld" : "%lld", has, target);
+    long long processes = (long long)pleat_reply_int(job, "processes", has);
+    int used = snprintf(text, sizeof(text), changes ? "%lld>%lld" : "%lld", has, target);
+    if (processes > has && has > 0) /* it is folded */
+        snprintf(text + used, sizeof(text) - (size_t)used, "/%lld", processes);
     cell(line, layout, PROCS, text);
     snprintf(text, sizeof(text), least == most ? "%lld" : "%lld-%lld", least, most);
     cell(line, layout, RANGE, text);
