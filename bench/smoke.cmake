@@ -25,4 +25,14 @@ if(PLEAT_TESTS)
       $<TARGET_FILE:bench_resize> --repeats 1 --state 131072)
     set_tests_properties(system-bench-resize PROPERTIES LABELS system TIMEOUT 180 PROCESSORS 2)
   endif()
+  if(Python3_FOUND AND TARGET bench_fold)
+    add_test(NAME system-bench-fold COMMAND ${Python3_EXECUTABLE} ${smoke}
+      $<TARGET_FILE:bench_fold> --repeats 1 --quick)
+    set_tests_properties(system-bench-fold PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2)
+    add_test(NAME system-bench-fold-evaluation
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/fold/smoke_page.py
+      $<TARGET_FILE:bench_fold_evaluation>)
+    set_tests_properties(system-bench-fold-evaluation PROPERTIES LABELS system TIMEOUT 300
+      PROCESSORS 2)
+  endif()
 endif()

@@ -1,0 +1,35 @@
+# What folding costs and brings, against the MPIs' own settings; and the page "self-coscheduling".
+if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, which is one of the tests'
+  set(fold_dir ${CMAKE_SOURCE_DIR}/bench/fold)
+  set(fold_apps ring halo alltoall send ep)
+  add_library(bench-fold STATIC ${fold_dir}/cases.c ${fold_dir}/contest.c ${fold_dir}/machine.c
+    ${fold_dir}/paired.c ${fold_dir}/progress.c ${fold_dir}/scratch.c ${fold_dir}/trial.c
+    ${CMAKE_SOURCE_DIR}/bench/report.c)
+  target_include_directories(bench-fold PUBLIC ${CMAKE_SOURCE_DIR}/bench)
+  target_compile_definitions(bench-fold PRIVATE
+    BENCH_APPS="${CMAKE_BINARY_DIR}/apps" BENCH_FOLD_RUN="$<TARGET_FILE:fold-run>"
+    BENCH_LIBRARY_OPENMPI="$<TARGET_FILE:pleat-fold-openmpi>")
+  target_link_libraries(bench-fold PUBLIC pleat-base m)
+  add_dependencies(bench-fold fold-run pleat-fold-openmpi)
+  foreach(app ${fold_apps})
+    add_dependencies(bench-fold app-${app})
+  endforeach()
+  if(TARGET pleat-fold-mpich)
+    target_compile_definitions(bench-fold PRIVATE
+      BENCH_MPICH_APPS="${CMAKE_BINARY_DIR}/apps/mpich"
+      BENCH_LIBRARY_MPICH="$<TARGET_FILE:pleat-fold-mpich>")
+    add_dependencies(bench-fold pleat-fold-mpich)
+    foreach(app ${fold_apps})
+      add_dependencies(bench-fold app-mpich-${app})
+    endforeach()
+  endif()
+  add_executable(bench_fold ${fold_dir}/bench_fold.c ${fold_dir}/change.c ${fold_dir}/fold_call.c
+    ${fold_dir}/fold_report.c ${fold_dir}/fold_rows.c ${fold_dir}/jobs.c)
+  add_executable(bench_fold_evaluation ${fold_dir}/bench_fold_evaluation.c ${fold_dir}/eval.c
+    ${fold_dir}/eval_heuristics.c ${fold_dir}/eval_loads.c ${fold_dir}/eval_queues.c
+    ${fold_dir}/loads.c)
+  target_link_libraries(bench_fold PRIVATE bench-fold)
+  target_link_libraries(bench_fold_evaluation PRIVATE bench-fold pleat-experiment pleat-figure)
+  set_target_properties(bench_fold bench_fold_evaluation PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+endif()

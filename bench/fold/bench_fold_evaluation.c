@@ -1,0 +1,123 @@
+/* bench_fold_evaluation [options] - writes the page "self-coscheduling": chapter 4 of Utrera 2010
+ * on this machine, with programs that really run.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval.h"
+#include "machine.h"
+#include "progress.h"
+
+static const char usage[] =
+    "usage: bench_fold_evaluation [options]\n"
+    "Measures, and writes a page and its figures.\n"
+    "  --out DIRECTORY  for DIRECTORY/self-coscheduling/page.md (default docs/experiments)\n"
+    "  --repeats N      rounds (default 9, at most 50)\n"
+    "  --minutes M      begins no round after so many minutes\n"
+    "  --times X        so many times the usual work (default 1)\n"
+    "  --only PARTS     of heuristics,queues,loads; separated by commas\n"
+    "  --mpi NAME       openmpi or mpich alone\n"
+    "  --quick          hardly any work, few programs: only to see that it runs\n";
+
+#define REPEATS_MAX 50
+
+static const struct eval_part *const parts[] = {&eval_heuristics, &eval_queues, &eval_loads};
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static double minutes; /* 0: no limit */
+static struct eval eval = {.rounds = 9, .times = 1};
+
+static int read_options(int argc, char **argv, const char **out)
+{
+    static const struct option table[] = {{"out", 1, NULL, 'd'},   {"repeats", 1, NULL, 'r'},
+                                          {"times", 1, NULL, 't'}, {"only", 1, NULL, 'o'},
+                                          {"mpi", 1, NULL, 'm'},   {"quick", 0, NULL, 'q'},
+                                          {"help", 0, NULL, 'h'},  {NULL, 0, NULL, 0}};
+    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
+        if (c == 'd')
+            *out = optarg;
+        else if (c == 'r')
+            eval.rounds = (int)strtol(optarg, NULL, 10);
+        else if (c == 'l')
+            minutes = strtod(optarg, NULL);
+        else if (c == 't')
+            eval.times = strtod(optarg, NULL);
+        else if (c == 'o')
+            eval.only = optarg;
+        else if (c == 'm')
+            eval.mpi = optarg;
+        else if (c == 'q') {
+            eval.quick = true;
+            eval.times = CASE_QUICK;
+        } else {
+            fputs(usage, c == 'h' ? stdout : stderr);
+            return c == 'h' ? 0 : 2;
+        }
+    }
+    if (eval.rounds >= 1 && eval.rounds <= REPEATS_MAX && eval.times > 0 && optind == argc)
+        return -1;
+    fprintf(stderr, "bench_fold_evaluation: --repeats wants 1 to %d, --times more than 0\n",
+            REPEATS_MAX);
+    return 2;
+}
+
+static bool is_wanted(const struct eval_part *part)
+{
+    return !eval.only || strstr(eval.only, part->name);
+}
+
+static void measure(void)
+{
+    int runs = 0, rounds = eval.rounds;
+    for (size_t i = 0; i < PARTS; i++) {
+        if (!is_wanted(parts[i]))
+            continue;
+        parts[i]->plan(&eval);
+        runs += parts[i]->runs();
+    }
+    progress_begin(eval.rounds * runs, eval.quick);
+    for (eval.rounds = 0; eval.rounds < rounds && progress_goes_on(minutes); eval.rounds++)
+        for (size_t i = 0; i < PARTS; i++)
+            if (is_wanted(parts[i]))
+                parts[i]->round(&eval, eval.rounds);
+    progress_end();
+}
+
+static void join(char *text, size_t size, int argc, char **argv)
+{
+    size_t length = (size_t)snprintf(text, size, "bench/run fold-evaluation");
+    for (int i = 1; i < argc && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, " %s", argv[i]);
+}
+
+int main(int argc, char **argv)
+{
+    const char *out = "docs/experiments";
+    char command[512];
+    struct pleat_error err = {0};
+    join(command, sizeof(command), argc, argv);
+    int done = read_options(argc, argv, &out);
+    if (done >= 0)
+        return done;
+    if (!machine_cpus(CASE_PROCESSORS_MAX)) {
+        fprintf(stderr, "bench_fold_evaluation: it needs two processors\n");
+        return 1;
+    }
+    trial_init();
+    measure();
+    trial_finish();
+    int rc = 0;
+    for (size_t i = 0; !rc && i < PARTS; i++)
+        rc = is_wanted(parts[i]) ? parts[i]->report(&eval, &err) : 0;
+    if (!rc)
+        rc = eval_write(&eval, out, command, &err);
+    if (rc)
+        fprintf(stderr, "bench_fold_evaluation: %s\n", err.text);
+    else
+        printf("%s/self-coscheduling/page.md\n", out);
+    pleat_page_finish(&eval.page);
+    pleat_array_finish(&eval.shapes);
+    return rc != 0;
+}

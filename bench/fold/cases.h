@@ -1,0 +1,51 @@
+/* cases.h - what bench_fold measures: programs, processors, and the ways to run them. */
+#ifndef PLEAT_BENCH_FOLD_CASES_H
+#define PLEAT_BENCH_FOLD_CASES_H
+
+#include "contest.h"
+
+#define CASE_PROCESSES 8
+#define CASE_PROCESSORS_MAX 2
+
+/* How the work is kept the same with another number of processes. */
+enum case_scale {
+    CASE_FIXED,      /* the program divides it among them */
+    CASE_ITERATIONS, /* it is per process: more iterations for fewer */
+    CASE_SIZE        /* so is its size */
+};
+
+struct case_program {
+    const char *name;    /* in the tables: "send.50x2" */
+    const char *program; /* of apps/ */
+    bool communicates;   /* mostly */
+    enum case_scale scale;
+    int iterations, work, size; /* with CASE_PROCESSES processes; 0: the program's own */
+    int heavy, factor;          /* percent of the processes compute so many times as much; or 0 */
+    const char *where;          /* which ones: "first", "spread" */
+    int tokens;                 /* of ring */
+};
+
+extern const struct case_program case_programs[]; /* the usual ones, balanced but for one */
+extern const int case_program_count;
+extern const struct case_program case_imbalanced[]; /* and balanced ones beside them */
+extern const int case_imbalanced_count;
+
+/* Of either; NULL. */
+const struct case_program *case_find(const char *name);
+
+/* As arguments of the program, so that all processes together do the same whatever their number;
+ * kept until the end. times: as often as usually. */
+const char *const *case_options(const struct case_program *program, int processes, double times);
+#define CASE_QUICK 0.01
+
+/* Folded, as the MPI does, told to yield, and unfolded with as many processes as processors. */
+void case_slowdown(struct contest *contest, enum trial_mpi mpi, int processors,
+                   const struct case_program *program, double times);
+/* The same but for the last, while something else computes on the same processors. */
+void case_hogged(struct contest *contest, enum trial_mpi mpi, int processors,
+                 const struct case_program *program, double times);
+/* Local queues and the global one. */
+void case_queues(struct contest *contest, enum trial_mpi mpi, const struct case_program *program,
+                 double times);
+
+#endif

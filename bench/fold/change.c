@@ -1,0 +1,154 @@
+#include "change.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine.h"
+#include "progress.h"
+
+#define SETTLING_S                                                                                 \
+    0.05 /* not counted for the rates, so that the reaction does not judge itself                  \
+          */
+#define PERIODS_LEAST 10
+#define FOLLOWING 5   /* iterations of which the most must be of the new kind */
+#define FIRST_MS 1200 /* starting 8 processes is not part of it */
+#define EVERY_MS 400
+#define CHANGES 6 /* in one run: 1, 2, 1, 2, 1, 2 processors */
+#define CHANGES_QUICK 1
+#define LIMIT_S 60
+
+/* Of about 0.4 ms each on two processors, computing for the most part: enough of them. */
+static const char *const iterations[] = {"--iterations", "9000", "--size", "256",
+                                         "--work",       "80",   NULL};
+static const char *const few[] = {"--iterations", "3000", "--size", "256", "--work", "80", NULL};
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of how long iterations took that began and ended between two moments; 0: too few. */
+static double period(const double *stamps, size_t count, double from, double to)
+{
+    double *lengths = malloc(count * sizeof(*lengths));
+    size_t found = 0;
+    double median = 0;
+    for (size_t i = 1; lengths && i < count; i++)
+        if (stamps[i - 1] >= from && stamps[i] <= to)
+            lengths[found++] = stamps[i] - stamps[i - 1];
+    if (found >= PERIODS_LEAST) {
+        qsort(lengths, found, sizeof(*lengths), compare);
+        median = lengths[found / 2];
+    }
+    free(lengths);
+    return median;
+}
+
+/* Whether most of the iterations from the i'th on are nearer to the one length than to the other.
+ */
+static bool is_new(const double *stamps, size_t count, size_t i, double old, double now)
+{
+    double border = sqrt(old * now);
+    int alike = 0;
+    if (i + FOLLOWING > count)
+        return false;
+    for (size_t j = i; j < i + FOLLOWING; j++) {
+        bool shorter = stamps[j] - stamps[j - 1] < border;
+        bool as_new = shorter == (now < old);
+        if (j == i && !as_new)
+            return false;
+        alike += as_new;
+    }
+    return 2 * alike > FOLLOWING;
+}
+
+bool change_measure(const double *stamps, size_t count, double before, double at, double after,
+                    double *reaction_s, double *period_before_s, double *period_after_s)
+{
+    *period_before_s = period(stamps, count, before + SETTLING_S, at);
+    *period_after_s = period(stamps, count, at + SETTLING_S, after);
+    if (*period_before_s <= 0 || *period_after_s <= 0)
+        return false;
+    for (size_t i = 1; i < count && stamps[i] < after; i++) {
+        if (stamps[i - 1] < at || !is_new(stamps, count, i, *period_before_s, *period_after_s))
+            continue;
+        *reaction_s = stamps[i] - at;
+        return true;
+    }
+    *reaction_s = after - at; /* it never showed */
+    return true;
+}
+
+void change_init(struct change *change, enum trial_mpi mpi, bool quick)
+{
+    *change = (struct change){.mpi = mpi, .quick = quick};
+    snprintf(change->name, sizeof(change->name), "%s_change", trial_mpi_name(mpi));
+}
+
+/* "900ms=1" and so on; kept until the end. */
+static const char *const *plan_of(int changes)
+{
+    static char texts[CHANGES][24];
+    static const char *words[CHANGES + 1];
+    for (int i = 0; i < changes; i++) {
+        snprintf(texts[i], sizeof(texts[i]), "%dms=%d", FIRST_MS + i * EVERY_MS,
+                 i % 2 ? CASE_PROCESSORS_MAX : 1);
+        words[i] = texts[i];
+        words[i + 1] = NULL;
+    }
+    return words;
+}
+
+struct order { /* of fold-run's, as it was carried out */
+    int processors;
+    double done_s;
+};
+
+static int read_orders(const struct trial_result *result, struct order *orders)
+{
+    int count = 0;
+    for (const char *at = result->fold; count < CHANGES && (at = strstr(at, "\"at_s\":")); at++)
+        if (sscanf(at, "\"at_s\":%*[^,],\"processors\":%d,\"done_s\":%lf",
+                   &orders[count].processors, &orders[count].done_s) == 2)
+            count++;
+    return count;
+}
+
+static void add_change(struct change *change, const struct trial_result *result,
+                       const struct order *order, double before_s, double after_s)
+{
+    double reaction_s, was_s, is_s;
+    if (!change_measure(result->stamps, result->stamp_count, before_s, order->done_s, after_s,
+                        &reaction_s, &was_s, &is_s))
+        return;
+    bool grows = order->processors > 1;
+    bench_add(grows ? &change->grow_ms : &change->shrink_ms, 1e3 * reaction_s);
+    bench_add(&change->ratio, grows ? was_s / is_s : is_s / was_s);
+}
+
+void change_round(struct change *change)
+{
+    static struct trial_result result;
+    struct order orders[CHANGES];
+    int changes = change->quick ? CHANGES_QUICK : CHANGES;
+    struct trial_setup setup = {.mpi = change->mpi,
+                                .way = TRIAL_FOLDED,
+                                .plan = plan_of(changes),
+                                .processes = CASE_PROCESSES,
+                                .cpus = machine_cpus(CASE_PROCESSORS_MAX),
+                                .program = "halo",
+                                .options = change->quick ? few : iterations,
+                                .rate = true,
+                                .limit_s = LIMIT_S};
+    progress_step(change->name, "halo");
+    bench_add(&change->others, trial_run(&setup, &result));
+    int count = read_orders(&result, orders);
+    for (int i = 0; i < count && result.outcome == TRIAL_DONE; i++)
+        add_change(change, &result, &orders[i], i ? orders[i - 1].done_s : result.own_begun_s,
+                   i + 1 < count ? orders[i + 1].done_s : result.own_ended_s);
+    trial_release(&result);
+}

@@ -1,0 +1,212 @@
+#include "eval.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "figure/replace.h"
+
+#define FOLDER "self-coscheduling"
+#define ALIKE 1.10
+
+bool eval_wants(const struct eval *eval, enum trial_mpi mpi)
+{
+    return trial_has(mpi) && (!eval->mpi || !strcmp(eval->mpi, trial_mpi_name(mpi)));
+}
+
+const char *eval_mpi_title(enum trial_mpi mpi)
+{
+    return mpi == TRIAL_OPENMPI ? "Open MPI" : "MPICH";
+}
+
+/* ---- what is said of the numbers ---- */
+
+enum eval_answer eval_below(const struct bench_paired *ratio)
+{
+    if (!ratio->ratios.count)
+        return EVAL_UNCLEAR;
+    return ratio->upper < 1 ? EVAL_YES : ratio->lower > 1 ? EVAL_NO : EVAL_UNCLEAR;
+}
+
+void eval_tell(struct eval *eval, const char *statement, const char *where, enum eval_answer answer,
+               const char *measured, ...)
+{
+    struct eval_shape shape = {.where = where, .answer = answer};
+    snprintf(shape.statement, sizeof(shape.statement), "%s", statement);
+    va_list arguments;
+    va_start(arguments, measured);
+    vsnprintf(shape.measured, sizeof(shape.measured), measured, arguments);
+    va_end(arguments);
+    if (pleat_array_push(&eval->shapes, shape))
+        eval->page.text.failed = 1;
+}
+
+enum eval_answer eval_similar(const struct bench_paired *ratio)
+{
+    if (!ratio->ratios.count)
+        return EVAL_UNCLEAR;
+    if (ratio->upper < ALIKE && ratio->lower > 1 / ALIKE)
+        return EVAL_YES;
+    return ratio->lower > ALIKE || ratio->upper < 1 / ALIKE ? EVAL_NO : EVAL_UNCLEAR;
+}
+
+const char *eval_ratio(const struct bench_paired *ratio, char *text)
+{
+    if (!ratio->ratios.count)
+        snprintf(text, EVAL_RATIO_TEXT, "-");
+    else if (!isfinite(ratio->upper))
+        snprintf(text, EVAL_RATIO_TEXT, "%.2f", ratio->median);
+    else
+        snprintf(text, EVAL_RATIO_TEXT, "%.2f [%.2f, %.2f]", ratio->median, ratio->lower,
+                 ratio->upper);
+    return text;
+}
+
+void eval_cell(struct pleat_page *page, const struct bench_paired *ratio)
+{
+    char text[EVAL_RATIO_TEXT];
+    pleat_page_cell(page, "%s", eval_ratio(ratio, text));
+}
+
+void eval_tell_ratio(struct eval *eval, enum trial_mpi mpi, const char *statement,
+                     const char *where, enum eval_answer answer, const char *what,
+                     const struct bench_paired *ratio)
+{
+    char text[EVAL_RATIO_TEXT];
+    eval_tell(eval, statement, where, answer, "%s: %s %s", eval_mpi_title(mpi), what,
+              eval_ratio(ratio, text));
+}
+
+void eval_cell_series(struct pleat_page *page, const struct bench_series *series)
+{
+    if (!series->count)
+        pleat_page_cell(page, "-");
+    else
+        pleat_page_cell(page, "%.2f [%.2f .. %.2f]", bench_median(series),
+                        bench_quantile(series, 0), bench_quantile(series, 1));
+}
+
+struct bench_paired eval_mean(const struct bench_paired *ratios, int count)
+{
+    struct bench_series mean = {.count = 0};
+    int rounds = BENCH_REPEATS_MAX;
+    for (int i = 0; i < count; i++)
+        if (ratios[i].ratios.count < rounds)
+            rounds = ratios[i].ratios.count;
+    for (int round = 0; count && round < rounds; round++) {
+        double sum = 0;
+        for (int i = 0; i < count; i++)
+            sum += log(ratios[i].ratios.values[round]);
+        bench_add(&mean, exp(sum / count));
+    }
+    return bench_paired_of(&mean);
+}
+
+/* ---- the page ---- */
+
+static void add_processor(struct pleat_page *page)
+{
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char line[256], model[128] = "?";
+    while (file && fgets(line, sizeof(line), file))
+        if (sscanf(line, "model name : %127[^\n]", model) == 1)
+            break;
+    if (file)
+        fclose(file);
+    struct utsname name;
+    if (uname(&name))
+        snprintf(name.release, sizeof(name.release), "?");
+    pleat_page_item(page, "machine: %s, 2 processors of it used; Linux %s", model, name.release);
+}
+
+static void add_head(const struct eval *eval, struct pleat_page *page, const char *command)
+{
+    char date[32];
+    time_t now = time(NULL);
+    double loads[1] = {0};
+    strftime(date, sizeof(date), "%Y-%m-%d %H:%M", localtime(&now));
+    if (getloadavg(loads, 1) != 1)
+        loads[0] = NAN;
+    pleat_string_addf(&page->text, "# Self-coscheduling: who shares processors with whom\n\n");
+    pleat_page_paragraph(
+        page, "MPI programs that nobody changed, with more processes than processors: whom to run "
+              "next, from which queue, and whether a job shares processors with itself or with "
+              "others. From: Utrera 2010, chapter 4.");
+    if (eval->quick)
+        pleat_page_paragraph(page, "**A quick run, only to see that it works: it says nothing.**");
+    pleat_page_paragraph(
+        page, "Unlike the other pages this one is measured, not simulated: programs really ran, "
+              "and another run gives other numbers. All ways to run a program take turns, each "
+              "round has all of them, and they are compared round by round. A ratio is the median "
+              "over rounds, in brackets its bounds, each with 95 %% confidence, whatever the "
+              "values' distribution; \"unclear\" is what these bounds do not decide.");
+    add_processor(page);
+    pleat_page_item(page, "date: %s; %d rounds", date, eval->rounds);
+    pleat_page_item(page,
+                    "other work on the machine meanwhile: %.2f processors (median over runs; most "
+                    "%.2f); load average at the end %.1f",
+                    bench_median(&eval->others), bench_quantile(&eval->others, 1), loads[0]);
+    pleat_page_item(page, "made by: `%s`", command);
+}
+
+static void add_shapes(const struct eval *eval, struct pleat_page *page)
+{
+    static const char *const answers[] = {"unclear", "yes", "**no**"};
+    pleat_page_heading(page, "What of the paper is found");
+    pleat_page_table(page, "the paper states|<where|<holds here|<measured");
+    for (size_t i = 0; i < eval->shapes.count; i++) {
+        const struct eval_shape *shape = &eval->shapes.items[i];
+        pleat_page_cell(page, "%s", shape->statement);
+        pleat_page_cell(page, "%s", shape->where);
+        pleat_page_cell(page, "%s", answers[shape->answer]);
+        pleat_page_cell(page, "%s", shape->measured);
+    }
+    pleat_string_add(&page->text, "\n");
+}
+
+static int make_folder(const char *path, struct pleat_error *err)
+{
+    if (mkdir(path, 0777) && errno != EEXIST)
+        return pleat_error_sys(err, errno, "cannot make the directory %s", path);
+    return 0;
+}
+
+static int write_files(const struct eval *eval, const char *directory,
+                       const struct pleat_string *text, struct pleat_error *err)
+{
+    char path[1024];
+    int rc = make_folder(directory, err);
+    snprintf(path, sizeof(path), "%.900s/" FOLDER, directory);
+    rc = rc ? rc : make_folder(path, err);
+    for (size_t i = 0; !rc && i < eval->page.figures.count; i++) {
+        const struct pleat_figure *figure = &eval->page.figures.items[i];
+        snprintf(path, sizeof(path), "%.900s/" FOLDER "/%.64s", directory, figure->name);
+        rc = pleat_replace_text(path, &figure->svg, err);
+    }
+    snprintf(path, sizeof(path), "%.900s/" FOLDER "/page.md", directory);
+    return rc ? rc : pleat_replace_text(path, text, err);
+}
+
+int eval_write(struct eval *eval, const char *directory, const char *command,
+               struct pleat_error *err)
+{
+    struct pleat_page page = {0};
+    add_head(eval, &page, command);
+    add_shapes(eval, &page);
+    pleat_string_add(&page.text, eval->page.text.text ? eval->page.text.text : "");
+    while (!page.text.failed && page.text.length > 1 &&
+           page.text.text[page.text.length - 2] == '\n')
+        page.text.text[--page.text.length] = '\0';
+    int rc = page.text.failed || eval->page.text.failed
+                 ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the page")
+                 : write_files(eval, directory, &page.text, err);
+    pleat_page_finish(&page);
+    return rc;
+}

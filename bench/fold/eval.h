@@ -1,0 +1,71 @@
+/* eval.h - chapter 4 of Utrera 2010 on this machine: parts of the page "self-coscheduling", each of
+ * which plans runs, runs them in rounds, and writes what came of them. */
+#ifndef PLEAT_BENCH_FOLD_EVAL_H
+#define PLEAT_BENCH_FOLD_EVAL_H
+
+#include "cases.h"
+#include "experiment/page.h"
+
+#define EVAL_TEXT 512
+
+enum eval_answer { EVAL_UNCLEAR, EVAL_YES, EVAL_NO };
+
+struct eval_shape {
+    const char *where;
+    enum eval_answer answer;
+    char statement[EVAL_TEXT], measured[EVAL_TEXT];
+};
+
+PLEAT_ARRAY(eval_shapes, struct eval_shape);
+
+struct eval {
+    int rounds;
+    double times; /* of the usual work */
+    bool quick;
+    const char *mpi, *only; /* NULL: all */
+    struct pleat_page page; /* without its head */
+    struct eval_shapes shapes;
+    struct bench_series others; /* processors that others used, by run */
+};
+
+struct eval_part {
+    const char *name;
+    void (*plan)(struct eval *eval);
+    int (*runs)(void); /* of a round */
+    void (*round)(struct eval *eval, int round);
+    int (*report)(struct eval *eval, struct pleat_error *err);
+};
+
+extern const struct eval_part eval_heuristics, eval_queues, eval_loads;
+
+bool eval_wants(const struct eval *eval, enum trial_mpi mpi);
+const char *eval_mpi_title(enum trial_mpi mpi);
+
+/* Whether something is smaller: by the ratio of what has to be smaller to the other. EVAL_YES where
+ * all of its interval is below 1, EVAL_NO where all is above. */
+enum eval_answer eval_below(const struct bench_paired *ratio);
+/* A row of the table of shapes. `where`: "4.4.2, figure 4.9". */
+void eval_tell(struct eval *eval, const char *statement, const char *where, enum eval_answer answer,
+               const char *measured, ...) PLEAT_PRINTF(5, 6);
+/* A row that says a ratio. `what`: "MPL 4, mean over programs". */
+void eval_tell_ratio(struct eval *eval, enum trial_mpi mpi, const char *statement,
+                     const char *where, enum eval_answer answer, const char *what,
+                     const struct bench_paired *ratio);
+/* Whether both are closer than 10 %, by all of the interval. */
+enum eval_answer eval_similar(const struct bench_paired *ratio);
+
+#define EVAL_RATIO_TEXT 48
+/* "1.07 [1.02, 1.15]"; without the bounds where there are none, "-" without values. */
+const char *eval_ratio(const struct bench_paired *ratio, char *text);
+/* The same as a cell. */
+void eval_cell(struct pleat_page *page, const struct bench_paired *ratio);
+/* "0.412 [0.398 .. 0.533]": the median, the least, the most. */
+void eval_cell_series(struct pleat_page *page, const struct bench_series *series);
+/* Each round's mean (of the logarithms) over several series of ratios. */
+struct bench_paired eval_mean(const struct bench_paired *ratios, int count);
+
+/* The page and its figures into directory/self-coscheduling/. */
+int eval_write(struct eval *eval, const char *directory, const char *command,
+               struct pleat_error *err);
+
+#endif

@@ -1,0 +1,155 @@
+/* eval_queues.c - local queues, the global one, and the idleness by which the detector decides
+ * (Utrera 2010, 4.4.4 and 4.4.5, table 4.3). */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "eval.h"
+#include "machine.h"
+
+#define PROGRAMS_MAX 16
+#define THRESHOLD 0.1 /* of idleness: above it the paper's detector keeps the global queue */
+#define BALANCED 4    /* so many of the usual programs are: not send */
+
+static struct contest contests[TRIAL_MPIS][PROGRAMS_MAX];
+static int count;
+static const struct case_program *programs[PROGRAMS_MAX];
+
+static void find_programs(void)
+{
+    count = 0;
+    for (int i = 0; i < case_program_count; i++)
+        if (!case_programs[i].factor)
+            programs[count++] = &case_programs[i];
+    for (int i = 0; i < case_imbalanced_count && count < PROGRAMS_MAX; i++)
+        programs[count++] = &case_imbalanced[i];
+}
+
+static void plan(struct eval *eval)
+{
+    find_programs();
+    for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++)
+        for (int p = 0; p < count && eval_wants(eval, mpi); p++)
+            if (!eval->quick || p == 0)
+                case_queues(&contests[mpi][p], mpi, programs[p], eval->times);
+}
+
+static int runs(void)
+{
+    int sum = 0;
+    for (int i = 0; i < TRIAL_MPIS * PROGRAMS_MAX; i++)
+        sum += (&contests[0][0])[i].count;
+    return sum;
+}
+
+static void do_round(struct eval *eval, int round)
+{
+    for (int i = 0; i < TRIAL_MPIS * PROGRAMS_MAX; i++) {
+        struct contest *contest = &(&contests[0][0])[i];
+        contest_round(contest, round);
+        if (contest->count)
+            bench_add(&eval->others, bench_median(&contest->others));
+    }
+}
+
+/* What the program's own distribution of work makes it: 1 - sum / (n max). */
+static double idleness_of(const struct case_program *program)
+{
+    int heavy = (CASE_PROCESSES * program->heavy + 50) / 100;
+    int factor = program->factor ? program->factor : 1;
+    return 1 - (double)(CASE_PROCESSES - heavy + heavy * factor) / (CASE_PROCESSES * factor);
+}
+
+static struct bench_paired global_over_local(const struct contest *contest)
+{
+    const struct contender *local = &contest->contenders[0];
+    const struct contender *global = &contest->contenders[1];
+    return bench_paired(&global->own_elapsed, &local->own_elapsed);
+}
+
+static void add_row(struct eval *eval, const struct contest *contest)
+{
+    struct pleat_page *page = &eval->page;
+    struct bench_paired ratio = global_over_local(contest);
+    const struct bench_series *idleness = &contest->contenders[1].idleness;
+    pleat_page_cell(page, "%s", contest->program->name);
+    eval_cell_series(page, &contest->contenders[0].own_elapsed);
+    eval_cell_series(page, &contest->contenders[1].own_elapsed);
+    eval_cell(page, &ratio);
+    pleat_page_cell(page, "%.0f %%", 100 * idleness_of(contest->program));
+    if (idleness->count)
+        pleat_page_cell(page, "%.0f [%.0f .. %.0f] %%", 100 * bench_median(idleness),
+                        100 * bench_quantile(idleness, 0), 100 * bench_quantile(idleness, 1));
+    else
+        pleat_page_cell(page, "-");
+}
+
+/* Whether the idleness that was measured says of each program what its making does. */
+static void tell_threshold(struct eval *eval, enum trial_mpi mpi)
+{
+    int wrong = 0;
+    double least = INFINITY, most = 0;
+    for (int p = 0; p < count; p++) {
+        const struct bench_series *idleness = &contests[mpi][p].contenders[1].idleness;
+        if (!idleness->count)
+            return;
+        double measured = bench_median(idleness);
+        bool imbalanced = idleness_of(programs[p]) > THRESHOLD;
+        wrong += imbalanced != (measured > THRESHOLD);
+        if (imbalanced)
+            least = fmin(least, measured);
+        else
+            most = fmax(most, measured);
+    }
+    eval_tell(eval, "An idleness of 10 % tells balanced programs from imbalanced ones",
+              "4.4.4, table 4.3", wrong ? EVAL_NO : EVAL_YES,
+              "%s: balanced %.0f %% at most, imbalanced %.0f %% at least", eval_mpi_title(mpi),
+              100 * most, 100 * least);
+}
+
+static void tell(struct eval *eval, enum trial_mpi mpi)
+{
+    for (int p = 0; p < count; p++) {
+        struct bench_paired ratio = global_over_local(&contests[mpi][p]);
+        char statement[128];
+        bool imbalanced = idleness_of(programs[p]) > THRESHOLD;
+        enum eval_answer below = eval_below(&ratio);
+        enum eval_answer above = below == EVAL_YES  ? EVAL_NO
+                                 : below == EVAL_NO ? EVAL_YES
+                                                    : EVAL_UNCLEAR;
+        snprintf(statement, sizeof(statement), "%s is faster with %s", programs[p]->name,
+                 imbalanced ? "a global queue" : "local queues");
+        eval_tell_ratio(eval, mpi, statement, "table 4.3", imbalanced ? below : above,
+                        "global over local", &ratio);
+    }
+    tell_threshold(eval, mpi);
+}
+
+static int report(struct eval *eval, struct pleat_error *err)
+{
+    (void)err;
+    pleat_page_heading(&eval->page, "Local queues or a global one (table 4.3)");
+    pleat_page_paragraph(
+        &eval->page,
+        "8 processes on 2 processors (MPL 4), with the default heuristics of each kind of queue. "
+        "In send.50x6 half of the processes compute six times as much as the others, in send.30x6 "
+        "two of eight do; \"spread\": every second one, all of which stand in one of the two local "
+        "queues (ranks go round robin), \"first\": the first half, of which each queue has two. "
+        "Idleness as in figure 4.3, read as 1 - sum / (n max): as the program is made, and as "
+        "measured by the processes themselves in the global queue.");
+    for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++) {
+        if (!eval_wants(eval, mpi))
+            continue;
+        pleat_page_subheading(&eval->page, eval_mpi_title(mpi));
+        pleat_page_table(&eval->page,
+                         "program|local, s|global, s|global over local|made so|idleness");
+        for (int p = 0; p < count; p++)
+            if (contests[mpi][p].count)
+                add_row(eval, &contests[mpi][p]);
+        if (!eval->quick)
+            tell(eval, mpi);
+    }
+    return 0;
+}
+
+const struct eval_part eval_queues = {"queues", plan, runs, do_round, report};

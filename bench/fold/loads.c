@@ -1,0 +1,123 @@
+#include "loads.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "machine.h"
+#include "progress.h"
+
+#define LIMIT_S 120
+#define AT_A_TIME 2
+
+const struct load_way load_ways[LOAD_WAYS] = {
+    [LOAD_FCFS] = {"FCFS", LOAD_ALONE, TRIAL_FOLDED, NULL},
+    [LOAD_SCS] = {"SCS", LOAD_PARTITION, TRIAL_FOLDED, NULL},
+    [LOAD_SCS_BI] = {"SCS BI+RR", LOAD_PARTITION, TRIAL_FOLDED,
+                     "wait=immediate,next=round-robin,queue=local"},
+    [LOAD_SCS_SB] = {"SCS SB+RR", LOAD_PARTITION, TRIAL_FOLDED,
+                     "wait=spin,spin=50us,next=round-robin,queue=local"},
+    [LOAD_CS_OWN] = {"CS own", LOAD_SHARED, TRIAL_YIELD, NULL},
+    [LOAD_CS_BLOCK] = {"CS block", LOAD_SHARED, TRIAL_FOLDED, "wait=block"},
+    [LOAD_CS_SB] = {"CS SB+RR", LOAD_SHARED, TRIAL_FOLDED,
+                    "wait=spin,spin=50us,next=round-robin,queue=local"},
+};
+
+/* What runs now: places[i] has a job on the i'th part of the machine. */
+struct under_way {
+    struct load *load;
+    const struct load_way *way;
+    struct trial_setup setups[AT_A_TIME];
+    struct trial_result results[AT_A_TIME];
+    int jobs[AT_A_TIME]; /* -1: none */
+    int next;            /* of the list */
+};
+
+/* MPICH waits for ever by polling: with others on its processors it hardly gets on. */
+static bool is_run(const struct load *load, int way)
+{
+    return load->wanted[way] && (load->mpi != TRIAL_MPICH || load_ways[way].way == TRIAL_FOLDED);
+}
+
+int load_runs(const struct load *load)
+{
+    int runs = 0;
+    for (int i = 0; i < LOAD_WAYS; i++)
+        runs += is_run(load, i);
+    return runs;
+}
+
+static int program_of(const struct load *load, int job)
+{
+    return job % load->program_count;
+}
+
+static const char *cpus_of(const struct load_way *way, int place)
+{
+    const char *both = machine_cpus(AT_A_TIME);
+    if (way->where != LOAD_PARTITION)
+        return both;
+    return place == 0 ? machine_cpus(1) : strchr(both, ',') + 1;
+}
+
+static void start_next(struct under_way *u, int place)
+{
+    const struct load *load = u->load;
+    u->jobs[place] = -1;
+    if (u->next >= LOAD_JOBS)
+        return;
+    const struct case_program *program = load->programs[program_of(load, u->next)];
+    u->jobs[place] = u->next++;
+    u->setups[place] =
+        (struct trial_setup){.mpi = load->mpi,
+                             .way = u->way->way,
+                             .settings = u->way->settings,
+                             .processes = load->processes,
+                             .cpus = cpus_of(u->way, place),
+                             .program = program->program,
+                             .options = case_options(program, load->processes, load->times),
+                             .limit_s = LIMIT_S};
+    trial_start(&u->setups[place], &u->results[place]);
+}
+
+static void run_way(struct load *load, int which)
+{
+    static struct under_way u;
+    struct load_result *result = &load->results[which];
+    double begun = INFINITY, ended = 0, cpu = 0, sums[LOAD_PROGRAMS] = {0};
+    int counts[LOAD_PROGRAMS] = {0}, late = 0;
+    u = (struct under_way){.load = load, .way = &load_ways[which]};
+    progress_step(load->name, u.way->name);
+    for (int i = 0; i < AT_A_TIME; i++)
+        if (i == 0 || u.way->where != LOAD_ALONE)
+            start_next(&u, i);
+    for (struct trial_result *one; (one = trial_next());) {
+        int place = (int)(one - u.results);
+        int program = program_of(load, u.jobs[place]);
+        begun = fmin(begun, one->begun_s);
+        ended = fmax(ended, one->begun_s + one->elapsed_s);
+        cpu += one->own_cpu_s;
+        late += one->outcome == TRIAL_TIMED_OUT;
+        sums[program] += one->own_elapsed_s;
+        counts[program]++;
+        if (one->outcome == TRIAL_DONE)
+            bench_add(&result->times[program], one->own_elapsed_s);
+        trial_release(one);
+        start_next(&u, place);
+    }
+    bench_add(&load->others, trial_others());
+    result->late += late;
+    if (late)
+        return;
+    bench_add(&result->response, ended - begun);
+    bench_add(&result->cpu, cpu);
+    for (int p = 0; p < load->program_count; p++)
+        bench_add(&result->means[p], sums[p] / counts[p]);
+}
+
+void load_round(struct load *load, int round)
+{
+    for (int i = 0; i < LOAD_WAYS; i++)
+        if (is_run(load, (i + round) % LOAD_WAYS))
+            run_way(load, (i + round) % LOAD_WAYS);
+}

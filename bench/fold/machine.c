@@ -1,0 +1,118 @@
+#include "machine.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HOGS_MAX 8
+
+static pid_t hogs[HOGS_MAX];
+static int hog_count;
+
+static _Noreturn void give_up(const char *what, const char *why)
+{
+    fprintf(stderr, "bench_fold: %s: %s\n", what, why);
+    machine_hogs_end();
+    exit(1);
+}
+
+static cpu_set_t own_mask(void)
+{
+    static cpu_set_t mask;
+    static bool known;
+    if (!known && sched_getaffinity(0, sizeof(mask), &mask))
+        give_up("CPUs", strerror(errno));
+    known = true;
+    return mask;
+}
+
+const char *machine_cpus(int count)
+{
+    static char texts[2][32];
+    char *text = texts[count == 2];
+    cpu_set_t mask = own_mask();
+    int found = 0;
+    text[0] = '\0';
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && found < count; cpu++) {
+        if (!CPU_ISSET(cpu, &mask))
+            continue;
+        size_t length = strlen(text);
+        snprintf(text + length, sizeof(texts[0]) - length, "%s%zu", found++ ? "," : "", cpu);
+    }
+    return found == count ? text : NULL;
+}
+
+cpu_set_t machine_mask(const char *cpus)
+{
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    for (const char *at = cpus; *at;) {
+        char *end;
+        CPU_SET((size_t)strtoul(at, &end, 10), &mask);
+        at = *end == ',' ? end + 1 : end;
+    }
+    return mask;
+}
+
+void machine_hogs_start(const char *cpus)
+{
+    cpu_set_t all = machine_mask(cpus);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && hog_count < HOGS_MAX; cpu++) {
+        if (!CPU_ISSET(cpu, &all))
+            continue;
+        pid_t pid = fork();
+        if (pid < 0)
+            give_up("a hog cannot be started", strerror(errno));
+        if (pid) {
+            hogs[hog_count++] = pid;
+            continue;
+        }
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+        /* the benchmark may be killed: it must not go on alone */
+        while (getppid() != 1 && !sched_setaffinity(0, sizeof(one), &one))
+            for (volatile long i = 0; i < 100000000; i++)
+                ;
+        _exit(0);
+    }
+}
+
+void machine_hogs_end(void)
+{
+    while (hog_count) {
+        kill(hogs[--hog_count], SIGKILL);
+        waitpid(hogs[hog_count], NULL, 0);
+    }
+}
+
+double machine_hogs_s(void)
+{
+    double sum = 0;
+    for (int i = 0; i < hog_count; i++) {
+        clockid_t clock;
+        struct timespec used;
+        if (!clock_getcpuclockid(hogs[i], &clock) && !clock_gettime(clock, &used))
+            sum += (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+    }
+    return sum;
+}
+
+double machine_busy_s(void)
+{
+    unsigned long long user = 0, nice = 0, system = 0, idle, waiting, irq = 0, soft = 0;
+    FILE *file = fopen("/proc/stat", "re");
+    if (!file || fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system,
+                        &idle, &waiting, &irq, &soft) != 7)
+        give_up("/proc/stat", "is not as expected");
+    fclose(file);
+    return (double)(user + nice + system + irq + soft) / (double)sysconf(_SC_CLK_TCK);
+}

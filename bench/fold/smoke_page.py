@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""smoke_page.py BENCH_FOLD_EVALUATION: it runs, writes a page with all its parts, and leaves nothing
+in memory behind. What it measured is not judged."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+PARTS = [
+    "## What of the paper is found",
+    "## Whom to run next",
+    "## Local queues or a global one",
+    "## A job with itself, or jobs with one another",
+]
+
+
+def shared():
+    return {name for name in os.listdir("/dev/shm") if name.startswith("pleat-bench-")}
+
+
+def main():
+    before = shared()
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [sys.argv[1], "--quick", "--repeats", "1", "--mpi", "openmpi", "--out", scratch]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode or done.stderr:
+            sys.exit(f"exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        page = pathlib.Path(scratch, "self-coscheduling", "page.md").read_text(encoding="utf-8")
+    missing = [part for part in PARTS if part not in page]
+    if missing:
+        sys.exit(f"the page lacks {missing}:\n{page}")
+    if re.search(r"\b(nan|inf)\b", page):
+        sys.exit(f"the page has something that is no number:\n{page}")
+    if shared() - before:
+        sys.exit(f"left in /dev/shm: {shared() - before}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,451 @@
+#include "trial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "machine.h"
+#include "scratch.h"
+
+#define TRIALS_MAX 8
+#define LISTEN_MS 20
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#ifndef BENCH_MPICH_APPS /* there is no MPICH */
+#define BENCH_MPICH_APPS NULL
+#define BENCH_LIBRARY_MPICH NULL
+#endif
+
+struct running {
+    const struct trial_setup *setup; /* NULL: this place is free */
+    struct trial_result *result;
+    pid_t pid;
+    int pidfd, output, times, rate, fold;
+    bool ended;
+    int64_t begun_us;
+};
+
+static struct running runs[TRIALS_MAX];
+static struct {
+    double begun_s, busy_s, own_s;
+} meter; /* as it was when nothing ran and the first was started */
+static volatile sig_atomic_t interrupted;
+
+static const char *const apps[TRIAL_MPIS] = {BENCH_APPS, BENCH_MPICH_APPS};
+static const char *const libraries[TRIAL_MPIS] = {BENCH_LIBRARY_OPENMPI, BENCH_LIBRARY_MPICH};
+
+const char *trial_mpi_name(enum trial_mpi mpi)
+{
+    return mpi == TRIAL_OPENMPI ? "openmpi" : "mpich";
+}
+
+bool trial_has(enum trial_mpi mpi)
+{
+    return apps[mpi] != NULL;
+}
+
+/* ---- beginning and ending ---- */
+
+static void note_signal(int number)
+{
+    interrupted = number;
+}
+
+void trial_init(void)
+{
+    struct sigaction action = {.sa_handler = note_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    scratch_init();
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    unsetenv("PLEAT_FOLD");
+}
+
+void trial_finish(void)
+{
+    machine_hogs_end();
+    scratch_finish();
+}
+
+static _Noreturn void give_up(const char *what, const char *why)
+{
+    fprintf(stderr, "bench_fold: %s: %s\n", what, why);
+    trial_finish();
+    exit(1);
+}
+
+static void stop_if_interrupted(void)
+{
+    if (!interrupted)
+        return;
+    trial_finish();
+    fprintf(stderr, "bench_fold: interrupted\n");
+    exit(128 + interrupted);
+}
+
+/* ---- commands ---- */
+
+static void add(const char **argv, int *count, const char *const *words)
+{
+    while (words && *words && *count < TRIAL_WORDS_MAX - 1)
+        argv[(*count)++] = *words++;
+    argv[*count] = NULL;
+}
+
+static void compose_fold(const char **argv, int *count, const struct running *run,
+                         const char *processes, const char *report)
+{
+    const struct trial_setup *setup = run->setup;
+    add(argv, count, WORDS(BENCH_FOLD_RUN, "--processes", processes, "--cpus", setup->cpus));
+    if (setup->settings)
+        add(argv, count, WORDS("--settings", setup->settings));
+    for (const char *const *at = setup->plan; at && *at; at++)
+        add(argv, count, WORDS("--at", *at));
+    add(argv, count, WORDS("--out", report, "--"));
+}
+
+static void compose_launch(const char **argv, int *count, const struct trial_setup *setup,
+                           const char *processes)
+{
+    if (setup->mpi == TRIAL_MPICH) {
+        add(argv, count,
+            WORDS("mpiexec.mpich", "-rmk", "user", "-launcher", "fork", "-bind-to", "none"));
+    } else {
+        add(argv, count,
+            WORDS("mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca",
+                  "orte_tmpdir_base", scratch_directory(), "--mca", "btl_vader_backing_directory",
+                  scratch_directory()));
+        /* what the runner passes on for a folded program as well */
+        if (setup->way != TRIAL_DEFAULT)
+            add(argv, count, WORDS("--mca", "mpi_yield_when_idle", "1"));
+    }
+    add(argv, count, WORDS("-n", processes));
+}
+
+static _Noreturn void run_child(const struct running *run, int output)
+{
+    const struct trial_setup *setup = run->setup;
+    const char *argv[TRIAL_WORDS_MAX];
+    char processes[16], report[64], program[512], preload[512], times[64], rate[64];
+    int count = 0;
+    cpu_set_t mask = machine_mask(setup->cpus);
+    snprintf(processes, sizeof(processes), "%d", setup->processes);
+    snprintf(report, sizeof(report), "/proc/%d/fd/%d", (int)getppid(), run->fold);
+    snprintf(times, sizeof(times), "/proc/%d/fd/%d", (int)getppid(), run->times);
+    snprintf(rate, sizeof(rate), "/proc/%d/fd/%d", (int)getppid(), run->rate);
+    snprintf(program, sizeof(program), "%s/%s", apps[setup->mpi], setup->program);
+    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", libraries[setup->mpi]);
+    if (setup->way == TRIAL_FOLDED)
+        compose_fold(argv, &count, run, processes, report);
+    compose_launch(argv, &count, setup, processes);
+    if (setup->way == TRIAL_FOLDED) /* for the ranks, not for mpirun */
+        add(argv, &count, WORDS("env", preload));
+    add(argv, &count, WORDS(program));
+    add(argv, &count, setup->options);
+    add(argv, &count, WORDS("--times", times));
+    if (setup->rate)
+        add(argv, &count, WORDS("--rate", rate));
+    setpgid(0, 0);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    if (!sched_setaffinity(0, sizeof(mask), &mask))
+        execvp(argv[0], (char *const *)(uintptr_t)argv);
+    fprintf(stderr, "cannot start %s: %s\n", argv[0], strerror(errno));
+    _exit(127);
+}
+
+static void start(struct running *run)
+{
+    int output[2];
+    run->times = memfd_create("times", MFD_CLOEXEC);
+    run->rate = memfd_create("rate", MFD_CLOEXEC);
+    run->fold = memfd_create("fold", MFD_CLOEXEC);
+    if (run->times < 0 || run->rate < 0 || run->fold < 0 || pipe2(output, O_CLOEXEC))
+        give_up("cannot prepare a run", strerror(errno));
+    run->begun_us = pleat_clock_monotonic_us();
+    run->pid = fork();
+    if (run->pid < 0)
+        give_up("cannot fork", strerror(errno));
+    if (run->pid == 0)
+        run_child(run, output[1]);
+    close(output[1]);
+    run->output = output[0];
+    fcntl(run->output, F_SETFL, O_NONBLOCK);
+    run->pidfd = (int)syscall(SYS_pidfd_open, run->pid, 0);
+    if (run->pidfd < 0)
+        give_up("cannot watch mpirun", strerror(errno));
+}
+
+/* ---- watching ---- */
+
+static void read_output(const struct running *run)
+{
+    struct trial_result *result = run->result;
+    char rest[4096];
+    for (;;) {
+        size_t length = strlen(result->output);
+        size_t room = sizeof(result->output) - 1 - length;
+        ssize_t got = room ? read(run->output, result->output + length, room)
+                           : read(run->output, rest, sizeof(rest));
+        if (got <= 0)
+            return;
+    }
+}
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+static void collect(struct running *run, int status, const struct rusage *usage)
+{
+    struct trial_result *result = run->result;
+    run->ended = true;
+    result->elapsed_s = (double)(pleat_clock_monotonic_us() - run->begun_us) / 1e6;
+    result->cpu_s = seconds_of(usage->ru_utime) + seconds_of(usage->ru_stime);
+    if (!WIFEXITED(status) || WEXITSTATUS(status))
+        result->outcome = TRIAL_FAILED;
+}
+
+/* Waits a short while for one to say something or to end. */
+static void listen_all(void)
+{
+    struct pollfd fds[2 * TRIALS_MAX];
+    for (int i = 0; i < TRIALS_MAX; i++) {
+        bool watch = runs[i].setup && !runs[i].ended;
+        fds[2 * i] = (struct pollfd){watch ? runs[i].pidfd : -1, POLLIN, 0};
+        fds[2 * i + 1] = (struct pollfd){watch ? runs[i].output : -1, POLLIN, 0};
+    }
+    poll(fds, 2 * TRIALS_MAX, LISTEN_MS);
+    stop_if_interrupted();
+    for (int i = 0; i < TRIALS_MAX; i++) {
+        int status;
+        struct rusage usage;
+        if (!runs[i].setup || runs[i].ended)
+            continue;
+        read_output(&runs[i]);
+        if (wait4(runs[i].pid, &status, WNOHANG, &usage) == runs[i].pid)
+            collect(&runs[i], status, &usage);
+        read_output(&runs[i]);
+    }
+}
+
+static bool too_late(void)
+{
+    int64_t now_us = pleat_clock_monotonic_us();
+    for (int i = 0; i < TRIALS_MAX; i++)
+        if (runs[i].setup && !runs[i].ended &&
+            (double)(now_us - runs[i].begun_us) / 1e6 > runs[i].setup->limit_s)
+            return true;
+    return false;
+}
+
+/* All of them: what runs beside one that hangs says nothing either. */
+static void end_late(void)
+{
+    for (int i = 0; i < TRIALS_MAX; i++) {
+        if (!runs[i].setup || runs[i].ended)
+            continue;
+        runs[i].result->outcome = TRIAL_TIMED_OUT;
+        runs[i].result->elapsed_s = (double)(pleat_clock_monotonic_us() - runs[i].begun_us) / 1e6;
+        runs[i].result->cpu_s = NAN;
+        runs[i].ended = true;
+    }
+    scratch_clear();
+}
+
+/* ---- what they left ---- */
+
+/* A line for each rank: its number, when its part began and ended, the processor time between;
+ * nanoseconds. */
+static void read_times(const struct running *run)
+{
+    struct trial_result *result = run->result;
+    int fd = dup(run->times);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    double begun, ended, cpu, first = INFINITY, last = -INFINITY;
+    int rank, ranks = 0;
+    result->own_cpu_s = 0;
+    if (!file || fseek(file, 0, SEEK_SET))
+        give_up("cannot read times", strerror(errno));
+    while (fscanf(file, "%d %lf %lf %lf", &rank, &begun, &ended, &cpu) == 4) {
+        ranks++;
+        first = fmin(first, begun);
+        last = fmax(last, ended);
+        result->own_cpu_s += cpu / 1e9;
+    }
+    fclose(file);
+    result->own_begun_s = first / 1e9;
+    result->own_ended_s = last / 1e9;
+    result->own_elapsed_s = (last - first) / 1e9;
+    if (result->outcome == TRIAL_DONE && ranks != run->setup->processes)
+        result->outcome = TRIAL_FAILED;
+    if (result->outcome != TRIAL_DONE)
+        result->own_elapsed_s = result->own_cpu_s = NAN;
+}
+
+static void read_stamps(const struct running *run)
+{
+    struct trial_result *result = run->result;
+    int fd = dup(run->rate);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    size_t room = 0;
+    if (!file || fseek(file, 0, SEEK_SET))
+        give_up("cannot read stamps", strerror(errno));
+    for (double stamp; fscanf(file, "%lf", &stamp) == 1;) {
+        if (result->stamp_count == room) {
+            room = room ? 2 * room : 1024;
+            double *more = realloc(result->stamps, room * sizeof(*more));
+            if (!more)
+                give_up("stamps", "no memory");
+            result->stamps = more;
+        }
+        result->stamps[result->stamp_count++] = stamp / 1e9;
+    }
+    fclose(file);
+}
+
+static void settle(struct running *run)
+{
+    struct trial_result *result = run->result;
+    read_times(run);
+    if (run->setup->rate)
+        read_stamps(run);
+    ssize_t got = pread(run->fold, result->fold, sizeof(result->fold) - 1, 0);
+    result->fold[got > 0 ? got : 0] = '\0';
+    close(run->times);
+    close(run->rate);
+    close(run->fold);
+    close(run->output);
+    close(run->pidfd);
+    if (result->outcome != TRIAL_FAILED)
+        return;
+    char what[256];
+    snprintf(what, sizeof(what), "%s with %s, %d processes on CPUs %s failed", run->setup->program,
+             trial_mpi_name(run->setup->mpi), run->setup->processes, run->setup->cpus);
+    give_up(what, result->output[0] ? result->output : "it says nothing");
+}
+
+/* ---- one after another, or at the same time ---- */
+
+static double now_s(void)
+{
+    return (double)pleat_clock_monotonic_us() / 1e6;
+}
+
+/* Of this process's children that have ended, and of the hogs. */
+static double own_s(void)
+{
+    struct rusage children;
+    getrusage(RUSAGE_CHILDREN, &children);
+    return seconds_of(children.ru_utime) + seconds_of(children.ru_stime) + machine_hogs_s();
+}
+
+static int count_going(void)
+{
+    int going = 0;
+    for (int i = 0; i < TRIALS_MAX; i++)
+        going += runs[i].setup != NULL;
+    return going;
+}
+
+void trial_start(const struct trial_setup *setup, struct trial_result *result)
+{
+    int at = 0;
+    stop_if_interrupted();
+    while (at < TRIALS_MAX && runs[at].setup)
+        at++;
+    if (at == TRIALS_MAX)
+        give_up("a run", "there are too many at the same time");
+    if (!count_going()) {
+        meter.begun_s = now_s();
+        meter.busy_s = machine_busy_s();
+        meter.own_s = own_s();
+    }
+    memset(result, 0, sizeof(*result));
+    runs[at] = (struct running){.setup = setup, .result = result};
+    start(&runs[at]);
+    result->begun_s = (double)runs[at].begun_us / 1e6;
+}
+
+struct trial_result *trial_next(void)
+{
+    for (;;) {
+        for (int i = 0; i < TRIALS_MAX; i++) {
+            struct running *run = &runs[i];
+            if (!run->setup || !run->ended)
+                continue;
+            settle(run);
+            run->setup = NULL;
+            if (!count_going())
+                scratch_clear();
+            return run->result;
+        }
+        if (!count_going())
+            return NULL;
+        listen_all();
+        if (too_late())
+            end_late();
+    }
+}
+
+double trial_others(void)
+{
+    double busy = machine_busy_s() - meter.busy_s;
+    double others = (busy - (own_s() - meter.own_s)) / (now_s() - meter.begun_s);
+    return others > 0 ? others : 0;
+}
+
+double trial_run(const struct trial_setup *setup, struct trial_result *result)
+{
+    trial_start(setup, result);
+    while (trial_next())
+        ;
+    return trial_others();
+}
+
+void trial_release(struct trial_result *result)
+{
+    free(result->stamps);
+    result->stamps = NULL;
+}
+
+double trial_idleness(const struct trial_result *result)
+{
+    double sum = 0, most = 0;
+    int count = 0;
+    for (const char *at = result->fold; (at = strstr(at, "\"useful_s\":")); count++) {
+        at += strlen("\"useful_s\":");
+        double useful = strtod(at, NULL);
+        sum += useful;
+        most = fmax(most, useful);
+    }
+    return most > 0 ? 1 - sum / (count * most) : NAN;
+}
+
+double trial_fold_number(const struct trial_result *result, const char *name)
+{
+    char key[64];
+    snprintf(key, sizeof(key), "\"%s\":", name);
+    const char *at = strstr(result->fold, key);
+    char *end;
+    if (!at)
+        return NAN;
+    at += strlen(key);
+    double value = strtod(at, &end);
+    return end == at ? NAN : value;
+}

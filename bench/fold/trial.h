@@ -1,0 +1,81 @@
+/* trial.h - one run of an MPI program on given CPUs, as its MPI runs it or folded, and its times.
+ * Several run at the
+ * same time where that is what is measured. A run that takes too long is ended;
+ * nothing is left of it, neither processes nor files. One set of runs at a time.
+ */
+#ifndef PLEAT_BENCH_FOLD_TRIAL_H
+#define PLEAT_BENCH_FOLD_TRIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRIAL_WORDS_MAX 48
+#define TRIAL_TEXT 16384
+
+enum trial_mpi { TRIAL_OPENMPI, TRIAL_MPICH, TRIAL_MPIS };
+
+enum trial_way {
+    TRIAL_DEFAULT, /* as the MPI does without being told anything */
+    TRIAL_YIELD,   /* told to yield when it waits; MPICH cannot be told so */
+    TRIAL_FOLDED   /* with libpleat-fold */
+};
+
+struct trial_setup {
+    enum trial_mpi mpi;
+    enum trial_way way;
+    const char *settings; /* of folding, as for `pleat run --fold`; NULL: the defaults */
+    const char *const
+        *plan; /* of folding: "2s=1", so many processors from then on; NULL-terminated */
+    int processes;
+    const char *cpus;           /* "0,1": nothing of it runs elsewhere */
+    const char *program;        /* of apps/ */
+    const char *const *options; /* of the program; NULL-terminated */
+    bool rate;                  /* its iterations are stamped */
+    double limit_s;             /* more than that: it timed out */
+};
+
+enum trial_outcome { TRIAL_DONE, TRIAL_TIMED_OUT, TRIAL_FAILED };
+
+struct trial_result {
+    enum trial_outcome outcome;
+    double elapsed_s, cpu_s; /* from the start of mpirun to its end, with all its processes */
+    /* The part between MPI_Init and MPI_Finalize: the slowest rank's, and of all ranks together. */
+    double own_elapsed_s, own_cpu_s;
+    double own_begun_s, own_ended_s; /* on the monotonic clock */
+    double begun_s;                  /* on the monotonic clock: when it was started */
+    char output[TRIAL_TEXT];         /* its own and mpirun's */
+    char fold[TRIAL_TEXT];           /* folded: what fold-run says of it, JSON */
+    double *stamps; /* rate: seconds on the monotonic clock, one for each iteration */
+    size_t stamp_count;
+};
+
+/* Whether programs can be run with this MPI here, and folded. */
+bool trial_has(enum trial_mpi mpi);
+/* "openmpi", "mpich". */
+const char *trial_mpi_name(enum trial_mpi mpi);
+/* Once, before the others; trial_finish at the end in any case, also when interrupted. */
+void trial_init(void);
+void trial_finish(void);
+
+/* Starts a program; others may be running. Both are borrowed until trial_next has returned the
+ * result, which is to be released then. Exits the benchmark, saying why, when it cannot. */
+void trial_start(const struct trial_setup *setup, struct trial_result *result);
+/* Waits until one has ended, and returns its result. NULL: none is running. A program that fails
+ * ends the benchmark, which says why: only running out of time is an outcome; then all that run
+ * are ended. */
+struct trial_result *trial_next(void);
+/* How many processors others used (not the hogs) since a program was started while none ran; to be
+ * asked when none runs again. */
+double trial_others(void);
+/* One program alone. Returns trial_others. */
+double trial_run(const struct trial_setup *setup, struct trial_result *result);
+void trial_release(struct trial_result *result);
+
+/* Folded: the share of processor time that waiting for the busiest process wasted (Utrera 2010,
+ * 4.3.3, read as 1 - sum / (n max)). NAN: not known. */
+double trial_idleness(const struct trial_result *result);
+/* A number of the JSON text of fold-run: "cpu_s". NAN: not there. */
+double trial_fold_number(const struct trial_result *result, const char *name);
+
+#endif
