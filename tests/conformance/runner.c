@@ -262,7 +262,12 @@ static void test_the_fake_has_no_agents(void **state)
 
 /* ---- those with agents ---- */
 
-static const char *const live[] = {"plain", "mpi", "malleable"};
+static const char *const live[] = {"plain", "mpi", "malleable",
+#ifdef HAS_FOLD
+                                   "folded"
+#endif
+};
+#define LIVE (sizeof(live) / sizeof(live[0]))
 
 struct played_link {
     struct pleat_agent_link link;
@@ -397,7 +402,7 @@ static void test_starting(void **state)
     (void)state;
     static const char *const members[] = {"run",    "job",    "argv",          "env", "cwd",
                                           "stdout", "stderr", "mailbox_ranks", NULL};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < LIVE; i++) {
         struct bed bed;
         struct pleat_spec spec;
         struct pleat_run_order order = run_order(&spec);
@@ -422,6 +427,70 @@ static void test_starting(void **state)
         close_bed(&bed);
     }
 }
+
+#ifdef HAS_FOLD
+static void check_folded_words(const struct bed *bed)
+{
+    const json_t *words = json_object_get(bed->agent.params, "argv");
+    size_t count = json_array_size(words);
+    bool preloads = false;
+    for (size_t i = 0; i + 1 < count; i++) {
+        const char *word = json_string_value(json_array_get(words, i));
+        preloads = preloads || (!strncmp(word, "LD_PRELOAD=/", 12) &&
+                                strstr(word, "/libpleat-fold-openmpi.so"));
+    }
+    assert_true(preloads);
+    assert_string_equal(json_string_value(json_array_get(words, count - 3)), "8");
+    assert_string_equal(json_string_value(json_array_get(words, count - 2)), "/bin/cg.B.8");
+    assert_string_equal(json_string_value(json_array_get(words, count - 1)), "--ranks=8");
+}
+
+/* Its processes are not its processors. */
+static void test_a_folded_one(void **state)
+{
+    (void)state;
+    static char *const words[] = {"/bin/cg.B.N", "--ranks=N", NULL};
+    static const char *const starts[] = {"fold", "slots", NULL};
+    static const char *const resizes[] = {"target", NULL};
+    static const struct pleat_slot_range slots[] = {{2, 2}};
+    struct bed bed;
+    struct pleat_spec spec;
+    struct pleat_run_order order = run_order(&spec);
+    open_bed(&bed, "folded");
+    spec.argv = (char **)words;
+    spec.folds = true;
+    spec.fold = (struct pleat_spec_fold){
+        .least = 2, .most = 8, .settings = "wait=spin", .mapping = "balance", .count_word = "N"};
+    order.processes = 8;
+    order.processors = 2;
+    order.slots = slots;
+    order.slot_ranges = 1;
+    assert_int_equal(bed.runner->ops->start(bed.runner, &order, NULL), 0);
+    check_sent(&bed, "start", starts);
+    check_folded_words(&bed);
+    const json_t *fold = json_object_get(bed.agent.params, "fold");
+    assert_int_equal(json_integer_value(json_object_get(fold, "processes")), 8);
+    assert_string_equal(json_string_value(json_object_get(fold, "settings")), "wait=spin");
+    assert_string_equal(json_string_value(json_object_get(fold, "mapping")), "balance");
+    const json_t *variables = json_object_get(bed.agent.params, "env");
+    assert_true(has_string(variables, "PLEAT_PROCESSORS=2"));
+    assert_true(has_string(variables, "PLEAT_PROCESSES=8"));
+    struct pleat_change_order change = {.run = 5,
+                                        .resize = 6,
+                                        .component = 3,
+                                        .site = 1,
+                                        .node = 2,
+                                        .from = 2,
+                                        .processes = 8,
+                                        .processors = 1,
+                                        .start = &order};
+    bed.agent.count = 0;
+    assert_int_equal(bed.runner->ops->resize(bed.runner, &change, NULL), 0);
+    check_sent(&bed, "resize", resizes);
+    assert_int_equal(number(&bed, "target"), 1);
+    close_bed(&bed);
+}
+#endif
 
 static void test_a_spec_that_cannot_be_started(void **state)
 {
@@ -454,7 +523,7 @@ static void test_changing_and_killing(void **state)
                                               .from = 4,
                                               .processes = 7,
                                               .mandatory = true};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < LIVE; i++) {
         struct bed bed;
         struct pleat_spec spec;
         struct pleat_run_order order = run_order(&spec);
@@ -541,7 +610,7 @@ static void test_slots_are_told(void **state)
     (void)state;
     static const char *const members[] = {"run", "slots", NULL};
     static const struct pleat_slot_range slots[] = {{6, 2}, {0, 1}};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < LIVE; i++) {
         struct bed bed;
         struct pleat_spec spec;
         struct pleat_run_order start = run_order(&spec);
@@ -571,7 +640,7 @@ static void test_relaunching(void **state)
     (void)state;
     static const char *const relaunches[] = {"run", "resize",  "processes", "argv",
                                              "env", "grace_s", NULL};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < LIVE; i++) {
         struct bed bed;
         struct pleat_spec spec;
         struct pleat_run_order start = run_order(&spec);
@@ -602,7 +671,7 @@ static void test_relaunching(void **state)
 static void test_no_way_to_the_node(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < LIVE; i++) {
         struct bed bed;
         struct pleat_spec spec;
         struct pleat_run_order order = run_order(&spec);
@@ -655,7 +724,7 @@ static void test_notices_become_events(void **state)
         {"relaunched", "{\"run\":7,\"resize\":8,\"processes\":3,\"from_state\":true}",
          PLEAT_EV_RELAUNCHED, 8, 3, 3},
     };
-    for (size_t r = 0; r < 3; r++) {
+    for (size_t r = 0; r < LIVE; r++) {
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
             struct bed bed;
             open_bed(&bed, live[r]);
@@ -719,7 +788,7 @@ static void test_nonsense_is_refused(void **state)
         {"", "{}"},
         {"Started", "{\"run\":7}"},
         {"resize", "{\"run\":7,\"resize\":8}"}};
-    for (size_t r = 0; r < 3; r++) {
+    for (size_t r = 0; r < LIVE; r++) {
         struct bed bed;
         struct pleat_error err;
         open_bed(&bed, live[r]);
@@ -748,7 +817,7 @@ static void test_names_and_capabilities(void **state)
     assert_int_equal(pleat_runner_capabilities("mpi"), 0);
     assert_int_equal(pleat_runner_capabilities("malleable"),
                      PLEAT_RUNNER_RESIZES | PLEAT_RUNNER_RELAUNCHES);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < LIVE; i++) {
         struct bed bed;
         open_bed(&bed, live[i]);
         assert_int_equal(bed.runner->ops->capabilities, pleat_runner_capabilities(live[i]));
@@ -770,6 +839,9 @@ int main(void)
         cmocka_unit_test(test_the_fake_has_no_agents),
         cmocka_unit_test(test_starting),
         cmocka_unit_test(test_a_spec_that_cannot_be_started),
+#ifdef HAS_FOLD
+        cmocka_unit_test(test_a_folded_one),
+#endif
         cmocka_unit_test(test_changing_and_killing),
         cmocka_unit_test(test_ways_to_resize),
         cmocka_unit_test(test_slots_are_told),

@@ -114,6 +114,29 @@ static void test_mpich(void **state)
     expect(&request, "mpiexec.mpich|-rmk|user|-launcher|fork|-bind-to|none|-n|3|" APP, "HOME=/h");
 }
 
+static void test_preload(void **state)
+{
+    (void)state;
+    struct pleat_launch_request request = request_of(PLEAT_MPI_OPENMPI, 2);
+    request.preload = "/lib/fold.so";
+    expect(&request, OPENMPI "--mca|mpi_yield_when_idle|1|-x|LD_PRELOAD=/lib/fold.so|-n|2|" APP,
+           "EVENT_NOEPOLL=1");
+    /* what the user preloads stays, and reaches the launcher as ever; how it waits is no matter of
+     * taste any more */
+    static const char *const env[] = {"LD_PRELOAD=their.so", "OMPI_MCA_mpi_yield_when_idle=0",
+                                      NULL};
+    request.env = env;
+    expect(&request,
+           OPENMPI "--mca|mpi_yield_when_idle|1|-x|LD_PRELOAD=/lib/fold.so:their.so|-n|2|" APP,
+           "LD_PRELOAD=their.so|OMPI_MCA_mpi_yield_when_idle=0|EVENT_NOEPOLL=1");
+    request.mpi = PLEAT_MPI_MPICH;
+    request.env = NULL;
+    expect(&request,
+           "mpiexec.mpich|-rmk|user|-launcher|fork|-bind-to|none|-genv|LD_PRELOAD|/lib/fold.so|-n|"
+           "2|" APP,
+           "");
+}
+
 static void test_nodes(void **state)
 {
     (void)state;
@@ -197,8 +220,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_none),        cmocka_unit_test(test_openmpi),
         cmocka_unit_test(test_openmpi_env), cmocka_unit_test(test_mpich),
-        cmocka_unit_test(test_nodes),       cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_preload),     cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

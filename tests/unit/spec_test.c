@@ -123,6 +123,93 @@ static void test_everything_given(void **state)
     pleat_spec_finish(&spec);
 }
 
+/* `good` but for what makes it fold; `more` may change that. */
+static json_t *folding(const char *more)
+{
+    json_t *object = json_loads(good, 0, NULL);
+    json_t *fold = json_loads("{\"runner\":\"folded\",\"mpi\":\"mpich\",\"kind\":\"malleable\","
+                              "\"fold\":{\"min\":4,\"max\":16}}",
+                              0, NULL);
+    json_t *change = json_loads(more, 0, NULL);
+    assert_true(object && fold && change);
+    json_object_update(object, fold);
+    json_object_update(object, change);
+    json_decref(fold);
+    json_decref(change);
+    return object;
+}
+
+static void test_folding(void **state)
+{
+    (void)state;
+    struct pleat_spec spec;
+    json_t *object =
+        folding("{\"class\":\"long\",\"fold\":{\"min\":4,\"max\":16,\"mpl\":3,\"boost\":true,"
+                "\"settings\":\"wait=spin\",\"mapping\":\"balance\",\"count_word\":\"N\"}}");
+    assert_int_equal(pleat_spec_from_json(object, &spec, NULL), 0);
+    json_decref(object);
+    assert_true(spec.folds);
+    assert_int_equal(spec.minimum, 2); /* processors */
+    assert_int_equal(spec.fold.least, 4);
+    assert_int_equal(spec.fold.most, 16);
+    assert_int_equal(spec.fold.mpl, 3);
+    assert_true(spec.fold.boost);
+    assert_string_equal(spec.fold.settings, "wait=spin");
+    assert_string_equal(spec.fold.mapping, "balance");
+    assert_string_equal(spec.fold.count_word, "N");
+    assert_int_equal(spec.job_class, PLEAT_CLASS_LONG);
+    pleat_spec_finish(&spec);
+    object = folding("{}");
+    assert_int_equal(pleat_spec_from_json(object, &spec, NULL), 0);
+    json_decref(object);
+    assert_null(spec.fold.settings);
+    assert_int_equal(spec.job_class, PLEAT_CLASS_UNKNOWN);
+    pleat_spec_finish(&spec);
+}
+
+static void test_folding_that_makes_no_sense(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"{\"fold\":null}",
+                                        "{\"fold\":7}",
+                                        "{\"fold\":{\"min\":4}}",
+                                        "{\"fold\":{\"min\":0,\"max\":4}}",
+                                        "{\"fold\":{\"min\":5,\"max\":4}}",
+                                        "{\"fold\":{\"min\":1,\"max\":4,\"mpl\":256}}",
+                                        "{\"fold\":{\"min\":1,\"max\":4,\"mapping\":\"x\"}}",
+                                        "{\"fold\":{\"min\":1,\"max\":4,\"count_word\":\"\"}}",
+                                        "{\"runner\":\"mpi\"}",
+                                        "{\"kind\":\"moldable\"}",
+                                        "{\"mpi\":\"none\"}",
+                                        "{\"class\":\"tiny\"}"};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pleat_spec spec;
+        struct pleat_error err = {0};
+        json_t *object = folding(cases[i]);
+        if (!pleat_spec_from_json(object, &spec, &err) || !*err.text)
+            fail_msg("%s was taken", cases[i]);
+        json_decref(object);
+    }
+}
+
+static void test_a_word_for_a_number(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *word, *with;
+    } cases[] = {{"cg.B.N", "N", "cg.B.16"},           {"N", "N", "16"},
+                 {"NN N_ aN N1", "N", "NN N_ aN N1"},  {"N.N/N", "N", "16.16/16"},
+                 {"--np=NP,NPX", "NP", "--np=16,NPX"}, {"", "N", ""},
+                 {"a NN N", "N", "a NN 16"},           {"aba.ab", "ab", "aba.16"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *put = pleat_spec_put_number(cases[i].text, cases[i].word, 16);
+        assert_string_equal(put, cases[i].with);
+        assert_int_equal(pleat_spec_has_word(cases[i].text, cases[i].word),
+                         strcmp(cases[i].text, cases[i].with) != 0);
+        free(put);
+    }
+}
+
 static void test_null_stands_for_absent(void **state)
 {
     (void)state;
@@ -361,6 +448,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_everything_given),
+        cmocka_unit_test(test_folding),
+        cmocka_unit_test(test_folding_that_makes_no_sense),
+        cmocka_unit_test(test_a_word_for_a_number),
         cmocka_unit_test(test_null_stands_for_absent),
         cmocka_unit_test(test_members_that_must_be_there),
         cmocka_unit_test(test_wrong_types),

@@ -98,6 +98,17 @@ def test_the_binary_interface_is_the_recorded_one(installed):
         *installed.config("--cflags", f"pleat-{LIBRARIES[0]}"), HERE / "abi.c", env=installed.env)
 
 
+def test_programs_are_folded_where_it_is_installed(installed):
+    """libpleat-fold is found from where pleatd is, though the tree was moved; linked with no MPI."""
+    found = sorted(file.name for file in (installed.lib / "pleat").iterdir())
+    assert found == sorted(f"libpleat-fold-{mpi}.so" for mpi in LIBRARIES)
+    for name in found:
+        assert "libmpi" not in run("readelf", "-d", installed.lib / "pleat" / name)
+    shown = installed.pleat("run", "--processes", "2", "--mpi", LIBRARIES[0], "--",
+                            "/bin/sh", "-c", "echo $LD_PRELOAD")
+    assert shown == 2 * f"{installed.lib}/pleat/libpleat-fold-{LIBRARIES[0]}.so\n"
+
+
 def test_what_is_linked_is_as_the_licences_need_it(installed):
     files = [*(installed.prefix / "bin").iterdir(), *installed.lib.glob("libpleat-*.so")]
     assert len(files) >= 4
