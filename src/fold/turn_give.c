@@ -30,7 +30,8 @@ static struct pleat_fold_processor *line_of(const struct turn_self *self)
 /* Returns when the word is not `word` any more, after so long, or for no reason. */
 static void sleep_on(struct turn_self *self, uint32_t word, uint32_t us)
 {
-    const struct timespec timeout = {.tv_sec = us / 1000000u, .tv_nsec = us % 1000000u * 1000};
+    const struct timespec timeout = {.tv_sec = us / 1000000u,
+                                     .tv_nsec = (long)(us % 1000000u) * 1000};
     syscall(SYS_futex, &self->slot->word, FUTEX_WAIT, word, &timeout, NULL, 0);
 }
 

@@ -1,0 +1,286 @@
+/* Taking turns, with every setting, and while settings and partition change: whoever can go on
+ * does, and nobody waits for ever. */
+#include "test.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "fold/turn.h"
+#include "fold_children.h"
+
+static const char *const settings[] = {
+    "wait=native",
+    "wait=yield",
+    "wait=immediate",
+    "wait=immediate,next=round-robin",
+    "wait=immediate,next=unconsumed",
+    "wait=immediate,next=affinity",
+    "wait=immediate,give=slice,slice=1ms",
+    "wait=spin",
+    "wait=block",
+    "wait=auto",
+    "wait=yield,queue=global",
+    "wait=immediate,queue=global",
+    "wait=immediate,queue=global,next=affinity",
+    "wait=immediate,queue=global,next=round-robin",
+    "wait=spin,queue=global,give=slice,slice=1ms",
+    "wait=block,queue=global",
+    "wait=auto,queue=global",
+};
+#define SETTINGS (sizeof(settings) / sizeof(*settings))
+
+static void every_setting_brings_all_to_an_end(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SETTINGS; i++)
+        for (uint32_t processors = 1; processors <= 8; processors *= 2) {
+            struct children children;
+            children_prepare(&children, 8, processors, settings[i]);
+            children_start(&children, 100);
+            children_wait_all(&children);
+            children_finish(&children);
+        }
+}
+
+static void messages_and_switches_are_counted(void **state)
+{
+    (void)state;
+    struct children children;
+    struct pleat_fold_process all[4];
+    struct pleat_fold_status status;
+    children_prepare(&children, 4, 1, "wait=immediate");
+    children_start(&children, 200);
+    children_wait_all(&children);
+    assert_int_equal(pleat_fold_traffic(children.fold, 0, 1), 200);
+    assert_int_equal(pleat_fold_traffic(children.fold, 1, 0), 200);
+    assert_int_equal(pleat_fold_traffic(children.fold, 0, 2), 0);
+    assert_int_equal(pleat_fold_processes(children.fold, 0, 4, all), 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        /* each waits for each ball, but for what came before it looked */
+        assert_in_range(all[i].switches, 1, 100000);
+        assert_int_equal(all[i].rank, i);
+        assert_int_equal(all[i].unconsumed, 0);
+        assert_int_equal(all[i].pid, 0);
+        assert_false(all[i].waiting);
+    }
+    pleat_fold_status(children.fold, &status);
+    assert_int_equal(status.attached, 0);
+    children_finish(&children);
+}
+
+/* ---- changes ---- */
+
+static bool any_is_left(struct children *children)
+{
+    bool left = false;
+    for (uint32_t i = 0; i < children->count; i++) {
+        int status;
+        if (children->pids[i] && waitpid(children->pids[i], &status, WNOHANG) > 0) {
+            assert_int_equal(status, 0);
+            children->pids[i] = 0;
+        }
+        left = left || children->pids[i];
+    }
+    return left;
+}
+
+static void partition_changes_under_load(void **state)
+{
+    static const char *const some[] = {"wait=immediate", "wait=immediate,queue=global", "wait=auto",
+                                       "wait=block"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
+        struct children children;
+        struct pleat_random random;
+        pleat_random_init(&random, 7 + i);
+        children_prepare(&children, 8, 1, some[i]);
+        children_start(&children, UINT32_MAX);
+        for (int change = 0; change < 1000; change++) {
+            children_partition(&children, 1 + (uint32_t)pleat_random_below(&random, 4));
+            /* some of them while all are at work, others one after the other */
+            for (uint64_t pause = pleat_random_below(&random, 4); pause; pause--)
+                sched_yield();
+        }
+        /* all still get their turn: each receives some more */
+        uint32_t before[8];
+        for (uint32_t j = 0; j < 8; j++)
+            before[j] = atomic_load(&children.boxes[j].received);
+        for (uint32_t j = 0; j < 8; j++)
+            while (atomic_load(&children.boxes[j].received) < before[j] + 10)
+                sched_yield();
+        children_finish(&children);
+    }
+}
+
+static void settings_change_under_load(void **state)
+{
+    (void)state;
+    struct children children;
+    struct pleat_random random;
+    pleat_random_init(&random, 11);
+    children_prepare(&children, 8, 2, "");
+    children_start(&children, 5000);
+    while (any_is_left(&children)) {
+        struct pleat_fold_settings one = {.spin_us = 20, .slice_us = 1000};
+        const char *text = settings[pleat_random_below(&random, SETTINGS)];
+        assert_int_equal(pleat_fold_settings_parse(text, &one, NULL), 0);
+        if (one.wait == PLEAT_FOLD_WAIT_NATIVE)
+            one.wait = PLEAT_FOLD_WAIT_YIELD; /* what polls without yielding takes its time */
+        assert_int_equal(pleat_fold_configure(children.fold, &one), 0);
+        pleat_fold_contended(children.fold, (uint32_t)pleat_random_below(&random, 2),
+                             pleat_random_below(&random, 2));
+        sched_yield();
+    }
+    children_finish(&children);
+}
+
+/* ---- coming and going ---- */
+
+/* In a child, since a process attaches for itself. */
+static void in_a_child(int (*what)(void))
+{
+    int status;
+    pid_t pid = fork();
+    if (!pid)
+        _exit(what());
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static int attach_without_a_segment(void)
+{
+    if (turn_is_on() || turn_wait())
+        return 1;
+    turn_sent(0); /* without effect */
+    turn_leave();
+    return turn_attach(0, 0) ? 1 : 0;
+}
+
+static void without_a_segment_nothing_happens(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"", "/nonexistent", "/dev/zero", "/proc/self/exe", "/"};
+    unsetenv(PLEAT_FOLD_ENV);
+    in_a_child(attach_without_a_segment);
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+        setenv(PLEAT_FOLD_ENV, paths[i], 1);
+        in_a_child(attach_without_a_segment);
+    }
+    unsetenv(PLEAT_FOLD_ENV);
+}
+
+static struct children shared;
+
+static int take_places(void)
+{
+    if (!turn_attach(1, 5) || turn_attach(0, 6))
+        return 1; /* once only */
+    pid_t child = fork();
+    int status;
+    if (!child) {
+        turn_leave(); /* only forgets */
+        if (turn_is_on() || !turn_attach(1, 7))
+            _exit(1);
+        /* its wish was taken: it got the other one; a third finds none */
+        pid_t third = fork();
+        if (!third) {
+            turn_leave();
+            _exit(turn_attach(TURN_NOBODY, 8) ? 1 : 0);
+        }
+        _exit(waitpid(third, &status, 0) != third || status ? 1 : 0);
+    }
+    if (waitpid(child, &status, 0) != child || status)
+        return 2;
+    struct pleat_fold_process both[2];
+    (void)pleat_fold_processes(shared.fold, 0, 2, both);
+    if (both[0].rank != 7 || both[1].rank != 5 || both[1].pid != getpid())
+        return 3;
+    turn_leave();
+    return turn_is_on() ? 4 : 0;
+}
+
+static int take_place_of_a_dead_one(void)
+{
+    return turn_attach(0, 0) && turn_attach(0, 0) == false ? 0 : 1;
+}
+
+static void places_are_taken_once(void **state)
+{
+    (void)state;
+    children_prepare(&shared, 2, 1, "wait=immediate");
+    in_a_child(take_places);
+    in_a_child(take_place_of_a_dead_one); /* twice: neither left */
+    in_a_child(take_place_of_a_dead_one);
+    children_finish(&shared);
+}
+
+static int wait_alone(void)
+{
+    struct pleat_fold_process self;
+    if (!turn_attach(0, 0) || turn_is_on())
+        return 1;
+    for (int i = 0; i < 1000; i++)
+        if (!turn_wait())
+            return 2;
+    (void)pleat_fold_processes(shared.fold, 0, 1, &self);
+    turn_leave();
+    return self.switches ? 3 : 0;
+}
+
+static void one_alone_polls(void **state)
+{
+    (void)state;
+    children_prepare(&shared, 1, 1, "wait=immediate");
+    in_a_child(wait_alone);
+    children_finish(&shared);
+}
+
+static int use_garbage(void)
+{
+    struct pleat_fold *fold = shared.fold;
+    if (!turn_attach(0, 0))
+        return 1;
+    for (size_t at = PLEAT_FOLD_LINE; at < fold->bytes; at++)
+        ((unsigned char *)fold->segment)[at] = 0xff;
+    for (int i = 0; i < 20; i++) {
+        turn_call();
+        turn_sent(1);
+        turn_sent(INT32_MAX);
+        turn_sent(INT32_MIN);
+        turn_receiving(INT32_MAX);
+        (void)turn_wait();
+        turn_received(INT32_MAX);
+        turn_activity();
+        turn_progressed();
+        atomic_fetch_add(&fold->segment->generation, 1);
+    }
+    turn_leave();
+    return 0;
+}
+
+static void garbage_harms_nobody(void **state)
+{
+    (void)state;
+    children_prepare(&shared, 4, 2, "wait=immediate");
+    in_a_child(use_garbage);
+    children_finish(&shared);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_setting_brings_all_to_an_end),
+        cmocka_unit_test(messages_and_switches_are_counted),
+        cmocka_unit_test(partition_changes_under_load),
+        cmocka_unit_test(settings_change_under_load),
+        cmocka_unit_test(without_a_segment_nothing_happens),
+        cmocka_unit_test(places_are_taken_once),
+        cmocka_unit_test(one_alone_polls),
+        cmocka_unit_test(garbage_harms_nobody),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
