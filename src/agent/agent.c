@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "agent/fold.h"
 #include "agent/log.h"
 #include "agent/resize.h"
 #include "agent/run.h"
@@ -37,7 +38,8 @@ static void shut_down(struct pleat_agent *agent)
     agent->connection = NULL;
     void *handles[] = {&agent->on_child,  &agent->on_term,  &agent->on_interrupt,
                        &agent->reconnect, &agent->idle,     &agent->reap,
-                       &agent->ending,    &agent->resizing, &agent->progress};
+                       &agent->ending,    &agent->resizing, &agent->progress,
+                       &agent->folding};
     for (size_t i = 0; i < sizeof(handles) / sizeof(*handles); i++)
         close_handle(handles[i]);
 }
@@ -63,6 +65,7 @@ void pleat_agent_settle(struct pleat_agent *agent)
     else if (!uv_is_active((const uv_handle_t *)&agent->idle))
         uv_timer_start(&agent->idle, on_idle, IDLE_MS, 0);
     pleat_malleables_arm(agent);
+    pleat_foldeds_arm(agent);
 }
 
 void pleat_agent_terminate(struct pleat_agent *agent, int64_t grace_us)
@@ -248,7 +251,8 @@ static void connection_lost(struct pleat_agent *agent)
 static int init_handles(struct pleat_agent *agent, struct pleat_error *err)
 {
     uv_timer_t *timers[] = {&agent->reconnect, &agent->idle,     &agent->reap,
-                            &agent->ending,    &agent->resizing, &agent->progress};
+                            &agent->ending,    &agent->resizing, &agent->progress,
+                            &agent->folding};
     uv_signal_t *signals[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt};
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         (void)uv_timer_init(&agent->loop, timers[i]); /* cannot fail */

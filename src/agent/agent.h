@@ -8,6 +8,10 @@
  *   malleable.c mailbox and state of a run        resize.c   requests to the mailbox
  *   relaunch.c ends a run, starts it again        vacate.c   waits until leaving ranks are gone
  *   cpus.c     which CPUs the slots are           bind.c     binds a run's processes to its CPUs
+ *   fold.c     segment and partition of a folded  fold_watch.c looks at what it does
+ *              run                                fold_tell.c  ... and tells of it
+ *   mapping.c  which process stands where         detector.c is a program balanced?
+ *   contention.c does somebody else compute there?
  *
  * One thread, one loop; nothing blocks but pleat_process_start (until the program is executed) and
  * pleat_strays_end (before the loop starts). Notifications can be lost with a connection, so
@@ -65,6 +69,7 @@ struct pleat_agent {
     uv_timer_t ending;
     uv_timer_t resizing;
     uv_timer_t progress;
+    uv_timer_t folding;
 
     struct pleat_connection *connection; /* NULL: none, `reconnect` is running */
     bool greeted;                        /* the daemon's hello has come */
@@ -74,6 +79,8 @@ struct pleat_agent {
 
     bool answering; /* a request is being answered: notifications wait in `held` behind the reply */
     struct pleat_string held;
+
+    int64_t folding_us; /* when the timer of folded runs is due (monotonic) */
 
     struct pleat_run_list runs; /* ordered by id */
     struct pleat_tree tree;     /* the last snapshot; kept to reuse its memory */

@@ -69,6 +69,7 @@ static void open_window(struct pleat_detector *detector, int64_t now_us,
                         const struct pleat_detector_process *items)
 {
     detector->judging = true;
+    detector->reopen = false;
     detector->window_us = now_us;
     detector->step = 0;
     for (uint32_t i = 0; i < detector->processes; i++)
@@ -80,10 +81,7 @@ void pleat_detector_moved(struct pleat_detector *detector, int64_t now_us, int64
     int64_t until = now_us + cost_us * COST_SHARE;
     if (until > detector->quiet_until_us)
         detector->quiet_until_us = until;
-    for (uint32_t i = 0; detector->judging && i < detector->processes; i++)
-        detector->begin[i].useful_ns = detector->last[i];
-    detector->window_us = now_us;
-    detector->step = 0;
+    detector->reopen = true;
     detector->against = 0;
 }
 
@@ -256,9 +254,9 @@ bool pleat_detector_look(struct pleat_detector *detector, int64_t now_us,
         begin_phase(detector, now_us, items);
         return changed;
     }
-    if (detector->judging)
+    if (detector->judging && !detector->reopen)
         return look_at_window(detector, now_us, items);
-    if (look_at_start(detector, now_us, items))
+    if (detector->judging || look_at_start(detector, now_us, items))
         open_window(detector, now_us, items);
     return false;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/fold.h"
 #include "agent/process.h"
 #include "agent/resize.h"
 
@@ -17,13 +18,9 @@ struct words {
 /* Variables of an agent around this one (a job that submits jobs) must not reach its runs. */
 static bool is_own_variable(const char *entry)
 {
-    static const char *const names[] = {PLEAT_RUN_ENV,
-                                        PLEAT_NODE_ENV,
-                                        PLEAT_AGENT_ENV,
-                                        PLEAT_MAILBOX_ENV,
-                                        PLEAT_DOORBELL_ENV,
-                                        PLEAT_STATE_ENV,
-                                        NULL};
+    static const char *const names[] = {
+        PLEAT_RUN_ENV,      PLEAT_NODE_ENV,  PLEAT_AGENT_ENV, PLEAT_MAILBOX_ENV,
+        PLEAT_DOORBELL_ENV, PLEAT_STATE_ENV, PLEAT_FOLD_ENV,  NULL};
     for (size_t i = 0; names[i]; i++) {
         size_t length = strlen(names[i]);
         if (strncmp(entry, names[i], length) == 0 && entry[length] == '=')
@@ -32,7 +29,7 @@ static bool is_own_variable(const char *entry)
     return false;
 }
 
-#define OWN_VARIABLES 6
+#define OWN_VARIABLES 7
 
 static int words_init(struct words *words, const json_t *array, bool variables)
 {
@@ -89,6 +86,10 @@ static int make_env(const struct pleat_run *run, struct words *env)
         add_variable(&env->own, PLEAT_DOORBELL_ENV, text);
         pleat_state_store_paths(&run->malleable->state, paths);
         add_variable(&env->own, PLEAT_STATE_ENV, paths);
+    }
+    if (run->folded) {
+        pleat_folded_path(run->folded, text, sizeof(text));
+        add_variable(&env->own, PLEAT_FOLD_ENV, text);
     }
     return add_own(env);
 }

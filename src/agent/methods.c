@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/fold.h"
 #include "agent/relaunch.h"
 #include "agent/resize.h"
 #include "agent/run.h"
@@ -14,6 +15,7 @@
 #define LINGER_MALLEABLE_S 2.0
 #define LINGER_S 0.25
 #define LEAVE_S 10.0         /* for processes whose state was saved */
+#define THRESHOLD 0.10       /* of a folded run's idleness (Utrera 2010, 4.4.4) */
 #define RELAUNCH_GRACE_S 3.0 /* from SIGTERM to SIGKILL */
 
 static int get_id(const json_t *params, const char *name, uint64_t *id, struct pleat_error *err)
@@ -110,6 +112,42 @@ static int get_slots(const json_t *params, const json_t **slots, struct pleat_er
     return 0;
 }
 
+static int read_threshold(const json_t *fold, double *threshold, struct pleat_error *err)
+{
+    *threshold = THRESHOLD;
+    int result = pleat_get_real(fold, "threshold", false, threshold, err);
+    if (!result && !(*threshold > 0 && *threshold < 1))
+        result = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "'threshold' is an idleness: above 0 and below 1");
+    return result;
+}
+
+/* How it is folded, where it is. */
+static int read_fold(const json_t *params, struct pleat_folded_request *folded,
+                     struct pleat_error *err)
+{
+    const json_t *fold = json_object_get(params, "fold");
+    struct pleat_fold_settings settings = {0};
+    const char *mapping = NULL;
+    int64_t processes = 0;
+    if (!fold || json_is_null(fold))
+        return 0;
+    int result =
+        pleat_get_int(fold, "processes", true, 1, PLEAT_FOLD_PROCESSES_MAX, &processes, err);
+    folded->processes = (uint32_t)processes;
+    if (!result)
+        result = pleat_get_string(fold, "settings", false, &folded->settings, err);
+    if (!result && folded->settings)
+        result = pleat_fold_settings_parse(folded->settings, &settings, err);
+    if (!result)
+        result = pleat_get_string(fold, "mapping", false, &mapping, err);
+    if (!result && mapping)
+        result = pleat_mapping_parse(mapping, &folded->mapping, err);
+    if (!result)
+        result = pleat_get_bool(fold, "boost", false, &folded->boost, err);
+    return result ? result : read_threshold(fold, &folded->threshold, err);
+}
+
 static int read_start(const json_t *params, struct pleat_run_request *request,
                       struct pleat_error *err)
 {
@@ -155,7 +193,14 @@ static int do_start(struct pleat_agent *agent, const json_t *params, json_t **an
 {
     (void)answer;
     struct pleat_run_request request = {0};
+    struct pleat_folded_request folded = {0};
     int result = read_start(params, &request, err);
+    if (!result)
+        result = read_fold(params, &folded, err);
+    if (!result && folded.processes && request.mailbox_ranks)
+        result = pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                                 "run %" PRIu64 " cannot be folded and have a mailbox", request.id);
+    request.folded = folded.processes ? &folded : NULL;
     if (result || pleat_run_find(agent, request.id))
         return result;
     if (agent->quitting)
@@ -220,18 +265,46 @@ static int request_size(struct pleat_agent *agent, const json_t *params, bool as
                                             request.relaunch ? &order : NULL, slots, err);
 }
 
+/* Of a folded run: its processors are asked for, and its processes stay. */
+static int fold_size(struct pleat_folded *folded, const json_t *params, bool ask,
+                     struct pleat_error *err)
+{
+    uint64_t resize = 0;
+    int64_t target = 0;
+    const json_t *slots = NULL;
+    int result = get_id(params, "resize", &resize, err);
+    if (!result)
+        result =
+            pleat_get_int(params, ask ? "offered" : "target", true, 1, RANKS_MAX, &target, err);
+    if (result || ask)
+        return result ? result : pleat_folded_ask(folded, resize, (uint32_t)target, err);
+    result = get_slots(params, &slots, err);
+    return result ? result : pleat_folded_resize(folded, resize, (uint32_t)target, slots, err);
+}
+
+static int change_size(struct pleat_agent *agent, const json_t *params, bool ask,
+                       struct pleat_error *err)
+{
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    if (result)
+        return result;
+    return run->folded ? fold_size(run->folded, params, ask, err)
+                       : request_size(agent, params, ask, err);
+}
+
 static int do_ask(struct pleat_agent *agent, const json_t *params, json_t **answer,
                   struct pleat_error *err)
 {
     (void)answer;
-    return request_size(agent, params, true, err);
+    return change_size(agent, params, true, err);
 }
 
 static int do_resize(struct pleat_agent *agent, const json_t *params, json_t **answer,
                      struct pleat_error *err)
 {
     (void)answer;
-    return request_size(agent, params, false, err);
+    return change_size(agent, params, false, err);
 }
 
 static int do_withdraw(struct pleat_agent *agent, const json_t *params, json_t **answer,
@@ -239,10 +312,17 @@ static int do_withdraw(struct pleat_agent *agent, const json_t *params, json_t *
 {
     (void)answer;
     struct pleat_malleable *malleable = NULL;
+    struct pleat_run *run = NULL;
     uint64_t resize = 0;
-    int result = get_malleable(agent, params, &malleable, err);
+    int result = get_run(agent, params, &run, err);
+    if (!result && !run->folded)
+        result = get_malleable(agent, params, &malleable, err);
     if (!result)
         result = get_id(params, "resize", &resize, err);
+    if (!result && run->folded) {
+        pleat_folded_withdraw(run->folded, resize);
+        return 0;
+    }
     return result ? result : pleat_malleable_withdraw(malleable, resize, err);
 }
 
@@ -337,6 +417,10 @@ static json_t *describe(const struct pleat_run *run)
     uint64_t resize = 0;
     json_t *text = json_pack("{s:I, s:s, s:i}", "run", (json_int_t)run->id, "state",
                              states[run->state], "pid", (int)run->first_pid);
+    if (text && run->folded && pleat_folded_describe(run->folded, text)) {
+        json_decref(text);
+        return NULL;
+    }
     if (!text || !run->malleable)
         return text;
     int failed = json_object_set_new(text, "processes",

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "agent/execute.h"
+#include "agent/fold.h"
 #include "agent/log.h"
 #include "agent/relaunch.h"
 #include "agent/resize.h"
@@ -79,6 +80,7 @@ static void run_free(struct pleat_run *run)
 {
     pleat_relaunch_drop(run);
     pleat_malleable_destroy(run->malleable);
+    pleat_folded_destroy(run->folded);
     pleat_outcomes_finish(run);
     pleat_array_finish(&run->told);
     pleat_bind_finish(run);
@@ -137,6 +139,8 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     int result = pleat_bind_begin(run, request->slots, &failure);
     if (!result && request->mailbox_ranks)
         result = pleat_malleable_create(run, request->mailbox_ranks, &failure);
+    if (!result && request->folded)
+        result = pleat_folded_create(run, request->folded, &failure);
     if (!result && run->scratch) {
         result = pleat_scratch_make(run->scratch, &failure);
         if (result) { /* what is there is not ours to remove */
@@ -150,6 +154,8 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
         pleat_scratch_remove(run->scratch);
         pleat_malleable_destroy(run->malleable);
         run->malleable = NULL;
+        pleat_folded_destroy(run->folded);
+        run->folded = NULL;
         run->state = PLEAT_RUN_FAILED;
         run->failure = failure;
     } else {
@@ -244,6 +250,8 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
         pleat_malleable_pause(run->malleable);
     else if (run->malleable)
         pleat_malleable_stop(run->malleable);
+    if (run->folded)
+        pleat_folded_stop(run->folded);
     if (run->left)
         pleat_log("run %" PRIu64 " (job %s): ended %" PRIu32 " processes that it left behind",
                   run->id, run->job, run->left);
@@ -255,6 +263,8 @@ void pleat_run_report(const struct pleat_run *run)
 {
     report_start(run);
     pleat_outcomes_report(run);
+    if (run->folded)
+        pleat_folded_report(run->folded);
     if (run->state == PLEAT_RUN_EXITED)
         report_exit(run);
 }

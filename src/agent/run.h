@@ -21,6 +21,8 @@ struct pleat_told {
 };
 PLEAT_ARRAY(pleat_told_list, struct pleat_told);
 
+struct pleat_folded;
+struct pleat_folded_request;
 struct pleat_malleable;
 struct pleat_relaunch;
 
@@ -55,6 +57,7 @@ struct pleat_run {
     struct pleat_told_list told;
 
     struct pleat_malleable *malleable; /* NULL: no mailbox */
+    struct pleat_folded *folded;       /* NULL: it has a processor for each process */
     struct pleat_relaunch *relaunch;   /* NULL: none is wanted */
     bool broken;                       /* EXITED in a resize, and can be relaunched */
     struct pleat_outcomes outcomes;    /* what came of requests */
@@ -81,6 +84,7 @@ struct pleat_run_request {
     bool truncate; /* output files that exist are emptied first */
     mode_t umask;  /* of its processes */
     uint32_t mailbox_ranks;
+    const struct pleat_folded_request *folded; /* NULL: it is not folded */
     int64_t linger_us;
     const char *scratch; /* NULL: none */
     const json_t *slots; /* NULL: it is not bound */

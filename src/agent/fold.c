@@ -1,0 +1,380 @@
+#include "agent/fold.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/bind.h"
+#include "agent/log.h"
+#include "base/clock.h"
+
+/* ---- the partition ---- */
+
+static uint64_t traffic(const void *arg, uint32_t from, uint32_t to)
+{
+    return pleat_fold_traffic(arg, from, to);
+}
+
+/* Where each process would stand on `cpus`. */
+static int map(const struct pleat_folded *folded, const struct pleat_cpu_list *cpus,
+               uint32_t *where, struct pleat_error *err)
+{
+    uint32_t processes = folded->asked.processes;
+    uint64_t *useful = calloc(processes, sizeof(*useful));
+    if (!useful)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to map the processes of run %" PRIu64,
+                               folded->run->id);
+    for (uint32_t i = 0; i < processes; i++)
+        useful[i] = folded->members[i].useful;
+    struct pleat_mapping_facts facts = {
+        .processes = processes,
+        .now = {cpus->items, (uint32_t)cpus->count},
+        .before = {folded->cpus.items, (uint32_t)folded->cpus.count},
+        .where_before = folded->where,
+        .traffic = traffic,
+        .arg = folded->fold,
+        .useful_ns = useful,
+    };
+    int result = pleat_mapping_make(folded->asked.mapping, &facts, where, err);
+    free(useful);
+    return result;
+}
+
+static int pin(const struct pleat_folded *folded, uint32_t index, struct pleat_error *err)
+{
+    const struct pleat_folded_member *member = &folded->members[index];
+    if (member->pid == 0)
+        return 0;
+    int result = pleat_bind_thread(folded->run->agent, member->pid, member->start, member->tid,
+                                   folded->cpus.items[folded->where[index]], err);
+    return result == PLEAT_E_NOTFOUND ? 0 : result;
+}
+
+void pleat_folded_pin(struct pleat_folded *folded, uint32_t index)
+{
+    struct pleat_error err = {0};
+    if (pin(folded, index, &err))
+        pleat_log("run %" PRIu64 " (job %s): %s", folded->run->id, folded->run->job, err.text);
+}
+
+/* early: it may be too early for that, and is no matter. */
+static void pin_all(struct pleat_folded *folded, bool early)
+{
+    for (uint32_t i = 0; i < folded->asked.processes; i++) {
+        if (early)
+            (void)!pin(folded, i, NULL);
+        else
+            pleat_folded_pin(folded, i);
+    }
+}
+
+/* Whoever computes beside the run does so on a CPU, whatever its index in the partition is. */
+static void carry_contention(struct pleat_folded *folded, const struct pleat_cpu_list *before)
+{
+    struct pleat_contention *was = folded->contention;
+    struct pleat_contention *now = folded->contention + PLEAT_FOLD_CPUS_MAX;
+    folded->contended = 0;
+    folded->contended_us = 0;
+    for (size_t i = 0; i < folded->cpus.count; i++) {
+        memset(&now[i], 0, sizeof(now[i]));
+        for (size_t j = 0; j < before->count; j++)
+            now[i].contended |= before->items[j] == folded->cpus.items[i] && was[j].contended;
+        folded->contended += now[i].contended;
+    }
+    memcpy(was, now, folded->cpus.count * sizeof(*was));
+    for (uint32_t i = 0; i < folded->cpus.count; i++)
+        pleat_fold_contended(folded->fold, i, was[i].contended);
+}
+
+/* Takes `cpus`, whose list it steals, and `where`. */
+static void set_partition(struct pleat_folded *folded, struct pleat_cpu_list *cpus,
+                          const uint32_t *where)
+{
+    struct pleat_cpu_list before = folded->cpus;
+    folded->cpus = *cpus;
+    memset(cpus, 0, sizeof(*cpus));
+    memmove(folded->where, where, folded->asked.processes * sizeof(*where));
+    /* cannot fail: all is in range */
+    (void)!pleat_fold_partition(folded->fold, folded->cpus.items, (uint32_t)folded->cpus.count,
+                                folded->where);
+    carry_contention(folded, &before);
+    pleat_array_finish(&before);
+}
+
+static int check_cpus(const struct pleat_cpu_list *cpus, struct pleat_error *err)
+{
+    if (cpus->count == 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a folded run needs processors that it is bound to: 'slots'");
+    if (cpus->count > PLEAT_FOLD_CPUS_MAX)
+        return pleat_error_set(err, PLEAT_E_TOOBIG,
+                               "a folded run has at most %d processors on a node, not %zu",
+                               PLEAT_FOLD_CPUS_MAX, cpus->count);
+    return 0;
+}
+
+/* ---- life ---- */
+
+static int allocate(struct pleat_folded *folded, struct pleat_error *err)
+{
+    uint32_t processes = folded->asked.processes;
+    folded->where = calloc(processes, sizeof(*folded->where));
+    folded->members = calloc(processes, sizeof(*folded->members));
+    folded->seen = calloc(processes, sizeof(*folded->seen));
+    folded->samples = calloc(processes, sizeof(*folded->samples));
+    folded->contention = calloc(2 * (size_t)PLEAT_FOLD_CPUS_MAX, sizeof(*folded->contention));
+    folded->busy_us = calloc(2 * (size_t)PLEAT_CPUS_MAX, sizeof(*folded->busy_us));
+    if (!folded->where || !folded->members || !folded->seen || !folded->samples ||
+        !folded->contention || !folded->busy_us)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to fold %" PRIu32 " processes",
+                               processes);
+    return pleat_fold_create(processes, PLEAT_FOLD_CPUS_MAX, &folded->fold, &folded->fd, err);
+}
+
+static int choose_settings(struct pleat_folded *folded, struct pleat_error *err)
+{
+    struct pleat_fold_status status;
+    const char *text = folded->asked.settings;
+    pleat_fold_status(folded->fold, &status);
+    folded->settings = status.settings;
+    folded->settings.queue = PLEAT_FOLD_QUEUE_AUTO;
+    folded->asked.settings = NULL;
+    int result = text ? pleat_fold_settings_parse(text, &folded->settings, err) : 0;
+    folded->detects = folded->settings.queue == PLEAT_FOLD_QUEUE_AUTO;
+    folded->queue_by = folded->detects ? PLEAT_QUEUE_BY_DEFAULT : PLEAT_QUEUE_BY_USER;
+    if (folded->detects)
+        folded->settings.queue = PLEAT_FOLD_QUEUE_GLOBAL; /* 4.4.3 */
+    return result;
+}
+
+static int begin(struct pleat_folded *folded, struct pleat_error *err)
+{
+    struct pleat_cpu_list own = {0};
+    const struct pleat_cpu_list *cpus = &folded->run->binding.cpus;
+    int result = check_cpus(cpus, err);
+    if (!result)
+        result = choose_settings(folded, err);
+    if (!result && pleat_fold_configure(folded->fold, &folded->settings))
+        result = pleat_error_set(err, PLEAT_E_INVALID, "these are no settings for folding");
+    if (!result && pleat_cpu_list_copy(cpus, &own))
+        result = pleat_error_set(err, PLEAT_E_NOMEM, "no memory for a partition");
+    if (!result)
+        result = map(folded, &own, folded->where, err);
+    if (!result)
+        set_partition(folded, &own, folded->where);
+    pleat_array_finish(&own);
+    return result;
+}
+
+int pleat_folded_create(struct pleat_run *run, const struct pleat_folded_request *request,
+                        struct pleat_error *err)
+{
+    struct pleat_folded *folded = calloc(1, sizeof(*folded));
+    if (!folded)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to fold a run");
+    folded->run = run;
+    folded->asked = *request;
+    folded->fd = -1;
+    folded->begun_us = pleat_clock_monotonic_us();
+    folded->boost = request->boost ? PLEAT_BOOST_ON : PLEAT_BOOST_OFF;
+    int result = allocate(folded, err);
+    if (!result)
+        result = begin(folded, err);
+    if (result) {
+        pleat_folded_destroy(folded);
+        return result;
+    }
+    run->folded = folded;
+    return 0;
+}
+
+void pleat_folded_path(const struct pleat_folded *folded, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "/proc/%d/fd/%d", (int)folded->run->agent->pid, folded->fd);
+}
+
+void pleat_folded_stop(struct pleat_folded *folded)
+{
+    pleat_fold_close(folded->fold);
+    folded->fold = NULL;
+    if (folded->fd >= 0)
+        close(folded->fd);
+    folded->fd = -1;
+    pleat_detector_finish(&folded->detector);
+    folded->judged = 0;
+    folded->vacating.count = 0;
+    if (folded->told)
+        json_decref(folded->told);
+    folded->told = NULL;
+}
+
+void pleat_folded_destroy(struct pleat_folded *folded)
+{
+    if (!folded)
+        return;
+    pleat_folded_stop(folded);
+    pleat_array_finish(&folded->cpus);
+    pleat_array_finish(&folded->vacating);
+    free(folded->where);
+    free(folded->members);
+    free(folded->seen);
+    free(folded->samples);
+    free(folded->contention);
+    free(folded->busy_us);
+    free(folded);
+}
+
+/* ---- changing it ---- */
+
+/* Whether some CPU of `before` is not in `now`. */
+static bool gives_up(const struct pleat_cpu_list *before, const struct pleat_cpu_list *now)
+{
+    struct pleat_cpu_set set = {0};
+    pleat_cpu_set_add_list(&set, now);
+    for (size_t i = 0; i < before->count; i++)
+        if (!pleat_cpu_set_has(&set, before->items[i]))
+            return true;
+    return false;
+}
+
+static void tell_applied(struct pleat_folded *folded, uint64_t resize, uint32_t target,
+                         int64_t took_us)
+{
+    pleat_outcome_add(folded->run, "applied", resize,
+                      json_pack("{s:I, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:I, s:i}", "run",
+                                (json_int_t)folded->run->id, "resize", (json_int_t)resize,
+                                "processes", (json_int_t)target, "wait_us", 0, "save_us", 0,
+                                "processes_us", 0, "redistribute_us", 0, "load_us", 0, "total_us",
+                                (json_int_t)took_us, "bytes", 0));
+}
+
+/* The processes stand elsewhere and are pinned there. Only then all others of the run are told,
+ * which takes milliseconds; that also frees those pinned to what was the only CPU (bind.h), and
+ * where the run has a cpuset its new CPUs can be used only from then on: so they are pinned once
+ * more. Takes `cpus` and `where` as set_partition does. */
+static void move(struct pleat_folded *folded, struct pleat_cpu_list *cpus, const uint32_t *where)
+{
+    struct pleat_run *run = folded->run;
+    set_partition(folded, cpus, where);
+    pin_all(folded, true);
+    pleat_bind_open(run);
+    pin_all(folded, false);
+    pleat_bind_accept(run, SIZE_MAX);
+    (void)pleat_bind_close(run); /* it has logged what it could not */
+}
+
+/* To what is planned as its binding. */
+static int change(struct pleat_folded *folded, struct pleat_error *err)
+{
+    struct pleat_run *run = folded->run;
+    struct pleat_cpu_list own = {0};
+    int64_t begin_us = pleat_clock_monotonic_us();
+    int result = check_cpus(&run->binding.wanted, err);
+    if (result)
+        return result;
+    uint32_t *where = calloc(folded->asked.processes, sizeof(*where));
+    if (!where || pleat_cpu_list_copy(&run->binding.wanted, &own)) {
+        free(where);
+        return pleat_error_set(err, PLEAT_E_NOMEM,
+                               "no memory to change the partition of run %" PRIu64, run->id);
+    }
+    result = map(folded, &own, where, err);
+    if (!result) {
+        move(folded, &own, where);
+        int64_t now_us = pleat_clock_monotonic_us();
+        if (folded->judged)
+            pleat_detector_moved(&folded->detector, now_us, now_us - begin_us);
+    }
+    pleat_array_finish(&own);
+    free(where);
+    return result;
+}
+
+/* Some CPU of the partition is given up, or one place on a CPU that it has several times. */
+static void begin_to_vacate(struct pleat_folded *folded, uint64_t resize, uint32_t target)
+{
+    struct pleat_folded_shrunk shrunk = {resize, target};
+    folded->clean = folded->strays = 0;
+    folded->vacating.items[folded->vacating.count++] = shrunk; /* there is room */
+}
+
+int pleat_folded_resize(struct pleat_folded *folded, uint64_t resize, uint32_t target,
+                        const json_t *slots, struct pleat_error *err)
+{
+    struct pleat_run *run = folded->run;
+    int64_t begin_us = pleat_clock_monotonic_us();
+    size_t before = folded->cpus.count;
+    if (pleat_outcome_tell(run, PLEAT_OUTCOME_OF_RESIZE, resize))
+        return 0;
+    if (!folded->fold || !pleat_run_is_live(run))
+        return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " has exited", run->id);
+    if (pleat_array_reserve(&folded->vacating, 1))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for resize %" PRIu64, resize);
+    pleat_folded_look(folded); /* who has attached since is pinned, too */
+    int result = pleat_bind_plan(run, slots, err);
+    bool leaves = !result && gives_up(&folded->cpus, &run->binding.wanted);
+    if (!result)
+        result = change(folded, err);
+    if (result) {
+        pleat_bind_cancel(run);
+        return result;
+    }
+    tell_applied(folded, resize, target, pleat_clock_monotonic_us() - begin_us);
+    if (leaves || folded->cpus.count < before)
+        begin_to_vacate(folded, resize, target);
+    pleat_folded_tell(folded, pleat_clock_monotonic_us());
+    pleat_foldeds_arm(run->agent);
+    return 0;
+}
+
+int pleat_folded_ask(struct pleat_folded *folded, uint64_t resize, uint32_t offered,
+                     struct pleat_error *err)
+{
+    struct pleat_run *run = folded->run;
+    if (pleat_outcome_tell(run, PLEAT_OUTCOME_OF_ASK, resize))
+        return 0;
+    if (!folded->fold)
+        return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " has exited", run->id);
+    uint32_t most = folded->asked.processes;
+    pleat_outcome_add(run, "answer", resize,
+                      json_pack("{s:I, s:I, s:I}", "run", (json_int_t)run->id, "resize",
+                                (json_int_t)resize, "accepted",
+                                (json_int_t)(offered < most ? offered : most)));
+    return 0;
+}
+
+void pleat_folded_withdraw(struct pleat_folded *folded, uint64_t resize)
+{
+    if (!pleat_outcome_tell(folded->run, PLEAT_OUTCOME_OF_RESIZE, resize))
+        pleat_outcome_add(folded->run, "withdrawn", resize,
+                          pleat_outcome_params(folded->run, resize));
+}
+
+/* ---- local or global ---- */
+
+void pleat_folded_queue(struct pleat_folded *folded, enum pleat_fold_queue queue,
+                        enum pleat_folded_queue_by by)
+{
+    struct pleat_cpu_list own = {0};
+    int64_t begin_us = pleat_clock_monotonic_us();
+    struct pleat_fold_settings before = folded->settings;
+    folded->queue_by = by;
+    if (before.queue == queue)
+        return;
+    folded->settings.queue = (uint8_t)queue;
+    uint32_t *where = calloc(folded->asked.processes, sizeof(*where));
+    if (!where || pleat_cpu_list_copy(&folded->cpus, &own) || map(folded, &own, where, NULL) ||
+        pleat_fold_configure(folded->fold, &folded->settings)) {
+        folded->settings = before;
+        pleat_log("run %" PRIu64 " (job %s): no memory to change its queues", folded->run->id,
+                  folded->run->job);
+    } else {
+        set_partition(folded, &own, where); /* everybody stands where he belongs */
+        pin_all(folded, false);
+        int64_t now_us = pleat_clock_monotonic_us();
+        pleat_detector_moved(&folded->detector, now_us, now_us - begin_us);
+    }
+    pleat_array_finish(&own);
+    free(where);
+}

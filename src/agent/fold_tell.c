@@ -1,0 +1,113 @@
+/* fold_tell.c - what an agent says of a folded run: the notification `folded` (docs/protocol.md).
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "agent/fold.h"
+
+#define TELL_US INT64_C(1000000)
+/* Of the idleness and of the variation of switches: smaller changes are no news. */
+#define NEWS 0.02
+
+static const char *const queue_by[] = {[PLEAT_QUEUE_BY_DEFAULT] = "default",
+                                       [PLEAT_QUEUE_BY_USER] = "user",
+                                       [PLEAT_QUEUE_BY_DETECTOR] = "detector"};
+static const char *const boosts[] = {
+    [PLEAT_BOOST_OFF] = "off", [PLEAT_BOOST_ON] = "on", [PLEAT_BOOST_REFUSED] = "refused"};
+
+static json_t *share(double value)
+{
+    return value >= 0 ? json_real(value) : json_null();
+}
+
+static json_t *describe(const struct pleat_folded *folded)
+{
+    const struct pleat_detector *detector = &folded->detector;
+    uint32_t processes = folded->asked.processes;
+    uint32_t processors = (uint32_t)folded->cpus.count;
+    bool judged = folded->judged != 0;
+    json_t *params = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:s}", "run",
+        (json_int_t)folded->run->id, "processes", (json_int_t)processes, "attached",
+        (json_int_t)folded->attached, "processors", (json_int_t)processors, "mpl",
+        (json_int_t)((processes + processors - 1) / processors), "queue",
+        pleat_fold_queue_name(folded->settings.queue), "queue_by", queue_by[folded->queue_by],
+        "balance", pleat_balance_name(judged ? detector->balance : PLEAT_BALANCE_UNKNOWN),
+        "idleness", share(judged ? detector->idleness : -1), "cvcs",
+        share(judged ? detector->cvcs : -1), "wait", pleat_fold_wait_name(folded->settings.wait),
+        "next", pleat_fold_next_name(folded->settings.next), "contended",
+        (json_int_t)folded->contended, "boost", boosts[folded->boost]);
+    return params;
+}
+
+/* What always grows is in every notification, and is no reason to send one. */
+static int add_counts(const struct pleat_folded *folded, json_t *params)
+{
+    double useful_s = (double)folded->gone_ns / 1e9;
+    uint64_t switches = 0;
+    for (uint32_t i = 0; i < folded->asked.processes; i++) {
+        useful_s += (double)folded->members[i].useful / 1e9;
+        switches += folded->members[i].pid ? folded->seen[i].switches : 0;
+    }
+    return json_object_set_new(params, "useful_s", json_real(useful_s)) |
+           json_object_set_new(params, "switches", pleat_outcome_number(switches));
+}
+
+static bool is_close(const json_t *a, const json_t *b)
+{
+    return json_is_real(a) && json_is_real(b) &&
+           fabs(json_real_value(a) - json_real_value(b)) < NEWS;
+}
+
+static bool is_news(const json_t *before, json_t *now)
+{
+    const char *name;
+    json_t *value;
+    if (!before)
+        return true;
+    json_object_foreach(now, name, value)
+    {
+        const json_t *old = json_object_get(before, name);
+        if (!json_equal(old, value) && !is_close(old, value))
+            return true;
+    }
+    return false;
+}
+
+static void tell(const struct pleat_folded *folded, const json_t *what)
+{
+    json_t *params = json_copy((json_t *)(uintptr_t)what); /* it only reads */
+    if (params && add_counts(folded, params)) {
+        json_decref(params);
+        params = NULL;
+    }
+    pleat_agent_notify(folded->run->agent, "folded", params);
+}
+
+void pleat_folded_tell(struct pleat_folded *folded, int64_t now_us)
+{
+    if (!folded->fold || (folded->told && now_us - folded->told_us < TELL_US))
+        return;
+    json_t *now = describe(folded);
+    if (!now || !is_news(folded->told, now)) {
+        json_decref(now);
+        return;
+    }
+    json_decref(folded->told);
+    folded->told = now;
+    folded->told_us = now_us;
+    tell(folded, now);
+}
+
+void pleat_folded_report(const struct pleat_folded *folded)
+{
+    if (folded->told)
+        tell(folded, folded->told);
+}
+
+int pleat_folded_describe(const struct pleat_folded *folded, json_t *run)
+{
+    return json_object_set_new(run, "processes",
+                               json_integer((json_int_t)folded->asked.processes)) |
+           json_object_set_new(run, "processors", json_integer((json_int_t)folded->cpus.count));
+}

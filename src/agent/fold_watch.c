@@ -1,0 +1,406 @@
+/* fold_watch.c - looks at folded runs: who has attached, what processes did, whether their program
+ * is balanced, who else computes there. One timer for all of them, and only while there are any. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "agent/bind.h"
+#include "agent/fold.h"
+#include "agent/log.h"
+#include "base/clock.h"
+
+#define OFTEN_US INT64_C(10000)
+#define WATCH_US INT64_C(100000)
+#define SELDOM_US INT64_C(500000)
+/* A look costs about a microsecond for each process: so it takes a tenth of a processor at most. */
+#define EACH_US 10
+/* Programs call MPI_Init soon, or never. */
+#define ATTACH_SOON_US (30 * PLEAT_US_PER_S)
+#define ATTACH_LAST_US (2 * PLEAT_US_PER_S)
+/* Clean looks before processors count as given up: one may have been before a process was moved by
+ * another that had not yet seen the change. */
+#define CLEAN_LOOKS 2
+#define STRAY_LOOKS 200
+#define CHAIN_MAX 64
+#define BOOST (-10)
+
+/* ---- who is there ---- */
+
+/* A pid in the segment is what a process wrote there: it counts only where it descends from the
+ * run's main process. */
+static bool is_of_run(const struct pleat_run *run, pid_t pid, uint64_t *start)
+{
+    struct pleat_tree_process process;
+    if (pleat_tree_read_one(run->agent->proc, pid, &process) || pleat_tree_is_dead(&process))
+        return false;
+    *start = process.start;
+    for (int length = 0; length < CHAIN_MAX; length++) {
+        if (process.session == run->session || process.pid == run->session)
+            return true;
+        if (process.parent <= 1 || process.pid == run->agent->pid ||
+            pleat_tree_read_one(run->agent->proc, process.parent, &process))
+            return false;
+    }
+    return false;
+}
+
+static int64_t processor_ns(const struct pleat_folded_member *member)
+{
+    struct timespec now;
+    if (!member->has_clock || clock_gettime(member->clock, &now))
+        return member->cpu_ns;
+    int64_t ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return ns > member->cpu_ns ? ns : member->cpu_ns;
+}
+
+static void leave(struct pleat_folded *folded, struct pleat_folded_member *member)
+{
+    folded->gone_ns += member->useful;
+    memset(member, 0, sizeof(*member));
+}
+
+static void attach(struct pleat_folded *folded, uint32_t index, int64_t now_us)
+{
+    struct pleat_folded_member *member = &folded->members[index];
+    const struct pleat_fold_process *said = &folded->seen[index];
+    leave(folded, member); /* where another one was */
+    if (!is_of_run(folded->run, said->pid, &member->start)) {
+        member->refused = said->pid;
+        pleat_log("run %" PRIu64 " (job %s): process %d says it is one of its folded ones, and is "
+                  "none of its processes: it is left alone",
+                  folded->run->id, folded->run->job, (int)said->pid);
+        return;
+    }
+    member->pid = said->pid;
+    member->tid = said->tid;
+    member->has_clock = clock_getcpuclockid(said->pid, &member->clock) == 0;
+    member->cpu_ns = processor_ns(member);
+    member->compared_ns = member->cpu_ns;
+    member->said = said->useful_ns;
+    member->waiting = said->waiting;
+    errno = 0;
+    member->nice = getpriority(PRIO_PROCESS, (id_t)member->tid);
+    folded->attached_us = now_us;
+    folded->contended_us = 0; /* what it has used until now was nobody else's */
+    pleat_folded_pin(folded, index);
+}
+
+/* A process says what it did when it begins or ends to wait. Of one that does neither between two
+ * looks, and was not waiting, all processor time was useful. */
+static void measure(struct pleat_folded_member *member, const struct pleat_fold_process *said)
+{
+    int64_t cpu_ns = processor_ns(member);
+    uint64_t used = (uint64_t)(cpu_ns - member->cpu_ns);
+    if (said->useful_ns != member->said) {
+        uint64_t more = said->useful_ns - member->said;
+        member->useful += more > member->ahead ? more - member->ahead : 0;
+        member->ahead = 0;
+    } else if (!member->waiting && !said->waiting) {
+        member->useful += used;
+        member->ahead += used;
+    }
+    member->said = said->useful_ns;
+    member->waiting = said->waiting;
+    member->cpu_ns = cpu_ns;
+}
+
+static void look_at_members(struct pleat_folded *folded, int64_t now_us)
+{
+    uint32_t known = pleat_fold_processes(folded->fold, 0, folded->asked.processes, folded->seen);
+    folded->attached = 0;
+    for (uint32_t i = 0; i < known; i++) {
+        struct pleat_folded_member *member = &folded->members[i];
+        const struct pleat_fold_process *said = &folded->seen[i];
+        if (said->pid == 0)
+            leave(folded, member);
+        else if (said->pid != member->pid && said->pid != member->refused)
+            attach(folded, i, now_us);
+        else if (member->pid)
+            measure(member, said);
+        folded->attached += member->pid != 0;
+    }
+}
+
+/* ---- who is where he should not be ---- */
+
+static bool is_outside(const struct pleat_folded_member *member,
+                       const struct pleat_cpu_set *allowed)
+{
+    struct pleat_cpu_set has;
+    if (pleat_cpu_set_get(member->tid, &has))
+        return false; /* gone */
+    struct pleat_cpu_set both = pleat_cpu_set_both(&has, allowed);
+    return !pleat_cpu_set_equal(&both, &has);
+}
+
+/* Processes move one another when they take turns from a global queue, and one may do so by what
+ * the partition was a moment ago. */
+static bool bring_back(struct pleat_folded *folded)
+{
+    struct pleat_cpu_set allowed = {0};
+    bool clean = true;
+    pleat_cpu_set_add_list(&allowed, &folded->cpus);
+    for (uint32_t i = 0; i < folded->asked.processes; i++) {
+        if (folded->members[i].pid && is_outside(&folded->members[i], &allowed)) {
+            clean = false;
+            pleat_folded_pin(folded, i);
+        }
+    }
+    return clean;
+}
+
+static void look_at_vacating(struct pleat_folded *folded)
+{
+    struct pleat_run *run = folded->run;
+    if (folded->vacating.count == 0)
+        return;
+    if (!bring_back(folded)) {
+        folded->clean = 0;
+        if (++folded->strays == STRAY_LOOKS)
+            pleat_log("run %" PRIu64 " (job %s): its processes do not stay on their processors",
+                      run->id, run->job);
+        return;
+    }
+    if (++folded->clean < CLEAN_LOOKS && folded->attached)
+        return;
+    for (size_t i = 0; i < folded->vacating.count; i++) {
+        const struct pleat_folded_shrunk *shrunk = &folded->vacating.items[i];
+        pleat_outcome_add(run, "vacated", shrunk->resize,
+                          json_pack("{s:I, s:I, s:I}", "run", (json_int_t)run->id, "resize",
+                                    (json_int_t)shrunk->resize, "processes",
+                                    (json_int_t)shrunk->processors));
+    }
+    folded->vacating.count = 0;
+}
+
+/* ---- is it balanced? ---- */
+
+static bool is_shared(const struct pleat_folded *folded)
+{
+    return folded->cpus.count < folded->asked.processes;
+}
+
+/* From when all are there, or nobody else has come for a while. */
+static void begin_to_judge(struct pleat_folded *folded, int64_t now_us)
+{
+    struct pleat_detector_settings settings;
+    if (folded->attached < 2 || (folded->attached < folded->asked.processes &&
+                                 now_us - folded->attached_us < ATTACH_LAST_US))
+        return;
+    pleat_detector_finish(&folded->detector);
+    folded->judged = 0;
+    pleat_detector_defaults(&settings);
+    settings.threshold = folded->asked.threshold;
+    if (settings.hysteresis > settings.threshold / 2)
+        settings.hysteresis = settings.threshold / 2;
+    struct pleat_error err = {0};
+    if (pleat_detector_init(&folded->detector, folded->attached, &settings, &err)) {
+        pleat_log("run %" PRIu64 " (job %s): %s", folded->run->id, folded->run->job, err.text);
+        folded->attached_us = now_us; /* tried again later */
+    } else {
+        folded->judged = folded->attached;
+    }
+}
+
+static void follow_verdict(struct pleat_folded *folded)
+{
+    enum pleat_balance balance = folded->detector.balance;
+    if (!folded->detects)
+        return;
+    if (balance == PLEAT_BALANCE_BALANCED)
+        pleat_folded_queue(folded, PLEAT_FOLD_QUEUE_LOCAL, PLEAT_QUEUE_BY_DETECTOR);
+    else if (balance == PLEAT_BALANCE_IMBALANCED)
+        pleat_folded_queue(folded, PLEAT_FOLD_QUEUE_GLOBAL, PLEAT_QUEUE_BY_DETECTOR);
+}
+
+static void look_at_balance(struct pleat_folded *folded, int64_t now_us)
+{
+    if (folded->attached > folded->judged)
+        begin_to_judge(folded, now_us);
+    if (folded->judged == 0 || now_us < folded->sample_us)
+        return;
+    /* while each has a processor nobody tells what was useful; while they end, nobody cares */
+    if (!is_shared(folded) || folded->attached < folded->judged) {
+        pleat_detector_moved(&folded->detector, now_us, 0);
+        return;
+    }
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < folded->asked.processes && used < folded->judged; i++)
+        if (folded->members[i].pid)
+            folded->samples[used++] = (struct pleat_detector_process){folded->seen[i].switches,
+                                                                      folded->members[i].useful};
+    bool changed = pleat_detector_look(&folded->detector, now_us, folded->samples);
+    folded->sample_us = now_us + pleat_detector_interval_us(&folded->detector, now_us) / 2;
+    if (changed)
+        follow_verdict(folded);
+}
+
+/* ---- who else computes there? ---- */
+
+static uint32_t highest_cpu(const struct pleat_folded *folded)
+{
+    uint32_t highest = 0;
+    for (size_t i = 0; i < folded->cpus.count; i++)
+        if (folded->cpus.items[i] > highest)
+            highest = folded->cpus.items[i];
+    return highest < PLEAT_CPUS_MAX ? highest : PLEAT_CPUS_MAX - 1;
+}
+
+/* What the run's processes used since the last time at this processor, or (a global queue: they
+ * move) at all of them. */
+static int64_t own_us(const struct pleat_folded *folded, uint32_t index, bool all)
+{
+    int64_t ns = 0;
+    for (uint32_t i = 0; i < folded->asked.processes; i++)
+        if (folded->members[i].pid && (all || folded->where[i] == index))
+            ns += folded->members[i].cpu_ns - folded->members[i].compared_ns;
+    return ns / 1000;
+}
+
+static void mark(struct pleat_folded *folded, uint32_t index)
+{
+    bool contended = folded->contention[index].contended;
+    folded->contended += contended ? 1 : UINT32_MAX; /* one more, or one less */
+    pleat_fold_contended(folded->fold, index, contended);
+}
+
+static void compare(struct pleat_folded *folded, const int64_t *busy_us, int64_t elapsed_us)
+{
+    bool all = folded->settings.queue == PLEAT_FOLD_QUEUE_GLOBAL;
+    struct pleat_cpu_set counted = {0};
+    int64_t sum_us = 0;
+    for (uint32_t i = 0; i < folded->cpus.count; i++) {
+        uint32_t cpu = folded->cpus.items[i];
+        if (!pleat_cpu_set_has(&counted, cpu))
+            sum_us += busy_us[cpu] - folded->busy_us[cpu];
+        pleat_cpu_set_add(&counted, cpu);
+    }
+    /* ticks are coarse on each of many processors */
+    int64_t share = all && folded->cpus.count > 4 ? (int64_t)folded->cpus.count / 4 : 1;
+    int64_t own_all_us = all ? own_us(folded, 0, true) : 0;
+    for (uint32_t i = 0; i < folded->cpus.count; i++) {
+        uint32_t cpu = folded->cpus.items[i];
+        if (pleat_contention_look(&folded->contention[i], elapsed_us * share,
+                                  all ? sum_us : busy_us[cpu] - folded->busy_us[cpu],
+                                  all ? own_all_us : own_us(folded, i, false)))
+            mark(folded, i);
+    }
+}
+
+static void look_at_contention(struct pleat_folded *folded, int64_t now_us)
+{
+    int64_t elapsed_us = now_us - folded->contended_us;
+    struct pleat_error err;
+    if (folded->attached == 0 || (folded->contended_us && elapsed_us < PLEAT_CONTENTION_LOOK_US))
+        return;
+    int64_t *busy_us = folded->busy_us + PLEAT_CPUS_MAX;
+    uint32_t cpus = highest_cpu(folded) + 1;
+    if (pleat_contention_read(folded->run->agent->proc, busy_us, cpus, &err))
+        return; /* then nothing is known */
+    if (folded->contended_us)
+        compare(folded, busy_us, elapsed_us);
+    folded->contended_us = now_us;
+    memcpy(folded->busy_us, busy_us, cpus * sizeof(*busy_us));
+    for (uint32_t i = 0; i < folded->asked.processes; i++)
+        folded->members[i].compared_ns = folded->members[i].cpu_ns;
+    (void)bring_back(folded);
+}
+
+/* ---- periodic boost (4.2.1) ---- */
+
+static void set_boost(struct pleat_folded *folded, uint32_t index, bool boosted)
+{
+    struct pleat_folded_member *member = &folded->members[index];
+    int nice = member->nice + (boosted ? BOOST : 0);
+    if (member->pid == 0 || member->boosted == boosted)
+        return;
+    if (setpriority(PRIO_PROCESS, (id_t)member->tid, nice) == 0) {
+        member->boosted = boosted;
+    } else if (errno == EPERM || errno == EACCES) {
+        folded->boost = PLEAT_BOOST_REFUSED;
+        pleat_log("run %" PRIu64 " (job %s): priorities cannot be raised here (it needs root or "
+                  "RLIMIT_NICE): it goes on without periodic boost",
+                  folded->run->id, folded->run->job);
+    }
+}
+
+/* On each processor the one with most messages that it has not received. */
+static void boost(struct pleat_folded *folded)
+{
+    for (uint32_t c = 0; c < folded->cpus.count && folded->boost == PLEAT_BOOST_ON; c++) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t i = 0; i < folded->asked.processes; i++)
+            if (folded->members[i].pid && folded->where[i] == c && folded->seen[i].unconsumed &&
+                (best == UINT32_MAX || folded->seen[i].unconsumed > folded->seen[best].unconsumed))
+                best = i;
+        for (uint32_t i = 0; i < folded->asked.processes; i++)
+            if (folded->where[i] == c)
+                set_boost(folded, i, i == best);
+    }
+}
+
+/* ---- */
+
+void pleat_folded_look(struct pleat_folded *folded)
+{
+    if (!folded->fold || !pleat_run_is_live(folded->run))
+        return;
+    int64_t now_us = pleat_clock_monotonic_us();
+    look_at_members(folded, now_us);
+    look_at_vacating(folded);
+    look_at_balance(folded, now_us);
+    look_at_contention(folded, now_us);
+    if (folded->boost == PLEAT_BOOST_ON)
+        boost(folded);
+}
+
+static int64_t interval_us(const struct pleat_folded *folded, int64_t now_us)
+{
+    bool missing = folded->attached < folded->asked.processes && !folded->judged;
+    int64_t interval = is_shared(folded) ? WATCH_US : SELDOM_US;
+    if (folded->judged && is_shared(folded) && folded->attached == folded->judged)
+        interval = pleat_detector_interval_us(&folded->detector, now_us);
+    if (missing && interval > WATCH_US)
+        interval = WATCH_US;
+    if (folded->vacating.count || folded->boost == PLEAT_BOOST_ON ||
+        (missing && now_us - folded->begun_us < ATTACH_SOON_US))
+        interval = OFTEN_US;
+    int64_t least = EACH_US * (int64_t)folded->asked.processes;
+    return interval > least ? interval : least;
+}
+
+static void on_folding(uv_timer_t *timer)
+{
+    struct pleat_agent *agent = timer->data;
+    int64_t now_us = pleat_clock_monotonic_us();
+    for (size_t i = 0; i < agent->runs.count; i++) {
+        struct pleat_folded *folded = agent->runs.items[i]->folded;
+        if (!folded || !folded->fold)
+            continue;
+        pleat_folded_look(folded);
+        pleat_folded_tell(folded, now_us);
+    }
+    pleat_foldeds_arm(agent);
+}
+
+void pleat_foldeds_arm(struct pleat_agent *agent)
+{
+    int64_t now_us = pleat_clock_monotonic_us();
+    int64_t next_us = INT64_MAX;
+    if (agent->closing)
+        return;
+    for (size_t i = 0; i < agent->runs.count; i++) {
+        const struct pleat_run *run = agent->runs.items[i];
+        if (!run->folded || !run->folded->fold || !pleat_run_is_live(run))
+            continue;
+        int64_t due_us = now_us + interval_us(run->folded, now_us);
+        if (due_us < next_us)
+            next_us = due_us;
+    }
+    if (next_us == INT64_MAX) {
+        uv_timer_stop(&agent->folding);
+    } else if (!uv_is_active((const uv_handle_t *)&agent->folding) || next_us < agent->folding_us) {
+        uv_timer_start(&agent->folding, on_folding, (uint64_t)(next_us - now_us) / 1000, 0);
+        agent->folding_us = next_us;
+    }
+}
