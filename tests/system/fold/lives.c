@@ -1,0 +1,177 @@
+/* lives MODE - MPI programs that live in unusual ways:
+ *   threads   several threads of each rank call MPI
+ *   fork      a rank forks, and both go on
+ *   spawn     the ranks spawn others and talk to them
+ *   yield     yields on its own, outside MPI
+ *   tool      sends messages, counted by a tool that stands before MPI (tool.c)
+ *   leave     ends without MPI_Finalize
+ */
+#include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define THREADS 3
+#define ROUNDS 200
+
+static int rank, size;
+
+static void check(int good, const char *what)
+{
+    if (good)
+        return;
+    fprintf(stderr, "rank %d: %s\n", rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 3);
+    exit(3);
+}
+
+/* A number around `comm`, ROUNDS times. */
+static long ring(MPI_Comm comm, int tag, int rounds)
+{
+    int self;
+    int count;
+    long value;
+    MPI_Comm_rank(comm, &self);
+    MPI_Comm_size(comm, &count);
+    value = self;
+    for (int i = 0; i < rounds; i++) {
+        long next = 0;
+        MPI_Request request;
+        MPI_Irecv(&next, 1, MPI_LONG, (self + count - 1) % count, tag, comm, &request);
+        MPI_Send(&value, 1, MPI_LONG, (self + 1) % count, tag, comm);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        value = next + 1;
+    }
+    return value;
+}
+
+static long expected(int self, int count, int rounds)
+{
+    return ((self - rounds) % count + count) % count + rounds;
+}
+
+/* ---- threads ---- */
+
+struct thread {
+    pthread_t id;
+    MPI_Comm comm;
+    long value;
+};
+
+static void *thread_main(void *context)
+{
+    struct thread *thread = context;
+    thread->value = ring(thread->comm, 1, ROUNDS);
+    MPI_Comm_free(&thread->comm);
+    return NULL;
+}
+
+static void threads(void)
+{
+    struct thread all[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &all[i].comm);
+        check(!pthread_create(&all[i].id, NULL, thread_main, &all[i]), "no thread");
+    }
+    long mine = ring(MPI_COMM_WORLD, 2, ROUNDS);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(all[i].id, NULL);
+        check(all[i].value == expected(rank, size, ROUNDS), "a thread got something else");
+    }
+    check(mine == expected(rank, size, ROUNDS), "the main thread got something else");
+}
+
+/* ---- processes ---- */
+
+static void forks(void)
+{
+    int status = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    pid_t child = fork();
+    check(child >= 0, "no child");
+    if (child == 0) {
+        /* far from MPI, but it may yield, and end as programs do */
+        for (int i = 0; i < 100; i++)
+            sched_yield();
+        _exit(7);
+    }
+    check(ring(MPI_COMM_WORLD, 1, ROUNDS) == expected(rank, size, ROUNDS), "the ring is wrong");
+    check(waitpid(child, &status, 0) == child, "the child is lost");
+    check(WIFEXITED(status) && WEXITSTATUS(status) == 7, "the child ended in another way");
+    check(system("exit 0") == 0, "no other program runs");
+}
+
+static void spawned(MPI_Comm parents)
+{
+    int value = 0;
+    MPI_Recv(&value, 1, MPI_INT, rank, 5, parents, MPI_STATUS_IGNORE);
+    value++;
+    MPI_Send(&value, 1, MPI_INT, rank, 6, parents);
+    check(ring(MPI_COMM_WORLD, 1, 20) == expected(rank, size, 20), "the children's ring is wrong");
+    MPI_Comm_disconnect(&parents);
+}
+
+static void spawn(char *program)
+{
+    char mode[] = "spawn";
+    char *arguments[] = {mode, NULL};
+    MPI_Comm children;
+    int value = rank;
+    MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                   MPI_ERRCODES_IGNORE);
+    if (rank < 2) {
+        MPI_Send(&value, 1, MPI_INT, rank, 5, children);
+        MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 6, children, MPI_STATUS_IGNORE);
+        check(value == rank + 1, "the child answered something else");
+    }
+    check(ring(MPI_COMM_WORLD, 1, 20) == expected(rank, size, 20), "the parents' ring is wrong");
+    MPI_Comm_disconnect(&children);
+}
+
+static void live(const char *mode, char **argv)
+{
+    if (!strcmp(mode, "threads"))
+        threads();
+    else if (!strcmp(mode, "fork"))
+        forks();
+    else if (!strcmp(mode, "spawn"))
+        spawn(argv[0]);
+    else if (!strcmp(mode, "yield"))
+        for (int i = 0; i < 1000; i++)
+            sched_yield();
+    else if (!strcmp(mode, "tool") || !strcmp(mode, "leave"))
+        check(ring(MPI_COMM_WORLD, 1, ROUNDS) == expected(rank, size, ROUNDS), "the ring is wrong");
+    else
+        check(0, "no such mode");
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+    int provided = 0;
+    MPI_Comm parents;
+    MPI_Init_thread(&argc, &argv, strcmp(mode, "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE,
+                    &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    check(strcmp(mode, "threads") != 0 || provided == MPI_THREAD_MULTIPLE, "not for threads");
+    MPI_Comm_get_parent(&parents);
+    if (parents != MPI_COMM_NULL)
+        spawned(parents);
+    else
+        live(mode, argv);
+    if (rank == 0 && parents == MPI_COMM_NULL) {
+        printf("%s is right\n", mode);
+        fflush(stdout);
+    }
+    if (!strcmp(mode, "leave")) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        _exit(0);
+    }
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,41 @@
+# libpleat-fold before MPI programs that know nothing of it.
+if(TARGET pleat-fold-openmpi)
+  find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
+  set(wrappers ${CMAKE_SOURCE_DIR}/src/fold)
+  foreach(mpi openmpi mpich)
+    if(NOT TARGET pleat-fold-${mpi})
+      continue()
+    endif()
+    if(mpi STREQUAL openmpi)
+      set(found PkgConfig::ompi)
+    else()
+      set(found PkgConfig::mpich)
+    endif()
+    add_executable(fold-calls-${mpi} ${test_dir}/fold/calls.c ${test_dir}/fold/calls_collective.c
+      ${test_dir}/fold/calls_comms.c ${test_dir}/fold/calls_messages.c ${test_dir}/fold/calls_windows.c)
+    add_executable(fold-lives-${mpi} ${test_dir}/fold/lives.c)
+    add_library(fold-tool-${mpi} MODULE ${test_dir}/fold/tool.c)
+    # The wrappers as they are, and a turn.c that writes down what they tell.
+    add_library(fold-record-${mpi} MODULE ${wrappers}/fold-${mpi}.c ${wrappers}/hint.c ${wrappers}/life.c
+      ${wrappers}/peer.c ${wrappers}/real.c ${wrappers}/request.c ${wrappers}/wrap.c
+      ${test_dir}/fold/turn_record.c)
+    target_link_libraries(fold-record-${mpi} PRIVATE pleat-base)
+    target_include_directories(fold-record-${mpi} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_include_directories(fold-record-${mpi} SYSTEM PRIVATE
+      $<TARGET_PROPERTY:${found},INTERFACE_INCLUDE_DIRECTORIES>)
+    foreach(target fold-calls-${mpi} fold-lives-${mpi} fold-tool-${mpi})
+      target_link_libraries(${target} PRIVATE ${found})
+    endforeach()
+    # mpi.h's constants for "no array" are no arrays
+    target_compile_options(fold-calls-${mpi} PRIVATE
+      $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>)
+    target_compile_options(fold-tool-${mpi} PRIVATE -fvisibility=default)
+    set_target_properties(fold-calls-${mpi} fold-lives-${mpi} fold-tool-${mpi} fold-record-${mpi}
+      PROPERTIES PREFIX "" RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    add_test(NAME system-fold-library-${mpi} COMMAND ${PYTEST} -q -p no:cacheprovider
+      ${test_dir}/fold/test_library.py)
+    set_tests_properties(system-fold-library-${mpi} PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2
+      ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1;FOLD_MPI=${mpi};PLEAT_SANITIZED=${PLEAT_SANITIZE}")
+  endforeach()
+endif()
