@@ -1,5 +1,6 @@
 #include "agent/fold.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,13 +42,43 @@ static int map(const struct pleat_folded *folded, const struct pleat_cpu_list *c
     return result;
 }
 
+/* With a global queue, and nobody who hands processors on, the kernel chooses of the partition; the
+ * library does the same (src/fold/turn_pin.c). */
+static bool kernel_chooses(const struct pleat_folded *folded)
+{
+    enum pleat_fold_wait wait = (enum pleat_fold_wait)folded->settings.wait;
+    return folded->settings.queue == PLEAT_FOLD_QUEUE_GLOBAL &&
+           (wait == PLEAT_FOLD_WAIT_NATIVE || wait == PLEAT_FOLD_WAIT_YIELD ||
+            wait == PLEAT_FOLD_WAIT_BLOCK);
+}
+
+static int allow_all(const struct pleat_folded *folded, const struct pleat_folded_member *member,
+                     struct pleat_error *err)
+{
+    struct pleat_tree_process now;
+    struct pleat_cpu_set set = {0};
+    if (pleat_tree_read_one(folded->run->agent->proc, member->pid, &now) ||
+        now.start != member->start)
+        return PLEAT_E_NOTFOUND;
+    pleat_cpu_set_add_list(&set, &folded->cpus);
+    int code = pleat_cpu_set_tell(member->tid, &set);
+    if (code == ESRCH)
+        return PLEAT_E_NOTFOUND;
+    return code ? pleat_error_sys(err, code, "cannot bind thread %d to its partition",
+                                  (int)member->tid)
+                : 0;
+}
+
 static int pin(const struct pleat_folded *folded, uint32_t index, struct pleat_error *err)
 {
     const struct pleat_folded_member *member = &folded->members[index];
     if (member->pid == 0)
         return 0;
-    int result = pleat_bind_thread(folded->run->agent, member->pid, member->start, member->tid,
-                                   folded->cpus.items[folded->where[index]], err);
+    int result =
+        kernel_chooses(folded)
+            ? allow_all(folded, member, err)
+            : pleat_bind_thread(folded->run->agent, member->pid, member->start, member->tid,
+                                folded->cpus.items[folded->where[index]], err);
     return result == PLEAT_E_NOTFOUND ? 0 : result;
 }
 

@@ -121,7 +121,8 @@ void pleat_folded_withdraw(struct pleat_folded *folded, uint64_t resize);
 /* From which queue processes take their turns from now on. */
 void pleat_folded_queue(struct pleat_folded *folded, enum pleat_fold_queue queue,
                         enum pleat_folded_queue_by by);
-/* Pins a member's thread that calls MPI to its processor. */
+/* Pins a member's thread that calls MPI to its processor (or to the partition, where the kernel is
+ * to choose of it). */
 void pleat_folded_pin(struct pleat_folded *folded, uint32_t index);
 
 /* ---- fold_watch.c: attaching, the detector, contention ---- */

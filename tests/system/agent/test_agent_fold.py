@@ -84,6 +84,19 @@ def test_partition_and_changes(node):
 
 
 @two_cpus
+@pytest.mark.parametrize("wait", ["native", "yield", "block"])
+def test_the_kernel_chooses_of_a_global_queue(node, wait):
+    pids = fold(node, 1, 4, slots=BOTH, settings=f"queue=global,wait={wait}")
+    attached(node, 1, 4)
+    wait_until(lambda: places(pids) == [{A, B}] * 4, "all may use both")
+    resize(node, 1, OTHER)
+    assert places(pids) == [{B}] * 4
+    resize(node, 2, BOTH)
+    assert places(pids) == [{A, B}] * 4
+    stop(node)
+
+
+@two_cpus
 def test_repeated_and_withdrawn(node):
     fold(node, 1, 4)
     resize(node, 1, BOTH)

