@@ -12,6 +12,7 @@
 
 #define RECONNECT_MS 200
 #define IDLE_MS 10000
+#define CPUS_TEXT_MAX 65536
 #define TERMINATE_GRACE_US (5 * PLEAT_US_PER_S)
 
 /* ---- ending ---- */
@@ -221,6 +222,12 @@ static void connect_to_daemon(struct pleat_agent *agent)
     json_t *extra =
         json_pack("{s:s, s:s, s:I, s:i}", "instance", options->instance, "site", options->site,
                   "node", (json_int_t)options->node, "pid", (int)agent->pid);
+    struct pleat_string cpus = {0};
+    pleat_cpu_list_text(&agent->cpus, &cpus);
+    /* a machine of which that were too long for a line goes without */
+    if (extra && cpus.text && !cpus.failed && cpus.length <= CPUS_TEXT_MAX)
+        (void)json_object_set_new(extra, "cpus", json_string(cpus.text));
+    pleat_string_finish(&cpus);
     if (!extra || pleat_write_hello(&out, "agent", extra) ||
         pleat_connection_send(agent->connection, &out)) {
         pleat_log("cannot say hello to the daemon");

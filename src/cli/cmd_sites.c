@@ -1,9 +1,22 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/daemon.h"
 #include "cli/reply.h"
 #include "cli/table.h"
+
+/* To which CPUs: those of its slots; all together where jobs share them. */
+static const char *bound_text(const json_t *site)
+{
+    static char text[400];
+    const char *cpus = pleat_reply_text(site, "slot_cpus", "yes");
+    if (!pleat_reply_true(site, "bound"))
+        return "no";
+    bool shares = !strcmp(pleat_reply_text(site, "sharing", ""), "time");
+    snprintf(text, sizeof(text), shares ? "%.380s (shared)" : "%.380s", cpus);
+    return text;
+}
 
 static int print_sites(const json_t *sites)
 {
@@ -11,7 +24,8 @@ static int print_sites(const json_t *sites)
         {"SITE", PLEAT_COLUMN_TEXT},   {"PROCESSORS", PLEAT_COLUMN_NUMBER},
         {"USED", PLEAT_COLUMN_NUMBER}, {"BACKGROUND", PLEAT_COLUMN_NUMBER},
         {"FREE", PLEAT_COLUMN_NUMBER}, {"THRESHOLD", PLEAT_COLUMN_NUMBER},
-        {"CPUS", PLEAT_COLUMN_NUMBER}, {"OVERSUBSCRIBED", PLEAT_COLUMN_TEXT}};
+        {"CPUS", PLEAT_COLUMN_NUMBER}, {"OVERSUBSCRIBED", PLEAT_COLUMN_TEXT},
+        {"BOUND", PLEAT_COLUMN_TEXT}};
     static const char *const numbers[] = {"processors", "used",      "background",
                                           "free",       "threshold", "cpus"};
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
@@ -24,6 +38,7 @@ static int print_sites(const json_t *sites)
         for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
             pleat_table_setf(table, n + 1, "%lld", (long long)pleat_reply_int(site, numbers[n], 0));
         pleat_table_set(table, 7, pleat_reply_true(site, "oversubscribed") ? "yes" : "no");
+        pleat_table_set(table, 8, bound_text(site));
     }
     int code = pleat_table_print(table);
     pleat_table_destroy(table);
@@ -49,11 +64,13 @@ const struct pleat_command pleat_cmd_sites = {
     .name = "sites",
     .arguments = "",
     .summary = "Lists the sites: where processors come from, and how many are free",
-    .help = "BACKGROUND are processors in use by others; THRESHOLD are never used for growing;\n"
-            "OVERSUBSCRIBED: more processors are offered than the site has CPUs.\n\n"
-            "Exit codes: 0; 3 no daemon.\n\n"
-            "Example:\n"
-            "  pleat sites --json\n",
+    .help =
+        "BACKGROUND are processors in use by others; THRESHOLD are never used for growing;\n"
+        "OVERSUBSCRIBED: more processors are offered than the site has CPUs; BOUND: the CPUs of\n"
+        "its processors, in their order, where jobs are bound to them.\n\n"
+        "Exit codes: 0; 3 no daemon.\n\n"
+        "Example:\n"
+        "  pleat sites --json\n",
     .json = true,
     .run = run_sites,
 };

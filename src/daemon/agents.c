@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "daemon/daemon.h"
 
 /* One that lives calls within EXPECT_MS; whether one lives is looked at every LOOK_MS. */
@@ -32,6 +33,7 @@ struct agent {
     struct asked_list asked;             /* what is in `waiting` or was sent */
     int64_t next_id, list_id;
     json_t *runs;     /* the pages of its list that have come */
+    char *cpus;       /* of its slots, as it said; NULL: it did not */
     uv_timer_t timer; /* until it must have connected */
 };
 
@@ -181,6 +183,8 @@ static void agent_spawn(struct agent *agent)
                     node,
                     "--state",
                     log,
+                    d->config.sites[agent->site].cpus ? "--cpus" : NULL,
+                    d->config.sites[agent->site].cpus,
                     NULL};
     uv_stdio_container_t io[3] = {{.flags = UV_IGNORE},
                                   {.flags = UV_INHERIT_FD, .data.fd = 2},
@@ -481,6 +485,38 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     expect(agent);
 }
 
+static bool is_same_list(const char *one, const char *other)
+{
+    struct pleat_cpu_list a = {0}, b = {0};
+    bool same = pleat_cpu_list_parse(one, &a, NULL) == 0 &&
+                pleat_cpu_list_parse(other, &b, NULL) == 0 && a.count == b.count;
+    for (size_t i = 0; same && i < a.count; i++)
+        same = a.items[i] == b.items[i];
+    pleat_array_finish(&a);
+    pleat_array_finish(&b);
+    return same;
+}
+
+/* One that outlived a change of the configuration has those of before as long as it lives. */
+static void take_cpus(struct agent *agent, const char *cpus)
+{
+    const char *wanted = agent->daemon->config.sites[agent->site].cpus;
+    free(agent->cpus);
+    agent->cpus = cpus ? strdup(cpus) : NULL;
+    if (cpus && wanted && !is_same_list(cpus, wanted))
+        daemon_log("the agent of node %u has the CPUs %.200s for slots, not %.200s as configured: "
+                   "that begins when what it runs is over, and pleatd starts again",
+                   agent->node, cpus, wanted);
+}
+
+const char *slots_cpus(struct daemon *d, uint32_t site)
+{
+    for (const struct agent *a = d->agents; a; a = a->next)
+        if (a->site == site && a->node == 0 && a->cpus)
+            return a->cpus;
+    return d->config.sites[site].cpus;
+}
+
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
@@ -505,6 +541,7 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     agent->connection = connection;
     agent->started = false;
     agent->listed = false;
+    take_cpus(agent, json_string_value(json_object_get(hello, "cpus")));
     if (pleat_connection_start(connection, &callbacks, agent))
         daemon_log("the agent of node %u cannot be reached", node);
     else
@@ -546,6 +583,8 @@ void agents_quit(struct daemon *d)
             pleat_connection_close(agent->connection);
         }
         pleat_string_finish(&agent->waiting);
+        free(agent->cpus);
+        agent->cpus = NULL;
         pleat_array_finish(&agent->asked);
         uv_timer_stop(&agent->timer);
         uv_close((uv_handle_t *)&agent->timer, NULL);

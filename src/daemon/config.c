@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/config_text.h"
+#include "base/cpus.h"
 
 /* libconfuse reports through a callback without an argument of ours */
 static struct pleat_error *reporting;
@@ -71,6 +72,69 @@ static int check_background(cfg_t *cfg, cfg_opt_t *option)
     return -1;
 }
 
+static int one_of(cfg_t *cfg, cfg_opt_t *option, const char *first, const char *second)
+{
+    const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
+    if (!strcmp(value, first) || !strcmp(value, second))
+        return 0;
+    cfg_error(cfg, "%s = %s: must be %s or %s", option->name, value, first, second);
+    return -1;
+}
+
+static int check_sharing(cfg_t *cfg, cfg_opt_t *option)
+{
+    return one_of(cfg, option, "space", "time");
+}
+
+static int check_cpuset(cfg_t *cfg, cfg_opt_t *option)
+{
+    return one_of(cfg, option, "auto", "off");
+}
+
+/* How many CPUs the text names; -1: it is wrong, *err says why. 0: it names none ("auto"). */
+static int32_t count_cpus(const char *text, struct pleat_error *err)
+{
+    struct pleat_cpu_list cpus = {0};
+    struct pleat_cpu_set here;
+    if (!strcmp(text, "auto"))
+        return 0;
+    int rc = pleat_cpu_list_parse(text, &cpus, err);
+    if (!rc && pleat_cpu_set_get(0, &here) == 0)
+        for (size_t i = 0; !rc && i < cpus.count; i++)
+            if (!pleat_cpu_set_has(&here, cpus.items[i]))
+                rc = pleat_error_set(err, PLEAT_E_INVALID,
+                                     "CPU %u is not there, or may not be used (see 'nproc', "
+                                     "'taskset -p $$')",
+                                     cpus.items[i]);
+    int32_t count = rc ? -1 : (int32_t)cpus.count;
+    pleat_array_finish(&cpus);
+    return count;
+}
+
+static int check_cpus(cfg_t *cfg, cfg_opt_t *option)
+{
+    struct pleat_error err = {0};
+    const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
+    if (count_cpus(value, &err) >= 0)
+        return 0;
+    cfg_error(cfg, "cpus = %s: must be auto, or a list such as 0-3,8: %s", value, err.text);
+    return -1;
+}
+
+/* What its keys say together. */
+static int check_site(cfg_t *cfg, cfg_opt_t *option)
+{
+    cfg_t *site = cfg_opt_getnsec(option, cfg_opt_size(option) - 1);
+    const char *cpus = cfg_getstr(site, "cpus");
+    long processors = cfg_getint(site, "processors");
+    int32_t count = count_cpus(cpus, NULL);
+    if (count <= 0 || processors == 0 || processors == count)
+        return 0;
+    cfg_error(cfg, "processors = %ld, but cpus = %s names %d: leave one of both out", processors,
+              cpus, count);
+    return -1;
+}
+
 static int check_kind(cfg_t *cfg, cfg_opt_t *option)
 {
     const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
@@ -125,7 +189,7 @@ enum { OPTIONS_MAX = PLEAT_QUESTION_COUNT + PLEAT_PARAM_COUNT + 5 };
 
 struct schema {
     cfg_opt_t options[OPTIONS_MAX];
-    cfg_opt_t site[6];
+    cfg_opt_t site[9];
     char names[PLEAT_PARAM_COUNT][40];
 };
 
@@ -137,9 +201,11 @@ static void add(struct schema *schema, size_t *count, cfg_opt_t option)
 static void make_schema(struct schema *schema)
 {
     size_t count = 0;
-    cfg_opt_t site[] = {CFG_STR("kind", "local", CFGF_NONE), CFG_INT("processors", 0, CFGF_NONE),
-                        CFG_INT("threshold", 0, CFGF_NONE),
-                        CFG_STR("background", "auto", CFGF_NONE), CFG_END()};
+    cfg_opt_t site[] = {
+        CFG_STR("kind", "local", CFGF_NONE),  CFG_INT("processors", 0, CFGF_NONE),
+        CFG_INT("threshold", 0, CFGF_NONE),   CFG_STR("background", "auto", CFGF_NONE),
+        CFG_STR("cpus", "auto", CFGF_NONE),   CFG_STR("sharing", "space", CFGF_NONE),
+        CFG_STR("cpuset", "auto", CFGF_NONE), CFG_END()};
     memcpy(schema->site, site, sizeof(site));
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
         cfg_opt_t option = CFG_STR(pleat_question_name((enum pleat_question)q),
@@ -186,6 +252,10 @@ static void set_checks(cfg_t *cfg, struct schema *schema)
     cfg_set_validate_func(cfg, "site|processors", check_processors);
     cfg_set_validate_func(cfg, "site|threshold", check_processors);
     cfg_set_validate_func(cfg, "site|background", check_background);
+    cfg_set_validate_func(cfg, "site|cpus", check_cpus);
+    cfg_set_validate_func(cfg, "site|sharing", check_sharing);
+    cfg_set_validate_func(cfg, "site|cpuset", check_cpuset);
+    cfg_set_validate_func(cfg, "site", check_site);
 }
 
 static int take_site(struct pleat_config_site *site, const char *name, cfg_t *from)
@@ -196,7 +266,15 @@ static int take_site(struct pleat_config_site *site, const char *name, cfg_t *fr
     site->processors = from ? (int32_t)cfg_getint(from, "processors") : 0;
     site->threshold = from ? (int32_t)cfg_getint(from, "threshold") : 0;
     site->background = !strcmp(background, "measure") ? 1 : !strcmp(background, "ignore") ? 0 : -1;
-    return site->name && site->kind ? 0 : PLEAT_E_NOMEM;
+    const char *cpus = from ? cfg_getstr(from, "cpus") : "auto";
+    int32_t count = count_cpus(cpus, NULL);
+    if (count > 0) {
+        site->processors = count;
+        site->cpus = strdup(cpus);
+    }
+    site->shares_time = from && !strcmp(cfg_getstr(from, "sharing"), "time");
+    site->cpusets = !from || !strcmp(cfg_getstr(from, "cpuset"), "auto");
+    return site->name && site->kind && (count <= 0 || site->cpus) ? 0 : PLEAT_E_NOMEM;
 }
 
 static int take(cfg_t *cfg, const struct schema *schema, struct pleat_config *config)
@@ -276,6 +354,7 @@ void pleat_config_finish(struct pleat_config *config)
     for (size_t i = 0; i < config->site_count && config->sites; i++) {
         free(config->sites[i].name);
         free(config->sites[i].kind);
+        free(config->sites[i].cpus);
     }
     free(config->sites);
     free(config->path);

@@ -12,7 +12,8 @@ uint32_t slots_first_node(struct daemon *d, const struct pleat_component *compon
 
 bool slots_are_bound(struct daemon *d, uint32_t site)
 {
-    return pleat_core_view(d->core)->sites[site].capacity <= pleat_local_cpus();
+    return d->config.sites[site].cpus ||
+           pleat_core_view(d->core)->sites[site].capacity <= pleat_local_cpus();
 }
 
 /* What is still to be found of them, and where. */
@@ -52,6 +53,12 @@ int slots_of(struct daemon *d, const struct pleat_component *component, int32_t 
 {
     if (component->site == PLEAT_NONE || processors < 1 || !slots_are_bound(d, component->site))
         return 0;
+    if (d->config.sites[component->site].shares_time) {
+        struct pleat_slot_range all = {
+            0, (uint32_t)pleat_core_view(d->core)->sites[component->site].capacity};
+        return pleat_array_push(ranges, all) ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+                                             : 0;
+    }
     struct search search = {slots_first_node(d, component), (uint32_t)processors, ranges};
     int rc = 0;
     for (uint32_t c = component->first_claim; !rc && c != PLEAT_NONE;

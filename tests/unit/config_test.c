@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/cpus.h"
 #include "daemon/config.h"
 
 struct key {
@@ -54,6 +55,9 @@ static struct key_array known_keys(void)
     add_key(&keys, "processors", "0", true);
     add_key(&keys, "threshold", "0", true);
     add_key(&keys, "background", "auto", true);
+    add_key(&keys, "cpus", "auto", true);
+    add_key(&keys, "sharing", "space", true);
+    add_key(&keys, "cpuset", "auto", true);
     return keys;
 }
 
@@ -121,6 +125,9 @@ static void check_defaults(const struct pleat_config *config)
     assert_int_equal(config->sites[0].processors, 0);
     assert_int_equal(config->sites[0].threshold, 0);
     assert_int_equal(config->sites[0].background, -1);
+    assert_null(config->sites[0].cpus);
+    assert_false(config->sites[0].shares_time);
+    assert_true(config->sites[0].cpusets);
 }
 
 static void test_defaults(void **state)
@@ -204,6 +211,38 @@ static void test_sites(void **state)
     pleat_config_finish(&config);
 }
 
+/* One that may be used here. */
+static unsigned a_cpu(void)
+{
+    struct pleat_cpu_set here;
+    unsigned cpu = 0;
+    assert_int_equal(pleat_cpu_set_get(0, &here), 0);
+    while (!pleat_cpu_set_has(&here, cpu))
+        cpu++;
+    return cpu;
+}
+
+static void test_cpus(void **state)
+{
+    (void)state;
+    struct pleat_config config;
+    char text[200];
+    snprintf(text, sizeof(text),
+             "site \"a\" {\n  cpus = \"%u,%u,%u\"\n  sharing = time\n  cpuset = off\n}\n"
+             "site b { processors = 2 cpus = \"%u, %u\" }",
+             a_cpu(), a_cpu(), a_cpu(), a_cpu(), a_cpu());
+    loads(text, &config);
+    assert_int_equal(config.sites[0].processors, 3);
+    assert_non_null(config.sites[0].cpus);
+    assert_true(config.sites[0].shares_time);
+    assert_false(config.sites[0].cpusets);
+    assert_int_equal(config.sites[1].processors, 2);
+    assert_false(config.sites[1].shares_time);
+    pleat_config_finish(&config);
+    snprintf(text, sizeof(text), "site \"a\" {\n  processors = 3\n  cpus = %u\n}\n", a_cpu());
+    refuses(text, 4, "processors = 3, but cpus = ");
+}
+
 static void test_mistakes(void **state)
 {
     (void)state;
@@ -214,6 +253,11 @@ static void test_mistakes(void **state)
     refuses("site \"a\" {\n  processors = many\n}\n", 2, "processors");
     refuses("site \"a\" {\n\n  threshold = -1\n}\n", 3, "0 to 65536");
     refuses("site \"a\" {\n  background = maybe\n}\n", 2, "measure, ignore or auto");
+    refuses("site \"a\" {\n  cpus = \"0-\"\n}\n", 2, "0-3,8");
+    refuses("site \"a\" {\n  cpus = \"\"\n}\n", 2, "0-3,8");
+    refuses("site \"a\" {\n  cpus = 8000\n}\n", 2, "CPU 8000 is not there");
+    refuses("site \"a\" {\n  sharing = both\n}\n", 2, "space or time");
+    refuses("site \"a\" {\n  cpuset = on\n}\n", 2, "auto or off");
     refuses("idle_exit_s = -1\n", 1, "0 to 1e9 seconds");
     refuses("claim_s = nan\n", 1, "0 to 1e9 seconds");
     refuses("site \"a\" {}\nsite \"a\" {}\n", 2, "a");
@@ -345,6 +389,7 @@ int main(void)
         cmocka_unit_test(test_every_policy),
         cmocka_unit_test(test_every_parameter),
         cmocka_unit_test(test_sites),
+        cmocka_unit_test(test_cpus),
         cmocka_unit_test(test_mistakes),
         cmocka_unit_test(test_no_file),
         cmocka_unit_test(test_garbage),
