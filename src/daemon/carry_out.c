@@ -97,6 +97,13 @@ int sites_adopt(struct daemon *d, struct pleat_error *err)
     return 0;
 }
 
+/* The id of the claim that has the last of a job's processors; 0: it has none. */
+static uint64_t last_claim(struct daemon *d, uint32_t component)
+{
+    uint32_t claim = pleat_core_view(d->core)->components[component].last_claim;
+    return claim == PLEAT_NONE ? 0 : pleat_core_claim(d->core, claim)->id;
+}
+
 static void do_claim(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_error err = {0};
@@ -104,7 +111,8 @@ static void do_claim(struct daemon *d, const struct pleat_effect *effect)
     uint32_t index = effect->u.claim.index;
     int rc;
     if (effect->kind == PLEAT_DO_CLAIM)
-        rc = site->ops->claim(site, effect->id, index, effect->u.claim.count, &err);
+        rc = site->ops->claim(site, effect->id, index, effect->u.claim.count,
+                              last_claim(d, effect->component), &err);
     else if (effect->kind == PLEAT_DO_SPLIT)
         rc = site->ops->split(site, effect->id, effect->u.claim.into, index, effect->u.claim.count,
                               &err);

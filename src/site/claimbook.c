@@ -51,17 +51,67 @@ static void add_slot(struct pleat_claimbook *book, struct pleat_booked *booked, 
     booked->slots[booked->count++] = slot;
 }
 
+/* How many are free in a row from `slot` on. */
+static int32_t row_from(const struct pleat_claimbook *book, int32_t slot)
+{
+    int32_t end = slot;
+    while (end < book->slots && !book->taken[end])
+        end++;
+    return end - slot;
+}
+
+/* The same, up to before `slot`. */
+static int32_t row_before(const struct pleat_claimbook *book, int32_t slot)
+{
+    int32_t begin = slot;
+    while (begin > 0 && !book->taken[begin - 1])
+        begin--;
+    return slot - begin;
+}
+
+/* Where the shortest row that is long enough begins, the first of those; -1: none is. */
+static int32_t find_row(const struct pleat_claimbook *book, int32_t count)
+{
+    int32_t best = -1, shortest = book->slots + 1;
+    for (int32_t slot = 0; slot < book->slots;) {
+        int32_t length = row_from(book, slot);
+        if (length >= count && length < shortest) {
+            shortest = length;
+            best = slot;
+        }
+        slot += length ? length : 1;
+    }
+    return best;
+}
+
+/* From where on free slots are taken. */
+static int32_t find_place(struct pleat_claimbook *book, int32_t count, uint64_t beside)
+{
+    const struct pleat_booked *near = beside ? pleat_claimbook_find(book, beside) : NULL;
+    int32_t after = near ? (int32_t)near->slots[near->count - 1] + 1 : 0;
+    int32_t before = near ? (int32_t)near->slots[0] : 0;
+    if (near && row_from(book, after) >= count)
+        return after;
+    if (near && row_before(book, before) >= count)
+        return before - count;
+    int32_t row = find_row(book, count);
+    return row < 0 ? after : row;
+}
+
 int pleat_claimbook_take(struct pleat_claimbook *book, uint64_t id, uint32_t index, int32_t count,
-                         struct pleat_booked **booked)
+                         uint64_t beside, struct pleat_booked **booked)
 {
     if (count < 1 || count > book->free)
         return PLEAT_E_BUSY;
+    int32_t place = find_place(book, count, beside);
     struct pleat_booked *fresh = book_new(book, id, index, count);
     if (!fresh)
         return PLEAT_E_NOMEM;
-    for (uint32_t slot = 0; fresh->count < count; slot++)
+    for (int32_t i = 0; fresh->count < count; i++) {
+        uint32_t slot = (uint32_t)((place + i) % book->slots);
         if (!book->taken[slot])
             add_slot(book, fresh, slot);
+    }
     *booked = fresh;
     return 0;
 }

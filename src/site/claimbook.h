@@ -25,9 +25,11 @@ int pleat_claimbook_init(struct pleat_claimbook *book, int32_t slots) PLEAT_MUST
 void pleat_claimbook_finish(struct pleat_claimbook *book);
 /* NULL where the id is not booked. */
 struct pleat_booked *pleat_claimbook_find(struct pleat_claimbook *book, uint64_t id);
-/* Books the lowest `count` free slots. PLEAT_E_BUSY when there are not as many. */
+/* Books `count` free slots: next to those of the claim `beside` (0, or not booked: of none) where
+ * as many are free there, else the first of the shortest row of free ones that is long enough, else
+ * what is free from there, or from 0, on. PLEAT_E_BUSY when there are not as many. */
 int pleat_claimbook_take(struct pleat_claimbook *book, uint64_t id, uint32_t index, int32_t count,
-                         struct pleat_booked **booked) PLEAT_MUST_CHECK;
+                         uint64_t beside, struct pleat_booked **booked) PLEAT_MUST_CHECK;
 /* Books exactly the slots of the claim's pieces. PLEAT_E_STATE when one is taken or unknown. */
 int pleat_claimbook_adopt(struct pleat_claimbook *book,
                           const struct pleat_site_claim *claim) PLEAT_MUST_CHECK;

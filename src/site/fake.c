@@ -11,6 +11,7 @@ struct pending {
     uint64_t id;
     uint32_t index;
     int32_t count;
+    uint64_t beside;
     enum pending_kind kind;
 };
 
@@ -96,7 +97,7 @@ static void answer_claim(struct fake_site *site, struct pending *what)
     if (count > 1 && pleat_random_unit(&site->random) < site->options.partial)
         count = 1 + (int32_t)pleat_random_below(&site->random, (uint64_t)count);
     struct pleat_booked *booked;
-    if (pleat_claimbook_take(&site->book, what->id, what->index, count, &booked)) {
+    if (pleat_claimbook_take(&site->book, what->id, what->index, count, what->beside, &booked)) {
         emit_claim(site, PLEAT_EV_CLAIM_FAILED, what, PLEAT_REASON_CLAIM_REFUSED);
         return;
     }
@@ -142,7 +143,7 @@ static struct pending *find_claim(struct fake_site *site, uint64_t id, enum pend
 }
 
 static int fake_claim(struct pleat_site_instance *base, uint64_t id, uint32_t index, int32_t count,
-                      struct pleat_error *err)
+                      uint64_t beside, struct pleat_error *err)
 {
     struct fake_site *site = (struct fake_site *)base;
     const struct pleat_booked *booked = pleat_claimbook_find(&site->book, id);
@@ -154,7 +155,8 @@ static int fake_claim(struct pleat_site_instance *base, uint64_t id, uint32_t in
         return 0;
     if (count < 1)
         return pleat_error_set(err, PLEAT_E_INVALID, "a claim of %d processors", count);
-    struct pending wish = {.id = id, .index = index, .count = count, .kind = PENDING_CLAIM};
+    struct pending wish = {
+        .id = id, .index = index, .count = count, .beside = beside, .kind = PENDING_CLAIM};
     return schedule(site, wish, delay(site, site->options.claim_delay_us));
 }
 

@@ -76,11 +76,11 @@ static int local_probe(struct pleat_site_instance *base, struct pleat_error *err
 }
 
 static int local_claim(struct pleat_site_instance *base, uint64_t id, uint32_t index, int32_t count,
-                       struct pleat_error *err)
+                       uint64_t beside, struct pleat_error *err)
 {
     struct local_site *site = (struct local_site *)base;
     struct pleat_booked *booked = pleat_claimbook_find(&site->book, id);
-    int rc = booked ? 0 : pleat_claimbook_take(&site->book, id, index, count, &booked);
+    int rc = booked ? 0 : pleat_claimbook_take(&site->book, id, index, count, beside, &booked);
     if (rc == PLEAT_E_NOMEM)
         return pleat_error_set(err, rc, "out of memory");
     if (rc == 0) {

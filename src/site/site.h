@@ -54,8 +54,9 @@ struct pleat_site_ops {
                 struct pleat_site_instance **site, struct pleat_error *err);
     /* Looks at capacity and background now; events follow where something changed. */
     int (*probe)(struct pleat_site_instance *site, struct pleat_error *err);
+    /* beside: a claim of the same job, next to whose processors these should be; 0: none. */
     int (*claim)(struct pleat_site_instance *site, uint64_t id, uint32_t index, int32_t count,
-                 struct pleat_error *err);
+                 uint64_t beside, struct pleat_error *err);
     /* The last `count` processors of a held claim are from now on those of claim `into`. No event.
      */
     int (*split)(struct pleat_site_instance *site, uint64_t id, uint64_t into, uint32_t into_index,

@@ -61,9 +61,14 @@ static void close_bed(struct bed *bed)
     played_host_finish(&bed->host);
 }
 
+static void claim_beside(struct bed *bed, uint64_t id, int32_t count, uint64_t beside)
+{
+    assert_int_equal(bed->site->ops->claim(bed->site, id, (uint32_t)id, count, beside, NULL), 0);
+}
+
 static void claim(struct bed *bed, uint64_t id, int32_t count)
 {
-    assert_int_equal(bed->site->ops->claim(bed->site, id, (uint32_t)id, count, NULL), 0);
+    claim_beside(bed, id, count, 0);
 }
 
 static void release(struct bed *bed, uint64_t id)
@@ -281,7 +286,7 @@ static void test_a_claim_of_nothing_gives_nothing(void **state)
         for (int32_t count = -1; count <= 0; count++) {
             struct pleat_error err;
             uint64_t id = (uint64_t)(count + 5);
-            if (bed.site->ops->claim(bed.site, id, (uint32_t)id, count, &err))
+            if (bed.site->ops->claim(bed.site, id, (uint32_t)id, count, 0, &err))
                 continue; /* not accepted: no answer */
             played_host_run(&bed.host);
             assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, id), 1);
@@ -324,6 +329,50 @@ static void test_splitting(void **state)
         claim(&bed, 5, 4);
         played_host_run(&bed.host);
         assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 5), 1);
+    }
+}
+
+static void expect_row(const struct bed *bed, uint64_t id, uint32_t first, int32_t count)
+{
+    uint32_t slots[PROCESSORS];
+    assert_int_equal(slots_of(bed, id, slots), count);
+    for (int32_t i = 0; i < count; i++)
+        assert_int_equal(slots[i], first + (uint32_t)i);
+}
+
+/* Sites that keep books by slots: a job's are neighbours, where that can be. */
+static void test_neighbours(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, true)
+    {
+        uint32_t slots[PROCESSORS];
+        static const struct {
+            uint64_t id, beside, release;
+            int32_t count;
+            uint32_t first;
+        } steps[] = {
+            {1, 0, 0, 2, 0}, {2, 0, 0, 1, 2}, {3, 0, 0, 2, 3}, /* in order */
+            {4, 0, 2, 1, 2}, /* the row that fits best; 5 to 7 stay together */
+            {5, 3, 0, 2, 5}, /* behind those of claim 3 */
+            {6, 5, 3, 2, 3}, /* behind claim 5 there is one only: before it */
+            {7, 99, 1, 2, 0} /* beside one that is not there */
+        };
+        for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+            if (steps[i].release)
+                release(&bed, steps[i].release);
+            played_host_run(&bed.host);
+            claim_beside(&bed, steps[i].id, steps[i].count, steps[i].beside);
+            played_host_run(&bed.host);
+            expect_row(&bed, steps[i].id, steps[i].first, steps[i].count);
+        }
+        release(&bed, 4); /* free are 2 and 7: no two together */
+        played_host_run(&bed.host);
+        claim_beside(&bed, 8, 2, 6); /* behind 3 and 4 comes 7 */
+        played_host_run(&bed.host);
+        assert_int_equal(slots_of(&bed, 8, slots), 2);
+        assert_true(slots[0] == 7 && slots[1] == 2);
     }
 }
 
@@ -495,6 +544,7 @@ int main(void)
         cmocka_unit_test(test_cannot_is_not_refused),
         cmocka_unit_test(test_a_claim_of_nothing_gives_nothing),
         cmocka_unit_test(test_splitting),
+        cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_adopting),
         cmocka_unit_test(test_adopting_what_is_not_there),
         cmocka_unit_test(test_closing_with_answers_due),

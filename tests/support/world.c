@@ -116,7 +116,8 @@ static void carry_out_claim(struct world *world, const struct pleat_effect *effe
     struct pleat_site_instance *site = world->sites[effect->u.claim.site];
     int rc;
     if (effect->kind == PLEAT_DO_CLAIM)
-        rc = site->ops->claim(site, effect->id, effect->u.claim.index, effect->u.claim.count, NULL);
+        rc = site->ops->claim(site, effect->id, effect->u.claim.index, effect->u.claim.count, 0,
+                              NULL);
     else if (effect->kind == PLEAT_DO_SPLIT)
         rc = site->ops->split(site, effect->id, effect->u.claim.into, effect->u.claim.index,
                               effect->u.claim.count, NULL);
