@@ -30,6 +30,21 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
     ${fold_dir}/loads.c)
   target_link_libraries(bench_fold PRIVATE bench-fold)
   target_link_libraries(bench_fold_evaluation PRIVATE bench-fold pleat-experiment pleat-figure)
+  foreach(mpi ompi:openmpi mpich:mpich)
+    string(REGEX MATCH "(.*):(.*)" both ${mpi})
+    if(TARGET pleat-fold-${CMAKE_MATCH_2})
+      add_executable(bench_call_${CMAKE_MATCH_2} ${fold_dir}/bench_call.c
+        ${CMAKE_SOURCE_DIR}/bench/report.c)
+      target_include_directories(bench_call_${CMAKE_MATCH_2} PRIVATE ${CMAKE_SOURCE_DIR}/bench)
+      target_link_libraries(bench_call_${CMAKE_MATCH_2} PRIVATE PkgConfig::${CMAKE_MATCH_1} dl)
+      string(TOUPPER BENCH_CALL_${CMAKE_MATCH_2} command)
+      target_compile_definitions(bench_fold PRIVATE BENCH_FOLD_RUN="$<TARGET_FILE:fold-run>"
+        ${command}="env LD_PRELOAD=$<TARGET_FILE:pleat-fold-${CMAKE_MATCH_2}> $<TARGET_FILE:bench_call_${CMAKE_MATCH_2}>")
+      set_target_properties(bench_call_${CMAKE_MATCH_2} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+      add_dependencies(bench_fold bench_call_${CMAKE_MATCH_2})
+    endif()
+  endforeach()
   set_target_properties(bench_fold bench_fold_evaluation PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 endif()

@@ -4,9 +4,17 @@
 
 #include "trial.h"
 
+#define FOLD_CALL_KINDS 3
+
+struct fold_call_kind {
+    char name[16];
+    double wrapped_ns, direct_ns; /* medians, of one call */
+    double ns, low_ns, high_ns;   /* the difference: median and quartiles */
+};
+
 struct fold_call {
-    bool there; /* false: this MPI is not */
-    double ns;
+    int count; /* of kinds; 0: this MPI is not there */
+    struct fold_call_kind kinds[FOLD_CALL_KINDS];
 };
 
 void fold_call_measure(enum trial_mpi mpi, bool quick, struct fold_call *call);

@@ -299,13 +299,18 @@ static void report_change(const struct change *change)
 
 static void report_call(enum trial_mpi mpi, const struct fold_call *call)
 {
-    if (!call->there)
-        return;
-    struct bench_row *row = fold_row("ns", "fold_%s_call", trial_mpi_name(mpi));
-    row->value = call->ns;
-    fold_row_goal(row, GOAL_CALL_NS, call->ns <= GOAL_CALL_NS);
-    printf("%s: an intercepted call when nothing is folded costs %.1f ns, goal %d: %s\n",
-           trial_mpi_name(mpi), call->ns, GOAL_CALL_NS, fold_verdict(row));
+    if (call->count)
+        printf("%s: what an intercepted call costs more, nothing folded, in ns of processor time: "
+               "median [quartiles]\n",
+               trial_mpi_name(mpi));
+    for (int i = 0; i < call->count; i++) {
+        const struct fold_call_kind *kind = &call->kinds[i];
+        struct bench_row *row = fold_row("ns", "fold_%s_call_%s", trial_mpi_name(mpi), kind->name);
+        row->value = kind->ns;
+        fold_row_goal(row, GOAL_CALL_NS, kind->ns <= GOAL_CALL_NS);
+        printf("  %-8s %5.1f [%5.1f .. %5.1f] beside %.1f, goal %d: %s\n", kind->name, kind->ns,
+               kind->low_ns, kind->high_ns, kind->direct_ns, GOAL_CALL_NS, fold_verdict(row));
+    }
 }
 
 void fold_report(const struct fold_results *results)
