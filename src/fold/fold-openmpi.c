@@ -1,7 +1,9 @@
 /* fold-openmpi.c - how Open MPI waits: it polls, and after each pass in which nothing came calls
  * sched_yield, where it was told to yield when idle. */
+#include <dlfcn.h>
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,10 +37,42 @@ void fold_mpi_begin(void)
         (void)yield_when_idle(true);
 }
 
+/* Whether code at `address` is Open MPI's. opal_progress ends by jumping to sched_yield, so it is
+ * its caller that is seen: any of the libraries. */
+static bool is_mpi(const void *address)
+{
+    static const char *const names[] = {"libmpi", "libopen-", "mca_", "libmca_"};
+    Dl_info found;
+    if (!dladdr(address, &found) || !found.dli_fname)
+        return false;
+    const char *slash = strrchr(found.dli_fname, '/');
+    const char *file = slash ? slash + 1 : found.dli_fname;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strncmp(file, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+/* The same, remembered: there are few such places, and this is called at every poll. */
+static bool is_mpi_polling(const void *caller)
+{
+    static struct {
+        const void *caller;
+        bool is;
+    } known[16];
+    size_t at = ((uintptr_t)caller >> 2) % (sizeof(known) / sizeof(known[0]));
+    if (known[at].caller != caller) {
+        known[at].caller = caller;
+        known[at].is = is_mpi(caller);
+    }
+    return known[at].is;
+}
+
 /* Only Open MPI's own polling, in the thread that is folded; whoever else yields does. */
 FOLD_EXPORT int sched_yield(void)
 {
-    if (turn_is_on() && fold_waits_in_mpi() && fold_idle())
+    if (fold_self.mine && is_mpi_polling(__builtin_return_address(0)) &&
+        (turn_is_on() ? fold_idle() : turn_has_room()))
         return 0;
     return (int)syscall(SYS_sched_yield);
 }

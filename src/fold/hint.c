@@ -18,12 +18,6 @@ __attribute__((noinline)) bool fold_enter_call(void)
     return true;
 }
 
-bool fold_waits_in_mpi(void)
-{
-    return fold_self.mine && fold_self.frame &&
-           (uintptr_t)__builtin_frame_address(0) < fold_self.frame;
-}
-
 void fold_leave(void)
 {
     fold_self.frame = 0;

@@ -120,6 +120,13 @@ bool turn_is_on(void)
            atomic_load_explicit(&self.fold->segment->folded, memory_order_relaxed) != 0;
 }
 
+bool turn_has_room(void)
+{
+    return self.fold &&
+           atomic_load_explicit(&self.fold->segment->processors, memory_order_relaxed) &&
+           !atomic_load_explicit(&self.fold->segment->folded, memory_order_relaxed);
+}
+
 /* Whether the caller is the thread that takes part. */
 static bool takes_part(void)
 {

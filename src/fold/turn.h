@@ -19,6 +19,10 @@
  * while it is false an intercepted MPI call costs nothing else. */
 bool turn_is_on(void);
 
+/* Whether every process of the program has a processor for itself, so that polling disturbs nobody:
+ * not while the partition is not known. */
+bool turn_has_room(void);
+
 /* How this MPI waits best (enum pleat_fold_wait), for wait=auto: on processors that it has for
  * itself, and where somebody else computes or the queue is global. Before turn_attach. */
 void turn_prefer(uint8_t quiet, uint8_t contended);

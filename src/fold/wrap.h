@@ -44,8 +44,6 @@ static inline bool fold_enter(void)
 }
 void fold_leave(void);
 
-/* The thread that is folded is inside an MPI call that has a wrapper. */
-bool fold_waits_in_mpi(void);
 /* The MPI has polled in vain, in any thread: true when the processor was handed on or need not be;
  * false: as without this library. */
 bool fold_idle(void);

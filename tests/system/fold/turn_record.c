@@ -24,6 +24,11 @@ bool turn_is_on(void)
     return record.on;
 }
 
+bool turn_has_room(void)
+{
+    return false;
+}
+
 void turn_prefer(uint8_t quiet, uint8_t contended)
 {
     (void)quiet;
