@@ -20,6 +20,7 @@ struct request {
     const char *svg;
     const char *expect;
     const char *policies[QUESTION_COUNT];
+    struct pleat_mix_parameters files;
     double scale;
 };
 
@@ -158,6 +159,12 @@ static int take_option(struct request *request, int option, struct pleat_error *
 {
     if (option == 's')
         request->svg = optarg;
+    else if (option == 'a')
+        request->files.applications = optarg;
+    else if (option == 'c')
+        request->files.counts = optarg;
+    else if (option == 't')
+        request->files.types = optarg;
     else if (option == 'x')
         return pleat_parse_seconds("--time-scale", optarg, 0, 1e6, &request->scale, err);
     else if (option == 'e') {
@@ -174,6 +181,9 @@ static int run_mix(int argc, char **argv)
         {"svg", required_argument, NULL, 's'},
         {"time-scale", required_argument, NULL, 'x'},
         {"expect", required_argument, NULL, 'e'},
+        {"applications", required_argument, NULL, 'a'},
+        {"counts", required_argument, NULL, 'c'},
+        {"types", required_argument, NULL, 't'},
         {"approach", required_argument, NULL, FIRST_QUESTION},
         {"queue", required_argument, NULL, FIRST_QUESTION + 1},
         {"placement", required_argument, NULL, FIRST_QUESTION + 2},
@@ -195,8 +205,14 @@ static int run_mix(int argc, char **argv)
     int code = pleat_options_count(&options, 1, 1);
     if (code)
         return code;
+    if ((request.files.counts || request.files.types) && !request.files.applications)
+        return pleat_usage(&pleat_cmd_mix, "--counts and --types need --applications");
     struct pleat_mix mix = {.scale = request.scale, .quiet = pleat_settings.json};
-    if (pleat_mix_read(&mix, argv[options.first], &notes, &err)) {
+    const char *path = argv[options.first];
+    int status = request.files.applications
+                     ? pleat_mix_read_trace(&mix, path, &request.files, &notes, &err)
+                     : pleat_mix_read(&mix, path, &notes, &err);
+    if (status) {
         pleat_fail(&err);
         code = PLEAT_EXIT_USAGE;
     } else {
@@ -220,7 +236,15 @@ const struct pleat_command pleat_cmd_mix = {
         "looked for beside FILE (a path: from there), then in PATH. Nothing is submitted unless\n"
         "the whole file is right. Shown are the progress, then a table (EACH, ALL: what one\n"
         "resize cost on average, and all together), then the chart. Ctrl-C cancels the jobs.\n\n"
+        "With --applications FILE is a trace in the Standard Workload Format: of each line the\n"
+        "time of arrival (field 2) and the application's number (field 14, from 0 on). All jobs\n"
+        "are then folded.\n\n"
         "Options:\n"
+        "      --applications A  the commands, one a line, with N for the number of processes:\n"
+        "                   mpirun -np N bin/cg.B.N\n"
+        "      --counts C   the numbers of processes that each takes, one line each: 8 4 2 1, or\n"
+        "                   8 -1: any up to 8 (default: 1)\n"
+        "      --types T    how long each runs, one line each: 1, long, or 2, short\n"
         "      --svg FILE   write the chart as a drawing, too\n"
         "      --time-scale X  arrivals at X times the time given (default: 1)\n"
         "      --expect LIST   fail unless at least one job grew (grown), one was shrunk "

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "cli/gantt.h"
 #include "cli/submission.h"
@@ -29,6 +30,13 @@ struct pleat_mix_job {
     const char *result; /* "ok", "wrong", or NULL: it said nothing about that */
 };
 
+/* The parameter files of Utrera 2010, 3.2.1: what a trace of arrivals refers to. */
+struct pleat_mix_parameters {
+    const char *applications; /* a line for each: its command, with N for the number of processes */
+    const char *counts;       /* a line for each: the numbers that it takes; NULL: not given */
+    const char *types;        /* a line for each: 1, long; 2, short; NULL: not given */
+};
+
 struct pleat_mix {
     const char *path;
     char *directory;                          /* where the file is */
@@ -46,6 +54,19 @@ struct pleat_mix {
  * PLEAT_E_INVALID, PLEAT_E_NOTFOUND, PLEAT_E_SYSTEM, ... Finish *mix in any case. */
 int pleat_mix_read(struct pleat_mix *mix, const char *path, struct pleat_string *notes,
                    struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same of a trace of arrivals (in the Standard Workload Format: times and numbers of
+ * applications) and parameter files: every job is folded. Errors begin with the line of the
+ * file that is to be mended; those of an application's command with the trace's line, and then the
+ * application's. */
+int pleat_mix_read_trace(struct pleat_mix *mix, const char *path,
+                         const struct pleat_mix_parameters *files, struct pleat_string *notes,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* For both: opens mix->path and sets the directory; adds the job that words describe (taken over),
+ * whose mistakes are those of a line of a file; puts the jobs into the order of their arrival. */
+int pleat_mix_open(struct pleat_mix *mix, FILE **file, struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_mix_add(struct pleat_mix *mix, char **words, int count, const char *path, int line,
+                  struct pleat_string *notes, struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_mix_order(struct pleat_mix *mix, struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_mix_finish(struct pleat_mix *mix);
 
 /* Submits the jobs when their time comes and follows them until all have ended; after Ctrl-C it

@@ -54,27 +54,39 @@ static void free_job(struct pleat_mix_job *job)
     json_decref(job->report);
 }
 
+int pleat_mix_add(struct pleat_mix *mix, char **words, int count, const char *path, int line,
+                  struct pleat_string *notes, struct pleat_error *err)
+{
+    struct pleat_mix_job job = {.line = line, .iteration = -1, .words = words, .word_count = count};
+    struct pleat_string remarks = {0};
+    pleat_submission_init(&job.submission);
+    int status = read_line(&job, mix->directory, &remarks, err);
+    if (!status)
+        status = pleat_submission_spec(&job.submission, &job.spec, &remarks, err);
+    if (!status && mix->jobs.count == JOBS_MAX)
+        status = pleat_error_set(err, PLEAT_E_TOOBIG, "a mix has at most %d jobs", JOBS_MAX);
+    if (!status && pleat_array_push(&mix->jobs, job))
+        status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (status)
+        free_job(&job);
+    for (const char *at = remarks.text; !status && at && *at; at += strcspn(at, "\n") + 1)
+        pleat_string_addf(notes, "%s:%d: %.*s\n", path, line, (int)strcspn(at, "\n"), at);
+    pleat_string_finish(&remarks);
+    return status ? pleat_error_prefix(err, "%s:%d", path, line) : 0;
+}
+
 /* Adds the job that a line describes; nothing for an empty line. */
 static int add_line(struct pleat_mix *mix, const char *text, int line, struct pleat_string *notes,
                     struct pleat_error *err)
 {
-    struct pleat_mix_job job = {.line = line, .iteration = -1};
-    struct pleat_string remarks = {0};
-    pleat_submission_init(&job.submission);
-    int status = pleat_words_split(text, &job.words, &job.word_count, err);
-    if (!status && job.word_count > 0)
-        status = read_line(&job, mix->directory, &remarks, err);
-    if (!status && job.word_count > 0)
-        status = pleat_submission_spec(&job.submission, &job.spec, &remarks, err);
-    if (!status && mix->jobs.count == JOBS_MAX)
-        status = pleat_error_set(err, PLEAT_E_TOOBIG, "a mix has at most %d jobs", JOBS_MAX);
-    if (!status && job.word_count > 0 && pleat_array_push(&mix->jobs, job))
-        status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    if (status || job.word_count == 0)
-        free_job(&job);
-    for (const char *at = remarks.text; !status && at && *at; at += strcspn(at, "\n") + 1)
-        pleat_string_addf(notes, "%s:%d: %.*s\n", mix->path, line, (int)strcspn(at, "\n"), at);
-    pleat_string_finish(&remarks);
+    char **words = NULL;
+    int count = 0;
+    int status = pleat_words_split(text, &words, &count, err);
+    if (!status && count > 0)
+        return pleat_mix_add(mix, words, count, mix->path, line, notes, err);
+    for (int i = 0; i < count; i++)
+        free(words[i]);
+    free(words);
     return status ? pleat_error_prefix(err, "%s:%d", mix->path, line) : 0;
 }
 
@@ -136,27 +148,38 @@ static char *directory_of(const char *path)
     return strdup(absolute);
 }
 
+int pleat_mix_open(struct pleat_mix *mix, FILE **file, struct pleat_error *err)
+{
+    *file = fopen(mix->path, "re");
+    if (*file)
+        mix->directory = directory_of(mix->path);
+    if (*file && mix->directory)
+        return 0;
+    int reason = errno;
+    if (*file)
+        fclose(*file);
+    return pleat_error_sys(err, reason, "cannot read %s", mix->path);
+}
+
+int pleat_mix_order(struct pleat_mix *mix, struct pleat_error *err)
+{
+    if (mix->jobs.count == 0)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s has no jobs", mix->path);
+    qsort(mix->jobs.items, mix->jobs.count, sizeof(mix->jobs.items[0]), compare_arrival);
+    return 0;
+}
+
 int pleat_mix_read(struct pleat_mix *mix, const char *path, struct pleat_string *notes,
                    struct pleat_error *err)
 {
+    FILE *file;
     mix->path = path;
-    FILE *file = fopen(path, "re");
-    if (file)
-        mix->directory = directory_of(path);
-    if (!file || !mix->directory) {
-        int reason = errno;
-        if (file)
-            fclose(file);
-        return pleat_error_sys(err, reason, "cannot read %s", path);
-    }
-    int status = read_lines(mix, file, notes, err);
-    fclose(file);
+    int status = pleat_mix_open(mix, &file, err);
     if (status)
         return status;
-    if (mix->jobs.count == 0)
-        return pleat_error_set(err, PLEAT_E_INVALID, "%s has no jobs", path);
-    qsort(mix->jobs.items, mix->jobs.count, sizeof(mix->jobs.items[0]), compare_arrival);
-    return 0;
+    status = read_lines(mix, file, notes, err);
+    fclose(file);
+    return status ? status : pleat_mix_order(mix, err);
 }
 
 void pleat_mix_finish(struct pleat_mix *mix)

@@ -294,3 +294,58 @@ def test_the_daemon_goes_away(cli):
     with cli.fake(dict(machine.answers(), submit=submit)):
         done = cli("mix", mix_file(cli, "0 a -- true\n"))
     assert done.returncode == 3 and "pleat: " in done.stderr
+
+
+# ---- a trace and its parameter files ----
+
+TRACE = "; a comment\n0 2{0} 1{1}\n1 0.5{0} 0{1}\n2 0{0} 1{1}\n".format(" -1" * 11, " -1" * 4)
+
+
+def parameters(cli, **changed):
+    """The arguments; an application is there as made for 2 and for 4 processes, another for any."""
+    for name in ("cg.2", "cg.4", "any"):
+        path = mix_file(cli, "#!/usr/bin/env true\n", name)
+        os.chmod(path, 0o700)
+    files = {"applications": f"mpirun -np N {cli.path}/cg.N -x N\n# not this\n$PLEAT_DIR/any ${{NOTHING}}$ 1\n",
+             "counts": "4 2 2 2\n8 -1\n", "types": "1\n2\n", "trace": TRACE, **changed}
+    return [word for name, text in files.items() if text is not None
+            for word in ([f"--{name}"] if name != "trace" else []) + [mix_file(cli, text, name)]]
+
+
+def test_a_trace(cli):
+    """One program has no MPI, so its job is refused: with its line, and that of its application. The
+    other one, a script, is right: its variables were found, and the launcher was left out."""
+    done = cli("mix", *parameters(cli))
+    assert done.returncode == 2 and "not linked with an MPI" in done.stderr
+    assert f"{cli.path}/trace:3: {cli.path}/applications:1: --processes: '{cli.path}/cg.N'" in done.stderr
+
+
+@pytest.mark.parametrize("changed, file, words", [
+    ({"applications": "mpirun -np N\n"}, "applications:1", "without a program"),
+    ({"applications": "\n'cg\n"}, "applications:2", "not closed"),
+    ({"applications": "# none\n"}, None, "has no applications"),
+    ({"counts": "4 2\n"}, None, "has 1 lines, and there are 2 applications"),
+    ({"counts": "4\n4\n4\n"}, "counts:3", "only 2 applications"),
+    ({"counts": "4 x\n"}, "counts:1", "'x'"),
+    ({"counts": "4 2 -1\n"}, "counts:1", "any up"),
+    ({"counts": "-1\n"}, "counts:1", "any up"),
+    ({"counts": "4 0\n"}, "counts:1", "above 0"),
+    ({"types": "1\n3\n"}, "types:2", "the type"),
+    ({"types": "1 2\n"}, "types:1", "one number"),
+    ({"trace": "0 1 2\n"}, "trace:1", "3 fields"),
+    ({"trace": TRACE.replace(" 1 -1", " 2 -1", 1)}, "trace:2", "the application (field 14)"),
+    ({"trace": TRACE.replace("0.5", "soon")}, "trace:3", "the time of arrival"),
+    ({"trace": "; nothing\n"}, None, "has no jobs"),
+])
+def test_mistakes_in_a_trace_or_its_files(cli, changed, file, words):
+    if "trace" in changed:  # the jobs before the mistake have to be right
+        ring = os.path.join(os.environ["PLEAT_BUILD"], "apps", "ring")
+        changed = dict(changed, applications=f"{ring}\n{ring}\n")
+    done = cli("mix", *parameters(cli, **changed))
+    assert done.returncode == 2 and words in done.stderr, done.stderr
+    assert file is None or f"{cli.path}/{file}: " in done.stderr, done.stderr
+
+
+def test_files_without_applications(cli):
+    done = cli("mix", "--counts", "x", "y")
+    assert done.returncode == 2 and "need --applications" in done.stderr
