@@ -391,7 +391,9 @@ void pleat_folded_queue(struct pleat_folded *folded, enum pleat_fold_queue queue
     int64_t begin_us = pleat_clock_monotonic_us();
     struct pleat_fold_settings before = folded->settings;
     folded->queue_by = by;
-    if (before.queue == queue)
+    /* what a mapping goes by is known only now */
+    if (before.queue == queue &&
+        (queue == PLEAT_FOLD_QUEUE_GLOBAL || folded->asked.mapping == PLEAT_MAPPING_ROUND_ROBIN))
         return;
     folded->settings.queue = (uint8_t)queue;
     uint32_t *where = calloc(folded->asked.processes, sizeof(*where));

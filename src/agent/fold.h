@@ -118,7 +118,8 @@ int pleat_folded_ask(struct pleat_folded *folded, uint64_t resize, uint32_t offe
 /* What came of it; of one that never arrived, that it will not happen. */
 void pleat_folded_withdraw(struct pleat_folded *folded, uint64_t resize);
 
-/* From which queue processes take their turns from now on. */
+/* From which queue processes take their turns from now on; for a local one, where they stand is
+ * thought over. */
 void pleat_folded_queue(struct pleat_folded *folded, enum pleat_fold_queue queue,
                         enum pleat_folded_queue_by by);
 /* Pins a member's thread that calls MPI to its processor (or to the partition, where the kernel is

@@ -205,11 +205,13 @@ static void begin_to_judge(struct pleat_folded *folded, int64_t now_us)
 static void follow_verdict(struct pleat_folded *folded)
 {
     enum pleat_balance balance = folded->detector.balance;
-    if (!folded->detects)
+    if (balance != PLEAT_BALANCE_BALANCED && balance != PLEAT_BALANCE_IMBALANCED)
         return;
-    if (balance == PLEAT_BALANCE_BALANCED)
+    if (!folded->detects)
+        pleat_folded_queue(folded, (enum pleat_fold_queue)folded->settings.queue, folded->queue_by);
+    else if (balance == PLEAT_BALANCE_BALANCED)
         pleat_folded_queue(folded, PLEAT_FOLD_QUEUE_LOCAL, PLEAT_QUEUE_BY_DETECTOR);
-    else if (balance == PLEAT_BALANCE_IMBALANCED)
+    else
         pleat_folded_queue(folded, PLEAT_FOLD_QUEUE_GLOBAL, PLEAT_QUEUE_BY_DETECTOR);
 }
 

@@ -262,6 +262,20 @@ def test_detector_tells_and_does_not_decide_where_the_user_has(node):
 
 
 @two_cpus
+def test_mapping_by_communication_follows_what_is_sent(node):
+    """In a ring of 8 round robin has everybody send to the other processor; two arcs have not."""
+    pids = fold(node, 1, 8, "ring", 50, slots=BOTH, settings="queue=local", mapping="communication")
+    attached(node, 1, 8)
+
+    def crossings():
+        at = places(pids)
+        return sum(at[i] != at[(i + 1) % 8] for i in range(8))
+
+    wait_until(lambda: crossings() == 2, "two arcs of the ring")
+    stop(node)
+
+
+@two_cpus
 def test_contention_is_seen(node):
     fold(node, 1, 4, "ring", 200, settings="queue=local")
     attached(node, 1, 4)
