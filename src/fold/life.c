@@ -107,33 +107,31 @@ static void forked(void)
 }
 
 /* Its rank and size in MPI_COMM_WORLD. What was spawned has another one than the first processes,
- * and none that these know. */
-static bool find_world(bool world, int32_t *rank, int *size)
+ * and none that these know; sessions have none at all. */
+static bool find_world(bool *spawned, int32_t *rank, int *size)
 {
     MPI_Comm parent = fold_mpi.no_comm;
-    *rank = TURN_NOBODY;
-    *size = 0;
-    if (!world)
-        return true;
     if (fold_mpi.comm_get_parent(&parent))
         return false;
-    return parent != fold_mpi.no_comm ||
+    *spawned = parent != fold_mpi.no_comm;
+    return *spawned ||
            (!fold_mpi.comm_rank(fold_mpi.world, rank) && !fold_mpi.comm_size(fold_mpi.world, size));
 }
 
-void fold_begin(bool world)
+bool fold_begin(bool world)
 {
     static bool watched;
-    int32_t rank;
-    int size;
-    if (begun || !wanted() || !mpi_is_right() || !find_world(world, &rank, &size) ||
+    int32_t rank = TURN_NOBODY;
+    int size = 0;
+    bool spawned = false;
+    if (begun || !wanted() || !mpi_is_right() || (world && !find_world(&spawned, &rank, &size)) ||
         fold_peers_begin(size))
-        return;
+        return false;
     fold_mpi_prepare();
-    if (!turn_attach(rank == TURN_NOBODY ? TURN_NOBODY : local_rank(), rank)) {
+    if (!turn_attach(spawned ? TURN_NOBODY : local_rank(), rank)) {
         fold_peers_end();
         say("not folded: there is no segment at PLEAT_FOLD, or no place in it");
-        return;
+        return false;
     }
     begun = true;
     fold_self = (struct fold_self){.mine = true};
@@ -141,6 +139,7 @@ void fold_begin(bool world)
         watched = pthread_atfork(NULL, NULL, forked) == 0;
     fold_mpi_begin();
     say("folded");
+    return true;
 }
 
 void fold_end(void)
@@ -174,7 +173,7 @@ static int init(Init_call *real, int *argc, char ***argv)
     int code = real(argc, argv);
     fold_starts_or_ends = false;
     if (!code)
-        fold_begin(true);
+        (void)fold_begin(true);
     return code;
 }
 
@@ -196,7 +195,7 @@ static int init_thread(Init_thread_call *real, int *argc, char ***argv, int requ
     int code = real(argc, argv, required, provided);
     fold_starts_or_ends = false;
     if (!code)
-        fold_begin(true);
+        (void)fold_begin(true);
     return code;
 }
 

@@ -120,8 +120,9 @@ bool fold_mpi_find_handles(void);
 void fold_mpi_prepare(void);
 void fold_mpi_begin(void);
 
-/* Attaches after the initialization of MPI, and leaves before its end. */
-void fold_begin(bool world);
+/* Attaches after the initialization of MPI, and leaves before its end. False: is not folded, or was
+ * already. */
+bool fold_begin(bool world);
 void fold_end(void);
 /* Between the beginning of MPI_Init or MPI_Finalize and its end, in a process to be folded. */
 extern bool fold_starts_or_ends;

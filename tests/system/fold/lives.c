@@ -4,6 +4,7 @@
  *   spawn     the ranks spawn others and talk to them
  *   yield     yields on its own, outside MPI
  *   tool      sends messages, counted by a tool that stands before MPI (tool.c)
+ *   session   without MPI_COMM_WORLD (MPI 4)
  *   leave     ends without MPI_Finalize
  */
 #include <mpi.h>
@@ -132,6 +133,26 @@ static void spawn(char *program)
     MPI_Comm_disconnect(&children);
 }
 
+#if MPI_VERSION >= 4
+static void session(void)
+{
+    MPI_Session made;
+    MPI_Group group;
+    MPI_Comm comm;
+    check(!MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made), "no session");
+    MPI_Group_from_session_pset(made, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "lives", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    check(ring(comm, 1, ROUNDS) == expected(rank, size, ROUNDS), "the ring is wrong");
+    if (rank == 0)
+        puts("session is right");
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&group);
+    MPI_Session_finalize(&made);
+}
+#endif
+
 static void live(const char *mode, char **argv)
 {
     if (!strcmp(mode, "threads"))
@@ -154,6 +175,12 @@ int main(int argc, char **argv)
     const char *mode = argc > 1 ? argv[1] : "";
     int provided = 0;
     MPI_Comm parents;
+#if MPI_VERSION >= 4
+    if (!strcmp(mode, "session")) {
+        session();
+        return 0;
+    }
+#endif
     MPI_Init_thread(&argc, &argv, strcmp(mode, "threads") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE,
                     &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -144,7 +144,11 @@ def test_no_call_that_communicates_is_forgotten():
 
 def test_only_the_calls_of_the_table_are_replaced():
     expected = {prefix + name for name in in_table() for prefix in ("MPI_", "PMPI_")}
-    expected.add("sched_yield" if MPI == "openmpi" else "ucp_worker_progress")
+    if MPI == "openmpi":
+        expected.add("sched_yield")
+    else:
+        expected.add("ucp_worker_progress")
+        expected |= {f"{name}_Session_{what}" for name in ("MPI", "PMPI") for what in ("init", "finalize")}
     assert functions(LIBRARY) == expected
 
 
@@ -220,6 +224,13 @@ def test_lives(mode, settings, tmp_path):
     # launchers mind that a rank leaves so, and one says so on standard output
     done, _ = folded([program("fold-lives"), mode], tmp_path, settings, may_fail=mode == "leave")
     assert done.stdout.startswith(f"{mode} is right\n") if mode == "leave" else done.stdout == f"{mode} is right\n"
+
+
+@pytest.mark.skipif(MPI == "openmpi", reason="Open MPI 4.1 has no sessions")
+def test_sessions(tmp_path):
+    done, said = folded([program("fold-lives"), "session"], tmp_path)
+    assert done.stdout == "session is right\n"
+    assert said["switches"] > 0
 
 
 def test_a_forked_child_leaves(tmp_path):
