@@ -8,9 +8,10 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
   target_include_directories(bench-fold PUBLIC ${CMAKE_SOURCE_DIR}/bench)
   target_compile_definitions(bench-fold PRIVATE
     BENCH_APPS="${CMAKE_BINARY_DIR}/apps" BENCH_FOLD_RUN="$<TARGET_FILE:fold-run>"
-    BENCH_LIBRARY_OPENMPI="$<TARGET_FILE:pleat-fold-openmpi>")
+    BENCH_LIBRARY_OPENMPI="$<TARGET_FILE:pleat-fold-openmpi>"
+    BENCH_PLEAT="$<TARGET_FILE:pleat>")
   target_link_libraries(bench-fold PUBLIC pleat-base m)
-  add_dependencies(bench-fold fold-run pleat-fold-openmpi)
+  add_dependencies(bench-fold fold-run pleat-fold-openmpi pleat pleatd pleat-agent)
   foreach(app ${fold_apps})
     add_dependencies(bench-fold app-${app})
   endforeach()

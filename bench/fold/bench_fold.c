@@ -82,7 +82,8 @@ static void add_programs(struct fold_results *results, const struct options *opt
                           times_of(options));
         if (has_word(options->only, "hog") && program->communicates &&
             (!options->quick || options->only))
-            case_hogged(&hogged[results->hogged_count++], mpi, processors, program, options->quick);
+            case_hogged(&hogged[results->hogged_count++], mpi, processors, program,
+                        times_of(options));
     }
 }
 
@@ -91,7 +92,8 @@ static void add_two(struct fold_results *results, const struct options *options,
     static const char *const two[] = {"ring", "halo", "alltoall"};
     for (int i = 0; i < case_imbalanced_count && has_word(options->only, "queues"); i++)
         if (!options->quick || i == 1)
-            case_queues(&queues[results->queues_count++], mpi, &case_imbalanced[i], options->quick);
+            case_queues(&queues[results->queues_count++], mpi, &case_imbalanced[i],
+                        times_of(options));
     for (int i = 0; i < 3 && has_word(options->only, "jobs"); i++)
         if (!options->quick || i == 0)
             jobs_init(&jobs[results->jobs_count++], mpi, case_find(two[i]), options->quick);

@@ -44,7 +44,7 @@ void case_slowdown(struct contest *contest, enum trial_mpi mpi, int processors,
 /* The same but for the last, while something else computes on the same processors. */
 void case_hogged(struct contest *contest, enum trial_mpi mpi, int processors,
                  const struct case_program *program, double times);
-/* Local queues and the global one. */
+/* Local queues, the global one, and what the agent's detector chose. */
 void case_queues(struct contest *contest, enum trial_mpi mpi, const struct case_program *program,
                  double times);
 

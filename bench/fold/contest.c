@@ -56,6 +56,7 @@ static void add_result(const struct contest *contest, struct contender *contende
     bench_add(&contender->own_cpu, result->own_cpu_s);
     double idleness = trial_idleness(result);
     double switches = trial_fold_number(result, "switches");
+    contender->global += trial_fold_is(result, "queue", "global");
     if (isfinite(idleness))
         bench_add(&contender->idleness, idleness);
     if (isfinite(switches))

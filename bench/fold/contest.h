@@ -20,6 +20,7 @@ struct contender {
     struct bench_series own_elapsed, own_cpu;
     struct bench_series switches, idleness; /* folded: times that a processor was given away; the
                                              * share that imbalance wastes (Utrera 2010, 4.4.4) */
+    int global;                             /* so often its queue was the global one in the end */
     int late;
     double late_s; /* the least of what it would have taken by itself, beyond its limit */
 };

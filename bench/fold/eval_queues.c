@@ -60,6 +60,16 @@ static double idleness_of(const struct case_program *program)
     return 1 - (double)(CASE_PROCESSES - heavy + heavy * factor) / (CASE_PROCESSES * factor);
 }
 
+/* What the detector chose over the better of the two. */
+static struct bench_paired chosen_over_better(const struct contest *contest)
+{
+    const struct contender *better = &contest->contenders[0];
+    const struct contender *global = &contest->contenders[1];
+    if (bench_median(&global->own_elapsed) < bench_median(&better->own_elapsed))
+        better = global;
+    return bench_paired(&contest->contenders[2].own_elapsed, &better->own_elapsed);
+}
+
 static struct bench_paired global_over_local(const struct contest *contest)
 {
     const struct contender *local = &contest->contenders[0];
@@ -76,6 +86,10 @@ static void add_row(struct eval *eval, const struct contest *contest)
     eval_cell_series(page, &contest->contenders[0].own_elapsed);
     eval_cell_series(page, &contest->contenders[1].own_elapsed);
     eval_cell(page, &ratio);
+    ratio = chosen_over_better(contest);
+    eval_cell(page, &ratio);
+    pleat_page_cell(page, "%d of %d", contest->contenders[2].global,
+                    contest->contenders[2].elapsed.count);
     pleat_page_cell(page, "%.0f %%", 100 * idleness_of(contest->program));
     if (idleness->count)
         pleat_page_cell(page, "%.0f [%.0f .. %.0f] %%", 100 * bench_median(idleness),
@@ -142,7 +156,8 @@ static int report(struct eval *eval, struct pleat_error *err)
             continue;
         pleat_page_subheading(&eval->page, eval_mpi_title(mpi));
         pleat_page_table(&eval->page,
-                         "program|local, s|global, s|global over local|made so|idleness");
+                         "program|local, s|global, s|global over local|detector over the "
+                         "better one|it chose global|made so|idleness");
         for (int p = 0; p < count; p++)
             if (contests[mpi][p].count)
                 add_row(eval, &contests[mpi][p]);

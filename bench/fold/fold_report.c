@@ -202,7 +202,7 @@ static void report_queue(struct contest *contest)
     struct contender *global = fold_in_time(contest, "global");
     struct contender *chosen = fold_in_time(contest, "chosen");
     struct contender *better = contest_better(local, global, false);
-    printf("  %-26s", contest->name);
+    printf("  %-32s", contest->name);
     fold_print_contender(contest_find(contest, "local"), false);
     fold_print_contender(contest_find(contest, "global"), false);
     if (local && local->idleness.count)
@@ -211,7 +211,7 @@ static void report_queue(struct contest *contest)
         struct bench_row *row = fold_row("s", "fold_%s_global", contest->name);
         row->value = bench_median(&global->own_elapsed);
         row->baseline = bench_median(&local->own_elapsed);
-        printf("  %6.3f", bench_ratio(row));
+        printf("  %12.3f", bench_ratio(row));
     }
     if (chosen && better) {
         struct bench_row *row = fold_row("s", "fold_%s_chosen", contest->name);
@@ -219,19 +219,20 @@ static void report_queue(struct contest *contest)
         row->baseline = bench_median(&better->own_elapsed);
         fold_row_goal(row, GOAL_CHOSEN, bench_ratio(row) <= GOAL_CHOSEN);
         fold_print_contender(chosen, false);
-        printf(" %6.3f  %s", bench_ratio(row), fold_verdict(row));
+        printf(" %6.3f  %s (global %d of %d times)", bench_ratio(row), fold_verdict(row),
+               chosen->global, chosen->elapsed.count);
     }
     putchar('\n');
 }
 
-static void report_queues(struct contest *contests, int count, bool detector)
+static void report_queues(struct contest *contests, int count)
 {
     if (!count)
         return;
     printf("queues: %d processes on %d processors, elapsed s; others used %.2f processors\n"
-           "  %-26s %26s %26s  %7s  global/local%s\n",
+           "  %-32s %26s %26s  %7s  global/local %26s  over the better one, goal 1.05\n",
            CASE_PROCESSES, CASE_PROCESSORS_MAX, fold_others(contests, count), "", "local", "global",
-           "idle", detector ? "  what the detector chose, over the better one, goal 1.05" : "");
+           "idle", "what the detector chose");
     for (int i = 0; i < count; i++)
         report_queue(&contests[i]);
 }
@@ -317,7 +318,7 @@ void fold_report(const struct fold_results *results)
 {
     report_groups(results->slowdown, results->slowdown_count);
     report_groups(results->hogged, results->hogged_count);
-    report_queues(results->queues, results->queues_count, results->detector);
+    report_queues(results->queues, results->queues_count);
     for (int i = 0; i < results->jobs_count; i++)
         report_jobs(&results->jobs[i]);
     for (int i = 0; i < results->change_count; i++)

@@ -19,7 +19,6 @@ struct fold_results {
     struct change *changes;
     int change_count;
     struct fold_call calls[TRIAL_MPIS];
-    bool detector; /* the contests of queues have what the detector chose */
 };
 
 /* Prints the tables; the rows are collected meanwhile (fold_rows.h). */

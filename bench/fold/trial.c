@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -136,6 +137,37 @@ static void compose_launch(const char **argv, int *count, const struct trial_set
     add(argv, count, WORDS("-n", processes));
 }
 
+/* A daemon of its own, which the first command starts. */
+static void use_daemon(void)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/daemon", scratch_directory());
+    mkdir(path, 0700);
+    setenv("PLEAT_DIR", path, 1);
+}
+
+static void compose_pleat(const char **argv, int *count, const struct trial_setup *setup,
+                          const char *processes)
+{
+    static char processors[16], path[128];
+    cpu_set_t mask = machine_mask(setup->cpus);
+    snprintf(processors, sizeof(processors), "%d", CPU_COUNT(&mask));
+    use_daemon();
+    snprintf(path, sizeof(path), "%s/daemon/pleat.conf", scratch_directory());
+    FILE *file = fopen(path, "we");
+    if (file) {
+        /* on the CPUs that it inherits, as all here does */
+        fprintf(file, "site \"local\" { processors = %s background = \"ignore\" }\n", processors);
+        fclose(file);
+    }
+    add(argv, count,
+        WORDS(BENCH_PLEAT, "run", "--processes", processes, "--min", processors, "--max",
+              processors));
+    if (setup->settings)
+        add(argv, count, WORDS("--fold", setup->settings));
+    add(argv, count, WORDS("--"));
+}
+
 static _Noreturn void run_child(const struct running *run, int output)
 {
     const struct trial_setup *setup = run->setup;
@@ -151,7 +183,10 @@ static _Noreturn void run_child(const struct running *run, int output)
     snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", libraries[setup->mpi]);
     if (setup->way == TRIAL_FOLDED)
         compose_fold(argv, &count, run, processes, report);
-    compose_launch(argv, &count, setup, processes);
+    if (setup->way == TRIAL_PLEAT)
+        compose_pleat(argv, &count, setup, processes);
+    else
+        compose_launch(argv, &count, setup, processes);
     if (setup->way == TRIAL_FOLDED) /* for the ranks, not for mpirun */
         add(argv, &count, WORDS("env", preload));
     add(argv, &count, WORDS(program));
@@ -319,10 +354,33 @@ static void read_stamps(const struct running *run)
     fclose(file);
 }
 
+/* A command of pleat; what it prints goes to `output`, or nowhere (-1). */
+static void ask_daemon(int output, const char *const *argv)
+{
+    int status;
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    pid_t pid = fork();
+    if (pid < 0)
+        give_up("cannot fork", strerror(errno));
+    if (pid == 0) {
+        use_daemon();
+        dup2(output < 0 ? nowhere : output, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        execv(argv[0], (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    close(nowhere);
+    waitpid(pid, &status, 0);
+}
+
 static void settle(struct running *run)
 {
     struct trial_result *result = run->result;
     read_times(run);
+    if (run->setup->way == TRIAL_PLEAT) {
+        ask_daemon(run->fold, WORDS(BENCH_PLEAT, "show", "1", "--json"));
+        ask_daemon(-1, WORDS(BENCH_PLEAT, "stop", "--force"));
+    }
     if (run->setup->rate)
         read_stamps(run);
     ssize_t got = pread(run->fold, result->fold, sizeof(result->fold) - 1, 0);
@@ -424,10 +482,36 @@ void trial_release(struct trial_result *result)
     result->stamps = NULL;
 }
 
+/* What follows the name, or NULL. */
+static const char *find_member(const struct trial_result *result, const char *name)
+{
+    char key[64];
+    snprintf(key, sizeof(key), "\"%s\":", name);
+    const char *at = strstr(result->fold, key);
+    return at ? at + strlen(key) + strspn(at + strlen(key), " ") : NULL;
+}
+
+double trial_fold_number(const struct trial_result *result, const char *name)
+{
+    const char *at = find_member(result, name);
+    char *end;
+    double value = at ? strtod(at, &end) : NAN;
+    return at && end == at ? NAN : value;
+}
+
+bool trial_fold_is(const struct trial_result *result, const char *name, const char *text)
+{
+    const char *at = find_member(result, name);
+    size_t length = strlen(text);
+    return at && *at == '"' && !strncmp(at + 1, text, length) && at[1 + length] == '"';
+}
+
 double trial_idleness(const struct trial_result *result)
 {
     double sum = 0, most = 0;
     int count = 0;
+    if (find_member(result, "idleness"))
+        return trial_fold_number(result, "idleness");
     for (const char *at = result->fold; (at = strstr(at, "\"useful_s\":")); count++) {
         at += strlen("\"useful_s\":");
         double useful = strtod(at, NULL);
@@ -435,17 +519,4 @@ double trial_idleness(const struct trial_result *result)
         most = fmax(most, useful);
     }
     return most > 0 ? 1 - sum / (count * most) : NAN;
-}
-
-double trial_fold_number(const struct trial_result *result, const char *name)
-{
-    char key[64];
-    snprintf(key, sizeof(key), "\"%s\":", name);
-    const char *at = strstr(result->fold, key);
-    char *end;
-    if (!at)
-        return NAN;
-    at += strlen(key);
-    double value = strtod(at, &end);
-    return end == at ? NAN : value;
 }

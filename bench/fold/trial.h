@@ -18,7 +18,8 @@ enum trial_mpi { TRIAL_OPENMPI, TRIAL_MPICH, TRIAL_MPIS };
 enum trial_way {
     TRIAL_DEFAULT, /* as the MPI does without being told anything */
     TRIAL_YIELD,   /* told to yield when it waits; MPICH cannot be told so */
-    TRIAL_FOLDED   /* with libpleat-fold */
+    TRIAL_FOLDED,  /* with libpleat-fold */
+    TRIAL_PLEAT    /* by `pleat run`: also with the detector */
 };
 
 struct trial_setup {
@@ -75,7 +76,9 @@ void trial_release(struct trial_result *result);
 /* Folded: the share of processor time that waiting for the busiest process wasted (Utrera 2010,
  * 4.3.3, read as 1 - sum / (n max)). NAN: not known. */
 double trial_idleness(const struct trial_result *result);
-/* A number of the JSON text of fold-run: "cpu_s". NAN: not there. */
+/* A number of that JSON text: "switches". NAN: not there. */
 double trial_fold_number(const struct trial_result *result, const char *name);
+/* Whether a text of it is this: "queue", "global". */
+bool trial_fold_is(const struct trial_result *result, const char *name, const char *text);
 
 #endif
