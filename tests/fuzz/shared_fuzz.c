@@ -8,11 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fold/turn.h"
 #include "must.h"
+#include "shm/fold-layout.h"
 #include "shm/mailbox-rank.h"
 #include "shm/state.h"
 
-enum { RANKS = 8, STATE_BYTES = 4096 };
+enum { RANKS = 8, CPUS = 3, STATE_BYTES = 4096 };
 
 unsigned long pleat_fuzz_shared_good;
 
@@ -108,6 +110,81 @@ static void fuzz_mailbox(const uint8_t *bytes, size_t size, unsigned what)
     check_status(agents);
 }
 
+/* ---- a folded program ---- */
+
+static void check_fold(struct pleat_fold *fold)
+{
+    struct pleat_fold_status status;
+    struct pleat_fold_process all[RANKS + 2];
+    pleat_fold_status(fold, &status);
+    must(status.processes == RANKS && status.attached <= RANKS && status.processors <= CPUS);
+    must(status.settings.wait <= PLEAT_FOLD_WAIT_BLOCK &&
+         status.settings.give <= PLEAT_FOLD_GIVE_SLICE &&
+         status.settings.next <= PLEAT_FOLD_NEXT_AFFINITY &&
+         status.settings.queue <= PLEAT_FOLD_QUEUE_GLOBAL);
+    must(pleat_fold_processes(fold, 0, RANKS + 2, all) == RANKS);
+    for (size_t i = 0; i < RANKS; i++)
+        must(all[i].pid >= 0 && all[i].tid >= 0 && all[i].queue < CPUS);
+    must(pleat_fold_processes(fold, RANKS, 1, all) == 0);
+    must(pleat_fold_traffic(fold, RANKS, 0) == 0);
+}
+
+static void act_as_manager(struct pleat_fold *fold, unsigned what)
+{
+    const uint32_t cpus[CPUS] = {0};
+    uint32_t where[RANKS] = {0};
+    uint32_t count = 1 + what % CPUS;
+    for (uint32_t i = 0; i < RANKS; i++)
+        where[i] = i % count;
+    check_fold(fold);
+    pleat_fold_contended(fold, what, what & 1);
+    if (what & 2)
+        must(pleat_fold_partition(fold, cpus, count, where) == 0);
+    check_fold(fold);
+}
+
+/* Waiting takes its time where somebody seems to have the processor: seldom. */
+static void act_as_process(const char *path, unsigned what)
+{
+    must(setenv(PLEAT_FOLD_ENV, path, 1) == 0);
+    if (!turn_attach((int32_t)(what % (RANKS + 1)), 0))
+        return;
+    pleat_fuzz_shared_good++;
+    (void)turn_is_on();
+    turn_call();
+    turn_sent((int32_t)(what % RANKS));
+    turn_receiving((int32_t)what);
+    if (what % 64 == 2)
+        (void)turn_wait();
+    turn_received((int32_t)(what % (RANKS + 2)));
+    turn_activity();
+    turn_progressed();
+    turn_leave();
+}
+
+static void fuzz_fold(const uint8_t *bytes, size_t size, unsigned what)
+{
+    static struct pleat_fold *agents;
+    static uint8_t *before;
+    static char path[64];
+    int fd;
+    if (!agents) {
+        must(pleat_fold_create(RANKS, CPUS, &agents, &fd, NULL) == 0);
+        before = malloc(agents->bytes);
+        must(before);
+        memcpy(before, agents->segment, agents->bytes);
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    }
+    uint8_t *memory = (uint8_t *)agents->segment;
+    size_t from = what & 128 ? 0 : PLEAT_FOLD_LINE;
+    memcpy(memory, before, agents->bytes);
+    if (size)
+        memcpy(memory + from, bytes, size < agents->bytes - from ? size : agents->bytes - from);
+    act_as_manager(agents, what);
+    act_as_process(path, what);
+    act_as_manager(agents, what >> 1);
+}
+
 /* ---- a state ---- */
 
 static void fill(int fd, const uint8_t *bytes, size_t size)
@@ -177,6 +254,8 @@ void pleat_fuzz_shared(const uint8_t *bytes, size_t size)
         return;
     if (bytes[0] & 1)
         fuzz_state(bytes + 2, size - 2, bytes[1]);
+    else if (bytes[0] & 2)
+        fuzz_fold(bytes + 2, size - 2, bytes[1]);
     else
         fuzz_mailbox(bytes + 2, size - 2, bytes[1]);
 }

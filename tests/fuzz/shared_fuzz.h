@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Puts the bytes into a mailbox or a state as an application could, then uses it from both sides;
+/* Puts the bytes into a mailbox, a state or the memory of a folded program as an application could,
+ * then uses it from both sides;
  * aborts if a promise is broken. */
 void pleat_fuzz_shared(const uint8_t *bytes, size_t size);
 
