@@ -313,7 +313,7 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%d processors: it has %d processes, at most %u on one of them", to,
                                most, job->mpl);
-    int32_t least = pleat_view_folds(job) ? pleat_view_partition_least(job, most) : job->minimum;
+    int32_t least = pleat_view_folds(job) ? pleat_accept_smallest(&core->view, job) : job->minimum;
     if (pleat_view_folds(job) && pleat_view_partition_most(job) < most)
         most = pleat_view_partition_most(job);
     if (to > most || to < least)

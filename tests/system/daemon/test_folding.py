@@ -1,0 +1,199 @@
+"""Unmodified MPI programs, folded, beside malleable and rigid ones, under the policies that know them;
+what the log says of it, decided again, is the same."""
+
+import json
+import os
+import pathlib
+
+import pytest
+
+from conftest import loop, until_file, wait_until
+from test_replay import replay
+
+APPS = pathlib.Path(os.environ["PLEAT_BUILD"]) / "apps"
+RING = str(APPS / "ring")
+
+# four processors on two CPUs
+SITE = 'site "local" { cpus = "0,1,0,1"  background = ignore }\nkill_s = 2\n'
+
+
+def begin(pleat, **policies):
+    pleat.configure(text=SITE + "".join(f"{question} = {name}\n" for question, name in policies.items()))
+    assert pleat.call("sites")["sites"][0]["processors"] == 4
+
+
+def fold(pleat, *options, iterations=100000000, app=RING):
+    return pleat.submit(*options, "--", app, "--iterations", iterations)
+
+
+def attached(pleat, job, count):
+    def there():
+        folded = pleat.job(job)["folded"]
+        return folded and folded["attached"] == count
+    wait_until(there, f"{count} processes of job {job} are attached")
+
+
+def same_decisions(pleat):
+    code, text = replay(pleat)
+    assert code == 0 and text.endswith("the same\n"), text
+
+
+def resizes(pleat, job):
+    return [(r["from"], r["to"], r["by"], r["outcome"]) for r in pleat.job(job)["history"]["resizes"]]
+
+
+def test_its_life(pleat):
+    """What is shown of it, its user's changes, its limits, its result."""
+    begin(pleat)
+    job = fold(pleat, "--processes", 4, "--max", 2, "--class", "long", "--fold", "queue=local,mapping=balance")
+    attached(pleat, job, 4)
+    shown = pleat.job(job)
+    assert (shown["state"], shown["runner"], shown["kind"], shown["class"]) == ("running", "folded", "malleable", "long")
+    assert (shown["processors"], shown["processes"], shown["mpl"]) == (2, 4, 2)
+    assert (shown["min"], shown["max"]) == (1, 2)  # 4 on a processor are allowed
+    assert (shown["folded"]["queue"], shown["folded"]["queue_by"]) == ("local", "user")
+    assert f"  {job} " in pleat.pleat("ps", check=0).stdout and " 2/4 " in pleat.pleat("ps", check=0).stdout
+    text = pleat.pleat("show", job, check=0).stdout
+    assert "4 processes on 1 to 2 processors" in text and "4 of 4 processes attached, local queue (user)" in text
+    assert "/4 " in pleat.pleat("top", "--once", check=0).stdout
+    pleat.pleat("shrink", job, 1, check=0)
+    pleat.wait_size(job, 1)
+    assert pleat.job(job)["processes"] == 4
+    refused = pleat.pleat("grow", job, 2)
+    assert refused.returncode == 1 and "its limits are 1 to 2" in refused.stderr, refused.stderr
+    pleat.pleat("grow", job, 1, check=0)
+    pleat.wait_size(job, 2)
+    pleat.pleat("limits", job, "--max", 1, check=0)
+    pleat.wait_size(job, 1)
+    assert pleat.job(job)["max"] == 1 and "runs on 1 processor" in pleat.pleat("why", job, check=0).stdout
+    pleat.call("cancel", job=job)
+    assert pleat.wait_end(job)["state"] == "cancelled"
+    assert [(r[0], r[1], r[3]) for r in resizes(pleat, job)] == [(2, 1, "shrunk"), (1, 2, "grown"), (2, 1, "shrunk")]
+    same_decisions(pleat)
+
+
+def test_its_result_is_that_of_an_unfolded_run(pleat):
+    begin(pleat)
+    folded = fold(pleat, "--processes", 4, iterations=20000)
+    attached(pleat, folded, 4)
+    for change in ("shrink", "grow"):
+        pleat.pleat(change, folded, 1)
+    pleat.wait_end(folded)
+    plain = fold(pleat, "--processes", 2, "--no-fold", iterations=20000)
+    pleat.wait_end(plain)
+    again = fold(pleat, "--processes", 2, "--max", 1, iterations=20000)
+    pleat.wait_end(again)
+    assert "RESULT ok ring ranks=4 " in pleat.output(folded)
+    assert pleat.output(plain) == pleat.output(again) and "RESULT ok ring ranks=2 " in pleat.output(plain)
+    assert (pleat.job(plain)["runner"], pleat.job(again)["runner"]) == ("mpi", "folded")
+
+
+def test_the_number_is_chosen_when_it_starts(pleat, tmp_path):
+    """Of the programs made for 1, 2, 4 and 8 processes the one whose number is chosen runs."""
+    begin(pleat, moldability="fjt", approach="launcher", malleability="partition")
+    for count in (1, 2, 4, 8):
+        (tmp_path / f"r.{count}").symlink_to(RING)
+    job = pleat.submit("--processes", "1,2,4,8", "--mpl", 1, "--count-word", "N", "--", tmp_path / "r.N",
+                       "--iterations", 50)
+    pleat.wait_end(job)
+    assert "RESULT ok ring ranks=4 " in pleat.output(job), pleat.job(job)
+    job = pleat.submit("--processes", "1,2,4,8", "--class", "long", "--count-word", "N", "--",
+                       tmp_path / "r.N", "--iterations", 50)
+    pleat.wait_end(job)
+    assert "RESULT ok ring ranks=8 " in pleat.output(job), pleat.job(job)
+
+
+def test_what_cannot_be_folded_here(pleat):
+    begin(pleat)
+    refused = pleat.pleat("submit", "--processes", 20, "--", RING)
+    assert refused.returncode == 1
+    assert "at least 5 processors (for 20 processes, at most 4 on a processor)" in refused.stderr
+    refused = pleat.pleat("submit", "--processes", 8, "--max", 1, "--", RING)
+    assert refused.returncode == 1 and "1 processors are too few for 8 processes" in refused.stderr
+    pleat.call("stop", force=True)
+    wait_until(lambda: not pleat.listening(), "the daemon has ended")
+    pleat.connection = None
+    pleat.configure(text='site "local" { processors = 64  background = ignore }\n')
+    refused = pleat.pleat("submit", "--processes", 2, "--", RING)
+    assert refused.returncode == 1 and "--no-fold" in refused.stderr, refused.stderr
+
+
+POLICIES = {
+    "fcfs": {},
+    "fjt": {"approach": "launcher", "moldability": "fjt", "malleability": "partition"},
+    "psa": {"approach": "launcher", "moldability": "psa", "malleability": "partition"},
+    "asp-max": {"approach": "launcher", "moldability": "asp-max", "malleability": "partition"},
+    "folding": {"approach": "launcher", "moldability": "folding", "malleability": "folding"},
+    "backfill-malleability": {"approach": "launcher", "queue": "backfill-malleability", "moldability": "fjt-1",
+                              "malleability": "partition"},
+    "backfill-abort": {"approach": "launcher", "queue": "backfill-abort", "moldability": "fjt-1",
+                       "malleability": "partition"},
+}
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_mix_under_one_policy(pleat, name):
+    """Folded, malleable and rigid jobs: all end well, and what was decided is decided again."""
+    begin(pleat, **POLICIES[name])
+    jobs = [fold(pleat, "--processes", 2, "--class", "long", iterations=3000),
+            pleat.submit(*loop("--iterations", "20", smallest=1, largest=2, more=["--class", "short"])),
+            fold(pleat, "--processes", "1,2,4", "--class", "short", iterations=1000),
+            pleat.submit("-n", 2, "--", "true"),
+            fold(pleat, "--processes", 2, "--mpl", 2, iterations=500)]
+    for job in jobs:
+        ended = pleat.wait_end(job)
+        assert (ended["state"], ended["exit_code"]) == ("done", 0), ended
+    for job in (jobs[0], jobs[2], jobs[4]):
+        assert "RESULT ok ring" in pleat.output(job)
+        decided = f"by {POLICIES[name].get('queue', 'fcfs')}, its size by {POLICIES[name].get('moldability', 'available')}"
+        assert decided in pleat.pleat("why", job, check=0).stdout
+    same_decisions(pleat)
+
+
+def test_room_is_made_by_folding(pleat):
+    """fjt: a short one takes a processor from a long one, which has it back when that is over."""
+    begin(pleat, **POLICIES["fjt"])
+    long = fold(pleat, "--processes", 4, "--class", "long")
+    attached(pleat, long, 4)
+    pleat.wait_size(long, 4)
+    go = pleat.path("go")
+    brief = pleat.submit("-n", 1, "--class", "short", *until_file(go))
+    pleat.wait_for(brief, "running")
+    assert pleat.job(long)["processors"] < 4 and pleat.job(long)["mpl"] == 2
+    pathlib.Path(go).touch()
+    pleat.wait_end(brief)
+    pleat.wait_size(long, 4)
+    assert [r[2:] for r in resizes(pleat, long)][0] == ("policy", "shrunk")
+    assert {r[3] for r in resizes(pleat, long)} == {"shrunk", "grown"}
+    notes = json.loads(pleat.pleat("show", "--json", long, check=0).stdout)["history"]["resizes"]
+    assert notes[0]["waiter"] == brief
+    pleat.call("cancel", job=long)
+    pleat.wait_end(long)
+    same_decisions(pleat)
+
+
+@pytest.mark.parametrize("name", ["backfill-malleability", "backfill-abort"])
+def test_a_window_expires(pleat, name):
+    """Who overtook is folded for the first in the queue when nobody is left who stood before it, and
+    not ended; under the other policy it is ended, and waits again."""
+    begin(pleat, **POLICIES[name])
+    first, second = pleat.path("first"), pleat.path("second")
+    before = pleat.submit("-n", 2, "--class", "long", *until_file(first))
+    pleat.wait_for(before, "running")
+    head = pleat.submit("-n", 3, "--class", "long", *until_file(second))
+    brief = fold(pleat, "--processes", 2, "--class", "short")
+    attached(pleat, brief, 2)
+    assert pleat.job(brief)["processors"] == 2 and pleat.job(head)["state"] == "queued"
+    pathlib.Path(first).touch()
+    pleat.wait_for(head, "running")
+    if name == "backfill-malleability":
+        there = pleat.job(brief)
+        assert (there["state"], there["processors"], there["processes"], there["attempt"]) == ("running", 1, 2, 0)
+        assert [r["waiter"] for r in there["history"]["resizes"]] == [head]
+    else:
+        assert pleat.job(brief)["state"] == "queued"
+    pleat.call("cancel", job=brief)
+    pathlib.Path(second).touch()
+    pleat.wait_end(head)
+    pleat.wait_end(brief)
+    same_decisions(pleat)
