@@ -11,7 +11,7 @@
  *   fold.c     segment and partition of a folded  fold_watch.c looks at what it does
  *              run                                fold_tell.c  ... and tells of it
  *   mapping.c  which process stands where         detector.c is a program balanced?
- *   contention.c does somebody else compute there?
+ *   contention.c does somebody else compute there? cpuset.c  groups that cannot leave their CPUs
  *
  * One thread, one loop; nothing blocks but pleat_process_start (until the program is executed) and
  * pleat_strays_end (before the loop starts). Notifications can be lost with a connection, so
@@ -25,6 +25,7 @@
 #include <sys/types.h>
 #include <uv.h>
 
+#include "agent/cpuset.h"
 #include "agent/tree.h"
 #include "base/array.h"
 #include "base/cpus.h"
@@ -45,6 +46,7 @@ struct pleat_agent_options {
     uint32_t node;
     const char *state; /* directory of the lock file; NULL: none */
     const char *cpus;  /* of the slots; NULL: all that may be used */
+    bool no_cpusets;   /* none are used, although there may be some */
 };
 
 struct pleat_run;
@@ -54,10 +56,11 @@ struct pleat_agent {
     struct pleat_agent_options options;
     const char *proc; /* "/proc" */
     pid_t pid;
-    uint64_t start;               /* of this process, in ticks */
-    struct rlimit files;          /* as the agent was started with: what runs get */
-    struct pleat_cpu_set allowed; /* likewise: what runs may use that are not bound */
-    struct pleat_cpu_list cpus;   /* slot i is the i-th of these */
+    uint64_t start;                    /* of this process, in ticks */
+    struct rlimit files;               /* as the agent was started with: what runs get */
+    struct pleat_cpu_set allowed;      /* likewise: what runs may use that are not bound */
+    struct pleat_cpu_list cpus;        /* slot i is the i-th of these */
+    struct pleat_cpuset_place cpusets; /* where runs get theirs; zeroed: they get none */
 
     uv_loop_t loop;
     uv_signal_t on_child;

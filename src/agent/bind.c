@@ -73,8 +73,77 @@ const struct pleat_cpu_set *pleat_bind_mask(const struct pleat_run *run)
     return run->binding.cpus.count ? &run->binding.told : NULL;
 }
 
+/* ---- its cpuset ---- */
+
+#define NAME_SIZE 256
+
+/* Names of instances and sites have no colon. */
+static void group_prefix(const struct pleat_agent *agent, char *name)
+{
+    snprintf(name, NAME_SIZE, "pleat:%s:%s:%" PRIu32 ":", agent->options.instance,
+             agent->options.site, agent->options.node);
+}
+
+static void group_name(const struct pleat_run *run, char *name)
+{
+    group_prefix(run->agent, name);
+    size_t used = strlen(name);
+    snprintf(name + used, NAME_SIZE - used, "%" PRIu64, run->id);
+}
+
+void pleat_bind_group(struct pleat_run *run, int *procs)
+{
+    char name[NAME_SIZE];
+    struct pleat_error err;
+    *procs = -1;
+    if (!*run->agent->cpusets.path || run->binding.cpus.count == 0 || run->folded)
+        return;
+    group_name(run, name);
+    if (pleat_cpuset_make(&run->agent->cpusets, name, &run->binding.told, procs, &err)) {
+        pleat_log("%s: doing without", err.text);
+        run->binding.has_cpuset = false;
+        return;
+    }
+    run->binding.has_cpuset = true;
+}
+
+static void change_group(const struct pleat_run *run, const struct pleat_cpu_set *cpus)
+{
+    char name[NAME_SIZE];
+    struct pleat_error err;
+    if (!run->binding.has_cpuset)
+        return;
+    group_name(run, name);
+    if (pleat_cpuset_change(&run->agent->cpusets, name, cpus, &err))
+        pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, err.text);
+}
+
+void pleat_bind_over(struct pleat_run *run)
+{
+    char name[NAME_SIZE];
+    struct pleat_error err;
+    if (!run->binding.has_cpuset)
+        return;
+    group_name(run, name);
+    int result = pleat_cpuset_remove(&run->agent->cpusets, name, &err);
+    run->binding.has_cpuset = result == PLEAT_E_BUSY; /* until the run is forgotten */
+    if (result && result != PLEAT_E_BUSY)
+        pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, err.text);
+}
+
+void pleat_bind_remove_old(const struct pleat_agent *agent)
+{
+    char prefix[NAME_SIZE];
+    group_prefix(agent, prefix);
+    size_t left = pleat_cpuset_remove_all(&agent->cpusets, prefix);
+    if (left)
+        pleat_log("%zu cpusets of an earlier agent stay in %s: they are in use", left,
+                  agent->cpusets.path);
+}
+
 void pleat_bind_finish(struct pleat_run *run)
 {
+    pleat_bind_over(run);
     pleat_array_finish(&run->binding.cpus);
     pleat_array_finish(&run->binding.wanted);
 }
@@ -173,6 +242,13 @@ static bool tell_once(struct pleat_run *run, struct walk *walk)
     return true;
 }
 
+static struct pleat_cpu_set either(const struct pleat_cpu_set *a, const struct pleat_cpu_set *b)
+{
+    struct pleat_cpu_set set;
+    CPU_OR_S(sizeof(set.sets), set.sets, a->sets, b->sets);
+    return set;
+}
+
 /* From now on its processes have these; how many threads could not be told. */
 static size_t tell(struct pleat_run *run, const struct pleat_cpu_set *to)
 {
@@ -182,11 +258,14 @@ static size_t tell(struct pleat_run *run, const struct pleat_cpu_set *to)
                         .first = run->malleable ? &run->binding.first : NULL};
     if (pleat_cpu_set_equal(&walk.from, to) && !run->binding.unsettled)
         return 0;
+    struct pleat_cpu_set both = either(&walk.from, to);
+    change_group(run, &both); /* nobody can be told what is not in it */
     run->binding.told = *to;
     run->binding.unsettled = false;
     for (int round = 0; pleat_run_is_live(run) && round < ROUNDS_MAX; round++)
         if (!tell_once(run, &walk) || walk.told == 0)
             break;
+    change_group(run, to);
     if (walk.refused)
         pleat_log("run %" PRIu64 " (job %s): %zu of its threads keep their CPUs: %s", run->id,
                   run->job, walk.refused, strerror(walk.why));

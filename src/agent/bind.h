@@ -5,7 +5,8 @@
  * up, since they fork meanwhile. A thread that bound itself (or was bound by its MPI, or by the
  * manager of a folded run) keeps what it has of the run's CPUs; one that has none of them left gets
  * all of them. Where there are cpusets (cpuset.h) the run has one, which nobody in it can leave;
- * where not, a process that wants to can.
+ * where not, a process that wants to can. Folded runs have none: their manager pins every process,
+ * and kernels before 6.2 would undo that whenever a cpuset changes.
  *
  * A change has these steps; each does nothing where what it leads to is so already:
  *   plan     it is asked for
@@ -33,6 +34,7 @@ struct pleat_binding {
     struct pleat_cpu_set told;    /* what threads that did not bind themselves have now */
     struct pleat_cpu_set first;   /* what they had when the main process was executed */
     bool unsettled;               /* there may be new processes that have something else */
+    bool has_cpuset;              /* of the name that agent and run give it */
 };
 
 /* Before the run's main process is started: that it will be bound to the CPUs of `slots`
@@ -42,7 +44,15 @@ int pleat_bind_begin(struct pleat_run *run, const json_t *slots,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 /* What the main process is to be bound to when it is executed now; NULL: to nothing. */
 const struct pleat_cpu_set *pleat_bind_mask(const struct pleat_run *run);
+/* Gives the run a cpuset where it is to have one and there can be some; *procs is what the main
+ * process writes "0" into to join it, else -1. For the caller to close. */
+void pleat_bind_group(struct pleat_run *run, int *procs);
+/* Nothing of the run is left: its cpuset goes. Accepts that there is none. */
+void pleat_bind_over(struct pleat_run *run);
 void pleat_bind_finish(struct pleat_run *run);
+
+/* What a killed agent of this instance and node left, when nobody is in it any more. */
+void pleat_bind_remove_old(const struct pleat_agent *agent);
 
 /* ---- a change ---- */
 

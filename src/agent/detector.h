@@ -85,8 +85,8 @@ void pleat_detector_finish(struct pleat_detector *detector);
 
 /* It starts (again): what was measured before says nothing. */
 void pleat_detector_restart(struct pleat_detector *detector);
-/* Processes were moved, for its verdict or because the partition changed, which took so long, or were
- * not watched for a while: what is measured from the next look on counts. */
+/* Processes were moved, for its verdict or because the partition changed, which took so long, or
+ * were not watched for a while: what is measured from the next look on counts. */
 void pleat_detector_moved(struct pleat_detector *detector, int64_t now_us, int64_t cost_us);
 /* One sample of all processes (items[processes]); numbers that go back begin the phase again.
  * Returns whether the verdict is another one now. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/fold.h"
 #include "agent/process.h"
@@ -107,6 +108,8 @@ int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *e
     if (result)
         (void)pleat_error_set(err, result, "no memory to start run %" PRIu64, run->id);
     else {
+        int group;
+        pleat_bind_group(run, &group);
         struct pleat_process_spec spec = {.argv = words.items,
                                           .env = variables.items,
                                           .cwd = run->cwd,
@@ -116,9 +119,12 @@ int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *e
                                           .stdout_path = run->stdout_path,
                                           .stderr_path = run->stderr_path,
                                           .files = &run->agent->files,
-                                          .cpus = pleat_bind_mask(run)};
+                                          .cpus = pleat_bind_mask(run),
+                                          .group = group};
         result = pleat_process_start(&spec, &run->pid, &run->user_fault, err);
         run->truncate = false;
+        if (group >= 0)
+            close(group);
     }
     words_finish(&words);
     words_finish(&variables);

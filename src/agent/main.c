@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/bind.h"
 #include "agent/cpus.h"
 #include "agent/log.h"
 #include "agent/scratch.h"
@@ -21,7 +22,7 @@
 
 static const char usage[] =
     "usage: pleat-agent --daemon SOCKET --instance ID --site NAME --node N [--state DIR]\n"
-    "                   [--cpus LIST]\n"
+    "                   [--cpus LIST] [--no-cpusets]\n"
     "\n"
     "Starts, watches and ends the processes of jobs on one node, for pleatd, which starts it.\n"
     "\n"
@@ -33,6 +34,7 @@ static const char usage[] =
     "  --cpus LIST       the CPUs of its slots, such as 0-3,8 (they may repeat); without it all "
     "that\n"
     "                    it may use, neighbours next to each other\n"
+    "  --no-cpusets      bind jobs without cpusets also where there are some\n"
     "  --help, --version\n"
     "\n"
     "SIGTERM ends its jobs (SIGKILL after 5 s, or at a second SIGTERM), then the agent.\n";
@@ -70,15 +72,12 @@ static int complain(const char *text)
 static int read_options(int argc, char **argv, struct pleat_agent_options *options)
 {
     static const struct option known[] = {
-        {"daemon", required_argument, NULL, 'd'},
-        {"instance", required_argument, NULL, 'i'},
-        {"site", required_argument, NULL, 's'},
-        {"node", required_argument, NULL, 'n'},
-        {"state", required_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},
-        {"cpus", required_argument, NULL, 'c'},
-        {"version", no_argument, NULL, 'v'},
-        {NULL, 0, NULL, 0},
+        {"daemon", required_argument, NULL, 'd'}, {"instance", required_argument, NULL, 'i'},
+        {"site", required_argument, NULL, 's'},   {"node", required_argument, NULL, 'n'},
+        {"state", required_argument, NULL, 't'},  {"help", no_argument, NULL, 'h'},
+        {"cpus", required_argument, NULL, 'c'},   {"no-cpusets", no_argument, NULL, 'o'},
+
+        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0},
     };
     bool has_node = false;
     int option;
@@ -103,6 +102,9 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
             break;
         case 'c':
             options->cpus = optarg;
+            break;
+        case 'o':
+            options->no_cpusets = true;
             break;
         case 'h':
             fputs(usage, stdout);
@@ -218,7 +220,10 @@ int main(int argc, char **argv)
     if (!result)
         result = prepare(&agent, &err);
     if (!result) {
+        if (!agent.options.no_cpusets)
+            (void)pleat_cpuset_find("", &agent.cpusets);
         pleat_strays_end(&agent);
+        pleat_bind_remove_old(&agent);
         pleat_scratch_remove_old(agent.options.instance);
         result = pleat_agent_run(&agent, &err);
     }

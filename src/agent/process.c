@@ -121,6 +121,8 @@ static enum stage become(const struct pleat_process_spec *spec, const struct fil
         *code = errno;
         return STAGE_LIMIT;
     }
+    if (spec->group > 0) /* bound it is also without */
+        (void)!write(spec->group, "0", 1);
     if (spec->cpus && (*code = pleat_cpu_set_tell(0, spec->cpus)) != 0)
         return STAGE_CPUS;
     if (chdir(spec->cwd)) {

@@ -20,6 +20,7 @@ struct pleat_process_spec {
     mode_t umask;               /* of the process; its output files are private all the same */
     const struct rlimit *files; /* RLIMIT_NOFILE for the process; NULL: as here */
     const struct pleat_cpu_set *cpus; /* that it may use; NULL: as here */
+    int group; /* file of a cgroup that it joins, where it can; -1 or 0: none */
 };
 
 /* Starts a process as leader of a new session, with default signal dispositions, no blocked signal,

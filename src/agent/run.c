@@ -156,6 +156,7 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
         run->malleable = NULL;
         pleat_folded_destroy(run->folded);
         run->folded = NULL;
+        pleat_bind_over(run);
         run->state = PLEAT_RUN_FAILED;
         run->failure = failure;
     } else {
@@ -256,6 +257,8 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
         pleat_log("run %" PRIu64 " (job %s): ended %" PRIu32 " processes that it left behind",
                   run->id, run->job, run->left);
     pleat_scratch_remove(run->scratch);
+    if (!broken)
+        pleat_bind_over(run);
     report_exit(run);
 }
 

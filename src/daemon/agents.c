@@ -183,9 +183,18 @@ static void agent_spawn(struct agent *agent)
                     node,
                     "--state",
                     log,
-                    d->config.sites[agent->site].cpus ? "--cpus" : NULL,
-                    d->config.sites[agent->site].cpus,
+                    NULL,
+                    NULL,
+                    NULL,
                     NULL};
+    const struct pleat_config_site *site = &d->config.sites[agent->site];
+    size_t next = sizeof(args) / sizeof(args[0]) - 4;
+    if (!site->cpusets)
+        args[next++] = "--no-cpusets";
+    if (site->cpus) {
+        args[next++] = "--cpus";
+        args[next] = site->cpus;
+    }
     uv_stdio_container_t io[3] = {{.flags = UV_IGNORE},
                                   {.flags = UV_INHERIT_FD, .data.fd = 2},
                                   {.flags = UV_INHERIT_FD, .data.fd = 2}};

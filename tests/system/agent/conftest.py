@@ -161,10 +161,10 @@ class World:
         self.agents = []
         self.log = directory / "agent.log"
 
-    def command(self, instance=INSTANCE, node=0, state=None, cpus=None):
+    def command(self, instance=INSTANCE, node=0, state=None, cpus=None, more=()):
         words = [AGENT, "--daemon", self.daemon.path, "--instance", instance]
         words += ["--site", "local", "--node", str(node)]
-        words += ["--cpus", cpus] if cpus else []
+        words += [*(["--cpus", cpus] if cpus else []), *more]
         return words + (["--state", str(state)] if state else [])
 
     def agent(self, **options):

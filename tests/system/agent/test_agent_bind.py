@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import LIMIT_S, RANKS, children_of, is_alive, wait_until
+from conftest import INSTANCE, LIMIT_S, RANKS, children_of, is_alive, wait_until
 from test_agent_mpi import LOOP, needs_loop, needs_mpich, needs_openmpi, start
 from test_agent_resize import stop
 
@@ -254,3 +254,79 @@ def test_an_application_that_grows_and_shrinks(node):
         assert all_masks(main) == {frozenset(ALL if size == 2 else FIRST)}
     node.daemon.call("kill", run=1, grace_s=5)
     node.daemon.expect("exited", 1)
+
+
+# ---- cpusets ----
+
+PLACE = "/sys/fs/cgroup/cpuset"  # of version 1, which tests can write where they are root's
+needs_cpusets = pytest.mark.skipif(
+    not os.access(os.path.join(PLACE, "cpuset.cpus"), os.W_OK)
+    or not any(line.strip().endswith("cpuset:/") for line in open("/proc/self/cgroup", encoding="ascii")),
+    reason="no cpuset that can be written",
+)
+
+
+def groups():
+    return sorted(name for name in os.listdir(PLACE) if name.startswith(f"pleat:{INSTANCE}:"))
+
+
+def group_text(run, name):
+    with open(os.path.join(PLACE, f"pleat:{INSTANCE}:local:0:{run}", name), encoding="ascii") as file:
+        return file.read().split()
+
+
+@two_cpus
+@needs_cpusets
+def test_cpusets_follow_the_run(ranks):
+    assert groups() == [f"pleat:{INSTANCE}:local:0:1"]
+    assert cpus_of(*group_text(1, "cpuset.cpus")) == FIRST
+    assert group_text(1, "cgroup.procs") == [str(ranks.main)]
+    with pytest.raises(OSError):  # none of its CPUs: it cannot leave
+        os.sched_setaffinity(ranks.main, {CPUS[1]})
+    ranks.daemon.call("resize", run=1, resize=10, target=2, slots=slots((0, 2)))
+    ranks.daemon.expect("applied", 1, resize=10)
+    assert cpus_of(*group_text(1, "cpuset.cpus")) == ALL
+    assert len(group_text(1, "cgroup.procs")) == 2
+    assert all_masks(ranks.main) == {frozenset(ALL)}
+    ranks.touch("leave")
+    ranks.daemon.call("resize", run=1, resize=11, target=1, slots=slots((1, 1)))
+    ranks.daemon.expect("vacated", 1, resize=11)
+    assert cpus_of(*group_text(1, "cpuset.cpus")) == {CPUS[1]}
+    assert all_masks(ranks.main) == {frozenset({CPUS[1]})}
+    how = {"argv": [RANKS, "1", str(ranks.directory)], "env": ENV, "slots": slots((0, 1))}
+    ranks.daemon.call("relaunch", run=1, resize=12, processes=1, grace_s=5, **how)
+    main = ranks.daemon.expect("relaunched", 1, resize=12)["pid"]
+    assert group_text(1, "cgroup.procs") == [str(main)]
+    assert cpus_of(*group_text(1, "cpuset.cpus")) == FIRST
+    stop(ranks)
+    assert groups() == []
+
+
+@needs_cpusets
+def test_cpusets_of_starts_that_fail(node):
+    node.start(1, "no-such-program", slots=slots((0, 1)))
+    node.daemon.expect("start_failed", 1)
+    assert groups() == []
+
+
+@needs_cpusets
+def test_a_killed_agent_leaves_no_cpuset(node):
+    node.start(1, "sleep", "1000", slots=slots((0, 1)))
+    node.daemon.expect("started", 1)
+    assert groups()
+    node.first.kill()
+    node.first.wait()
+    node.daemon.drop()
+    node.agent(cpus=str(CPUS[0]))
+    node.daemon.accept()
+    assert groups() == []
+
+
+@needs_cpusets
+def test_without_cpusets(world):
+    world.first = world.agent(more=["--no-cpusets"])
+    world.daemon.accept()
+    world.start(1, "sleep", "1000", slots=slots((0, 1)))
+    [mask] = all_masks(world.daemon.expect("started", 1)["pid"])
+    assert len(mask) == 1 and groups() == []
+    world.daemon.call("kill", run=1, grace_s=0)
