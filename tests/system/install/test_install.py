@@ -15,8 +15,8 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 BUILD = pathlib.Path(os.environ["PLEAT_BUILD"])
-LIBRARIES = sorted(re.fullmatch(r"libpleat-(\w+)\.so", path.name)[1]
-                   for path in (BUILD / "lib").glob("libpleat-*.so"))
+LIBRARIES = sorted(found[1] for path in (BUILD / "lib").glob("libpleat-*.so")
+                   if (found := re.fullmatch(r"libpleat-(\w+)\.so", path.name)))  # not libpleat-fold-
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 
 
