@@ -25,7 +25,7 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
     endforeach()
   endif()
   add_executable(bench_fold ${fold_dir}/bench_fold.c ${fold_dir}/change.c ${fold_dir}/fold_call.c
-    ${fold_dir}/fold_report.c ${fold_dir}/fold_rows.c ${fold_dir}/jobs.c)
+    ${fold_dir}/fold_report.c ${fold_dir}/fold_rows.c ${fold_dir}/jobs.c ${fold_dir}/limits.c)
   add_executable(bench_fold_evaluation ${fold_dir}/bench_fold_evaluation.c ${fold_dir}/eval.c
     ${fold_dir}/eval_heuristics.c ${fold_dir}/eval_loads.c ${fold_dir}/eval_queues.c
     ${fold_dir}/loads.c)

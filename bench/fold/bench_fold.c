@@ -24,7 +24,7 @@ static const char usage[] =
     "8 processes on 2 and on 1 processors, folded and as their MPI runs them.\n"
     "  --repeats N      rounds (default 9, at most 50)\n"
     "  --minutes M      begins no round after so many minutes\n"
-    "  --only PARTS     of slowdown,hog,queues,jobs,change,call; separated by commas\n"
+    "  --only PARTS     of slowdown,hog,queues,jobs,change,hop,call; separated by commas\n"
     "  --mpi NAME       openmpi or mpich alone\n"
     "  --program NAME   of slowdown and hog: one program\n"
     "  --quick          hardly any work, few programs: only to see that it runs\n"
@@ -119,7 +119,7 @@ static void plan(struct fold_results *results, const struct options *options)
 
 static int runs_of(const struct fold_results *results)
 {
-    int runs = results->change_count;
+    int runs = results->change_count + limits_runs(&results->limits);
     for (int i = 0; i < results->slowdown_count; i++)
         runs += results->slowdown[i].count;
     for (int i = 0; i < results->hogged_count; i++)
@@ -131,7 +131,7 @@ static int runs_of(const struct fold_results *results)
     return runs;
 }
 
-static void run_round(const struct fold_results *results, int round)
+static void run_round(struct fold_results *results, int round)
 {
     for (int i = 0; i < results->slowdown_count; i++)
         contest_round(&results->slowdown[i], round);
@@ -143,6 +143,7 @@ static void run_round(const struct fold_results *results, int round)
         jobs_round(&results->jobs[i], round);
     for (int i = 0; i < results->change_count; i++)
         change_round(&results->changes[i]);
+    limits_round(&results->limits, round);
 }
 
 /* ---- */
@@ -197,13 +198,15 @@ static int read_options(struct options *options, int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct options options = {.repeats = 9};
-    struct fold_results results = {
+    static struct fold_results results = {
         .slowdown = slowdown, .hogged = hogged, .queues = queues, .jobs = jobs, .changes = changes};
     int done = read_options(&options, argc, argv);
     if (done >= 0)
         return done;
     trial_init();
     plan(&results, &options);
+    if (has_word(options.only, "hop"))
+        limits_init(&results.limits, options.mpi, options.quick);
     progress_begin(options.repeats * runs_of(&results), options.json);
     for (int round = 0; round < options.repeats && progress_goes_on(options.minutes); round++)
         run_round(&results, round);

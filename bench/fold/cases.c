@@ -24,7 +24,7 @@ const int case_program_count = sizeof(case_programs) / sizeof(case_programs[0]);
 #define SEND(share, times, place)                                                                  \
     {                                                                                              \
         "send." #share "x" #times "." place, "send", true, CASE_ITERATIONS,                        \
-            .iterations = 1500, .work = 50, .heavy = (share), .factor = (times), .where = (place)   \
+            .iterations = 1500, .work = 50, .heavy = (share), .factor = (times), .where = (place)  \
     }
 const struct case_program case_imbalanced[] = {
     SEND(50, 1, "spread"), SEND(50, 2, "spread"), SEND(50, 2, "first"),

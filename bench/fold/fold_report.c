@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "fold_rows.h"
 #include "machine.h"
@@ -267,6 +268,46 @@ static void report_jobs(struct jobs *jobs)
     }
 }
 
+/* ---- the limits ---- */
+
+static void report_hop(const char *name, const char *title, const struct bench_series *series,
+                       double limit)
+{
+    struct bench_row *row = fold_row("us", "fold_hop_%s", name);
+    row->value = bench_median(series);
+    row->baseline = limit;
+    printf("  %-36s %6.2f [%5.2f .. %5.2f]", title, row->value, bench_quantile(series, 0),
+           bench_quantile(series, 1));
+    printf(limit > 0 ? "  %5.2f\n" : "\n", bench_ratio(row));
+}
+
+static void report_limits(const struct limits *limits)
+{
+    if (!limits->yield_us.count)
+        return;
+    double limit = bench_median(&limits->yield_us);
+    printf(
+        "a hop of a token round %d processes on 1 processor, us of processor time, and over bare "
+        "sched_yield\n",
+        CASE_PROCESSES);
+    report_hop("bare_yield", "bare processes, sched_yield", &limits->yield_us, 0);
+    report_hop("bare_futex", "bare processes, futex", &limits->futex_us, limit);
+    for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++) {
+        const struct contest *contest = &limits->rings[mpi];
+        for (int i = 0; i < contest->count; i++) {
+            const struct contender *contender = &contest->contenders[i];
+            struct bench_series hops = limits_hop_us(limits, contender);
+            char name[64], title[64];
+            snprintf(name, sizeof(name), "%s_%s", trial_mpi_name(mpi), contender->name);
+            snprintf(title, sizeof(title), "%s message, %s", trial_mpi_name(mpi),
+                     !strcmp(contender->name, "handed") ? "folded, wait=immediate"
+                                                        : contender->name);
+            if (hops.count)
+                report_hop(name, title, &hops, limit);
+        }
+    }
+}
+
 /* ---- changes of the partition, and calls ---- */
 
 static void report_reaction(const struct change *change, const char *what,
@@ -323,6 +364,7 @@ void fold_report(const struct fold_results *results)
         report_jobs(&results->jobs[i]);
     for (int i = 0; i < results->change_count; i++)
         report_change(&results->changes[i]);
+    report_limits(&results->limits);
     for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++)
         report_call(mpi, &results->calls[mpi]);
 }

@@ -6,6 +6,7 @@
 #include "contest.h"
 #include "fold_call.h"
 #include "jobs.h"
+#include "limits.h"
 
 #define FOLD_CONTESTS_MAX 64
 
@@ -18,6 +19,7 @@ struct fold_results {
     int jobs_count;
     struct change *changes;
     int change_count;
+    struct limits limits;
     struct fold_call calls[TRIAL_MPIS];
 };
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,11 +79,11 @@ void machine_hogs_start(const char *cpus)
         CPU_SET(cpu, &one);
         signal(SIGINT, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
-        /* the benchmark may be killed: it must not go on alone */
-        while (getppid() != 1 && !sched_setaffinity(0, sizeof(one), &one))
-            for (volatile long i = 0; i < 100000000; i++)
-                ;
-        _exit(0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* the benchmark may be killed */
+        if (sched_setaffinity(0, sizeof(one), &one))
+            _exit(1);
+        for (volatile unsigned long i = 0;; i++)
+            ;
     }
 }
 
