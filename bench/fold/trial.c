@@ -105,6 +105,10 @@ static void add(const char **argv, int *count, const char *const *words)
     while (words && *words && *count < TRIAL_WORDS_MAX - 1)
         argv[(*count)++] = *words++;
     argv[*count] = NULL;
+    if (words && *words) {
+        fprintf(stderr, "a command has too many words: %s\n", *words);
+        _exit(127);
+    }
 }
 
 static void compose_fold(const char **argv, int *count, const struct running *run,
@@ -260,12 +264,12 @@ static void collect(struct running *run, int status, const struct rusage *usage)
 static void listen_all(void)
 {
     struct pollfd fds[2 * TRIALS_MAX];
-    for (int i = 0; i < TRIALS_MAX; i++) {
+    for (size_t i = 0; i < TRIALS_MAX; i++) {
         bool watch = runs[i].setup && !runs[i].ended;
         fds[2 * i] = (struct pollfd){watch ? runs[i].pidfd : -1, POLLIN, 0};
         fds[2 * i + 1] = (struct pollfd){watch ? runs[i].output : -1, POLLIN, 0};
     }
-    poll(fds, 2 * TRIALS_MAX, LISTEN_MS);
+    poll(fds, sizeof(fds) / sizeof(fds[0]), LISTEN_MS);
     stop_if_interrupted();
     for (int i = 0; i < TRIALS_MAX; i++) {
         int status;

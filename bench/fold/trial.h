@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRIAL_WORDS_MAX 48
+#define TRIAL_WORDS_MAX 96
 #define TRIAL_TEXT 16384
 
 enum trial_mpi { TRIAL_OPENMPI, TRIAL_MPICH, TRIAL_MPIS };
