@@ -30,10 +30,12 @@ static int add_range(struct search *search, const struct pleat_piece *piece)
     if (piece->node != search->node || count == 0)
         return 0;
     struct slot_ranges *ranges = search->ranges;
-    struct pleat_slot_range *last = ranges->count ? &ranges->items[ranges->count - 1] : NULL;
-    if (last && last->first + last->count == piece->first) {
-        last->count += count;
-        return 0;
+    if (ranges->count > 0) {
+        struct pleat_slot_range *last = &ranges->items[ranges->count - 1];
+        if (last->first + last->count == piece->first) {
+            last->count += count;
+            return 0;
+        }
     }
     struct pleat_slot_range range = {piece->first, count};
     return pleat_array_push(ranges, range);
