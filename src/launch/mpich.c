@@ -3,6 +3,9 @@
  * Debian's build (ch4:ucx) can neither spawn nor connect, so there is nothing to prepare for a
  * resize: its programs are relaunched. `-rmk user -launcher fork`: within a batch job hydra would
  * ask the batch system, and would go through ssh to a node it does not take for its own.
+ * Folded on several nodes, its processes get the user's variables by name (-genvlist): hydra would
+ * hand all that it has itself to all nodes, and with it what tells of this node's agent instead of
+ * theirs.
  * oversubscribed has no effect: MPIR_CVAR_POLLS_BEFORE_YIELD was tried (6 ranks on 2 processors)
  * and changes nothing.
  */
@@ -25,10 +28,27 @@ static bool inherited(const char *name)
     return false;
 }
 
+/* Names that the list cannot express are left out. */
+static void add_environment(struct pleat_launch_list *argv, const struct pleat_launch_list *env)
+{
+    struct pleat_string names = {0};
+    for (size_t i = 0; i < env->count; i++) {
+        size_t length = strcspn(env->items[i], "=");
+        if (!length || memchr(env->items[i], ',', length))
+            continue;
+        pleat_string_add(&names, names.length ? "," : "");
+        pleat_string_add_bytes(&names, env->items[i], length);
+    }
+    pleat_launch_add(argv, names.length ? "-genvlist" : "-genvnone");
+    if (names.length)
+        pleat_launch_add(argv, names.text);
+    argv->failed = argv->failed || names.failed;
+    pleat_string_finish(&names);
+}
+
 static int compose(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
                    struct pleat_launch_list *env, struct pleat_error *err)
 {
-    (void)env;
     int result = pleat_launch_check_program("mpiexec", request, err);
     if (result)
         return result;
@@ -45,6 +65,8 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     pleat_launch_add(argv, "-bind-to");
     pleat_launch_add(argv, "none");
     if (request->preload) {
+        if (!pleat_launch_is_local(request))
+            add_environment(argv, env);
         pleat_launch_add(argv, "-genv");
         pleat_launch_add(argv, "LD_PRELOAD");
         pleat_launch_add_preload(argv, request, "");

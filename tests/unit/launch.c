@@ -149,6 +149,20 @@ static void test_nodes(void **state)
            "EVENT_NOEPOLL=1");
     request.mpi = PLEAT_MPI_MPICH;
     expect(&request, "mpiexec.mpich|-rmk|user|-hosts|h1:4,h2:2|-bind-to|none|-n|6|" APP, "");
+    /* what the agents of the nodes add to their own environments must not be covered up */
+    request.preload = "/lib/fold.so";
+    expect(&request,
+           "mpiexec.mpich|-rmk|user|-hosts|h1:4,h2:2|-bind-to|none|-genvnone|-genv|LD_PRELOAD|"
+           "/lib/fold.so|-n|6|" APP,
+           "");
+    static const char *const env[] = {"HOME=/h", "PMI_RANK=0", "A=1=2", "a,b=3", NULL};
+    request.env = env;
+    expect(&request,
+           "mpiexec.mpich|-rmk|user|-hosts|h1:4,h2:2|-bind-to|none|-genvlist|HOME,A|-genv|"
+           "LD_PRELOAD|/lib/fold.so|-n|6|" APP,
+           "HOME=/h|A=1=2|a,b=3");
+    request.preload = NULL;
+    request.env = NULL;
     request.nodes = here;
     request.node_count = 1;
     expect(&request, "mpiexec.mpich|-rmk|user|-launcher|fork|-bind-to|none|-n|6|" APP, "");

@@ -3,6 +3,9 @@
  *
  *   launch-words PROCESSES PROGRAM [ARGUMENT...]      PROGRAM: a path; its MPI is detected
  *   launch-words openmpi|mpich:PROCESSES PROGRAM ...  as if it had been
+ *
+ * LAUNCH_SCRATCH, LAUNCH_PRELOAD and LAUNCH_NODES ("HOST:SLOTS,...") in the environment are what
+ * else is asked of it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +20,27 @@ static int fail(const struct pleat_error *err)
     return 1;
 }
 
+/* Of "HOST:SLOTS,HOST:SLOTS"; the text is cut into pieces. */
+static size_t read_nodes(char *text, struct pleat_launch_node *nodes, size_t room)
+{
+    size_t count = 0;
+    char *rest;
+    for (char *one = text ? strtok_r(text, ",", &rest) : NULL; one && count < room;
+         one = strtok_r(NULL, ",", &rest)) {
+        char *colon = strchr(one, ':');
+        if (colon)
+            *colon = '\0';
+        nodes[count++] = (struct pleat_launch_node){one, colon ? (uint32_t)atoi(colon + 1) : 1};
+    }
+    return count;
+}
+
 int main(int argc, char **argv)
 {
     struct pleat_error err;
     struct pleat_launch_detected detected = {PLEAT_MPI_NONE, false};
     struct pleat_launch_command command;
+    struct pleat_launch_node nodes[8];
     if (argc < 3)
         return 2;
     char *colon = strchr(argv[1], ':');
@@ -32,13 +51,17 @@ int main(int argc, char **argv)
     } else if (pleat_launch_detect(argv[2], &detected, &err)) {
         return fail(&err);
     }
-    struct pleat_launch_request request = {.mpi = detected.mpi,
-                                           .processes = (uint32_t)atoi(colon ? colon + 1 : argv[1]),
-                                           .argv = (const char *const *)(argv + 2),
-                                           .env = (const char *const *)environ,
-                                           .scratch = getenv("LAUNCH_SCRATCH"),
-                                           .is_root = geteuid() == 0,
-                                           .oversubscribed = true};
+    struct pleat_launch_request request = {
+        .mpi = detected.mpi,
+        .processes = (uint32_t)atoi(colon ? colon + 1 : argv[1]),
+        .argv = (const char *const *)(argv + 2),
+        .env = (const char *const *)environ,
+        .nodes = nodes,
+        .node_count = read_nodes(getenv("LAUNCH_NODES"), nodes, sizeof(nodes) / sizeof(*nodes)),
+        .preload = getenv("LAUNCH_PRELOAD"),
+        .scratch = getenv("LAUNCH_SCRATCH"),
+        .is_root = geteuid() == 0,
+        .oversubscribed = true};
     if (pleat_launch_compose(&request, &command, &err))
         return fail(&err);
     for (size_t i = 0; i < command.argc; i++)
