@@ -68,7 +68,8 @@ extern const struct option pleat_submission_options[];
     "of\n"                                                                                         \
     "                       these is chosen at its start) on fewer processors, and these change\n" \
     "                       while it runs: it is folded\n"                                         \
-    "      --mpl M          at most M processes on a processor (default: as configured)\n"         \
+    "      --mpl M          at most M processes on a processor (default: as --min lets it, else "  \
+    "4)\n"                                                                                         \
     "      --fold SETTINGS  how its processes take turns: wait=spin,next=sender,mapping=balance\n" \
     "      --count-word W   where W stands by itself in the command, the number of processes "     \
     "that\n"                                                                                       \

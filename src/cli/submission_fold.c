@@ -14,6 +14,10 @@
 #include "model/types.h"
 #include "shm/fold.h"
 
+/* So far a program is folded whose user says nothing: beyond it the thesis found no gain (Utrera
+ * 2010, 4.4.2). */
+#define USUAL_MPL 4
+
 #define INSTEAD " (or run it with a processor for each process: --no-fold)"
 
 /* ---- how many processes ---- */
@@ -216,13 +220,27 @@ int pleat_submission_check_fold(const struct pleat_submission *s,
     return with_advice(status, err);
 }
 
+/* How many of its processes may be on one processor: as was said, as --min lets it, or as usual
+ * (more where --max makes more necessary). */
+static int64_t most_on_one(const struct pleat_submission *s,
+                           const struct pleat_submission_fold *fold)
+{
+    int64_t fewest = s->least > 0 ? s->least : s->most > 0 ? s->most : fold->most;
+    int64_t mpl = (fold->most + fewest - 1) / fewest;
+    if (s->mpl > 0)
+        mpl = s->mpl;
+    else if (s->least <= 0 && mpl < USUAL_MPL)
+        mpl = USUAL_MPL;
+    return mpl < UINT8_MAX ? mpl : UINT8_MAX;
+}
+
 json_t *pleat_submission_fold_json(const struct pleat_submission *s,
                                    const struct pleat_submission_fold *fold)
 {
     json_t *json = json_pack("{s:I, s:I, s:I, s:s*, s:s*, s:s*}", "min", (json_int_t)fold->least,
-                             "max", (json_int_t)fold->most, "mpl", (json_int_t)s->mpl, "settings",
-                             fold->settings && *fold->settings ? fold->settings : NULL, "mapping",
-                             fold->mapping, "count_word", s->count_word);
+                             "max", (json_int_t)fold->most, "mpl", (json_int_t)most_on_one(s, fold),
+                             "settings", fold->settings && *fold->settings ? fold->settings : NULL,
+                             "mapping", fold->mapping, "count_word", s->count_word);
     if (json && fold->boost)
         json_object_set_new(json, "boost", json_true());
     return json;

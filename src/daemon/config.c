@@ -185,6 +185,12 @@ static bool in_seconds(uint32_t parameter, char *name, size_t size)
     return true;
 }
 
+/* Users say how far their jobs may be folded (--min, --mpl); an administrator may limit it. */
+static long usual_number(uint32_t parameter)
+{
+    return parameter == PLEAT_PARAM_MPL_MAX ? UINT8_MAX : (long)pleat_parameter_default(parameter);
+}
+
 enum { OPTIONS_MAX = PLEAT_QUESTION_COUNT + PLEAT_PARAM_COUNT + 5 };
 
 struct schema {
@@ -216,7 +222,7 @@ static void make_schema(struct schema *schema)
         bool seconds = in_seconds(p, schema->names[p], sizeof(schema->names[p]));
         cfg_opt_t real =
             CFG_FLOAT(schema->names[p], (double)pleat_parameter_default(p) / 1e6, CFGF_NONE);
-        cfg_opt_t number = CFG_INT(schema->names[p], (long)pleat_parameter_default(p), CFGF_NONE);
+        cfg_opt_t number = CFG_INT(schema->names[p], usual_number(p), CFGF_NONE);
         add(schema, &count, seconds ? real : number);
     }
     cfg_opt_t notify = CFG_FLOAT("notify_limit_s", 60, CFGF_NONE);

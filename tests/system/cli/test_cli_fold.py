@@ -41,7 +41,7 @@ def test_what_is_sent(cli):
     spec, said = sent(cli, "--processes", 8, "--min", 2, "--max", 4, "--", RING)
     assert (spec["runner"], spec["kind"], spec["mpi"]) == ("folded", "malleable", "openmpi")
     assert (spec["min"], spec["max"], spec["initial"], spec["sizes"]) == (2, 4, 0, "any")
-    assert spec["fold"] == {"min": 8, "max": 8, "mpl": 0}
+    assert spec["fold"] == {"min": 8, "max": 8, "mpl": 4}
     assert "class" not in spec and said == ""
 
 
@@ -57,7 +57,7 @@ def test_limits_are_processors_and_sizes_processes(cli):
 def test_settings_go_where_they_belong(cli):
     words = "wait=spin,spin=50us,mapping=balance,next=sender,boost"
     spec, _ = sent(cli, "--processes", 2, "--fold", words, "--", RING)
-    assert spec["fold"] == {"min": 2, "max": 2, "mpl": 0, "settings": "wait=spin,spin=50us,next=sender",
+    assert spec["fold"] == {"min": 2, "max": 2, "mpl": 4, "settings": "wait=spin,spin=50us,next=sender",
                             "mapping": "balance", "boost": True}
 
 

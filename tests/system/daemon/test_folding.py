@@ -108,7 +108,7 @@ def test_what_cannot_be_folded_here(pleat):
     refused = pleat.pleat("submit", "--processes", 20, "--", RING)
     assert refused.returncode == 1
     assert "at least 5 processors (for 20 processes, at most 4 on a processor)" in refused.stderr
-    refused = pleat.pleat("submit", "--processes", 8, "--max", 1, "--", RING)
+    refused = pleat.pleat("submit", "--processes", 8, "--max", 1, "--mpl", 4, "--", RING)
     assert refused.returncode == 1 and "1 processors are too few for 8 processes" in refused.stderr
     pleat.call("stop", force=True)
     wait_until(lambda: not pleat.listening(), "the daemon has ended")
