@@ -4,7 +4,7 @@ if(TARGET pleat-agent AND TARGET pleat-fold)
   add_executable(fold-ranks ${CMAKE_CURRENT_LIST_DIR}/agent/fold_ranks.c)
   target_link_libraries(fold-ranks PRIVATE pleat-fold)
   set_target_properties(fold-ranks PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  foreach(part fold fold_mpi nodes)
+  foreach(part fold fold_mpi fold_harm nodes)
     add_test(NAME system-agent-${part}
       COMMAND ${PYTEST} -q -p no:cacheprovider
         ${CMAKE_CURRENT_LIST_DIR}/agent/test_agent_${part}.py)
