@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "eval.h"
+#include "figure/gnuplot.h"
 #include "machine.h"
 #include "progress.h"
 
@@ -92,6 +93,16 @@ static void join(char *text, size_t size, int argc, char **argv)
         length += (size_t)snprintf(text + length, size - length, " %s", argv[i]);
 }
 
+static int check_gnuplot(struct pleat_error *err)
+{
+    struct pleat_string script = {0}, out = {0};
+    pleat_string_add(&script, "exit\n");
+    int rc = pleat_gnuplot_run(&script, &out, err);
+    pleat_string_finish(&script);
+    pleat_string_finish(&out);
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     const char *out = "docs/experiments";
@@ -103,6 +114,10 @@ int main(int argc, char **argv)
         return done;
     if (!machine_cpus(CASE_PROCESSORS_MAX)) {
         fprintf(stderr, "bench_fold_evaluation: it needs two processors\n");
+        return 1;
+    }
+    if (check_gnuplot(&err)) { /* before anything is run */
+        fprintf(stderr, "bench_fold_evaluation: %s\n", err.text);
         return 1;
     }
     trial_init();

@@ -148,7 +148,7 @@ static void add_head(const struct eval *eval, struct pleat_page *page, const cha
               "over rounds, in brackets its bounds, each with 95 %% confidence, whatever the "
               "values' distribution; \"unclear\" is what these bounds do not decide.");
     add_processor(page);
-    pleat_page_item(page, "date: %s; %d rounds", date, eval->rounds);
+    pleat_page_item(page, "date: %s; rounds: %d", date, eval->rounds);
     pleat_page_item(page,
                     "other work on the machine meanwhile: %.2f processors (median over runs; most "
                     "%.2f); load average at the end %.1f",

@@ -236,12 +236,10 @@ static int report(struct eval *eval, struct pleat_error *err)
         if (!eval_wants(eval, mpi))
             continue;
         pleat_page_subheading(&eval->page, eval_mpi_title(mpi));
-        if (!eval->quick) {
-            int rc = draw(eval, mpi, err);
-            if (rc)
-                return rc;
-            tell(eval, mpi);
-        }
+        int rc = draw(eval, mpi, err);
+        if (rc)
+            return rc;
+        tell(eval, mpi);
         add_table(eval, mpi);
     }
     return 0;

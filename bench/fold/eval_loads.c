@@ -202,7 +202,7 @@ static void add_spreads(struct eval *eval, enum trial_mpi mpi)
         lower += scs < cs;
         compared++;
     }
-    if (compared && !eval->quick)
+    if (compared)
         eval_tell(eval, "Times spread less under SCS than under CS, for each program",
                   "4.6.1, table 4.6",
                   lower == compared ? EVAL_YES
@@ -225,7 +225,7 @@ static void add_fairness(struct eval *eval, enum trial_mpi mpi)
                 eval_cell(page, &ratio);
         }
     }
-    if (eval->quick)
+    if (!load->program_count)
         return;
     struct bench_paired halo = time_of(load, 0, LOAD_SCS, LOAD_CS_BLOCK);
     struct bench_paired ep = time_of(load, load->program_count - 1, LOAD_CS_BLOCK, LOAD_SCS);
@@ -260,7 +260,7 @@ static int report_mixes(struct eval *eval, enum trial_mpi mpi, struct pleat_erro
 {
     struct pleat_page *page = &eval->page;
     pleat_page_subheading(page, eval_mpi_title(mpi));
-    int rc = eval->quick ? 0 : draw_mixes(eval, mpi, err);
+    int rc = draw_mixes(eval, mpi, err);
     if (rc)
         return rc;
     pleat_page_paragraph(page, "Response time of a workload: from its first job's start to its "
@@ -271,8 +271,7 @@ static int report_mixes(struct eval *eval, enum trial_mpi mpi, struct pleat_erro
     add_spreads(eval, mpi);
     pleat_page_paragraph(page, "Mean time of a job in w4 over that under FCFS (table 4.7):");
     add_fairness(eval, mpi);
-    if (!eval->quick)
-        tell_mixes(eval, mpi);
+    tell_mixes(eval, mpi);
     return 0;
 }
 
@@ -366,8 +365,6 @@ static int report(struct eval *eval, struct pleat_error *err)
         if (rc)
             return rc;
     }
-    if (eval->quick)
-        return 0;
     pleat_page_heading(&eval->page, "At several multiprogramming levels (figures 4.16 to 4.20)");
     pleat_page_paragraph(
         &eval->page,

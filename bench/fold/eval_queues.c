@@ -161,8 +161,7 @@ static int report(struct eval *eval, struct pleat_error *err)
         for (int p = 0; p < count; p++)
             if (contests[mpi][p].count)
                 add_row(eval, &contests[mpi][p]);
-        if (!eval->quick)
-            tell(eval, mpi);
+        tell(eval, mpi);
     }
     return 0;
 }
