@@ -101,7 +101,9 @@ static void report_elapsed(struct contest *contest, double goal)
                                                : 0;
     if (row->baseline > 0 && folded) {
         printf(" %s%6.3f", best ? " " : "<", bench_ratio(row));
-        fold_row_goal(row, goal, bench_ratio(row) <= goal);
+        /* one that was ended too early to judge is not judged */
+        if (best || bench_ratio(row) <= goal)
+            fold_row_goal(row, goal, bench_ratio(row) <= goal);
     } else {
         printf(" %7s", "-");
     }
