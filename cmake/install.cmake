@@ -72,7 +72,7 @@ install(DIRECTORY docs/experiments DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # all that is installed, and nothing else
 add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent)
-foreach(target pleat-openmpi pleat-mpich pleat-man pleat-completion)
+foreach(target pleat-openmpi pleat-mpich pleat-fold-openmpi pleat-fold-mpich pleat-man pleat-completion)
   if(TARGET ${target})
     add_dependencies(pleat-product ${target})
   endif()
