@@ -5,3 +5,5 @@ if(TARGET pleat-fold-openmpi) # which it finds beside itself
   target_compile_definitions(test-runner PRIVATE HAS_FOLD)
   add_dependencies(test-runner pleat-fold-openmpi)
 endif()
+pleat_unit_test(runner-fake LABEL conformance
+  SOURCES ${test_dir}/runner_fake.c ${test_dir}/host.c DEPS pleat-runner)
