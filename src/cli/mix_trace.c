@@ -253,8 +253,8 @@ static int read_parameters(const struct pleat_mix_parameters *files, struct appl
     struct next counts = {all, 0}, types = {all, 0};
     int status = read_file(files->applications, take_application, all, err);
     if (!status && all->count == 0)
-        status = pleat_error_set(err, PLEAT_E_INVALID, "%s has no applications",
-                                 files->applications);
+        status =
+            pleat_error_set(err, PLEAT_E_INVALID, "%s has no applications", files->applications);
     if (!status && files->counts)
         status = read_file(files->counts, take_counts, &counts, err);
     if (!status && files->counts)
