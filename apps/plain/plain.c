@@ -63,9 +63,11 @@ static void read_options(struct plain *plain, int argc, char **argv, const char 
                                             {"work", &plain->work, 0, 1LL << 40, NULL},
                                             {"verify", &plain->verify, 0, 0, NULL},
                                             {"corrupt", &plain->corrupt, 0, 1LL << 40, NULL}};
-    enum { RATE = OPTIONS_MAX, TIMES, HELP, OTHERS = 3 };
-    struct option table[OPTIONS_MAX + OTHERS + 1] = {
-        {"rate", 1, NULL, RATE}, {"times", 1, NULL, TIMES}, {"help", 0, NULL, HELP}};
+    enum { RATE = OPTIONS_MAX, TIMES, HOLD, HELP, OTHERS = 4 };
+    struct option table[OPTIONS_MAX + OTHERS + 1] = {{"rate", 1, NULL, RATE},
+                                                     {"times", 1, NULL, TIMES},
+                                                     {"hold", 1, NULL, HOLD},
+                                                     {"help", 0, NULL, HELP}};
     int count = 4;
     for (; more && more->name; more++)
         all[count++] = *more;
@@ -76,6 +78,8 @@ static void read_options(struct plain *plain, int argc, char **argv, const char 
             plain->rate = optarg;
         else if (c == TIMES)
             plain->times = optarg;
+        else if (c == HOLD)
+            plain->hold = optarg;
         else if (c >= 0 && c < count)
             take(&all[c], optarg);
         else {
@@ -117,8 +121,20 @@ void plain_begin(struct plain *plain, int argc, char **argv, const char *usage,
     }
 }
 
+/* Runs until it is told to go on, without a change to the result. All have to come for each round,
+ * so that nobody is ahead. */
+static void hold(const struct plain *plain)
+{
+    for (int waits = 1; waits;) {
+        int missing = plain->rank == 0 && access(plain->hold, F_OK) != 0;
+        MPI_Allreduce(&missing, &waits, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    }
+}
+
 void plain_iterated(struct plain *plain)
 {
+    if (plain->hold && ++plain->iterated == (plain->iterations + 1) / 2)
+        hold(plain);
     if (plain->rate_file)
         fprintf(plain->rate_file, "%lld\n", clock_ns(CLOCK_MONOTONIC));
 }

@@ -30,6 +30,8 @@ struct plain {
     long long corrupt;    /* --corrupt: the iteration in which a value is spoilt; -1: never */
     const char *rate;     /* --rate: file for a time per iteration of rank 0; NULL: none */
     const char *times;    /* --times: file for when each rank began and ended; NULL: none */
+    const char *hold;     /* --hold: file that is waited for at half time; NULL: none */
+    long long iterated;   /* iterations that have ended */
     int rank, ranks;
     long long wrong; /* values of this rank that were not what they had to be */
     FILE *rate_file;
@@ -44,13 +46,14 @@ struct plain {
     "  --times FILE     append a line for each rank: its number; when MPI_Init was done and when " \
     "it\n"                                                                                         \
     "                   was ready to end, and the processor time between; nanoseconds\n"           \
+    "  --hold FILE      after half of the iterations, exchange messages until FILE is there\n"     \
     "  --corrupt I      for tests: spoil a value in iteration I; the result must be wrong\n"
 
 /* Reads the common options and `more` (ends with a NULL name), then MPI_Init. --help prints `usage`
  * and exits with 0; anything wrong exits with 2. */
 void plain_begin(struct plain *plain, int argc, char **argv, const char *usage,
                  const struct plain_option *more);
-/* To be called by all at the end of each iteration. */
+/* To be called by all at the end of each iteration; with --hold all meet in one. */
 void plain_iterated(struct plain *plain);
 /* Rank 0 prints RESULT, ok where no rank counted a wrong value, and `sum` of all ranks'
  * sums; MPI_Finalize. Returns the exit code. */

@@ -1,6 +1,7 @@
 """Hosts on this machine: two network namespaces with a cable between them, own process numbers and own shared
 memory. Directories are shared, as on a cluster."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -43,7 +44,8 @@ class InHost(subprocess.Popen):
 
     def terminate(self):
         for pid, _ in children_of(self.pid):
-            os.kill(pid, signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.kill(pid, signal.SIGTERM)
 
     def kill(self):
         for pid, _ in children_of(self.pid):

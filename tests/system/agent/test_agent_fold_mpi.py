@@ -33,6 +33,15 @@ def fold(world, mpi, processes, program, *options, slots=BOTH, run=1, **settings
     return world.daemon.expect("folded", run, attached=processes)
 
 
+def hold(world, run=1):
+    """Options for a program that does not end before release: from its middle on it exchanges messages and waits."""
+    return "--hold", world.directory / f"go-{run}"
+
+
+def release(world, run=1):
+    world.touch(f"go-{run}")
+
+
 def end(world, run=1):
     """How it ended: the program checks its own result."""
     exited = world.daemon.expect("exited", run)
@@ -62,7 +71,8 @@ def test_a_hundred_changes_under_load(node, mpi, program, options):
     changes = 0
     results = set()
     for run in range(1, 100):
-        fold(node, mpi, 8, program, *options, run=run)
+        fold(node, mpi, 8, program, *options, *hold(node, run), run=run)
+        release(node, run)
         changes += change_until_it_ends(node, run, 100 - changes)
         results.add(end(node, run))
         if changes == 100:
@@ -95,7 +105,8 @@ def test_detector_imbalanced(node, mpi, factor):
 @both_mpis
 @pytest.mark.parametrize("mapping", ["communication", "balance"])
 def test_mappings(node, mpi, mapping):
-    fold(node, mpi, 8, "ring", "--iterations", 20000, mapping=mapping, settings="queue=local", slots=ONE)
+    fold(node, mpi, 8, "ring", "--iterations", 20000, *hold(node), mapping=mapping, settings="queue=local", slots=ONE)
     for number in range(1, 11):
         resize(node, number, [ONE, BOTH][number % 2])
+    release(node)
     end(node)

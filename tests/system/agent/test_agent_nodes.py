@@ -127,7 +127,8 @@ def fixture_nodes(tmp_path, hosts):
 ])
 def test_folded_on_each(nodes, mpi, program, options):
     first, second = nodes.worlds
-    nodes.fold(mpi, os.path.join(APPS[mpi], program), *options, settings="queue=local")
+    go = first.directory / "go"  # it does not end before
+    nodes.fold(mpi, os.path.join(APPS[mpi], program), *options, "--hold", go, settings="queue=local")
     assert first.daemon.expect("folded", 1, processors=1)["mpl"] == 4
     wait_until(lambda: nodes.places(0, program) == [{A}] * 4, "all of the first node on one CPU")
     resize(first, 1, BOTH)  # the other node's processes stay where they are
@@ -139,6 +140,7 @@ def test_folded_on_each(nodes, mpi, program, options):
     for number in range(2, 12):
         resize(first, number, [BOTH, FIRST, BOTH, SECOND][number % 4])
         resize(second, number, [FIRST, SECOND][number % 2])
+    go.touch()
     nodes.end(mpi)
 
 
