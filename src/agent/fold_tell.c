@@ -27,9 +27,10 @@ static json_t *describe(const struct pleat_folded *folded)
     uint32_t processors = (uint32_t)folded->cpus.count;
     bool judged = folded->judged != 0;
     json_t *params = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:s}", "run",
+        "{s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:s}", "run",
         (json_int_t)folded->run->id, "processes", (json_int_t)processes, "attached",
-        (json_int_t)folded->attached, "processors", (json_int_t)processors, "mpl",
+        (json_int_t)folded->attached, "begun", folded->attached_us != 0, "refused",
+        (json_int_t)folded->refused, "processors", (json_int_t)processors, "mpl",
         (json_int_t)((processes + processors - 1) / processors), "queue",
         pleat_fold_queue_name(folded->settings.queue), "queue_by", queue_by[folded->queue_by],
         "balance", pleat_balance_name(judged ? detector->balance : PLEAT_BALANCE_UNKNOWN),

@@ -348,6 +348,9 @@ void pleat_folded_look(struct pleat_folded *folded)
     if (!folded->fold || !pleat_run_is_live(folded->run))
         return;
     int64_t now_us = pleat_clock_monotonic_us();
+    struct pleat_fold_status status;
+    pleat_fold_status(folded->fold, &status);
+    folded->refused = status.refused;
     look_at_members(folded, now_us);
     look_at_vacating(folded);
     look_at_balance(folded, now_us);

@@ -76,6 +76,23 @@ static void show_what(const json_t *job)
     show_limits(job);
 }
 
+/* Why processes are not attached, where it is not that they are not there any more. */
+static void add_missing(const json_t *job, const json_t *folded, struct pleat_string *text)
+{
+    int64_t refused = pleat_reply_int(folded, "refused", 0);
+    if (refused > 0)
+        pleat_string_addf(
+            text,
+            " (%lld cannot be folded: their MPI is another one than %s: see --mpi of "
+            "pleat submit; with PLEAT_FOLD_VERBOSE=1 they say which on their standard "
+            "error)",
+            (long long)refused, pleat_reply_text(job, "mpi", "?"));
+    else if (json_is_false(json_object_get(folded, "begun")))
+        pleat_string_add(text, " (none has called MPI_Init yet; if they should have: is it in a "
+                               "program that they start, linked statically, or without MPI? With "
+                               "PLEAT_FOLD_VERBOSE=1 they say more on their standard error)");
+}
+
 /* How it is folded, as its agent said last. */
 static void show_folded(const json_t *job)
 {
@@ -84,10 +101,11 @@ static void show_folded(const json_t *job)
     struct pleat_string text = {0};
     if (!json_is_object(folded) || pleat_job_ended(job))
         return;
-    pleat_string_addf(&text, "%lld of %lld processes attached, %s queue (%s)",
+    pleat_string_addf(&text, "%lld of %lld processes attached",
                       (long long)pleat_reply_int(folded, "attached", 0),
-                      (long long)pleat_reply_int(folded, "processes", 0),
-                      pleat_reply_text(folded, "queue", "?"),
+                      (long long)pleat_reply_int(folded, "processes", 0));
+    add_missing(job, folded, &text);
+    pleat_string_addf(&text, ", %s queue (%s)", pleat_reply_text(folded, "queue", "?"),
                       pleat_reply_text(folded, "queue_by", "?"));
     if (strcmp(balance, "unknown") != 0)
         pleat_string_addf(&text, ", %s", balance);

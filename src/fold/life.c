@@ -118,14 +118,28 @@ static bool find_world(bool *spawned, int32_t *rank, int *size)
            (!fold_mpi.comm_rank(fold_mpi.world, rank) && !fold_mpi.comm_size(fold_mpi.world, size));
 }
 
+/* Once for a process, however often it begins. */
+static void refuse(void)
+{
+    static bool refused;
+    if (!refused)
+        pleat_fold_refuse(getenv(PLEAT_FOLD_ENV));
+    refused = true;
+}
+
 bool fold_begin(bool world)
 {
     static bool watched;
     int32_t rank = TURN_NOBODY;
     int size = 0;
     bool spawned = false;
-    if (begun || !wanted() || !mpi_is_right() || (world && !find_world(&spawned, &rank, &size)) ||
-        fold_peers_begin(size))
+    if (begun || !wanted())
+        return false;
+    if (!mpi_is_right()) {
+        refuse();
+        return false;
+    }
+    if ((world && !find_world(&spawned, &rank, &size)) || fold_peers_begin(size))
         return false;
     fold_mpi_prepare();
     if (!turn_attach(spawned ? TURN_NOBODY : local_rank(), rank)) {

@@ -272,6 +272,7 @@ void pleat_fold_status(const struct pleat_fold *fold, struct pleat_fold_status *
     status->processes = fold->processes;
     status->processors = pleat_fold_processor_count(fold);
     status->settings = pleat_fold_settings_of(fold);
+    status->refused = atomic_load(&fold->segment->refused);
     for (uint32_t i = 0; i < fold->processes; i++)
         if (atomic_load(&fold->slots[i].pid) > 0)
             status->attached++;
@@ -385,6 +386,15 @@ int pleat_fold_open(const char *path, struct pleat_fold **fold, struct pleat_err
     }
     *fold = made;
     return 0;
+}
+
+void pleat_fold_refuse(const char *path)
+{
+    struct pleat_fold *fold = NULL;
+    if (pleat_fold_open(path, &fold, NULL))
+        return;
+    atomic_fetch_add(&fold->segment->refused, 1);
+    pleat_fold_close(fold);
 }
 
 void pleat_fold_close(struct pleat_fold *fold)

@@ -83,6 +83,7 @@ struct pleat_fold_process {
 struct pleat_fold_status {
     uint32_t processes; /* of the node, as created */
     uint32_t attached;  /* have called MPI_Init and not yet MPI_Finalize */
+    uint32_t refused;   /* have called MPI_Init and said that they cannot be folded; ever */
     uint32_t processors;
     struct pleat_fold_settings settings;
 };
@@ -118,6 +119,10 @@ uint64_t pleat_fold_traffic(const struct pleat_fold *fold, uint32_t from, uint32
 
 int pleat_fold_open(const char *path, struct pleat_fold **fold,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* The calling process cannot be folded: its MPI is another one than its library's. Says so to the
+ * agent; where there is no segment, nothing. */
+void pleat_fold_refuse(const char *path);
 
 /* Unmaps (and for the agent's own, leaves the fd to the caller). Accepts NULL. */
 void pleat_fold_close(struct pleat_fold *fold);

@@ -29,6 +29,15 @@ static void new_segment_has_defaults(void **state)
     pleat_fold_status(fold, &status);
     assert_int_equal(status.processes, 8);
     assert_int_equal(status.attached, 0);
+    pleat_fold_refuse("/dev/null"); /* no segment: nothing */
+    pleat_fold_refuse("/nowhere");
+    assert_int_equal(status.refused, 0);
+    for (uint32_t i = 1; i <= 9; i++) { /* also more than there are places */
+        pleat_fold_refuse(path);
+        pleat_fold_status(fold, &status);
+        assert_int_equal(status.refused, i);
+        assert_int_equal(status.attached, 0);
+    }
     assert_int_equal(status.processors, 0);
     assert_int_equal(status.settings.wait, PLEAT_FOLD_WAIT_AUTO);
     assert_int_equal(status.settings.next, PLEAT_FOLD_NEXT_AUTO);

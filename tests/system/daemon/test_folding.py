@@ -74,10 +74,13 @@ def test_its_life(pleat):
 
 def test_its_result_is_that_of_an_unfolded_run(pleat):
     begin(pleat)
-    folded = fold(pleat, "--processes", 4, iterations=20000)
+    go = pleat.path("go")
+    folded = pleat.submit("--processes", 4, "--", RING, "--iterations", 20000, "--hold", go)
     attached(pleat, folded, 4)
-    for change in ("shrink", "grow"):
-        pleat.pleat(change, folded, 1)
+    for change, size in (("shrink", 3), ("grow", 4)):
+        pleat.pleat(change, folded, 1, check=0)
+        pleat.wait_size(folded, size)
+    pathlib.Path(go).touch()
     pleat.wait_end(folded)
     plain = fold(pleat, "--processes", 2, "--no-fold", iterations=20000)
     pleat.wait_end(plain)
@@ -86,6 +89,33 @@ def test_its_result_is_that_of_an_unfolded_run(pleat):
     assert "RESULT ok ring ranks=4 " in pleat.output(folded)
     assert pleat.output(plain) == pleat.output(again) and "RESULT ok ring ranks=2 " in pleat.output(plain)
     assert (pleat.job(plain)["runner"], pleat.job(again)["runner"]) == ("mpi", "folded")
+
+
+@pytest.mark.skipif(not (APPS / "mpich/ring").exists(), reason="there is no program of another MPI")
+def test_a_program_of_another_mpi_is_told(pleat):
+    begin(pleat)
+    go = pleat.path("go")
+    job = pleat.submit("--processes", 4, "--max", 2, "--mpi", "openmpi", "--", APPS / "mpich/ring", "--iterations", 2,
+                       "--hold", go)
+    wait_until(lambda: (pleat.job(job)["folded"] or {}).get("refused") == 4, "all processes say what they found")
+    folded = pleat.job(job)["folded"]
+    assert (folded["attached"], folded["begun"]) == (0, False)
+    text = pleat.pleat("show", job, check=0).stdout
+    assert "0 of 4 processes attached (4 cannot be folded: their MPI is another one than openmpi" in text
+    assert "PLEAT_FOLD_VERBOSE" in text
+    pathlib.Path(go).touch()
+    assert pleat.wait_end(job)["state"] == "done"
+
+
+def test_a_program_that_never_attaches_is_told(pleat):
+    begin(pleat)
+    go = pleat.path("go")
+    job = pleat.submit("--processes", 2, "--mpi", "openmpi", *until_file(go))
+    wait_until(lambda: pleat.job(job)["folded"], "the agent tells of it")
+    text = pleat.pleat("show", job, check=0).stdout
+    assert "0 of 2 processes attached (none has called MPI_Init yet" in text and "PLEAT_FOLD_VERBOSE" in text
+    pathlib.Path(go).touch()
+    assert pleat.wait_end(job)["exit_code"] == 7  # its own
 
 
 def test_the_number_is_chosen_when_it_starts(pleat, tmp_path):
