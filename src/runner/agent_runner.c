@@ -136,7 +136,7 @@ static int add(json_t *object, const char *name, json_t *value)
 static int add_command(const struct agent_runner *runner, const struct pleat_run_order *order,
                        json_t *params, struct pleat_error *err)
 {
-    struct pleat_launch_command command;
+    struct pleat_launch_command command = {0};
     int rc = compose(runner, order, &command, err);
     if (rc)
         return rc;
