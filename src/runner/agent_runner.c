@@ -36,7 +36,7 @@ unsigned pleat_runner_capabilities(const char *name)
 static json_t *json_strings(char *const *list)
 {
     json_t *array = json_array();
-    for (; array && *list; list++) {
+    for (; array && list && *list; list++) {
         json_t *item = json_string(*list);
         if (!item) /* not UTF-8: the wire cannot carry it */
             item = json_string("");

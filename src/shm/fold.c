@@ -391,7 +391,7 @@ int pleat_fold_open(const char *path, struct pleat_fold **fold, struct pleat_err
 void pleat_fold_refuse(const char *path)
 {
     struct pleat_fold *fold = NULL;
-    if (pleat_fold_open(path, &fold, NULL))
+    if (pleat_fold_open(path, &fold, NULL) || !fold)
         return;
     atomic_fetch_add(&fold->segment->refused, 1);
     pleat_fold_close(fold);
