@@ -75,7 +75,7 @@ struct pleat_folded {
     struct pleat_folded_member *members;
     struct pleat_fold_process *seen; /* of the last look */
     uint32_t attached;
-    uint32_t refused; /* processes that said they cannot be folded */
+    uint32_t refused;              /* processes that said they cannot be folded */
     uint64_t gone_ns;              /* useful time of those that have left */
     int64_t begun_us, attached_us; /* when it began; when the last one attached */
 
