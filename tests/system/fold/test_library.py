@@ -74,6 +74,8 @@ def environment(directory):
         OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
         FOLD_CALLS_DIRECTORY=str(directory),
         TMPDIR=str(directory),
+        # where what ranks leave that never call MPI_Finalize goes with the test
+        OMPI_MCA_btl_vader_backing_directory=str(directory),
     )
 
 
