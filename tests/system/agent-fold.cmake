@@ -8,7 +8,7 @@ if(TARGET pleat-agent AND TARGET pleat-fold)
     add_test(NAME system-agent-${part}
       COMMAND ${PYTEST} -q -p no:cacheprovider
         ${CMAKE_CURRENT_LIST_DIR}/agent/test_agent_${part}.py)
-    set_tests_properties(system-agent-${part} PROPERTIES LABELS system TIMEOUT 600
+    set_tests_properties(system-agent-${part} PROPERTIES LABELS system TIMEOUT 600 RUN_SERIAL TRUE
       ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
   endforeach()
 endif()

@@ -14,7 +14,7 @@ AGENT = os.path.join(BUILD, "bin", "pleat-agent")
 RANKS = os.path.join(BUILD, "tests", "agent-ranks")
 # of this run of the tests alone: an agent ends what others of its instance left, and removes their directories
 INSTANCE = f"test{os.getpid()}-a"
-LIMIT_S = 30  # generous: nothing here waits for time to pass, only for events
+LIMIT_S = 120  # generous: nothing here waits for time to pass, only for events
 
 
 def wait_until(condition, what, limit_s=LIMIT_S):

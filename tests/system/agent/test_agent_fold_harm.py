@@ -74,7 +74,7 @@ def test_killed_at_any_moment(node, mpi):
         node.daemon.notifications.clear()
 
 
-@both_mpis
+@pytest.mark.parametrize("mpi", ["openmpi"])
 def test_stopped(node, mpi):
     pairs = Pairs(node, mpi)
     for rank in (2, 7):
