@@ -147,6 +147,7 @@ bool fold_begin(bool world)
         say("not folded: there is no segment at PLEAT_FOLD, or no place in it");
         return false;
     }
+    turn_program(size);
     begun = true;
     fold_self = (struct fold_self){.mine = true};
     if (!watched)

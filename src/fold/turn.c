@@ -11,8 +11,10 @@
 #include "base/clock.h"
 #include "fold/turn_self.h"
 
-/* Polls in vain before the processor is handed on. */
+/* Polls in vain before the processor is handed on. What comes through a network is often found by
+ * the second one only. */
 #define POLLS 1u
+#define POLLS_FAR 2u
 
 #define ONE_MESSAGE ((UINT64_C(1) << 32) + 1) /* in pleat_fold_slot.mail */
 
@@ -166,6 +168,7 @@ static void begin_slot(struct turn_self *me, int32_t rank)
     atomic_store(&slot->rank, rank);
     atomic_store(&slot->waits_for, TURN_NOBODY);
     atomic_store(&slot->mail, 0);
+    atomic_store(&slot->look_ns, UINT64_MAX);
     atomic_store(&slot->seen, 0);
     atomic_store(&slot->away, 0);
     atomic_store(&slot->switches, 0);
@@ -195,6 +198,12 @@ bool turn_attach(int32_t index, int32_t rank)
     self = made;
     attached_here = true;
     return true;
+}
+
+void turn_program(int size)
+{
+    if (self.fold)
+        self.is_part = size <= 0 || (uint32_t)size > self.fold->processes;
 }
 
 void turn_leave(void)
@@ -357,7 +366,7 @@ bool turn_wait(void)
         yield(&self);
         return true;
     }
-    if (has_news(&self) || self.polls < POLLS)
+    if (has_news(&self) || self.polls < (self.is_part ? POLLS_FAR : POLLS))
         return true;
     uint64_t now_ns = (uint64_t)pleat_clock_monotonic_ns();
     if (how == PLEAT_FOLD_WAIT_BLOCK)

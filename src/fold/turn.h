@@ -30,6 +30,9 @@ void turn_prefer(uint8_t quiet, uint8_t contended);
 /* After MPI_Init: takes the place `index` (the process's rank on its node; TURN_NOBODY or one that
  * is taken: any free one). False: there is no segment, or no place: the program runs unfolded. */
 bool turn_attach(int32_t index, int32_t rank);
+/* The program has so many processes (0: it is not known). Where that is more than have places here,
+ * messages come from elsewhere, and nobody here can tell of them. After turn_attach. */
+void turn_program(int size);
 /* Before MPI_Finalize, and in a forked child. */
 void turn_leave(void);
 

@@ -13,6 +13,15 @@
 /* Then the holder sleeps, first for this long, then for twice as long, at most: */
 #define DOZE_US_MIN 20u
 #define DOZE_US_MAX 200u
+/* Of what comes from another node nobody tells: who waits looks after this time, also when others
+ * could go on (which costs these some 5 us), and if it was in vain after twice as long, at most: */
+#define UNTOLD_US_MIN 50u
+#define UNTOLD_US_MAX 400u
+/* ... and with all processes on this node, where only one-sided access and the like is not told: */
+#define UNTOLD_HERE_US 4000u
+/* A holder that waits for another node polls for so long before it sleeps: an answer through a
+ * network takes less than a sleep does. */
+#define POLL_FAR_NS UINT64_C(200000)
 /* How long somebody waits for the processor before he looks for himself; longer while another one
  * is looking after the holder already. */
 #define LOOK_US 5000u
@@ -150,6 +159,29 @@ static void doze(struct turn_self *self)
         park(self);
 }
 
+/* When it has to look again, whoever else could go on. */
+static void plan_look(struct turn_self *self, uint64_t now_ns)
+{
+    uint32_t us = self->look_us * 2;
+    if (self->progressed)
+        self->vain_since_ns = now_ns;
+    if (self->progressed || us < UNTOLD_US_MIN)
+        us = UNTOLD_US_MIN;
+    if (us > UNTOLD_US_MAX)
+        us = UNTOLD_US_MAX;
+    self->look_us = us;
+    self->now_ns = now_ns;
+    atomic_store_explicit(&self->slot->look_ns,
+                          now_ns + 1000u * (uint64_t)(self->is_part ? us : UNTOLD_HERE_US),
+                          memory_order_relaxed);
+}
+
+/* Keeps the processor that nobody can use, to look for what may come from elsewhere. */
+static bool keep(struct turn_self *self)
+{
+    return self->is_part && self->now_ns - self->vain_since_ns < POLL_FAR_NS && take(self);
+}
+
 /* How many turns in vain make this one. */
 static uint32_t count_vain(struct turn_self *self)
 {
@@ -170,6 +202,7 @@ void turn_hand_over(struct turn_self *self, uint64_t now_ns)
     atomic_store_explicit(&slot->switches,
                           atomic_load_explicit(&slot->switches, memory_order_relaxed) + 1,
                           memory_order_relaxed);
+    plan_look(self, now_ns);
     uint32_t vain = count_vain(self);
     atomic_store(&slot->word, pleat_fold_word(PLEAT_FOLD_PARKED, self->processor));
     if (turn_is_held(self) || give(self, vain >= ROUNDS * self->member_count) ||
@@ -177,7 +210,7 @@ void turn_hand_over(struct turn_self *self, uint64_t now_ns)
         /* Whoever runs may have given way to this one before its word said that it waits. */
         if (turn_is_held(self) || !take(self))
             park(self);
-    } else {
+    } else if (!keep(self)) {
         doze(self);
     }
     resume(self, (uint64_t)pleat_clock_monotonic_ns());

@@ -9,6 +9,8 @@ struct candidate {
     bool ready;          /* something was sent to it since it last looked */
     uint32_t unconsumed; /* messages */
     uint64_t parked_ns;  /* since when it waits */
+    uint64_t look_ns;    /* when it looks though nothing was */
+    bool due;            /* ... which is now */
 };
 
 /* Whether `a` goes before `b`. */
@@ -77,11 +79,24 @@ static struct candidate look_at(const struct turn_self *self, uint32_t index)
 {
     const struct pleat_fold_slot *slot = &self->fold->slots[index];
     uint64_t mail = atomic_load(&slot->mail);
+    uint64_t look_ns = atomic_load_explicit(&slot->look_ns, memory_order_relaxed);
     return (struct candidate){.index = index,
                               .word = atomic_load(&slot->word),
                               .ready = (uint32_t)mail != atomic_load(&slot->seen),
                               .unconsumed = (uint32_t)(mail >> 32),
-                              .parked_ns = atomic_load(&slot->parked_ns)};
+                              .parked_ns = atomic_load(&slot->parked_ns),
+                              .look_ns = look_ns,
+                              .due = look_ns <= self->now_ns};
+}
+
+/* One that nobody told anything for long goes before all: two that have always something for one
+ * another would keep it waiting for ever. */
+static bool goes_first(const struct turn_self *self, const struct candidate *a,
+                       const struct candidate *b, heuristic_fn goes_before)
+{
+    if (a->due != b->due)
+        return a->due;
+    return a->due ? a->look_ns < b->look_ns : goes_before(self, a, b);
 }
 
 bool turn_next(const struct turn_self *self, bool only_ready, struct turn_choice *choice)
@@ -91,9 +106,9 @@ bool turn_next(const struct turn_self *self, bool only_ready, struct turn_choice
     bool found = false;
     for (uint32_t i = 0; i < self->member_count; i++) {
         struct candidate one = look_at(self, self->members[i]);
-        if (!pleat_fold_word_waits(one.word) || (only_ready && !one.ready))
+        if (!pleat_fold_word_waits(one.word) || (only_ready && !one.ready && !one.due))
             continue;
-        if (!found || goes_before(self, &one, &best))
+        if (!found || goes_first(self, &one, &best, goes_before))
             best = one;
         found = true;
     }

@@ -23,7 +23,12 @@ struct turn_self {
     bool progressed; /* something was found since it last gave the processor away */
     uint32_t polls;  /* in vain, since it was found that there may be something */
     uint64_t begun_ns, granted_ns;
-    uint32_t doze_us; /* of its next sleep (PLEAT_FOLD_WAIT_BLOCK) */
+    /* messages of which nobody tells */
+    bool is_part;           /* processes of the program are elsewhere */
+    uint64_t vain_since_ns; /* nothing was found since then */
+    uint32_t look_us;       /* after so long it looks again */
+    uint64_t now_ns;        /* when it began to give the processor away */
+    uint32_t doze_us;       /* of its next sleep (PLEAT_FOLD_WAIT_BLOCK) */
     /* processor time (turn_useful.c) */
     uint64_t waited_ns, episode_cpu_ns, told_ns;
     int32_t pinned; /* to this CPU; -1: to the partition, -2: not by us */

@@ -40,6 +40,7 @@ struct pleat_fold_slot {
     _Atomic uint32_t seen;      /* the lower half of `mail` when it last looked for messages */
     _Atomic uint64_t mail;      /* lower half: messages sent to it, ever; upper: not received */
     _Atomic uint64_t parked_ns; /* since when it waits (CLOCK_MONOTONIC) */
+    _Atomic uint64_t look_ns;   /* when it looks for messages though nobody told of one */
     _Atomic int32_t waits_for;  /* the process whose message it waits for; -1: of anybody */
     _Atomic uint32_t queue;     /* the agent's: index of the processor in whose queue it stands */
     _Atomic uint32_t away;      /* others found that it runs but uses no processor time */

@@ -72,6 +72,30 @@ static void messages_and_switches_are_counted(void **state)
     children_finish(&children);
 }
 
+/* Process 2 gets its messages from another node, which this test plays: nobody tells of them. The
+ * others always have something for one another. */
+static void what_nobody_tells_of_is_found(void **state)
+{
+    static const char *const some[] = {"wait=immediate", "wait=immediate,queue=global", "wait=spin",
+                                       "wait=immediate,next=unconsumed",
+                                       "wait=immediate,next=affinity"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
+        struct children children;
+        children_prepare(&children, 3, 1, some[i]);
+        struct child_box *boxes = children.boxes;
+        children_start(&children, UINT32_MAX);
+        for (uint32_t round = 1; round <= 50; round++) {
+            uint32_t others = atomic_load(&boxes[0].received);
+            while (atomic_load(&boxes[3].received) < round ||
+                   atomic_load(&boxes[0].received) == others)
+                sched_yield();
+            atomic_fetch_add(&boxes[2].received, 1);
+        }
+        children_finish(&children);
+    }
+}
+
 /* ---- changes ---- */
 
 static bool any_is_left(struct children *children)
@@ -275,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_setting_brings_all_to_an_end),
         cmocka_unit_test(messages_and_switches_are_counted),
+        cmocka_unit_test(what_nobody_tells_of_is_found),
         cmocka_unit_test(partition_changes_under_load),
         cmocka_unit_test(settings_change_under_load),
         cmocka_unit_test(without_a_segment_nothing_happens),
