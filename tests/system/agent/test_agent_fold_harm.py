@@ -74,7 +74,7 @@ def test_killed_at_any_moment(node, mpi):
         node.daemon.notifications.clear()
 
 
-@pytest.mark.parametrize("mpi", ["openmpi"])
+@both_mpis
 def test_stopped(node, mpi):
     pairs = Pairs(node, mpi)
     for rank in (2, 7):
