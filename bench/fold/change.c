@@ -8,11 +8,9 @@
 #include "machine.h"
 #include "progress.h"
 
-#define SETTLING_S                                                                                 \
-    0.05 /* not counted for the rates, so that the reaction does not judge itself                  \
-          */
+#define SETTLING_S 0.05 /* not counted for the rates: the reaction does not judge itself */
 #define PERIODS_LEAST 10
-#define FOLLOWING 5   /* iterations of which the most must be of the new kind */
+#define FOLLOWING 6   /* iterations that together must be of the new kind */
 #define FIRST_MS 1200 /* starting 8 processes is not part of it */
 #define EVERY_MS 400
 #define CHANGES 6 /* in one run: 1, 2, 1, 2, 1, 2 processors */
@@ -24,46 +22,28 @@ static const char *const iterations[] = {"--iterations", "9000", "--size", "256"
                                          "--work",       "80",   NULL};
 static const char *const few[] = {"--iterations", "3000", "--size", "256", "--work", "80", NULL};
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median of how long iterations took that began and ended between two moments; 0: too few. */
+/* How long an iteration took on the average of those that began and ended between two moments; 0:
+ * too few. Not the median: where messages are ahead every other iteration hardly takes any time. */
 static double period(const double *stamps, size_t count, double from, double to)
 {
-    double *lengths = malloc(count * sizeof(*lengths));
-    size_t found = 0;
-    double median = 0;
-    for (size_t i = 1; lengths && i < count; i++)
-        if (stamps[i - 1] >= from && stamps[i] <= to)
-            lengths[found++] = stamps[i] - stamps[i - 1];
-    if (found >= PERIODS_LEAST) {
-        qsort(lengths, found, sizeof(*lengths), compare);
-        median = lengths[found / 2];
-    }
-    free(lengths);
-    return median;
+    size_t first = 0;
+    while (first < count && stamps[first] < from)
+        first++;
+    size_t end = first;
+    while (end < count && stamps[end] <= to)
+        end++;
+    size_t found = end > first ? end - first - 1 : 0;
+    return found < PERIODS_LEAST ? 0 : (stamps[end - 1] - stamps[first]) / (double)found;
 }
 
-/* Whether most of the iterations from the i'th on are nearer to the one length than to the other.
- */
+/* Whether FOLLOWING iterations from the one on that begins with the i'th stamp are together nearer
+ * to the new length than to the old one. */
 static bool is_new(const double *stamps, size_t count, size_t i, double old, double now)
 {
-    double border = sqrt(old * now);
-    int alike = 0;
-    if (i + FOLLOWING > count)
+    if (i + FOLLOWING >= count)
         return false;
-    for (size_t j = i; j < i + FOLLOWING; j++) {
-        bool shorter = stamps[j] - stamps[j - 1] < border;
-        bool as_new = shorter == (now < old);
-        if (j == i && !as_new)
-            return false;
-        alike += as_new;
-    }
-    return 2 * alike > FOLLOWING;
+    double length = (stamps[i + FOLLOWING] - stamps[i]) / FOLLOWING;
+    return (length < sqrt(old * now)) == (now < old);
 }
 
 bool change_measure(const double *stamps, size_t count, double before, double at, double after,
@@ -73,10 +53,10 @@ bool change_measure(const double *stamps, size_t count, double before, double at
     *period_after_s = period(stamps, count, at + SETTLING_S, after);
     if (*period_before_s <= 0 || *period_after_s <= 0)
         return false;
-    for (size_t i = 1; i < count && stamps[i] < after; i++) {
-        if (stamps[i - 1] < at || !is_new(stamps, count, i, *period_before_s, *period_after_s))
+    for (size_t i = 0; i < count && stamps[i] < after; i++) {
+        if (stamps[i] < at || !is_new(stamps, count, i, *period_before_s, *period_after_s))
             continue;
-        *reaction_s = stamps[i] - at;
+        *reaction_s = stamps[i + FOLLOWING / 2] - at;
         return true;
     }
     *reaction_s = after - at; /* it never showed */

@@ -10,8 +10,8 @@ struct change {
     enum trial_mpi mpi;
     bool quick;
     /* From one processor to two, and back: milliseconds from the order (when it had been carried
-     * out) to the end of an iteration that began after it and took as long as they do from then on.
-     */
+     * out) to the middle of the first six iterations that began after it and together took as long
+     * as they do from then on. */
     struct bench_series grow_ms, shrink_ms;
     struct bench_series ratio; /* iterations per second on two processors over those on one */
     struct bench_series others;

@@ -117,6 +117,15 @@ static void next_generation(struct pleat_fold *fold)
     atomic_fetch_add(&fold->segment->generation, 1);
 }
 
+/* Whoever waits looks what has changed: where processes do not hand the processor on any more nobody
+ * else would wake him. */
+static void wake_waiting(struct pleat_fold *fold)
+{
+    for (uint32_t i = 0; i < fold->processes; i++)
+        if (pleat_fold_word_waits(atomic_load(&fold->slots[i].word)))
+            pleat_fold_wake(fold, i);
+}
+
 int pleat_fold_configure(struct pleat_fold *fold, const struct pleat_fold_settings *settings)
 {
     if (settings->wait > PLEAT_FOLD_WAIT_BLOCK || settings->give > PLEAT_FOLD_GIVE_SLICE ||
@@ -129,6 +138,7 @@ int pleat_fold_configure(struct pleat_fold *fold, const struct pleat_fold_settin
     atomic_store(&segment->slice_us, settings->slice_us);
     atomic_store(&segment->modes, modes);
     next_generation(fold);
+    wake_waiting(fold);
     return 0;
 }
 
@@ -251,6 +261,7 @@ int pleat_fold_partition(struct pleat_fold *fold, const uint32_t *cpus, uint32_t
     next_generation(fold);
     move_waiting(fold);
     start_processors(fold, count);
+    wake_waiting(fold);
     return 0;
 }
 
@@ -262,6 +273,7 @@ void pleat_fold_contended(struct pleat_fold *fold, uint32_t index, bool contende
     atomic_store(&fold->processors[index].contended, contended);
     atomic_store(&fold->segment->folded, is_folded(fold, count));
     next_generation(fold);
+    wake_waiting(fold);
 }
 
 /* ---- what is told ---- */
