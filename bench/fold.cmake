@@ -4,8 +4,9 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
   set(fold_apps ring halo alltoall send ep)
   add_library(bench-fold STATIC ${fold_dir}/cases.c ${fold_dir}/contest.c ${fold_dir}/machine.c
     ${fold_dir}/paired.c ${fold_dir}/progress.c ${fold_dir}/scratch.c ${fold_dir}/trial.c
-    ${CMAKE_SOURCE_DIR}/bench/report.c)
-  target_include_directories(bench-fold PUBLIC ${CMAKE_SOURCE_DIR}/bench)
+    ${CMAKE_SOURCE_DIR}/bench/report.c ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
+  target_include_directories(bench-fold PUBLIC ${CMAKE_SOURCE_DIR}/bench
+    PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(bench-fold PRIVATE
     BENCH_APPS="${CMAKE_BINARY_DIR}/apps" BENCH_FOLD_RUN="$<TARGET_FILE:fold-run>"
     BENCH_LIBRARY_OPENMPI="$<TARGET_FILE:pleat-fold-openmpi>"

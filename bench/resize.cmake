@@ -8,9 +8,10 @@ if(PLEAT_MPI)
   endforeach()
   add_executable(bench_resize ${resize_dir}/bench_resize.c
     ${resize_dir}/resize_report.c ${CMAKE_SOURCE_DIR}/bench/report.c
-    ${CMAKE_SOURCE_DIR}/tests/system/app_job.c)
+    ${CMAKE_SOURCE_DIR}/tests/system/app_job.c
+    ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(bench_resize PRIVATE
-    ${CMAKE_SOURCE_DIR}/bench ${CMAKE_SOURCE_DIR}/tests/system)
+    ${CMAKE_SOURCE_DIR}/bench ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/system)
   target_compile_definitions(bench_resize PRIVATE
     BENCH_LOOP="$<TARGET_FILE:app-loop>" BENCH_HEAT="$<TARGET_FILE:app-heat>"
     BENCH_BARE="$<TARGET_FILE:resize_bare>" BENCH_RELAUNCH="$<TARGET_FILE:resize_relaunch>")

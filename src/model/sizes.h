@@ -32,6 +32,16 @@ struct pleat_sizes {
     uint32_t count;
 };
 
+static inline int32_t pleat_smaller(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int32_t pleat_larger(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The largest size taken that is at most n; 0 where there is none. */
 int32_t pleat_sizes_floor(const struct pleat_sizes *sizes, int32_t n);
 /* The smallest size taken that is at least n (n >= 1); 0 where there is none up to PLEAT_SIZE_MAX.

@@ -1,17 +1,12 @@
 #include "policy/view.h"
 
-static int32_t smaller(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Asked several times for every job at every pass: most applications take any size, and that is
  * answered without a look at the constraint. */
 static int32_t size_floor(const struct pleat_view *view, const struct pleat_component *component,
                           int32_t n)
 {
     if (component->sizes_kind == PLEAT_SIZES_ANY)
-        return n > 0 ? smaller(n, PLEAT_SIZE_MAX) : 0;
+        return n > 0 ? pleat_smaller(n, PLEAT_SIZE_MAX) : 0;
     struct pleat_sizes sizes = pleat_view_sizes(view, component);
     return pleat_sizes_floor(&sizes, n);
 }
@@ -32,15 +27,11 @@ static bool is_folded(const struct pleat_component *component)
     return pleat_view_folds(component) && component->mpl > 0;
 }
 
-static int32_t larger(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
-
 static __attribute__((cold)) int32_t folded_smallest(const struct pleat_component *component)
 {
-    return larger(pleat_mpl(component->processes, component->mpl), /* rounded up, as MPLs are */
-                  pleat_view_partition_least(component, component->processes));
+    return pleat_larger(
+        pleat_mpl(component->processes, component->mpl), /* rounded up, as MPLs are */
+        pleat_view_partition_least(component, component->processes));
 }
 
 /* The fewest processors on which it may start. */
@@ -50,8 +41,8 @@ static __attribute__((cold)) int32_t folding_start(const struct pleat_view *view
     int32_t processes = size_ceil(view, component, component->minimum);
     if (processes <= 0 || processes > component->maximum)
         return 0;
-    int32_t least = larger(pleat_mpl(processes, pleat_view_mpl(view, component)),
-                           pleat_view_partition_least(component, processes));
+    int32_t least = pleat_larger(pleat_mpl(processes, pleat_view_mpl(view, component)),
+                                 pleat_view_partition_least(component, processes));
     return least <= pleat_view_partition_most(component) ? least : 0;
 }
 
@@ -62,15 +53,15 @@ int32_t pleat_accept_processes(const struct pleat_view *view,
     int32_t most = component->maximum;
     if (processors < 1 || mpl < 1)
         return 0;
-    processors = smaller(processors, pleat_view_partition_most(component));
+    processors = pleat_smaller(processors, pleat_view_partition_most(component));
     if (processors < component->partition_least) /* too few, but for one on each */
         mpl = 1;
     if (component->initial > 0) { /* if that is no accepted number, the fewest that are */
         int32_t fewest = size_ceil(view, component, component->minimum);
-        most = smaller(most, component->initial > fewest ? component->initial : fewest);
+        most = pleat_smaller(most, component->initial > fewest ? component->initial : fewest);
     }
     if (processors < most / mpl + 1)
-        most = smaller(most, processors * mpl);
+        most = pleat_smaller(most, processors * mpl);
     int32_t processes = size_floor(view, component, most);
     return processes >= component->minimum ? processes : 0;
 }
@@ -95,8 +86,9 @@ int32_t pleat_accept_largest(const struct pleat_view *view, const struct pleat_c
 {
     if (is_folded(component))
         return pleat_view_limit(component);
-    int32_t size = size_floor(view, component, smaller(component->maximum, component->cap));
-    return pleat_view_folds(component) ? smaller(size, pleat_view_partition_most(component)) : size;
+    int32_t size = size_floor(view, component, pleat_smaller(component->maximum, component->cap));
+    return pleat_view_folds(component) ? pleat_smaller(size, pleat_view_partition_most(component))
+                                       : size;
 }
 
 int32_t pleat_accept_start(const struct pleat_view *view, const struct pleat_component *component)
@@ -111,10 +103,10 @@ int32_t pleat_accept_start_floor(const struct pleat_view *view,
                                  const struct pleat_component *component, int32_t available)
 {
     if (pleat_view_folds(component))
-        return smaller(
-            smaller(available, pleat_view_partition_most(component)),
+        return pleat_smaller(
+            pleat_smaller(available, pleat_view_partition_most(component)),
             pleat_accept_processes(view, component, available, pleat_view_mpl(view, component)));
-    int32_t size = size_floor(view, component, smaller(available, component->maximum));
+    int32_t size = size_floor(view, component, pleat_smaller(available, component->maximum));
     return size >= component->minimum ? size : 0;
 }
 
@@ -125,7 +117,7 @@ int32_t pleat_accept_next(const struct pleat_view *view, const struct pleat_comp
         return size < pleat_view_limit(component) ? size + 1 : 0;
     int32_t least = size + 1 > component->minimum ? size + 1 : component->minimum;
     int32_t next = size_ceil(view, component, least);
-    return next <= smaller(component->maximum, component->cap) ? next : 0;
+    return next <= pleat_smaller(component->maximum, component->cap) ? next : 0;
 }
 
 int32_t pleat_accept_grow(const struct pleat_view *view, const struct pleat_component *component,

@@ -1,10 +1,5 @@
 #include "policy/classes.h"
 
-static int32_t smaller(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 int32_t pleat_waiting(const struct pleat_pass *pass)
 {
     int32_t waiting = (int32_t)pass->view->queue_count;
@@ -75,7 +70,7 @@ static int32_t fewest(const struct pleat_view *view, const struct pleat_componen
 static int32_t most_at(const struct pleat_pass *pass, const struct pleat_component *job,
                        uint32_t site)
 {
-    return smaller(pass->view->sites[site].capacity, pleat_view_partition_most(job));
+    return pleat_smaller(pass->view->sites[site].capacity, pleat_view_partition_most(job));
 }
 
 /* One that needs more processes than the site has processors, or than it may have. */
@@ -88,7 +83,7 @@ static struct pleat_start_size start_too_large(const struct pleat_view *view,
         processors < pleat_view_partition_least(job, processes))
         return (struct pleat_start_size){0};
     return (struct pleat_start_size){
-        .processors = smaller(processors, processes), .processes = processes, .mpl = mpl};
+        .processors = pleat_smaller(processors, processes), .processes = processes, .mpl = mpl};
 }
 
 struct pleat_start_size pleat_start_unfolded(const struct pleat_pass *pass, uint32_t component,
@@ -100,11 +95,11 @@ struct pleat_start_size pleat_start_unfolded(const struct pleat_pass *pass, uint
         return (struct pleat_start_size){.processors =
                                              pleat_accept_start_floor(view, job, processors)};
     if (fewest(view, job) > most_at(pass, job, site))
-        return start_too_large(view, job, smaller(processors, most_at(pass, job, site)));
+        return start_too_large(view, job, pleat_smaller(processors, most_at(pass, job, site)));
     int32_t processes = pleat_accept_processes(view, job, processors, 1);
     return (struct pleat_start_size){.processors = processes,
                                      .processes = processes,
-                                     .mpl = smaller(mpl, pleat_view_mpl(view, job))};
+                                     .mpl = pleat_smaller(mpl, pleat_view_mpl(view, job))};
 }
 
 int32_t pleat_smallest_unfolded(const struct pleat_pass *pass, uint32_t component, uint32_t site)
@@ -123,5 +118,5 @@ struct pleat_start_size pleat_start_share(const struct pleat_pass *pass, uint32_
     int32_t smallest = pleat_smallest_unfolded(pass, component, site);
     if (share < smallest)
         share = smallest;
-    return pleat_start_unfolded(pass, component, site, smaller(share, available), mpl);
+    return pleat_start_unfolded(pass, component, site, pleat_smaller(share, available), mpl);
 }

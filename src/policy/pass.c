@@ -1,10 +1,5 @@
 #include "policy/policy.h"
 
-static int32_t smaller(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 static int32_t earmarked_at(const struct pleat_component *job, uint32_t site)
 {
     return job->site == site ? job->earmarked : 0;
@@ -67,18 +62,18 @@ within_partition(const struct pleat_view *view, const struct pleat_component *jo
 {
     int32_t most = pleat_view_partition_most(job), allowed = pleat_view_mpl(view, job);
     if (job->mpl_first > 1) {
-        int32_t first = pleat_mpl(size.processes, smaller(job->mpl_first, allowed));
-        most = smaller(most, first);
+        int32_t first = pleat_mpl(size.processes, pleat_smaller(job->mpl_first, allowed));
+        most = pleat_smaller(most, first);
     }
     int32_t least = pleat_view_partition_least(job, size.processes);
-    int32_t processors = smaller(size.processors, most);
+    int32_t processors = pleat_smaller(size.processors, most);
     size.processors = processors < least ? least : processors;
     if (size.processors > available)
         return (struct pleat_start_size){.take = size.take};
     int32_t mpl = pleat_mpl(size.processes, size.processors);
     if (mpl > allowed) { /* with fewer processes, then */
         size.processes = pleat_accept_processes(view, job, size.processors, allowed);
-        size.processors = smaller(size.processors, size.processes);
+        size.processors = pleat_smaller(size.processors, size.processes);
         mpl = allowed;
     }
     size.mpl = mpl > size.mpl ? mpl : size.mpl;

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 
 #include "shm/fold.h"
+#include "shm/segment.h"
 
 #define PLEAT_FOLD_MAGIC UINT64_C(0x31646c6f66656c70) /* "plefold1" */
 #define PLEAT_FOLD_VERSION 1u
@@ -69,9 +70,7 @@ struct pleat_fold_processor {
 
 struct pleat_fold_segment {
     /* constant once the segment exists */
-    _Alignas(PLEAT_FOLD_LINE) uint64_t magic;
-    uint32_t version;
-    uint32_t processes;
+    _Alignas(PLEAT_FOLD_LINE) struct pleat_segment_header header; /* count: processes */
     uint32_t cpus_max;
     /* the agent's; read at every wait, so alone in its line */
     _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t generation; /* of all in this line */

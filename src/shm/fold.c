@@ -1,18 +1,12 @@
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shm/fold-layout.h"
-
-/* Without shrinking, no reader can be hit by SIGBUS, whatever the other side does. */
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 /* Long enough that a message between two processors that both run arrives in it, short against
  * what a process loses that waits for its turn. */
@@ -34,21 +28,26 @@ static size_t segment_bytes(uint32_t processes, uint32_t cpus_max)
            traffic_count(processes) * sizeof(_Atomic uint32_t);
 }
 
-static int map_segment(int fd, size_t bytes, struct pleat_fold **fold, struct pleat_error *err)
+static struct pleat_fold *new_fold(struct pleat_error *err)
 {
     struct pleat_fold *made = calloc(1, sizeof(*made));
     if (!made)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to fold a program");
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (at == MAP_FAILED) {
-        int code = pleat_error_sys(err, errno, "cannot map %zu bytes to fold a program", bytes);
-        free(made);
-        return code;
-    }
-    made->segment = at;
-    made->bytes = bytes;
-    *fold = made;
-    return 0;
+        (void)pleat_error_set(err, PLEAT_E_NOMEM, "no memory to fold a program");
+    return made;
+}
+
+static struct pleat_segment_kind fold_kind(void)
+{
+    return (struct pleat_segment_kind){
+        .called = "fold segment",
+        .memfd = "pleat-fold",
+        .environment = PLEAT_FOLD_ENV,
+        .library = "libpleat-fold",
+        .magic = PLEAT_FOLD_MAGIC,
+        .version = PLEAT_FOLD_VERSION,
+        .least = segment_bytes(1, 1),
+        .most = segment_bytes(PLEAT_FOLD_PROCESSES_MAX, PLEAT_FOLD_CPUS_MAX) +
+                traffic_count(PLEAT_FOLD_TRAFFIC_MAX) * sizeof(_Atomic uint32_t)};
 }
 
 static void find_parts(struct pleat_fold *fold, uint32_t processes, uint32_t cpus_max)
@@ -76,10 +75,8 @@ static void fill_segment(struct pleat_fold *fold)
     static const struct pleat_fold_settings defaults = {
         .queue = PLEAT_FOLD_QUEUE_GLOBAL, .spin_us = SPIN_US_DEFAULT, .slice_us = SLICE_US_DEFAULT};
     struct pleat_fold_segment *segment = fold->segment;
-    segment->version = PLEAT_FOLD_VERSION;
-    segment->processes = fold->processes;
+    segment->header.count = fold->processes;
     segment->cpus_max = fold->cpus_max;
-    segment->magic = PLEAT_FOLD_MAGIC;
     for (uint32_t i = 0; i < fold->processes; i++)
         atomic_store(&fold->slots[i].waits_for, -1);
     (void)!pleat_fold_configure(fold, &defaults); /* they are possible */
@@ -93,22 +90,21 @@ int pleat_fold_create(uint32_t processes, uint32_t cpus_max, struct pleat_fold *
                                "%u processes cannot be folded on %u processors: choose 1 to %u "
                                "processes and 1 to %u processors",
                                processes, cpus_max, PLEAT_FOLD_PROCESSES_MAX, PLEAT_FOLD_CPUS_MAX);
-    size_t bytes = segment_bytes(processes, cpus_max);
-    int made = memfd_create("pleat-fold", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (made < 0)
-        return pleat_error_sys(err, errno, "cannot create the memory to fold a program");
-    int code = 0;
-    if (ftruncate(made, (off_t)bytes) || fcntl(made, F_ADD_SEALS, SEALS))
-        code = pleat_error_sys(err, errno, "cannot get %zu bytes to fold a program", bytes);
-    else
-        code = map_segment(made, bytes, fold, err);
+    struct pleat_segment_kind kind = fold_kind();
+    struct pleat_fold *made = new_fold(err);
+    if (!made)
+        return PLEAT_E_NOMEM;
+    void *at = NULL;
+    made->bytes = segment_bytes(processes, cpus_max);
+    int code = pleat_segment_create(&kind, made->bytes, &at, fd, err);
     if (code) {
-        close(made);
+        free(made);
         return code;
     }
-    find_parts(*fold, processes, cpus_max);
-    fill_segment(*fold);
-    *fd = made;
+    made->segment = at;
+    find_parts(made, processes, cpus_max);
+    fill_segment(made);
+    *fold = made;
     return 0;
 }
 
@@ -117,8 +113,8 @@ static void next_generation(struct pleat_fold *fold)
     atomic_fetch_add(&fold->segment->generation, 1);
 }
 
-/* Whoever waits looks what has changed: where processes do not hand the processor on any more nobody
- * else would wake him. */
+/* Whoever waits looks what has changed: where processes do not hand the processor on any more
+ * nobody else would wake him. */
 static void wake_waiting(struct pleat_fold *fold)
 {
     for (uint32_t i = 0; i < fold->processes; i++)
@@ -332,66 +328,30 @@ uint64_t pleat_fold_traffic(const struct pleat_fold *fold, uint32_t from, uint32
 
 /* ---- opening, in a process ---- */
 
-static int check_segment(const char *path, int fd, size_t *bytes, struct pleat_error *err)
+static int check_size(const struct pleat_segment_kind *kind, const char *path,
+                      struct pleat_fold *fold, struct pleat_error *err)
 {
-    struct stat st;
-    if (fstat(fd, &st))
-        return pleat_error_sys(err, errno, "cannot look at the memory for folding %s", path);
-    int seals = fcntl(fd, F_GET_SEALS);
-    if (!S_ISREG(st.st_mode) || seals < 0 || (seals & SEALS) != SEALS)
-        return pleat_error_set(
-            err, PLEAT_E_CORRUPT,
-            "%s is not memory for folding (it is not sealed): was " PLEAT_FOLD_ENV " set by hand?",
-            path);
-    if (st.st_size < (off_t)segment_bytes(1, 1) ||
-        st.st_size > (off_t)(segment_bytes(PLEAT_FOLD_PROCESSES_MAX, PLEAT_FOLD_CPUS_MAX) +
-                             traffic_count(PLEAT_FOLD_TRAFFIC_MAX) * sizeof(_Atomic uint32_t)))
-        return pleat_error_set(err, PLEAT_E_CORRUPT,
-                               "%s is not memory for folding: it has %lld bytes", path,
-                               (long long)st.st_size);
-    *bytes = (size_t)st.st_size;
-    return 0;
-}
-
-static int check_header(const char *path, struct pleat_fold *fold, struct pleat_error *err)
-{
-    const struct pleat_fold_segment *segment = fold->segment;
-    if (segment->magic != PLEAT_FOLD_MAGIC)
-        return pleat_error_set(err, PLEAT_E_CORRUPT,
-                               "%s is not memory for folding: wrong magic number", path);
-    if (segment->version != PLEAT_FOLD_VERSION)
-        return pleat_error_set(
-            err, PLEAT_E_UNSUPPORTED,
-            "the memory for folding %s has version %u, this libpleat-fold speaks "
-            "%u: use the library that belongs to the running pleat",
-            path, segment->version, PLEAT_FOLD_VERSION);
-    uint32_t processes = segment->processes, cpus_max = segment->cpus_max;
+    uint32_t processes = fold->segment->header.count, cpus_max = fold->segment->cpus_max;
     if (!size_is_possible(processes, cpus_max) || segment_bytes(processes, cpus_max) != fold->bytes)
-        return pleat_error_set(
-            err, PLEAT_E_CORRUPT,
-            "the memory for folding %s says %u processes on %u processors, which "
-            "its %zu bytes contradict",
-            path, processes, cpus_max, fold->bytes);
+        return pleat_segment_contradicts(kind, path, fold->bytes, err);
     find_parts(fold, processes, cpus_max);
     return 0;
 }
 
 int pleat_fold_open(const char *path, struct pleat_fold **fold, struct pleat_error *err)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return pleat_error_sys(err, errno,
-                               "cannot open the memory for folding %s (has its agent "
-                               "ended?)",
-                               path);
-    size_t bytes = 0;
-    struct pleat_fold *made = NULL;
-    int code = check_segment(path, fd, &bytes, err);
-    if (!code)
-        code = map_segment(fd, bytes, &made, err);
-    close(fd);
-    if (!code && made)
-        code = check_header(path, made, err);
+    struct pleat_segment_kind kind = fold_kind();
+    struct pleat_fold *made = new_fold(err);
+    if (!made)
+        return PLEAT_E_NOMEM;
+    void *at = NULL;
+    int code = pleat_segment_open(&kind, path, &at, &made->bytes, err);
+    if (code) {
+        free(made);
+        return code;
+    }
+    made->segment = at;
+    code = check_size(&kind, path, made, err);
     if (code) {
         pleat_fold_close(made);
         return code;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "shm/mailbox.h"
+#include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
 #define PLEAT_MAILBOX_VERSION 2u
@@ -47,9 +48,7 @@ struct pleat_mailbox_slot {
 
 struct pleat_mailbox_segment {
     /* constant once the segment exists */
-    _Alignas(PLEAT_MAILBOX_LINE) uint64_t magic;
-    uint32_t version;
-    uint32_t max_ranks;
+    _Alignas(PLEAT_MAILBOX_LINE) struct pleat_segment_header header; /* count: most ranks */
     /* read by every rank at every adaptation point, so alone in its line */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t word;
     /* the agent's, written before the word says so */

@@ -1,16 +1,10 @@
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "shm/mailbox-word.h"
-
-/* Without shrinking, no reader can be hit by SIGBUS, whatever the other side does. */
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
+#include "shm/segment.h"
 
 static_assert(sizeof(struct pleat_mailbox_slot) == PLEAT_MAILBOX_LINE, "one line per rank");
 static_assert(sizeof(struct pleat_mailbox_cost) == PLEAT_MAILBOX_COSTS * sizeof(uint64_t),
@@ -21,22 +15,24 @@ static size_t segment_bytes(uint32_t max_ranks)
     return sizeof(struct pleat_mailbox_segment) + max_ranks * sizeof(struct pleat_mailbox_slot);
 }
 
-static int map_segment(int fd, size_t bytes, struct pleat_mailbox **mailbox,
-                       struct pleat_error *err)
+static const struct pleat_segment_kind mailbox_kind = {
+    .called = "mailbox",
+    .memfd = "pleat-mailbox",
+    .environment = PLEAT_MAILBOX_ENV,
+    .library = "libpleat",
+    .magic = PLEAT_MAILBOX_MAGIC,
+    .version = PLEAT_MAILBOX_VERSION,
+    .least = sizeof(struct pleat_mailbox_segment) + sizeof(struct pleat_mailbox_slot),
+    .most = sizeof(struct pleat_mailbox_segment) +
+            PLEAT_MAILBOX_MAX_RANKS * sizeof(struct pleat_mailbox_slot),
+};
+
+static struct pleat_mailbox *new_mailbox(struct pleat_error *err)
 {
     struct pleat_mailbox *made = calloc(1, sizeof(*made));
     if (!made)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for a mailbox");
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (at == MAP_FAILED) {
-        int code = pleat_error_sys(err, errno, "cannot map a mailbox of %zu bytes", bytes);
-        free(made);
-        return code;
-    }
-    made->segment = at;
-    made->bytes = bytes;
-    *mailbox = made;
-    return 0;
+        (void)pleat_error_set(err, PLEAT_E_NOMEM, "no memory for a mailbox");
+    return made;
 }
 
 /* ---- the agent's side ---- */
@@ -48,25 +44,20 @@ int pleat_mailbox_create(uint32_t max_ranks, struct pleat_mailbox **mailbox, int
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a mailbox for %u ranks is not possible: choose 1 to %u", max_ranks,
                                PLEAT_MAILBOX_MAX_RANKS);
-    size_t bytes = segment_bytes(max_ranks);
-    int made = memfd_create("pleat-mailbox", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (made < 0)
-        return pleat_error_sys(err, errno, "cannot create the mailbox's memory");
-    int code = 0;
-    if (ftruncate(made, (off_t)bytes) || fcntl(made, F_ADD_SEALS, SEALS))
-        code = pleat_error_sys(err, errno, "cannot size the mailbox to %zu bytes", bytes);
-    else
-        code = map_segment(made, bytes, mailbox, err);
+    struct pleat_mailbox *made = new_mailbox(err);
+    if (!made)
+        return PLEAT_E_NOMEM;
+    void *at = NULL;
+    made->bytes = segment_bytes(max_ranks);
+    made->max_ranks = max_ranks;
+    int code = pleat_segment_create(&mailbox_kind, made->bytes, &at, fd, err);
     if (code) {
-        close(made);
+        free(made);
         return code;
     }
-    (*mailbox)->max_ranks = max_ranks;
-    struct pleat_mailbox_segment *segment = (*mailbox)->segment;
-    segment->version = PLEAT_MAILBOX_VERSION;
-    segment->max_ranks = max_ranks;
-    segment->magic = PLEAT_MAILBOX_MAGIC;
-    *fd = made;
+    made->segment = at;
+    made->segment->header.count = max_ranks;
+    *mailbox = made;
     return 0;
 }
 
@@ -221,59 +212,29 @@ uint32_t pleat_mailbox_pids(const struct pleat_mailbox *mailbox, uint32_t first,
 
 /* ---- opening, in a rank ---- */
 
-static int check_segment(const char *path, int fd, size_t *bytes, struct pleat_error *err)
+static int check_size(const char *path, struct pleat_mailbox *mailbox, struct pleat_error *err)
 {
-    struct stat st;
-    if (fstat(fd, &st))
-        return pleat_error_sys(err, errno, "cannot look at the mailbox %s", path);
-    int seals = fcntl(fd, F_GET_SEALS);
-    if (!S_ISREG(st.st_mode) || seals < 0 || (seals & SEALS) != SEALS)
-        return pleat_error_set(
-            err, PLEAT_E_CORRUPT,
-            "%s is not a mailbox (no sealed memory): was " PLEAT_MAILBOX_ENV " set by hand?", path);
-    if (st.st_size < (off_t)segment_bytes(1) ||
-        st.st_size > (off_t)segment_bytes(PLEAT_MAILBOX_MAX_RANKS))
-        return pleat_error_set(err, PLEAT_E_CORRUPT, "%s is not a mailbox: it has %lld bytes", path,
-                               (long long)st.st_size);
-    *bytes = (size_t)st.st_size;
-    return 0;
-}
-
-static int check_header(const char *path, struct pleat_mailbox *mailbox, struct pleat_error *err)
-{
-    const struct pleat_mailbox_segment *segment = mailbox->segment;
-    if (segment->magic != PLEAT_MAILBOX_MAGIC)
-        return pleat_error_set(err, PLEAT_E_CORRUPT, "%s is not a mailbox: wrong magic number",
-                               path);
-    if (segment->version != PLEAT_MAILBOX_VERSION)
-        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "the mailbox %s has version %u, this libpleat speaks %u: use the "
-                               "library that belongs to the running pleat",
-                               path, segment->version, PLEAT_MAILBOX_VERSION);
-    uint32_t max_ranks = segment->max_ranks;
+    uint32_t max_ranks = mailbox->segment->header.count;
     if (max_ranks < 1 || max_ranks > PLEAT_MAILBOX_MAX_RANKS ||
         segment_bytes(max_ranks) != mailbox->bytes)
-        return pleat_error_set(err, PLEAT_E_CORRUPT,
-                               "the mailbox %s says %u ranks, which its %zu bytes contradict", path,
-                               max_ranks, mailbox->bytes);
+        return pleat_segment_contradicts(&mailbox_kind, path, mailbox->bytes, err);
     mailbox->max_ranks = max_ranks;
     return 0;
 }
 
 int pleat_mailbox_open(const char *path, struct pleat_mailbox **mailbox, struct pleat_error *err)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return pleat_error_sys(err, errno, "cannot open the mailbox %s (has its agent ended?)",
-                               path);
-    size_t bytes = 0;
-    struct pleat_mailbox *made = NULL;
-    int code = check_segment(path, fd, &bytes, err);
-    if (!code)
-        code = map_segment(fd, bytes, &made, err);
-    close(fd);
-    if (!code && made)
-        code = check_header(path, made, err);
+    struct pleat_mailbox *made = new_mailbox(err);
+    if (!made)
+        return PLEAT_E_NOMEM;
+    void *at = NULL;
+    int code = pleat_segment_open(&mailbox_kind, path, &at, &made->bytes, err);
+    if (code) {
+        free(made);
+        return code;
+    }
+    made->segment = at;
+    code = check_size(path, made, err);
     if (code) {
         pleat_mailbox_close(made);
         return code;

@@ -3,7 +3,9 @@ if(PLEAT_MPI)
   add_library(test-app-die MODULE ${test_dir}/app_die.c)
   target_link_libraries(test-app-die PRIVATE ${CMAKE_DL_LIBS})
   target_compile_options(test-app-die PRIVATE -fvisibility=default)
-  add_executable(test-app-driver ${test_dir}/app_driver.c ${test_dir}/app_job.c)
+  add_executable(test-app-driver ${test_dir}/app_driver.c ${test_dir}/app_job.c
+    ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
+  target_include_directories(test-app-driver PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(test-app-driver PRIVATE APP_DIE="$<TARGET_FILE:test-app-die>")
   target_link_libraries(test-app-driver PRIVATE pleat-shm)
   set_target_properties(test-app-die PROPERTIES

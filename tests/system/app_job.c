@@ -17,51 +17,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "support/marked.h"
 
 #define MARK_NAME "PLEAT_TEST_JOB"
 #define LISTEN_MS 50
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* ---- finding and ending what belongs to the job ---- */
-
-static bool has_mark(pid_t pid, const char *mark)
-{
-    char path[64];
-    static char environment[256 * 1024];
-    snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    size_t used = 0;
-    ssize_t got;
-    while (used < sizeof(environment) - 1 &&
-           (got = read(fd, environment + used, sizeof(environment) - 1 - used)) > 0)
-        used += (size_t)got;
-    close(fd);
-    environment[used] = '\0';
-    for (size_t at = 0; at < used; at += strlen(environment + at) + 1)
-        if (!strcmp(environment + at, mark))
-            return true;
-    return false;
-}
-
-static int signal_marked(const char *mark, int number)
-{
-    DIR *proc = opendir("/proc");
-    int count = 0;
-    if (!proc)
-        return 0;
-    for (struct dirent *entry; (entry = readdir(proc));) {
-        pid_t pid = (pid_t)atoi(entry->d_name);
-        if (pid <= 0 || pid == getpid() || !has_mark(pid, mark))
-            continue;
-        count++;
-        if (number)
-            kill(pid, number);
-    }
-    closedir(proc);
-    return count;
-}
 
 /* Removes a directory tree; the number of things that are not directories in it. */
 static int remove_tree(const char *path)
@@ -367,11 +329,11 @@ static int end_processes(struct app_job *job)
     /* Processes may still be on their way out when mpirun is done. */
     int64_t patience_us = pleat_clock_monotonic_us() + 2 * PLEAT_US_PER_S;
     int left = 0;
-    while ((left = signal_marked(job->mark, 0)) && pleat_clock_monotonic_us() < patience_us) {
+    while ((left = marked_signal(job->mark, 0)) && pleat_clock_monotonic_us() < patience_us) {
         poll(NULL, 0, 10);
         reap_orphans();
     }
-    while (signal_marked(job->mark, SIGKILL)) {
+    while (marked_signal(job->mark, SIGKILL)) {
         poll(NULL, 0, 10);
         reap_orphans();
     }
@@ -394,7 +356,7 @@ static void close_world(struct app_job *job)
 void app_job_start_again(struct app_job *job, int ranks)
 {
     if (job->pid > 0 && !job->ended)
-        signal_marked(job->mark, SIGKILL);
+        marked_signal(job->mark, SIGKILL);
     end_processes(job);
     read_output(job);
     close_world(job);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "agent/cpus.h"
+#include "support/cpu_set_of.h"
 
 static char *text_of(const struct pleat_cpu_list *list)
 {
@@ -23,16 +24,6 @@ static void expect_list(const struct pleat_cpu_list *list, const char *wanted)
     char *text = text_of(list);
     assert_string_equal(text, wanted);
     free(text);
-}
-
-static struct pleat_cpu_set set_of(const char *text)
-{
-    struct pleat_cpu_list list = {0};
-    struct pleat_cpu_set set = {0};
-    assert_int_equal(pleat_cpu_list_parse(text, &list, NULL), 0);
-    pleat_cpu_set_add_list(&set, &list);
-    pleat_array_finish(&list);
-    return set;
 }
 
 static void test_lists(void **state)

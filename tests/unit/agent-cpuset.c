@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "agent/cpuset.h"
+#include "support/cpu_set_of.h"
 
 static char root[64];
 
@@ -63,16 +64,6 @@ static void expect_place(const struct pleat_cpuset_place *place, const char *wan
     char path[512];
     snprintf(path, sizeof(path), "%s%s", root, wanted);
     assert_string_equal(place->path, path);
-}
-
-static struct pleat_cpu_set set_of(const char *text)
-{
-    struct pleat_cpu_list list = {0};
-    struct pleat_cpu_set set = {0};
-    assert_int_equal(pleat_cpu_list_parse(text, &list, NULL), 0);
-    pleat_cpu_set_add_list(&set, &list);
-    pleat_array_finish(&list);
-    return set;
 }
 
 static void test_nowhere(void **state)

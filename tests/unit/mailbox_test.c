@@ -380,24 +380,24 @@ static void test_bad_segments_are_refused(void **state)
 {
     (void)state;
     static struct pleat_mailbox_segment good;
-    good.magic = PLEAT_MAILBOX_MAGIC;
-    good.version = PLEAT_MAILBOX_VERSION;
-    good.max_ranks = 4;
+    good.header.magic = PLEAT_MAILBOX_MAGIC;
+    good.header.version = PLEAT_MAILBOX_VERSION;
+    good.header.count = 4;
     const size_t whole = sizeof(good) + 4 * sizeof(struct pleat_mailbox_slot);
     assert_int_equal(open_made(whole, &good, true), 0);
     assert_int_equal(open_made(whole, &good, false), PLEAT_E_CORRUPT);
     assert_int_equal(open_made(whole - 1, &good, true), PLEAT_E_CORRUPT);
     assert_int_equal(open_made(16, &good, true), PLEAT_E_CORRUPT);
     assert_int_equal(open_made(64 << 20, &good, true), PLEAT_E_CORRUPT);
-    good.max_ranks = 0;
+    good.header.count = 0;
     assert_int_equal(open_made(whole, &good, true), PLEAT_E_CORRUPT);
-    good.max_ranks = UINT32_MAX;
+    good.header.count = UINT32_MAX;
     assert_int_equal(open_made(whole, &good, true), PLEAT_E_CORRUPT);
-    good.max_ranks = 4;
-    good.version = PLEAT_MAILBOX_VERSION + 1;
+    good.header.count = 4;
+    good.header.version = PLEAT_MAILBOX_VERSION + 1;
     assert_int_equal(open_made(whole, &good, true), PLEAT_E_UNSUPPORTED);
-    good.version = PLEAT_MAILBOX_VERSION;
-    good.magic++;
+    good.header.version = PLEAT_MAILBOX_VERSION;
+    good.header.magic++;
     assert_int_equal(open_made(whole, &good, true), PLEAT_E_CORRUPT);
 
     struct pleat_mailbox *mailbox;
