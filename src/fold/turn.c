@@ -35,12 +35,13 @@ enum pleat_fold_wait turn_how(const struct turn_self *me)
 {
     if (me->settings.wait != PLEAT_FOLD_WAIT_AUTO)
         return (enum pleat_fold_wait)me->settings.wait;
-    /* On several processors one that yields goes on polling for what comes from another one, and
-     * with a global queue somebody has to move the processes. Measured with Open MPI, 8 processes
-     * on 2 processors, others about: handing on took 0.2 to 0.5 of the time and 0.5 to 0.7 of the
-     * processor time of yielding. On a single quiet one yielding costs less, at 1.3 us a switch
-     * against 2.3 to 4.6. */
-    bool quiet = me->processors == 1 && !atomic_load(&me->fold->processors[0].contended);
+    /* Where somebody else computes, one that yields waits for him: handing on took 0.2 to 0.5 of
+     * the time (Open MPI, 8 processes on 2 processors). Where nobody does a switch by the kernel
+     * costs 1.3 us, by a futex 2.3 to 4.6, and yielding took 0.65 to 0.9 of the time. With a global
+     * queue somebody has to move the processes. */
+    bool quiet = !atomic_load_explicit(&me->fold->processors[me->processor].contended,
+                                       memory_order_relaxed) &&
+                 (me->processors == 1 || me->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL);
     return (enum pleat_fold_wait)(quiet ? auto_quiet : auto_contended);
 }
 

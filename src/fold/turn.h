@@ -23,8 +23,8 @@ bool turn_is_on(void);
  * not while the partition is not known. */
 bool turn_has_room(void);
 
-/* How this MPI waits best (enum pleat_fold_wait), for wait=auto: where the partition is a single
- * processor on which nobody else computes, and everywhere else. Before turn_attach. */
+/* How this MPI waits best (enum pleat_fold_wait), for wait=auto: on a processor that processes do
+ * not leave and on which nobody else computes, and everywhere else. Before turn_attach. */
 void turn_prefer(uint8_t quiet, uint8_t contended);
 
 /* After MPI_Init: takes the place `index` (the process's rank on its node; TURN_NOBODY or one that

@@ -8,12 +8,6 @@
 #include "base/clock.h"
 #include "fold_run.h"
 
-/* Somebody else computes where he uses more than this part of the processor, and does no more where
- * he uses less than that. */
-#define OTHERS_MANY 0.15
-#define OTHERS_FEW 0.07
-#define TICKS_PER_S 100 /* of /proc/stat: USER_HZ */
-
 static void set_mask(const struct run *run, pid_t tid, uint32_t first, uint32_t count)
 {
     cpu_set_t mask;
@@ -39,6 +33,22 @@ void run_bind(const struct run *run, pid_t pid, uint32_t first, uint32_t count)
         closedir(tasks);
 }
 
+static int64_t process_us(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec time = {0};
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
+        return 0;
+    return (int64_t)time.tv_sec * PLEAT_US_PER_S + time.tv_nsec / 1000;
+}
+
+/* Starting it was nobody else's work. */
+static void begin(struct run *run, uint32_t index, pid_t pid)
+{
+    run_bind(run, pid, run->where[index], 1);
+    run->came_with_us[index] = process_us(pid);
+}
+
 void run_bind_new(struct run *run)
 {
     struct pleat_fold_process process;
@@ -51,7 +61,7 @@ void run_bind_new(struct run *run)
     for (uint32_t i = 0; i < status.processes; i++) {
         (void)pleat_fold_processes(run->fold, i, 1, &process);
         if (process.pid && process.pid != run->known[i])
-            run_bind(run, process.pid, run->where[i], 1);
+            begin(run, i, process.pid);
         run->known[i] = process.pid;
     }
 }
@@ -66,6 +76,7 @@ static void choose_queues(struct run *run)
 void run_repartition(struct run *run, uint32_t count)
 {
     run->count = count;
+    run->looked_us = 0; /* processes have moved */
     choose_queues(run);
     if (!run->fold) {
         if (run->command)
@@ -83,59 +94,47 @@ void run_repartition(struct run *run, uint32_t count)
 
 /* ---- others ---- */
 
-/* Seconds that the CPU was busy since it started. */
-static double busy_s(uint32_t cpu)
+/* What the processes of a processor (all: of any) have used, but for what they had when they came.
+ */
+static int64_t own_us(const struct run *run, uint32_t processor, bool all)
 {
-    char line[256], name[16];
-    unsigned long user, nice, kernel, idle, wait, irq, soft;
-    double sum = 0;
-    FILE *file = fopen("/proc/stat", "re");
-    int length = snprintf(name, sizeof(name), "cpu%u ", cpu);
-    while (file && fgets(line, sizeof(line), file))
-        if (!strncmp(line, name, (size_t)length) &&
-            sscanf(line + length, "%lu %lu %lu %lu %lu %lu %lu", &user, &nice, &kernel, &idle,
-                   &wait, &irq, &soft) == 7)
-            sum = (double)(user + nice + kernel + irq + soft) / TICKS_PER_S;
-    if (file)
-        fclose(file);
-    return sum;
-}
-
-static double process_s(pid_t pid)
-{
-    clockid_t clock;
-    struct timespec time = {0};
-    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
-        return 0;
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static double own_s(const struct run *run, uint32_t processor)
-{
-    double sum = 0;
+    int64_t sum_us = 0;
     for (uint32_t i = 0; i < run->options->processes; i++)
-        if (run->known[i] && run->where[i] == processor)
-            sum += process_s(run->known[i]);
-    return sum;
+        if (run->known[i] && (all || run->where[i] == processor))
+            sum_us += process_us(run->known[i]) - run->came_with_us[i];
+    return sum_us;
+}
+
+static bool is_contended(struct run *run, uint32_t processor, int64_t elapsed_us, int64_t busy_us,
+                         int64_t used_us)
+{
+    struct pleat_contention *contention = &run->contention[processor];
+    if (run->options->contended >= 0)
+        return run->options->contended;
+    (void)pleat_contention_look(contention, elapsed_us, busy_us, used_us);
+    return contention->contended;
 }
 
 void run_look_for_others(struct run *run)
 {
-    static double busy_before[RUN_CPUS], own_before[RUN_CPUS];
-    static bool contended[RUN_CPUS];
-    static int64_t before_us;
-    int64_t now_us = pleat_clock_monotonic_us();
-    double elapsed_s = (double)(now_us - before_us) * 1e-6;
-    for (uint32_t i = 0; run->fold && i < run->count; i++) {
-        double busy = busy_s(run->options->cpus[i]), own = own_s(run, i);
-        double others = (busy - busy_before[i] - (own - own_before[i])) / elapsed_s;
-        if (before_us && elapsed_s < 1)
-            contended[i] = others > (contended[i] ? OTHERS_FEW : OTHERS_MANY);
-        if (run->options->contended >= 0)
-            contended[i] = run->options->contended;
-        pleat_fold_contended(run->fold, i, contended[i]);
-        busy_before[i] = busy;
-        own_before[i] = own;
+    static int64_t busy_us[CPU_SETSIZE], busy_before_us[CPU_SETSIZE], own_before_us[RUN_CPUS];
+    int64_t now_us = pleat_clock_monotonic_us(), sum_us = 0;
+    bool all = run->options->settings.queue == PLEAT_FOLD_QUEUE_GLOBAL;
+    if (!run->fold || (!run->attached && run->options->contended < 0) ||
+        pleat_contention_read("/proc", busy_us, CPU_SETSIZE, NULL))
+        return;
+    for (uint32_t i = 0; i < run->count; i++)
+        sum_us += busy_us[run->options->cpus[i]] - busy_before_us[run->options->cpus[i]];
+    for (uint32_t i = 0; i < run->count; i++) {
+        uint32_t cpu = run->options->cpus[i];
+        int64_t own = own_us(run, i, all);
+        int64_t elapsed_us = run->looked_us ? now_us - run->looked_us : 0;
+        pleat_fold_contended(run->fold, i,
+                             is_contended(run, i, elapsed_us,
+                                          all ? sum_us : busy_us[cpu] - busy_before_us[cpu],
+                                          own - own_before_us[i]));
+        own_before_us[i] = own;
     }
-    before_us = now_us;
+    memcpy(busy_before_us, busy_us, sizeof(busy_us));
+    run->looked_us = now_us;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "agent/contention.h"
 #include "shm/fold.h"
 
 #define RUN_CPUS 1024
@@ -44,8 +45,11 @@ struct run {
     struct pleat_fold *fold; /* NULL: unfolded */
     uint32_t count;          /* processors of the partition */
     uint32_t where[PLEAT_FOLD_PROCESSES_MAX];
-    pid_t known[PLEAT_FOLD_PROCESSES_MAX]; /* already bound to their CPU */
-    uint32_t attached;                     /* most at one time */
+    pid_t known[PLEAT_FOLD_PROCESSES_MAX];          /* already bound to their CPU */
+    int64_t came_with_us[PLEAT_FOLD_PROCESSES_MAX]; /* processor time that it had then */
+    uint32_t attached;                              /* most at one time */
+    struct pleat_contention contention[RUN_CPUS];
+    int64_t looked_us; /* when; 0: there is nothing to compare with */
     pid_t command, hogs[RUN_CPUS * 4];
     uint32_t hog_count;
 };
