@@ -32,10 +32,10 @@ static struct eval eval = {.rounds = 9, .times = 1};
 
 static int read_options(int argc, char **argv, const char **out)
 {
-    static const struct option table[] = {{"out", 1, NULL, 'd'},   {"repeats", 1, NULL, 'r'},
-                                          {"times", 1, NULL, 't'}, {"only", 1, NULL, 'o'},
-                                          {"mpi", 1, NULL, 'm'},   {"quick", 0, NULL, 'q'},
-                                          {"help", 0, NULL, 'h'},  {NULL, 0, NULL, 0}};
+    static const struct option table[] = {
+        {"out", 1, NULL, 'd'},   {"repeats", 1, NULL, 'r'}, {"minutes", 1, NULL, 'l'},
+        {"times", 1, NULL, 't'}, {"only", 1, NULL, 'o'},    {"mpi", 1, NULL, 'm'},
+        {"quick", 0, NULL, 'q'}, {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         if (c == 'd')
             *out = optarg;
