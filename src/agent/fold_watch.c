@@ -248,13 +248,14 @@ static uint32_t highest_cpu(const struct pleat_folded *folded)
     return highest < PLEAT_CPUS_MAX ? highest : PLEAT_CPUS_MAX - 1;
 }
 
-/* What the run's processes used since the last time at this processor, or (a global queue: they
- * move) at all of them. */
+/* What the run's processes used since the last time on the CPU of this processor, or (a global
+ * queue: they move) on all of them. */
 static int64_t own_us(const struct pleat_folded *folded, uint32_t index, bool all)
 {
+    const uint32_t *cpus = folded->cpus.items;
     int64_t ns = 0;
     for (uint32_t i = 0; i < folded->asked.processes; i++)
-        if (folded->members[i].pid && (all || folded->where[i] == index))
+        if (folded->members[i].pid && (all || cpus[folded->where[i]] == cpus[index]))
             ns += folded->members[i].cpu_ns - folded->members[i].compared_ns;
     return ns / 1000;
 }

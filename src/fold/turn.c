@@ -58,7 +58,8 @@ static bool is_global(const struct turn_self *me)
 
 bool turn_is_alone(const struct turn_self *me)
 {
-    if (atomic_load_explicit(&me->fold->processors[me->processor].contended, memory_order_relaxed))
+    if (me->doubled ||
+        atomic_load_explicit(&me->fold->processors[me->processor].contended, memory_order_relaxed))
         return false;
     return is_global(me) ? me->processors >= me->fold->processes : me->member_count == 0;
 }
@@ -96,6 +97,7 @@ void turn_refresh(struct turn_self *me)
     me->generation = generation;
     me->settings = pleat_fold_settings_of(me->fold);
     me->processors = pleat_fold_processor_count(me->fold);
+    me->doubled = atomic_load(&me->fold->segment->doubled);
     if (!me->processors)
         return;
     if (!is_global(me) || me->processor >= me->processors)

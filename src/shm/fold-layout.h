@@ -19,7 +19,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_FOLD_MAGIC UINT64_C(0x31646c6f66656c70) /* "plefold1" */
-#define PLEAT_FOLD_VERSION 1u
+#define PLEAT_FOLD_VERSION 2u
 #define PLEAT_FOLD_LINE 64
 
 /* Messages are counted by pair as long as the counts stay small: 256 KiB. */
@@ -75,8 +75,9 @@ struct pleat_fold_segment {
     /* the agent's; read at every wait, so alone in its line */
     _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t generation; /* of all in this line */
     _Atomic uint32_t processors;                           /* of the partition; 0: none yet */
-    _Atomic uint32_t folded; /* on some processor is more than one process, or somebody else */
-    _Atomic uint32_t modes;  /* the settings' four enums, a byte each */
+    _Atomic uint32_t folded;  /* on some processor is more than one process, or somebody else */
+    _Atomic uint32_t doubled; /* some processors are the same CPU: nobody has one for himself */
+    _Atomic uint32_t modes;   /* the settings' four enums, a byte each */
     _Atomic uint32_t spin_us;
     _Atomic uint32_t slice_us;
     _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t any_idle; /* some processor may be idle */

@@ -172,9 +172,20 @@ void pleat_fold_wake(struct pleat_fold *fold, uint32_t index)
     syscall(SYS_futex, &fold->slots[index].word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+static bool is_doubled(const uint32_t *cpus, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (cpus[i] == cpus[j])
+                return true;
+    return false;
+}
+
 /* Whether a process that waits would be polling beside another, or beside somebody else. */
 static bool is_folded(const struct pleat_fold *fold, uint32_t count)
 {
+    if (atomic_load(&fold->segment->doubled))
+        return true;
     for (uint32_t i = 0; i < count; i++)
         if (atomic_load(&fold->processors[i].contended))
             return true;
@@ -253,6 +264,7 @@ int pleat_fold_partition(struct pleat_fold *fold, const uint32_t *cpus, uint32_t
     for (uint32_t i = 0; i < fold->processes; i++)
         atomic_store(&fold->slots[i].queue, where[i]);
     atomic_store(&fold->segment->processors, count);
+    atomic_store(&fold->segment->doubled, is_doubled(cpus, count));
     atomic_store(&fold->segment->folded, is_folded(fold, count));
     next_generation(fold);
     move_waiting(fold);

@@ -167,6 +167,11 @@ static void folded_says_whether_anybody_shares(void **state)
     assert_int_equal(*folded, 1);
     assert_int_equal(pleat_fold_partition(fold, cpus, 2, two), 0);
     assert_int_equal(*folded, 1);
+    static const uint32_t doubled[3] = {0, 1, 0};
+    assert_int_equal(pleat_fold_partition(fold, doubled, 3, apart), 0);
+    assert_int_equal(*folded, 1);
+    assert_int_equal(pleat_fold_partition(fold, cpus, 3, apart), 0);
+    assert_int_equal(*folded, 0);
     pleat_fold_close(fold);
     close(fd);
 }
