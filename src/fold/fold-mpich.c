@@ -45,6 +45,8 @@ static progress_call *real_progress(void)
 static void found_nothing(void)
 {
     bool on = turn_is_on();
+    if (!on && fold_self.mine)
+        (void)turn_polls_alone();
     if ((!on && !fold_starts_or_ends) || ++fold_self.empty < PASSES_IN_VAIN)
         return;
     fold_self.empty = 0;

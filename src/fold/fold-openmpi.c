@@ -72,7 +72,7 @@ static bool is_mpi_polling(const void *caller)
 FOLD_EXPORT int sched_yield(void)
 {
     if (fold_self.mine && is_mpi_polling(__builtin_return_address(0)) &&
-        (turn_is_on() ? fold_idle() : turn_has_room()))
+        (turn_is_on() ? fold_idle() : turn_polls_alone()))
         return 0;
     return (int)syscall(SYS_sched_yield);
 }

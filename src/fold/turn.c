@@ -140,6 +140,15 @@ static bool takes_part(void)
     return attached_here && self.fold;
 }
 
+bool turn_polls_alone(void)
+{
+    if (!turn_has_room())
+        return false;
+    if (takes_part())
+        turn_useful_alone(&self);
+    return true;
+}
+
 /* ---- coming and going ---- */
 
 static bool take_slot(struct pleat_fold *fold, uint32_t index)
@@ -357,8 +366,10 @@ bool turn_wait(void)
     turn_refresh(&self);
     if (!self.processors)
         return false;
-    if (turn_is_alone(&self))
+    if (turn_is_alone(&self)) {
+        turn_useful_alone(&self);
         return true; /* looks again at once */
+    }
     enum pleat_fold_wait how = turn_how(&self);
     self.polls++;
     if (how == PLEAT_FOLD_WAIT_NATIVE) {

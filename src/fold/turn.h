@@ -22,6 +22,9 @@ bool turn_is_on(void);
 /* Whether every process of the program has a processor for itself, so that polling disturbs nobody:
  * not while the partition is not known. */
 bool turn_has_room(void);
+/* The same, told by one that has just polled in vain: so what it does between its waits is known
+ * also while no call is told of. For a clock's reading at each such poll, and nothing at calls. */
+bool turn_polls_alone(void);
 
 /* How this MPI waits best (enum pleat_fold_wait), for wait=auto: on a processor that processes do
  * not leave and on which nobody else computes, and everywhere else. Before turn_attach. */

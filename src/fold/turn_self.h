@@ -32,7 +32,8 @@ struct turn_self {
     uint32_t doze_us;       /* of its next sleep (PLEAT_FOLD_WAIT_BLOCK) */
     /* processor time (turn_useful.c) */
     uint64_t waited_ns, episode_cpu_ns, told_ns;
-    int32_t pinned; /* to this CPU; -1: to the partition, -2: not by us */
+    uint64_t polled_ns; /* when it last polled in vain with a processor for itself */
+    int32_t pinned;     /* to this CPU; -1: to the partition, -2: not by us */
 };
 
 /* Reads what the agent has changed, if it has: settings, partition, its own queue. */
@@ -88,5 +89,7 @@ void turn_move(const struct turn_self *self, uint32_t index, uint32_t processor)
 void turn_useful_wait(struct turn_self *self);  /* another poll was in vain */
 void turn_useful_found(struct turn_self *self); /* ... and now something was found */
 void turn_useful_tell(struct turn_self *self, uint64_t now_ns); /* now and then */
+/* A poll was in vain, and nobody else wants the processor. */
+void turn_useful_alone(struct turn_self *self);
 
 #endif

@@ -2,10 +2,14 @@
  * 2010, 4.4.4). Reading that clock is a system call, so short waits count as useful. */
 #include <time.h>
 
+#include "base/clock.h"
 #include "fold/turn_self.h"
 
 /* From this poll in vain on a wait is measured: by then the two readings cost little beside it. */
 #define MEASURED_POLLS 8
+/* Of one that has its processor for itself: polls that follow one another faster than this are one
+ * wait; what takes longer in between was work. A poll takes 0.1 to 0.5 us. */
+#define POLL_NS UINT64_C(2000)
 /* How often the sum is published where waits are not measured. */
 #define TELL_NS UINT64_C(1000000)
 
@@ -18,7 +22,11 @@ static uint64_t thread_ns(void)
 
 static void publish(struct turn_self *self, uint64_t cpu_ns)
 {
-    atomic_store_explicit(&self->slot->useful_ns, cpu_ns - self->waited_ns, memory_order_relaxed);
+    uint64_t useful_ns = cpu_ns - self->waited_ns;
+    /* waits are not always measured by the same clock: it never goes back */
+    if (cpu_ns > self->waited_ns &&
+        useful_ns > atomic_load_explicit(&self->slot->useful_ns, memory_order_relaxed))
+        atomic_store_explicit(&self->slot->useful_ns, useful_ns, memory_order_relaxed);
 }
 
 void turn_useful_wait(struct turn_self *self)
@@ -45,4 +53,14 @@ void turn_useful_tell(struct turn_self *self, uint64_t now_ns)
         return;
     self->told_ns = now_ns;
     publish(self, thread_ns());
+}
+
+void turn_useful_alone(struct turn_self *self)
+{
+    uint64_t now_ns = (uint64_t)pleat_clock_monotonic_ns();
+    turn_useful_found(self); /* what was measured while it shared its processor */
+    if (now_ns - self->polled_ns < POLL_NS)
+        self->waited_ns += now_ns - self->polled_ns;
+    self->polled_ns = now_ns;
+    turn_useful_tell(self, now_ns);
 }

@@ -24,6 +24,11 @@ bool turn_is_on(void)
     return record.on;
 }
 
+bool turn_polls_alone(void)
+{
+    return turn_has_room();
+}
+
 bool turn_has_room(void)
 {
     return false;
