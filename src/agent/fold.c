@@ -208,6 +208,8 @@ int pleat_folded_create(struct pleat_run *run, const struct pleat_folded_request
     folded->asked = *request;
     folded->fd = -1;
     folded->begun_us = pleat_clock_monotonic_us();
+    folded->rate.rate = -1;
+    folded->rate.change_us = -1;
     folded->boost = request->boost ? PLEAT_BOOST_ON : PLEAT_BOOST_OFF;
     int result = allocate(folded, err);
     if (!result)
@@ -234,6 +236,7 @@ void pleat_folded_stop(struct pleat_folded *folded)
     folded->fd = -1;
     pleat_detector_finish(&folded->detector);
     folded->judged = 0;
+    pleat_rate_stop(&folded->rate);
     folded->vacating.count = 0;
     if (folded->told)
         json_decref(folded->told);
@@ -316,6 +319,7 @@ static int change(struct pleat_folded *folded, struct pleat_error *err)
         int64_t now_us = pleat_clock_monotonic_us();
         if (folded->judged)
             pleat_detector_moved(&folded->detector, now_us, now_us - begin_us);
+        pleat_rate_moved(&folded->rate, now_us, pleat_folded_useful_ns(folded), now_us - begin_us);
     }
     pleat_array_finish(&own);
     free(where);
@@ -407,6 +411,8 @@ void pleat_folded_queue(struct pleat_folded *folded, enum pleat_fold_queue queue
         pin_all(folded, false);
         int64_t now_us = pleat_clock_monotonic_us();
         pleat_detector_moved(&folded->detector, now_us, now_us - begin_us);
+        if (folded->rate.running)
+            pleat_rate_restart(&folded->rate, now_us, pleat_folded_useful_ns(folded));
     }
     pleat_array_finish(&own);
     free(where);

@@ -17,6 +17,7 @@
 #include "agent/contention.h"
 #include "agent/detector.h"
 #include "agent/mapping.h"
+#include "agent/rate.h"
 #include "agent/run.h"
 #include "base/cpus.h"
 #include "shm/fold.h"
@@ -84,6 +85,9 @@ struct pleat_folded {
     uint32_t judged;
     int64_t sample_us;
 
+    struct pleat_rate rate; /* on the present partition */
+    uint32_t rated;         /* by so many attached */
+
     struct pleat_contention *contention; /* of each processor; twice, the second to change them */
     int64_t *busy_us;                    /* of each CPU; at the last look, and for the next */
     int64_t contended_us;                /* when that was */
@@ -133,6 +137,9 @@ void pleat_folded_pin(struct pleat_folded *folded, uint32_t index);
 void pleat_foldeds_arm(struct pleat_agent *agent);
 /* Looks now: finds who is there and what they did. */
 void pleat_folded_look(struct pleat_folded *folded);
+
+/* What all its processes together have done so far. */
+uint64_t pleat_folded_useful_ns(const struct pleat_folded *folded);
 
 /* ---- fold_tell.c ---- */
 

@@ -2,6 +2,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "agent/fold.h"
 
@@ -20,6 +21,11 @@ static json_t *share(double value)
     return value >= 0 ? json_real(value) : json_null();
 }
 
+static json_t *time_or_null(int64_t us)
+{
+    return us >= 0 ? json_integer((json_int_t)us) : json_null();
+}
+
 static json_t *describe(const struct pleat_folded *folded)
 {
     const struct pleat_detector *detector = &folded->detector;
@@ -27,8 +33,9 @@ static json_t *describe(const struct pleat_folded *folded)
     uint32_t processors = (uint32_t)folded->cpus.count;
     bool judged = folded->judged != 0;
     json_t *params = json_pack(
-        "{s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:s}", "run",
-        (json_int_t)folded->run->id, "processes", (json_int_t)processes, "attached",
+        "{s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:s, s:o, "
+        "s:o}",
+        "run", (json_int_t)folded->run->id, "processes", (json_int_t)processes, "attached",
         (json_int_t)folded->attached, "begun", folded->attached_us != 0, "refused",
         (json_int_t)folded->refused, "processors", (json_int_t)processors, "mpl",
         (json_int_t)((processes + processors - 1) / processors), "queue",
@@ -37,19 +44,18 @@ static json_t *describe(const struct pleat_folded *folded)
         "idleness", share(judged ? detector->idleness : -1), "cvcs",
         share(judged ? detector->cvcs : -1), "wait", pleat_fold_wait_name(folded->settings.wait),
         "next", pleat_fold_next_name(folded->settings.next), "contended",
-        (json_int_t)folded->contended, "boost", boosts[folded->boost]);
+        (json_int_t)folded->contended, "boost", boosts[folded->boost], "rate",
+        share(folded->rate.rate), "change_us", time_or_null(folded->rate.change_us));
     return params;
 }
 
 /* What always grows is in every notification, and is no reason to send one. */
 static int add_counts(const struct pleat_folded *folded, json_t *params)
 {
-    double useful_s = (double)folded->gone_ns / 1e9;
+    double useful_s = (double)pleat_folded_useful_ns(folded) / 1e9;
     uint64_t switches = 0;
-    for (uint32_t i = 0; i < folded->asked.processes; i++) {
-        useful_s += (double)folded->members[i].useful / 1e9;
+    for (uint32_t i = 0; i < folded->asked.processes; i++)
         switches += folded->members[i].pid ? folded->seen[i].switches : 0;
-    }
     return json_object_set_new(params, "useful_s", json_real(useful_s)) |
            json_object_set_new(params, "switches", pleat_outcome_number(switches));
 }
@@ -69,7 +75,8 @@ static bool is_news(const json_t *before, json_t *now)
     json_object_foreach(now, name, value)
     {
         const json_t *old = json_object_get(before, name);
-        if (!json_equal(old, value) && !is_close(old, value))
+        bool own = strcmp(name, "rate") == 0; /* it moves only when that is news (rate.h) */
+        if (!json_equal(old, value) && (own || !is_close(old, value)))
             return true;
     }
     return false;

@@ -1,5 +1,6 @@
 /* fold_watch.c - looks at folded runs: who has attached, what processes did, whether their program
- * is balanced, who else computes there. One timer for all of them, and only while there are any. */
+ * is balanced, how fast it is, who else computes there. One timer for all of them, and only while
+ * there are any. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -237,6 +238,28 @@ static void look_at_balance(struct pleat_folded *folded, int64_t now_us)
         follow_verdict(folded);
 }
 
+/* ---- how fast is it? ---- */
+
+uint64_t pleat_folded_useful_ns(const struct pleat_folded *folded)
+{
+    uint64_t sum = folded->gone_ns;
+    for (uint32_t i = 0; i < folded->asked.processes; i++)
+        sum += folded->members[i].useful;
+    return sum;
+}
+
+static void look_at_rate(struct pleat_folded *folded, int64_t now_us)
+{
+    uint64_t useful_ns = pleat_folded_useful_ns(folded);
+    if (folded->attached == 0)
+        pleat_rate_stop(&folded->rate);
+    else if (folded->attached != folded->rated)
+        pleat_rate_restart(&folded->rate, now_us, useful_ns);
+    else
+        pleat_rate_look(&folded->rate, now_us, useful_ns);
+    folded->rated = folded->attached;
+}
+
 /* ---- who else computes there? ---- */
 
 static uint32_t highest_cpu(const struct pleat_folded *folded)
@@ -355,6 +378,7 @@ void pleat_folded_look(struct pleat_folded *folded)
     look_at_members(folded, now_us);
     look_at_vacating(folded);
     look_at_balance(folded, now_us);
+    look_at_rate(folded, now_us);
     look_at_contention(folded, now_us);
     if (folded->boost == PLEAT_BOOST_ON)
         boost(folded);

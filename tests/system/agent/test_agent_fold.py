@@ -1,6 +1,7 @@
 """Folded runs: the partition and its changes, what is watched, what is told. The processes are played
 by fold-ranks, which attach and pass a number round without MPI."""
 
+import math
 import os
 import signal
 
@@ -282,6 +283,46 @@ def test_contention_is_seen(node):
     node.start(2, "python3", "-c", "while True: pass", slots=ONE)
     node.daemon.expect("folded", 1, contended=1)
     stop(node)  # that it goes again a busy machine need not show: see the unit test
+
+
+def rated(world, processors, run=1):
+    """What is told of a run on so many processors when it is known how fast it is there."""
+    def known():
+        return [told for told in world.daemon.seen("folded", run, processors=processors) if told["rate"] is not None]
+    while not known():
+        world.daemon.pump()
+    told = known()[-1]
+    assert told["rate"] > 0 and math.isfinite(told["rate"])
+    return told
+
+
+@two_cpus
+def test_how_fast_it_is_and_what_changes_cost(node):
+    fold(node, 1, 4, "ring", 500, slots=BOTH)
+    assert attached(node, 1, 4)["rate"] is None
+    assert rated(node, 2)["change_us"] is None  # there was none yet
+    for number, (slots, processors) in enumerate(((ONE, 1), (BOTH, 2), (OTHER, 1))):
+        node.daemon.notifications.clear()
+        resize(node, 1 + number, slots)
+        # of the new processors nothing is known, and nothing of the old ones is told for them
+        assert node.daemon.expect("folded", 1, processors=processors, rate=None)["change_us"] is None
+        assert rated(node, processors)["change_us"] >= 0
+    stop(node)
+
+
+def test_how_fast_it_is_with_a_processor_for_each(node):
+    fold(node, 1, 2, "ring", 500, slots=BOTH)
+    rated(node, 2)
+    stop(node)
+
+
+def test_of_one_that_does_nothing_no_rate_is_told(node):
+    """Nobody attaches: what its processes do is not known, however long it goes on."""
+    fold(node, 1, 2, "silent")
+    told = node.daemon.expect("folded", 1)
+    assert (told["attached"], told["rate"], told["change_us"]) == (0, None, None)
+    stop(node)
+    assert all(told["rate"] is None for told in node.daemon.seen("folded", 1))
 
 
 def test_boost(node):
