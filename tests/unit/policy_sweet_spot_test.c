@@ -315,6 +315,95 @@ static void test_one_without_processors(void **state)
     bench_finish(&b);
 }
 
+/* ---- jobs that fold: processors, not processes ---- */
+
+/* The next size is one at which fewer processes share a processor. */
+static void test_the_next_size_of_a_folded_job(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t processes, size, most, expected;
+    } cases[] = {
+        {8, 1, 8, 2},     {8, 2, 8, 3},     {8, 3, 8, 4},     {8, 4, 8, 8}, /* not 6: 2 on each */
+        {8, 5, 8, 8},     {8, 8, 8, 8},     {8, 4, 6, 6}, /* more it may not have */
+        {8, 6, 6, 6},     {12, 4, 12, 6},   {12, 6, 12, 12},  {64, 8, 64, 11}, /* 6 on each */
+        {64, 11, 64, 16}, {64, 22, 64, 32}, {64, 32, 64, 64}, {1, 1, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench b;
+        begin(&b, 64);
+        uint32_t job =
+            bench_fold(&b, 0, cases[i].size, cases[i].processes, 64, PLEAT_CLASS_UNKNOWN);
+        b.jobs[job].cap = cases[i].most;
+        /* what it says of the numbers of its processes is no matter now */
+        b.jobs[job].sizes_kind = PLEAT_SIZES_POWERS;
+        bench_timed(&b, job, cases[i].size, 100);
+        bench_decide(&b);
+        if (bench_after(&b, job) != cases[i].expected)
+            fail_msg("%d processes on %d of %d processors: %d, expected %d", cases[i].processes,
+                     cases[i].size, cases[i].most, bench_after(&b, job), cases[i].expected);
+        bench_finish(&b);
+    }
+}
+
+/* Where more processors do not pay it goes back, and stays. */
+static void test_a_folded_job_finds_its_sweet_spot(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, 64);
+    uint32_t job = bench_fold(&b, 0, 8, 8, 8, PLEAT_CLASS_UNKNOWN);
+    bench_timed(&b, job, 2, 600);
+    bench_timed(&b, job, 4, 400);
+    bench_timed(&b, job, 8, 410);
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, job), 4);
+    bench_finish(&b);
+
+    begin(&b, 64);
+    job = bench_fold(&b, 0, 4, 8, 8, PLEAT_CLASS_UNKNOWN);
+    bench_timed(&b, job, 2, 600);
+    bench_timed(&b, job, 4, 400);
+    bench_timed(&b, job, 8, 410);
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, job), 4);
+    bench_finish(&b);
+}
+
+/* Of a folded and a malleable job the one gives that loses least; a folded one not more than its
+ * level of folding lets it. */
+static void test_room_of_folded_jobs(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, 12);
+    uint32_t folded = bench_fold(&b, 0, 8, 8, 4, PLEAT_CLASS_UNKNOWN);
+    uint32_t other = bench_run(&b, 0, PLEAT_MALLEABLE, 4, 1, 4);
+    bench_timed(&b, folded, 1, 900); /* 8 on a processor, as it was once allowed */
+    bench_timed(&b, folded, 4, 110);
+    bench_timed(&b, folded, 8, 100);
+    bench_timed(&b, other, 2, 190);
+    bench_timed(&b, other, 4, 100);
+    bench_wait(&b, PLEAT_RIGID, 4, 4, 0);
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, folded), 4);
+    assert_int_equal(bench_after(&b, other), 4);
+    bench_finish(&b);
+
+    begin(&b, 8);
+    folded = bench_fold(&b, 0, 4, 8, 4, PLEAT_CLASS_UNKNOWN);
+    other = bench_run(&b, 0, PLEAT_MALLEABLE, 4, 1, 4);
+    bench_timed(&b, folded, 1, 100);
+    bench_timed(&b, folded, 4, 90);
+    bench_timed(&b, other, 2, 190);
+    bench_timed(&b, other, 4, 100);
+    bench_wait(&b, PLEAT_RIGID, 2, 2, 0);
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, folded), 4); /* 1 would be too few */
+    assert_int_equal(bench_after(&b, other), 2);
+    bench_finish(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +421,9 @@ int main(void)
         cmocka_unit_test(test_back_to_the_sweet_spot_is_voluntary),
         cmocka_unit_test(test_one_in_backoff_is_looked_at_later),
         cmocka_unit_test(test_one_without_processors),
+        cmocka_unit_test(test_the_next_size_of_a_folded_job),
+        cmocka_unit_test(test_a_folded_job_finds_its_sweet_spot),
+        cmocka_unit_test(test_room_of_folded_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,10 @@
  *   those that have no measurement beyond their size grow to the next one (thesis: where there is
  * no expand point at all, but a large one would block all others); the smallest first, as steps pay
  *   the less the larger one is (4.2.3), among equals the earliest started;
- * - the next size of one that takes any, or any multiple: half as much again, as its lists do;
+ * - the next size of one that takes any, or any multiple: half as much again, as its lists do; of
+ *   one that folds, the fewest processors with as few processes on each (Utrera 2010,
+ * equation 3.1), but at least one process less than now: sizes between two levels gain a balanced
+ * program nothing, and would end its search. Its iterations are seconds of useful processor time;
  * - an application that has not measured its present size is not grown (one without processors
  *   cannot measure, and gets its smallest size);
  * - the way back from a useless expansion waits while somebody is waiting, as printed. */
@@ -118,9 +121,22 @@ static struct point best_expand_point(struct pleat_pass *pass, uint32_t site, in
 
 /* ---- sizes of which nothing is known yet ---- */
 
+static int32_t next_folded_size(const struct pleat_view *view, const struct pleat_component *job)
+{
+    int32_t size = job->processors, limit = pleat_accept_largest(view, job);
+    int32_t level = pleat_mpl(job->processes, size);
+    if (level < 2 || size >= limit)
+        return 0;
+    int32_t wanted = pleat_mpl(job->processes, size + size / 2);
+    int32_t next = pleat_mpl(job->processes, wanted < level ? wanted : level - 1);
+    return next < limit ? next : limit;
+}
+
 static int32_t next_size(const struct pleat_view *view, const struct pleat_component *job)
 {
     int32_t size = job->processors;
+    if (pleat_view_folds(job) && size > 0)
+        return next_folded_size(view, job);
     bool any = job->sizes_kind == PLEAT_SIZES_ANY || job->sizes_kind == PLEAT_SIZES_MULTIPLES;
     int32_t next = pleat_accept_next(view, job, any && size > 1 ? size + size / 2 - 1 : size);
     return next > 0 || !any ? next : pleat_accept_largest(view, job); /* less far, then */
