@@ -120,12 +120,16 @@ static void show_folded(const json_t *job)
     pleat_string_finish(&text);
 }
 
-/* What it measured at each size: by this policies may go. */
+/* What it measured at each size: by this policies may go. Of a folded program that is how long a
+ * second of useful processor time takes. */
 static void show_iterations(const json_t *job, struct pleat_string *text)
 {
     const json_t *times = json_object_get(job, "times"), *time;
+    bool folds = !strcmp(pleat_reply_text(job, "runner", ""), "folded");
     size_t i;
     text->length = 0;
+    if (folds)
+        pleat_string_add(text, "1 s takes ");
     json_array_foreach(times, i, time)
     {
         char span[PLEAT_TIME_SIZE];
@@ -134,7 +138,7 @@ static void show_iterations(const json_t *job, struct pleat_string *text)
                           (long long)pleat_reply_int(time, "processors", 0));
     }
     if (json_array_size(times) > 0)
-        line("iterations", text);
+        line(folds ? "work" : "iterations", text);
 }
 
 static void show_state(const json_t *job)

@@ -1,6 +1,7 @@
 /* The agents of nodes: started when needed, expected back after a restart, listened to. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
@@ -316,25 +317,24 @@ static void learn(struct daemon *d, struct job *job, const char *method, const j
 
 /* What an iteration takes goes into the log where a policy wants to know: at a new size, and where
  * its mean has moved by more than one part in NEWS since. */
-static void tell_timing(struct daemon *d, struct job *job, uint64_t run, int64_t size)
+static void tell_timing(struct daemon *d, struct job *job, uint64_t run, int64_t size,
+                        int64_t iteration_us, int64_t redistribution_us)
 {
     enum { NEWS = 20 };
     const struct pleat_component *component = job_component(d, job);
-    int64_t moved_us = job->iteration_us - job->timed_us;
-    if (!(pleat_core_needs(d->core) & PLEAT_NEEDS_TIMES) || job->iteration_us <= 0 || size < 1 ||
-        size != component->processes || component->processes != component->processors)
+    int64_t moved_us = iteration_us - job->timed_us;
+    if (!(pleat_core_needs(d->core) & PLEAT_NEEDS_TIMES) || iteration_us <= 0 || size < 1 ||
+        size != component->processors)
         return;
     if (job->timed_size == size && (moved_us < 0 ? -moved_us : moved_us) <= job->timed_us / NEWS)
         return;
     job->timed_size = (int32_t)size;
-    job->timed_us = job->iteration_us;
+    job->timed_us = iteration_us;
     struct pleat_event event = {.kind = PLEAT_EV_TIMED,
                                 .component = job->component,
                                 .u.timed = {.run = run,
-                                            .iteration_us = job->iteration_us,
-                                            .redistribution_us = job->redistributed_size == size
-                                                                     ? job->redistributed_us
-                                                                     : 0,
+                                            .iteration_us = iteration_us,
+                                            .redistribution_us = redistribution_us,
                                             .processors = component->processors}};
     turn_event(d, &event);
 }
@@ -344,7 +344,29 @@ static void learn_progress(struct daemon *d, struct job *job, uint64_t run, cons
     job->iteration = cost_of(params, "iteration");
     job->iteration_us = cost_of(params, "iteration_us");
     job->has_progress = true;
-    tell_timing(d, job, run, cost_of(params, "processes"));
+    int64_t size = cost_of(params, "processes");
+    if (size == job_component(d, job)->processes)
+        tell_timing(d, job, run, size, job->iteration_us,
+                    job->redistributed_size == size ? job->redistributed_us : 0);
+}
+
+/* An iteration of a folded program is a second of useful processor time of all its processes; it
+ * has nothing to redistribute, but a change is felt. An agent knows of its own node only: where the
+ * run has others, its processors are not all that the job has, and nothing is learned. */
+static void learn_folded(struct daemon *d, struct job *job)
+{
+    double rate = json_real_value(json_object_get(job->folded, "rate"));
+    int64_t size = cost_of(job->folded, "processors");
+    if (rate > 1e-6 && isfinite(rate))
+        tell_timing(d, job, job->folded_run, size, (int64_t)(1e6 / rate),
+                    cost_of(job->folded, "change_us"));
+}
+
+void agents_learn(struct daemon *d)
+{
+    for (size_t i = 0; i < d->numbers.count; i++)
+        if (d->numbers.items[i]->folded && !d->numbers.items[i]->ended)
+            learn_folded(d, d->numbers.items[i]);
 }
 
 static void on_notice(struct agent *agent, const struct pleat_message *message)
@@ -371,6 +393,8 @@ static void on_notice(struct agent *agent, const struct pleat_message *message)
         json_decref(job->folded);
         job->folded = json_deep_copy(message->params);
         json_object_del(job->folded, "run");
+        job->folded_run = (uint64_t)run;
+        learn_folded(d, job);
         return;
     }
     if (!rc) {

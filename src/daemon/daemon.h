@@ -40,6 +40,7 @@ struct job {
     int64_t redistributed_us; /* what the last change, to that size, took its ranks; 0: unknown */
     bool spec_lost;           /* and what stands for it must not be run */
     json_t *folded;           /* what the agent said last of how it is folded; NULL: nothing yet */
+    uint64_t folded_run;      /* ... of this run */
 };
 
 PLEAT_ARRAY(job_list, struct job *);
@@ -374,6 +375,9 @@ int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json
 /* A connection that said it is an agent. Takes it over. */
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello);
 void agents_quit(struct daemon *d);
+/* The policies are others: what agents said of folded runs, and say again only when it changes, may
+ * be wanted now. */
+void agents_learn(struct daemon *d);
 /* Whether an agent lives that has not (yet) called, so that it cannot be told to end. */
 bool agents_absent(struct daemon *d);
 /* After a restart: expect the agents of living runs to call back; else start new ones. */

@@ -320,6 +320,8 @@ static void apply_input(struct daemon *d, struct input *input)
         take_notes(d, before);
         if (input->event.kind == PLEAT_EV_SUBMIT)
             rc = apply_times(d, &input->event, input->spec, &err);
+        if (input->event.kind == PLEAT_EV_POLICY)
+            agents_learn(d);
     } else if (rc < 0 && !input->client) {
         daemon_log("event '%s' refused: %s", pleat_event_name(input->event.kind), err.text);
     }

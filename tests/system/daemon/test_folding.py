@@ -227,3 +227,47 @@ def test_a_window_expires(pleat, name):
     pleat.wait_end(head)
     pleat.wait_end(brief)
     same_decisions(pleat)
+
+
+def learned(pleat, job):
+    """The sizes of which its daemon knows how fast it is there, and those that it has had."""
+    shown = pleat.job(job)
+    found = [each for each in shown["history"]["resizes"] if each["outcome"] in ("grown", "shrunk")]
+    had = {shown["processors"], *(each["from"] for each in found), *(each["to"] for each in found)}
+    return {each["processors"]: each for each in shown["times"]}, had
+
+
+def test_what_a_program_makes_of_its_processors_is_learned(pleat):
+    """It starts on the fewest, and grows when it is known how fast it is there. (How fast it is, and so
+    where it stays, is the machine's business.)"""
+    begin(pleat, moldability="minimum", approach="remap", malleability="sweet-spot")
+    job = fold(pleat, "--processes", 4, "--min", 1)
+    attached(pleat, job, 4)
+    pleat.wait_outcome(job, "grown")
+
+    def all_known():
+        times, had = learned(pleat, job)
+        return times.keys() == had
+    wait_until(all_known, "what it does is known on each number of processors that it has had")
+    times, _ = learned(pleat, job)
+    assert min(times) == 1 and 2 in times
+    assert all(each["iteration_s"] > 0 for each in times.values())
+    assert times[1]["redistribution_s"] is None or len(resizes(pleat, job)) > 1  # it began there
+    assert times[2]["redistribution_s"] > 0
+    assert "\nwork         1 s takes " in pleat.pleat("show", job, check=0).stdout
+    pleat.call("cancel", job=job)
+    pleat.wait_end(job)
+    same_decisions(pleat)
+
+
+def test_what_was_measured_before_a_policy_wants_it_is_not_lost(pleat):
+    begin(pleat)
+    job = fold(pleat, "--processes", 2, "--max", 1)
+    attached(pleat, job, 2)
+    wait_until(lambda: pleat.job(job)["folded"]["rate"] is not None, "how fast it is")
+    assert pleat.job(job)["times"] == []
+    pleat.pleat("policies", "malleability=sweet-spot", check=0)
+    wait_until(lambda: learned(pleat, job)[0].keys() == {1}, "it is known")
+    pleat.call("cancel", job=job)
+    pleat.wait_end(job)
+    same_decisions(pleat)
