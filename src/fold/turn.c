@@ -109,16 +109,13 @@ void turn_refresh(struct turn_self *me)
 void turn_settle(struct turn_self *me)
 {
     uint32_t at = pleat_fold_word_processor(atomic_load(&me->slot->word));
-    if (at == me->processor)
-        return;
-    if (!is_global(me) || at >= me->processors) {
-        /* by one who did not know the new partition yet */
-        move_to(me, queue_of(me));
-        return;
+    if (at != me->processor) {
+        if (is_global(me) && at < me->processors)
+            me->processor = at;
+        else /* by one who did not know the new partition yet */
+            move_to(me, queue_of(me));
     }
-    me->processor = at;
-    if (sched_getcpu() != (int)atomic_load(&me->fold->processors[at].cpu))
-        turn_pin(me);
+    turn_stay(me);
 }
 
 bool turn_is_on(void)
@@ -200,8 +197,10 @@ bool turn_attach(int32_t index, int32_t rank)
         return false;
     made.fold = fold;
     made.members = calloc(fold->processes, sizeof(*made.members));
-    if (!made.members || !find_slot(fold, index, &made.index)) {
+    made.siblings = calloc(fold->processes, sizeof(*made.siblings));
+    if (!made.members || !made.siblings || !find_slot(fold, index, &made.index)) {
         free(made.members);
+        free(made.siblings);
         pleat_fold_close(fold);
         return false;
     }
@@ -230,6 +229,7 @@ void turn_leave(void)
         atomic_store(&self.slot->tid, 0);
     }
     free(self.members);
+    free(self.siblings);
     pleat_fold_close(self.fold);
     memset(&self, 0, sizeof(self));
     attached_here = false;

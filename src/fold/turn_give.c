@@ -74,6 +74,29 @@ static void resume(struct turn_self *self, uint64_t now_ns)
     self->granted_ns = now_ns;
 }
 
+/* With a global queue: takes a processor of which all were called away. */
+static bool take_deserted(struct turn_self *self)
+{
+    if (self->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL)
+        return false;
+    for (uint32_t i = 0; i < self->processors; i++) {
+        struct pleat_fold_processor *line = &self->fold->processors[i];
+        uint32_t word = atomic_load(&self->slot->word), holder = atomic_load(&line->holder);
+        if (!pleat_fold_word_waits(word))
+            return true; /* it was given one */
+        if (!atomic_load(&line->idle) ||
+            (holder >= 1 && holder <= self->fold->processes &&
+             pleat_fold_word_processor(atomic_load(&self->fold->slots[holder - 1].word)) == i))
+            continue;
+        if (pleat_fold_grant(self->fold, self->index, word, i)) {
+            atomic_store(&line->holder, self->index + 1);
+            atomic_store(&line->idle, 0);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Waits until somebody gives it a processor, or it takes one. */
 static void park(struct turn_self *self)
 {
@@ -88,7 +111,8 @@ static void park(struct turn_self *self)
         uint64_t now_ns = (uint64_t)pleat_clock_monotonic_ns();
         uint64_t looked_ns = atomic_load(&line_of(self)->watch_at_ns);
         turn_refresh(self);
-        if ((!turn_hands_over(self) || turn_may_take(self, now_ns)) && take(self))
+        if (((!turn_hands_over(self) || turn_may_take(self, now_ns)) && take(self)) ||
+            take_deserted(self))
             return;
         bound_us = atomic_load(&line_of(self)->watch_at_ns) == looked_ns ? LOOK_SELDOM_US : LOOK_US;
     }
@@ -139,10 +163,15 @@ static void doze(struct turn_self *self)
     uint32_t us = atomic_load(&line->doze_us);
     if (us < DOZE_US_MIN || us > DOZE_US_MAX)
         us = DOZE_US_MIN;
-    if (!change_word(self, PLEAT_FOLD_PARKED, PLEAT_FOLD_IDLE))
+    bool stays = change_word(self, PLEAT_FOLD_PARKED, PLEAT_FOLD_IDLE);
+    /* Or somebody has just given it a processor: if another one, then nobody is left on this one.
+     */
+    if (!stays && pleat_fold_word_processor(atomic_load(&self->slot->word)) == self->processor)
         return;
     atomic_store(&line->idle, 1);
     atomic_store(&self->fold->segment->any_idle, 1);
+    if (!stays)
+        return;
     /* Whoever sent before it could see that the processor is idle woke nobody. */
     if ((uint32_t)atomic_load(&self->slot->mail) == atomic_load(&self->slot->seen) &&
         !give(self, true))
@@ -245,6 +274,15 @@ static bool start_on(struct turn_self *self, uint32_t processor, uint32_t index,
     return true;
 }
 
+/* None was found idle; one that has become so meanwhile must not be forgotten. */
+static void note_none_idle(struct turn_self *self)
+{
+    atomic_store(&self->fold->segment->any_idle, 0);
+    for (uint32_t i = 0; i < self->processors; i++)
+        if (atomic_load(&self->fold->processors[i].idle))
+            atomic_store(&self->fold->segment->any_idle, 1);
+}
+
 void turn_alert(struct turn_self *self, uint32_t to)
 {
     uint32_t word = atomic_load(&self->fold->slots[to].word);
@@ -264,7 +302,7 @@ void turn_alert(struct turn_self *self, uint32_t to)
             (void)start_on(self, i, to, word);
             return;
         }
-    atomic_store(&self->fold->segment->any_idle, 0);
+    note_none_idle(self);
 }
 
 void turn_alert_idle(struct turn_self *self)
@@ -281,7 +319,7 @@ void turn_alert_idle(struct turn_self *self)
         alerted += start_on(self, i, holder - 1, word) ? 1 : 0;
     }
     if (!alerted)
-        atomic_store(&self->fold->segment->any_idle, 0);
+        note_none_idle(self);
 }
 
 void turn_abandon(struct turn_self *self)

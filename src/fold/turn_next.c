@@ -3,6 +3,10 @@
  * last looked. */
 #include "fold/turn_self.h"
 
+#ifndef MOVE_NS
+#define MOVE_NS UINT64_C(50000)
+#endif
+
 /* What a heuristic sees of one that waits. */
 struct candidate {
     uint32_t index, word;
@@ -59,6 +63,28 @@ static bool affinity(const struct turn_self *self, const struct candidate *a,
     return unconsumed(self, a, b);
 }
 
+static bool is_here(const struct turn_self *self, const struct candidate *a)
+{
+    return pleat_fold_word_processor(a->word) == self->processor;
+}
+
+static uint64_t waits_since(const struct turn_self *self, const struct candidate *a)
+{
+    return a->parked_ns + (is_here(self, a) ? 0 : MOVE_NS);
+}
+
+/* One that was told of something and ran here, or elsewhere; of those that were not told of
+ * anything who has waited longest, less what moving costs. */
+static bool nearest(const struct turn_self *self, const struct candidate *a,
+                    const struct candidate *b)
+{
+    if (a->ready != b->ready)
+        return a->ready;
+    if (!a->ready)
+        return waits_since(self, a) < waits_since(self, b);
+    return is_here(self, a) != is_here(self, b) ? is_here(self, a) : sender(self, a, b);
+}
+
 static heuristic_fn heuristic_of(const struct turn_self *self)
 {
     switch ((enum pleat_fold_next)self->settings.next) {
@@ -69,10 +95,11 @@ static heuristic_fn heuristic_of(const struct turn_self *self)
     case PLEAT_FOLD_NEXT_AFFINITY:
         return affinity;
     case PLEAT_FOLD_NEXT_SENDER:
+        return sender;
     case PLEAT_FOLD_NEXT_AUTO:
         break;
     }
-    return sender;
+    return nearest;
 }
 
 static struct candidate look_at(const struct turn_self *self, uint32_t index)

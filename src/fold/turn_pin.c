@@ -1,5 +1,7 @@
 /* Which CPUs a process of the partition may use. */
+#include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,15 +49,61 @@ void turn_pin(struct turn_self *self)
     set_cpus(0, &cpus);
 }
 
-/* Its number comes from memory that the program can write: only one of the same session is
- * moved, which is what its user could do as well. */
+void turn_stay(struct turn_self *self)
+{
+    int cpu = (int)atomic_load(&self->fold->processors[self->processor].cpu);
+    if (self->astray == self->generation || !is_bound_to_one(self) || sched_getcpu() == cpu)
+        return;
+    turn_pin(self);
+    if (sched_getcpu() != cpu)
+        self->astray = self->generation; /* it may not be there: not tried at every turn */
+}
+
+/* ---- another one ---- */
+
+/* Whether `entry` was in the environment with which the process began. */
+static bool began_with(pid_t pid, const char *entry)
+{
+    char path[64], part[1024];
+    size_t at = 0;    /* so much of the entry matches */
+    bool fits = true; /* ... of the present variable */
+    bool found = false;
+    snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (ssize_t got = 0; fd >= 0 && !found && (got = read(fd, part, sizeof(part))) > 0;)
+        for (ssize_t i = 0; i < got && !found; i++) {
+            fits = fits && part[i] == entry[at];
+            found = fits && !part[i];
+            at = part[i] ? at + fits : 0;
+            fits = fits || !part[i];
+        }
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+/* Its number comes from memory that the program can write, and may be another process's by now. */
+static bool is_sibling(const struct turn_self *self, uint32_t index, pid_t tid)
+{
+    char entry[256];
+    if (tid > 0 && self->siblings[index] == tid)
+        return true;
+    const char *path = getenv(PLEAT_FOLD_ENV);
+    if (tid <= 0 || !path)
+        return false;
+    int length = snprintf(entry, sizeof(entry), "%s=%s", PLEAT_FOLD_ENV, path);
+    if (length < 0 || (size_t)length >= sizeof(entry) || !began_with(tid, entry))
+        return false;
+    self->siblings[index] = tid;
+    return true;
+}
+
 void turn_move(const struct turn_self *self, uint32_t index, uint32_t processor)
 {
-    const struct pleat_fold_slot *slot = &self->fold->slots[index];
     struct cpus cpus;
-    int32_t tid = atomic_load(&slot->tid);
-    if (tid <= 0 || getsid(tid) != getsid(0))
-        return; /* it moves itself when it is awake */
+    int32_t tid = atomic_load(&self->fold->slots[index].tid);
+    if (!is_sibling(self, index, tid))
+        return; /* it moves itself when it is awake, which takes longer */
     memset(&cpus, 0, sizeof(cpus));
     add_cpu(&cpus, atomic_load(&self->fold->processors[processor].cpu));
     set_cpus(tid, &cpus);

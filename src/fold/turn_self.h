@@ -20,6 +20,7 @@ struct turn_self {
     uint32_t processor;  /* where it runs: index in the partition */
     uint16_t *members;   /* who may be run there besides: of its queue, or all */
     uint32_t member_count;
+    int32_t *siblings; /* of each process of the node: the thread known to be of this run; 0 */
     /* of the wait under way */
     bool progressed; /* something was found since it last gave the processor away */
     uint32_t polls;  /* in vain, since it was found that there may be something */
@@ -33,6 +34,7 @@ struct turn_self {
     /* processor time (turn_useful.c) */
     uint64_t waited_ns, episode_cpu_ns, told_ns;
     uint64_t polled_ns; /* when it last polled in vain with a processor for itself */
+    uint32_t astray;    /* as of this generation it may not be where it should; 0: none */
     int32_t pinned;     /* to this CPU; -1: to the partition, -2: not by us */
 };
 
@@ -81,6 +83,8 @@ bool turn_may_take(struct turn_self *self, uint64_t now_ns);
 
 /* Binds itself to where it runs (cpu: PLEAT_FOLD index), or to the whole partition. */
 void turn_pin(struct turn_self *self);
+/* It has been given a processor, and should be there: whoever bound it last may not have known. */
+void turn_stay(struct turn_self *self);
 /* Moves the process `index` to the CPU of `processor`, before it is woken there. */
 void turn_move(const struct turn_self *self, uint32_t index, uint32_t processor);
 
