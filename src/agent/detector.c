@@ -36,7 +36,9 @@ int pleat_detector_init(struct pleat_detector *detector, uint32_t processes,
     detector->processes = processes;
     detector->begin = calloc(processes, sizeof(*detector->begin));
     detector->last = calloc(processes, sizeof(*detector->last));
-    if (!detector->begin || !detector->last) {
+    detector->loads = calloc(processes, sizeof(*detector->loads));
+    detector->used = calloc(processes, sizeof(*detector->used));
+    if (!detector->begin || !detector->last || !detector->loads || !detector->used) {
         pleat_detector_finish(detector);
         return pleat_error_set(err, PLEAT_E_NOMEM,
                                "no memory to detect the balance of %" PRIu32 " processes",
@@ -50,8 +52,12 @@ void pleat_detector_finish(struct pleat_detector *detector)
 {
     free(detector->begin);
     free(detector->last);
+    free(detector->loads);
+    free(detector->used);
     detector->begin = NULL;
     detector->last = NULL;
+    detector->loads = NULL;
+    detector->used = NULL;
 }
 
 void pleat_detector_restart(struct pleat_detector *detector)
@@ -62,7 +68,7 @@ void pleat_detector_restart(struct pleat_detector *detector)
     detector->against = 0;
     detector->confirm = detector->settings.confirm;
     detector->quiet_until_us = 0;
-    detector->cvcs = detector->idleness = -1;
+    detector->cvcs = detector->idleness = detector->gain = -1;
 }
 
 static void open_window(struct pleat_detector *detector, int64_t now_us,
@@ -165,6 +171,55 @@ static double idleness(const struct pleat_detector *detector,
     return *most ? 1 - sum / ((double)detector->processes * (double)*most) : -1;
 }
 
+static int by_most(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+static uint64_t fullest(const uint64_t *loads, uint32_t queues)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < queues; i++)
+        if (loads[i] > most)
+            most = loads[i];
+    return most;
+}
+
+/* The fullest queue if the longest process always goes to the emptiest one: near to the best
+ * distribution that there is. Of detector->used, which it sorts. */
+static uint64_t fullest_at_best(struct pleat_detector *detector, uint32_t queues)
+{
+    memset(detector->loads, 0, queues * sizeof(*detector->loads));
+    qsort(detector->used, detector->processes, sizeof(*detector->used), by_most);
+    for (uint32_t i = 0; i < detector->processes; i++) {
+        uint32_t emptiest = 0;
+        for (uint32_t j = 1; j < queues; j++)
+            if (detector->loads[j] < detector->loads[emptiest])
+                emptiest = j;
+        detector->loads[emptiest] += detector->used[i];
+    }
+    return fullest(detector->loads, queues);
+}
+
+/* What part of the time of the fullest local queue a global one could do without. */
+static double gain(struct pleat_detector *detector, const struct pleat_detector_process *items)
+{
+    uint32_t queues = 0;
+    memset(detector->loads, 0, detector->processes * sizeof(*detector->loads));
+    for (uint32_t i = 0; i < detector->processes; i++) {
+        uint32_t queue = items[i].queue < detector->processes ? items[i].queue : 0;
+        detector->used[i] = items[i].useful_ns - detector->begin[i].useful_ns;
+        detector->loads[queue] += detector->used[i];
+        if (queue >= queues)
+            queues = queue + 1;
+    }
+    uint64_t local = fullest(detector->loads, queues);
+    uint64_t best = fullest_at_best(detector, queues);
+    return best < local ? 1 - (double)best / (double)local : 0;
+}
+
 static void note_steps(struct pleat_detector *detector, const struct pleat_detector_process *items)
 {
     for (uint32_t i = 0; i < detector->processes; i++) {
@@ -224,11 +279,13 @@ static bool look_at_window(struct pleat_detector *detector, int64_t now_us,
     if (idle < 0 || age < detector->settings.window_us)
         return false;
     double wrong = (double)detector->step / (double)most;
+    double gained = gain(detector, items), less = fmin(idle, gained);
     if (age < detector->settings.window_max_us &&
-        judge(detector, idle + wrong) != judge(detector, idle - wrong))
+        judge(detector, less + wrong) != judge(detector, less - wrong))
         return false;
     detector->idleness = idle;
-    bool changed = follow(detector, now_us, judge(detector, idle));
+    detector->gain = gained;
+    bool changed = follow(detector, now_us, judge(detector, less));
     open_window(detector, now_us, items);
     return changed;
 }

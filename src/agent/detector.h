@@ -7,6 +7,11 @@
  * once on average. Then the idleness percentage, 1 - sum(u) / (n max u) of the useful times u since
  * that moment (figure 4.3 shows its complement), is compared with a threshold of 10 %.
  *
+ * Unlike there a program also counts as balanced where a global queue could gain nothing: where no
+ * other distribution of its processes over the processors would let the fullest one end sooner, by
+ * the same threshold. Heavy processes may stand in all queues alike; and 8 equal ones on 3
+ * processors take three turns from any queue.
+ *
  * What is measured comes in steps: a process that computes for 50 ms between two waits tells of
  * them at once. So the largest step, as a share of max u, is how wrong the percentage can be, and
  * a window ends as soon as that no longer matters, or when it is `window_max_us` old.
@@ -50,6 +55,8 @@ struct pleat_detector_settings {
 /* What a process has done so far. */
 struct pleat_detector_process {
     uint64_t switches, useful_ns;
+    uint32_t
+        queue; /* in which it stands, or would if they were local; below the processes' number */
 };
 
 struct pleat_detector {
@@ -57,6 +64,7 @@ struct pleat_detector {
     uint32_t processes;
     struct pleat_detector_process *begin; /* of the phase: switches; of the window: useful time */
     uint64_t *last;                       /* useful time in the last sample */
+    uint64_t *loads, *used;               /* of queues, of processes; scratch */
     enum pleat_balance balance;
     bool judging; /* the program has started: a window is open */
     bool reopen;  /* ... and what is in it does not count */
@@ -72,6 +80,7 @@ struct pleat_detector {
     int64_t quiet_until_us;
 
     double cvcs, idleness; /* the last ones; below 0: none */
+    double gain;           /* of the time of the fullest queue; as idleness */
     uint32_t changes;      /* of the verdict, after the first one */
 };
 

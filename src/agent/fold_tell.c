@@ -33,19 +33,20 @@ static json_t *describe(const struct pleat_folded *folded)
     uint32_t processors = (uint32_t)folded->cpus.count;
     bool judged = folded->judged != 0;
     json_t *params = json_pack(
-        "{s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:s, s:s, s:I, s:s, s:o, "
-        "s:o}",
+        "{s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:I, s:s, "
+        "s:o, s:o}",
         "run", (json_int_t)folded->run->id, "processes", (json_int_t)processes, "attached",
         (json_int_t)folded->attached, "begun", folded->attached_us != 0, "refused",
         (json_int_t)folded->refused, "processors", (json_int_t)processors, "mpl",
         (json_int_t)((processes + processors - 1) / processors), "queue",
         pleat_fold_queue_name(folded->settings.queue), "queue_by", queue_by[folded->queue_by],
         "balance", pleat_balance_name(judged ? detector->balance : PLEAT_BALANCE_UNKNOWN),
-        "idleness", share(judged ? detector->idleness : -1), "cvcs",
-        share(judged ? detector->cvcs : -1), "wait", pleat_fold_wait_name(folded->settings.wait),
-        "next", pleat_fold_next_name(folded->settings.next), "contended",
-        (json_int_t)folded->contended, "boost", boosts[folded->boost], "rate",
-        share(folded->rate.rate), "change_us", time_or_null(folded->rate.change_us));
+        "idleness", share(judged ? detector->idleness : -1), "gain",
+        share(judged ? detector->gain : -1), "cvcs", share(judged ? detector->cvcs : -1), "wait",
+        pleat_fold_wait_name(folded->settings.wait), "next",
+        pleat_fold_next_name(folded->settings.next), "contended", (json_int_t)folded->contended,
+        "boost", boosts[folded->boost], "rate", share(folded->rate.rate), "change_us",
+        time_or_null(folded->rate.change_us));
     return params;
 }
 

@@ -230,8 +230,8 @@ static void look_at_balance(struct pleat_folded *folded, int64_t now_us)
     uint32_t used = 0;
     for (uint32_t i = 0; i < folded->asked.processes && used < folded->judged; i++)
         if (folded->members[i].pid)
-            folded->samples[used++] = (struct pleat_detector_process){folded->seen[i].switches,
-                                                                      folded->members[i].useful};
+            folded->samples[used++] = (struct pleat_detector_process){
+                folded->seen[i].switches, folded->members[i].useful, folded->where[i]};
     bool changed = pleat_detector_look(&folded->detector, now_us, folded->samples);
     folded->sample_us = now_us + pleat_detector_interval_us(&folded->detector, now_us) / 2;
     if (changed)

@@ -110,7 +110,9 @@ static void show_folded(const json_t *job)
     if (strcmp(balance, "unknown") != 0)
         pleat_string_addf(&text, ", %s", balance);
     if (isfinite(pleat_reply_real(folded, "idleness")))
-        pleat_string_addf(&text, " (%.0f %% idle)", 100 * pleat_reply_real(folded, "idleness"));
+        pleat_string_addf(&text, " (%.0f %% idle, a global queue gains at most %.0f %%)",
+                          100 * pleat_reply_real(folded, "idleness"),
+                          100 * pleat_reply_real(folded, "gain"));
     pleat_string_addf(&text, ", wait %s, next %s", pleat_reply_text(folded, "wait", "?"),
                       pleat_reply_text(folded, "next", "?"));
     if (pleat_reply_int(folded, "contended", 0) > 0)

@@ -35,8 +35,10 @@ static void begin_with(struct program *program, const struct pleat_detector_sett
     pleat_random_init(&program->random, 1);
     assert_int_equal(pleat_detector_init(&program->detector, N, settings, NULL), 0);
     program->iteration_us = MS;
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) {
         program->work[i] = 100;
+        program->items[i].queue = (uint32_t)i / (N / 2); /* the heavy ones, the first, in one */
+    }
 }
 
 static void begin(struct program *program)
@@ -278,7 +280,7 @@ static void test_one_process(void **state)
     (void)state;
     struct pleat_detector_settings settings;
     struct pleat_detector detector;
-    struct pleat_detector_process item = {0, 0};
+    struct pleat_detector_process item = {0};
     pleat_detector_defaults(&settings);
     assert_int_equal(pleat_detector_init(&detector, 1, &settings, NULL), 0);
     for (int64_t t = 0; t < 200; t++) {
@@ -288,6 +290,36 @@ static void test_one_process(void **state)
     }
     assert_int_equal(detector.balance, PLEAT_BALANCE_BALANCED);
     pleat_detector_finish(&detector);
+}
+
+/* The same processes, but heavy ones in all queues alike; and as many equal ones as do not divide.
+ */
+static void test_what_a_global_queue_would_gain(void **state)
+{
+    (void)state;
+    struct program program;
+    begin(&program);
+    for (int i = 0; i < N; i++) {
+        program.work[i] = i < N / 2 ? 600 : 100;
+        program.items[i].queue = (uint32_t)i % 2;
+    }
+    assert_true(go(&program, 5 * S));
+    assert_int_equal(program.detector.balance, PLEAT_BALANCE_BALANCED);
+    assert_true(fabs(program.detector.idleness - 0.417) < 0.02);
+    assert_true(program.detector.gain < 0.02);
+    pleat_detector_finish(&program.detector);
+
+    begin(&program);
+    for (int i = 0; i < N; i++)
+        program.items[i].queue = (uint32_t)i % 3;
+    assert_true(go(&program, 5 * S));
+    assert_int_equal(program.detector.balance, PLEAT_BALANCE_BALANCED);
+    assert_true(program.detector.gain < 0.02);
+    program.work[0] = program.work[3] = program.work[6] = 300; /* all in one queue */
+    assert_true(go(&program, 20 * S));
+    assert_int_equal(program.detector.balance, PLEAT_BALANCE_IMBALANCED);
+    assert_true(program.detector.gain > 0.3);
+    pleat_detector_finish(&program.detector);
 }
 
 int main(void)
@@ -303,6 +335,7 @@ int main(void)
         cmocka_unit_test(test_cost_of_a_change),
         cmocka_unit_test(test_odd_numbers),
         cmocka_unit_test(test_one_process),
+        cmocka_unit_test(test_what_a_global_queue_would_gain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
