@@ -22,6 +22,8 @@ const struct case_program case_programs[] = {
 };
 const int case_program_count = sizeof(case_programs) / sizeof(case_programs[0]);
 
+#define QUEUES_LONGER 12
+
 #define SEND(share, times, place)                                                                  \
     {                                                                                              \
         "send." #share "x" #times "." place, "send", true, CASE_ITERATIONS,                        \
@@ -144,9 +146,18 @@ void case_hogged(struct contest *contest, enum trial_mpi mpi, int processors,
     contest->hogs = machine_cpus(processors);
 }
 
+/* The detector needs half a second to see what a program is like, in which it has a global queue:
+ * runs are so long that this is no matter, and heavy processes do not make them longer still. */
+static double queues_times(const struct case_program *program, double times)
+{
+    double factor = program->factor ? program->factor : 1;
+    return QUEUES_LONGER * times / (1 + (factor - 1) * program->heavy / 100);
+}
+
 void case_queues(struct contest *contest, enum trial_mpi mpi, const struct case_program *program,
                  double times)
 {
+    times = queues_times(program, times);
     struct trial_setup setup =
         setup_of(mpi, TRIAL_FOLDED, CASE_PROCESSORS_MAX, CASE_PROCESSES, program, times);
     snprintf(contest->name, sizeof(contest->name), "%s_queues_%s", trial_mpi_name(mpi),
