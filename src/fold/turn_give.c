@@ -69,6 +69,7 @@ static bool take(struct turn_self *self)
 /* It runs again. */
 static void resume(struct turn_self *self, uint64_t now_ns)
 {
+    turn_refresh(self); /* it may have been moved by a change of which it does not know */
     turn_settle(self);
     atomic_store(&self->slot->seen, (uint32_t)atomic_load(&self->slot->mail));
     self->granted_ns = now_ns;

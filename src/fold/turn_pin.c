@@ -52,7 +52,8 @@ void turn_pin(struct turn_self *self)
 void turn_stay(struct turn_self *self)
 {
     int cpu = (int)atomic_load(&self->fold->processors[self->processor].cpu);
-    if (self->astray == self->generation || !is_bound_to_one(self) || sched_getcpu() == cpu)
+    if (!self->processors || self->astray == self->generation || !is_bound_to_one(self) ||
+        sched_getcpu() == cpu)
         return;
     turn_pin(self);
     if (sched_getcpu() != cpu)

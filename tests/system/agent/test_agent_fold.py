@@ -246,11 +246,19 @@ def test_detector_chooses_local_queues_for_a_balanced_program(node):
 
 
 def test_detector_stays_global_for_an_imbalanced_program(node):
-    fold(node, 1, 8, "ring", 900, 900, 100, slots=BOTH)
+    fold(node, 1, 8, "ring", *[900, 100] * 4, slots=BOTH)  # all that compute more in one of the queues
     told = node.daemon.expect("folded", 1, balance="imbalanced")
     assert told["queue"] == "global"
     assert told["queue_by"] == "detector"
-    assert told["idleness"] > 0.30
+    assert told["idleness"] > 0.30 and told["gain"] > 0.30
+    stop(node)
+
+
+def test_detector_sees_where_a_global_queue_gains_nothing(node):
+    fold(node, 1, 8, "ring", 900, 900, 100, slots=BOTH)
+    told = node.daemon.expect("folded", 1, balance="balanced")
+    assert (told["queue"], told["queue_by"]) == ("local", "detector")
+    assert told["idleness"] > 0.30 and told["gain"] < 0.12
     stop(node)
 
 
