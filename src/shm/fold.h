@@ -47,6 +47,8 @@ enum pleat_fold_give {
 
 /* Who is next (4.3.1 c). */
 enum pleat_fold_next {
+    /* The best by measurement: of those told of a message who ran last on that processor, then as
+     * SENDER; of the others who waits longest, where moving him counts as waiting less. */
     PLEAT_FOLD_NEXT_AUTO,
     PLEAT_FOLD_NEXT_ROUND_ROBIN, /* who ran least recently */
     PLEAT_FOLD_NEXT_UNCONSUMED,  /* who has most messages that it has not received */

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "fold/turn.h"
+#include "fold/turn_self.h"
 #include "fold_children.h"
 
 static const char *const settings[] = {
@@ -263,6 +264,83 @@ static void one_alone_polls(void **state)
     children_finish(&shared);
 }
 
+/* ---- a global queue ---- */
+
+/* Process 0 on processor 0 gives way; the others wait since then, there or on processor 1, and were
+ * told of something or not. Returns who is next. */
+static uint32_t next_of(const char *text, const uint32_t where[3], const bool told[3],
+                        const uint64_t since_us[3])
+{
+    struct children children;
+    struct turn_choice choice = {0};
+    uint16_t members[3] = {1, 2, 3};
+    children_prepare(&children, 4, 2, text);
+    struct turn_self self = {.fold = children.fold,
+                             .slot = &children.fold->slots[0],
+                             .settings = pleat_fold_settings_of(children.fold),
+                             .processors = 2,
+                             .members = members,
+                             .member_count = 3,
+                             .now_ns = 1000000};
+    atomic_store(&self.slot->waits_for, -1);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct pleat_fold_slot *slot = &children.fold->slots[i + 1];
+        atomic_store(&slot->word, pleat_fold_word(PLEAT_FOLD_PARKED, where[i]));
+        atomic_store(&slot->mail, told[i]);
+        atomic_store(&slot->parked_ns, 1000 * since_us[i]);
+        atomic_store(&slot->look_ns, UINT64_MAX);
+    }
+    assert_true(turn_next(&self, false, &choice));
+    children_finish(&children);
+    return choice.index;
+}
+
+static void who_ran_here_goes_before_others(void **state)
+{
+    static const uint32_t where[3] = {1, 0, 1};
+    static const bool all[3] = {true, true, true}, nobody[3], one[3] = {true, false, false};
+    static const uint64_t a_little[3] = {100, 140, 120}, much[3] = {100, 190, 120};
+    static const char text[] = "wait=immediate,queue=global";
+    (void)state;
+    assert_int_equal(next_of(text, where, all, much), 2);     /* told, and here */
+    assert_int_equal(next_of(text, where, one, a_little), 1); /* told goes before here */
+    assert_int_equal(next_of(text, where, nobody, a_little), 2);
+    assert_int_equal(next_of(text, where, nobody, much), 1); /* long enough to be moved */
+    assert_int_equal(next_of("wait=immediate,queue=global,next=round-robin", where, all, a_little),
+                     1);
+}
+
+static int wait_for_a_deserted_one(void)
+{
+    if (!turn_attach(0, 0))
+        return 1;
+    (void)turn_wait();
+    return atomic_load(&shared.fold->slots[0].word) == pleat_fold_word(PLEAT_FOLD_RUNNING, 1) ? 0
+                                                                                              : 2;
+}
+
+/* Processor 1 is nobody's: the one that slept there was called to processor 0, where it computes.
+ * Who waits there finds out. */
+static void a_deserted_processor_is_taken(void **state)
+{
+    (void)state;
+    int status = 0;
+    children_prepare(&shared, 3, 2, "wait=immediate,queue=global");
+    atomic_store(&shared.fold->slots[1].pid, (int32_t)getpid());
+    atomic_store(&shared.fold->slots[1].word, pleat_fold_word(PLEAT_FOLD_RUNNING, 0));
+    atomic_store(&shared.fold->processors[0].holder, 2);
+    atomic_store(&shared.fold->processors[1].holder, 2);
+    atomic_store(&shared.fold->processors[1].idle, 1);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(wait_for_a_deserted_one());
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        /* at work, so that its own processor is not taken */
+    }
+    assert_int_equal(status, 0);
+    children_finish(&shared);
+}
+
 static int use_garbage(void)
 {
     struct pleat_fold *fold = shared.fold;
@@ -305,6 +383,8 @@ int main(void)
         cmocka_unit_test(without_a_segment_nothing_happens),
         cmocka_unit_test(places_are_taken_once),
         cmocka_unit_test(one_alone_polls),
+        cmocka_unit_test(who_ran_here_goes_before_others),
+        cmocka_unit_test(a_deserted_processor_is_taken),
         cmocka_unit_test(garbage_harms_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
