@@ -124,6 +124,17 @@ static inline const struct pleat_timing *pleat_timing_greater(const struct pleat
     return timing->next != PLEAT_NONE ? &view->timings[timing->next] : NULL;
 }
 
+/* The same at one size; NULL: nothing is known of it. */
+static inline const struct pleat_timing *pleat_timing_at(const struct pleat_view *view,
+                                                         const struct pleat_component *component,
+                                                         int32_t size)
+{
+    const struct pleat_timing *timing = pleat_timing_smallest(view, component);
+    while (timing && timing->processors < size)
+        timing = pleat_timing_greater(view, timing);
+    return timing && timing->processors == size ? timing : NULL;
+}
+
 /* When a running component is expected to end; one past its estimate: now. */
 static inline int64_t pleat_view_expected_end(const struct pleat_view *view,
                                               const struct pleat_component *component)

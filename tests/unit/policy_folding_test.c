@@ -280,6 +280,42 @@ static void test_partitions_grow_by_levels(void **state)
     bench_finish(&b);
 }
 
+/* What changes cost a program, and what it makes of processors, has been learned. */
+static void test_partitions_grow_where_it_pays(void **state)
+{
+    enum { S = 1000000 };
+    (void)state;
+    static const struct {
+        int64_t cost_us, age_us; /* of its present size */
+        int64_t there_s;         /* an iteration at twice the size; 0: not known. Here: 10 */
+        bool grows;
+    } cases[] = {
+        {0, 0, 0, true},
+        {S / 10, 10 * S, 0, true},
+        {S / 10, 10 * S - 1, 0, false},
+        {INT64_MAX, 100 * S, 0, false},
+        {0, 100 * S, 5, true},
+        {0, 100 * S, 10, false},
+        {0, 100 * S, 11, false},
+        {S / 10, 9 * S, 5, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench b;
+        uint32_t job = bench_fold(&b, begin(&b, "fjt"), 16, 64, 4, PLEAT_CLASS_LONG);
+        bench_timed(&b, job, 16, 10);
+        b.timings[0].redistribution_us = cases[i].cost_us;
+        if (cases[i].there_s)
+            bench_timed(&b, job, 32, cases[i].there_s);
+        b.jobs[job].since_us = b.view.now_us - cases[i].age_us;
+        bench_decide(&b);
+        assert_int_equal(bench_after(&b, job) > 16, cases[i].grows);
+        /* asked again when what it cost has been made up for */
+        if (cases[i].cost_us == S / 10 && !cases[i].grows)
+            assert_int_equal(b.plan.wake_us, b.jobs[job].since_us + 10 * S);
+        bench_finish(&b);
+    }
+}
+
 static void test_partitions_shrink_by_levels(void **state)
 {
     (void)state;
@@ -459,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_fjt_long_takes_its_part_of_long_ones),
         cmocka_unit_test(test_fjt_1_folds_nobody),
         cmocka_unit_test(test_partitions_grow_by_levels),
+        cmocka_unit_test(test_partitions_grow_where_it_pays),
         cmocka_unit_test(test_partitions_shrink_by_levels),
         cmocka_unit_test(test_only_short_ones_are_backfilled),
         cmocka_unit_test(test_windows_end_in_abort),

@@ -7,8 +7,15 @@
  *
  * Processors are so distributed in proportion to processes. Taken where the thesis is silent: of
  * equal ones the earliest started grows and the latest started shrinks first; a malleable job that
- * does not fold counts as if it had as many processes as it may have processors. */
+ * does not fold counts as if it had as many processes as it may have processors.
+ *
+ * What a program makes of processors, and what changing them costs it, is learned where it folds
+ * (6.2 leaves that open): it does not grow to a size at which it was seen to be no faster, nor
+ * before the time at its size is a hundred times what coming to it cost. */
 #include "policy/policies.h"
+
+#define COST_SHARE 100
+#define COST_MAX_US INT64_C(3600000000) /* more is no cost, but a mistake */
 
 static int32_t processes_of(const struct pleat_component *job)
 {
@@ -29,6 +36,24 @@ static int32_t to_lower_level(const struct pleat_pass *pass, uint32_t component)
     return size == 0 ? 1 : mpl > 1 ? pleat_mpl(processes, mpl - 1) - size : 0;
 }
 
+static bool growing_pays(struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_component *job = &pass->view->components[component];
+    if (!pleat_view_folds(job))
+        return true;
+    const struct pleat_timing *at = pleat_timing_at(pass->view, job, job->processors);
+    if (!at)
+        return true;
+    int64_t cost_us = at->redistribution_us < COST_MAX_US ? at->redistribution_us : COST_MAX_US;
+    int64_t until_us = job->since_us + COST_SHARE * cost_us;
+    if (until_us > pass->view->now_us) {
+        pleat_plan_wake(pass->plan, until_us);
+        return false;
+    }
+    const struct pleat_timing *greater = pleat_timing_greater(pass->view, at);
+    return !greater || greater->iteration_us < at->iteration_us;
+}
+
 static int32_t grow_evenly(struct pleat_pass *pass, uint32_t site, int32_t left)
 {
     const struct pleat_view *view = pass->view;
@@ -38,7 +63,8 @@ static int32_t grow_evenly(struct pleat_pass *pass, uint32_t site, int32_t left)
              c = pleat_malleable_younger(view, c)) {
             int32_t more = to_lower_level(pass, c);
             if (more > 0 && more <= left && pleat_plan_could_grow(pass->plan, c, more) &&
-                (fullest == PLEAT_NONE || mpl_of(pass, c) > mpl_of(pass, fullest)))
+                (fullest == PLEAT_NONE || mpl_of(pass, c) > mpl_of(pass, fullest)) &&
+                growing_pays(pass, c))
                 fullest = c;
         }
         if (fullest == PLEAT_NONE)
@@ -65,11 +91,13 @@ static int32_t partition_grow(struct pleat_pass *pass, uint32_t site, int32_t pr
         before = left;
         for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE && left > 0;
              c = pleat_malleable_younger(view, c))
-            left -= pleat_plan_offer_grow(pass->plan, c, 1);
+            if (growing_pays(pass, c))
+                left -= pleat_plan_offer_grow(pass->plan, c, 1);
     }
     for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE && left > 0;
          c = pleat_malleable_younger(view, c))
-        left -= pleat_plan_offer_grow(pass->plan, c, left); /* to a size that it does take */
+        if (growing_pays(pass, c))
+            left -= pleat_plan_offer_grow(pass->plan, c, left); /* to a size that it does take */
     return left;
 }
 
@@ -100,12 +128,13 @@ static int32_t partition_shrink(struct pleat_pass *pass, uint32_t site, int32_t 
 
 const struct pleat_policy pleat_policy_partition = {
     .number = 15,
-    .version = 1,
+    .version = 2,
     .question = PLEAT_MALLEABILITY,
     .name = "partition",
     .source = "Utrera 2010, 3.3.1.2",
     .summary = "as many processes on a processor for all that are folded",
     .shrinks = true,
+    .needs = PLEAT_NEEDS_TIMES,
     .grow = partition_grow,
     .shrink = partition_shrink,
 };

@@ -25,15 +25,6 @@
  * - the way back from a useless expansion waits while somebody is waiting, as printed. */
 #include "policy/policies.h"
 
-static const struct pleat_timing *timing_at(const struct pleat_view *view,
-                                            const struct pleat_component *job, int32_t size)
-{
-    const struct pleat_timing *timing = pleat_timing_smallest(view, job);
-    while (timing && timing->processors < size)
-        timing = pleat_timing_greater(view, timing);
-    return timing && timing->processors == size ? timing : NULL;
-}
-
 /* At the greatest size below `size` at which it was measured; NULL: at none. */
 static const struct pleat_timing *timing_below(const struct pleat_view *view,
                                                const struct pleat_component *job, int32_t size)
@@ -59,7 +50,7 @@ static void sweet_spot_balance(struct pleat_pass *pass, uint32_t site)
     for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE;
          c = pleat_malleable_younger(view, c)) {
         const struct pleat_component *job = &view->components[c];
-        const struct pleat_timing *at = timing_at(view, job, job->processors);
+        const struct pleat_timing *at = pleat_timing_at(view, job, job->processors);
         const struct pleat_timing *before = at ? timing_below(view, job, job->processors) : NULL;
         if (at && is_beyond_sweet_spot(before, at))
             (void)pleat_plan_offer_shrink(pass->plan, c, job->processors - before->processors,
@@ -97,7 +88,7 @@ static void best_expansion(struct pleat_pass *pass, uint32_t component, int32_t 
     const struct pleat_view *view = pass->view;
     const struct pleat_component *job = &view->components[component];
     int32_t size = pleat_plan_size(pass->plan, component);
-    const struct pleat_timing *now = timing_at(view, job, size), *before = NULL;
+    const struct pleat_timing *now = pleat_timing_at(view, job, size), *before = NULL;
     if (!now && size > 0)
         return;
     for (const struct pleat_timing *t = pleat_timing_smallest(view, job);
@@ -148,7 +139,7 @@ static int32_t next_step(struct pleat_pass *pass, uint32_t component, int32_t pr
     const struct pleat_view *view = pass->view;
     const struct pleat_component *job = &view->components[component];
     int32_t size = job->processors;
-    const struct pleat_timing *now = timing_at(view, job, size);
+    const struct pleat_timing *now = pleat_timing_at(view, job, size);
     if (pleat_plan_size(pass->plan, component) != size ||
         (size > 0 && (!now || pleat_timing_greater(view, now) ||
                       is_beyond_sweet_spot(timing_below(view, job, size), now))))
@@ -196,8 +187,8 @@ static void next_shrink_point(const struct pleat_pass *pass, uint32_t component,
     const struct pleat_view *view = pass->view;
     const struct pleat_component *job = &view->components[component];
     int32_t size = pleat_plan_size(pass->plan, component);
-    const struct pleat_timing *whole = timing_at(view, job, job->processors);
-    const struct pleat_timing *now = timing_at(view, job, size);
+    const struct pleat_timing *whole = pleat_timing_at(view, job, job->processors);
+    const struct pleat_timing *now = pleat_timing_at(view, job, size);
     const struct pleat_timing *below = timing_below(view, job, size);
     if (!whole || !now || !below || size > job->processors ||
         !pleat_plan_could_shrink(pass->plan, component) ||
