@@ -76,9 +76,23 @@ void trial_init(void)
     unsetenv("PLEAT_FOLD");
 }
 
+static void ask_daemon(int output, const char *const *argv);
+
+/* An agent that is killed leaves the files of its runs behind. */
+static void end_daemons(void)
+{
+    for (int i = 0; i < TRIALS_MAX; i++) {
+        bool has_daemon = runs[i].setup && runs[i].setup->way == TRIAL_PLEAT;
+        runs[i].setup = NULL;
+        if (has_daemon)
+            ask_daemon(-1, WORDS(BENCH_PLEAT, "stop", "--force"));
+    }
+}
+
 void trial_finish(void)
 {
     machine_hogs_end();
+    end_daemons();
     scratch_finish();
 }
 
