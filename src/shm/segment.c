@@ -84,7 +84,7 @@ int pleat_segment_open(const struct pleat_segment_kind *kind, const char *path, 
     if (!code)
         code = map(kind, fd, *bytes, &mapped, err);
     close(fd);
-    if (!code)
+    if (!code && mapped)
         code = check_header(kind, path, mapped, err);
     if (!code)
         *at = mapped;
