@@ -22,8 +22,6 @@ const struct case_program case_programs[] = {
 };
 const int case_program_count = sizeof(case_programs) / sizeof(case_programs[0]);
 
-#define QUEUES_LONGER 12
-
 #define SEND(share, times, place)                                                                  \
     {                                                                                              \
         "send." #share "x" #times "." place, "send", true, CASE_ITERATIONS,                        \
@@ -145,6 +143,8 @@ void case_hogged(struct contest *contest, enum trial_mpi mpi, int processors,
     add_ways(contest, mpi, processors, program, times);
     contest->hogs = machine_cpus(processors);
 }
+
+#define QUEUES_LONGER 12 /* than other runs */
 
 /* The detector needs half a second to see what a program is like, in which it has a global queue:
  * runs are so long that this is no matter, and heavy processes do not make them longer still. */

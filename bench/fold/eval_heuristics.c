@@ -235,9 +235,8 @@ static int report(struct eval *eval, struct pleat_error *err)
         "together always do the same. A process that waits hands its processor on at once; with "
         "local queues to who ran least recently, with the global one to whom the heuristic names. "
         "Pleat's default is not the paper's: of those that were told of a message it takes one "
-        "that "
-        "ran on this processor, else the sender, else the one with most messages; of the others "
-        "who waited longest, where having run elsewhere counts 50 us. "
+        "that ran on this processor, else the sender, else the one with most messages; of the "
+        "others who waited longest, where having run elsewhere counts 50 us. "
         "Elapsed time between MPI_Init and MPI_Finalize over that with local queues.");
     for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++) {
         if (!eval_wants(eval, mpi))

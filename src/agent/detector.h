@@ -55,8 +55,7 @@ struct pleat_detector_settings {
 /* What a process has done so far. */
 struct pleat_detector_process {
     uint64_t switches, useful_ns;
-    uint32_t
-        queue; /* in which it stands, or would if they were local; below the processes' number */
+    uint32_t queue; /* in which it stands, or would if they were local: from 0 */
 };
 
 struct pleat_detector {

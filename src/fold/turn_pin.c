@@ -51,9 +51,10 @@ void turn_pin(struct turn_self *self)
 
 void turn_stay(struct turn_self *self)
 {
+    if (!self->processors || self->astray == self->generation || !is_bound_to_one(self))
+        return;
     int cpu = (int)atomic_load(&self->fold->processors[self->processor].cpu);
-    if (!self->processors || self->astray == self->generation || !is_bound_to_one(self) ||
-        sched_getcpu() == cpu)
+    if (sched_getcpu() == cpu)
         return;
     turn_pin(self);
     if (sched_getcpu() != cpu)

@@ -13,13 +13,13 @@
  *   hits (ties: of the latest started), until it is enough. An application is not shrunk below the
  *   sizes at which it has run, so not below the one at which it started;
  * - expand points: the greatest gain that fits first (ties: the earliest started). Where none fits,
- *   those that have no measurement beyond their size grow to the next one (thesis: where there is
- * no expand point at all, but a large one would block all others); the smallest first, as steps pay
- *   the less the larger one is (4.2.3), among equals the earliest started;
- * - the next size of one that takes any, or any multiple: half as much again, as its lists do; of
- *   one that folds, the fewest processors with as few processes on each (Utrera 2010,
- * equation 3.1), but at least one process less than now: sizes between two levels gain a balanced
- * program nothing, and would end its search. Its iterations are seconds of useful processor time;
+ *   those that have no measurement beyond their size grow to the next one (thesis: where there
+ *   is no expand point at all, but a large one would block all others); the smallest first, as
+ *   steps pay the less the larger one is (4.2.3), among equals the earliest started;
+ * - the next size of one that takes any, or any multiple: half as much again, as its lists do;
+ *   of one that folds, the fewest processors with as few processes on each (Utrera 2010, equation
+ *   3.1), but at least one process less than now: sizes between two levels gain a balanced program
+ *   nothing, and would end its search. Its iterations are seconds of useful processor time;
  * - an application that has not measured its present size is not grown (one without processors
  *   cannot measure, and gets its smallest size);
  * - the way back from a useless expansion waits while somebody is waiting, as printed. */
