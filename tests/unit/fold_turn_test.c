@@ -2,8 +2,11 @@
  * does, and nobody waits for ever. */
 #include "test.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -310,6 +313,60 @@ static void who_ran_here_goes_before_others(void **state)
                      1);
 }
 
+/* Another program, with that environment. */
+static pid_t begin_with(char *variable)
+{
+    char *const arguments[] = {(char *)(uintptr_t) "sleep", (char *)(uintptr_t) "60", NULL};
+    char *const environment[] = {(char *)(uintptr_t) "A=1", variable, NULL};
+    pid_t pid = 0;
+    char path[64], byte;
+    assert_int_equal(posix_spawnp(&pid, "sleep", NULL, NULL, arguments, environment), 0);
+    /* the kernel lets this process go on before it has laid out the new one's environment */
+    snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+    for (ssize_t got = 0; got <= 0; sched_yield()) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        assert_true(fd >= 0);
+        got = read(fd, &byte, 1);
+        close(fd);
+    }
+    return pid;
+}
+
+static bool is_moved(struct children *children, pid_t pid)
+{
+    int32_t siblings[4] = {0};
+    cpu_set_t now;
+    struct turn_self self = {.fold = children->fold, .siblings = siblings};
+    uint32_t cpu = atomic_load(&children->fold->processors[1].cpu);
+    atomic_store(&children->fold->slots[3].tid, pid);
+    turn_move(&self, 3, 1);
+    assert_int_equal(sched_getaffinity(pid, sizeof(now), &now), 0);
+    return CPU_COUNT(&now) == 1 && CPU_ISSET(cpu, &now);
+}
+
+/* Numbers of processes come from memory that any of them can write, and may be used again. */
+static void only_those_of_the_run_are_moved(void **state)
+{
+    (void)state;
+    struct children children;
+    cpu_set_t mine;
+    assert_int_equal(sched_getaffinity(0, sizeof(mine), &mine), 0);
+    if (CPU_COUNT(&mine) < 2)
+        skip(); /* all are bound to the same one anyway */
+    children_prepare(&children, 4, 2, "wait=immediate,queue=global");
+    char own[96], longer[sizeof(own) + 1];
+    snprintf(own, sizeof(own), "%s=%s", PLEAT_FOLD_ENV, getenv(PLEAT_FOLD_ENV));
+    snprintf(longer, sizeof(longer), "%s0", own);
+    char *const environments[] = {own, longer, (char *)(uintptr_t) "PLEAT_FOLD=/proc/1/fd/3", NULL};
+    for (int i = 0; i < 4; i++) {
+        pid_t pid = begin_with(environments[i]);
+        assert_int_equal(is_moved(&children, pid), i == 0);
+        kill(pid, SIGKILL);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+    }
+    children_finish(&children);
+}
+
 static int wait_for_a_deserted_one(void)
 {
     if (!turn_attach(0, 0))
@@ -384,6 +441,7 @@ int main(void)
         cmocka_unit_test(places_are_taken_once),
         cmocka_unit_test(one_alone_polls),
         cmocka_unit_test(who_ran_here_goes_before_others),
+        cmocka_unit_test(only_those_of_the_run_are_moved),
         cmocka_unit_test(a_deserted_processor_is_taken),
         cmocka_unit_test(garbage_harms_nobody),
     };
