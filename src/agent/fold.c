@@ -176,6 +176,8 @@ static int choose_settings(struct pleat_folded *folded, struct pleat_error *err)
     folded->queue_by = folded->detects ? PLEAT_QUEUE_BY_DEFAULT : PLEAT_QUEUE_BY_USER;
     if (folded->detects)
         folded->settings.queue = PLEAT_FOLD_QUEUE_GLOBAL; /* 4.4.3 */
+    pleat_fold_count(folded->fold,
+                     folded->asked.boost || folded->asked.mapping == PLEAT_MAPPING_COMMUNICATION);
     return result;
 }
 

@@ -18,13 +18,25 @@ __attribute__((noinline)) bool fold_enter_call(void)
     return true;
 }
 
+static void waited(void)
+{
+    fold_self.waited = false;
+    turn_progressed();
+}
+
 void fold_leave(void)
 {
+    bool looked = fold_self.test;
     fold_self.frame = 0;
-    if (fold_self.waited && !fold_self.test) {
-        fold_self.waited = false;
-        turn_progressed();
-    }
+    fold_self.test = false; /* the next call may be one of which nothing is told */
+    if (fold_self.waited && !looked)
+        waited();
+}
+
+__attribute__((noinline)) void fold_leave_waited(void)
+{
+    if (!fold_self.frame) /* else MPI called itself within a call that is told of */
+        waited();
 }
 
 bool fold_idle(void)

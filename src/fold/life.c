@@ -251,7 +251,7 @@ static int free_comm(Comm_free_call *real, MPI_Comm *comm)
 {
     if (!real)
         return MPI_ERR_INTERN;
-    bool tell = fold_enter();
+    bool tell = fold_enter(false);
     if (tell) {
         fold_call();
         turn_activity();

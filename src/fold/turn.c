@@ -31,7 +31,7 @@ void turn_prefer(uint8_t quiet, uint8_t contended)
     auto_contended = contended;
 }
 
-enum pleat_fold_wait turn_how(const struct turn_self *me)
+static enum pleat_fold_wait how_on(const struct turn_self *me, uint32_t processor)
 {
     if (me->settings.wait != PLEAT_FOLD_WAIT_AUTO)
         return (enum pleat_fold_wait)me->settings.wait;
@@ -39,10 +39,15 @@ enum pleat_fold_wait turn_how(const struct turn_self *me)
      * the time (Open MPI, 8 processes on 2 processors). Where nobody does a switch by the kernel
      * costs 1.3 us, by a futex 2.3 to 4.6, and yielding took 0.65 to 0.9 of the time. With a global
      * queue somebody has to move the processes. */
-    bool quiet = !atomic_load_explicit(&me->fold->processors[me->processor].contended,
-                                       memory_order_relaxed) &&
-                 (me->processors == 1 || me->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL);
+    bool quiet =
+        !atomic_load_explicit(&me->fold->processors[processor].contended, memory_order_relaxed) &&
+        (me->processors == 1 || me->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL);
     return (enum pleat_fold_wait)(quiet ? auto_quiet : auto_contended);
+}
+
+enum pleat_fold_wait turn_how(const struct turn_self *me)
+{
+    return how_on(me, me->processor);
 }
 
 bool turn_hands_over(const struct turn_self *me)
@@ -62,6 +67,21 @@ bool turn_is_alone(const struct turn_self *me)
         atomic_load_explicit(&me->fold->processors[me->processor].contended, memory_order_relaxed))
         return false;
     return is_global(me) ? me->processors >= me->fold->processes : me->member_count == 0;
+}
+
+/* Nobody asks for whom there are messages, neither those that hand their processor on, which they
+ * all have to do at once, nor the agent. On the 8 processes of `halo` on 1 processor what is noted
+ * at each message took 5 % of the time. */
+static bool is_untold(const struct turn_self *me)
+{
+    if (atomic_load_explicit(&me->fold->segment->counts, memory_order_relaxed))
+        return false;
+    for (uint32_t i = 0; i < me->processors; i++) {
+        enum pleat_fold_wait how = how_on(me, i);
+        if (how != PLEAT_FOLD_WAIT_YIELD && how != PLEAT_FOLD_WAIT_NATIVE)
+            return false;
+    }
+    return true;
 }
 
 static void find_members(struct turn_self *me)
@@ -100,6 +120,10 @@ void turn_refresh(struct turn_self *me)
     me->doubled = atomic_load(&me->fold->segment->doubled);
     if (!me->processors)
         return;
+    bool was_untold = me->untold != 0;
+    me->untold = is_untold(me) ? generation : 0;
+    if (was_untold && !me->untold) /* what was sent before was not counted when it was received */
+        atomic_fetch_and(&me->slot->mail, UINT32_MAX);
     if (!is_global(me) || me->processor >= me->processors)
         move_to(me, queue_of(me));
     find_members(me);
@@ -122,6 +146,12 @@ bool turn_is_on(void)
 {
     return self.fold &&
            atomic_load_explicit(&self.fold->segment->folded, memory_order_relaxed) != 0;
+}
+
+bool turn_is_told(void)
+{
+    return turn_is_on() && self.untold != atomic_load_explicit(&self.fold->segment->generation,
+                                                               memory_order_relaxed);
 }
 
 bool turn_has_room(void)

@@ -19,6 +19,10 @@
  * while it is false an intercepted MPI call costs nothing else. */
 bool turn_is_on(void);
 
+/* Whether messages have to be told of, too (turn_sent to turn_activity): not while those that wait
+ * only yield, on all processors, since then nobody asks for whom there is one. */
+bool turn_is_told(void);
+
 /* Whether every process of the program has a processor for itself, so that polling disturbs nobody:
  * not while the partition is not known. */
 bool turn_has_room(void);

@@ -17,6 +17,7 @@ struct turn_self {
     struct pleat_fold_settings settings;
     uint32_t processors; /* of the partition; 0: none yet */
     bool doubled;        /* some of them are the same CPU */
+    uint32_t untold;     /* as of this generation messages need not be told of; 0: none */
     uint32_t processor;  /* where it runs: index in the partition */
     uint16_t *members;   /* who may be run there besides: of its queue, or all */
     uint32_t member_count;

@@ -6,8 +6,8 @@
  *   request.c  requests that receive                fold-openmpi.c, fold-mpich.c   how each MPI
  * waits
  *
- * Everything here but fold_enter, fold_idle and fold_comm_is_freed is for the thread that called
- * MPI_Init, between fold_enter and fold_leave.
+ * Everything here but fold_enter, fold_leave_untold, fold_idle and fold_comm_is_freed is for the
+ * thread that called MPI_Init, between fold_enter and fold_leave.
  */
 #ifndef PLEAT_FOLD_WRAP_H
 #define PLEAT_FOLD_WRAP_H
@@ -37,12 +37,20 @@ struct fold_self {
 extern _Thread_local struct fold_self fold_self __attribute__((tls_model("initial-exec")));
 
 bool fold_enter_call(void);
-/* False: nothing has to be told: not folded, another thread, or MPI calls itself. */
-static inline bool fold_enter(void)
+/* False: nothing has to be told: not folded, another thread, or MPI calls itself. Of a call that
+ * `looks` whether something has come, and does not wait, has to be told wherever waiting has. */
+static inline bool fold_enter(bool looks)
 {
-    return turn_is_on() && fold_enter_call();
+    return (looks ? turn_is_on() : turn_is_told()) && fold_enter_call();
 }
 void fold_leave(void);
+/* Instead of fold_leave at the end of a call of which nothing was told. */
+void fold_leave_waited(void);
+static inline void fold_leave_untold(void)
+{
+    if (__builtin_expect(fold_self.waited, 0))
+        fold_leave_waited();
+}
 
 /* The MPI has polled in vain, in any thread: true when the processor was handed on or need not be;
  * false: as without this library. */

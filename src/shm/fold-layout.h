@@ -19,7 +19,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_FOLD_MAGIC UINT64_C(0x31646c6f66656c70) /* "plefold1" */
-#define PLEAT_FOLD_VERSION 2u
+#define PLEAT_FOLD_VERSION 3u
 #define PLEAT_FOLD_LINE 64
 
 /* Messages are counted by pair as long as the counts stay small: 256 KiB. */
@@ -80,6 +80,8 @@ struct pleat_fold_segment {
     _Atomic uint32_t modes;   /* the settings' four enums, a byte each */
     _Atomic uint32_t spin_us;
     _Atomic uint32_t slice_us;
+    _Atomic uint32_t
+        counts; /* the agent wants messages counted, whether anybody else asks or not */
     _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t any_idle; /* some processor may be idle */
     _Atomic uint32_t refused; /* processes that cannot be folded; 0 where an older library is */
     /* cpus_max processors, then `processes` slots, then the counts of messages by pair */

@@ -284,6 +284,12 @@ void pleat_fold_contended(struct pleat_fold *fold, uint32_t index, bool contende
     wake_waiting(fold);
 }
 
+void pleat_fold_count(struct pleat_fold *fold, bool all)
+{
+    atomic_store(&fold->segment->counts, all);
+    next_generation(fold);
+}
+
 /* ---- what is told ---- */
 
 void pleat_fold_status(const struct pleat_fold *fold, struct pleat_fold_status *status)

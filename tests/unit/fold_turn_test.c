@@ -398,6 +398,67 @@ static void a_deserted_processor_is_taken(void **state)
     children_finish(&shared);
 }
 
+static int is_told(void)
+{
+    return turn_attach(0, 0) && turn_is_told() ? 0 : 1;
+}
+
+static int is_not_told(void)
+{
+    return turn_attach(0, 0) && turn_is_on() && !turn_is_told() ? 0 : 1;
+}
+
+static int say_when_to_tell(void)
+{
+    struct pleat_fold *fold = shared.fold;
+    if (!turn_attach(0, 0))
+        return 1;
+    if (turn_is_told()) /* both processors are quiet, so both yield */
+        return 2;
+    pleat_fold_contended(fold, 1, true); /* there they hand over, and have to know for whom */
+    if (!turn_is_told())
+        return 3; /* at once, not only when this one has waited */
+    (void)turn_wait();
+    if (!turn_is_told())
+        return 4;
+    atomic_store(&fold->slots[0].mail, (UINT64_C(5) << 32) + 5);
+    pleat_fold_contended(fold, 1, false);
+    (void)turn_wait();
+    if (turn_is_told())
+        return 5;
+    pleat_fold_count(fold, true); /* the agent wants to know */
+    (void)turn_wait();
+    if (!turn_is_told())
+        return 6;
+    /* of those sent before nobody noted when they were received */
+    return atomic_load(&fold->slots[0].mail) == 5 ? 0 : 7;
+}
+
+static void nothing_is_told_while_all_yield(void **state)
+{
+    static const struct {
+        const char *settings;
+        uint32_t processors;
+        bool told;
+    } cases[] = {{"wait=yield", 2, false},
+                 {"wait=yield,queue=global", 2, false},
+                 {"wait=native", 2, false},
+                 {"wait=auto,queue=global", 1, false},
+                 {"wait=auto,queue=global", 2, true},
+                 {"wait=immediate", 1, true},
+                 {"wait=spin", 2, true},
+                 {"wait=block", 2, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        children_prepare(&shared, 4, cases[i].processors, cases[i].settings);
+        in_a_child(cases[i].told ? is_told : is_not_told);
+        children_finish(&shared);
+    }
+    children_prepare(&shared, 4, 2, "wait=auto");
+    in_a_child(say_when_to_tell);
+    children_finish(&shared);
+}
+
 static int use_garbage(void)
 {
     struct pleat_fold *fold = shared.fold;
@@ -443,6 +504,7 @@ int main(void)
         cmocka_unit_test(who_ran_here_goes_before_others),
         cmocka_unit_test(only_those_of_the_run_are_moved),
         cmocka_unit_test(a_deserted_processor_is_taken),
+        cmocka_unit_test(nothing_is_told_while_all_yield),
         cmocka_unit_test(garbage_harms_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

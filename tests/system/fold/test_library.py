@@ -97,13 +97,14 @@ def folded(command, directory, settings="wait=immediate", cpus="0", options=(), 
     return done, json.loads(out.read_text())
 
 
-def recorded(command, directory, preload=()):
+def recorded(command, directory, preload=(), **more):
     """What `command` printed, and what the wrappers told in each rank, by rank; what was spawned is "-1"."""
     record = os.path.join(TESTS, f"fold-record-{MPI}.so")
     env = {
         "LD_PRELOAD": ":".join([record, *preload]),
         "PLEAT_FOLD": "x",
         "FOLD_RECORD": str(directory / "record"),
+        **more,
     }
     done = run(started(command, env), directory)
     told = {}
@@ -202,6 +203,17 @@ def test_every_message_is_told_of_once_and_of_the_right_process(plain, tmp_path)
 def test_waiting_is_told(tmp_path):
     _, told = recorded([program("fold-calls")], tmp_path)
     assert all(rank["waits"] > 0 for rank in told.values())
+
+
+def test_where_nothing_need_be_told_waits_and_looks_are(plain, tmp_path):
+    done, told = recorded([program("fold-calls")], tmp_path, FOLD_RECORD_UNTOLD="1")
+    assert done.stdout == plain
+    for rank in told.values():
+        # of the calls that look only: that they begin, and what they found
+        assert sum(rank["sent"]) == rank["activity"] == rank["receiving"] == 0
+        assert rank["calls"] > 0
+        # that a wait is over is known at the end of its call
+        assert rank["waits"] > 0 and rank["progressed"] > 0
 
 
 def test_a_tool_between_is_called_and_nothing_told_twice(tmp_path):

@@ -24,6 +24,11 @@ bool turn_is_on(void)
     return record.on;
 }
 
+bool turn_is_told(void)
+{
+    return record.on && !getenv("FOLD_RECORD_UNTOLD");
+}
+
 bool turn_polls_alone(void)
 {
     return turn_has_room();
