@@ -27,8 +27,9 @@ struct pleat_folded_request {
     uint32_t processes;   /* on this node; 0: it is not folded */
     const char *settings; /* pleat_fold_settings_parse; NULL: the defaults. Borrowed for the call */
     enum pleat_mapping mapping;
-    double threshold; /* of the detector */
-    bool boost;       /* periodically raise the priority of those with messages (4.2.1) */
+    enum pleat_fold_queue begin; /* until the detector has judged, where it does */
+    double threshold;            /* of the detector */
+    bool boost; /* periodically raise the priority of those with messages (4.2.1) */
 };
 
 /* One process of the run, as its slot in the segment says. */

@@ -122,6 +122,21 @@ static int read_threshold(const json_t *fold, double *threshold, struct pleat_er
     return result;
 }
 
+static int read_first_queue(const json_t *fold, enum pleat_fold_queue *queue,
+                            struct pleat_error *err)
+{
+    const char *name = "global";
+    int result = pleat_get_string(fold, "begin", false, &name, err);
+    if (result)
+        return result;
+    *queue = !strcmp(name, "local") ? PLEAT_FOLD_QUEUE_LOCAL : PLEAT_FOLD_QUEUE_GLOBAL;
+    if (strcmp(name, pleat_fold_queue_name(*queue)))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "'begin' is the queue until a program has been judged: \"local\" or "
+                               "\"global\"");
+    return 0;
+}
+
 /* How it is folded, where it is. */
 static int read_fold(const json_t *params, struct pleat_folded_request *folded,
                      struct pleat_error *err)
@@ -143,6 +158,8 @@ static int read_fold(const json_t *params, struct pleat_folded_request *folded,
         result = pleat_get_string(fold, "mapping", false, &mapping, err);
     if (!result && mapping)
         result = pleat_mapping_parse(mapping, &folded->mapping, err);
+    if (!result)
+        result = read_first_queue(fold, &folded->begin, err);
     if (!result)
         result = pleat_get_bool(fold, "boost", false, &folded->boost, err);
     return result ? result : read_threshold(fold, &folded->threshold, err);

@@ -21,6 +21,11 @@ bool pleat_mpi_spawns(enum pleat_mpi mpi)
     return (size_t)mpi < LAUNCHERS && launchers[mpi]->spawns;
 }
 
+bool pleat_mpi_yields(enum pleat_mpi mpi)
+{
+    return (size_t)mpi < LAUNCHERS && launchers[mpi]->yields;
+}
+
 int pleat_mpi_parse(const char *name, enum pleat_mpi *mpi, struct pleat_error *err)
 {
     for (size_t i = 0; i < LAUNCHERS; i++) {

@@ -61,6 +61,8 @@ void pleat_launch_command_finish(struct pleat_launch_command *command);
 const char *pleat_mpi_name(enum pleat_mpi mpi);
 /* Whether its programs can grow by starting more processes; else they must be relaunched. */
 bool pleat_mpi_spawns(enum pleat_mpi mpi);
+/* Whether its processes give way by themselves when they wait for messages. */
+bool pleat_mpi_yields(enum pleat_mpi mpi);
 /* The reverse of the name. PLEAT_E_NOTFOUND, with the known names in the text. */
 int pleat_mpi_parse(const char *name, enum pleat_mpi *mpi,
                     struct pleat_error *err) PLEAT_MUST_CHECK;

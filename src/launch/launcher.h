@@ -34,6 +34,7 @@ void pleat_launch_add_preload(struct pleat_launch_list *argv,
 struct pleat_launcher {
     const char *name;
     bool spawns; /* its programs can start more processes while they run */
+    bool yields; /* its processes give way by themselves when they wait */
     /* True for a variable that a surrounding launcher of this kind leaves to its processes and
      * that would confuse this one; NULL: none. `name` is "NAME=value". */
     bool (*inherited)(const char *name);

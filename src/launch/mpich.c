@@ -76,4 +76,4 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     return 0;
 }
 
-const struct pleat_launcher pleat_launcher_mpich = {"mpich", false, inherited, compose};
+const struct pleat_launcher pleat_launcher_mpich = {"mpich", false, false, inherited, compose};

@@ -20,4 +20,4 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     return 0;
 }
 
-const struct pleat_launcher pleat_launcher_none = {"none", true, NULL, compose};
+const struct pleat_launcher pleat_launcher_none = {"none", true, false, NULL, compose};

@@ -106,4 +106,4 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     return 0;
 }
 
-const struct pleat_launcher pleat_launcher_openmpi = {"openmpi", true, inherited, compose};
+const struct pleat_launcher pleat_launcher_openmpi = {"openmpi", true, true, inherited, compose};

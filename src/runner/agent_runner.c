@@ -177,12 +177,24 @@ static int add_slots(json_t *params, const struct pleat_run_order *order)
     return add(params, "slots", slots);
 }
 
+/* Until the detector has judged. Utrera 2010, 4.4.3, begins with a global queue. Where processes
+ * yield that is up to 1.7 times as slow for a program that turns out to be balanced, and local
+ * queues 1.4 times for one that does not (Open MPI, 8 processes on 2 processors). */
+static const char *first_queue(enum pleat_mpi mpi)
+{
+    return pleat_mpi_yields(mpi) ? "local" : "global";
+}
+
 /* What the agent has to know of one that folds, as member "fold". */
 static int add_fold(const struct pleat_run_order *order, json_t *params, struct pleat_error *err)
 {
     const struct pleat_spec_fold *fold = &order->spec->fold;
-    json_t *member = json_pack("{s:i, s:s*, s:s*}", "processes", order->processes, "settings",
-                               fold->settings, "mapping", fold->mapping);
+    enum pleat_mpi mpi;
+    int rc = pleat_mpi_parse(order->spec->mpi, &mpi, err);
+    if (rc)
+        return rc;
+    json_t *member = json_pack("{s:i, s:s*, s:s*, s:s}", "processes", order->processes, "settings",
+                               fold->settings, "mapping", fold->mapping, "begin", first_queue(mpi));
     if (member && fold->boost)
         json_object_set_new(member, "boost", json_true());
     return add(params, "fold", member) ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;

@@ -127,7 +127,8 @@ def test_what_is_refused(node):
         return node.start(1, "true", **members)
 
     for wrong in ({}, {"processes": 0}, {"processes": 100000}, {"processes": 4, "settings": "wait=never"},
-                  {"processes": 4, "mapping": "random"}, {"processes": 4, "threshold": 0}):
+                  {"processes": 4, "mapping": "random"}, {"processes": 4, "threshold": 0},
+                  {"processes": 4, "begin": "auto"}, {"processes": 4, "begin": 1}):
         with pytest.raises(Exception):
             start(slots=ONE, fold=wrong)
     assert node.daemon.call("list")["runs"] == []
@@ -251,6 +252,15 @@ def test_detector_stays_global_for_an_imbalanced_program(node):
     assert told["queue"] == "global"
     assert told["queue_by"] == "detector"
     assert told["idleness"] > 0.30 and told["gain"] > 0.30
+    stop(node)
+
+
+@pytest.mark.parametrize("begin", ["local", "global"])
+@pytest.mark.parametrize("work, queue", [([100], "local"), ([900, 100] * 4, "global")])
+def test_detector_begins_with_either_queue(node, begin, work, queue):
+    fold(node, 1, 8, "ring", *work, slots=BOTH, begin=begin)
+    assert node.daemon.expect("folded", 1, queue_by="default")["queue"] == begin
+    assert node.daemon.expect("folded", 1, queue_by="detector")["queue"] == queue
     stop(node)
 
 
