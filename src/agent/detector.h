@@ -42,12 +42,13 @@ struct pleat_detector_settings {
     double threshold; /* idleness above which a program is imbalanced */
     double hysteresis;
     double epsilon;
-    uint32_t samples;        /* 2 .. PLEAT_DETECTOR_SAMPLES_MAX */
-    uint32_t confirm;        /* from 1 */
-    int64_t sample_us;       /* between two samples while it starts */
-    int64_t watch_us;        /* ... and when there is a verdict */
-    int64_t starting_max_us; /* then what is seen counts, constant or not */
-    int64_t window_us, window_max_us;
+    uint32_t samples;                 /* 2 .. PLEAT_DETECTOR_SAMPLES_MAX */
+    uint32_t confirm;                 /* from 1 */
+    int64_t sample_us;                /* between two samples while it starts */
+    int64_t watch_us;                 /* ... and when there is a verdict */
+    int64_t starting_max_us;          /* then what is seen counts, constant or not */
+    int64_t first_window_us;          /* the least time behind the first verdict */
+    int64_t window_us, window_max_us; /* behind later ones; behind any the most */
 };
 
 #define PLEAT_DETECTOR_SAMPLES_MAX 64
