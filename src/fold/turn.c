@@ -127,6 +127,8 @@ void turn_refresh(struct turn_self *me)
     if (!is_global(me) || me->processor >= me->processors)
         move_to(me, queue_of(me));
     find_members(me);
+    me->yields =
+        me->untold && !turn_is_alone(me) && turn_how(me) == PLEAT_FOLD_WAIT_YIELD ? generation : 0;
     turn_pin(me);
 }
 
@@ -142,16 +144,19 @@ void turn_settle(struct turn_self *me)
     turn_stay(me);
 }
 
+static uint32_t generation_now(void)
+{
+    return atomic_load_explicit(&self.segment->generation, memory_order_relaxed);
+}
+
 bool turn_is_on(void)
 {
-    return self.fold &&
-           atomic_load_explicit(&self.fold->segment->folded, memory_order_relaxed) != 0;
+    return self.segment && atomic_load_explicit(&self.segment->folded, memory_order_relaxed) != 0;
 }
 
 bool turn_is_told(void)
 {
-    return turn_is_on() && self.untold != atomic_load_explicit(&self.fold->segment->generation,
-                                                               memory_order_relaxed);
+    return turn_is_on() && self.untold != generation_now();
 }
 
 bool turn_has_room(void)
@@ -234,6 +239,7 @@ bool turn_attach(int32_t index, int32_t rank)
         pleat_fold_close(fold);
         return false;
     }
+    made.segment = fold->segment;
     made.slot = &fold->slots[made.index];
     begin_slot(&made, rank);
     self = made;
@@ -370,9 +376,7 @@ void turn_call(void)
 
 static void yield(struct turn_self *me)
 {
-    atomic_store_explicit(&me->slot->switches,
-                          atomic_load_explicit(&me->slot->switches, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    turn_count_switch(me);
     turn_useful_wait(me);
     syscall(SYS_sched_yield);
 }
@@ -391,6 +395,11 @@ bool turn_wait(void)
         return false;
     if (!takes_part()) {
         syscall(SYS_sched_yield);
+        return true;
+    }
+    if (self.yields == generation_now()) {
+        self.polls++;
+        yield(&self);
         return true;
     }
     turn_refresh(&self);

@@ -229,9 +229,7 @@ void turn_hand_over(struct turn_self *self, uint64_t now_ns)
     struct pleat_fold_slot *slot = self->slot;
     atomic_store(&slot->away, 0);
     atomic_store_explicit(&slot->parked_ns, now_ns, memory_order_relaxed);
-    atomic_store_explicit(&slot->switches,
-                          atomic_load_explicit(&slot->switches, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    turn_count_switch(self);
     plan_look(self, now_ns);
     uint32_t vain = count_vain(self);
     atomic_store(&slot->word, pleat_fold_word(PLEAT_FOLD_PARKED, self->processor));

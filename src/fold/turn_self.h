@@ -8,8 +8,18 @@
 #include "shm/fold-layout.h"
 
 struct turn_self {
-    struct pleat_fold *fold;
+    /* In one line, for those that yield: with many processes on a processor each finds its memory
+     * gone from the fastest cache, and a poll takes less than a microsecond. */
+    _Alignas(PLEAT_FOLD_LINE) struct pleat_fold *fold; /* NULL: does not take part */
+    struct pleat_fold_segment *segment;
     struct pleat_fold_slot *slot;
+    uint64_t switches; /* as in the slot, which only this process writes */
+    uint64_t episode_cpu_ns;
+    uint32_t untold; /* as of this generation messages need not be told of; 0: none */
+    uint32_t yields; /* as of this one it yields whenever it waits, and nothing else; 0 */
+    uint32_t polls;  /* in vain, since it was found that there may be something */
+    bool progressed; /* something was found since it last gave the processor away */
+
     uint32_t index;
     pid_t pid;
     /* as of the segment's `generation` */
@@ -17,14 +27,11 @@ struct turn_self {
     struct pleat_fold_settings settings;
     uint32_t processors; /* of the partition; 0: none yet */
     bool doubled;        /* some of them are the same CPU */
-    uint32_t untold;     /* as of this generation messages need not be told of; 0: none */
     uint32_t processor;  /* where it runs: index in the partition */
     uint16_t *members;   /* who may be run there besides: of its queue, or all */
     uint32_t member_count;
     int32_t *siblings; /* of each process of the node: the thread known to be of this run; 0 */
     /* of the wait under way */
-    bool progressed; /* something was found since it last gave the processor away */
-    uint32_t polls;  /* in vain, since it was found that there may be something */
     uint64_t begun_ns, granted_ns;
     /* messages of which nobody tells */
     bool is_part;           /* processes of the program are elsewhere */
@@ -33,7 +40,7 @@ struct turn_self {
     uint64_t now_ns;        /* when it began to give the processor away */
     uint32_t doze_us;       /* of its next sleep (PLEAT_FOLD_WAIT_BLOCK) */
     /* processor time (turn_useful.c) */
-    uint64_t waited_ns, episode_cpu_ns, told_ns;
+    uint64_t waited_ns, told_ns;
     uint64_t polled_ns; /* when it last polled in vain with a processor for itself */
     uint32_t astray;    /* as of this generation it may not be where it should; 0: none */
     int32_t pinned;     /* to this CPU; -1: to the partition, -2: not by us */
@@ -48,6 +55,11 @@ enum pleat_fold_wait turn_how(const struct turn_self *self);
 bool turn_hands_over(const struct turn_self *self);
 /* Whether nobody could use the processor while this process waits. */
 bool turn_is_alone(const struct turn_self *self);
+
+static inline void turn_count_switch(struct turn_self *self)
+{
+    atomic_store_explicit(&self->slot->switches, ++self->switches, memory_order_relaxed);
+}
 
 /* ---- whom to run next (turn_next.c) ---- */
 
