@@ -146,8 +146,9 @@ void case_hogged(struct contest *contest, enum trial_mpi mpi, int processors,
 
 #define QUEUES_LONGER 12 /* than other runs */
 
-/* The detector needs half a second to see what a program is like, in which it has a global queue:
- * runs are so long that this is no matter, and heavy processes do not make them longer still. */
+/* The detector needs some 0.3 s to see what a program is like, in which it may have the slower
+ * queue: runs are so long that this is no matter, and heavy processes do not make them longer
+ * still. */
 static double queues_times(const struct case_program *program, double times)
 {
     double factor = program->factor ? program->factor : 1;

@@ -59,7 +59,7 @@ enum eval_answer eval_similar(const struct bench_paired *ratio)
 
 const char *eval_ratio(const struct bench_paired *ratio, char *text)
 {
-    if (!ratio->ratios.count)
+    if (!ratio->ratios.count || !isfinite(ratio->median)) /* ep: nobody switched at all */
         snprintf(text, EVAL_RATIO_TEXT, "-");
     else if (!isfinite(ratio->upper))
         snprintf(text, EVAL_RATIO_TEXT, "%.2f", ratio->median);

@@ -150,9 +150,10 @@ static int report(struct eval *eval, struct pleat_error *err)
         "two of eight do; \"spread\": every second one, all of which stand in one of the two local "
         "queues (ranks go round robin), \"first\": the first half, of which each queue has two. "
         "Idleness as in figure 4.3, read as 1 - sum / (n max): as the program is made, and as "
-        "measured by the processes themselves in the global queue. The detector begins with the "
-        "global queue; it also wants a gain: where every local queue has its share of the heavy "
-        "processes (first) it chooses local ones, which is not in the paper.");
+        "measured by the processes themselves. Until the detector has judged, Open MPI's processes "
+        "have local queues, and MPICH's, as in the paper, the global one. It also wants a gain: "
+        "where every local queue has its share of the heavy processes (first) it chooses local "
+        "ones, which is not in the paper.");
     for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++) {
         if (!eval_wants(eval, mpi))
             continue;
