@@ -273,6 +273,13 @@ struct trace {
     struct pleat_string *notes;
 };
 
+static void free_words(char **words, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(words[i]);
+    free(words);
+}
+
 /* The words of a line of a mix: AT NAME OPTIONS -- PROGRAM ARGUMENTS. NULL: out of memory. */
 static char **make_words(const struct application *one, const char *at, int *count)
 {
@@ -293,8 +300,10 @@ static char **make_words(const struct application *one, const char *at, int *cou
     for (*count = 0; words && *count < extras + one->word_count; (*count)++) {
         const char *from = *count < extras ? extra[*count] : one->words[*count - extras];
         words[*count] = strdup(from);
-        if (!words[*count])
-            return NULL; /* what was copied is lost: so is the program */
+        if (!words[*count]) {
+            free_words(words, *count);
+            return NULL;
+        }
     }
     return words;
 }
@@ -332,9 +341,7 @@ static int take_arrival(void *arg, char *text, int line, struct pleat_error *err
     if (!status)
         return pleat_mix_add(trace->mix, words, words_count, trace->files->applications, one->line,
                              trace->notes, err);
-    for (int i = 0; i < words_count; i++)
-        free(words[i]);
-    free(words);
+    free_words(words, words_count);
     return status;
 }
 
