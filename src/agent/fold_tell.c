@@ -7,6 +7,8 @@
 #include "agent/fold.h"
 
 #define TELL_US INT64_C(1000000)
+/* While processes attach: that all have is news for those who wait to change the job. */
+#define TELL_SOON_US INT64_C(100000)
 /* Of the idleness and of the variation of switches: smaller changes are no news. */
 #define NEWS 0.02
 
@@ -93,9 +95,15 @@ static void tell(const struct pleat_folded *folded, const json_t *what)
     pleat_agent_notify(folded->run->agent, "folded", params);
 }
 
+static int64_t pause_us(const struct pleat_folded *folded)
+{
+    json_int_t attached = json_integer_value(json_object_get(folded->told, "attached"));
+    return attached < (json_int_t)folded->asked.processes ? TELL_SOON_US : TELL_US;
+}
+
 void pleat_folded_tell(struct pleat_folded *folded, int64_t now_us)
 {
-    if (!folded->fold || (folded->told && now_us - folded->told_us < TELL_US))
+    if (!folded->fold || (folded->told && now_us - folded->told_us < pause_us(folded)))
         return;
     json_t *now = describe(folded);
     if (!now || !is_news(folded->told, now)) {

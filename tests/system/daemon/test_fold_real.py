@@ -12,11 +12,16 @@ from conftest import FINAL, wait_until
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fold/real"))
 import test_real as real  # noqa: E402
 
+INPUTS = real.HERE
 LIMIT_S = 250  # for all of one program, on a busy machine
-TRIES = 10
-# So long that they are changed while they run, also by a quick machine: by program what is said instead.
-LONGER = {"lammps": [("thermo          10", "thermo          50"), ("run             400", "run             2000")],
-          "nwchem": [("6-31g", "cc-pvtz")]}
+LENGTHS = [2**i for i in range(7)]
+# What makes programs so long that they are changed while they run, also by a quick machine: by program what is said
+# instead, `times` its length.
+LONGER = {"lammps": lambda times: [("thermo          10", f"thermo          {50 * times}"),
+                                   ("run             400", f"run             {2000 * times}")],
+          "hpcc": lambda times: [("200          Ns", f"{200 * times}          Ns")],
+          "nwchem": lambda times: [("6-31g", "cc-pvtz")]}
+STENCIL_ITERATIONS = 40000
 VARIABLES = ("OMP_NUM_THREADS", "ARMCI_USE_WIN_ALLOCATE")
 
 
@@ -29,20 +34,21 @@ def fixture_site(pleat):
     return pleat
 
 
-@pytest.fixture(autouse=True)
-def fixture_longer(monkeypatch, tmp_path):
-    inputs = tmp_path / "inputs"
-    shutil.copytree(real.HERE, inputs)
-    for program, changes in LONGER.items():
-        path = inputs / real.PROGRAMS[program][2]
+def lengthen(monkeypatch, program, folder, times):
+    """Makes `program` `times` its length; its inputs are copied to `folder`."""
+    shutil.copytree(INPUTS, folder)
+    if program in LONGER:
+        path = folder / real.PROGRAMS[program][2]
         text = path.read_text()
-        for old, new in changes:
+        for old, new in LONGER[program](times):
             assert old in text
             text = text.replace(old, new)
         path.write_text(text)
-    monkeypatch.setattr(real, "HERE", inputs)
-    mpi, command, *others = real.PROGRAMS["stencil"]
-    monkeypatch.setitem(real.PROGRAMS, "stencil", (mpi, [*command[:-1], "10000"], *others))
+    monkeypatch.setattr(real, "HERE", folder)
+    if program == "stencil":
+        mpi, command, *others = real.PROGRAMS["stencil"]
+        monkeypatch.setitem(real.PROGRAMS, "stencil",
+                            (mpi, [*command[:-1], str(STENCIL_ITERATIONS * times)], *others))
 
 
 def change(pleat, job, word, size):
@@ -68,15 +74,16 @@ def attached(pleat, job):
 
 
 @pytest.mark.parametrize("program", ["lammps", "hpcc", "nwchem", "stencil"])
-def test_finds_as_a_changing_job_what_it_finds_unfolded(site, program, tmp_path):
-    mpi, command, given, found, processes = real.PROGRAMS[program]
-    if not shutil.which(command[0]):
-        pytest.skip(f"{command[0]} is not here")
-    want, _ = real.run(program, tmp_path / "unfolded", processes, *real.PARTITIONS["two"], "--unfolded")
-    if given:
-        shutil.copy(real.HERE / given, site.dir)
-    # it may end before it was changed twice: then what it found is compared all the same, and it runs again
-    for _ in range(TRIES):
+def test_finds_as_a_changing_job_what_it_finds_unfolded(site, program, tmp_path, monkeypatch):
+    if not shutil.which(real.PROGRAMS[program][1][0]):
+        pytest.skip(f"{real.PROGRAMS[program][1][0]} is not here")
+    # it may end before it was changed twice: then what it found is compared all the same, and a longer one runs
+    for times in LENGTHS:
+        lengthen(monkeypatch, program, tmp_path / f"inputs-{times}", times)
+        mpi, command, given, found, processes = real.PROGRAMS[program]
+        want, _ = real.run(program, tmp_path / f"unfolded-{times}", processes, *real.PARTITIONS["two"], "--unfolded")
+        if given:
+            shutil.copy(real.HERE / given, site.dir)
         job = site.submit("--processes", 8, "--min", 1, "--max", 2, "--mpi", mpi, "--", *command)
         changed = attached(site, job) and change(site, job, "shrink", 1) and change(site, job, "grow", 2)
         wait_until(lambda: site.job(job)["state"] in FINAL, f"job {job} ends", LIMIT_S)
