@@ -129,11 +129,13 @@ static int read_first_queue(const json_t *fold, enum pleat_fold_queue *queue,
     int result = pleat_get_string(fold, "begin", false, &name, err);
     if (result)
         return result;
-    *queue = !strcmp(name, "local") ? PLEAT_FOLD_QUEUE_LOCAL : PLEAT_FOLD_QUEUE_GLOBAL;
-    if (strcmp(name, pleat_fold_queue_name(*queue)))
+    bool local = !strcmp(name, "local");
+    if (!local && strcmp(name, "global") != 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "'begin' is the queue until a program has been judged: \"local\" or "
-                               "\"global\"");
+                               "\"global\", not '%s'",
+                               name);
+    *queue = local ? PLEAT_FOLD_QUEUE_LOCAL : PLEAT_FOLD_QUEUE_GLOBAL;
     return 0;
 }
 

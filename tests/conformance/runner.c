@@ -191,6 +191,28 @@ static void check_folded_words(const struct bed *bed)
     assert_string_equal(json_string_value(json_array_get(words, count - 1)), "--ranks=8");
 }
 
+/* Utrera 2010, 4.4.3, but for an MPI whose processes yield. */
+static void test_the_first_queue_of_a_folded_one(void **state)
+{
+    static const char *const cases[][2] = {{"openmpi", "local"}, {"mpich", "global"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct bed bed;
+        struct pleat_spec spec;
+        struct pleat_run_order order = run_order(&spec);
+        open_bed(&bed, "folded");
+        spec.mpi = (char *)(uintptr_t)cases[i][0];
+        spec.folds = true;
+        spec.fold = (struct pleat_spec_fold){.least = 2, .most = 8};
+        order.processes = 8;
+        order.processors = 2;
+        assert_int_equal(bed.runner->ops->start(bed.runner, &order, NULL), 0);
+        const json_t *fold = json_object_get(bed.agent.params, "fold");
+        assert_string_equal(json_string_value(json_object_get(fold, "begin")), cases[i][1]);
+        close_bed(&bed);
+    }
+}
+
 /* Its processes are not its processors. */
 static void test_a_folded_one(void **state)
 {
@@ -578,6 +600,7 @@ int main(void)
         cmocka_unit_test(test_a_spec_that_cannot_be_started),
 #ifdef HAS_FOLD
         cmocka_unit_test(test_a_folded_one),
+        cmocka_unit_test(test_the_first_queue_of_a_folded_one),
 #endif
         cmocka_unit_test(test_changing_and_killing),
         cmocka_unit_test(test_ways_to_resize),
