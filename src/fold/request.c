@@ -1,7 +1,9 @@
 /* request.c - which requests receive messages, and of whom.
  *
  * A small table that forgets: where many requests are open one of the same row gives way, and what
- * is received through it is not counted.
+ * is received through it is not counted. It may also keep one that ended while nothing was told
+ * (turn_is_told); when its handle comes back as another one's, a message too many is taken for
+ * received. Both only make the choice of who is next worse.
  */
 #include <stdlib.h>
 

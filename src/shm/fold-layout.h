@@ -80,8 +80,7 @@ struct pleat_fold_segment {
     _Atomic uint32_t modes;   /* the settings' four enums, a byte each */
     _Atomic uint32_t spin_us;
     _Atomic uint32_t slice_us;
-    _Atomic uint32_t
-        counts; /* the agent wants messages counted, whether anybody else asks or not */
+    _Atomic uint32_t counts;                             /* the agent wants every message counted */
     _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t any_idle; /* some processor may be idle */
     _Atomic uint32_t refused; /* processes that cannot be folded; 0 where an older library is */
     /* cpus_max processors, then `processes` slots, then the counts of messages by pair */

@@ -113,8 +113,8 @@ void pleat_fold_status(const struct pleat_fold *fold, struct pleat_fold_status *
 /* The processes [first, first + count); returns how many were written. */
 uint32_t pleat_fold_processes(const struct pleat_fold *fold, uint32_t first, uint32_t count,
                               struct pleat_fold_process *out);
-/* Whether all messages are counted, which costs some 50 ns each; at first only those are of which
- * processes have to know. */
+/* Whether all messages are counted, which takes time at each of them; at first only those are of
+ * which processes have to know. For what reads pleat_fold_traffic or `unconsumed`. */
 void pleat_fold_count(struct pleat_fold *fold, bool all);
 /* How many messages process `from` has sent to process `to` (indexes on this node), as far as was
  * counted; for mapping by communication. */
