@@ -223,6 +223,17 @@ static void add_title(const struct drawing *d)
                     "at graph 0, graph 1 left offset 0, 1.1 textcolor rgb '#111111' font ',15'");
 }
 
+/* A tic's text is a format to gnuplot. */
+static void add_name(const struct drawing *d, const char *name)
+{
+    struct pleat_string format = {0};
+    for (; *name; name++)
+        pleat_string_add(&format, *name == '%' ? "%%" : (const char[]){*name, '\0'});
+    add_text(d, format.text);
+    d->out->failed |= format.failed;
+    pleat_string_finish(&format);
+}
+
 static void add_names(const struct drawing *d)
 {
     const struct pleat_plot *panel = d->panel;
@@ -233,7 +244,7 @@ static void add_names(const struct drawing *d)
         if (!*panel->x_names[i] || !isfinite(panel->series[0].x[i]))
             continue;
         pleat_string_add(d->out, between);
-        add_text(d, panel->x_names[i]);
+        add_name(d, panel->x_names[i]);
         pleat_string_addf(d->out, " %.12g", panel->series[0].x[i]);
         between = ", ";
     }
