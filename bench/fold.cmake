@@ -1,4 +1,4 @@
-# What folding costs and brings, against the MPIs' own settings; and the page "self-coscheduling".
+# What folding costs and brings, against the MPIs' own settings; and pages about chapter 4 of Utrera 2010.
 if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, which is one of the tests'
   set(fold_dir ${CMAKE_SOURCE_DIR}/bench/fold)
   set(fold_apps ring halo alltoall send ep)
@@ -27,11 +27,13 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
   endif()
   add_executable(bench_fold ${fold_dir}/bench_fold.c ${fold_dir}/change.c ${fold_dir}/fold_call.c
     ${fold_dir}/fold_report.c ${fold_dir}/fold_rows.c ${fold_dir}/jobs.c ${fold_dir}/limits.c)
-  add_executable(bench_fold_evaluation ${fold_dir}/bench_fold_evaluation.c ${fold_dir}/eval.c
-    ${fold_dir}/eval_heuristics.c ${fold_dir}/eval_loads.c ${fold_dir}/eval_queues.c
-    ${fold_dir}/loads.c)
+  pleat_find(jansson jansson)
+  add_executable(bench_fold_evaluation ${fold_dir}/bench_fold_evaluation.c ${fold_dir}/arrivals.c
+    ${fold_dir}/eval.c ${fold_dir}/eval_arrivals.c ${fold_dir}/eval_heuristics.c
+    ${fold_dir}/eval_loads.c ${fold_dir}/eval_queues.c ${fold_dir}/loads.c)
   target_link_libraries(bench_fold PRIVATE bench-fold)
-  target_link_libraries(bench_fold_evaluation PRIVATE bench-fold pleat-experiment pleat-figure)
+  target_link_libraries(bench_fold_evaluation PRIVATE bench-fold pleat-experiment pleat-figure
+    PkgConfig::jansson)
   foreach(mpi ompi:openmpi mpich:mpich)
     string(REGEX MATCH "(.*):(.*)" both ${mpi})
     if(TARGET pleat-fold-${CMAKE_MATCH_2})

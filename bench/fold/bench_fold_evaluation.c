@@ -1,5 +1,5 @@
-/* bench_fold_evaluation [options] - writes the page "self-coscheduling": chapter 4 of Utrera 2010
- * on this machine, with programs that really run.
+/* bench_fold_evaluation [options] - writes a page about chapter 4 of Utrera 2010 on this machine,
+ * with programs that really run.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -14,30 +14,56 @@
 static const char usage[] =
     "usage: bench_fold_evaluation [options]\n"
     "Measures, and writes a page and its figures.\n"
-    "  --out DIRECTORY  for DIRECTORY/self-coscheduling/page.md (default docs/experiments)\n"
+    "  --page NAME      self-coscheduling (default) or coscheduling-arrivals\n"
+    "  --out DIRECTORY  for DIRECTORY/NAME/page.md (default docs/experiments)\n"
     "  --repeats N      rounds (default 9, at most 50)\n"
     "  --minutes M      begins no round after so many minutes\n"
     "  --times X        so many times the usual work (default 1)\n"
-    "  --only PARTS     of heuristics,queues,loads; separated by commas\n"
+    "  --only PARTS     of self-coscheduling: heuristics,queues,loads; separated by commas\n"
     "  --mpi NAME       openmpi or mpich alone\n"
     "  --quick          hardly any work, few programs: only to see that it runs\n";
 
 #define REPEATS_MAX 50
 
-static const struct eval_part *const parts[] = {&eval_heuristics, &eval_queues, &eval_loads};
-#define PARTS (sizeof(parts) / sizeof(parts[0]))
+static const struct eval_about pages[] = {
+    {"self-coscheduling",
+     "Self-coscheduling: who shares processors with whom",
+     "MPI programs that nobody changed, with more processes than processors: whom to run next, "
+     "from which queue, and whether a job shares processors with itself or with others. From: "
+     "Utrera 2010, chapter 4.",
+     {&eval_heuristics, &eval_queues, &eval_loads, NULL}},
+    {"coscheduling-arrivals",
+     "Self-coscheduling of jobs that arrive over time",
+     "Jobs that nobody changed arrive at a scheduler with two processors: should each have "
+     "processors to itself, or should they share them in time? From: Utrera 2010, 4.6.2. Workloads "
+     "that are all there at the beginning, and which queues and heuristics are best, are on the "
+     "page [self-coscheduling](../self-coscheduling/page.md).",
+     {&eval_arrivals, NULL}}};
+#define PAGES (sizeof(pages) / sizeof(pages[0]))
 
 static double minutes; /* 0: no limit */
-static struct eval eval = {.rounds = 9, .times = 1};
+static struct eval eval = {.about = &pages[0], .rounds = 9, .times = 1};
+
+/* NULL: none. */
+static const struct eval_about *find_page(const char *name)
+{
+    for (size_t i = 0; i < PAGES; i++)
+        if (!strcmp(pages[i].name, name))
+            return &pages[i];
+    return NULL;
+}
 
 static int read_options(int argc, char **argv, const char **out)
 {
-    static const struct option table[] = {
-        {"out", 1, NULL, 'd'},   {"repeats", 1, NULL, 'r'}, {"minutes", 1, NULL, 'l'},
-        {"times", 1, NULL, 't'}, {"only", 1, NULL, 'o'},    {"mpi", 1, NULL, 'm'},
-        {"quick", 0, NULL, 'q'}, {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
+    static const struct option table[] = {{"page", 1, NULL, 'p'},    {"out", 1, NULL, 'd'},
+                                          {"repeats", 1, NULL, 'r'}, {"minutes", 1, NULL, 'l'},
+                                          {"times", 1, NULL, 't'},   {"only", 1, NULL, 'o'},
+                                          {"mpi", 1, NULL, 'm'},     {"quick", 0, NULL, 'q'},
+                                          {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        if (c == 'd')
+        if (c == 'p')
+            eval.about = find_page(optarg);
+        else if (c == 'd')
             *out = optarg;
         else if (c == 'r')
             eval.rounds = (int)strtol(optarg, NULL, 10);
@@ -57,6 +83,10 @@ static int read_options(int argc, char **argv, const char **out)
             return c == 'h' ? 0 : 2;
         }
     }
+    if (!eval.about) {
+        fprintf(stderr, "bench_fold_evaluation: there is no such page\n");
+        return 2;
+    }
     if (eval.rounds >= 1 && eval.rounds <= REPEATS_MAX && eval.times > 0 && optind == argc)
         return -1;
     fprintf(stderr, "bench_fold_evaluation: --repeats wants 1 to %d, --times more than 0\n",
@@ -72,7 +102,8 @@ static bool is_wanted(const struct eval_part *part)
 static void measure(void)
 {
     int runs = 0, rounds = eval.rounds;
-    for (size_t i = 0; i < PARTS; i++) {
+    const struct eval_part *const *parts = eval.about->parts;
+    for (size_t i = 0; parts[i]; i++) {
         if (!is_wanted(parts[i]))
             continue;
         parts[i]->plan(&eval);
@@ -80,7 +111,7 @@ static void measure(void)
     }
     progress_begin(eval.rounds * runs, eval.quick);
     for (eval.rounds = 0; eval.rounds < rounds && progress_goes_on(minutes); eval.rounds++)
-        for (size_t i = 0; i < PARTS; i++)
+        for (size_t i = 0; parts[i]; i++)
             if (is_wanted(parts[i]))
                 parts[i]->round(&eval, eval.rounds);
     progress_end();
@@ -124,14 +155,15 @@ int main(int argc, char **argv)
     measure();
     trial_finish();
     int rc = 0;
-    for (size_t i = 0; !rc && i < PARTS; i++)
+    const struct eval_part *const *parts = eval.about->parts;
+    for (size_t i = 0; !rc && parts[i]; i++)
         rc = is_wanted(parts[i]) ? parts[i]->report(&eval, &err) : 0;
     if (!rc)
         rc = eval_write(&eval, out, command, &err);
     if (rc)
         fprintf(stderr, "bench_fold_evaluation: %s\n", err.text);
     else
-        printf("%s/self-coscheduling/page.md\n", out);
+        printf("%s/%s/page.md\n", out, eval.about->name);
     pleat_page_finish(&eval.page);
     pleat_array_finish(&eval.shapes);
     return rc != 0;

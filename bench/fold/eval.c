@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "figure/replace.h"
 
-#define FOLDER "self-coscheduling"
 #define ALIKE 1.10
 
 bool eval_wants(const struct eval *eval, enum trial_mpi mpi)
@@ -134,11 +133,8 @@ static void add_head(const struct eval *eval, struct pleat_page *page, const cha
     strftime(date, sizeof(date), "%Y-%m-%d %H:%M", localtime(&now));
     if (getloadavg(loads, 1) != 1)
         loads[0] = NAN;
-    pleat_string_addf(&page->text, "# Self-coscheduling: who shares processors with whom\n\n");
-    pleat_page_paragraph(
-        page, "MPI programs that nobody changed, with more processes than processors: whom to run "
-              "next, from which queue, and whether a job shares processors with itself or with "
-              "others. From: Utrera 2010, chapter 4.");
+    pleat_string_addf(&page->text, "# %s\n\n", eval->about->title);
+    pleat_page_paragraph(page, "%s", eval->about->introduction);
     if (eval->quick)
         pleat_page_paragraph(page, "**A quick run, only to see that it works: it says nothing.**");
     pleat_page_paragraph(
@@ -183,14 +179,14 @@ static int write_files(const struct eval *eval, const char *directory,
 {
     char path[1024];
     int rc = make_folder(directory, err);
-    snprintf(path, sizeof(path), "%.900s/" FOLDER, directory);
+    snprintf(path, sizeof(path), "%.800s/%s", directory, eval->about->name);
     rc = rc ? rc : make_folder(path, err);
     for (size_t i = 0; !rc && i < eval->page.figures.count; i++) {
         const struct pleat_figure *figure = &eval->page.figures.items[i];
-        snprintf(path, sizeof(path), "%.900s/" FOLDER "/%.64s", directory, figure->name);
+        snprintf(path, sizeof(path), "%.800s/%s/%.64s", directory, eval->about->name, figure->name);
         rc = pleat_replace_text(path, &figure->svg, err);
     }
-    snprintf(path, sizeof(path), "%.900s/" FOLDER "/page.md", directory);
+    snprintf(path, sizeof(path), "%.800s/%s/page.md", directory, eval->about->name);
     return rc ? rc : pleat_replace_text(path, text, err);
 }
 

@@ -1,5 +1,5 @@
-/* eval.h - chapter 4 of Utrera 2010 on this machine: parts of the page "self-coscheduling", each of
- * which plans runs, runs them in rounds, and writes what came of them. */
+/* eval.h - chapter 4 of Utrera 2010 on this machine: pages of parts, each of which plans runs, runs
+ * them in rounds, and writes what came of them. */
 #ifndef PLEAT_BENCH_FOLD_EVAL_H
 #define PLEAT_BENCH_FOLD_EVAL_H
 
@@ -18,7 +18,17 @@ struct eval_shape {
 
 PLEAT_ARRAY(eval_shapes, struct eval_shape);
 
+struct eval_part;
+
+/* A page: what it is about, and its parts. */
+struct eval_about {
+    const char *name; /* its folder's */
+    const char *title, *introduction;
+    const struct eval_part *parts[4]; /* NULL-terminated */
+};
+
 struct eval {
+    const struct eval_about *about;
     int rounds;
     double times; /* of the usual work */
     bool quick;
@@ -36,7 +46,7 @@ struct eval_part {
     int (*report)(struct eval *eval, struct pleat_error *err);
 };
 
-extern const struct eval_part eval_heuristics, eval_queues, eval_loads;
+extern const struct eval_part eval_heuristics, eval_queues, eval_loads, eval_arrivals;
 
 bool eval_wants(const struct eval *eval, enum trial_mpi mpi);
 const char *eval_mpi_title(enum trial_mpi mpi);
@@ -64,7 +74,7 @@ void eval_cell_series(struct pleat_page *page, const struct bench_series *series
 /* Each round's mean (of the logarithms) over several series of ratios. */
 struct bench_paired eval_mean(const struct bench_paired *ratios, int count);
 
-/* The page and its figures into directory/self-coscheduling/. */
+/* The page and its figures into a folder of `directory`. */
 int eval_write(struct eval *eval, const char *directory, const char *command,
                struct pleat_error *err);
 

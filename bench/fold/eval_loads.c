@@ -9,27 +9,19 @@
 
 #define MIXES 4
 #define LEVELS 3
-#define KINDS 4 /* high and low communication, balanced and not */
 #define MIX_PROCESSES 8
-#define LOW 1
 #define EP 1 /* in the loads of low communication */
 
-static const struct mix {
-    const char *name, *programs[LOAD_PROGRAMS + 1];
-} mixes[MIXES] = {{"w1", {"ring", "send.50x1.spread", "halo"}},
-                  {"w2", {"send.50x1.spread", "halo", "alltoall"}},
-                  {"w3", {"halo", "alltoall"}},
-                  {"w4", {"halo", "alltoall", "ep"}}},
-  kinds[KINDS] = {{"high, balanced", {"ring", "halo", "send.50x1.spread"}},
-                  {"low, balanced", {"ring", "ep"}},
-                  {"high, imbalanced", {"ring", "halo", "send.50x6.first"}},
-                  {"low, imbalanced", {"send.50x6.first", "ep"}}};
+static const struct load_mix mixes[MIXES] = {{"w1", {"ring", "send.50x1.spread", "halo"}},
+                                             {"w2", {"send.50x1.spread", "halo", "alltoall"}},
+                                             {"w3", {"halo", "alltoall"}},
+                                             {"w4", {"halo", "alltoall", "ep"}}};
 static const int levels[LEVELS] = {2, 4, 6};
 
-static struct load of_mix[TRIAL_MPIS][MIXES], of_kind[TRIAL_MPIS][KINDS][LEVELS];
+static struct load of_mix[TRIAL_MPIS][MIXES], of_kind[TRIAL_MPIS][LOAD_KINDS][LEVELS];
 
-static void plan_load(struct load *load, enum trial_mpi mpi, const struct mix *mix, int processes,
-                      const struct eval *eval)
+static void plan_load(struct load *load, enum trial_mpi mpi, const struct load_mix *mix,
+                      int processes, const struct eval *eval)
 {
     *load =
         (struct load){.name = mix->name, .mpi = mpi, .processes = processes, .times = eval->times};
@@ -53,9 +45,9 @@ static void plan(struct eval *eval)
             for (int w = 0; w < LOAD_WAYS; w++)
                 of_mix[mpi][m].wanted[w] = !eval->quick || w < 2;
         }
-        for (int k = 0; k < KINDS && !eval->quick; k++)
+        for (int k = 0; k < LOAD_KINDS && !eval->quick; k++)
             for (int l = 0; l < LEVELS; l++)
-                plan_load(&of_kind[mpi][k][l], mpi, &kinds[k], levels[l], eval);
+                plan_load(&of_kind[mpi][k][l], mpi, &load_kinds[k], levels[l], eval);
     }
 }
 
@@ -66,7 +58,7 @@ static struct load *load_at(int i)
     if (i < count)
         return &(&of_mix[0][0])[i];
     i -= count;
-    return i < TRIAL_MPIS * KINDS * LEVELS ? &(&of_kind[0][0][0])[i] : NULL;
+    return i < TRIAL_MPIS * LOAD_KINDS * LEVELS ? &(&of_kind[0][0][0])[i] : NULL;
 }
 
 static int runs(void)
@@ -280,14 +272,14 @@ static void add_kinds(struct eval *eval, enum trial_mpi mpi)
     struct pleat_page *page = &eval->page;
     pleat_page_table(page, "workload|MPL|FCFS, s|SCS over FCFS|CS block over FCFS|CS own over "
                            "FCFS|SCS over CS block");
-    for (int k = 0; k < KINDS; k++)
+    for (int k = 0; k < LOAD_KINDS; k++)
         for (int l = 0; l < LEVELS; l++) {
             const struct load *load = &of_kind[mpi][k][l];
             static const int pairs[][2] = {{LOAD_SCS, LOAD_FCFS},
                                            {LOAD_CS_BLOCK, LOAD_FCFS},
                                            {LOAD_CS_OWN, LOAD_FCFS},
                                            {LOAD_SCS, LOAD_CS_BLOCK}};
-            pleat_page_cell(page, "%s", kinds[k].name);
+            pleat_page_cell(page, "%s", load_kinds[k].name);
             pleat_page_cell(page, "%d", levels[l]);
             eval_cell_series(page, &load->results[LOAD_FCFS].response);
             for (int i = 0; i < 4; i++) {
@@ -303,12 +295,13 @@ static void add_low(struct eval *eval, enum trial_mpi mpi)
     pleat_page_paragraph(page,
                          "The jobs of the workload \"%s\" apart, SCS over CS block "
                          "(figure 4.18):",
-                         kinds[LOW].name);
+                         load_kinds[LOAD_LOW].name);
     pleat_page_table(page, "MPL|ring|ep");
     for (int l = 0; l < LEVELS; l++) {
         pleat_page_cell(page, "%d", levels[l]);
         for (int p = 0; p < 2; p++) {
-            struct bench_paired ratio = time_of(&of_kind[mpi][LOW][l], p, LOAD_SCS, LOAD_CS_BLOCK);
+            struct bench_paired ratio =
+                time_of(&of_kind[mpi][LOAD_LOW][l], p, LOAD_SCS, LOAD_CS_BLOCK);
             eval_cell(page, &ratio);
         }
     }
@@ -316,15 +309,15 @@ static void add_low(struct eval *eval, enum trial_mpi mpi)
 
 static void tell_kinds(struct eval *eval, enum trial_mpi mpi)
 {
-    static const char *const statements[KINDS] = {
+    static const char *const statements[LOAD_KINDS] = {
         "Of high communication, balanced: SCS is better than CS at MPL 4, by about 20 %",
         "Of low communication, balanced: they are similar at MPL 2 (within 10 %)",
         "Of high communication, imbalanced: SCS is better than CS",
         "Of low communication, imbalanced: they are similar at low load (within 10 %)"};
-    static const char *const where[KINDS] = {"figure 4.16", "figure 4.17", "figure 4.19",
-                                             "figure 4.20"};
-    for (int k = 0; k < KINDS; k++) {
-        int level = k == LOW ? 0 : 1;
+    static const char *const where[LOAD_KINDS] = {"figure 4.16", "figure 4.17", "figure 4.19",
+                                                  "figure 4.20"};
+    for (int k = 0; k < LOAD_KINDS; k++) {
+        int level = k == LOAD_LOW ? 0 : 1;
         struct bench_paired ratio = response(&of_kind[mpi][k][level], LOAD_SCS, LOAD_CS_BLOCK);
         char what[64];
         snprintf(what, sizeof(what), "MPL %d: SCS over CS block", levels[level]);
@@ -334,7 +327,7 @@ static void tell_kinds(struct eval *eval, enum trial_mpi mpi)
     for (int p = 0; p < 2; p++) {
         bool is_ep = p == EP;
         struct bench_paired ratio =
-            time_of(&of_kind[mpi][LOW][LEVELS - 1], p, is_ep ? LOAD_CS_BLOCK : LOAD_SCS,
+            time_of(&of_kind[mpi][LOAD_LOW][LEVELS - 1], p, is_ep ? LOAD_CS_BLOCK : LOAD_SCS,
                     is_ep ? LOAD_SCS : LOAD_CS_BLOCK);
         eval_tell_ratio(eval, mpi,
                         is_ep ? "Among jobs of low communication ep is faster under CS"
@@ -370,7 +363,8 @@ static int report(struct eval *eval, struct pleat_error *err)
         &eval->page,
         "The same with jobs of 2, 4 and 6 processes, of which two at a time make as high an MPL on "
         "2 processors, however they share them. The paper's jobs came by a Poisson process at 20 "
-        "and 60 %% utilization; these are all there at the beginning, as at high load.");
+        "and 60 %% utilization; these are all there at the beginning, as at high load. Those that "
+        "arrive are on the page [coscheduling-arrivals](../coscheduling-arrivals/page.md).");
     for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++) {
         if (!eval_wants(eval, mpi))
             continue;

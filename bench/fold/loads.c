@@ -10,6 +10,12 @@
 #define LIMIT_S 120
 #define AT_A_TIME 2
 
+const struct load_mix load_kinds[LOAD_KINDS] = {
+    [LOAD_HIGH] = {"high, balanced", {"ring", "halo", "send.50x1.spread"}},
+    [LOAD_LOW] = {"low, balanced", {"ring", "ep"}},
+    [LOAD_HIGH_IMBALANCED] = {"high, imbalanced", {"ring", "halo", "send.50x6.first"}},
+    [LOAD_LOW_IMBALANCED] = {"low, imbalanced", {"send.50x6.first", "ep"}}};
+
 const struct load_way load_ways[LOAD_WAYS] = {
     [LOAD_FCFS] = {"FCFS", LOAD_ALONE, TRIAL_FOLDED, NULL},
     [LOAD_SCS] = {"SCS", LOAD_PARTITION, TRIAL_FOLDED, NULL},

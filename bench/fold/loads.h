@@ -9,6 +9,15 @@
 #define LOAD_JOBS 6
 #define LOAD_WAYS 7
 
+/* Programs of a workload, whose jobs take turns. */
+struct load_mix {
+    const char *name, *programs[LOAD_PROGRAMS + 1]; /* NULL-terminated */
+};
+
+/* High and low communication, balanced and not (tables 4.8 and 4.9). */
+enum { LOAD_HIGH, LOAD_LOW, LOAD_HIGH_IMBALANCED, LOAD_LOW_IMBALANCED, LOAD_KINDS };
+extern const struct load_mix load_kinds[LOAD_KINDS];
+
 struct load_way {
     const char *name; /* "SCS BI" */
     enum { LOAD_ALONE, LOAD_PARTITION, LOAD_SHARED } where;

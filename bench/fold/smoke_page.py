@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""smoke_page.py BENCH_FOLD_EVALUATION: it runs, writes a page with all its parts, and leaves nothing
+"""smoke_page.py BENCH_FOLD_EVALUATION: it runs, writes its pages with all their parts, and leaves nothing
 in memory behind. What it measured is not judged."""
 
 import os
@@ -9,33 +9,48 @@ import subprocess
 import sys
 import tempfile
 
-PARTS = [
-    "## What of the paper is found",
-    "## Whom to run next",
-    "## Local queues or a global one",
-    "## A job with itself, or jobs with one another",
-]
+PARTS = {
+    "self-coscheduling": [
+        "## What of the paper is found",
+        "## Whom to run next",
+        "## Local queues or a global one",
+        "## A job with itself, or jobs with one another",
+    ],
+    "coscheduling-arrivals": [
+        "## What of the paper is found",
+        "## How it was done",
+        "## Open MPI",
+        "| low, balanced | 4 | 60 % |",
+        "| ring | 4 | 60 % |",
+        "| ep | 4 | 60 % |",
+    ],
+}
 
 
 def shared():
     return {name for name in os.listdir("/dev/shm") if name.startswith("pleat-bench-")}
 
 
-def main():
+def check(program, name):
     before = shared()
     with tempfile.TemporaryDirectory() as scratch:
-        command = [sys.argv[1], "--quick", "--repeats", "1", "--mpi", "openmpi", "--out", scratch]
+        command = [program, "--page", name, "--quick", "--repeats", "1", "--mpi", "openmpi", "--out", scratch]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode or done.stderr:
             sys.exit(f"exit code {done.returncode}\n{done.stdout}{done.stderr}")
-        page = pathlib.Path(scratch, "self-coscheduling", "page.md").read_text(encoding="utf-8")
-    missing = [part for part in PARTS if part not in page]
+        page = pathlib.Path(scratch, name, "page.md").read_text(encoding="utf-8")
+    missing = [part for part in PARTS[name] if part not in page]
     if missing:
         sys.exit(f"the page lacks {missing}:\n{page}")
     if re.search(r"\b(nan|inf)\b", page):
         sys.exit(f"the page has something that is no number:\n{page}")
     if shared() - before:
         sys.exit(f"left in /dev/shm: {shared() - before}")
+
+
+def main():
+    for name in PARTS:
+        check(sys.argv[1], name)
 
 
 if __name__ == "__main__":

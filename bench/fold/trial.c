@@ -52,6 +52,11 @@ const char *trial_mpi_name(enum trial_mpi mpi)
     return mpi == TRIAL_OPENMPI ? "openmpi" : "mpich";
 }
 
+const char *trial_apps(enum trial_mpi mpi)
+{
+    return apps[mpi];
+}
+
 bool trial_has(enum trial_mpi mpi)
 {
     return apps[mpi] != NULL;
@@ -78,11 +83,16 @@ void trial_init(void)
 
 static void ask_daemon(int output, const char *const *argv);
 
+static bool needs_daemon(const struct trial_setup *setup)
+{
+    return setup->way == TRIAL_PLEAT || setup->way == TRIAL_MIX;
+}
+
 /* An agent that is killed leaves the files of its runs behind. */
 static void end_daemons(void)
 {
     for (int i = 0; i < TRIALS_MAX; i++) {
-        bool has_daemon = runs[i].setup && runs[i].setup->way == TRIAL_PLEAT;
+        bool has_daemon = runs[i].setup && needs_daemon(runs[i].setup);
         runs[i].setup = NULL;
         if (has_daemon)
             ask_daemon(-1, WORDS(BENCH_PLEAT, "stop", "--force"));
@@ -164,20 +174,39 @@ static void use_daemon(void)
     setenv("PLEAT_DIR", path, 1);
 }
 
+/* Beside the daemon's files; returns its path. */
+static const char *write_file(const char *name, const char *text)
+{
+    static char path[128];
+    snprintf(path, sizeof(path), "%s/daemon/%s", scratch_directory(), name);
+    FILE *file = fopen(path, "we");
+    if (!file || fputs(text, file) < 0 || fclose(file)) {
+        fprintf(stderr, "cannot write %s: %s\n", path, strerror(errno));
+        _exit(127);
+    }
+    return path;
+}
+
+static void compose_mix(const char **argv, int *count, const struct trial_setup *setup)
+{
+    use_daemon();
+    write_file("pleat.conf", setup->site);
+    add(argv, count, WORDS(BENCH_PLEAT, "mix", "--json"));
+    add(argv, count, setup->options);
+    add(argv, count, WORDS(write_file("jobs.mix", setup->mix)));
+}
+
 static void compose_pleat(const char **argv, int *count, const struct trial_setup *setup,
                           const char *processes)
 {
-    static char processors[16], path[128];
+    static char processors[16], site[80];
     cpu_set_t mask = machine_mask(setup->cpus);
     snprintf(processors, sizeof(processors), "%d", CPU_COUNT(&mask));
     use_daemon();
-    snprintf(path, sizeof(path), "%s/daemon/pleat.conf", scratch_directory());
-    FILE *file = fopen(path, "we");
-    if (file) {
-        /* on the CPUs that it inherits, as all here does */
-        fprintf(file, "site \"local\" { processors = %s background = \"ignore\" }\n", processors);
-        fclose(file);
-    }
+    /* on the CPUs that it inherits, as all here does */
+    snprintf(site, sizeof(site), "site \"local\" { processors = %s background = \"ignore\" }\n",
+             processors);
+    write_file("pleat.conf", site);
     add(argv, count,
         WORDS(BENCH_PLEAT, "run", "--processes", processes, "--min", processors, "--max",
               processors));
@@ -186,13 +215,10 @@ static void compose_pleat(const char **argv, int *count, const struct trial_setu
     add(argv, count, WORDS("--"));
 }
 
-static _Noreturn void run_child(const struct running *run, int output)
+static void compose_program(const char **argv, int *count, const struct running *run)
 {
+    static char processes[16], report[64], program[512], preload[512], times[64], rate[64];
     const struct trial_setup *setup = run->setup;
-    const char *argv[TRIAL_WORDS_MAX];
-    char processes[16], report[64], program[512], preload[512], times[64], rate[64];
-    int count = 0;
-    cpu_set_t mask = machine_mask(setup->cpus);
     snprintf(processes, sizeof(processes), "%d", setup->processes);
     snprintf(report, sizeof(report), "/proc/%d/fd/%d", (int)getppid(), run->fold);
     snprintf(times, sizeof(times), "/proc/%d/fd/%d", (int)getppid(), run->times);
@@ -200,20 +226,32 @@ static _Noreturn void run_child(const struct running *run, int output)
     snprintf(program, sizeof(program), "%s/%s", apps[setup->mpi], setup->program);
     snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", libraries[setup->mpi]);
     if (setup->way == TRIAL_FOLDED)
-        compose_fold(argv, &count, run, processes, report);
+        compose_fold(argv, count, run, processes, report);
     if (setup->way == TRIAL_PLEAT)
-        compose_pleat(argv, &count, setup, processes);
+        compose_pleat(argv, count, setup, processes);
     else
-        compose_launch(argv, &count, setup, processes);
+        compose_launch(argv, count, setup, processes);
     if (setup->way == TRIAL_FOLDED) /* for the ranks, not for mpirun */
-        add(argv, &count, WORDS("env", preload));
-    add(argv, &count, WORDS(program));
-    add(argv, &count, setup->options);
-    add(argv, &count, WORDS("--times", times));
+        add(argv, count, WORDS("env", preload));
+    add(argv, count, WORDS(program));
+    add(argv, count, setup->options);
+    add(argv, count, WORDS("--times", times));
     if (setup->rate)
-        add(argv, &count, WORDS("--rate", rate));
+        add(argv, count, WORDS("--rate", rate));
+}
+
+static _Noreturn void run_child(const struct running *run, int output)
+{
+    const struct trial_setup *setup = run->setup;
+    const char *argv[TRIAL_WORDS_MAX];
+    int count = 0;
+    cpu_set_t mask = machine_mask(setup->cpus);
+    if (setup->way == TRIAL_MIX)
+        compose_mix(argv, &count, setup);
+    else
+        compose_program(argv, &count, run);
     setpgid(0, 0);
-    dup2(output, STDOUT_FILENO);
+    dup2(setup->way == TRIAL_MIX ? run->fold : output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     /* fold-run binds what it starts. It stands for the agent, which is not bound to a job's
      * processors: when it was, the order in which processes yield became another one, and alltoall
@@ -397,11 +435,12 @@ static void ask_daemon(int output, const char *const *argv)
 static void settle(struct running *run)
 {
     struct trial_result *result = run->result;
-    read_times(run);
-    if (run->setup->way == TRIAL_PLEAT) {
+    if (run->setup->way != TRIAL_MIX)
+        read_times(run);
+    if (run->setup->way == TRIAL_PLEAT)
         ask_daemon(run->fold, WORDS(BENCH_PLEAT, "show", "1", "--json"));
+    if (needs_daemon(run->setup))
         ask_daemon(-1, WORDS(BENCH_PLEAT, "stop", "--force"));
-    }
     if (run->setup->rate)
         read_stamps(run);
     ssize_t got = pread(run->fold, result->fold, sizeof(result->fold) - 1, 0);
@@ -414,8 +453,12 @@ static void settle(struct running *run)
     if (result->outcome != TRIAL_FAILED)
         return;
     char what[256];
-    snprintf(what, sizeof(what), "%s with %s, %d processes on CPUs %s failed", run->setup->program,
-             trial_mpi_name(run->setup->mpi), run->setup->processes, run->setup->cpus);
+    if (run->setup->way == TRIAL_MIX)
+        snprintf(what, sizeof(what), "a job mix with %s failed", trial_mpi_name(run->setup->mpi));
+    else
+        snprintf(what, sizeof(what), "%s with %s, %d processes on CPUs %s failed",
+                 run->setup->program, trial_mpi_name(run->setup->mpi), run->setup->processes,
+                 run->setup->cpus);
     give_up(what, result->output[0] ? result->output : "it says nothing");
 }
 

@@ -12,6 +12,7 @@
 
 #define TRIAL_WORDS_MAX 96
 #define TRIAL_TEXT 16384
+#define TRIAL_REPORT 65536
 
 enum trial_mpi { TRIAL_OPENMPI, TRIAL_MPICH, TRIAL_MPIS };
 
@@ -19,7 +20,8 @@ enum trial_way {
     TRIAL_DEFAULT, /* as the MPI does without being told anything */
     TRIAL_YIELD,   /* told to yield when it waits; MPICH cannot be told so */
     TRIAL_FOLDED,  /* with libpleat-fold */
-    TRIAL_PLEAT    /* by `pleat run`: also with the detector */
+    TRIAL_PLEAT,   /* by `pleat run`: also with the detector */
+    TRIAL_MIX      /* several that arrive over time, by `pleat mix` */
 };
 
 struct trial_setup {
@@ -34,6 +36,9 @@ struct trial_setup {
     const char *const *options; /* of the program; NULL-terminated */
     bool rate;                  /* its iterations are stamped */
     double limit_s;             /* more than that: it timed out */
+    /* Of a mix, in place of a program: the daemon's configuration, the mix, and options of
+     * `pleat mix` in `options`. */
+    const char *site, *mix;
 };
 
 enum trial_outcome { TRIAL_DONE, TRIAL_TIMED_OUT, TRIAL_FAILED };
@@ -46,7 +51,7 @@ struct trial_result {
     double own_begun_s, own_ended_s; /* on the monotonic clock */
     double begun_s;                  /* on the monotonic clock: when it was started */
     char output[TRIAL_TEXT];         /* its own and mpirun's */
-    char fold[TRIAL_TEXT];           /* folded: what fold-run says of it, JSON */
+    char fold[TRIAL_REPORT];         /* folded: what fold-run says of it, JSON; or of a mix */
     double *stamps; /* rate: seconds on the monotonic clock, one for each iteration */
     size_t stamp_count;
 };
@@ -55,6 +60,8 @@ struct trial_result {
 bool trial_has(enum trial_mpi mpi);
 /* "openmpi", "mpich". */
 const char *trial_mpi_name(enum trial_mpi mpi);
+/* The folder of its programs. */
+const char *trial_apps(enum trial_mpi mpi);
 /* Once, before the others; trial_finish at the end in any case, also when interrupted. */
 void trial_init(void);
 void trial_finish(void);

@@ -1,0 +1,340 @@
+/* eval_arrivals.c - jobs that arrive over time, at a daemon that gives each processors to itself or
+ * shares them out in time (Utrera 2010, 4.6.2: figures 4.16 to 4.20). */
+#include <math.h>
+#include <stdio.h>
+
+#include "arrivals.h"
+#include "eval.h"
+
+#define LEVELS 3
+#define UTILIZATIONS 2
+#define USUAL 1 /* of the levels: the imbalanced workloads have this one alone */
+#define BUSY 1  /* of the utilizations */
+#define RING 0  /* in the workload of low communication */
+#define EP 1
+#define BARS (LEVELS * UTILIZATIONS)
+
+static const int levels[LEVELS] = {2, 4, 6};
+static const double utilizations[UTILIZATIONS] = {0.2, 0.6};
+
+static struct {
+    bool wanted;
+    double service_s;
+    struct arrivals at[UTILIZATIONS];
+} cells[TRIAL_MPIS][LOAD_KINDS][LEVELS];
+static double times;
+static bool quick;
+
+static bool is_balanced(int kind)
+{
+    return kind == LOAD_HIGH || kind == LOAD_LOW;
+}
+
+static void plan(struct eval *eval)
+{
+    times = eval->times;
+    quick = eval->quick;
+    for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++)
+        for (int k = 0; k < LOAD_KINDS; k++)
+            for (int l = 0; l < LEVELS; l++) {
+                cells[mpi][k][l].wanted = eval_wants(eval, mpi) && (is_balanced(k) || l == USUAL) &&
+                                          (!quick || (k == LOAD_LOW && l == USUAL));
+                for (int u = 0; u < UTILIZATIONS; u++) {
+                    struct arrivals *arrivals = &cells[mpi][k][l].at[u];
+                    *arrivals = (struct arrivals){.mpi = mpi,
+                                                  .mix = &load_kinds[k],
+                                                  .processes = levels[l],
+                                                  .times = times,
+                                                  .utilization = utilizations[u]};
+                    snprintf(arrivals->name, sizeof(arrivals->name), "%s %s, MPL %d, %.0f %%",
+                             trial_mpi_name(mpi), load_kinds[k].name, levels[l],
+                             100 * utilizations[u]);
+                }
+            }
+}
+
+static int runs(void)
+{
+    int count = 0;
+    for (int m = 0; m < TRIAL_MPIS; m++)
+        for (int k = 0; k < LOAD_KINDS; k++)
+            for (int l = 0; l < LEVELS; l++)
+                count += cells[m][k][l].wanted * ARRIVALS_WAYS * (quick ? 1 : UTILIZATIONS);
+    return count;
+}
+
+static void do_round(struct eval *eval, int round)
+{
+    for (int m = 0; m < TRIAL_MPIS; m++)
+        for (int k = 0; k < LOAD_KINDS; k++)
+            for (int l = 0; l < LEVELS; l++) {
+                if (!cells[m][k][l].wanted)
+                    continue;
+                if (round == 0)
+                    cells[m][k][l].service_s = arrivals_service_s(&cells[m][k][l].at[0]);
+                for (int u = quick ? BUSY : 0; u < UTILIZATIONS; u++) {
+                    struct arrivals *arrivals = &cells[m][k][l].at[u];
+                    uint64_t seed = (uint64_t)(1 + round * 100 + k * 10 + l);
+                    arrivals_round(arrivals, cells[m][k][l].service_s, round, seed);
+                    bench_add(&eval->others, bench_median(&arrivals->others));
+                }
+            }
+}
+
+/* ---- what came of it ---- */
+
+static struct bench_paired over(const struct arrivals *arrivals, int way, int other)
+{
+    const struct arrivals_result *a = &arrivals->results[way], *b = &arrivals->results[other];
+    if (a->late || b->late)
+        return (struct bench_paired){.median = 0};
+    return bench_paired(&a->response, &b->response);
+}
+
+static struct bench_paired program_over(const struct arrivals *arrivals, int program, int way,
+                                        int other)
+{
+    const struct arrivals_result *a = &arrivals->results[way], *b = &arrivals->results[other];
+    if (a->late || b->late)
+        return (struct bench_paired){.median = 0};
+    return bench_paired(&a->of[program], &b->of[program]);
+}
+
+static void add_ratios(struct pleat_page *page, enum trial_mpi mpi)
+{
+    static const int pairs[][2] = {{ARRIVALS_SCS, ARRIVALS_FCFS},
+                                   {ARRIVALS_CS_BLOCK, ARRIVALS_FCFS},
+                                   {ARRIVALS_CS_YIELD, ARRIVALS_FCFS},
+                                   {ARRIVALS_SCS, ARRIVALS_CS_BLOCK},
+                                   {ARRIVALS_SCS, ARRIVALS_CS_YIELD}};
+    pleat_page_table(page, "workload|MPL|utilization|one job, s|FCFS, s|SCS over FCFS|CS block "
+                           "over FCFS|CS yield over FCFS|SCS over CS block|SCS over CS yield");
+    for (int k = 0; k < LOAD_KINDS; k++)
+        for (int l = 0; l < LEVELS; l++)
+            for (int u = 0; u < UTILIZATIONS; u++) {
+                const struct arrivals *arrivals = &cells[mpi][k][l].at[u];
+                if (!arrivals->results[ARRIVALS_FCFS].response.count)
+                    continue;
+                pleat_page_cell(page, "%s", load_kinds[k].name);
+                pleat_page_cell(page, "%d", levels[l]);
+                pleat_page_cell(page, "%.0f %%", 100 * utilizations[u]);
+                pleat_page_cell(page, "%.2f", cells[mpi][k][l].service_s);
+                eval_cell_series(page, &arrivals->results[ARRIVALS_FCFS].response);
+                for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+                    struct bench_paired ratio = over(arrivals, pairs[i][0], pairs[i][1]);
+                    eval_cell(page, &ratio);
+                }
+            }
+}
+
+static void add_programs(struct pleat_page *page, enum trial_mpi mpi)
+{
+    static const char *const names[] = {[RING] = "ring", [EP] = "ep"};
+    pleat_page_paragraph(page,
+                         "Response times of the jobs of the workload \"%s\" apart, seconds (figure "
+                         "4.18):",
+                         load_kinds[LOAD_LOW].name);
+    pleat_page_table(page, "program|MPL|utilization|FCFS|SCS|CS block|CS yield");
+    for (int p = RING; p <= EP; p++)
+        for (int l = 0; l < LEVELS; l++)
+            for (int u = 0; u < UTILIZATIONS; u++) {
+                const struct arrivals *arrivals = &cells[mpi][LOAD_LOW][l].at[u];
+                if (!arrivals->results[ARRIVALS_FCFS].response.count)
+                    continue;
+                pleat_page_cell(page, "%s", names[p]);
+                pleat_page_cell(page, "%d", levels[l]);
+                pleat_page_cell(page, "%.0f %%", 100 * utilizations[u]);
+                for (int w = 0; w < ARRIVALS_WAYS; w++)
+                    eval_cell_series(page, &arrivals->results[w].of[p]);
+            }
+}
+
+/* ---- figures ---- */
+
+struct bars {
+    double x[BARS], y[ARRIVALS_WAYS][BARS];
+    struct pleat_plot_series series[ARRIVALS_WAYS];
+    const char *names[BARS];
+    char text[BARS][48];
+    size_t count;
+};
+
+/* One bar for each way but FCFS; program: -1 all of them. */
+static void add_bar(struct bars *bars, const struct arrivals *arrivals, int program,
+                    bool normalized, const char *name)
+{
+    const struct arrivals_result *fcfs = &arrivals->results[ARRIVALS_FCFS];
+    size_t at = bars->count++;
+    snprintf(bars->text[at], sizeof(bars->text[at]), "%s", name);
+    bars->names[at] = bars->text[at];
+    for (int w = ARRIVALS_SCS; w < ARRIVALS_WAYS; w++) {
+        const struct arrivals_result *result = &arrivals->results[w];
+        const struct bench_series *of = program < 0 ? &result->response : &result->of[program];
+        struct bench_paired ratio = bench_paired(of, &fcfs->response);
+        bars->x[at] = (double)at;
+        bars->y[w][at] = result->late || !of->count ? NAN
+                         : normalized               ? ratio.median
+                                                    : bench_median(of);
+    }
+}
+
+static struct pleat_plot panel_of(struct bars *bars, const char *title, const char *y_label)
+{
+    size_t count = 0;
+    for (int w = ARRIVALS_SCS; w < ARRIVALS_WAYS; w++)
+        bars->series[count++] =
+            (struct pleat_plot_series){arrivals_ways[w].name, bars->x, bars->y[w], bars->count};
+    return (struct pleat_plot){.title = title,
+                               .y_label = y_label,
+                               .style = PLEAT_PLOT_BARS,
+                               .series = bars->series,
+                               .series_count = count,
+                               .x_names = bars->names};
+}
+
+static void fill_levels(struct bars *bars, enum trial_mpi mpi, int kind, int program)
+{
+    for (int l = 0; l < LEVELS; l++)
+        for (int u = 0; u < UTILIZATIONS; u++) {
+            char name[48];
+            snprintf(name, sizeof(name), "%d: %.0f %%", levels[l], 100 * utilizations[u]);
+            add_bar(bars, &cells[mpi][kind][l].at[u], program, program < 0, name);
+        }
+}
+
+static void fill_balances(struct bars *bars, enum trial_mpi mpi, int balanced, int imbalanced)
+{
+    for (int u = UTILIZATIONS - 1; u >= 0; u--) {
+        char name[48];
+        snprintf(name, sizeof(name), "%.0f %%, imbalanced", 100 * utilizations[u]);
+        add_bar(bars, &cells[mpi][imbalanced][USUAL].at[u], -1, false, name);
+        snprintf(name, sizeof(name), "%.0f %%, balanced", 100 * utilizations[u]);
+        add_bar(bars, &cells[mpi][balanced][USUAL].at[u], -1, false, name);
+    }
+}
+
+/* A row of two panels. */
+static int draw(struct eval *eval, enum trial_mpi mpi, const char *figure, const char *caption,
+                struct pleat_plot left, struct pleat_plot right, struct pleat_error *err)
+{
+    const struct pleat_plot panels[] = {left, right};
+    char name[64], text[256];
+    snprintf(name, sizeof(name), "figure-%s-%s", figure, trial_mpi_name(mpi));
+    snprintf(text, sizeof(text), caption, eval_mpi_title(mpi));
+    return pleat_page_figure(&eval->page, name, text, panels, 2, 2, err);
+}
+
+static int draw_all(struct eval *eval, enum trial_mpi mpi, struct pleat_error *err)
+{
+    static const char ratio[] = "response time over FCFS", seconds[] = "response time, s";
+    struct bars bars[6] = {{.count = 0}};
+    fill_levels(&bars[0], mpi, LOAD_HIGH, -1);
+    fill_levels(&bars[1], mpi, LOAD_LOW, -1);
+    fill_levels(&bars[2], mpi, LOAD_LOW, EP);
+    fill_levels(&bars[3], mpi, LOAD_LOW, RING);
+    fill_balances(&bars[4], mpi, LOAD_HIGH, LOAD_HIGH_IMBALANCED);
+    fill_balances(&bars[5], mpi, LOAD_LOW, LOAD_LOW_IMBALANCED);
+    int rc = draw(eval, mpi, "4-16-4-17",
+                  "Figures 4.16 and 4.17 anew with %s: mean response time of a job, by MPL and "
+                  "utilization",
+                  panel_of(&bars[0], "high communication, balanced", ratio),
+                  panel_of(&bars[1], "low communication, balanced", ratio), err);
+    if (!rc)
+        rc = draw(eval, mpi, "4-18",
+                  "Figure 4.18 anew with %s: jobs of the workload of low communication, by MPL and "
+                  "utilization",
+                  panel_of(&bars[2], "ep", seconds), panel_of(&bars[3], "ring", seconds), err);
+    if (!rc)
+        rc = draw(eval, mpi, "4-19-4-20",
+                  "Figures 4.19 and 4.20 anew with %s: balanced and imbalanced jobs at MPL 4",
+                  panel_of(&bars[4], "high communication", seconds),
+                  panel_of(&bars[5], "low communication", seconds), err);
+    return rc;
+}
+
+/* ---- the paper's statements ---- */
+
+static void tell_against(struct eval *eval, enum trial_mpi mpi, int cs)
+{
+    static const struct {
+        const char *statement, *where;
+        int kind, level, utilization;
+        bool similar;
+        bool other; /* CS is better */
+    } rows[] = {{"Of high communication, balanced: SCS is better than CS at MPL 4, by about 20 %",
+                 "figure 4.16", LOAD_HIGH, USUAL, BUSY, false, false},
+                {"Of low communication, balanced: they are similar at MPL 2 (within 10 %)",
+                 "figure 4.17", LOAD_LOW, 0, BUSY, true, false},
+                {"Of high communication, imbalanced: SCS is better than CS", "figure 4.19",
+                 LOAD_HIGH_IMBALANCED, USUAL, BUSY, false, false},
+                {"Of low communication: they are similar at low utilization (within 10 %)",
+                 "figure 4.20", LOAD_LOW_IMBALANCED, USUAL, 0, true, false},
+                {"Of low communication, balanced: CS is better at high utilization", "figure 4.20",
+                 LOAD_LOW, USUAL, BUSY, false, true}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct arrivals *arrivals =
+            &cells[mpi][rows[i].kind][rows[i].level].at[rows[i].utilization];
+        struct bench_paired ratio =
+            rows[i].other ? over(arrivals, cs, ARRIVALS_SCS) : over(arrivals, ARRIVALS_SCS, cs);
+        char what[80];
+        snprintf(what, sizeof(what), "MPL %d, %.0f %%: %s over %s", levels[rows[i].level],
+                 100 * utilizations[rows[i].utilization],
+                 arrivals_ways[rows[i].other ? cs : ARRIVALS_SCS].name,
+                 arrivals_ways[rows[i].other ? ARRIVALS_SCS : cs].name);
+        eval_tell_ratio(eval, mpi, rows[i].statement, rows[i].where,
+                        rows[i].similar ? eval_similar(&ratio) : eval_below(&ratio), what, &ratio);
+    }
+    const struct arrivals *low = &cells[mpi][LOAD_LOW][USUAL].at[BUSY];
+    struct bench_paired ring = program_over(low, RING, ARRIVALS_SCS, cs);
+    struct bench_paired ep = program_over(low, EP, cs, ARRIVALS_SCS);
+    char what[80];
+    snprintf(what, sizeof(what), "MPL 4, 60 %%: SCS over %s", arrivals_ways[cs].name);
+    eval_tell_ratio(eval, mpi,
+                    "Beside ep a program that communicates (sweep3D, here ring) is faster under "
+                    "SCS",
+                    "figure 4.18", eval_below(&ring), what, &ring);
+    snprintf(what, sizeof(what), "MPL 4, 60 %%: %s over SCS", arrivals_ways[cs].name);
+    eval_tell_ratio(eval, mpi, "Beside it ep is faster under CS", "figure 4.18", eval_below(&ep),
+                    what, &ep);
+}
+
+static int report(struct eval *eval, struct pleat_error *err)
+{
+    struct pleat_page *page = &eval->page;
+    pleat_page_heading(page, "How it was done");
+    pleat_page_paragraph(
+        page,
+        "The scheduler itself runs the jobs: a `pleatd` of its own for each workload and way, six "
+        "jobs given to it by `pleat mix`. They arrive by a Poisson process, so often that first "
+        "come, first served would use the share of both processors that is called utilization: the "
+        "gaps are drawn anew for each round, are the same for all ways, and are stretched so that "
+        "all six together are as long as on average. Jobs have 2, 4 and 6 processes; two jobs at a "
+        "time make as high an MPL on 2 processors, however they share them.");
+    pleat_page_item(page, "FCFS: one job at a time, on both processors.");
+    pleat_page_item(page, "SCS: each job has its processors to itself, both, or one while another "
+                          "one is there; partitions change while jobs run (equipartition).");
+    pleat_page_item(page,
+                    "CS: two jobs at a time, both on both processors, in local queues. A process "
+                    "that waits sleeps until a message may be there (block), or yields. Whom the "
+                    "processor runs next, of its own job or of the other one, is the kernel's "
+                    "choice; the paper's manager chose round robin, and let a process that did not "
+                    "wait run on. Pleat has no such hand-over between jobs: it would need memory "
+                    "that jobs share.");
+    pleat_page_paragraph(page, "Response time: from a job's arrival to its end, starting of its "
+                               "processes included; the mean of the six jobs.");
+    for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++) {
+        if (!eval_wants(eval, mpi))
+            continue;
+        pleat_page_heading(page, eval_mpi_title(mpi));
+        int rc = draw_all(eval, mpi, err);
+        if (rc)
+            return rc;
+        add_ratios(page, mpi);
+        add_programs(page, mpi);
+        tell_against(eval, mpi, ARRIVALS_CS_BLOCK);
+        tell_against(eval, mpi, ARRIVALS_CS_YIELD);
+    }
+    return 0;
+}
+
+const struct eval_part eval_arrivals = {"arrivals", plan, runs, do_round, report};
