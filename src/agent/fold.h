@@ -84,6 +84,7 @@ struct pleat_folded {
     struct pleat_detector detector; /* of the `judged` members; none: not looked at */
     struct pleat_detector_process *samples;
     uint32_t judged;
+    uint32_t spreads; /* how often its processes were spread instead of a global queue */
     int64_t sample_us;
 
     struct pleat_rate rate; /* on the present partition */

@@ -24,6 +24,7 @@
 #define STRAY_LOOKS 200
 #define CHAIN_MAX 64
 #define BOOST (-10)
+#define SPREADS_MAX 4
 
 /* ---- who is there ---- */
 
@@ -189,7 +190,7 @@ static void begin_to_judge(struct pleat_folded *folded, int64_t now_us)
                                  now_us - folded->attached_us < ATTACH_LAST_US))
         return;
     pleat_detector_finish(&folded->detector);
-    folded->judged = 0;
+    folded->judged = folded->spreads = 0;
     pleat_detector_defaults(&settings);
     settings.threshold = folded->asked.threshold;
     if (settings.hysteresis > settings.threshold / 2)
@@ -203,6 +204,15 @@ static void begin_to_judge(struct pleat_folded *folded, int64_t now_us)
     }
 }
 
+/* Where processes may be mapped by what they compute, and local queues are what their MPI is
+ * quicker with, heavy ones are spread over these first. Where others are heavy later that does not
+ * last, and is not tried for ever. */
+static bool is_to_spread(struct pleat_folded *folded)
+{
+    return folded->asked.mapping == PLEAT_MAPPING_BALANCE &&
+           folded->asked.begin == PLEAT_FOLD_QUEUE_LOCAL && folded->spreads++ < SPREADS_MAX;
+}
+
 static void follow_verdict(struct pleat_folded *folded)
 {
     enum pleat_balance balance = folded->detector.balance;
@@ -212,7 +222,10 @@ static void follow_verdict(struct pleat_folded *folded)
         pleat_folded_queue(folded, (enum pleat_fold_queue)folded->settings.queue, folded->queue_by);
     else if (balance == PLEAT_BALANCE_BALANCED)
         pleat_folded_queue(folded, PLEAT_FOLD_QUEUE_LOCAL, PLEAT_QUEUE_BY_DETECTOR);
-    else
+    else if (is_to_spread(folded)) {
+        pleat_folded_queue(folded, PLEAT_FOLD_QUEUE_LOCAL, PLEAT_QUEUE_BY_DETECTOR);
+        pleat_detector_restart(&folded->detector); /* whether it helped is to be seen soon */
+    } else
         pleat_folded_queue(folded, PLEAT_FOLD_QUEUE_GLOBAL, PLEAT_QUEUE_BY_DETECTOR);
 }
 

@@ -102,6 +102,19 @@ def test_detector_imbalanced(node, mpi, factor):
     node.daemon.expect("exited", 1)
 
 
+@two_cpus
+@pytest.mark.parametrize("begin", [pytest.param("local", marks=needs_openmpi), pytest.param("global", marks=needs_mpich)])
+def test_heavy_processes_are_spread_before_the_queue_is_global(node, begin):
+    """Ranks go round robin: all heavy ones begin on one processor."""
+    mpi = {"local": "openmpi", "global": "mpich"}[begin]
+    fold(node, mpi, 8, "send", "--iterations", 1000000, "--work", 100, "--factor", 6, mapping="balance", begin=begin)
+    told = node.daemon.expect("folded", 1, balance="balanced" if begin == "local" else "imbalanced")
+    assert (told["queue"], told["queue_by"]) == (begin, "detector")
+    assert told["idleness"] > 0.3 and (told["gain"] < 0.1) == (begin == "local")
+    node.daemon.call("kill", run=1, grace_s=0)
+    node.daemon.expect("exited", 1)
+
+
 @both_mpis
 @pytest.mark.parametrize("mapping", ["communication", "balance"])
 def test_mappings(node, mpi, mapping):
