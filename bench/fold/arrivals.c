@@ -79,10 +79,10 @@ static double number(const json_t *job, const char *name)
     return json_number_value(json_object_get(job, name));
 }
 
-static bool is_of_program(const json_t *job, const char *name)
+static bool is(const json_t *job, const char *name, const char *text)
 {
-    const char *has = json_string_value(json_object_get(job, "name"));
-    return has && !strcmp(has, name);
+    const char *has = json_string_value(json_object_get(job, name));
+    return has && !strcmp(has, text);
 }
 
 static json_t *jobs_of(const struct trial_result *result)
@@ -97,9 +97,7 @@ static json_t *jobs_of(const struct trial_result *result)
     json_t *job;
     json_array_foreach(jobs, i, job)
     {
-        if (!is_of_program(job, WARM) &&
-            (number(job, "exit_code") != 0 ||
-             strcmp(json_string_value(json_object_get(job, "state")), "done") != 0))
+        if (!is(job, "name", WARM) && !is(job, "result", "ok"))
             give_up("a job of a mix failed", json_dumps(job, 0));
     }
     return jobs;
@@ -140,13 +138,12 @@ double arrivals_service_s(const struct arrivals *arrivals)
     double others, first = INFINITY, last = 0;
     size_t i;
     json_t *job, *jobs;
-    progress_step(arrivals->name, "service");
     jobs = run(arrivals, &arrivals_ways[ARRIVALS_FCFS], at_s, &others);
     if (!jobs)
         give_up(arrivals->name, "six jobs one after another take too long");
     json_array_foreach(jobs, i, job)
     {
-        if (is_of_program(job, WARM))
+        if (is(job, "name", WARM))
             continue;
         first = fmin(first, number(job, "submit_s"));
         last = fmax(last, number(job, "end_s"));
@@ -166,7 +163,7 @@ static void note(const struct arrivals *arrivals, struct arrivals_result *result
         json_t *job;
         json_array_foreach(jobs, i, job)
         {
-            if (!is_of_program(job, arrivals->mix->programs[p]))
+            if (!is(job, "name", arrivals->mix->programs[p]))
                 continue;
             sum += number(job, "response_s");
             count++;

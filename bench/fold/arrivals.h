@@ -36,12 +36,12 @@ struct arrivals {
     struct bench_series others;
 };
 
-/* Seconds that one of these jobs takes with both processors to itself, starting included; all
- * that do not arrive at the same time need it. Measured. */
+/* Seconds that one of these jobs takes with both processors to itself, starting included: how often
+ * they arrive goes by it. Measured. */
 double arrivals_service_s(const struct arrivals *arrivals);
 /* All ways, each with the same arrivals: they depend on `seed` and `service_s`. */
 void arrivals_round(struct arrivals *arrivals, double service_s, int round, uint64_t seed);
-/* How many jobs a program has, at most `count`. */
+/* How many programs its jobs have. */
 int arrivals_programs(const struct arrivals *arrivals);
 
 #endif
