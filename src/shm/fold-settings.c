@@ -115,10 +115,11 @@ static int read_setting(char *text, struct pleat_fold_settings *settings, struct
     for (size_t i = 0; value && i < KNOWN; i++)
         if (!strcmp(known[i].key, text))
             return read_value(&known[i], value, settings, err);
-    return pleat_error_set(
-        err, PLEAT_E_INVALID,
-        "'%.40s' is not a setting of folding: choose of wait=, spin=, give=, slice=, next=, queue=",
-        text);
+    return pleat_error_set(err, PLEAT_E_INVALID,
+                           "'%.40s' is not a setting of folding: choose of wait=, spin=, give=, "
+                           "slice=, next=, queue=, "
+                           "and for jobs mapping=, boost",
+                           text);
 }
 
 int pleat_fold_settings_parse(const char *text, struct pleat_fold_settings *settings,
