@@ -3,7 +3,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -23,21 +22,6 @@ const struct arrivals_way arrivals_ways[ARRIVALS_WAYS] = {
     [ARRIVALS_CS_BLOCK] = {"CS block", 2, "--min 2 --max 2 --fold wait=block,queue=local", NULL},
     [ARRIVALS_CS_YIELD] = {"CS yield", 2, "--min 2 --max 2 --fold wait=yield,queue=local", NULL},
 };
-
-static _Noreturn void give_up(const char *what, const char *why)
-{
-    trial_finish();
-    fprintf(stderr, "bench_fold_evaluation: %s: %s\n", what, why);
-    exit(1);
-}
-
-int arrivals_programs(const struct arrivals *arrivals)
-{
-    int count = 0;
-    while (count < LOAD_PROGRAMS && arrivals->mix->programs[count])
-        count++;
-    return count;
-}
 
 /* ---- the mix ---- */
 
@@ -61,7 +45,7 @@ static void compose(struct pleat_string *text, const struct arrivals *arrivals,
     pleat_string_addf(text, "0 " WARM " -n 1 -- /bin/true\n");
     for (int i = 0; i < LOAD_JOBS; i++) {
         const struct case_program *program =
-            case_find(arrivals->mix->programs[i % arrivals_programs(arrivals)]);
+            case_find(arrivals->mix->programs[i % load_mix_programs(arrivals->mix)]);
         pleat_string_addf(text, "%.3f %s --processes %d %s -- %s/%s", WARM_S + at_s[i],
                           program->name, arrivals->processes, way->size, trial_apps(arrivals->mpi),
                           program->program);
@@ -92,13 +76,13 @@ static json_t *jobs_of(const struct trial_result *result)
     json_t *jobs = json_incref(json_object_get(report, "jobs"));
     json_decref(report);
     if (json_array_size(jobs) != LOAD_JOBS + 1)
-        give_up("what pleat mix says of its jobs is not understood", error.text);
+        trial_give_up("what pleat mix says of its jobs is not understood", error.text);
     size_t i;
     json_t *job;
     json_array_foreach(jobs, i, job)
     {
         if (!is(job, "name", WARM) && !is(job, "result", "ok"))
-            give_up("a job of a mix failed", json_dumps(job, 0));
+            trial_give_up("a job of a mix failed", json_dumps(job, 0));
     }
     return jobs;
 }
@@ -116,7 +100,7 @@ static json_t *run(const struct arrivals *arrivals, const struct arrivals_way *w
     pleat_string_addf(&site, "\" background = ignore }\n");
     compose(&mix, arrivals, way, at_s);
     if (mix.failed || site.failed)
-        give_up("a mix", "no memory");
+        trial_give_up("a mix", "no memory");
     struct trial_setup setup = {.mpi = arrivals->mpi,
                                 .way = TRIAL_MIX,
                                 .cpus = cpus,
@@ -140,7 +124,7 @@ double arrivals_service_s(const struct arrivals *arrivals)
     json_t *job, *jobs;
     jobs = run(arrivals, &arrivals_ways[ARRIVALS_FCFS], at_s, &others);
     if (!jobs)
-        give_up(arrivals->name, "six jobs one after another take too long");
+        trial_give_up(arrivals->name, "six jobs one after another take too long");
     json_array_foreach(jobs, i, job)
     {
         if (is(job, "name", WARM))
@@ -156,7 +140,7 @@ static void note(const struct arrivals *arrivals, struct arrivals_result *result
                  const json_t *jobs)
 {
     double all = 0;
-    for (int p = 0; p < arrivals_programs(arrivals); p++) {
+    for (int p = 0; p < load_mix_programs(arrivals->mix); p++) {
         double sum = 0;
         int count = 0;
         size_t i;

@@ -41,7 +41,5 @@ struct arrivals {
 double arrivals_service_s(const struct arrivals *arrivals);
 /* All ways, each with the same arrivals: they depend on `seed` and `service_s`. */
 void arrivals_round(struct arrivals *arrivals, double service_s, int round, uint64_t seed);
-/* How many programs its jobs have. */
-int arrivals_programs(const struct arrivals *arrivals);
 
 #endif

@@ -22,7 +22,6 @@ static struct {
     double service_s;
     struct arrivals at[UTILIZATIONS];
 } cells[TRIAL_MPIS][LOAD_KINDS][LEVELS];
-static double times;
 static bool quick;
 
 static bool is_balanced(int kind)
@@ -32,7 +31,6 @@ static bool is_balanced(int kind)
 
 static void plan(struct eval *eval)
 {
-    times = eval->times;
     quick = eval->quick;
     for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++)
         for (int k = 0; k < LOAD_KINDS; k++)
@@ -44,7 +42,7 @@ static void plan(struct eval *eval)
                     *arrivals = (struct arrivals){.mpi = mpi,
                                                   .mix = &load_kinds[k],
                                                   .processes = levels[l],
-                                                  .times = times,
+                                                  .times = eval->times,
                                                   .utilization = utilizations[u]};
                     snprintf(arrivals->name, sizeof(arrivals->name), "%s %s, MPL %d, %.0f %%",
                              trial_mpi_name(mpi), load_kinds[k].name, levels[l],

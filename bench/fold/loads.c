@@ -16,6 +16,14 @@ const struct load_mix load_kinds[LOAD_KINDS] = {
     [LOAD_HIGH_IMBALANCED] = {"high, imbalanced", {"ring", "halo", "send.50x6.first"}},
     [LOAD_LOW_IMBALANCED] = {"low, imbalanced", {"send.50x6.first", "ep"}}};
 
+int load_mix_programs(const struct load_mix *mix)
+{
+    int count = 0;
+    while (mix->programs[count])
+        count++;
+    return count;
+}
+
 const struct load_way load_ways[LOAD_WAYS] = {
     [LOAD_FCFS] = {"FCFS", LOAD_ALONE, TRIAL_FOLDED, NULL},
     [LOAD_SCS] = {"SCS", LOAD_PARTITION, TRIAL_FOLDED, NULL},

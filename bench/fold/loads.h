@@ -14,6 +14,8 @@ struct load_mix {
     const char *name, *programs[LOAD_PROGRAMS + 1]; /* NULL-terminated */
 };
 
+int load_mix_programs(const struct load_mix *mix);
+
 /* High and low communication, balanced and not (tables 4.8 and 4.9). */
 enum { LOAD_HIGH, LOAD_LOW, LOAD_HIGH_IMBALANCED, LOAD_LOW_IMBALANCED, LOAD_KINDS };
 extern const struct load_mix load_kinds[LOAD_KINDS];

@@ -106,7 +106,7 @@ void trial_finish(void)
     scratch_finish();
 }
 
-static _Noreturn void give_up(const char *what, const char *why)
+_Noreturn void trial_give_up(const char *what, const char *why)
 {
     fprintf(stderr, "bench_fold: %s: %s\n", what, why);
     trial_finish();
@@ -269,11 +269,11 @@ static void start(struct running *run)
     run->rate = memfd_create("rate", MFD_CLOEXEC);
     run->fold = memfd_create("fold", MFD_CLOEXEC);
     if (run->times < 0 || run->rate < 0 || run->fold < 0 || pipe2(output, O_CLOEXEC))
-        give_up("cannot prepare a run", strerror(errno));
+        trial_give_up("cannot prepare a run", strerror(errno));
     run->begun_us = pleat_clock_monotonic_us();
     run->pid = fork();
     if (run->pid < 0)
-        give_up("cannot fork", strerror(errno));
+        trial_give_up("cannot fork", strerror(errno));
     if (run->pid == 0)
         run_child(run, output[1]);
     close(output[1]);
@@ -281,7 +281,7 @@ static void start(struct running *run)
     fcntl(run->output, F_SETFL, O_NONBLOCK);
     run->pidfd = (int)syscall(SYS_pidfd_open, run->pid, 0);
     if (run->pidfd < 0)
-        give_up("cannot watch mpirun", strerror(errno));
+        trial_give_up("cannot watch mpirun", strerror(errno));
 }
 
 /* ---- watching ---- */
@@ -375,7 +375,7 @@ static void read_times(const struct running *run)
     int rank, ranks = 0;
     result->own_cpu_s = 0;
     if (!file || fseek(file, 0, SEEK_SET))
-        give_up("cannot read times", strerror(errno));
+        trial_give_up("cannot read times", strerror(errno));
     while (fscanf(file, "%d %lf %lf %lf", &rank, &begun, &ended, &cpu) == 4) {
         ranks++;
         first = fmin(first, begun);
@@ -399,13 +399,13 @@ static void read_stamps(const struct running *run)
     FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     size_t room = 0;
     if (!file || fseek(file, 0, SEEK_SET))
-        give_up("cannot read stamps", strerror(errno));
+        trial_give_up("cannot read stamps", strerror(errno));
     for (double stamp; fscanf(file, "%lf", &stamp) == 1;) {
         if (result->stamp_count == room) {
             room = room ? 2 * room : 1024;
             double *more = realloc(result->stamps, room * sizeof(*more));
             if (!more)
-                give_up("stamps", "no memory");
+                trial_give_up("stamps", "no memory");
             result->stamps = more;
         }
         result->stamps[result->stamp_count++] = stamp / 1e9;
@@ -420,7 +420,7 @@ static void ask_daemon(int output, const char *const *argv)
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     pid_t pid = fork();
     if (pid < 0)
-        give_up("cannot fork", strerror(errno));
+        trial_give_up("cannot fork", strerror(errno));
     if (pid == 0) {
         use_daemon();
         dup2(output < 0 ? nowhere : output, STDOUT_FILENO);
@@ -459,7 +459,7 @@ static void settle(struct running *run)
         snprintf(what, sizeof(what), "%s with %s, %d processes on CPUs %s failed",
                  run->setup->program, trial_mpi_name(run->setup->mpi), run->setup->processes,
                  run->setup->cpus);
-    give_up(what, result->output[0] ? result->output : "it says nothing");
+    trial_give_up(what, result->output[0] ? result->output : "it says nothing");
 }
 
 /* ---- one after another, or at the same time ---- */
@@ -492,7 +492,7 @@ void trial_start(const struct trial_setup *setup, struct trial_result *result)
     while (at < TRIALS_MAX && runs[at].setup)
         at++;
     if (at == TRIALS_MAX)
-        give_up("a run", "there are too many at the same time");
+        trial_give_up("a run", "there are too many at the same time");
     if (!count_going()) {
         meter.begun_s = now_s();
         meter.busy_s = machine_busy_s();

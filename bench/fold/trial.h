@@ -66,6 +66,9 @@ const char *trial_apps(enum trial_mpi mpi);
 void trial_init(void);
 void trial_finish(void);
 
+/* Ends the benchmark with 1, saying why; nothing is left of its runs. */
+_Noreturn void trial_give_up(const char *what, const char *why);
+
 /* Starts a program; others may be running. Both are borrowed until trial_next has returned the
  * result, which is to be released then. Exits the benchmark, saying why, when it cannot. */
 void trial_start(const struct trial_setup *setup, struct trial_result *result);
