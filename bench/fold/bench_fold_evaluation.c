@@ -42,7 +42,7 @@ static const struct eval_about pages[] = {
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
 static double minutes; /* 0: no limit */
-static struct eval eval = {.about = &pages[0], .rounds = 9, .times = 1};
+static struct eval eval = {.rounds = 9, .times = 1};
 
 /* NULL: none. */
 static const struct eval_about *find_page(const char *name)
@@ -60,9 +60,10 @@ static int read_options(int argc, char **argv, const char **out)
                                           {"times", 1, NULL, 't'},   {"only", 1, NULL, 'o'},
                                           {"mpi", 1, NULL, 'm'},     {"quick", 0, NULL, 'q'},
                                           {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
+    const char *page = pages[0].name;
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         if (c == 'p')
-            eval.about = find_page(optarg);
+            page = optarg;
         else if (c == 'd')
             *out = optarg;
         else if (c == 'r')
@@ -83,8 +84,10 @@ static int read_options(int argc, char **argv, const char **out)
             return c == 'h' ? 0 : 2;
         }
     }
+    eval.about = find_page(page);
     if (!eval.about) {
-        fprintf(stderr, "bench_fold_evaluation: there is no such page\n");
+        fprintf(stderr, "bench_fold_evaluation: there is no page '%s', but %s and %s\n", page,
+                pages[0].name, pages[1].name);
         return 2;
     }
     if (eval.rounds >= 1 && eval.rounds <= REPEATS_MAX && eval.times > 0 && optind == argc)
@@ -99,16 +102,23 @@ static bool is_wanted(const struct eval_part *part)
     return !eval.only || strstr(eval.only, part->name);
 }
 
-static void measure(void)
+/* How many runs a round has. */
+static int plan(void)
 {
-    int runs = 0, rounds = eval.rounds;
-    const struct eval_part *const *parts = eval.about->parts;
-    for (size_t i = 0; parts[i]; i++) {
-        if (!is_wanted(parts[i]))
+    int runs = 0;
+    for (size_t i = 0; eval.about->parts[i]; i++) {
+        if (!is_wanted(eval.about->parts[i]))
             continue;
-        parts[i]->plan(&eval);
-        runs += parts[i]->runs();
+        eval.about->parts[i]->plan(&eval);
+        runs += eval.about->parts[i]->runs();
     }
+    return runs;
+}
+
+static void measure(int runs)
+{
+    const struct eval_part *const *parts = eval.about->parts;
+    int rounds = eval.rounds;
     progress_begin(eval.rounds * runs, eval.quick);
     for (eval.rounds = 0; eval.rounds < rounds && progress_goes_on(minutes); eval.rounds++)
         for (size_t i = 0; parts[i]; i++)
@@ -147,12 +157,19 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_fold_evaluation: it needs two processors\n");
         return 1;
     }
-    if (check_gnuplot(&err)) { /* before anything is run */
+    int runs = plan();
+    if (!runs) {
+        fprintf(stderr,
+                "bench_fold_evaluation: the page %s has nothing that --only and --mpi name\n",
+                eval.about->name);
+        return 2;
+    }
+    if (check_gnuplot(&err) || eval_prepare(&eval, out, &err)) { /* before anything is run */
         fprintf(stderr, "bench_fold_evaluation: %s\n", err.text);
         return 1;
     }
     trial_init();
-    measure();
+    measure(runs);
     trial_finish();
     int rc = 0;
     const struct eval_part *const *parts = eval.about->parts;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "figure/replace.h"
@@ -174,13 +175,22 @@ static int make_folder(const char *path, struct pleat_error *err)
     return 0;
 }
 
+int eval_prepare(const struct eval *eval, const char *directory, struct pleat_error *err)
+{
+    char path[1024];
+    snprintf(path, sizeof(path), "%.800s/%s", directory, eval->about->name);
+    if (make_folder(directory, err) || make_folder(path, err))
+        return PLEAT_E_SYSTEM;
+    if (access(path, W_OK))
+        return pleat_error_sys(err, errno, "cannot write into %s", path);
+    return 0;
+}
+
 static int write_files(const struct eval *eval, const char *directory,
                        const struct pleat_string *text, struct pleat_error *err)
 {
     char path[1024];
-    int rc = make_folder(directory, err);
-    snprintf(path, sizeof(path), "%.800s/%s", directory, eval->about->name);
-    rc = rc ? rc : make_folder(path, err);
+    int rc = 0;
     for (size_t i = 0; !rc && i < eval->page.figures.count; i++) {
         const struct pleat_figure *figure = &eval->page.figures.items[i];
         snprintf(path, sizeof(path), "%.800s/%s/%.64s", directory, eval->about->name, figure->name);

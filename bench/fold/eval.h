@@ -74,7 +74,10 @@ void eval_cell_series(struct pleat_page *page, const struct bench_series *series
 /* Each round's mean (of the logarithms) over several series of ratios. */
 struct bench_paired eval_mean(const struct bench_paired *ratios, int count);
 
-/* The page and its figures into a folder of `directory`. */
+/* Makes the folder of `directory` for the page, so that it is known before that it can be written.
+ */
+int eval_prepare(const struct eval *eval, const char *directory, struct pleat_error *err);
+/* The page and its figures into that folder. */
 int eval_write(struct eval *eval, const char *directory, const char *command,
                struct pleat_error *err);
 
