@@ -1,74 +1,124 @@
 #include <stdio.h>
 
+#include "base/array.h"
 #include "cli/commands.h"
 #include "cli/daemon.h"
 #include "cli/jobs.h"
 #include "cli/reply.h"
 
-/* Appends the jobs of an answer to `jobs`; returns 0, or PLEAT_EXIT_FAILED if one did not succeed.
- */
-static int take(json_t *jobs, const json_t *answer)
+PLEAT_ARRAY(numbers, int64_t);
+
+struct wait {
+    struct pleat_client *client;
+    struct numbers numbers; /* of the jobs waited for */
+    json_t *jobs;           /* those that have ended */
+    double patience_s;
+    int outcome;
+};
+
+static int out_of_memory(void)
 {
-    int code = 0;
-    size_t i;
-    json_t *job;
-    json_array_foreach(pleat_reply_array(answer, "jobs"), i, job)
-    {
-        json_array_append(jobs, job);
-        if (!pleat_job_succeeded(job))
-            code = PLEAT_EXIT_FAILED;
-    }
-    return code;
+    pleat_say("out of memory");
+    return PLEAT_EXIT_FAILED;
 }
 
-static int wait_for(struct pleat_client *client, json_t *params, json_t *jobs, int *outcome)
+/* The daemon may end and come back while we wait: jobs do not notice, so neither do we. */
+static int wait_for(struct wait *wait, int64_t number)
 {
-    json_t *answer;
-    int code = pleat_daemon_ask(client, "wait", params, &answer);
+    json_t *answer, *job;
+    size_t i;
+    int code = pleat_daemon_ask_patiently(&wait->client, wait->patience_s, "wait",
+                                          json_pack("{s:I}", "job", (json_int_t)number), &answer);
     if (code)
         return code;
-    if (take(jobs, answer))
-        *outcome = PLEAT_EXIT_FAILED;
+    json_array_foreach(pleat_reply_array(answer, "jobs"), i, job)
+    {
+        json_array_append(wait->jobs, job);
+        if (!pleat_job_succeeded(job))
+            wait->outcome = PLEAT_EXIT_FAILED;
+    }
     json_decref(answer);
     return 0;
 }
 
-static int run_wait(int argc, char **argv)
+/* All that wait or run now. Which they are is asked first: the daemon's own word that none is left
+ * would not say how those that were there have ended. */
+static int find_living(struct wait *wait)
 {
-    struct pleat_options options;
-    struct pleat_error err;
-    struct pleat_client *client;
-    int64_t job;
-    if (pleat_options_plain(&options, &pleat_cmd_wait, argc, argv, 0, -1) == PLEAT_OPTION_EXIT)
-        return options.exit_code;
-    for (int i = options.first; i < argc; i++)
-        if (pleat_parse_job(argv[i], &job, &err))
-            return pleat_usage(&pleat_cmd_wait, "%s", err.text);
-    int code = pleat_daemon_connect(&client), outcome = PLEAT_EXIT_OK;
+    json_t *jobs, *job;
+    size_t i;
+    int code = pleat_daemon_jobs(wait->client, PLEAT_JOBS_BRIEF, &jobs);
     if (code)
         return code;
-    json_t *jobs = json_array();
-    if (options.first == argc)
-        code = wait_for(client, NULL, jobs, &outcome);
-    for (int i = options.first; i < argc && !code; i++) {
-        if (!pleat_parse_job(argv[i], &job, &err))
-            code = wait_for(client, json_pack("{s:I}", "job", (json_int_t)job), jobs, &outcome);
+    json_array_foreach(jobs, i, job)
+    {
+        if (!code && pleat_array_push(&wait->numbers, pleat_reply_int(job, "job", 0)))
+            code = out_of_memory();
     }
-    if (!code && (json_array_size(jobs) > 0 || pleat_settings.json))
-        code = pleat_jobs_print(jobs);
     json_decref(jobs);
-    pleat_client_close(client);
-    return code ? code : outcome;
+    return code;
+}
+
+static int read_jobs(struct wait *wait, const struct pleat_options *options)
+{
+    struct pleat_error err;
+    int64_t number;
+    for (int i = options->first; i < options->argc; i++) {
+        if (pleat_parse_job(options->argv[i], &number, &err))
+            return pleat_usage(&pleat_cmd_wait, "%s", err.text);
+        if (pleat_array_push(&wait->numbers, number))
+            return out_of_memory();
+    }
+    return 0;
+}
+
+static int wait_for_all(struct wait *wait, bool named)
+{
+    int code = pleat_daemon_connect(&wait->client);
+    if (!code && !named)
+        code = find_living(wait);
+    for (size_t i = 0; i < wait->numbers.count && !code; i++)
+        code = wait_for(wait, wait->numbers.items[i]);
+    if (!code && (json_array_size(wait->jobs) > 0 || pleat_settings.json))
+        code = pleat_jobs_print(wait->jobs);
+    pleat_client_close(wait->client);
+    return code ? code : wait->outcome;
+}
+
+static int run_wait(int argc, char **argv)
+{
+    static const struct option own[] = {{"retry", required_argument, NULL, 'r'}, {0}};
+    struct pleat_options options;
+    struct pleat_error err;
+    struct wait wait = {.patience_s = PLEAT_PATIENCE_S};
+    pleat_options_init(&options, &pleat_cmd_wait, argc, argv, own, "");
+    for (int option; (option = pleat_options_next(&options)) != PLEAT_OPTION_END;) {
+        if (option == PLEAT_OPTION_EXIT)
+            return options.exit_code;
+        if (pleat_parse_duration("--retry", optarg, &wait.patience_s, &err))
+            return pleat_usage(&pleat_cmd_wait, "%s", err.text);
+    }
+    wait.jobs = json_array();
+    int code = read_jobs(&wait, &options);
+    if (!code)
+        code = wait_for_all(&wait, wait.numbers.count > 0);
+    pleat_array_finish(&wait.numbers);
+    json_decref(wait.jobs);
+    return code;
 }
 
 const struct pleat_command pleat_cmd_wait = {
     .name = "wait",
-    .arguments = "[JOB...]",
-    .summary = "Waits until jobs have ended (without JOB: all that wait or run)",
+    .arguments = "[OPTION...] [JOB...]",
+    .summary = "Waits until jobs have ended (without JOB: all that wait or run now)",
     .help =
-        "Then lists them as 'pleat ps' does. Ctrl-C ends the waiting, not the jobs.\n\n"
-        "Exit codes: 0 all exited with 0; 1 one did not; 3 no daemon, or the connection broke;\n"
-        "4 no such job.\n\n"
+        "Then lists them as 'pleat ps' does, with how they ended. Jobs that are submitted "
+        "meanwhile\n"
+        "are not waited for. Ctrl-C ends the waiting, not the jobs.\n\n"
+        "Options:\n"
+        "      --retry TIME how long to wait for a daemon that has ended (default: 1min)\n\n"
+        "Exit codes: 0 all exited with 0 (or there was none); 1 one did not; 3 no daemon, or the\n"
+        "connection broke; 4 no such job.\n\n"
         "Example:\n"
         "  pleat wait 17 18 && echo both are fine\n",
     .json = true,

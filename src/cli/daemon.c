@@ -58,19 +58,38 @@ int pleat_daemon_reconnect(struct pleat_client **client, double patience_s,
     return 0;
 }
 
+/* *answer: an object. */
+static int call(struct pleat_client *client, const char *method, json_t *params, json_t **answer,
+                struct pleat_error *err)
+{
+    int status = pleat_client_call(client, method, params, answer, err);
+    if (!status && !json_is_object(*answer)) {
+        json_decref(*answer);
+        status = pleat_error_set(err, PLEAT_E_PROTOCOL,
+                                 "pleatd's answer to '%s' is no object: it is of another version",
+                                 method);
+    }
+    return status;
+}
+
+int pleat_daemon_ask_patiently(struct pleat_client **client, double patience_s, const char *method,
+                               json_t *params, json_t **result)
+{
+    struct pleat_error err = {0};
+    int code = 0;
+    while (!code && call(*client, method, json_incref(params), result, &err))
+        code = pleat_daemon_reconnect(client, patience_s, &err);
+    json_decref(params);
+    return code;
+}
+
 int pleat_daemon_ask(struct pleat_client *client, const char *method, json_t *params,
                      json_t **result)
 {
     struct pleat_error err = {0};
     json_t *answer = NULL;
     bool about_job = json_object_get(params, "job") != NULL;
-    int status = pleat_client_call(client, method, params, &answer, &err);
-    if (!status && !json_is_object(answer)) {
-        json_decref(answer);
-        status = pleat_error_set(&err, PLEAT_E_PROTOCOL,
-                                 "pleatd's answer to '%s' is no object: it is of another version",
-                                 method);
-    }
+    int status = call(client, method, params, &answer, &err);
     if (status)
         return pleat_daemon_failed(&err, about_job);
     if (result)

@@ -23,6 +23,11 @@ int pleat_daemon_ask(struct pleat_client *client, const char *method, json_t *pa
  * Else the exit code, having said why; *client may be NULL. */
 int pleat_daemon_reconnect(struct pleat_client **client, double patience_s,
                            const struct pleat_error *err);
+/* Asks what may be asked again, also over the end of a daemon: each time for patience_s until one
+ * is there again. *result is an object. Returns 0 or an exit code, having said why; *client may be
+ * NULL then. */
+int pleat_daemon_ask_patiently(struct pleat_client **client, double patience_s, const char *method,
+                               json_t *params, json_t **result);
 /* The exit code for a failed call, having said why. */
 int pleat_daemon_failed(const struct pleat_error *err, bool about_job);
 

@@ -273,8 +273,35 @@ def test_wait(cli):
     with cli.fake({"wait": lambda p, _: {"jobs": [JOBS[p["job"] - 1]] if p else []}}):
         assert cli("wait", "1", "2").returncode == 0
         assert cli("wait", "1", "4").returncode == 1
-        assert cli("wait").returncode == 0
         assert len(json.loads(cli("wait", "1", "4", "--json").stdout)["jobs"]) == 2
+
+
+def test_wait_for_all(cli):
+    """Without a number: each that lives is waited for, and shown as it ended."""
+    living = {"jobs": [dict(JOBS[0], state="running"), dict(JOBS[3], state="queued")]}
+    with cli.fake({"wait": lambda p, _: {"jobs": [JOBS[p["job"] - 1]]}, "jobs": living}) as fake:
+        done = cli("wait", "--json")
+        assert fake.asked("jobs")[0]["all"] is False
+        assert [params["job"] for params in fake.asked("wait")] == [1, 4]
+    assert [job["job"] for job in json.loads(done.stdout)["jobs"]] == [1, 4] and done.returncode == 1
+    with cli.fake({"jobs": {"jobs": []}}):
+        done = cli("wait")
+        assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_wait_outlasts_the_daemon(cli):
+    def gone(_params, connection):
+        connection.close()
+        return {}
+
+    first = cli.fake({"wait": gone})
+    process = cli.start("wait", "1", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    first.wait_asked("wait")
+    assert "waiting for pleatd" in process.stderr.readline()
+    first.close()
+    with cli.fake({"wait": {"jobs": [JOBS[0]]}}):
+        listed, _ = process.communicate(timeout=30)
+    assert process.returncode == 0 and JOBS[0]["name"] in listed
 
 
 def test_log(cli):

@@ -143,10 +143,11 @@ def test_wait(pleat):
     go = pleat.path("go")
     good, bad = pleat.submit("--", "true"), pleat.submit(*until_file(go))
     pleat.pleat("wait", good, check=0)
-    process = pleat.popen("wait")
+    process = pleat.popen("wait")  # for all: which these are, tests/system/cli says
     assert process.poll() is None
     touch(go)
     process.communicate(timeout=60)
+    assert json.loads(pleat.pleat("wait", "--json", check=0).stdout) == {"jobs": []}
     assert pleat.pleat("wait", bad, check=1).returncode == 1
     answer = json.loads(pleat.pleat("wait", "--json", good, bad, check=1).stdout)
     assert [(job["job"], job["exit_code"]) for job in answer["jobs"]] == [(good, 0), (bad, 7)]
