@@ -96,7 +96,9 @@ int pleat_parse_percent(const char *what, const char *text, double *share,
 /* Which of the `count` words: *index. err names those there are. */
 int pleat_parse_word(const char *what, const char *text, const char *const *words, size_t count,
                      size_t *index, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* "90", "90s", "15min" (or "15m"), "2h", "1.5d", "1h30m": not negative, each at most 1e9 s. */
+/* "90s", "15min" (or "15m"), "2h", "1.5d", "1h30m", and as batch systems have it "1:30:00",
+ * "2-12:00:00", "2-12" (days-hours): not negative, each at most 1e9 s. What could mean several
+ * things is refused with the question which: a number without a unit (but 0), and "1:30". */
 int pleat_parse_duration(const char *what, const char *text, double *seconds,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Seconds from now on: a duration above 0, or a time of the day, "14:30" or "14:30:15": the next

@@ -256,7 +256,7 @@ const struct pleat_command pleat_cmd_chart = {
         "Options:\n"
         "      --svg FILE   write a drawing to FILE instead\n"
         "  -a, --all        all jobs there ever were\n"
-        "      --from WHEN  from then on: seconds after time 0 (90, 15min), or a moment: 10:30,\n"
+        "      --from WHEN  from then on: a time after time 0 (90s, 15min), or a moment: 10:30,\n"
         "                   -2h (before now), '2026-11-21 10:00'; then of the jobs that lived "
         "then\n"
         "      --to WHEN    up to then (default: the end)\n"

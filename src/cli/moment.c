@@ -49,6 +49,19 @@ static bool read_clock(const char *text, double now_s, double *at_s)
     return true;
 }
 
+/* What is no moment: a number without a unit is asked for it. */
+static int refuse(const char *what, const char *text, struct pleat_error *err)
+{
+    const char *number = text + (*text == '-');
+    double seconds;
+    if (!pleat_parse_seconds("", number, 0, 1e9, &seconds, NULL))
+        return pleat_parse_duration(what, number, &seconds, err);
+    return pleat_error_set(err, PLEAT_E_INVALID,
+                           "%s: '%s' is not a time such as 10:30, -2h, '2026-11-21 10:00', 90s or "
+                           "now",
+                           what, text);
+}
+
 int pleat_parse_moment(const char *what, const char *text, double now_s,
                        struct pleat_moment *moment, struct pleat_error *err)
 {
@@ -58,17 +71,15 @@ int pleat_parse_moment(const char *what, const char *text, double now_s,
         moment->at_s = now_s;
     } else if (*text == '@' && !pleat_parse_seconds(what, text + 1, 0, 1e11, &value, NULL)) {
         moment->at_s = value;
-    } else if (*text == '-' && text[1] != '-' &&
-               !pleat_parse_duration(what, text + 1, &value, NULL)) {
+    } else if (*text == '-' && !pleat_parse_duration(what, text + 1, &value, NULL)) {
         moment->at_s = now_s - value;
-    } else if (!pleat_parse_duration(what, text, &value, NULL)) {
-        moment->at_s = value;
+    } else if (read_clock(text, now_s, &moment->at_s)) {
+        return 0;
+    } else if (!strpbrk(text, ":-") && !pleat_parse_duration(what, text, &value, NULL)) {
+        moment->at_s = value; /* "2026-11", a date that is none, would be days and hours */
         moment->is_duration = true;
-    } else if (!read_clock(text, now_s, &moment->at_s)) {
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "%s: '%s' is not a time such as 10:30, -2h, '2026-11-21 10:00', 90 "
-                               "or now",
-                               what, text);
+    } else {
+        return refuse(what, text, err);
     }
     return 0;
 }

@@ -227,45 +227,6 @@ int pleat_parse_word(const char *what, const char *text, const char *const *word
     return pleat_error_set(err, PLEAT_E_INVALID, "%s: '%s' is none of %s", what, text, list);
 }
 
-/* One number and its unit at *text, which is moved behind them. */
-static int parse_part(const char **text, double *seconds)
-{
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"", 1}, {"s", 1}, {"min", 60}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-    char number[32];
-    size_t digits = strspn(*text, "+-.0123456789eE");
-    size_t letters = strspn(*text + digits, "abcdefghijklmnopqrstuvwxyz");
-    double count = 0;
-    snprintf(number, sizeof(number), "%.*s", (int)(digits < 31 ? digits : 31), *text);
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strlen(units[i].name) == letters && !strncmp(*text + digits, units[i].name, letters) &&
-            !pleat_parse_seconds("", number, 0, 1e9 / units[i].seconds, &count, NULL)) {
-            *seconds = count * units[i].seconds;
-            *text += digits + letters;
-            return 0;
-        }
-    }
-    return PLEAT_E_INVALID;
-}
-
-int pleat_parse_duration(const char *what, const char *text, double *seconds,
-                         struct pleat_error *err)
-{
-    const char *at = text;
-    double sum = 0, part = 0;
-    do {
-        if (parse_part(&at, &part) || (at > text && *at && !strpbrk(at, "smhd")))
-            return pleat_error_set(err, PLEAT_E_INVALID,
-                                   "%s: '%s' is not a duration such as 90, 90s, 15min, 1h30m or 1d",
-                                   what, text);
-        sum += part;
-    } while (*at);
-    *seconds = sum;
-    return 0;
-}
-
 int pleat_parse_when(const char *what, const char *text, double *seconds, struct pleat_error *err)
 {
     time_t now = time(NULL);

@@ -92,7 +92,7 @@ extern const struct option pleat_submission_options[];
     "      --mpi WHICH      auto, openmpi, mpich, none (default: auto)\n"                          \
     "      --name NAME      (default: the program's name)\n"                                       \
     "      --site SITE      run there (default: anywhere)\n"                                       \
-    "      --estimate TIME  how long it will run, as far as known: 90 (seconds), 15min, 1h30m\n"   \
+    "      --estimate TIME  how long it will run, as far as known: 90s, 15min, 1h30m\n"            \
     "      --time-limit TIME  it is ended when it has run so long; also its estimate where none "  \
     "is\n"                                                                                         \
     "                       given\n"                                                               \

@@ -125,6 +125,7 @@ static int add_line(const struct pleat_grid_mix *mix, const struct pleat_grid_co
     if (c->estimate_us > 0) {
         pleat_string_add(out, " --estimate ");
         pleat_decimal_add_seconds(out, c->estimate_us);
+        pleat_string_add(out, "s");
     }
     int status = 0;
     if (type->options) {

@@ -475,13 +475,13 @@ static void test_text(void **state)
         "# 2 jobs drawn with seed 9, 4 components: NAME-JOB.COMPONENT; those of a job come at the "
         "same time,\n"
         "# each as a job of its own\n"
-        "0 x-1.1 --min 1 --max 8 --initial 4 --sizes powers --site here --estimate 3 --asks -- "
+        "0 x-1.1 --min 1 --max 8 --initial 4 --sizes powers --site here --estimate 3s --asks -- "
         "./x 4 1-8 3 20 600 150 1.1 {}\n"
-        "0 x-1.2 --min 1 --max 8 --initial 4 --sizes powers --site here --estimate 3 --asks -- "
+        "0 x-1.2 --min 1 --max 8 --initial 4 --sizes powers --site here --estimate 3s --asks -- "
         "./x 4 1-8 3 20 600 150 1.2 {}\n"
-        "1.5 x-2.1 --min 1 --max 8 --initial 4 --sizes powers --site here --estimate 3 --asks -- "
+        "1.5 x-2.1 --min 1 --max 8 --initial 4 --sizes powers --site here --estimate 3s --asks -- "
         "./x 4 1-8 3 20 600 150 2.1 {}\n"
-        "1.5 x-2.2 --min 1 --max 8 --initial 4 --sizes powers --site here --estimate 3 --asks -- "
+        "1.5 x-2.2 --min 1 --max 8 --initial 4 --sizes powers --site here --estimate 3s --asks -- "
         "./x 4 1-8 3 20 600 150 2.2 {}\n");
     pleat_string_finish(&text);
     finish(&mix, &draw);

@@ -63,12 +63,12 @@ def test_json_intervals(cli):
 
 def test_window_and_selection(cli):
     with cli.fake():
-        chart = json.loads(cli("chart", "--json", "--from", "10", "--to", "20").stdout)
+        chart = json.loads(cli("chart", "--json", "--from", "10s", "--to", "20s").stdout)
         assert (chart["from_s"], chart["to_s"]) == (10, 20)
         assert {i["job"] for i in chart["intervals"]} == {1, 2, 3}
         chart = json.loads(cli("chart", "--json", "3", "4").stdout)
         assert {job["job"] for job in chart["jobs"]} == {3, 4} and chart["origin_s"] == T0 + 12
-        assert cli("chart", "--from", "50").returncode == 1
+        assert cli("chart", "--from", "50s").returncode == 1
         done = cli("chart", "17")
         assert done.returncode == 4 and "no job 17" in done.stderr
 

@@ -43,7 +43,7 @@ def mix_file(cli, text, name="test.mix"):
     ("0 a -- ./no-such-program\n", 1, "no-such-program"),
     ("0 a -- /etc/passwd\n", 1, "cannot be executed"),
     ("0 a \\\n -n \\\n x -- true\n", 1, "'x' is not a whole number"),
-    ("0 a --begin 14:30 --estimate 5 -- true\n", 1, "counts from the job's arrival on"),
+    ("0 a --begin 14:30 --estimate 5s -- true\n", 1, "counts from the job's arrival on"),
     ("0 a -- true\n0 b --chdir /no/dir -- true", 2, "/no/dir"),
 ])
 def test_errors_name_file_and_line(cli, text, line, words):

@@ -53,7 +53,7 @@ def run(cli, job, *args):
 
 def test_output_and_environment(cli):
     job = Job(b"out\n", b"err\n")
-    done = run(cli, job, "--name", "x", "-n", "1", "--estimate", "2.5", "--chdir", "/", "sh", "-c", "1")
+    done = run(cli, job, "--name", "x", "-n", "1", "--estimate", "2.5s", "--chdir", "/", "sh", "-c", "1")
     assert (done.returncode, done.stdout) == (0, "out\n")
     assert sorted(done.stderr.splitlines()) == ["err", "pleat: a word of warning"]
     spec = job.spec
@@ -67,13 +67,15 @@ def test_times_and_priority(cli):
     job = Job()
     run(cli, job, "true")
     assert (job.spec["priority"], job.spec["deadline_in_s"], job.spec["begin_in_s"]) == (0, 0, 0)
-    for text, seconds in (("90", 90), ("1.5e2", 150), ("90s", 90), ("15min", 900), ("15m", 900),
-                          ("2h", 7200), ("1.5d", 129600)):
+    for text, seconds in (("1.5e2s", 150), ("90s", 90), ("15min", 900), ("15m", 900),
+                          ("2h", 7200), ("1.5d", 129600), ("2-12", 216000)):
         job = Job()
         run(cli, job, "--estimate", text, "--begin", text, "--deadline", text, "--priority", "-3",
             "true")
         assert job.spec["estimate_s"] == job.spec["begin_in_s"] == seconds
         assert job.spec["deadline_in_s"] == seconds and job.spec["priority"] == -3
+    run(cli, job, "--estimate", "1:30:00", "--time-limit", "1-02:03:04", "true")
+    assert (job.spec["estimate_s"], job.spec["limit_s"]) == (5400, 93784)
 
 
 def test_times_of_the_day(cli):

@@ -119,7 +119,7 @@ def test_following_output_over_a_restart(cli):
 
 
 def test_patience_ends(cli):
-    for args in (["events", "--follow", "--retry", "0"], ["log", "-f", "3", "--retry", "0.1"]):
+    for args in (["events", "--follow", "--retry", "0"], ["log", "-f", "3", "--retry", "0.1s"]):
         def gone(_params, connection):
             connection.close()
             return {}
@@ -135,10 +135,10 @@ def test_patience_ends(cli):
 def test_chart_of_a_part_of_the_time(cli):
     with cli.fake():
         whole = json.loads(cli("chart", "--json").stdout)
-        part = json.loads(cli("chart", "--json", "--from", "10", "--to", "20s").stdout)
+        part = json.loads(cli("chart", "--json", "--from", "10s", "--to", "20s").stdout)
         clock = json.loads(cli("chart", "--json", "--from", f"@{T0 + 31:.0f}",
                                "--to", f"@{T0 + 37:.0f}").stdout)
-        text = cli("chart", "--from", "10", "--to", "20s").stdout
+        text = cli("chart", "--from", "10s", "--to", "20s").stdout
         none = cli("chart", "--from", "-1min")
     assert (part["from_s"], part["to_s"]) == (10, 20)
     assert [job["job"] for job in whole["jobs"]] == [1, 2, 3, 4]

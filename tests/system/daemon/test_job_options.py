@@ -104,14 +104,14 @@ def test_time_limit(pleat):
     assert (shown["state"], shown["reason"]) == ("failed", "time limit reached")
     assert shown["run_s"] >= 1
     # changed while it runs: what has passed counts
-    longer = pleat.submit("--time-limit", "1000000s", "--estimate", "5", "sleep", "1000")
+    longer = pleat.submit("--time-limit", "1000000s", "--estimate", "5s", "sleep", "1000")
     assert pleat.job(longer)["estimate_s"] == 5
     pleat.wait_for(longer, "running")
     assert "time limit" in pleat.pleat("show", longer, check=0).stdout
     pleat.pleat("limits", longer, "--time-limit", "none", check=0)
     assert pleat.job(longer)["limit_s"] is None
     pleat.pleat("limits", longer, "--time-limit", "10ms", check=2)
-    pleat.pleat("limits", longer, "--time-limit", "0.1", check=0)
+    pleat.pleat("limits", longer, "--time-limit", "0.1s", check=0)
     assert pleat.wait_end(longer)["reason"] == "time limit reached"
     assert pleat.pleat("limits", longer, "--time-limit", "1h", check=1).stderr
     assert "must be above 0" in pleat.pleat("submit", "--time-limit", "0", "true", check=2).stderr

@@ -30,7 +30,7 @@ def run_mix(pleat, approach, malleability):
     second = pleat.submit(*loop(more=["--initial", "1", "--sizes", "1,2,3", "--asks"], largest=3))
     grown(first, second)
     go = pleat.path("go")
-    rigid = pleat.submit("-n", "3", "--estimate", "10", *until_file(go))
+    rigid = pleat.submit("-n", "3", "--estimate", "10s", *until_file(go))
     third = pleat.submit("--min", "1", "--max", "2", "--moldable", "--", "true")
     if approach == "pra":  # running jobs are not shrunk for those that wait: their user does it
         wait_until(lambda: pleat.job(first)["state"] == "running", "no resize is under way")

@@ -61,12 +61,12 @@ def test_order_of_arrival_looks_at_neither(pleat):
 
 def test_reservation(pleat):
     """It starts at its time, not before; who would be in its way waits, who is not starts."""
-    reserved = pleat.submit("-n", "8", "--begin", "4", "--estimate", "1h", "--", "true")
+    reserved = pleat.submit("-n", "8", "--begin", "4s", "--estimate", "1h", "--", "true")
     job = pleat.job(reserved)
     assert job["state"] == "queued" and job["begin_s"] - job["submit_s"] == pytest.approx(4)
     assert "its reservation begins in" in job["reason"]
     long = pleat.submit("-n", "1", "--estimate", "1h", "--", "true")
-    short = pleat.submit("-n", "1", "--estimate", "0.1", "--", "true")
+    short = pleat.submit("-n", "1", "--estimate", "0.1s", "--", "true")
     reserved, long, short = (pleat.wait_end(job) for job in (reserved, long, short))
     assert {job["state"] for job in (reserved, long, short)} == {"done"}
     replay_is_the_same(pleat)
@@ -76,7 +76,7 @@ def test_reservation(pleat):
 
 
 def test_a_reservation_outlives_the_daemon(pleat):
-    reserved = pleat.submit("-n", "8", "--begin", "3", "--estimate", "1h", "--priority", "4",
+    reserved = pleat.submit("-n", "8", "--begin", "3s", "--estimate", "1h", "--priority", "4",
                             "--deadline", "1d", "--", "true")
     before = pleat.job(reserved)
     pleat.kill_daemon()
