@@ -35,9 +35,9 @@ flock -n 9 || for fd in /proc/[0-9]*/fd/9; do
   [ "$fd" -ef "$file.lock$rank" ] && other=${fd%/fd/9} && [ $other != /proc/$$ ] &&
     echo "overlap $PLEAT_RUN with $(cat $other/stat $other/cmdline | tr '\0' ' ')" >>"$file"
 done
-read up rest </proc/uptime; [ "$rank" = 0 ] && echo "begin $PLEAT_RUN $up" >>"$file"
+read up rest </proc/uptime; [ "$rank" = 0 ] && echo "begin $PLEAT_RUN $up $$" >>"$file"
 "$@"; code=$?
-read up rest </proc/uptime; [ "$rank" = 0 ] && echo "end $PLEAT_RUN $up $code" >>"$file"
+read up rest </proc/uptime; [ "$rank" = 0 ] && echo "end $PLEAT_RUN $up $code $$" >>"$file"
 exit $code
 '''
 

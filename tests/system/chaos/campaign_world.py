@@ -1,0 +1,315 @@
+"""One instance of Pleat in a campaign: its jobs, its clients, and what is done to them (campaign_verdict.py judges)."""
+
+import collections
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import campaign_verdict
+from conftest import BUILD, DIARY, PLEAT, ChaosInstance, Stubborn, is_alive, parent_of, pids_with, uptime, words_of
+
+PROCESSORS = 8
+ALIVE = 7       # jobs that wait or run at a time
+CLIENTS = 12    # commands under way at a time
+FAR_S = 240     # nothing may take longer to its end, once nothing is killed any more
+HUNG_S = 30     # a program of which something was struck, and that does not end by itself
+TELL_S = 15
+CONFIG = """
+site "local" {{
+  processors = {processors}
+  cpus = "{cpus}"
+}}
+idle_exit_s = 0
+backoff_s = 0.2
+try_s = 0.1
+checkpoint_records = 2000
+attempts = {attempts}
+"""
+MPIS = [mpi for mpi in ("openmpi", "mpich")
+        if os.path.exists(os.path.join(BUILD, "apps", "" if mpi == "openmpi" else mpi, "ring"))]
+KINDS = {"plain": 40, "mpi": 12, "malleable": 22, "folded": 10, "script": 16}
+VICTIMS = {"daemon": 30, "agent": 12, "daemon+agent": 8, "launcher": 10, "rank": 12, "shell": 8, "client": 20}
+FREEZES = 0.15  # so many of the blows stop the process for a while instead
+
+
+def app(name, mpi):
+    return os.path.join(BUILD, "apps", *([mpi] if mpi == "mpich" else []), name)
+
+
+class Job:
+    """What was asked for; its number once somebody said it."""
+
+    def __init__(self, name, kind, mpi, file):
+        self.name, self.kind, self.mpi, self.file = name, kind, mpi, file
+        self.number, self.client, self.command = None, None, None
+        self.told = self.exit = self.said = None  # by its client
+        self.client_hit = self.cancelled = False
+
+
+class World:
+    def __init__(self, attempts, kills, seed, chosen, alone):
+        self.attempts, self.wanted, self.chosen, self.alone = attempts, kills, chosen, alone
+        self.rng = random.Random(seed)
+        self.kills, self.freezes = collections.Counter(), collections.Counter()
+        self.hit = collections.defaultdict(list)  # a job's number: kinds of its own processes that were struck
+        self.agents_struck = []                   # uptimes
+        self.jobs, self.clients, self.timers, self.hung = {}, [], [], []
+        self.instance = self.daemon = None
+
+    # ---- the whole of it
+
+    def run(self):
+        self.instance = ChaosInstance()
+        cpus = sorted(os.sched_getaffinity(0))  # what folds has processors of its own
+        self.instance.configure(text=CONFIG.format(
+            attempts=self.attempts, processors=PROCESSORS, cpus=",".join(str(cpus[i % len(cpus)]) for i in range(PROCESSORS))))
+        with open(self.instance.path("diary.sh"), "w", encoding="ascii") as file:
+            file.write(DIARY)
+        self.daemon = Stubborn(self.instance)
+        self.daemon.connect()
+        try:
+            self.strike_all()
+            self.calm_down()
+            return campaign_verdict.judge(self)
+        finally:
+            self.daemon.close()
+            self.end_all()
+
+    def strike_all(self):
+        told = time.monotonic()
+        while sum(self.kills.values()) < self.wanted:
+            self.refill()
+            self.act()
+            time.sleep(self.rng.uniform(0, 0.3))  # the moment is what is tried, nothing is waited for
+            self.strike()
+            self.reap()
+            if time.monotonic() - told > TELL_S:
+                told = time.monotonic()
+                self.say(f"{sum(self.kills.values())} of {self.wanted} killed, {len(self.jobs)} jobs")
+
+    def calm_down(self):
+        """Nothing is done to anybody any more: all must come to an end."""
+        self.say("waiting for the end of all jobs")
+        for timer in self.timers:
+            timer.join()
+        for _, client in self.clients:
+            try:
+                client.wait(FAR_S)
+            except subprocess.TimeoutExpired:
+                client.kill()  # what it was told is judged: nothing
+        self.reap()
+        end, changed, last = time.monotonic() + FAR_S, time.monotonic(), None
+        while time.monotonic() < end:
+            alive = self.daemon.call("jobs")["jobs"]
+            if not alive:
+                break
+            now = [(job["job"], job["state"], job["progress"]) for job in alive]
+            changed, last = (changed if now == last else time.monotonic()), now
+            if time.monotonic() - changed > HUNG_S:
+                self.cancel_hung(alive)
+            time.sleep(0.1)  # jobs that do not end are lost: judged
+
+    def cancel_hung(self, alive):
+        """An MPI whose process dies before MPI_Init may wait for it for ever: its user cancels it."""
+        for shown in alive:
+            job = self.jobs[shown["name"]]
+            if self.hit[shown["job"]] and not job.cancelled:
+                self.say(f"job {shown['job']} ({job.kind}, {job.mpi}) hangs after {self.hit[shown['job']]}: cancelled")
+                job.cancelled = True
+                self.hung.append(shown["job"])
+                self.daemon.try_call("cancel", job=shown["job"])
+
+    def end_all(self):
+        for pid in pids_with(f"PLEAT_DIR={self.instance.dir}"):
+            signal_to(pid, signal.SIGKILL)
+        for _, client in self.clients:
+            client.kill()
+            client.communicate()
+        if self.chosen.keep:
+            self.say(f"kept: {self.instance.dir}")
+        else:
+            shutil.rmtree(self.instance.dir, ignore_errors=True)
+
+    def say(self, text):
+        print(f"campaign: attempts = {self.attempts}: {text}", file=sys.stderr, flush=True)
+
+    # ---- what users do
+
+    def client_of(self, *words):
+        return subprocess.Popen([PLEAT, *map(str, words)], env=self.instance.env, cwd=self.instance.dir, text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def submit(self):
+        name = f"job{len(self.jobs) + 1}"
+        kind = self.choose(KINDS)
+        mpi = self.rng.choice(MPIS)
+        job = Job(name, kind, mpi, self.instance.path(f"d-{name}"))
+        wrapped = ["sh", self.instance.path("diary.sh"), job.file]
+        iterations = self.rng.randrange(30, 100)
+        loop = [app("loop", mpi), "--iterations", iterations, "--pause", 10, "--state", "4K", "--rows", 50]
+        ring = [app("ring", mpi), "--iterations", iterations * 5, "--work", 20]
+        sizes = ["--min", 1, "--max", self.rng.randrange(2, 5)]
+        words = ["--name", name]
+        if kind == "plain":
+            words += ["-n", self.rng.randrange(1, 4), "--", *wrapped, "sleep", f"{self.rng.uniform(0, 1.5):.2f}"]
+        elif kind == "mpi":
+            words += ["-n", 2, "--runner", "mpi", "--mpi", mpi, "--", *wrapped, *loop]
+        elif kind == "malleable":
+            words += [*sizes, "--initial", self.rng.randrange(1, 3), "--runner", "malleable", "--mpi", mpi, "--",
+                      *wrapped, *loop]
+        elif kind == "folded":
+            words += ["--processes", 4, "--min", 1, "--max", 2, "--runner", "folded", "--mpi", mpi, "--", *wrapped,
+                      *ring]
+        else:
+            script = self.instance.path(name + ".sh")
+            inner = " ".join(map(str, [*wrapped, PLEAT, "launch", "--", *loop]))
+            with open(script, "w", encoding="ascii") as file:
+                file.write(f"#!/bin/sh\n#PLEAT --malleable\n{inner}\nexit $?\n")
+            words += [*sizes, script]
+        # what is run by 'pleat run' ends with its exit code
+        job.command = "run" if self.rng.random() < 0.2 else "submit"
+        job.client = self.client_of(job.command, *words)
+        self.clients.append((job, job.client))
+        self.jobs[name] = job
+
+    def refill(self):
+        alive = self.daemon.call("jobs", brief=True)["jobs"]
+        self.see(alive)
+        coming = sum(job.number is None and job.client is not None for job in self.jobs.values())
+        for _ in range(min(ALIVE - len(alive) - coming, CLIENTS - len(self.clients))):
+            self.submit()
+
+    def see(self, listed):
+        """Who runs 'pleat run' is not told the number."""
+        for shown in listed:
+            job = self.jobs.get(shown["name"])
+            if job is not None and job.number is None:
+                job.number = shown["job"]
+
+    def act(self):
+        numbers = [job.number for job in self.jobs.values() if job.number and job.exit is None][-ALIVE:]
+        what = self.choose({"nothing": 60, "cancel": 4, "grow": 12, "shrink": 12, "limits": 4, "look": 8})
+        if not numbers or what == "nothing" or len(self.clients) >= CLIENTS:
+            return
+        number = self.rng.choice(numbers)
+        words = {"cancel": ("cancel", number), "grow": ("grow", number, 1), "shrink": ("shrink", number, 1),
+                 "limits": ("limits", number, "--max", self.rng.randrange(1, 5)),
+                 "look": self.rng.choice([("ps", "--all"), ("show", number), ("wait", number)])}[what]
+        if what == "cancel":
+            for job in self.jobs.values():
+                job.cancelled = job.cancelled or job.number == number
+        self.clients.append((None, self.client_of(*words)))
+
+    def reap(self):
+        for entry in list(self.clients):
+            job, client = entry
+            if client.poll() is None:
+                continue
+            self.clients.remove(entry)
+            out, err = client.communicate()
+            if job is None:
+                continue
+            job.exit, job.said, job.client = client.returncode, err.strip(), None
+            if job.command == "submit" and job.exit == 0:
+                told = int(out)
+                job.number = told if job.number in (None, told) else -1
+                job.told = told
+
+    def choose(self, weights):
+        return self.rng.choices(list(weights), list(weights.values()))[0]
+
+    # ---- what is done to them
+
+    def processes(self):
+        """What there is to kill: by kind, (process, job's number or None)."""
+        found = collections.defaultdict(list)
+        mine = f"PLEAT_DIR={self.instance.dir}".encode()
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            pid = int(name)
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as file:
+                    env = file.read().split(b"\0")
+            except OSError:
+                continue
+            words = words_of(pid)
+            if mine not in env or not words:
+                continue
+            job = next((int(v[10:]) for v in env if v.startswith(b"PLEAT_JOB=")), None)
+            program = os.path.basename(words[0])
+            if program == "pleat-agent" and os.path.basename("".join(words_of(parent_of(pid))[:1])) == program:
+                continue  # forked by an agent, to be a job's in a moment
+            if job is None:
+                kind = {"pleatd": "daemon", "pleat-agent": "agent", "pleat": "client"}.get(program)
+            elif program.startswith(("mpirun", "mpiexec", "orterun", "hydra_pmi_proxy")):
+                kind = "launcher"
+            elif program in ("loop", "ring"):
+                kind = "rank"
+            else:
+                kind = "shell" if program == "sh" else None
+            if kind:
+                found[kind].append((pid, job))
+        return found
+
+    def strike(self):
+        wish = self.choose(VICTIMS)
+        there = self.processes()
+        how = signal.SIGSTOP if self.rng.random() < FREEZES else signal.SIGKILL
+        for kind in wish.split("+"):
+            if there[kind]:
+                self.strike_one(kind, *self.rng.choice(there[kind]), how)
+
+    def strike_one(self, kind, pid, job, how):
+        # noted before: it may have ended by the time that the signal arrives
+        if job is not None:
+            self.hit[job].append(kind)
+        if kind == "agent" and how == signal.SIGKILL:
+            self.agents_struck.append(uptime())
+        for owner, client in self.clients:
+            if owner is not None and client.pid == pid and how == signal.SIGKILL:
+                owner.client_hit = True
+        if not signal_to(pid, how):
+            return
+        if how == signal.SIGKILL:
+            self.kills[kind] += 1
+            return
+        self.freezes[kind] += 1
+        timer = threading.Timer(self.rng.uniform(0.05, self.chosen.freeze), signal_to, (pid, signal.SIGCONT))
+        self.timers = [one for one in self.timers if one.is_alive()] + [timer]
+        timer.start()
+
+    # ---- afterwards
+
+    def left_in_namespace(self):
+        """All of this campaign are over, and nobody else is here."""
+        found = []
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            if int(name) not in (1, os.getpid()) and is_alive(int(name)):
+                found.append(f"process {name}: {' '.join(words_of(int(name)))[:200]}")
+        return found + [f"/dev/shm/{name}" for name in sorted(os.listdir("/dev/shm"))]
+
+
+def signal_to(pid, how):
+    try:
+        os.kill(pid, how)
+        return True
+    except ProcessLookupError:
+        return False
+
+
+def add_up(results):
+    """What several worlds found."""
+    total = {"kills": collections.Counter(), "freezes": collections.Counter(), "jobs": collections.Counter(),
+             "clients": collections.Counter(), "starts": 0, "requeued": 0, "hung": 0, "lost": [], "repeated": [], "left": [],
+             "wrong": []}
+    for result in results:
+        for key, value in result.items():
+            if isinstance(value, collections.Counter):
+                total[key].update(value)
+            else:
+                total[key] = total[key] + value
+    return total
