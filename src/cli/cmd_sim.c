@@ -14,6 +14,7 @@
 
 enum {
     OPTION_WORKLOAD = 1,
+    OPTION_GENERATE,
     OPTION_SITE,
     OPTION_PLATFORM,
     OPTION_MALLEABLE,
@@ -28,6 +29,8 @@ enum {
     OPTION_ZERO,
     OPTION_JOBS,
     OPTION_LOAD,
+    OPTION_WARMUP,
+    OPTION_COOLDOWN,
     OPTION_SEED,
     OPTION_SEEDS,
     OPTION_THREADS,
@@ -44,6 +47,7 @@ enum {
 
 static const struct option own[] = {
     {"workload", required_argument, NULL, OPTION_WORKLOAD},
+    {"generate", required_argument, NULL, OPTION_GENERATE},
     {"site", required_argument, NULL, OPTION_SITE},
     {"platform", required_argument, NULL, OPTION_PLATFORM},
     {"malleable", required_argument, NULL, OPTION_MALLEABLE},
@@ -58,6 +62,8 @@ static const struct option own[] = {
     {"zero-run-times", required_argument, NULL, OPTION_ZERO},
     {"jobs", required_argument, NULL, OPTION_JOBS},
     {"load", required_argument, NULL, OPTION_LOAD},
+    {"warmup", required_argument, NULL, OPTION_WARMUP},
+    {"cooldown", required_argument, NULL, OPTION_COOLDOWN},
     {"seed", required_argument, NULL, OPTION_SEED},
     {"seeds", required_argument, NULL, OPTION_SEEDS},
     {"threads", required_argument, NULL, OPTION_THREADS},
@@ -84,7 +90,7 @@ static int take_conversion(struct pleat_sim_request *request, int option, struct
 {
     switch (option) {
     case OPTION_MALLEABLE:
-        return pleat_parse_percent("--malleable", optarg, &request->malleable, err);
+        return pleat_sim_request_malleable(request, optarg, err);
     case OPTION_MOLDABLE:
         return pleat_parse_percent("--moldable", optarg, &request->moldable, err);
     case OPTION_MIN_FACTOR:
@@ -122,6 +128,10 @@ static int take_run(struct pleat_sim_request *request, int option, struct pleat_
         return parse_count("--jobs", INT32_MAX, &request->jobs, err);
     case OPTION_LOAD:
         return pleat_parse_seconds("--load", optarg, 1e-3, 1e3, &request->load, err);
+    case OPTION_WARMUP:
+        return pleat_sim_request_cut("--warmup", optarg, &request->warmup, err);
+    case OPTION_COOLDOWN:
+        return pleat_sim_request_cut("--cooldown", optarg, &request->cooldown, err);
     case OPTION_SEED:
         rc = pleat_parse_int("--seed", optarg, 0, INT64_MAX / 2, &number, err);
         if (!rc)
@@ -164,7 +174,9 @@ static int take_option(struct pleat_sim_request *request, int option, struct ple
                                         optarg, err);
     switch (option) {
     case OPTION_WORKLOAD:
-        request->workload = optarg;
+        return pleat_sim_request_workload(request, optarg, err);
+    case OPTION_GENERATE:
+        request->generate = optarg;
         return 0;
     case OPTION_SITE:
         return pleat_sim_request_site(request, optarg, err);
@@ -195,13 +207,27 @@ static int check(const struct pleat_sim_request *request, const bool *given,
                                        own[i - 1].name);
         return 0;
     }
-    if (!request->workload)
-        return pleat_error_set(err, PLEAT_E_INVALID, "which workload? --workload FILE");
-    if (request->malleable + request->moldable > 1)
+    if (!request->workload_count && !request->generate)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "which workload? --workload FILE, or --generate MODEL");
+    if (request->workload_count && request->generate)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--workload and --generate: not both (several workloads are "
+                               "--workload A,B)");
+    if (request->workload_count > 1 && given[OPTION_SEEDS])
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--seeds is for one workload or a generator: %zu workloads are "
+                               "%zu runs by themselves, each with a seed of its own",
+                               request->workload_count, request->workload_count);
+    if (request->warmup.share + request->cooldown.share >= 1)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--warmup and --cooldown leave nothing in between");
+    double malleable = pleat_sim_request_most_malleable(request);
+    if (malleable + request->moldable > 1)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--malleable and --moldable are more than 100 %% together");
     for (size_t i = 0; i < sizeof(of_conversions) / sizeof(of_conversions[0]); i++)
-        if (given[of_conversions[i]] && request->malleable <= 0 && request->moldable <= 0)
+        if (given[of_conversions[i]] && malleable <= 0 && request->moldable <= 0)
             return pleat_error_set(err, PLEAT_E_INVALID, "--%s is for --malleable and --moldable",
                                    own[of_conversions[i] - 1].name);
     for (size_t i = 0; i < sizeof(of_charts) / sizeof(of_charts[0]); i++)
@@ -325,6 +351,10 @@ static int attend(struct pleat_sim_request *request)
     struct pleat_sim_csv *csv = NULL;
     if (request->replay)
         return pleat_sim_replay(request->replay);
+    if (request->generate && pleat_generator_init(&request->generator, request->generate, &err))
+        return pleat_usage(&pleat_cmd_sim, "--generate: %s", err.text);
+    if (request->workload_count > 1)
+        request->seeds = request->workload_count;
     if ((request->platform_file &&
          pleat_platform_read(request->platform_file, &request->platform, &err)) ||
         pleat_sim_request_combine(request, &err))
@@ -352,11 +382,16 @@ static int run_sim(int argc, char **argv)
 
 const struct pleat_command pleat_cmd_sim = {
     .name = "sim",
-    .arguments = "--workload FILE [OPTION...]",
+    .arguments = "--workload FILE|--generate MODEL [OPTION...]",
     .summary = "Simulates a workload: the same policies in simulated time",
     .help =
         "FILE is a log in the Standard Workload Format ('-': standard input); what comes out are\n"
         "waits, response times and slowdowns of its jobs, and how the processors were used.\n\n"
+        "Workloads (several, a,b,c or repeated: each is run, and means are compared):\n"
+        "      --workload FILE  a log\n"
+        "      --generate MODEL  made anew for each seed: a model with the options that 'pleat\n"
+        "                       workload generate' has, such as \"lublin --jobs 5000 --load "
+        "0.7\"\n\n"
         "What it runs on (default: one site as large as the log says):\n"
         "      --site NAME:PROCESSORS  a site; may be repeated\n"
         "      --platform FILE  sites with speeds, delays, local users, failures\n\n"
@@ -366,7 +401,9 @@ const struct pleat_command pleat_cmd_sim = {
         "                       --queue also takes an order: --queue sjf is --order sjf\n"
         "      --parameter NAME=VALUE  as in pleat.conf; may be repeated\n\n"
         "What is run:\n"
-        "      --malleable PCT, --moldable PCT  so many of the jobs are made so, from\n"
+        "      --malleable PCT, --moldable PCT  so many of the jobs are made so (--malleable "
+        "0,50:\n"
+        "                       both are run and compared), from\n"
         "      --min-factor X, --max-factor X  times their size (default: 0.25, 2), and start "
         "with\n"
         "      --initial-factor X  times it (default: as much as is available)\n"
@@ -379,8 +416,13 @@ const struct pleat_command pleat_cmd_sim = {
         "      --zero-run-times WHICH  skip or keep jobs that ran for no time (default: skip)\n"
         "      --jobs N         only the first N\n"
         "      --load FACTOR    they arrive so many times as densely\n"
+        "      --warmup T, --cooldown T  jobs submitted in the first or last part of the time "
+        "count\n"
+        "                       nowhere: 10%, or 2d\n"
         "      --seed N         of all that is random (default: 1)\n"
-        "      --seeds N        N runs with N seeds: means and confidence intervals\n"
+        "      --seeds N        N runs with N seeds: means and confidence intervals. Seeds choose "
+        "the\n"
+        "                       jobs to convert; with --generate they make the workload, too\n"
         "      --threads N      run at once (default: one for each processor)\n\n"
         "What comes out, besides the summary:\n"
         "      --csv DIR        jobs.csv, skipped.csv, resizes.csv, summary.json\n"

@@ -58,7 +58,8 @@ static bool window_given(const struct pleat_sim_request *request)
 bool pleat_sim_chart_wants_jobs(const struct pleat_sim_experiment *experiment)
 {
     return experiment->request->chart && experiment->run_count == 1 &&
-           (window_given(experiment->request) || experiment->workload.jobs.count <= GANTT_JOBS_MAX);
+           (window_given(experiment->request) ||
+            experiment->sources[0].workload.jobs.count <= GANTT_JOBS_MAX);
 }
 
 /* ---- panels ---- */
@@ -256,7 +257,7 @@ static double later(double a, int64_t us)
 static void choose_window(const struct pleat_sim_experiment *experiment, struct window *window)
 {
     const struct pleat_sim_request *request = experiment->request;
-    const struct pleat_workload *workload = &experiment->workload;
+    const struct pleat_workload *workload = &experiment->sources[0].workload;
     *window = (struct window){.from_s = (double)workload->jobs.items[0].submit_us / 1e6};
     for (size_t i = 0; i < experiment->run_count; i++)
         window->to_s = later(window->to_s, experiment->runs[i].totals.end_us);
@@ -278,9 +279,10 @@ static int write_page(const struct pleat_sim_experiment *experiment, const struc
     const struct pleat_sim_request *request = experiment->request;
     const struct pleat_sim_run *run = &experiment->runs[0];
     struct pleat_gantt gantt;
-    size_t jobs = experiment->workload.jobs.count;
+    size_t jobs = experiment->sources[0].workload.jobs.count;
     if (run->outcomes)
-        jobs = pleat_sim_gantt_jobs(&experiment->workload, run, window->from_s, window->to_s);
+        jobs = pleat_sim_gantt_jobs(&experiment->sources[0].workload, run, window->from_s,
+                                    window->to_s);
     if (!run->outcomes || jobs > GANTT_JOBS_MAX) {
         if (experiment->run_count == 1)
             pleat_string_addf(done,
@@ -291,8 +293,8 @@ static int write_page(const struct pleat_sim_experiment *experiment, const struc
             pleat_string_addf(done, "; curves of the first seed");
         return pleat_plot_write_svg(page->plots, PANELS, request->chart, err);
     }
-    int rc = pleat_sim_gantt_build(&gantt, &experiment->workload, &request->platform, run,
-                                   window->from_s, window->to_s, err);
+    int rc = pleat_sim_gantt_build(&gantt, &experiment->sources[0].workload, &request->platform,
+                                   run, window->from_s, window->to_s, err);
     if (rc)
         return rc;
     rc = write_both(&gantt, page, request->chart, err);

@@ -72,7 +72,9 @@ static void add_directory(const struct pleat_sim_request *request,
     pleat_string_add(path, request->csv);
     if (*combination->directory)
         pleat_string_addf(path, "/%s", combination->directory);
-    if (request->seeds > 1)
+    if (request->workload_count > 1)
+        pleat_string_addf(path, "/workload-%" PRIu64, seed - request->seed + 1);
+    else if (request->seeds > 1)
         pleat_string_addf(path, "/seed-%" PRIu64, seed);
 }
 

@@ -1,6 +1,7 @@
 /* sim_experiment.c - runs, in threads; each does its own run from its workload to its files. */
 #include "cli/sim_experiment.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,9 +29,23 @@ struct work {
     struct pleat_edges used;        /* where there is to be one */
     struct pleat_sim_csv_run files; /* where there are to be any */
     int64_t stood_us;
+    int64_t held, since_us; /* processors in use, and since when; where a part is measured */
+    double used_us;         /* processor-microseconds of that part */
 };
 
 /* ---- one run ---- */
+
+/* The area under what is in use, between warm-up and cool-down. Changes come in their order. */
+static void add_used(struct work *work, int64_t now_us, int64_t by)
+{
+    const struct pleat_sim_run *run = work->run;
+    int64_t from = work->since_us > run->from_us ? work->since_us : run->from_us;
+    int64_t to = now_us < run->to_us ? now_us : run->to_us;
+    if (to > from)
+        work->used_us += (double)work->held * (double)(to - from);
+    work->held += by;
+    work->since_us = now_us;
+}
 
 static int on_change(void *context, const struct pleat_sim_change *change)
 {
@@ -38,6 +53,7 @@ static int on_change(void *context, const struct pleat_sim_change *change)
     const struct pleat_sim_experiment *experiment = work->pool->experiment;
     struct pleat_edge edge = {change->time_us, change->to - change->from};
     work->stood_us += change->stood_us;
+    add_used(work, change->time_us, edge.by);
     if (work->files.resizes)
         pleat_sim_csv_change(&work->files, change);
     if (experiment->request->chart && pleat_array_push(&work->used, edge))
@@ -86,9 +102,39 @@ static void measure_totals(struct pleat_sim_run *run)
     run->utilization = available > 0 ? totals->busy_us / available : 0;
 }
 
-static bool counts(const struct pleat_sim_outcome *outcome)
+/* How many of their processors come and go with time is known of the sites as a whole only. */
+static bool steady(const struct pleat_platform *platform)
+{
+    for (size_t i = 0; i < platform->sites.count; i++) {
+        const struct pleat_sim_site *site = &platform->sites.items[i];
+        if (site->failure.kind || site->trace.count || site->load_gap_us || site->joins_us ||
+            site->leaves_us != PLEAT_NEVER)
+            return false;
+    }
+    return true;
+}
+
+/* Utilization between warm-up and cool-down; unknown where processors come and go. */
+static void measure_part(struct work *work)
+{
+    const struct pleat_platform *platform = &work->pool->experiment->request->platform;
+    struct pleat_sim_run *run = work->run;
+    double processors = 0, span_us = (double)(run->to_us - run->from_us);
+    for (size_t i = 0; i < platform->sites.count; i++)
+        processors +=
+            (double)platform->sites.items[i].nodes * (double)platform->sites.items[i].slots;
+    run->utilization =
+        steady(platform) && span_us > 0 ? work->used_us / (processors * span_us) : (double)NAN;
+}
+
+static bool ended(const struct pleat_sim_outcome *outcome)
 {
     return outcome->fate == PLEAT_SIM_DONE || outcome->fate == PLEAT_SIM_KILLED;
+}
+
+static bool measured(const struct pleat_sim_run *run, int64_t submit_us)
+{
+    return submit_us >= run->from_us && submit_us <= run->to_us;
 }
 
 /* Summaries of the jobs that ended; the curves of them where there is to be a chart. */
@@ -102,9 +148,15 @@ static int measure_jobs(struct pleat_sim_run *run, const struct pleat_workload *
     double *waits = values, *responses = values + jobs, *slowdowns = values + 2 * jobs;
     for (size_t i = 0; i < jobs; i++) {
         const struct pleat_sim_outcome *outcome = &outcomes[i];
-        if (!counts(outcome))
+        const struct pleat_workload_job *job = &workload->jobs.items[i];
+        int64_t submit_us = job->submit_us;
+        if (!ended(outcome))
             continue;
-        int64_t submit_us = workload->jobs.items[i].submit_us;
+        run->work_s += (double)job->run_us / 1e6 * (double)job->processors;
+        if (!measured(run, submit_us)) {
+            run->outside++;
+            continue;
+        }
         double run_s = (double)(outcome->end_us - outcome->start_us) / 1e6;
         waits[count] = (double)(outcome->start_us - submit_us) / 1e6;
         responses[count] = (double)(outcome->end_us - submit_us) / 1e6;
@@ -129,6 +181,8 @@ static int measure(struct work *work, const struct pleat_workload *workload,
     struct pleat_sim_run *run = work->run;
     bool curves = work->pool->experiment->request->chart;
     measure_totals(run);
+    if (pleat_sim_cuts(work->pool->experiment->request))
+        measure_part(work);
     if (measure_jobs(run, workload, outcomes, curves) ||
         (curves && (pleat_curve_levels(&run->curves[PLEAT_SIM_CURVE_USED], &work->used) ||
                     pleat_curve_queued(&run->curves[PLEAT_SIM_CURVE_QUEUED], workload, outcomes))))
@@ -167,7 +221,7 @@ static int run_one(void *context, size_t index, struct pleat_error *err)
     struct pool *pool = context;
     struct pleat_sim_run *run = &pool->experiment->runs[index];
     struct work work = {.pool = pool, .run = run, .index = index};
-    struct pleat_workload own;
+    struct pleat_sim_own own;
     const struct pleat_workload *workload;
     int rc = pleat_sim_workload_for(pool->experiment, run, &own, &workload, err);
     if (!rc)
@@ -181,10 +235,13 @@ static int run_one(void *context, size_t index, struct pleat_error *err)
 static double share_done(const struct pool *pool)
 {
     double ended = 0;
-    size_t runs = pool->experiment->run_count, jobs = pool->experiment->workload.jobs.count;
-    for (size_t i = 0; i < runs; i++)
+    const struct pleat_sim_experiment *experiment = pool->experiment;
+    double all = 0;
+    for (size_t i = 0; i < experiment->run_count; i++) {
         ended += (double)atomic_load_explicit(&pool->ended[i], memory_order_relaxed);
-    return ended / ((double)runs * (double)jobs);
+        all += (double)experiment->sources[i % experiment->source_count].workload.jobs.count;
+    }
+    return fmin(ended / all, 1);
 }
 
 static void draw_progress(void *context, size_t done)
@@ -224,6 +281,8 @@ static int make_runs(struct pleat_sim_experiment *experiment, struct pleat_error
     for (size_t i = 0; i < experiment->run_count; i++) {
         experiment->runs[i].combination = &request->combinations.items[i / request->seeds];
         experiment->runs[i].seed = request->seed + i % request->seeds;
+        experiment->runs[i].workload =
+            experiment->sources[i % request->seeds % experiment->source_count].name;
     }
     return 0;
 }
@@ -246,7 +305,9 @@ void pleat_sim_experiment_finish(struct pleat_sim_experiment *experiment)
         free(run->outcomes);
     }
     free(experiment->runs);
-    pleat_workload_finish(&experiment->workload);
+    for (size_t i = 0; i < experiment->source_count; i++)
+        pleat_workload_finish(&experiment->sources[i].workload);
+    free(experiment->sources);
 }
 
 const char *pleat_sim_fate_name(enum pleat_sim_fate fate)

@@ -23,7 +23,13 @@ enum pleat_sim_curve_kind {
 
 struct pleat_sim_run {
     const struct pleat_sim_combination *combination;
+    const char *workload; /* its name: the file's, or what the generator was told */
     uint64_t seed;
+    size_t jobs;            /* of the workload */
+    double work_s;          /* processor-seconds of the jobs that ended, at their recorded sizes */
+    double used_s;          /* processor-seconds in use between warm-up and cool-down */
+    int64_t from_us, to_us; /* the time that is measured; jobs submitted outside count nowhere */
+    size_t outside;         /* jobs that ended and were submitted outside of it */
     struct pleat_sim_totals totals;
     struct pleat_summary wait_s, response_s, slowdown; /* of jobs that ended, killed ones too */
     double stood_s;                                    /* that jobs stood still in resizes */
@@ -38,14 +44,30 @@ struct pleat_sim_run {
 
 struct pleat_sim_csv;
 
+/* A workload as read or generated, and scaled; converted where all its runs share that. */
+struct pleat_sim_source {
+    const char *name;
+    struct pleat_workload workload;
+    struct pleat_swf_report report;
+    struct pleat_app app;       /* of jobs that are converted */
+    size_t malleable, moldable; /* where it is shared: jobs converted */
+};
+
+/* From one seed to the next, by what is drawn before anything is simulated. */
+enum pleat_sim_variation {
+    PLEAT_SIM_SAME_JOBS,   /* nothing; what sites and applications draw may differ */
+    PLEAT_SIM_CONVERSIONS, /* which jobs are converted */
+    PLEAT_SIM_WORKLOADS    /* the workload itself */
+};
+
 struct pleat_sim_experiment {
     const struct pleat_sim_request *request;
-    struct pleat_workload workload; /* as read and scaled; converted where all runs share that */
-    struct pleat_swf_report report;
-    struct pleat_app app; /* of jobs that are converted */
+    struct pleat_sim_source
+        *sources; /* several: a run of each; a generator: that of the first seed */
+    size_t source_count;
     struct pleat_sizes sizes;
-    bool shared;                /* the workload is the same for all seeds */
-    size_t malleable, moldable; /* then: jobs converted */
+    bool shared; /* runs of a source share its workload, with its jobs converted */
+    enum pleat_sim_variation variation;
     const char *machine_from;   /* where the size of the only site comes from; NULL: it was given */
     struct pleat_sim_csv *csv;  /* borrowed; NULL: not asked for */
     struct pleat_sim_run *runs; /* the seeds of the first combination, of the second, ... */
@@ -73,12 +95,22 @@ const char *pleat_sim_fate_name(enum pleat_sim_fate fate);
 int pleat_sim_workload_read(struct pleat_sim_experiment *experiment,
                             struct pleat_sim_request *request,
                             struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The workload of a seed: *own is set and filled where it is not the shared one, and to be finished
- * by pleat_sim_workload_drop. */
+/* A run's own workload, where it does not share one. */
+struct pleat_sim_own {
+    struct pleat_workload workload;
+    bool generated; /* all of it is its own; else its jobs and applications only */
+};
+/* The workload of a run, and what of it is measured; *own is to be dropped in any case. */
 int pleat_sim_workload_for(const struct pleat_sim_experiment *experiment, struct pleat_sim_run *run,
-                           struct pleat_workload *own, const struct pleat_workload **workload,
+                           struct pleat_sim_own *own, const struct pleat_workload **workload,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
-void pleat_sim_workload_drop(struct pleat_workload *own);
+void pleat_sim_workload_drop(struct pleat_sim_own *own);
+/* Is only a part of the time measured? */
+static inline bool pleat_sim_cuts(const struct pleat_sim_request *request)
+{
+    return request->warmup.share > 0 || request->warmup.seconds > 0 ||
+           request->cooldown.share > 0 || request->cooldown.seconds > 0;
+}
 
 /* ---- files (sim_csv.c) ---- */
 

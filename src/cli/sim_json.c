@@ -20,21 +20,22 @@ static json_t *summary_json(const struct pleat_summary *summary)
                      real(any ? summary->most : (double)NAN));
 }
 
-static json_t *workload_json(const struct pleat_sim_experiment *experiment)
+static json_t *workload_json(const struct pleat_sim_experiment *experiment,
+                             const struct pleat_sim_source *source)
 {
-    const struct pleat_swf_report *report = &experiment->report;
-    const struct pleat_workload *workload = &experiment->workload;
+    const struct pleat_swf_report *report = &source->report;
+    const struct pleat_workload *workload = &source->workload;
     json_t *left_out =
         json_pack("{s:I, s:I, s:I, s:I}", "bursts", (json_int_t)report->bursts, "no_submit",
                   (json_int_t)report->no_submit, "no_size", (json_int_t)report->no_size,
                   "no_run_time", (json_int_t)report->no_run_time);
-    return json_pack(
-        "{s:s, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:f}", "file", experiment->request->workload,
-        "jobs", (json_int_t)workload->jobs.count, "machine", (json_int_t)workload->machine,
-        "left_out", left_out, "zero_run_times", (json_int_t)report->zero_run_time, "unsorted",
-        (json_int_t)report->unsorted, "without_estimate", (json_int_t)report->missing_estimate,
-        "longer_than_estimate", (json_int_t)report->short_run, "extra_columns",
-        (json_int_t)report->extra_columns, "load_factor", experiment->request->load);
+    return json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:f}", "file", source->name,
+                     "jobs", (json_int_t)workload->jobs.count, "machine",
+                     (json_int_t)workload->machine, "left_out", left_out, "zero_run_times",
+                     (json_int_t)report->zero_run_time, "unsorted", (json_int_t)report->unsorted,
+                     "without_estimate", (json_int_t)report->missing_estimate,
+                     "longer_than_estimate", (json_int_t)report->short_run, "extra_columns",
+                     (json_int_t)report->extra_columns, "load_factor", experiment->request->load);
 }
 
 static json_t *sites_json(const struct pleat_sim_experiment *experiment)
@@ -66,14 +67,17 @@ static json_t *run_json(const struct pleat_sim_run *run, bool timed)
         json_object_set_new(jobs, pleat_sim_fate_name((enum pleat_sim_fate)fate),
                             json_integer((json_int_t)totals->fates[fate]));
     json = json_pack(
-        "{s:o, s:I, s:o, s:I, s:I, s:o, s:o, s:o}", "policies", policies_json(run->combination),
-        "seed", (json_int_t)run->seed, "jobs", jobs, "malleable", (json_int_t)run->malleable,
-        "moldable", (json_int_t)run->moldable, "wait_s", summary_json(&run->wait_s), "response_s",
+        "{s:o, s:f, s:s, s:I, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "policies",
+        policies_json(run->combination), "malleable_percent", run->combination->malleable * 100,
+        "workload", run->workload, "seed", (json_int_t)run->seed, "jobs", jobs, "malleable",
+        (json_int_t)run->malleable, "moldable", (json_int_t)run->moldable, "not_measured",
+        (json_int_t)run->outside, "wait_s", summary_json(&run->wait_s), "response_s",
         summary_json(&run->response_s), "bounded_slowdown", summary_json(&run->slowdown));
     json_object_set_new(json, "begin_s", real((double)totals->begin_us / 1e6));
     json_object_set_new(json, "end_s", real((double)totals->end_us / 1e6));
     json_object_set_new(json, "makespan_s", real(run->makespan_s));
     json_object_set_new(json, "utilization", real(run->utilization));
+    json_object_set_new(json, "recorded_processor_s", real(run->work_s));
     json_object_set_new(json, "busy_processor_s", real(totals->busy_us / 1e6));
     json_object_set_new(json, "background_processor_s", real(totals->background_us / 1e6));
     json_object_set_new(json, "capacity_processor_s", real(totals->capacity_us / 1e6));
@@ -93,19 +97,29 @@ static json_t *run_json(const struct pleat_sim_run *run, bool timed)
     return json;
 }
 
+static json_t *estimate_json(struct pleat_estimate estimate)
+{
+    return json_pack("{s:o, s:o}", "mean", real(estimate.mean), "half_width", real(estimate.half));
+}
+
 /* Over the seeds. */
 static json_t *combination_json(const struct pleat_sim_experiment *experiment, size_t combination)
 {
     const struct pleat_sim_combination *about =
         &experiment->request->combinations.items[combination];
     const struct pleat_sim_metric *metric;
-    json_t *json = json_pack("{s:s, s:o}", "label", about->label, "policies", policies_json(about));
+    bool compared = combination > 0;
+    json_t *differences = compared ? json_object() : json_null();
+    json_t *json =
+        json_pack("{s:s, s:o, s:f, s:b, s:o}", "label", about->label, "policies",
+                  policies_json(about), "malleable_percent", about->malleable * 100, "seeds_differ",
+                  pleat_sim_seeds_differ(experiment, combination), "difference", differences);
     for (size_t i = 0; json && (metric = pleat_sim_metric_at(i)); i++) {
-        double mean, half_width;
-        if (pleat_sim_metric_over_seeds(experiment, combination, metric, &mean, &half_width) ||
-            json_object_set_new(
-                json, metric->name,
-                json_pack("{s:o, s:o}", "mean", real(mean), "half_width", real(half_width)))) {
+        struct pleat_estimate of, less;
+        if (pleat_sim_metric_over_seeds(experiment, combination, metric, &of) ||
+            json_object_set_new(json, metric->name, estimate_json(of)) ||
+            (compared && (pleat_sim_metric_difference(experiment, combination, metric, &less) ||
+                          json_object_set_new(differences, metric->name, estimate_json(less))))) {
             json_decref(json);
             return NULL;
         }
@@ -116,15 +130,25 @@ static json_t *combination_json(const struct pleat_sim_experiment *experiment, s
 json_t *pleat_sim_json(const struct pleat_sim_experiment *experiment, bool timed)
 {
     const struct pleat_sim_request *request = experiment->request;
-    json_t *runs = json_array(), *comparison = json_array();
+    static const char *const varies[] = {[PLEAT_SIM_SAME_JOBS] = "nothing",
+                                         [PLEAT_SIM_CONVERSIONS] = "conversion",
+                                         [PLEAT_SIM_WORKLOADS] = "workload"};
+    json_t *runs = json_array(), *comparison = json_array(), *workloads = json_array();
+    for (size_t i = 0; i < experiment->source_count; i++)
+        json_array_append_new(workloads, workload_json(experiment, &experiment->sources[i]));
     for (size_t i = 0; i < experiment->run_count; i++)
         json_array_append_new(runs, run_json(&experiment->runs[i], timed));
     for (size_t i = 0; i < request->combinations.count; i++)
         json_array_append_new(comparison, combination_json(experiment, i));
-    return json_pack("{s:o, s:o, s:s, s:b, s:f, s:I, s:I, s:o, s:o}", "workload",
-                     workload_json(experiment), "sites", sites_json(experiment), "estimates",
+    return json_pack("{s:o, s:o, s:o, s:s, s:b, s:f, s:I, s:I, s:s, s:o, s:o, s:o}", "workload",
+                     workload_json(experiment, &experiment->sources[0]), "workloads", workloads,
+                     "sites", sites_json(experiment), "estimates",
                      request->estimates == PLEAT_ESTIMATES_EXACT ? "exact" : "given",
                      "kill_at_estimate", request->kill_at_estimate, "tau_s", PLEAT_SIM_TAU_S,
-                     "seed", (json_int_t)request->seed, "seeds", (json_int_t)request->seeds, "runs",
-                     runs, "comparison", comparison);
+                     "seed", (json_int_t)request->seed, "seeds", (json_int_t)request->seeds,
+                     "seeds_vary", varies[experiment->variation], "measured",
+                     json_pack("{s:f, s:f, s:f, s:f}", "warmup_share", request->warmup.share,
+                               "warmup_s", request->warmup.seconds, "cooldown_share",
+                               request->cooldown.share, "cooldown_s", request->cooldown.seconds),
+                     "runs", runs, "comparison", comparison);
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define GETTER(name, expression)                                                                   \
     static double name(const struct pleat_sim_run *run)                                            \
@@ -23,6 +24,7 @@ OF_JOBS(slowdown_median, slowdown, median)
 OF_JOBS(slowdown_p95, slowdown, p95)
 GETTER(makespan, run->makespan_s)
 GETTER(utilization, run->utilization)
+GETTER(work, run->work_s > 0 ? run->totals.busy_us / 1e6 / run->work_s : (double)NAN)
 GETTER(grows, run->totals.grows)
 GETTER(shrinks, run->totals.shrinks)
 GETTER(resizing, run->stood_s)
@@ -39,6 +41,7 @@ static const struct pleat_sim_metric metrics[] = {
     {"SLOW 95%", "slowdown_p95", PLEAT_SIM_RATIO, slowdown_p95},
     {"MAKESPAN", "makespan_s", PLEAT_SIM_SECONDS, makespan},
     {"USED", "utilization", PLEAT_SIM_PERCENT, utilization},
+    {"WORK", "work", PLEAT_SIM_PERCENT, work},
     {"GROWS", "grows", PLEAT_SIM_NUMBER, grows},
     {"SHRINKS", "shrinks", PLEAT_SIM_NUMBER, shrinks},
     {"RESIZING", "resize_s", PLEAT_SIM_SECONDS, resizing},
@@ -49,19 +52,63 @@ const struct pleat_sim_metric *pleat_sim_metric_at(size_t i)
     return i < sizeof(metrics) / sizeof(metrics[0]) ? &metrics[i] : NULL;
 }
 
-int pleat_sim_metric_over_seeds(const struct pleat_sim_experiment *experiment, size_t combination,
-                                const struct pleat_sim_metric *metric, double *mean,
-                                double *half_width)
+static double *values_of(const struct pleat_sim_experiment *experiment, size_t combination,
+                         const struct pleat_sim_metric *metric)
 {
     size_t seeds = experiment->request->seeds;
     const struct pleat_sim_run *runs = &experiment->runs[combination * seeds];
-    double *values = calloc(seeds, sizeof(*values)), sum = 0;
+    double *values = calloc(seeds, sizeof(*values));
+    for (size_t i = 0; values && i < seeds; i++)
+        values[i] = metric->get(&runs[i]);
+    return values;
+}
+
+/* Runs that all gave one and the same value say nothing about others. */
+static void drop_interval_of_one(struct pleat_estimate *estimate)
+{
+    if (!(estimate->half > 0))
+        estimate->half = (double)INFINITY;
+}
+
+int pleat_sim_metric_over_seeds(const struct pleat_sim_experiment *experiment, size_t combination,
+                                const struct pleat_sim_metric *metric,
+                                struct pleat_estimate *estimate)
+{
+    double *values = values_of(experiment, combination, metric);
     if (!values)
         return PLEAT_E_NOMEM;
-    for (size_t i = 0; i < seeds; i++)
-        sum += values[i] = metric->get(&runs[i]);
-    *mean = sum / (double)seeds;
-    *half_width = pleat_confidence(values, seeds, 0.95);
+    *estimate = pleat_estimate(values, experiment->request->seeds);
+    drop_interval_of_one(estimate);
     free(values);
     return 0;
+}
+
+int pleat_sim_metric_difference(const struct pleat_sim_experiment *experiment, size_t combination,
+                                const struct pleat_sim_metric *metric,
+                                struct pleat_estimate *estimate)
+{
+    double *values = values_of(experiment, combination, metric);
+    double *first = values_of(experiment, 0, metric);
+    int rc = values && first ? 0 : PLEAT_E_NOMEM;
+    if (!rc)
+        *estimate = pleat_estimate_difference(values, first, experiment->request->seeds);
+    if (!rc)
+        drop_interval_of_one(estimate);
+    free(values);
+    free(first);
+    return rc;
+}
+
+bool pleat_sim_seeds_differ(const struct pleat_sim_experiment *experiment, size_t combination)
+{
+    size_t seeds = experiment->request->seeds;
+    const struct pleat_sim_run *runs = &experiment->runs[combination * seeds];
+    const struct pleat_sim_metric *metric;
+    for (size_t i = 0; (metric = pleat_sim_metric_at(i)); i++)
+        for (size_t s = 1; s < seeds; s++) {
+            double first = metric->get(&runs[0]), other = metric->get(&runs[s]);
+            if (memcmp(&first, &other, sizeof(first)) != 0)
+                return true;
+        }
+    return false;
 }

@@ -3,6 +3,8 @@
 #define PLEAT_CLI_SIM_METRICS_H
 
 #include "cli/sim_experiment.h"
+#include "cli/term.h"
+#include "experiment/estimate.h"
 
 enum pleat_sim_unit { PLEAT_SIM_SECONDS, PLEAT_SIM_RATIO, PLEAT_SIM_PERCENT, PLEAT_SIM_NUMBER };
 
@@ -13,13 +15,25 @@ struct pleat_sim_metric {
     double (*get)(const struct pleat_sim_run *run);
 };
 
+/* A value of a unit for people; "-" where there is none. */
+void pleat_sim_value_text(enum pleat_sim_unit unit, double value, char *text, size_t size);
+
+/* Prints the comparison of several runs. Returns an exit code. */
+int pleat_sim_compare(const struct pleat_term *term, const struct pleat_sim_experiment *experiment);
+
 /* The i-th, NULL after the last. */
 const struct pleat_sim_metric *pleat_sim_metric_at(size_t i);
 
-/* Over the seeds of a combination: the mean, and half the width of its 95 % confidence interval (0
- * for one seed). PLEAT_E_NOMEM. */
+/* Over the seeds (or workloads) of a combination: the mean and its 95 % interval. half is infinite
+ * where there is no interval: of one run, and where all runs gave the same value. PLEAT_E_NOMEM. */
 int pleat_sim_metric_over_seeds(const struct pleat_sim_experiment *experiment, size_t combination,
-                                const struct pleat_sim_metric *metric, double *mean,
-                                double *half_width) PLEAT_MUST_CHECK;
+                                const struct pleat_sim_metric *metric,
+                                struct pleat_estimate *estimate) PLEAT_MUST_CHECK;
+/* The same of the differences from the first combination, each with the same seed and workload. */
+int pleat_sim_metric_difference(const struct pleat_sim_experiment *experiment, size_t combination,
+                                const struct pleat_sim_metric *metric,
+                                struct pleat_estimate *estimate) PLEAT_MUST_CHECK;
+/* Do the runs of a combination differ in anything that is measured? */
+bool pleat_sim_seeds_differ(const struct pleat_sim_experiment *experiment, size_t combination);
 
 #endif

@@ -11,7 +11,7 @@
 #include "cli/term.h"
 #include "cli/timefmt.h"
 
-enum { INDENT = 13, METRICS_MAX = 20, CELL_SIZE = 160 };
+enum { INDENT = 13, CELL_SIZE = 40 };
 
 /* The value goes on below itself where the terminal is too narrow. */
 static void line(const struct pleat_term *term, const char *name, struct pleat_string *value)
@@ -43,16 +43,73 @@ static void add_count(struct pleat_string *text, size_t count, const char *what)
         pleat_string_addf(text, "%s%zu %s", text->length ? ", " : "", count, what);
 }
 
+static void print_cuts(const struct pleat_term *term, const struct pleat_sim_experiment *experiment)
+{
+    struct pleat_string text = {0};
+    const struct pleat_sim_run *run = &experiment->runs[0];
+    const struct pleat_workload *workload = &experiment->sources[0].workload;
+    char from[PLEAT_TIME_SIZE], to[PLEAT_TIME_SIZE];
+    int64_t first = workload->jobs.items[0].submit_us;
+    pleat_string_addf(
+        &text, "only jobs submitted from %s to %s after the first%s; makespan and ",
+        run->from_us > first ? pleat_time_span((double)(run->from_us - first) / 1e6, from) : "0",
+        pleat_time_span((double)(run->to_us - first) / 1e6, to),
+        experiment->variation == PLEAT_SIM_WORKLOADS ? " (of the first workload)" : "");
+    pleat_string_addf(&text, "resizes are of the whole time (%zu jobs ended outside)",
+                      run->outside);
+    line(term, "measured", &text);
+    pleat_string_finish(&text);
+}
+
+static void print_conversion(const struct pleat_term *term,
+                             const struct pleat_sim_experiment *experiment)
+{
+    const struct pleat_sim_request *request = experiment->request;
+    const struct pleat_sim_run *first = &experiment->runs[0];
+    struct pleat_string text = {0};
+    if (pleat_sim_request_most_malleable(request) <= 0 && request->moldable <= 0)
+        return;
+    if (request->malleable_count > 1) {
+        for (size_t i = 0; i < request->malleable_count; i++)
+            pleat_string_addf(&text, "%s%g %%", i ? ", " : "", request->malleable[i] * 100);
+        pleat_string_add(&text, " of the jobs malleable");
+    } else {
+        add_count(&text, first->malleable, "malleable");
+        add_count(&text, first->moldable, "moldable");
+    }
+    pleat_string_addf(&text, "%sfrom %g to %g times their size%s",
+                      text.length ? ", " : "none: ", request->minimum, request->maximum,
+                      experiment->variation == PLEAT_SIM_CONVERSIONS
+                          ? " (other jobs with each seed)"
+                      : experiment->variation == PLEAT_SIM_WORKLOADS && request->malleable_count < 2
+                          ? " (of the first workload)"
+                          : "");
+    line(term, "converted", &text);
+    pleat_string_finish(&text);
+}
+
 static void print_workload(const struct pleat_term *term,
                            const struct pleat_sim_experiment *experiment)
 {
     const struct pleat_sim_request *request = experiment->request;
-    const struct pleat_swf_report *report = &experiment->report;
+    const struct pleat_swf_report *report = &experiment->sources[0].report;
     struct pleat_string text = {0};
-    pleat_string_addf(&text, "%s, %zu jobs", request->workload, experiment->workload.jobs.count);
+    if (experiment->source_count > 1)
+        pleat_string_addf(&text, "%zu workloads, %s and others", experiment->source_count,
+                          experiment->sources[0].name);
+    else
+        pleat_string_addf(&text, "%s, %zu jobs", experiment->sources[0].name,
+                          experiment->sources[0].workload.jobs.count);
     if (request->load != 1)
         pleat_string_addf(&text, ", arrivals %g times as dense", request->load);
     line(term, "workload", &text);
+    if (pleat_sim_cuts(request))
+        print_cuts(term, experiment);
+    if (experiment->source_count > 1) { /* what is odd about each: in --json */
+        pleat_string_finish(&text);
+        print_conversion(term, experiment);
+        return;
+    }
     bool zero_skipped = request->zero == PLEAT_SWF_ZERO_SKIP;
     add_count(&text, report->no_run_time - (zero_skipped ? report->zero_run_time : 0),
               "without a run time");
@@ -72,16 +129,8 @@ static void print_workload(const struct pleat_term *term,
                           text.length ? "" : "the log's");
     if (text.length)
         line(term, "estimates", &text);
-    const struct pleat_sim_run *first = &experiment->runs[0];
-    if (request->malleable > 0 || request->moldable > 0) {
-        add_count(&text, first->malleable, "malleable");
-        add_count(&text, first->moldable, "moldable");
-        pleat_string_addf(&text, "%sfrom %g to %g times their size%s",
-                          text.length ? ", " : "none: ", request->minimum, request->maximum,
-                          experiment->shared ? "" : " (other jobs with each seed)");
-        line(term, "converted", &text);
-    }
     pleat_string_finish(&text);
+    print_conversion(term, experiment);
 }
 
 static void print_sites(const struct pleat_term *term,
@@ -143,21 +192,6 @@ static void print_fates(const struct pleat_term *term, const struct pleat_sim_ru
     pleat_string_finish(&text);
 }
 
-static void add_value(enum pleat_sim_unit unit, double value, char *cell)
-{
-    char span[PLEAT_TIME_SIZE];
-    if (!isfinite(value))
-        snprintf(cell, CELL_SIZE, "-"); /* of no jobs */
-    else if (unit == PLEAT_SIM_SECONDS)
-        snprintf(cell, CELL_SIZE, "%s", value == 0 ? "0" : pleat_time_span(value, span));
-    else if (unit == PLEAT_SIM_RATIO)
-        snprintf(cell, CELL_SIZE, "%.*f", value < 10 ? 2 : value < 1000 ? 1 : 0, value);
-    else if (unit == PLEAT_SIM_PERCENT)
-        snprintf(cell, CELL_SIZE, "%.1f %%", value * 100);
-    else
-        snprintf(cell, CELL_SIZE, "%.0f", value);
-}
-
 static int print_distributions(const struct pleat_sim_run *run)
 {
     static const struct pleat_column columns[] = {{"", PLEAT_COLUMN_TEXT},
@@ -180,7 +214,8 @@ static int print_distributions(const struct pleat_sim_run *run)
         pleat_table_row(table);
         pleat_table_set(table, 0, rows[i].name);
         for (size_t v = 0; v < 4; v++) {
-            add_value(rows[i].unit, summary->count ? values[v] : (double)NAN, cell);
+            pleat_sim_value_text(rows[i].unit, summary->count ? values[v] : (double)NAN, cell,
+                                 sizeof(cell));
             pleat_table_set(table, v + 1, cell);
         }
     }
@@ -201,7 +236,11 @@ static void print_totals(const struct pleat_term *term, const struct pleat_sim_r
     pleat_string_addf(&text, "%s (%.0f s)", pleat_time_span(run->makespan_s, span),
                       run->makespan_s);
     line(term, "makespan", &text);
-    pleat_string_addf(&text, "%.1f %% of the processors in use%s", run->utilization * 100,
+    if (isfinite(run->utilization))
+        pleat_string_addf(&text, "%.1f %%", run->utilization * 100);
+    else
+        pleat_string_add(&text, "not known of a part of the time where sites change;");
+    pleat_string_addf(&text, " of the processors in use%s",
                       totals->background_us > 0 ? ", apart from those of local users" : "");
     line(term, "utilization", &text);
     pleat_string_addf(&text, "%" PRIu64 " grown, %" PRIu64 " shrunk", totals->grows,
@@ -234,106 +273,6 @@ static void print_totals(const struct pleat_term *term, const struct pleat_sim_r
 
 /* ---- several ---- */
 
-struct comparison {
-    size_t rows, columns;
-    const char *titles[METRICS_MAX + 1];
-    char *cells; /* rows x columns of CELL_SIZE bytes, the label first */
-};
-
-static char *cell_at(const struct comparison *c, size_t row, size_t column)
-{
-    return c->cells + (row * c->columns + column) * CELL_SIZE;
-}
-
-static int fill(const struct pleat_term *term, const struct pleat_sim_experiment *experiment,
-                struct comparison *c)
-{
-    const struct pleat_sim_metric *metric;
-    c->rows = experiment->request->combinations.count;
-    c->columns = 1;
-    c->titles[0] = "POLICIES";
-    while (c->columns <= METRICS_MAX && (metric = pleat_sim_metric_at(c->columns - 1)))
-        c->titles[c->columns++] = metric->title;
-    c->cells = calloc(c->rows * c->columns, CELL_SIZE);
-    if (!c->cells)
-        return PLEAT_E_NOMEM;
-    for (size_t row = 0; row < c->rows; row++) {
-        const char *label = experiment->request->combinations.items[row].label;
-        snprintf(cell_at(c, row, 0), CELL_SIZE, "%s", *label ? label : "as above");
-        for (size_t column = 1; column < c->columns; column++) {
-            double mean, half_width;
-            char value[CELL_SIZE], half[CELL_SIZE];
-            metric = pleat_sim_metric_at(column - 1);
-            if (pleat_sim_metric_over_seeds(experiment, row, metric, &mean, &half_width))
-                return PLEAT_E_NOMEM;
-            add_value(metric->unit, mean, value);
-            add_value(metric->unit, half_width, half);
-            if (experiment->request->seeds > 1)
-                snprintf(cell_at(c, row, column), CELL_SIZE, "%.24s %s %.24s", value,
-                         term->utf8 ? "\u00b1" : "+-", half);
-            else
-                snprintf(cell_at(c, row, column), CELL_SIZE, "%s", value);
-        }
-    }
-    return 0;
-}
-
-static int width_of(const struct pleat_term *term, const struct comparison *c, size_t column)
-{
-    int width = pleat_term_width(term, c->titles[column]);
-    for (size_t row = 0; row < c->rows; row++) {
-        int cell = pleat_term_width(term, cell_at(c, row, column));
-        width = cell > width ? cell : width;
-    }
-    return width;
-}
-
-/* The label and columns [from, to). */
-static int print_columns(const struct comparison *c, size_t from, size_t to)
-{
-    struct pleat_column columns[METRICS_MAX + 1] = {{c->titles[0], PLEAT_COLUMN_CUT}};
-    size_t count = 1;
-    for (size_t column = from; column < to; column++)
-        columns[count++] = (struct pleat_column){c->titles[column], PLEAT_COLUMN_NUMBER};
-    struct pleat_table *table = pleat_table_create(columns, count);
-    for (size_t row = 0; row < c->rows; row++) {
-        pleat_table_row(table);
-        pleat_table_set(table, 0, cell_at(c, row, 0));
-        for (size_t column = from; column < to; column++)
-            pleat_table_set(table, 1 + column - from, cell_at(c, row, column));
-    }
-    int code = pleat_table_print(table);
-    pleat_table_destroy(table);
-    return code;
-}
-
-/* As many columns as the terminal is wide enough for, then a further table with the next. */
-static int print_comparison(const struct pleat_term *term,
-                            const struct pleat_sim_experiment *experiment)
-{
-    struct comparison c = {0};
-    struct pleat_error err;
-    int code = 0;
-    if (fill(term, experiment, &c)) {
-        free(c.cells);
-        pleat_error_set(&err, PLEAT_E_NOMEM, "cannot print the table: out of memory");
-        return pleat_fail(&err);
-    }
-    for (size_t from = 1; !code && from < c.columns;) {
-        int width = width_of(term, &c, 0) + 1 + width_of(term, &c, from);
-        size_t to = from + 1;
-        while (to < c.columns &&
-               (!term->limited || width + 1 + width_of(term, &c, to) <= term->width))
-            width += 1 + width_of(term, &c, to++);
-        code = print_columns(&c, from, to);
-        from = to;
-        if (!code && from < c.columns)
-            putchar('\n');
-    }
-    free(c.cells);
-    return code;
-}
-
 static void print_notes(const struct pleat_term *term,
                         const struct pleat_sim_experiment *experiment)
 {
@@ -344,7 +283,7 @@ static void print_notes(const struct pleat_term *term,
     for (size_t i = 0; i < experiment->run_count; i++) {
         const struct pleat_sim_run *run = &experiment->runs[i];
         elapsed_s += run->elapsed_s;
-        jobs += experiment->workload.jobs.count - run->totals.fates[PLEAT_SIM_SKIPPED];
+        jobs += run->jobs - run->totals.fates[PLEAT_SIM_SKIPPED];
         for (int fate = PLEAT_SIM_DONE + 1; fate <= PLEAT_SIM_LEFT; fate++)
             most[fate] =
                 run->totals.fates[fate] > most[fate] ? run->totals.fates[fate] : most[fate];
@@ -363,6 +302,81 @@ static void print_notes(const struct pleat_term *term,
     pleat_string_finish(&text);
 }
 
+/* What the seeds change, and so what the intervals are about. */
+static void print_seeds(const struct pleat_term *term,
+                        const struct pleat_sim_experiment *experiment)
+{
+    const struct pleat_sim_request *request = experiment->request;
+    const char *sign = term->utf8 ? "\u00b1" : "+-";
+    struct pleat_string text = {0};
+    size_t differ = 0;
+    for (size_t i = 0; i < request->combinations.count; i++)
+        differ += pleat_sim_seeds_differ(experiment, i);
+    if (experiment->source_count > 1)
+        pleat_string_addf(&text, "from %" PRIu64 " on, one for each workload", request->seed);
+    else
+        pleat_string_addf(&text, "%zu, from %" PRIu64 " on", request->seeds, request->seed);
+    if (differ == 0)
+        pleat_string_add(&text,
+                         ", and all gave the same: nothing in this is drawn at random, so there "
+                         "are no intervals. --generate MODEL, or several at --workload, vary "
+                         "the workload");
+    else if (experiment->variation == PLEAT_SIM_WORKLOADS)
+        pleat_string_addf(&text,
+                          ", each with another workload: means %s half of the 95 %% confidence "
+                          "interval",
+                          sign);
+    else
+        pleat_string_addf(&text,
+                          ": means %s half of the 95 %% confidence interval. The workload is the "
+                          "same in all, so this is only about %s; --generate MODEL, or several "
+                          "at --workload, vary the workload",
+                          sign,
+                          experiment->variation == PLEAT_SIM_CONVERSIONS
+                              ? "which jobs are converted"
+                              : "what sites and applications draw");
+    if (differ > 0)
+        pleat_string_addf(&text, ". In rows without %s no seed changes anything", sign);
+    line(term, "seeds", &text);
+    pleat_string_finish(&text);
+}
+
+/* Jobs on other sizes take other processor time: then the load is not the workload's. */
+static void print_work(const struct pleat_term *term, const struct pleat_sim_experiment *experiment)
+{
+    const struct pleat_sim_request *request = experiment->request;
+    struct pleat_string text = {0};
+    double least = 1, most = 1;
+    bool converted = pleat_sim_request_most_malleable(request) > 0 || request->moldable > 0;
+    for (size_t i = 0; i < experiment->run_count; i++) {
+        const struct pleat_sim_run *run = &experiment->runs[i];
+        double work = run->work_s > 0 ? run->totals.busy_us / 1e6 / run->work_s : 1;
+        least = fmin(least, work);
+        most = fmax(most, work);
+    }
+    if (converted && (least < 0.995 || most > 1.005)) {
+        pleat_string_addf(&text, "not the workload's: on the sizes that they got, jobs took %.0f",
+                          least * 100);
+        if (most - least >= 0.005)
+            pleat_string_addf(&text, " to %.0f", most * 100);
+        pleat_string_add(&text, " % of the processor time that they take at their own. With --app "
+                                "linear it is the same at every size");
+        line(term, "load", &text);
+    }
+    bool none = false;
+    for (size_t i = 0; i < request->combinations.count; i++)
+        none = none ||
+               (request->combinations.items[i].malleable > 0 &&
+                !strcmp(request->combinations.items[i].policies[PLEAT_MALLEABILITY]->name, "none"));
+    if (none) {
+        pleat_string_add(&text,
+                         "with malleability none, too, converted jobs choose a size when they "
+                         "start: --malleable 0 is the rigid workload");
+        line(term, "none", &text);
+    }
+    pleat_string_finish(&text);
+}
+
 int pleat_sim_print(const struct pleat_sim_experiment *experiment)
 {
     struct pleat_term term;
@@ -376,15 +390,15 @@ int pleat_sim_print(const struct pleat_sim_experiment *experiment)
         int code = print_distributions(&experiment->runs[0]);
         putchar('\n');
         print_totals(&term, &experiment->runs[0], experiment->request->csv);
+        print_work(&term, experiment);
         return code;
     }
     if (experiment->request->seeds > 1)
-        printf("%-*s%zu, from %" PRIu64 " on: means %s half of the 95 %% confidence interval\n",
-               INDENT, "seeds", experiment->request->seeds, experiment->request->seed,
-               term.utf8 ? "\u00b1" : "+-");
+        print_seeds(&term, experiment);
     putchar('\n');
-    int code = print_comparison(&term, experiment);
+    int code = pleat_sim_compare(&term, experiment);
     putchar('\n');
+    print_work(&term, experiment);
     print_notes(&term, experiment);
     return code;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -15,7 +16,8 @@ void pleat_sim_request_init(struct pleat_sim_request *request)
                                           .to_s = (double)NAN,
                                           .zero = PLEAT_SWF_ZERO_SKIP,
                                           .seed = 1,
-                                          .seeds = 1};
+                                          .seeds = 1,
+                                          .malleable_count = 1};
 }
 
 void pleat_sim_request_finish(struct pleat_sim_request *request)
@@ -24,6 +26,7 @@ void pleat_sim_request_finish(struct pleat_sim_request *request)
         free(request->own.items[i]);
     pleat_array_finish(&request->own);
     pleat_array_finish(&request->combinations);
+    pleat_generator_finish(&request->generator);
     pleat_platform_finish(&request->platform);
 }
 
@@ -36,6 +39,85 @@ static char *keep(struct pleat_sim_request *request, const char *text, size_t le
         return NULL;
     }
     return copy;
+}
+
+/* ---- workloads ---- */
+
+static int add_workload(struct pleat_sim_request *request, const char *name,
+                        struct pleat_error *err)
+{
+    if (!*name)
+        return pleat_error_set(err, PLEAT_E_INVALID, "--workload: a file has no name");
+    for (size_t i = 0; i < request->workload_count; i++)
+        if (!strcmp(request->workloads[i], name))
+            return pleat_error_set(err, PLEAT_E_INVALID, "--workload: '%s' is there twice", name);
+    if (request->workload_count == PLEAT_SIM_WORKLOADS_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "--workload: at most %d files",
+                               PLEAT_SIM_WORKLOADS_MAX);
+    request->workloads[request->workload_count++] = name;
+    return 0;
+}
+
+int pleat_sim_request_workload(struct pleat_sim_request *request, const char *text,
+                               struct pleat_error *err)
+{
+    if (!strchr(text, ',') || access(text, F_OK) == 0)
+        return add_workload(request, text, err);
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        char *name = keep(request, at, length);
+        int rc = name ? add_workload(request, name, err)
+                      : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        if (rc)
+            return rc;
+        at += length;
+        if (!*at)
+            return 0;
+    }
+}
+
+int pleat_sim_request_malleable(struct pleat_sim_request *request, const char *text,
+                                struct pleat_error *err)
+{
+    request->malleable_count = 0;
+    for (const char *at = text;; at++) {
+        char number[40];
+        size_t length = strcspn(at, ",");
+        double *share = &request->malleable[request->malleable_count];
+        if (request->malleable_count == PLEAT_SIM_CHOICES_MAX)
+            return pleat_error_set(err, PLEAT_E_INVALID, "--malleable: at most %d shares",
+                                   PLEAT_SIM_CHOICES_MAX);
+        snprintf(number, sizeof(number), "%.*s", (int)length, at);
+        int rc = pleat_parse_percent("--malleable", number, share, err);
+        if (rc)
+            return rc;
+        for (size_t i = 0; i < request->malleable_count; i++)
+            if (fabs(request->malleable[i] - *share) < 1e-9)
+                return pleat_error_set(err, PLEAT_E_INVALID, "--malleable: '%s' is there twice",
+                                       number);
+        request->malleable_count++;
+        at += length;
+        if (!*at)
+            return 0;
+    }
+}
+
+double pleat_sim_request_most_malleable(const struct pleat_sim_request *request)
+{
+    double most = 0;
+    for (size_t i = 0; i < request->malleable_count; i++)
+        most = fmax(most, request->malleable[i]);
+    return most;
+}
+
+int pleat_sim_request_cut(const char *option, const char *text, struct pleat_sim_cut *cut,
+                          struct pleat_error *err)
+{
+    *cut = (struct pleat_sim_cut){0};
+    size_t length = strlen(text);
+    if (length > 0 && text[length - 1] == '%')
+        return pleat_parse_percent(option, text, &cut->share, err);
+    return pleat_parse_duration(option, text, &cut->seconds, err);
 }
 
 /* ---- policies ---- */
@@ -109,6 +191,8 @@ int pleat_sim_request_choose(struct pleat_sim_request *request, enum pleat_quest
     }
 }
 
+enum { SHARES = PLEAT_QUESTION_COUNT, DIMENSIONS }; /* of combinations */
+
 static void name_combination(const struct pleat_sim_request *request, const size_t *at,
                              struct pleat_sim_combination *combination)
 {
@@ -124,12 +208,19 @@ static void name_combination(const struct pleat_sim_request *request, const size
                  named ? "_" : "", pleat_question_name((enum pleat_question)q),
                  choices->items[at[q]].name);
     }
+    if (request->malleable_count < 2)
+        return;
+    size_t labelled = strlen(label), named = strlen(directory);
+    snprintf(label + labelled, sizeof(combination->label) - labelled, "%s%g%%", labelled ? " " : "",
+             combination->malleable * 100);
+    snprintf(directory + named, sizeof(combination->directory) - named, "%smalleable-%g",
+             named ? "_" : "", combination->malleable * 100);
 }
 
 static int add_combination(struct pleat_sim_request *request, const size_t *at,
                            struct pleat_error *err)
 {
-    struct pleat_sim_combination combination = {0};
+    struct pleat_sim_combination combination = {.malleable = request->malleable[at[SHARES]]};
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
         const struct pleat_sim_choices *choices = &request->choices[q];
         combination.policies[q] = choices->count ? choices->items[at[q]].policy
@@ -144,9 +235,13 @@ static int add_combination(struct pleat_sim_request *request, const size_t *at,
     return 0;
 }
 
-/* The next combination, the last question changing fastest; false after the last. */
+/* The next combination, the last question changing fastest, shares of malleable jobs before that;
+ * false after the last. */
 static bool advance(const struct pleat_sim_request *request, size_t *at)
 {
+    if (++at[SHARES] < request->malleable_count)
+        return true;
+    at[SHARES] = 0;
     for (int q = PLEAT_QUESTION_COUNT - 1; q >= 0; q--) {
         if (++at[q] < request->choices[q].count)
             return true;
@@ -157,7 +252,7 @@ static bool advance(const struct pleat_sim_request *request, size_t *at)
 
 int pleat_sim_request_combine(struct pleat_sim_request *request, struct pleat_error *err)
 {
-    size_t at[PLEAT_QUESTION_COUNT] = {0}, runs = request->seeds;
+    size_t at[DIMENSIONS] = {0}, runs = request->seeds * request->malleable_count;
     const struct pleat_sim_choices *queues = &request->choices[PLEAT_QUEUE];
     for (size_t i = 0; i < queues->count; i++)
         if (queues->items[i].order && request->choices[PLEAT_ORDER].count)

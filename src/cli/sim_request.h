@@ -4,10 +4,11 @@
 #define PLEAT_CLI_SIM_REQUEST_H
 
 #include "cli/cli.h"
+#include "cli/workload_models.h"
 #include "sim/sim.h"
 #include "workload/swf.h"
 
-enum { PLEAT_SIM_CHOICES_MAX = 24, PLEAT_SIM_RUNS_MAX = 10000 };
+enum { PLEAT_SIM_CHOICES_MAX = 24, PLEAT_SIM_RUNS_MAX = 10000, PLEAT_SIM_WORKLOADS_MAX = 1000 };
 
 /* One of the names given at a policy's option. A name that is no policy of that question but an
  * order stands for the question's default in that order. */
@@ -21,24 +22,35 @@ struct pleat_sim_choices {
     size_t count; /* 0: the default */
 };
 
-/* One policy for every question. */
+/* One policy for every question, and a share of malleable jobs. */
 struct pleat_sim_combination {
-    char label[160]; /* the names in which it differs from the others; "" for the only one */
+    char label[160]; /* in what it differs from the others; "" for the only one */
     char directory[200];
     const struct pleat_policy *policies[PLEAT_QUESTION_COUNT];
+    double malleable; /* share of the jobs */
+};
+
+/* A part of the time between first and last submission: a share of it, or seconds. */
+struct pleat_sim_cut {
+    double share, seconds;
 };
 
 PLEAT_ARRAY(pleat_sim_combinations, struct pleat_sim_combination);
 
 /* Texts are borrowed from argv but for what `own` holds. */
 struct pleat_sim_request {
-    const char *workload, *platform_file, *csv, *chart, *replay;
+    const char *workloads[PLEAT_SIM_WORKLOADS_MAX];
+    size_t workload_count;
+    const char *generate; /* instead of workloads: a model with its options */
+    struct pleat_generator generator;
+    const char *platform_file, *csv, *chart, *replay;
     const char *app, *sizes;
     struct pleat_platform platform; /* of --site, in that order; then of the file */
     struct pleat_sim_choices choices[PLEAT_QUESTION_COUNT];
     struct pleat_sim_combinations combinations;
     int64_t parameters[PLEAT_PARAM_COUNT];
-    double malleable, moldable;       /* shares of the jobs */
+    double malleable[PLEAT_SIM_CHOICES_MAX], moldable; /* shares of the jobs */
+    size_t malleable_count;                            /* at least 1 */
     double minimum, maximum, initial; /* times a job's size; initial 0: as available */
     double load;
     double from_s, to_s; /* of the drawing; NAN: not given */
@@ -48,7 +60,9 @@ struct pleat_sim_request {
     bool kill_at_estimate;
     size_t jobs;
     uint64_t seed;
-    size_t seeds, threads;
+    size_t seeds; /* runs of each combination: with so many seeds, or of so many workloads */
+    struct pleat_sim_cut warmup, cooldown; /* jobs submitted in these count nowhere */
+    size_t threads;
     struct pleat_array_of_text {
         char **items;
         size_t count, capacity;
@@ -61,6 +75,17 @@ void pleat_sim_request_finish(struct pleat_sim_request *request);
 /* "fcfs,easy": added to the choices of a question. PLEAT_E_INVALID: err has the names there are. */
 int pleat_sim_request_choose(struct pleat_sim_request *request, enum pleat_question question,
                              const char *names, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* "a.swf" or "a.swf,b.swf": added to the workloads. What is a file's name as a whole is one. */
+int pleat_sim_request_workload(struct pleat_sim_request *request, const char *text,
+                               struct pleat_error *err) PLEAT_MUST_CHECK;
+/* "50" or "0,20,50": percent of the jobs. */
+int pleat_sim_request_malleable(struct pleat_sim_request *request, const char *text,
+                                struct pleat_error *err) PLEAT_MUST_CHECK;
+/* "10%" of the time of submissions, or a duration: "2d". */
+int pleat_sim_request_cut(const char *option, const char *text, struct pleat_sim_cut *cut,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The largest share of malleable jobs. */
+double pleat_sim_request_most_malleable(const struct pleat_sim_request *request);
 /* "NAME:PROCESSORS" */
 int pleat_sim_request_site(struct pleat_sim_request *request, const char *text,
                            struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -6,21 +6,37 @@
 #include "cli/sim_experiment.h"
 #include "workload/convert.h"
 
-/* Without --site and --platform: the machine that the log is of. */
+/* Of the machine that a workload is of, where its header does not say: its largest job. */
+static int32_t machine_of(const struct pleat_workload *workload, bool *said)
+{
+    int32_t processors = workload->machine;
+    *said = processors > 0;
+    for (size_t i = 0; !*said && i < workload->jobs.count; i++)
+        if (workload->jobs.items[i].processors > processors)
+            processors = workload->jobs.items[i].processors;
+    return processors;
+}
+
+/* Without --site and --platform: the machine that the workload is of; all must be of one. */
 static int add_machine(struct pleat_sim_experiment *experiment, struct pleat_sim_request *request,
                        struct pleat_error *err)
 {
-    const struct pleat_workload *workload = &experiment->workload;
-    int32_t processors = workload->machine;
+    bool said, other_said;
     if (request->platform.sites.count > 0)
         return 0;
-    experiment->machine_from = "as the workload's header says";
-    if (processors <= 0) {
-        experiment->machine_from = "as many as its largest job has: the header does not say";
-        for (size_t i = 0; i < workload->jobs.count; i++)
-            if (workload->jobs.items[i].processors > processors)
-                processors = workload->jobs.items[i].processors;
+    int32_t processors = machine_of(&experiment->sources[0].workload, &said);
+    for (size_t i = 1; i < experiment->source_count; i++) {
+        int32_t other = machine_of(&experiment->sources[i].workload, &other_said);
+        if (other != processors)
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "%s is of a machine with %d processors, %s of one with %d: say "
+                                   "with --site NAME:PROCESSORS which it shall be",
+                                   experiment->sources[0].name, (int)processors,
+                                   experiment->sources[i].name, (int)other);
     }
+    experiment->machine_from = request->generate ? "as the model says"
+                               : said            ? "as the workload's header says"
+                                      : "as many as its largest job has: the header does not say";
     if (pleat_platform_add(&request->platform, "machine", processors))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     return 0;
@@ -36,11 +52,18 @@ static int32_t largest_site(const struct pleat_platform *platform)
     return most;
 }
 
-static int convert_share(const struct pleat_sim_experiment *experiment, uint64_t seed, double share,
-                         enum pleat_job_kind kind, struct pleat_workload *workload,
-                         size_t *converted, struct pleat_error *err)
+/* What is converted, and how: of one run, or of all that share a workload. */
+struct converting {
+    const struct pleat_sim_experiment *experiment;
+    const struct pleat_app *app;
+    uint64_t seed;
+};
+
+static int convert_share(const struct converting *how, double share, enum pleat_job_kind kind,
+                         struct pleat_workload *workload, size_t *converted,
+                         struct pleat_error *err)
 {
-    const struct pleat_sim_request *request = experiment->request;
+    const struct pleat_sim_request *request = how->experiment->request;
     struct pleat_conversion conversion;
     *converted = 0;
     if (share <= 0)
@@ -52,39 +75,38 @@ static int convert_share(const struct pleat_sim_experiment *experiment, uint64_t
     conversion.maximum = request->maximum;
     conversion.initial = request->initial;
     conversion.machine = largest_site(&request->platform);
-    conversion.sizes_kind = experiment->sizes.kind;
-    conversion.sizes_parameter = experiment->sizes.step;
-    conversion.app = experiment->app;
-    conversion.seed = seed;
+    conversion.sizes_kind = how->experiment->sizes.kind;
+    conversion.sizes_parameter = how->experiment->sizes.step;
+    conversion.app = *how->app;
+    conversion.seed = how->seed;
     return pleat_workload_convert(workload, &conversion, converted, err);
 }
 
 /* The jobs chosen for a share are among those chosen for a larger one: of both shares together,
  * those that are not malleable by then become moldable. */
-static int convert(const struct pleat_sim_experiment *experiment, uint64_t seed,
+static int convert(const struct converting *how, double malleable_share,
                    struct pleat_workload *workload, size_t *malleable, size_t *moldable,
                    struct pleat_error *err)
 {
-    const struct pleat_sim_request *request = experiment->request;
-    double both = request->malleable + request->moldable;
-    int rc = convert_share(experiment, seed, request->malleable, PLEAT_MALLEABLE, workload,
-                           malleable, err);
+    double moldable_share = how->experiment->request->moldable;
+    int rc = convert_share(how, malleable_share, PLEAT_MALLEABLE, workload, malleable, err);
     if (!rc)
-        rc = convert_share(experiment, seed, request->moldable > 0 ? fmin(both, 1) : 0,
+        rc = convert_share(how, moldable_share > 0 ? fmin(malleable_share + moldable_share, 1) : 0,
                            PLEAT_MOLDABLE, workload, moldable, err);
     return rc;
 }
 
-static int read_app(struct pleat_sim_experiment *experiment,
-                    const struct pleat_sim_request *request, struct pleat_error *err)
+/* Of jobs that are converted; its tables become the workload's. */
+static int read_app(const struct pleat_sim_experiment *experiment, struct pleat_workload *workload,
+                    struct pleat_app *app, struct pleat_error *err)
 {
+    const struct pleat_sim_request *request = experiment->request;
     struct pleat_conversion conversion;
     pleat_conversion_default(&conversion);
-    experiment->app = conversion.app;
-    if (request->app && pleat_app_parse(request->app, &experiment->workload, &experiment->app, err))
+    *app = conversion.app;
+    if (request->app && pleat_app_parse(request->app, workload, app, err))
         return pleat_error_prefix(err, "--app");
-    if (experiment->sizes.kind == PLEAT_SIZES_LIST &&
-        pleat_workload_check_list(&experiment->app, err))
+    if (experiment->sizes.kind == PLEAT_SIZES_LIST && pleat_workload_check_list(app, err))
         return pleat_error_prefix(err, "--sizes table, --app");
     return 0;
 }
@@ -97,66 +119,203 @@ static int read_sizes(struct pleat_sim_experiment *experiment,
     return pleat_error_prefix(err, "--sizes");
 }
 
+/* ---- where workloads come from ---- */
+
+static int generate(const struct pleat_sim_request *request, uint64_t seed,
+                    struct pleat_workload *workload, struct pleat_error *err)
+{
+    if (pleat_workload_init(workload))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    int rc = pleat_generator_draw(&request->generator, seed, workload, err);
+    if (rc)
+        return pleat_error_prefix(err, "--generate %s, seed %llu", request->generate,
+                                  (unsigned long long)seed);
+    if (request->jobs > 0 && workload->jobs.count > request->jobs)
+        workload->jobs.count = request->jobs;
+    if (workload->jobs.count == 0)
+        return pleat_error_set(err, PLEAT_E_INVALID, "--generate %s: no job came in that time",
+                               request->generate);
+    pleat_workload_scale_load(workload, request->load);
+    return 0;
+}
+
+static int read_log(const struct pleat_sim_request *request, struct pleat_sim_source *source,
+                    struct pleat_error *err)
+{
+    const struct pleat_swf_options options = {.zero = request->zero, .most = request->jobs};
+    if (pleat_workload_init(&source->workload))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    int rc = pleat_swf_read(source->name, &options, &source->workload, &source->report, err);
+    if (!rc && source->workload.jobs.count == 0)
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: there is no job in it that can be run",
+                             source->name);
+    if (!rc)
+        pleat_workload_scale_load(&source->workload, request->load);
+    return rc;
+}
+
+static int read_sources(struct pleat_sim_experiment *experiment,
+                        const struct pleat_sim_request *request, struct pleat_error *err)
+{
+    size_t count = request->generate ? 1 : request->workload_count;
+    experiment->sources = calloc(count, sizeof(*experiment->sources));
+    if (!experiment->sources)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    experiment->source_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct pleat_sim_source *source = &experiment->sources[i];
+        source->name = request->generate ? request->generate : request->workloads[i];
+        int rc = request->generate ? generate(request, request->seed, &source->workload, err)
+                                   : read_log(request, source, err);
+        if (!rc)
+            rc = read_app(experiment, &source->workload, &source->app, err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- what runs share ---- */
+
+static bool is_all_or_none(double share)
+{
+    return share <= 0 || share >= 1;
+}
+
+/* Does each seed choose other jobs to convert? */
+static bool chooses(const struct pleat_sim_request *request)
+{
+    bool chooses = !is_all_or_none(request->moldable);
+    for (size_t i = 0; i < request->malleable_count; i++)
+        chooses = chooses || !is_all_or_none(request->malleable[i]);
+    return chooses;
+}
+
+static int convert_sources(struct pleat_sim_experiment *experiment, struct pleat_error *err)
+{
+    const struct pleat_sim_request *request = experiment->request;
+    int rc = 0;
+    for (size_t i = 0; !rc && i < experiment->source_count; i++) {
+        struct pleat_sim_source *source = &experiment->sources[i];
+        struct converting how = {experiment, &source->app, request->seed + i};
+        rc = convert(&how, request->malleable[0], &source->workload, &source->malleable,
+                     &source->moldable, err);
+    }
+    return rc;
+}
+
 int pleat_sim_workload_read(struct pleat_sim_experiment *experiment,
                             struct pleat_sim_request *request, struct pleat_error *err)
 {
-    const struct pleat_swf_options options = {.zero = request->zero, .most = request->jobs};
     int rc = read_sizes(experiment, request, err);
-    if (!rc && pleat_workload_init(&experiment->workload))
-        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (!rc)
-        rc = pleat_swf_read(request->workload, &options, &experiment->workload, &experiment->report,
-                            err);
-    if (!rc && experiment->workload.jobs.count == 0)
-        rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: there is no job in it that can be run",
-                             request->workload);
+        rc = read_sources(experiment, request, err);
     if (!rc)
         rc = add_machine(experiment, request, err);
-    if (!rc)
-        rc = read_app(experiment, request, err);
     if (rc)
         return rc;
-    pleat_workload_scale_load(&experiment->workload, request->load);
-    double share = request->malleable + request->moldable;
-    experiment->shared = request->seeds == 1 || share <= 0 ||
-                         (request->malleable >= 1 && request->moldable <= 0) ||
-                         (request->moldable >= 1 && request->malleable <= 0);
-    return experiment->shared ? convert(experiment, request->seed, &experiment->workload,
-                                        &experiment->malleable, &experiment->moldable, err)
-                              : 0;
+    bool one_run = request->seeds == 1 || experiment->source_count > 1; /* of each source */
+    experiment->variation = request->seeds == 1 ? PLEAT_SIM_SAME_JOBS
+                            : request->generate || experiment->source_count > 1
+                                ? PLEAT_SIM_WORKLOADS
+                            : chooses(request) ? PLEAT_SIM_CONVERSIONS
+                                               : PLEAT_SIM_SAME_JOBS;
+    experiment->shared = request->malleable_count == 1 && (one_run || !request->generate) &&
+                         (one_run || !chooses(request));
+    return experiment->shared ? convert_sources(experiment, err) : 0;
+}
+
+/* ---- the workload of a run ---- */
+
+static int copy(const struct pleat_workload *from, struct pleat_workload *to)
+{
+    struct pleat_workload fresh = *from; /* tables are shared: converting appends applications */
+    fresh.jobs = (struct pleat_workload_jobs){0};
+    fresh.apps = (struct pleat_apps){0};
+    if (!pleat_array_reserve(&fresh.jobs, from->jobs.count) &&
+        !pleat_array_reserve(&fresh.apps, from->apps.count)) {
+        memcpy(fresh.jobs.items, from->jobs.items, from->jobs.count * sizeof(*from->jobs.items));
+        memcpy(fresh.apps.items, from->apps.items, from->apps.count * sizeof(*from->apps.items));
+        fresh.jobs.count = from->jobs.count;
+        fresh.apps.count = from->apps.count;
+        *to = fresh;
+        return 0;
+    }
+    pleat_array_finish(&fresh.jobs);
+    pleat_array_finish(&fresh.apps);
+    return PLEAT_E_NOMEM;
+}
+
+static int make_own(const struct pleat_sim_experiment *experiment,
+                    const struct pleat_sim_source *source, struct pleat_sim_run *run,
+                    struct pleat_sim_own *own, struct pleat_error *err)
+{
+    struct pleat_app app = source->app;
+    own->generated = experiment->request->generate;
+    int rc = 0;
+    if (own->generated) {
+        rc = generate(experiment->request, run->seed, &own->workload, err);
+        if (!rc)
+            rc = read_app(experiment, &own->workload, &app, err);
+    } else if (copy(&source->workload, &own->workload)) {
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the workload of seed %llu",
+                             (unsigned long long)run->seed);
+    }
+    struct converting how = {experiment, &app, run->seed};
+    return rc ? rc
+              : convert(&how, run->combination->malleable, &own->workload, &run->malleable,
+                        &run->moldable, err);
+}
+
+/* The time that is measured: between the first submission and the last. */
+static int cut(const struct pleat_sim_request *request, const struct pleat_workload *workload,
+               struct pleat_sim_run *run, struct pleat_error *err)
+{
+    const struct pleat_workload_job *jobs = workload->jobs.items;
+    int64_t first = jobs[0].submit_us, last = jobs[workload->jobs.count - 1].submit_us;
+    double span_s = (double)(last - first) / 1e6;
+    double warmup_s = request->warmup.seconds + request->warmup.share * span_s;
+    double cooldown_s = request->cooldown.seconds + request->cooldown.share * span_s;
+    run->from_us = INT64_MIN;
+    run->to_us = INT64_MAX;
+    if (!pleat_sim_cuts(request))
+        return 0;
+    if (warmup_s + cooldown_s >= span_s)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s: jobs are submitted within %.0f s; --warmup and --cooldown "
+                               "leave nothing of that",
+                               run->workload, span_s);
+    run->from_us = first + llround(warmup_s * 1e6);
+    run->to_us = last - llround(cooldown_s * 1e6);
+    return 0;
 }
 
 int pleat_sim_workload_for(const struct pleat_sim_experiment *experiment, struct pleat_sim_run *run,
-                           struct pleat_workload *own, const struct pleat_workload **workload,
+                           struct pleat_sim_own *own, const struct pleat_workload **workload,
                            struct pleat_error *err)
 {
-    const struct pleat_workload *from = &experiment->workload;
-    *own = (struct pleat_workload){0};
-    run->malleable = experiment->malleable;
-    run->moldable = experiment->moldable;
-    *workload = from;
-    if (experiment->shared)
-        return 0;
-    if (pleat_array_reserve(&own->jobs, from->jobs.count) ||
-        pleat_array_reserve(&own->apps, from->apps.count))
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the workload of seed %llu",
-                               (unsigned long long)run->seed);
-    struct pleat_workload copy =
-        *from; /* tables are shared: converting appends applications only */
-    memcpy(own->jobs.items, from->jobs.items, from->jobs.count * sizeof(*from->jobs.items));
-    memcpy(own->apps.items, from->apps.items, from->apps.count * sizeof(*from->apps.items));
-    copy.jobs = own->jobs;
-    copy.jobs.count = from->jobs.count;
-    copy.apps = own->apps;
-    copy.apps.count = from->apps.count;
-    *own = copy;
-    *workload = own;
-    return convert(experiment, run->seed, own, &run->malleable, &run->moldable, err);
+    size_t index = (size_t)(run->seed - experiment->request->seed) % experiment->source_count;
+    const struct pleat_sim_source *source = &experiment->sources[index];
+    int rc = 0;
+    *own = (struct pleat_sim_own){0};
+    run->malleable = source->malleable;
+    run->moldable = source->moldable;
+    *workload = &source->workload;
+    if (!experiment->shared) {
+        rc = make_own(experiment, source, run, own, err);
+        *workload = &own->workload;
+    }
+    run->jobs = (*workload)->jobs.count;
+    return rc ? rc : cut(experiment->request, *workload, run, err);
 }
 
-void pleat_sim_workload_drop(struct pleat_workload *own)
+void pleat_sim_workload_drop(struct pleat_sim_own *own)
 {
-    pleat_array_finish(&own->jobs);
-    pleat_array_finish(&own->apps);
-    *own = (struct pleat_workload){0};
+    if (own->generated) {
+        pleat_workload_finish(&own->workload);
+    } else {
+        pleat_array_finish(&own->workload.jobs);
+        pleat_array_finish(&own->workload.apps);
+    }
+    *own = (struct pleat_sim_own){0};
 }

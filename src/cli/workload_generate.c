@@ -3,215 +3,10 @@
 #include <string.h>
 
 #include "cli/workload.h"
-#include "workload/generate.h"
+#include "cli/workload_models.h"
 
-/* What was asked of any of the models; each reads what it has. */
-struct request {
-    struct pleat_simple_model simple;
-    struct pleat_lublin_model lublin;
-    struct pleat_utrera_model utrera;
-    bool has_size, has_gap, has_load;
-    const char *out;
-};
-
-enum {
-    OPTION_JOBS = 1,
-    OPTION_MACHINE,
-    OPTION_LOAD,
-    OPTION_SEED,
-    OPTION_GAP,
-    OPTION_RUN,
-    OPTION_SIZE,
-    OPTION_POWERS,
-    OPTION_ESTIMATE,
-    OPTION_TICK,
-    OPTION_CLASS,
-    OPTION_MIX,
-    OPTION_DURATION,
-    OPTION_KIND
-};
-
-/* Reads one option's value; as the models do. */
-typedef int take_option(struct request *request, int option, struct pleat_error *err);
-
-static int take_distribution(const char *what, struct pleat_distribution *distribution,
-                             struct pleat_error *err)
-{
-    return pleat_distribution_parse(optarg, distribution, err) ? pleat_error_prefix(err, "%s", what)
-                                                               : 0;
-}
-
-static int take_jobs(size_t *jobs, struct pleat_error *err)
-{
-    int64_t number = 0;
-    int status = pleat_parse_int("--jobs", optarg, 1, PLEAT_GENERATE_JOBS_MAX, &number, err);
-    if (!status)
-        *jobs = (size_t)number;
-    return status;
-}
-
-static int take_machine(int32_t *machine, struct pleat_error *err)
-{
-    int64_t number = 0;
-    int status = pleat_parse_int("--machine", optarg, 1, PLEAT_SIZE_MAX, &number, err);
-    if (!status)
-        *machine = (int32_t)number;
-    return status;
-}
-
-static int take_seed(uint64_t *seed, struct pleat_error *err)
-{
-    int64_t number = 0;
-    int status = pleat_parse_int("--seed", optarg, 0, INT64_MAX, &number, err);
-    if (!status)
-        *seed = (uint64_t)number;
-    return status;
-}
-
-static int take_simple(struct request *request, int option, struct pleat_error *err)
-{
-    struct pleat_simple_model *model = &request->simple;
-    switch (option) {
-    case OPTION_JOBS:
-        return take_jobs(&model->jobs, err);
-    case OPTION_MACHINE:
-        return take_machine(&model->machine, err);
-    case OPTION_LOAD:
-        request->has_load = true;
-        return pleat_parse_seconds("--load", optarg, 1e-6, 1e6, &model->load, err);
-    case OPTION_GAP:
-        request->has_gap = true;
-        return take_distribution("--gap", &model->gap, err);
-    case OPTION_RUN:
-        return take_distribution("--run", &model->run, err);
-    case OPTION_SIZE:
-        request->has_size = true;
-        return take_distribution("--size", &model->size, err);
-    case OPTION_POWERS:
-        model->powers = true;
-        return 0;
-    case OPTION_ESTIMATE:
-        return pleat_parse_seconds("--estimate", optarg, 1, 1e6, &model->estimate, err);
-    case OPTION_TICK:
-        return pleat_parse_seconds("--tick", optarg, 0, 1e6, &model->tick, err);
-    default:
-        return take_seed(&model->seed, err);
-    }
-}
-
-static int take_lublin(struct request *request, int option, struct pleat_error *err)
-{
-    struct pleat_lublin_model *model = &request->lublin;
-    const char *names[PLEAT_LUBLIN_CLASS_COUNT];
-    size_t index = 0;
-    int status;
-    switch (option) {
-    case OPTION_JOBS:
-        return take_jobs(&model->jobs, err);
-    case OPTION_MACHINE:
-        return take_machine(&model->machine, err);
-    case OPTION_LOAD:
-        return pleat_parse_seconds("--load", optarg, 1e-6, 1e6, &model->load, err);
-    case OPTION_CLASS:
-        for (int i = 0; i < PLEAT_LUBLIN_CLASS_COUNT; i++)
-            names[i] = pleat_lublin_class_name((enum pleat_lublin_class)i);
-        status = pleat_parse_word("--class", optarg, names, PLEAT_LUBLIN_CLASS_COUNT, &index, err);
-        if (!status)
-            model->kind = (enum pleat_lublin_class)index;
-        return status;
-    default:
-        return take_seed(&model->seed, err);
-    }
-}
-
-enum { MPL_MAX = 4 }; /* in the thesis */
-
-static int take_utrera(struct request *request, int option, struct pleat_error *err)
-{
-    static const char *const kinds[] = {[PLEAT_RIGID] = "rigid",
-                                        [PLEAT_MOLDABLE] = "moldable",
-                                        [PLEAT_MALLEABLE] = "malleable",
-                                        [PLEAT_MALLEABLE + 1] = "folding"};
-    struct pleat_utrera_model *model = &request->utrera;
-    size_t index = 0;
-    int status;
-    switch (option) {
-    case OPTION_JOBS:
-        return take_jobs(&model->jobs, err);
-    case OPTION_MACHINE:
-        return take_machine(&model->machine, err);
-    case OPTION_LOAD:
-        return pleat_parse_seconds("--load", optarg, 1e-6, 2, &model->load, err);
-    case OPTION_MIX:
-        model->mix = optarg;
-        return 0;
-    case OPTION_DURATION:
-        return pleat_parse_seconds("--duration", optarg, 1, 1e9, &model->duration_s, err);
-    case OPTION_KIND:
-        status = pleat_parse_word("--kind", optarg, kinds, sizeof(kinds) / sizeof(kinds[0]), &index,
-                                  err);
-        if (!status)
-            model->kind = (enum pleat_job_kind)(index > PLEAT_MALLEABLE ? PLEAT_MALLEABLE : index);
-        model->mpl_max = !status && index > PLEAT_MALLEABLE ? MPL_MAX : 0;
-        return status;
-    default:
-        return take_seed(&model->seed, err);
-    }
-}
-
-static int generate_simple(const struct request *request, struct pleat_workload *workload,
-                           struct pleat_error *err)
-{
-    struct pleat_simple_model model = request->simple;
-    if (!request->has_size)
-        model.size = (struct pleat_distribution){
-            .kind = PLEAT_DIST_UNIFORM, .a = 1, .b = (double)model.machine};
-    if (!request->has_gap && !request->has_load)
-        model.load = 0.7;
-    return pleat_generate_simple(&model, workload, err);
-}
-
-static int generate_lublin(const struct request *request, struct pleat_workload *workload,
-                           struct pleat_error *err)
-{
-    return pleat_generate_lublin(&request->lublin, workload, err);
-}
-
-static int generate_utrera(const struct request *request, struct pleat_workload *workload,
-                           struct pleat_error *err)
-{
-    struct pleat_utrera_model model = request->utrera;
-    if (model.jobs == 0 && model.duration_s <= 0)
-        model.duration_s = 600;
-    return pleat_generate_utrera(&model, workload, err);
-}
-
-/* ---- all models ---- */
-
-struct model {
-    const struct pleat_command *command;
-    const struct option *own;
-    take_option *take;
-    int (*generate)(const struct request *request, struct pleat_workload *workload,
-                    struct pleat_error *err);
-};
-
-static void init_request(struct request *request)
-{
-    *request = (struct request){
-        .simple = {.jobs = 1000,
-                   .machine = 128,
-                   .gap = {.kind = PLEAT_DIST_EXPONENTIAL, .a = 60},
-                   .run = {.kind = PLEAT_DIST_EXPONENTIAL, .a = 600},
-                   .tick = 1,
-                   .seed = 1},
-        .lublin = {.jobs = 1000, .machine = 256, .seed = 1},
-        .utrera = {.machine = 60, .mix = "w1", .kind = PLEAT_MALLEABLE, .seed = 1},
-    };
-}
-
-static int read_options(const struct model *model, struct pleat_options *options,
-                        struct request *request)
+static int read_options(const struct pleat_model *model, struct pleat_options *options,
+                        struct pleat_model_request *request, const char **out)
 {
     struct pleat_error err = {0};
     for (int option; (option = pleat_options_next(options)) != PLEAT_OPTION_END;) {
@@ -220,21 +15,22 @@ static int read_options(const struct model *model, struct pleat_options *options
         if (model->take(request, option, &err))
             return pleat_workload_usage(options, &err);
     }
-    request->out = options->argv[options->first];
+    *out = options->argv[options->first];
     return pleat_options_count(options, 1, 1);
 }
 
-static int run_model(const struct model *model, int argc, char **argv)
+static int run_model(const struct pleat_model *model, int argc, char **argv)
 {
     struct pleat_options options;
-    struct request request;
+    struct pleat_model_request request;
+    const char *out = NULL;
     struct pleat_workload workload = {0};
     struct pleat_string comment = {0};
     struct pleat_error err;
-    init_request(&request);
-    pleat_options_init(&options, model->command, argc, argv, model->own, NULL);
-    int code = read_options(model, &options, &request);
-    if (!code && request.out) {
+    pleat_model_request_init(&request);
+    pleat_options_init(&options, model->command, argc, argv, model->options, NULL);
+    int code = read_options(model, &options, &request, &out);
+    if (!code && out) {
         pleat_workload_comment(&options, &comment);
         int status = pleat_workload_init(&workload)
                          ? pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory")
@@ -244,7 +40,7 @@ static int run_model(const struct model *model, int argc, char **argv)
         else if (status)
             code = pleat_fail(&err);
         else
-            code = pleat_workload_save(&workload, NULL, request.out, comment.text);
+            code = pleat_workload_save(&workload, NULL, out, comment.text);
     }
     pleat_workload_finish(&workload);
     pleat_string_finish(&comment);
@@ -253,45 +49,17 @@ static int run_model(const struct model *model, int argc, char **argv)
 
 static int run_simple(int argc, char **argv)
 {
-    static const struct option own[] = {{"jobs", required_argument, NULL, OPTION_JOBS},
-                                        {"machine", required_argument, NULL, OPTION_MACHINE},
-                                        {"load", required_argument, NULL, OPTION_LOAD},
-                                        {"gap", required_argument, NULL, OPTION_GAP},
-                                        {"run", required_argument, NULL, OPTION_RUN},
-                                        {"size", required_argument, NULL, OPTION_SIZE},
-                                        {"powers", no_argument, NULL, OPTION_POWERS},
-                                        {"estimate", required_argument, NULL, OPTION_ESTIMATE},
-                                        {"tick", required_argument, NULL, OPTION_TICK},
-                                        {"seed", required_argument, NULL, OPTION_SEED},
-                                        {0}};
-    const struct model model = {&pleat_cmd_workload_simple, own, take_simple, generate_simple};
-    return run_model(&model, argc, argv);
+    return run_model(&pleat_model_simple, argc, argv);
 }
 
 static int run_lublin(int argc, char **argv)
 {
-    static const struct option own[] = {{"jobs", required_argument, NULL, OPTION_JOBS},
-                                        {"machine", required_argument, NULL, OPTION_MACHINE},
-                                        {"load", required_argument, NULL, OPTION_LOAD},
-                                        {"class", required_argument, NULL, OPTION_CLASS},
-                                        {"seed", required_argument, NULL, OPTION_SEED},
-                                        {0}};
-    const struct model model = {&pleat_cmd_workload_lublin, own, take_lublin, generate_lublin};
-    return run_model(&model, argc, argv);
+    return run_model(&pleat_model_lublin, argc, argv);
 }
 
 static int run_utrera(int argc, char **argv)
 {
-    static const struct option own[] = {{"jobs", required_argument, NULL, OPTION_JOBS},
-                                        {"machine", required_argument, NULL, OPTION_MACHINE},
-                                        {"load", required_argument, NULL, OPTION_LOAD},
-                                        {"mix", required_argument, NULL, OPTION_MIX},
-                                        {"duration", required_argument, NULL, OPTION_DURATION},
-                                        {"kind", required_argument, NULL, OPTION_KIND},
-                                        {"seed", required_argument, NULL, OPTION_SEED},
-                                        {0}};
-    const struct model model = {&pleat_cmd_workload_utrera, own, take_utrera, generate_utrera};
-    return run_model(&model, argc, argv);
+    return run_model(&pleat_model_utrera, argc, argv);
 }
 
 static int run_generate(int argc, char **argv)
@@ -343,6 +111,8 @@ const struct pleat_command pleat_cmd_workload_lublin = {
         "      --load F     gaps are scaled so that F of the machine is asked for: 0.7\n"
         "                   (default: as the model gives)\n"
         "      --class C    batch (default), interactive, both, together\n"
+        "      --estimate F  users estimate up to F times the run time; 1: exactly (default: no\n"
+        "                   estimates)\n"
         "      --seed N     (default: 1); the same options and seed give the same file\n\n"
         "Exit codes: 0; 1 OUT cannot be written; 2 usage.\n\n"
         "Example:\n"

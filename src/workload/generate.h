@@ -101,6 +101,7 @@ struct pleat_lublin_model {
     int32_t machine; /* at least 2 */
     double load;     /* 0: as the model gives; else gaps are scaled, the daily cycle stays */
     enum pleat_lublin_class kind;
+    double estimate; /* users' estimates are run time x uniform(1, this), so >= 1; 0: none */
     uint64_t seed;
 };
 /* "batch", "interactive", "both", "together". NULL: there is no such class. */

@@ -50,6 +50,7 @@ const char *pleat_lublin_class_name(enum pleat_lublin_class kind)
 }
 
 enum { GAPS, SIZES, RUNS, STREAMS };
+enum { ESTIMATES = 2 * STREAMS }; /* the stream after those of both sources */
 
 /* One of the processes that jobs come from. */
 struct source {
@@ -248,6 +249,20 @@ static void draw_jobs(const struct pleat_lublin_model *model, struct source *sou
     }
 }
 
+/* From a stream of their own: the jobs are those without estimates. */
+static int draw_estimates(const struct pleat_lublin_model *model, struct pleat_workload_job *jobs,
+                          struct pleat_error *err)
+{
+    struct pleat_stream *stream = pleat_generate_stream(model->seed, ESTIMATES);
+    if (!stream)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < model->jobs; i++)
+        jobs[i].estimate_us = pleat_generate_estimate(
+            jobs[i].run_us, gsl_ran_flat(&stream->rng, 1, model->estimate), 1);
+    pleat_stream_destroy(stream);
+    return 0;
+}
+
 static int generate(const struct pleat_lublin_model *model, struct source *sources, int count,
                     struct pleat_workload *workload, struct pleat_error *err)
 {
@@ -259,6 +274,8 @@ static int generate(const struct pleat_lublin_model *model, struct source *sourc
         draw_jobs(model, sources, count, credit, workload->jobs.items);
         status = set_times(model, sources, count, credit, workload->jobs.items, err);
     }
+    if (!status && model->estimate > 0)
+        status = draw_estimates(model, workload->jobs.items, err);
     if (!status)
         status = pleat_generate_accept(workload, model->jobs, model->machine, err);
     free(credit);
@@ -273,6 +290,11 @@ int pleat_generate_lublin(const struct pleat_lublin_model *model, struct pleat_w
     if (!status && !pleat_lublin_class_name(model->kind))
         status =
             pleat_error_set(err, PLEAT_E_INVALID, "there is no class %d of jobs", (int)model->kind);
+    if (!status && model->estimate != 0 && !(model->estimate >= 1 && model->estimate <= 1e6))
+        status = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "estimates up to %g times the run time: must be from 1 to 1e6, or "
+                                 "0 for none",
+                                 model->estimate);
     if (status)
         return status;
     bool both = model->kind == PLEAT_LUBLIN_BOTH;

@@ -276,6 +276,34 @@ static void refuse(struct pleat_lublin_model model, const char *words)
     pleat_workload_finish(&w);
 }
 
+static void test_estimates(void **state)
+{
+    (void)state;
+    struct pleat_lublin_model model = {.jobs = 5000, .machine = 128, .seed = 5};
+    struct pleat_workload without, exact, loose;
+    struct sample times = {0};
+    generate(model, &without);
+    model.estimate = 1;
+    generate(model, &exact);
+    model.estimate = 5;
+    generate(model, &loose);
+    for (size_t i = 0; i < model.jobs; i++) { /* other estimates leave the jobs as they are */
+        const struct pleat_workload_job *job = &without.jobs.items[i];
+        int64_t estimate_us = loose.jobs.items[i].estimate_us;
+        assert_int_equal(job->estimate_us, 0);
+        assert_int_equal(exact.jobs.items[i].estimate_us, job->run_us);
+        assert_true(estimate_us >= job->run_us && estimate_us <= 5 * job->run_us + 1000000);
+        take(&times, (double)estimate_us / (double)job->run_us);
+        loose.jobs.items[i].estimate_us = exact.jobs.items[i].estimate_us = 0;
+        assert_memory_equal(job, &loose.jobs.items[i], sizeof(*job));
+        assert_memory_equal(job, &exact.jobs.items[i], sizeof(*job));
+    }
+    check_mean("estimate / run time", &times, 3);
+    pleat_workload_finish(&without);
+    pleat_workload_finish(&exact);
+    pleat_workload_finish(&loose);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -365,11 +393,17 @@ static void test_like_the_published_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_sizes_follow_the_machine),
-        cmocka_unit_test(test_run_times), cmocka_unit_test(test_large_jobs_are_long),
-        cmocka_unit_test(test_day),       cmocka_unit_test(test_load),
-        cmocka_unit_test(test_both),      cmocka_unit_test(test_reproducible),
-        cmocka_unit_test(test_refused),   cmocka_unit_test(test_like_the_published_program),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_sizes_follow_the_machine),
+        cmocka_unit_test(test_run_times),
+        cmocka_unit_test(test_large_jobs_are_long),
+        cmocka_unit_test(test_day),
+        cmocka_unit_test(test_load),
+        cmocka_unit_test(test_both),
+        cmocka_unit_test(test_reproducible),
+        cmocka_unit_test(test_estimates),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_like_the_published_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

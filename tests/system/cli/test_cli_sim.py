@@ -232,6 +232,10 @@ def test_json_has_the_documented_names(cli, log):
         assert f"`{name}`" in documented, name
     assert len(text["runs"]) == 4 and len(text["comparison"]) == 2
     assert set(text["comparison"][0]["wait_mean_s"]) == {"mean", "half_width"}
+    assert text["comparison"][0]["difference"] is None
+    assert set(text["comparison"][1]["difference"]) == {
+        name for name, value in text["comparison"][1].items()
+        if isinstance(value, dict) and "half_width" in value}
 
 
 def test_applications_that_ask_for_processes(cli, log):
@@ -310,6 +314,117 @@ def test_seeds(cli, log):
     alone = sim(cli, "--workload", path, "--malleable", "50", "--seed", "13")["runs"][0]
     del alone["elapsed_s"], text["runs"][2]["elapsed_s"]
     assert alone == text["runs"][2]
+
+
+def means_of(text, metric="wait_s"):
+    """By combination, the means of its runs."""
+    runs, seeds = text["runs"], text["seeds"]
+    return [[run[metric]["mean"] for run in runs[at:at + seeds]] for at in range(0, len(runs), seeds)]
+
+
+def test_seeds_that_change_nothing_give_no_interval(cli, log):
+    path = log(random_jobs(120), 32)
+    options = ("--workload", path, "--queue", "fcfs,easy", "--seeds", "3")
+    text = sim(cli, *options)
+    assert text["seeds_vary"] == "nothing"
+    for row in text["comparison"]:
+        assert not row["seeds_differ"]
+        assert all(value["half_width"] is None for value in row.values()
+                   if isinstance(value, dict) and "half_width" in value)
+    shown = cli("sim", *options).stdout
+    assert "±" not in shown and "all gave the same" in shown and "no intervals" in shown
+    one = sim(cli, "--workload", path, "--malleable", "50")["comparison"][0]
+    assert one["wait_mean_s"]["half_width"] is None  # of one run there is none
+
+
+def test_seeds_of_one_log_say_what_they_vary(cli, log):
+    path = log(random_jobs(120), 32)
+    options = ("--workload", path, "--malleable", "0,50", "--seeds", "3")
+    text = sim(cli, *options)
+    assert text["seeds_vary"] == "conversion"
+    assert [row["seeds_differ"] for row in text["comparison"]] == [False, True]
+    assert text["comparison"][0]["wait_mean_s"]["half_width"] is None
+    assert text["comparison"][1]["wait_mean_s"]["half_width"] > 0
+    shown = cli("sim", *options).stdout
+    assert "The workload is the same in all, so this is only about which jobs are converted" in " ".join(
+        shown.split())
+
+
+def test_rigid_and_malleable_in_one_comparison(cli, log):
+    path = log(random_jobs(150), 32)
+    text = sim(cli, "--workload", path, "--queue", "fcfs,easy", "--malleable", "0,100")
+    assert [row["label"] for row in text["comparison"]] == ["fcfs 0%", "fcfs 100%", "easy 0%", "easy 100%"]
+    assert [run["malleable"] for run in text["runs"]] == [0, 150, 0, 150]
+    for run, share in zip(text["runs"], ("0", "100") * 2):
+        queue = run["policies"]["queue"]
+        alone = sim(cli, "--workload", path, "--queue", queue, "--malleable", share)["runs"][0]
+        for one in (run, alone):
+            one.pop("elapsed_s", None)
+        assert run == alone
+    rigid, malleable = text["comparison"][0], text["comparison"][1]
+    assert rigid["work"]["mean"] == pytest.approx(1) and malleable["work"]["mean"] != pytest.approx(1)
+    shown = " ".join(cli("sim", "--workload", path, "--malleable", "0,100", "--malleability",
+                         "none,egs").stdout.split())
+    assert "--malleable 0 is the rigid workload" in shown
+    assert "With --app linear it is the same at every size" in shown
+    linear = sim(cli, "--workload", path, "--malleable", "100", "--app", "linear")["runs"][0]
+    assert linear["busy_processor_s"] == pytest.approx(linear["recorded_processor_s"], rel=1e-6)
+
+
+def test_a_generator_makes_a_workload_for_each_seed(cli):
+    model = "lublin --jobs 200 --machine 64 --load 0.8 --estimate 4"
+    options = ("--generate", model, "--queue", "fcfs,easy", "--malleable", "0,100", "--seeds", "4",
+               "--seed", "3")
+    text = sim(cli, *options)
+    assert text["seeds_vary"] == "workload" and text["sites"][0]["processors"] == 64
+    assert all(len(set(means)) == 4 for means in means_of(text)[:2])
+    assert text["comparison"][0]["wait_mean_s"]["half_width"] > 0
+    for i, seed in enumerate((3, 4, 5, 6)):  # the same as from a file
+        path = os.path.join(cli.path, f"{seed}.swf")
+        assert cli("workload", "generate", *model.split(), "--seed", str(seed), path).returncode == 0
+        run = sim(cli, "--workload", path, "--queue", "easy", "--malleable", "100",
+                  "--seed", str(seed))["runs"][0]
+        assert means_of(text)[3][i] == run["wait_s"]["mean"]
+    shown = " ".join(cli("sim", *options).stdout.split())
+    assert "each with another workload" in shown and "machine with 64 processors (as the model says)" in shown
+
+
+def test_several_workloads_and_paired_differences(cli, log):
+    paths = [log(random_jobs(100, seed), 32, f"{seed}.swf") for seed in (7, 8, 9)]
+    out = os.path.join(cli.path, "out")
+    options = ("--workload", ",".join(paths[:2]), "--workload", paths[2], "--queue", "fcfs,easy")
+    text = sim(cli, *options, "--csv", out)
+    fcfs, easy = means_of(text)
+    assert [workload["file"] for workload in text["workloads"]] == paths and text["seeds"] == 3
+    for i, path in enumerate(paths):
+        assert sim(cli, "--workload", path)["runs"][0]["wait_s"]["mean"] == fcfs[i]
+    differences = [b - a for a, b in zip(fcfs, easy)]
+    found = text["comparison"][1]["difference"]["wait_mean_s"]
+    assert found["mean"] == pytest.approx(statistics.mean(differences))
+    assert found["half_width"] == pytest.approx(  # Student's t for 2 degrees of freedom
+        4.3026527 * statistics.stdev(differences) / 3 ** 0.5, rel=1e-6)
+    assert os.path.exists(os.path.join(out, "queue-easy", "workload-3", "jobs.csv"))
+    shown = cli("sim", *options).stdout
+    assert "Less fcfs, run by run with the same seed and workload" in shown
+    other = log(random_jobs(10), 16, "other.swf")
+    done = cli("sim", "--workload", paths[0] + "," + other)
+    assert done.returncode == 2 and "say with --site" in done.stderr
+    assert cli("sim", "--workload", paths[0] + "," + other, "--site", "m:32").returncode == 0
+    comma = log(random_jobs(10), 32, "a,b.swf")  # a file's name as a whole
+    assert sim(cli, "--workload", comma)["workload"]["jobs"] == 10
+
+
+def test_warm_up_and_cool_down(cli, log):
+    path = log([(number, 10 * number, 8, 4, -1) for number in range(11)])
+    run = sim(cli, "--workload", path, "--warmup", "20%", "--cooldown", "30s")["runs"][0]
+    assert run["wait_s"]["count"] == 6 and run["not_measured"] == 5 and run["jobs"]["done"] == 11
+    assert run["utilization"] == pytest.approx(0.8) and run["makespan_s"] == 108
+    whole = sim(cli, "--workload", path)["runs"][0]
+    assert whole["wait_s"]["count"] == 11 and whole["utilization"] == pytest.approx(88 / 108)
+    shown = cli("sim", "--workload", path, "--warmup", "20%", "--cooldown", "30s").stdout
+    assert "only jobs submitted from 20.0 s to 1m10s after the first" in " ".join(shown.split())
+    done = cli("sim", "--workload", path, "--warmup", "60s", "--cooldown", "60s")
+    assert done.returncode in (1, 2) and "leave nothing" in done.stderr
 
 
 def test_threads_change_nothing(cli, log):
@@ -466,6 +581,19 @@ def test_wrong_platforms(cli, log, text, words):
     (["--workload", "LOG", "--malleable", "1", "--sizes", "primes"], "--sizes: "),
     (["--workload", "LOG", "--malleable", "1", "--sizes", "1,2,3"], "a list fits one job"),
     (["--workload", "LOG", "--malleable", "1", "--sizes", "table"], "--sizes table, --app: "),
+    (["--workload", "LOG", "--malleable", "50,50"], "'50' is there twice"),
+    (["--workload", "LOG", "--malleable", "0,60", "--moldable", "50"], "more than 100 %"),
+    (["--workload", "LOG", "--workload", "LOG"], "is there twice"),
+    (["--workload", "LOG,other.swf", "--seeds", "3"], "2 workloads are 2 runs"),
+    (["--workload", "LOG", "--generate", "lublin"], "not both"),
+    (["--generate", "lubli"], "did you mean 'lublin'"),
+    (["--generate", ""], "there is no model ''"),
+    (["--generate", "lublin --seed 3"], "the seeds are those of --seed and --seeds"),
+    (["--generate", "lublin --jobs many"], "lublin: --jobs: 'many'"),
+    (["--generate", "lublin out.swf"], "unexpected argument 'out.swf'"),
+    (["--generate", "lublin --json"], "unknown option '--json'"),
+    (["--workload", "LOG", "--warmup", "60%", "--cooldown", "40%"], "leave nothing in between"),
+    (["--workload", "LOG", "--warmup", "early"], "--warmup: 'early'"),
     (["--workload", "LOG", "--estimates", "good"], "none of given, exact"),
     (["--workload", "LOG", "--zero-run-times", "maybe"], "none of skip, keep"),
     (["--workload", "LOG", "--seeds", "0"], "--seeds: '0'"),
@@ -482,7 +610,7 @@ def test_wrong_platforms(cli, log, text, words):
 ])
 def test_mistakes(cli, log, args, words):
     path = log(SMALL)
-    done = cli("sim", *[path if arg == "LOG" else arg for arg in args])
+    done = cli("sim", *[arg.replace("LOG", path) for arg in args])
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr and done.stderr.count("\n") == 1, done.stderr
     assert os.listdir(cli.path) == ["log.swf"]

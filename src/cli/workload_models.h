@@ -1,0 +1,51 @@
+/* workload_models.h - the models of workloads that have options, for `pleat workload generate
+ * MODEL` and for `pleat sim --generate "MODEL ..."`. */
+#ifndef PLEAT_CLI_WORKLOAD_MODELS_H
+#define PLEAT_CLI_WORKLOAD_MODELS_H
+
+#include "cli/cli.h"
+#include "workload/generate.h"
+
+/* What was asked of any of the models; each reads what it has. */
+struct pleat_model_request {
+    struct pleat_simple_model simple;
+    struct pleat_lublin_model lublin;
+    struct pleat_utrera_model utrera;
+    bool has_size, has_gap, has_load;
+};
+
+struct pleat_model {
+    const struct pleat_command *command; /* "workload generate NAME" */
+    const struct option *options;        /* the last one is zeroed */
+    /* Reads the value (optarg) of one of them; PLEAT_E_INVALID. */
+    int (*take)(struct pleat_model_request *request, int option, struct pleat_error *err);
+    void (*seed)(struct pleat_model_request *request, uint64_t seed);
+    /* As pleat_generate_simple and so on; for any thread. */
+    int (*generate)(const struct pleat_model_request *request, struct pleat_workload *workload,
+                    struct pleat_error *err);
+};
+
+extern const struct pleat_model pleat_model_simple, pleat_model_lublin, pleat_model_utrera;
+
+void pleat_model_request_init(struct pleat_model_request *request);
+
+/* ---- a model and its options in one text: "lublin --jobs 1000 --load 0.7" ---- */
+
+struct pleat_generator {
+    const struct pleat_model *model;
+    struct pleat_model_request request;
+    char *text, *words; /* as given; what the request borrows from */
+};
+
+/* Options are separated by blanks; --seed is none of them. PLEAT_E_INVALID: err says what is wrong,
+ * PLEAT_E_NOMEM. Reads with getopt: not while other options are being read. Finish after success.
+ */
+int pleat_generator_init(struct pleat_generator *generator, const char *text,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_generator_finish(struct pleat_generator *generator);
+/* The workload of a seed, into an initialized, empty one. The same seed gives the same one as
+ * `pleat workload generate MODEL ... --seed SEED`. For any thread. */
+int pleat_generator_draw(const struct pleat_generator *generator, uint64_t seed,
+                         struct pleat_workload *workload, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif
