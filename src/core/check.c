@@ -141,7 +141,8 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
     }
     for (uint32_t i = 0; i < core->components.count; i++)
         waiting -= core->components.items[i].state == PLEAT_QUEUED &&
-                   core->components.items[i].aside != PLEAT_ASIDE_TOWED;
+                   (core->components.items[i].aside == PLEAT_ASIDE_NOT ||
+                    core->components.items[i].aside == PLEAT_ASIDE_RESERVATION);
     if (waiting != 0)
         FAIL("the queue misses a waiting component");
     for (uint32_t s = 0; s < core->sites.count; s++) {

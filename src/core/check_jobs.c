@@ -122,12 +122,16 @@ int core_check_jobs(const struct pleat_core *core, struct pleat_error *err)
 {
     int rc = check_sites(core, err);
     if (!rc)
+        rc = core_check_groups(core, err);
+    if (!rc)
         rc = check_inputs(core, err);
     for (uint32_t c = 0; !rc && c < core->components.count; c++) {
         const struct pleat_component *job = &core->components.items[c];
         if (is_forgotten(job))
             continue;
         rc = check_waiting(core, c, err);
+        if (!rc)
+            rc = core_check_holds(core, c, err);
         if (!rc && job->lead != PLEAT_NONE && job->state == PLEAT_QUEUED && !job->aside &&
             !job_waits(core, job->lead))
             rc = pleat_error_set(err, PLEAT_E_CORRUPT, "component %u stands in the queue", c);

@@ -122,6 +122,9 @@ static const struct pleat_component fresh = {
     .first_input = PLEAT_NONE,
     .files_site = PLEAT_NONE,
     .claimed_us = PLEAT_NEVER,
+    .first_need = PLEAT_NONE,
+    .first_dependent = PLEAT_NONE,
+    .group = PLEAT_NONE,
 };
 
 const struct pleat_component *component_fresh(void)
@@ -503,6 +506,8 @@ static void begin_running(struct pleat_core *core, uint32_t component)
     job->expected_end_us =
         run_us < PLEAT_NEVER - job->start_us ? job->start_us + run_us : PLEAT_NEVER;
     set_state(core, component, PLEAT_RUNNING);
+    if (job->first_dependent != PLEAT_NONE)
+        dependents_started(core, component);
     running_add(core, component);
     struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, job->run);
     if (note) {
@@ -634,7 +639,9 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event)
     struct pleat_component *job = component_at(core, event->component);
     bool again = job->state == PLEAT_RESIZING &&
                  resize_at(core, job->resize)->step == PLEAT_RESIZE_RELAUNCHING;
-    if ((!job->starting && !again) || event->u.exit.run != job->run)
+    /* it was being started again when it was to be ended: either way nothing runs any more */
+    bool ending = job->state == PLEAT_FINISHING && !job->exited;
+    if ((!job->starting && !again && !ending) || event->u.exit.run != job->run)
         return PLEAT_CORE_STALE;
     if (again) {
         resize_end(core, job->resize, PLEAT_OUTCOME_JOB_ENDED);

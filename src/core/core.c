@@ -213,6 +213,8 @@ int pleat_core_create(struct pleat_core **out)
     pleat_heap_init(&core->deadlines);
     core->free_component = core->free_claim = core->free_piece = core->free_resize = PLEAT_NONE;
     core->free_timing = core->free_buffer = core->free_input = core->open_lead = PLEAT_NONE;
+    core->free_dependency = core->free_group = PLEAT_NONE;
+    core->decided_first = core->decided_last = PLEAT_NONE;
     core->view.reviews_first = core->reviews_last = PLEAT_NONE;
     core->view.queue_first = core->view.queue_last = core->view.reserved_first = PLEAT_NONE;
     core->queue_root = PLEAT_NONE;
@@ -253,6 +255,8 @@ void pleat_core_destroy(struct pleat_core *core)
     pleat_array_finish(&core->histories);
     pleat_array_finish(&core->inputs);
     pleat_array_finish(&core->links);
+    pleat_array_finish(&core->dependencies);
+    pleat_array_finish(&core->groups);
     pleat_array_finish(&core->ends_roots);
     pleat_tree_finish(&core->places);
     pleat_heap_finish(&core->deadlines);
@@ -401,7 +405,9 @@ static const bool needs_component[] = {
     [PLEAT_EV_PREEMPT] = true,       [PLEAT_EV_HISTORY] = true,      [PLEAT_EV_PROGRESS] = true,
     [PLEAT_EV_ADD_PROCESS] = true,   [PLEAT_EV_STOP_PROCESS] = true, [PLEAT_EV_BUFFER] = true,
     [PLEAT_EV_INPUT] = true,         [PLEAT_EV_RETURNED] = true,     [PLEAT_EV_STAGED] = true,
-    [PLEAT_EV_STAGE_FAILED] = true,  [PLEAT_EV_PARTITION] = true,
+    [PLEAT_EV_STAGE_FAILED] = true,  [PLEAT_EV_PARTITION] = true,    [PLEAT_EV_HOLD] = true,
+    [PLEAT_EV_RELEASE] = true,       [PLEAT_EV_REQUEUE] = true,      [PLEAT_EV_DEPEND] = true,
+    [PLEAT_EV_REVISE] = true,        [PLEAT_EV_GROUP] = true,
 };
 
 static int dispatch(struct pleat_core *core, const struct pleat_event *event,
@@ -488,6 +494,18 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_staged(core, event);
     case PLEAT_EV_STAGE_FAILED:
         return on_stage_failed(core, event);
+    case PLEAT_EV_HOLD:
+        return on_hold(core, event, err);
+    case PLEAT_EV_RELEASE:
+        return on_release(core, event, err);
+    case PLEAT_EV_REQUEUE:
+        return on_requeue(core, event, err);
+    case PLEAT_EV_DEPEND:
+        return on_depend(core, event, err);
+    case PLEAT_EV_REVISE:
+        return on_revise(core, event, err);
+    case PLEAT_EV_GROUP:
+        return on_group(core, event, err);
     case PLEAT_EV_TIME:
         return on_time(core);
     case PLEAT_EV_PASS:
@@ -524,6 +542,8 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
     core->failed = 0;
     core->operations++;
     int rc = dispatch(core, event, err);
+    if (core->decided_first != PLEAT_NONE)
+        dependents_settle(core);
     if (core->failed || rc == PLEAT_E_NOMEM)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (rc == 0 && core->observed) {
@@ -698,6 +718,16 @@ uint32_t pleat_core_next_component(const struct pleat_core *core)
 {
     return core->free_component != PLEAT_NONE ? core->free_component
                                               : (uint32_t)core->components.count;
+}
+
+uint32_t pleat_core_next_group(const struct pleat_core *core)
+{
+    return core->free_group != PLEAT_NONE ? core->free_group : (uint32_t)core->groups.count;
+}
+
+const struct pleat_dependency *pleat_core_dependency(const struct pleat_core *core, uint32_t index)
+{
+    return &core->dependencies.items[index];
 }
 
 const struct pleat_view *pleat_core_view(const struct pleat_core *core)

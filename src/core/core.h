@@ -91,6 +91,10 @@ int pleat_core_load(const char *bytes, size_t size, struct pleat_core **core,
 
 /* The index that the next SUBMIT must carry: a forgotten one's, or a new one. */
 uint32_t pleat_core_next_component(const struct pleat_core *core);
+/* The group that the next GROUP may found. */
+uint32_t pleat_core_next_group(const struct pleat_core *core);
+/* One of a component's: first_need, then next_need. */
+const struct pleat_dependency *pleat_core_dependency(const struct pleat_core *core, uint32_t index);
 const struct pleat_view *pleat_core_view(const struct pleat_core *core);
 const struct pleat_claim *pleat_core_claim(const struct pleat_core *core, uint32_t index);
 uint32_t pleat_core_size_list_count(const struct pleat_core *core);

@@ -75,6 +75,10 @@ static inline void end(struct pleat_core *core, uint32_t component, enum pleat_s
     timings_drop(core, component);
     if (job->buffer != PLEAT_NONE)
         buffer_close(core, component);
+    if (job->holds || job->group != PLEAT_NONE)
+        hold_end(core, component);
+    if (job->first_dependent != PLEAT_NONE)
+        dependents_ended(core, component, state == PLEAT_DONE);
     if ((job->flags & PLEAT_COMPONENT_FORGET) && job->claims == 0)
         forget(core, component);
 }
@@ -96,7 +100,7 @@ static bool requeues(const struct pleat_core *core, const struct pleat_component
 {
     if (is_several(core, job))
         return job_requeues(core, job->lead);
-    if (job->reason == PLEAT_REASON_PREEMPTED)
+    if (job->reason == PLEAT_REASON_PREEMPTED || job->reason == PLEAT_REASON_REQUEUED)
         return true;
     return (job->reason == PLEAT_REASON_LOST || job->reason == PLEAT_REASON_START_SYSTEM) &&
            job->attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
@@ -140,10 +144,13 @@ void component_settle(struct pleat_core *core, uint32_t component)
         end(core, component, PLEAT_FAILED);
     } else { /* a failure that is not the user's own: back to the front of the queue */
         bool preempted = job->reason == PLEAT_REASON_PREEMPTED;
-        job->attempt = (uint16_t)(job->attempt + !preempted);
+        bool wished = job->reason == PLEAT_REASON_REQUEUED;
+        job->attempt = (uint16_t)(job->attempt + !(preempted || wished));
         job->preempted = (uint8_t)(job->preempted + preempted);
         component_reset(core, component);
-        if (preempted) /* it lost its processors, not its turn */
+        if (wished)
+            hold_or_append(core, component);
+        else if (preempted) /* it lost its processors, not its turn */
             queue_replace(core, component);
         else
             queue_prepend(core, component);
@@ -168,7 +175,8 @@ int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct p
 void component_give_up(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
 {
     struct pleat_component *job = component_at(core, component);
-    enum pleat_state state = reason == PLEAT_REASON_CANCELLED ? PLEAT_CANCELLED : PLEAT_FAILED;
+    bool cancelled = reason == PLEAT_REASON_CANCELLED || reason == PLEAT_REASON_DEPENDENCY;
+    enum pleat_state state = cancelled ? PLEAT_CANCELLED : PLEAT_FAILED;
     core->wants_pass = true;
     if (is_several(core, job) && job_is_waiting(core, job->lead)) {
         job_cancel_waiting(core, job->lead, reason, state);
@@ -181,10 +189,11 @@ void component_give_up(struct pleat_core *core, uint32_t component, enum pleat_r
         return;
     }
     earmarks_drop(core, component);
-    if (job->aside)
+    if (job->aside == PLEAT_ASIDE_RESERVATION)
         reserved_remove(core, component);
-    else
+    else if (job->aside == PLEAT_ASIDE_NOT)
         queue_remove(core, component);
+    job->aside = PLEAT_ASIDE_NOT;
     staging_drop(job);
     job->reason = (uint8_t)reason;
     end(core, component, state);

@@ -19,6 +19,8 @@ PLEAT_ARRAY(pleat_buffer_array, struct pleat_buffer);
 PLEAT_ARRAY(pleat_history_array, struct pleat_history);
 PLEAT_ARRAY(pleat_input_array, struct pleat_input);
 PLEAT_ARRAY(pleat_link_array, struct pleat_link);
+PLEAT_ARRAY(pleat_dependency_array, struct pleat_dependency);
+PLEAT_ARRAY(pleat_group_array, struct pleat_group);
 PLEAT_ARRAY(pleat_roots, uint32_t);
 
 enum deadline_kind {
@@ -44,9 +46,12 @@ struct pleat_core {
     uint32_t reviews_last;                /* of the buffers whose review is due */
     struct pleat_input_array inputs;
     struct pleat_link_array links; /* sorted by (from, to) */
+    struct pleat_dependency_array dependencies;
+    struct pleat_group_array groups;
+    uint32_t decided_first, decided_last; /* dependencies, settled before the call returns */
     /* free records, by their `next` (resize: `waiter`) */
     uint32_t free_component, free_claim, free_piece, free_resize, free_timing, free_buffer,
-        free_input;
+        free_input, free_dependency, free_group;
     uint32_t open_lead; /* of the job whose last component has not come yet; PLEAT_NONE */
     struct pleat_tree
         places;          /* of waiting components in the queue, of running ones by their ends */
@@ -237,6 +242,38 @@ static inline uint32_t job_first(const struct pleat_core *core, uint32_t compone
 
 /* ---- check_jobs.c ---- */
 int core_check_jobs(const struct pleat_core *core, struct pleat_error *err);
+
+/* ---- check_holds.c ---- */
+/* What holds one component; groups and dependencies, all of them. */
+int core_check_holds(const struct pleat_core *core, uint32_t component, struct pleat_error *err);
+int core_check_groups(const struct pleat_core *core, struct pleat_error *err);
+
+/* ---- hold.c: what keeps a waiting component out of the queue ---- */
+int on_hold(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_release(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_requeue(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_revise(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+int on_group(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+/* 0: it is the only component of its job, waits, and is no reservation, so it can be held. */
+int hold_check(const struct pleat_core *core, uint32_t component, struct pleat_error *err);
+/* It is held by that, too: it leaves the queue if it stands there. It is QUEUED. */
+void hold_add(struct pleat_core *core, uint32_t component, enum pleat_hold by);
+/* That does not hold it any more: it stands in the queue, behind all others, if nothing does. */
+void hold_remove(struct pleat_core *core, uint32_t component, enum pleat_hold by);
+/* QUEUED again and in no list: held, or behind all others in the queue. */
+void hold_or_append(struct pleat_core *core, uint32_t component);
+/* It has ended: nothing holds it, and it leaves its group. */
+void hold_end(struct pleat_core *core, uint32_t component);
+
+/* ---- depend.c: jobs that wait for other jobs ---- */
+int on_depend(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+/* It waits for no job any more. */
+void needs_drop(struct pleat_core *core, uint32_t component);
+/* The first component of a job has started; the job has ended, well or not. */
+void dependents_started(struct pleat_core *core, uint32_t component);
+void dependents_ended(struct pleat_core *core, uint32_t component, bool well);
+/* Those that were waited for are decided: what waits for them follows. */
+void dependents_settle(struct pleat_core *core);
 
 /* ---- reserve.c ---- */
 int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);

@@ -387,6 +387,14 @@ static enum pleat_state state_of_rest(struct pleat_core *core, uint32_t lead,
     return state;
 }
 
+static bool ended_well(struct pleat_core *core, uint32_t lead)
+{
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c))
+        if (component_at(core, c)->state == PLEAT_FINISHING && !is_done(component_at(core, c)))
+            return false;
+    return true;
+}
+
 void job_settle(struct pleat_core *core, uint32_t lead)
 {
     enum pleat_reason reason;
@@ -399,6 +407,8 @@ void job_settle(struct pleat_core *core, uint32_t lead)
     }
     enum pleat_state rest = state_of_rest(core, lead, &reason);
     job_unstand(core, lead);
+    if (component_at(core, lead)->first_dependent != PLEAT_NONE)
+        dependents_ended(core, lead, ended_well(core, lead));
     for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         struct pleat_component *job = component_at(core, c);
         job->processors = job->processes = job->target = job->mpl = 0;
@@ -464,6 +474,8 @@ void job_cancel_waiting(struct pleat_core *core, uint32_t lead, enum pleat_reaso
     job_unstand(core, lead);
     if (core->open_lead == lead)
         core->open_lead = PLEAT_NONE;
+    if (component_at(core, lead)->first_dependent != PLEAT_NONE)
+        dependents_ended(core, lead, false);
     for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         if (component_at(core, c)->aside == PLEAT_ASIDE_RESERVATION)
             reserved_remove(core, c);

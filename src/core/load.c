@@ -92,6 +92,19 @@ static int load_links(struct pleat_core *core, const struct section *section, co
     LOAD_TABLE(&core->links, link_columns, fresh);
 }
 
+static int load_dependencies(struct pleat_core *core, const struct section *section,
+                             const char *bytes)
+{
+    static const struct pleat_dependency fresh;
+    LOAD_TABLE(&core->dependencies, dependency_columns, fresh);
+}
+
+static int load_groups(struct pleat_core *core, const struct section *section, const char *bytes)
+{
+    static const struct pleat_group fresh;
+    LOAD_TABLE(&core->groups, group_columns, fresh);
+}
+
 static int load_deadlines(struct pleat_core *core, const struct section *section, const char *bytes)
 {
     struct pleat_heap *heap = &core->deadlines;
@@ -255,6 +268,10 @@ static int load_section(struct loading *loading, const struct section *section, 
         return load_inputs(core, section, bytes);
     case LINKS:
         return load_links(core, section, bytes);
+    case DEPENDENCIES:
+        return load_dependencies(core, section, bytes);
+    case GROUPS:
+        return load_groups(core, section, bytes);
     default:
         return PLEAT_E_UNSUPPORTED;
     }

@@ -50,8 +50,7 @@ static int32_t taken_at_most(const struct pleat_core *core, uint32_t site, int64
 
 static bool is_free(const struct pleat_component *job)
 {
-    return job->state == PLEAT_QUEUED && job->aside != PLEAT_ASIDE_RESERVATION && !job->earmarked &&
-           !job->coming;
+    return pleat_view_unplaced(job) && !job->earmarked && !job->coming;
 }
 
 /* Its own, or that of all components of its job. */

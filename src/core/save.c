@@ -151,6 +151,10 @@ int pleat_core_save(const struct pleat_core *core, struct pleat_string *out)
                core->inputs.count);
     save_table(out, LINKS, link_columns, core->links.items, sizeof(struct pleat_link),
                core->links.count);
+    save_table(out, DEPENDENCIES, dependency_columns, core->dependencies.items,
+               sizeof(struct pleat_dependency), core->dependencies.count);
+    save_table(out, GROUPS, group_columns, core->groups.items, sizeof(struct pleat_group),
+               core->groups.count);
     save_table(out, DEADLINES, deadline_columns, core->deadlines.entries,
                sizeof(struct pleat_heap_entry), core->deadlines.count);
     save_bytes(out, DEADLINES, DEADLINE_WHERE, core->deadlines.where, sizeof(uint32_t),

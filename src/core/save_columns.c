@@ -87,7 +87,14 @@
     X(80, spare2)                                                                                  \
     X(81, partition_least)                                                                         \
     X(82, mpl_first)                                                                               \
-    X(83, spare3)
+    X(83, spare3)                                                                                  \
+    X(84, first_need)                                                                              \
+    X(85, first_dependent)                                                                         \
+    X(86, group)                                                                                   \
+    X(87, holds)                                                                                   \
+    X(88, any_need)                                                                                \
+    X(89, in_group)                                                                                \
+    X(90, spare4)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \
@@ -200,6 +207,25 @@
     X(3, payload)                                                                                  \
     X(4, handle)
 
+#define DEPENDENCY_MEMBERS(X)                                                                      \
+    X(1, waiter)                                                                                   \
+    X(2, on)                                                                                       \
+    X(3, previous_need)                                                                            \
+    X(4, next_need)                                                                                \
+    X(5, previous)                                                                                 \
+    X(6, next)                                                                                     \
+    X(7, condition)                                                                                \
+    X(8, met)                                                                                      \
+    X(9, spare)
+
+#define GROUP_MEMBERS(X)                                                                           \
+    X(1, limit)                                                                                    \
+    X(2, active)                                                                                   \
+    X(3, members)                                                                                  \
+    X(4, first)                                                                                    \
+    X(5, last)                                                                                     \
+    X(6, next)
+
 #define COLUMN(type, number, member)                                                               \
     {number, sizeof(((struct type *)0)->member), offsetof(struct type, member)},
 #define WIDTH(type, member) +sizeof(((struct type *)0)->member)
@@ -214,6 +240,8 @@
 #define OF_INPUT(number, member) COLUMN(pleat_input, number, member)
 #define OF_LINK(number, member) COLUMN(pleat_link, number, member)
 #define OF_DEADLINE(number, member) COLUMN(pleat_heap_entry, number, member)
+#define OF_DEPENDENCY(number, member) COLUMN(pleat_dependency, number, member)
+#define OF_GROUP(number, member) COLUMN(pleat_group, number, member)
 
 const struct column component_columns[] = {COMPONENT_MEMBERS(OF_COMPONENT){0}};
 const struct column site_columns[] = {SITE_MEMBERS(OF_SITE){0}};
@@ -225,6 +253,8 @@ const struct column buffer_columns[] = {BUFFER_MEMBERS(OF_BUFFER){0}};
 const struct column input_columns[] = {INPUT_MEMBERS(OF_INPUT){0}};
 const struct column link_columns[] = {LINK_MEMBERS(OF_LINK){0}};
 const struct column deadline_columns[] = {DEADLINE_MEMBERS(OF_DEADLINE){0}};
+const struct column dependency_columns[] = {DEPENDENCY_MEMBERS(OF_DEPENDENCY){0}};
+const struct column group_columns[] = {GROUP_MEMBERS(OF_GROUP){0}};
 
 /* Nothing of a record may be left out: the sum of its members is its size, less its padding. */
 #define COMPONENT_WIDTH(number, member) WIDTH(pleat_component, member)
@@ -254,6 +284,12 @@ _Static_assert((0 INPUT_MEMBERS(INPUT_WIDTH)) == sizeof(struct pleat_input),
                "a member of pleat_input is not saved");
 _Static_assert((0 LINK_MEMBERS(LINK_WIDTH)) == sizeof(struct pleat_link),
                "a member of pleat_link is not saved");
+#define DEPENDENCY_WIDTH(number, member) WIDTH(pleat_dependency, member)
+#define GROUP_WIDTH(number, member) WIDTH(pleat_group, member)
+_Static_assert((0 DEPENDENCY_MEMBERS(DEPENDENCY_WIDTH)) == sizeof(struct pleat_dependency),
+               "a member of pleat_dependency is not saved");
+_Static_assert((0 GROUP_MEMBERS(GROUP_WIDTH)) == sizeof(struct pleat_group),
+               "a member of pleat_group is not saved");
 
 /* State of its own that the core has besides its records. */
 #define SCALAR_MEMBERS(X)                                                                          \
@@ -284,7 +320,9 @@ _Static_assert((0 LINK_MEMBERS(LINK_WIDTH)) == sizeof(struct pleat_link),
     X(25, open_lead)                                                                               \
     X(26, view.stages)                                                                             \
     X(27, view.several)                                                                            \
-    X(28, view.wasted_us)
+    X(28, view.wasted_us)                                                                          \
+    X(29, free_dependency)                                                                         \
+    X(30, free_group)
 
 #define OF_CORE(number, member) COLUMN(pleat_core, number, member)
 const struct column scalar_columns[] = {SCALAR_MEMBERS(OF_CORE){0}};

@@ -25,7 +25,9 @@ enum table {
     BUFFERS,
     HISTORIES,
     INPUTS,
-    LINKS
+    LINKS,
+    DEPENDENCIES,
+    GROUPS
 };
 
 /* field of DEADLINES besides the members of its entries */
@@ -48,7 +50,7 @@ struct section {
 
 extern const struct column component_columns[], site_columns[], claim_columns[], piece_columns[],
     resize_columns[], timing_columns[], buffer_columns[], input_columns[], link_columns[],
-    deadline_columns[], scalar_columns[];
+    deadline_columns[], scalar_columns[], dependency_columns[], group_columns[];
 
 /* Of 8 bytes at a time, as everything here is a multiple of that. */
 uint64_t save_checksum(const char *bytes, size_t size);

@@ -102,6 +102,18 @@ const char *pleat_event_name(unsigned kind)
         return "staged";
     case PLEAT_EV_STAGE_FAILED:
         return "stage failed";
+    case PLEAT_EV_HOLD:
+        return "hold";
+    case PLEAT_EV_RELEASE:
+        return "release";
+    case PLEAT_EV_REQUEUE:
+        return "requeue";
+    case PLEAT_EV_DEPEND:
+        return "depend";
+    case PLEAT_EV_REVISE:
+        return "revise";
+    case PLEAT_EV_GROUP:
+        return "group";
     default:
         return "?";
     }
@@ -187,7 +199,17 @@ static size_t used(unsigned kind)
     case PLEAT_EV_PASS:
     case PLEAT_EV_TRIED:
     case PLEAT_EV_PREEMPT:
+    case PLEAT_EV_HOLD:
+    case PLEAT_EV_RELEASE:
+    case PLEAT_EV_REQUEUE:
         return 0;
+    case PLEAT_EV_DEPEND:
+        return USES(depend);
+    case PLEAT_EV_GROUP:
+        return USES(group);
+    case PLEAT_EV_REVISE:
+        return offsetof(struct pleat_event, u.revise.priority) + sizeof(int16_t) -
+               offsetof(struct pleat_event, u);
     case PLEAT_EV_START:
         return USES(start);
     case PLEAT_EV_RESIZE:

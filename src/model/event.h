@@ -39,6 +39,11 @@ enum pleat_event_kind {
     PLEAT_EV_LINK = 25,   /* link: how fast files get from one site to another */
     PLEAT_EV_HISTORY = 26,   /* history: what earlier executions of its application asked for */
     PLEAT_EV_PARTITION = 27, /* partition: how many processors one that folds may have */
+    PLEAT_EV_HOLD = 28,      /* it does not stand in the queue until it is released */
+    PLEAT_EV_RELEASE = 29,   /* what flags say (PLEAT_RELEASE_*) does not hold it any more */
+    PLEAT_EV_REQUEUE = 30, /* it is ended, and waits again, behind all others; held: PLEAT_AND_HOLD
+                            */
+    PLEAT_EV_DEPEND = 31,  /* depend: it waits for another job */
     /* ---- sites ---- */
     PLEAT_EV_PIECE = 32,   /* piece: where (part of) a claim's processors are; before CLAIMED */
     PLEAT_EV_CLAIMED = 33, /* claim: `count` processors are ours */
@@ -65,6 +70,9 @@ enum pleat_event_kind {
     PLEAT_EV_STAGE_FAILED = 63, /* exit.run, exit.reason: START_USER: they do not exist */
     /* ---- time ---- */
     PLEAT_EV_TIME = 64, /* deadlines up to time_us have passed */
+    /* ---- users, again ---- */
+    PLEAT_EV_REVISE = 80, /* revise: priority, estimate; flags say which */
+    PLEAT_EV_GROUP = 81,  /* group: it is one of those of which only so many may run at one time */
     /* ---- decisions: a pass, then what it decided ---- */
     PLEAT_EV_PASS = 128,
     PLEAT_EV_START = 129,   /* start */
@@ -102,6 +110,24 @@ enum {
 };
 /* flags of RESIZE, DEMAND and BUFFER */
 enum { PLEAT_MANDATORY = 1 };
+/* flag of DEPEND: of all that it waits for one is enough */
+enum { PLEAT_ANY_NEED = 1 };
+/* flags of RELEASE; 0: as PLEAT_RELEASE_HOLD */
+enum {
+    PLEAT_RELEASE_HOLD = 1,
+    PLEAT_RELEASE_NEEDS = 2 /* it waits for no other job any more */
+};
+/* flag of REQUEUE */
+enum { PLEAT_AND_HOLD = 1 };
+/* flags of REVISE */
+enum { PLEAT_REVISE_PRIORITY = 1, PLEAT_REVISE_ESTIMATE = 2 };
+/* What a job waits for of another one: DEPEND. */
+enum pleat_condition {
+    PLEAT_AFTER_ANY = 1, /* its end, whatever that is */
+    PLEAT_AFTER_OK,      /* that it ends well: done, exit code 0 */
+    PLEAT_AFTER_NOT_OK,  /* that it ends in any other way */
+    PLEAT_AFTER_START    /* its start, or its end without one */
+};
 /* flag of RELAUNCHED: from a state held in memory, not from its beginning */
 enum { PLEAT_FROM_STATE = 1 };
 /* flag of effects about a resize: its user asked for it */
@@ -197,6 +223,19 @@ struct pleat_event {
         struct {
             int32_t processors;
         } demand;
+        struct {
+            uint64_t job;       /* that it waits for: an older one, which has not ended */
+            uint32_t component; /* the first of that job */
+            uint32_t condition; /* enum pleat_condition */
+        } depend;
+        struct {
+            int64_t estimate_us;
+            int16_t priority;
+        } revise;
+        struct {
+            uint32_t group; /* one that has members, or pleat_core_next_group */
+            int32_t limit;
+        } group;
         struct {
             int64_t bytes;
             uint32_t file; /* a number of the component's own: one file may be at several sites */

@@ -14,8 +14,16 @@
 enum pleat_aside {
     PLEAT_ASIDE_NOT,         /* it does */
     PLEAT_ASIDE_RESERVATION, /* it is a reservation whose time has not come */
-    PLEAT_ASIDE_TOWED        /* of a job of several: another one stands for it, or the job does not
+    PLEAT_ASIDE_TOWED,       /* of a job of several: another one stands for it, or the job does not
                               * wait now (see core/job.c) */
+    PLEAT_ASIDE_HELD         /* something holds it: pleat_component.holds */
+};
+
+/* What holds a component back, so that it does not stand in the queue (core/hold.c): bits. */
+enum pleat_hold {
+    PLEAT_HELD_BY_USER = 1, /* its user, who releases it */
+    PLEAT_HELD_BY_JOBS = 2, /* it depends on other jobs (core/depend.c) */
+    PLEAT_HELD_BY_GROUP = 4 /* as many of its group as may already wait in the queue or run */
 };
 
 struct pleat_component {
@@ -105,9 +113,43 @@ struct pleat_component {
     int32_t partition_least; /* FOLDS: processors that it has at least, or one for each process */
     uint8_t mpl_first;       /* FOLDS: it starts with so many processes on a processor, if it can */
     uint8_t spare3[3];
+
+    /* what holds it back */
+    uint32_t first_need;      /* the jobs that it waits for: dependencies; PLEAT_NONE */
+    uint32_t first_dependent; /* those that wait for it; PLEAT_NONE */
+    uint32_t group;           /* PLEAT_NONE: of none */
+    uint8_t holds;            /* enum pleat_hold; it is QUEUED, or will be soon */
+    uint8_t any_need;         /* one job that it waits for is enough */
+    uint8_t in_group;         /* it counts among those of its group that may run */
+    uint8_t spare4;
 };
 
-_Static_assert(sizeof(struct pleat_component) == 344, "no padding in a component");
+_Static_assert(sizeof(struct pleat_component) == 360, "no padding in a component");
+
+/* A component waits for another one's end, or start. */
+struct pleat_dependency {
+    uint32_t waiter;                   /* PLEAT_NONE: nobody any more */
+    uint32_t on;                       /* the first of its job; PLEAT_NONE: that is decided */
+    uint32_t previous_need, next_need; /* of the same waiter, as they came */
+    uint32_t previous, next;           /* of all that wait for `on`, the latest in front; of those
+                                        * that are decided */
+    uint8_t condition;                 /* enum pleat_condition of event.h */
+    uint8_t met;                       /* decided: the condition holds */
+    uint8_t spare[2];
+};
+
+_Static_assert(sizeof(struct pleat_dependency) == 28, "no padding in a dependency");
+
+/* Components of which only so many stand in the queue or run at one time. */
+struct pleat_group {
+    int32_t limit;
+    int32_t active;       /* stand in the queue or run */
+    uint32_t members;     /* that have not ended; 0: the record is free */
+    uint32_t first, last; /* held by it, in the order in which they came */
+    uint32_t next;        /* of a free record, the next free one */
+};
+
+_Static_assert(sizeof(struct pleat_group) == 24, "no padding in a group");
 
 /* What an iteration of a component takes at a size: the latest that its runner reported. */
 struct pleat_timing {

@@ -73,6 +73,8 @@ const char *pleat_reason_name(enum pleat_reason reason)
         [PLEAT_REASON_BROKEN] = "broken in a resize",
         [PLEAT_REASON_PREEMPTED] = "preempted",
         [PLEAT_REASON_SIBLING] = "another component failed",
+        [PLEAT_REASON_REQUEUED] = "requeued",
+        [PLEAT_REASON_DEPENDENCY] = "a job that it waited for ended otherwise",
     };
     return NAME_OF(names, reason);
 }

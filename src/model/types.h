@@ -110,6 +110,8 @@ enum pleat_reason {
     PLEAT_REASON_BROKEN,     /* EXITED: its processes died in a resize, and a state of it is held */
     PLEAT_REASON_PREEMPTED,  /* for others in front of it: it waits again, at its old place */
     PLEAT_REASON_SIBLING,    /* another component of its job failed */
+    PLEAT_REASON_REQUEUED,   /* its user wants it to wait again */
+    PLEAT_REASON_DEPENDENCY, /* it waited for how another job would end, and that ended otherwise */
     PLEAT_REASON_COUNT
 };
 

@@ -289,7 +289,8 @@ static inline bool pleat_view_is_several(const struct pleat_view *view,
 /* Waits to be placed, in the queue or in the tow of the one that stands there. */
 static inline bool pleat_view_unplaced(const struct pleat_component *component)
 {
-    return component->state == PLEAT_QUEUED && component->aside != PLEAT_ASIDE_RESERVATION;
+    return component->state == PLEAT_QUEUED &&
+           (component->aside == PLEAT_ASIDE_NOT || component->aside == PLEAT_ASIDE_TOWED);
 }
 
 /* Processors that a flexible job still has to be given: what it is to have, less what its placed

@@ -155,12 +155,39 @@ static void give_back(struct pleat_random *random, struct world *world)
         pleat_fake_runner_give_back(world->runner, component, -count);
 }
 
+/* One that waits, the first from some component on; else that. */
+static uint32_t waiting(struct pleat_random *random, const struct world *world)
+{
+    uint32_t count = pleat_core_view(world->core)->component_count;
+    uint32_t component = (uint32_t)pleat_random_below(random, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (world_job(world, (component + i) % count)->state == PLEAT_QUEUED)
+            return (component + i) % count;
+    return component;
+}
+
+/* On any other job: a younger one, one that has ended or one that is forgotten is refused. */
+static struct pleat_event random_depend(struct pleat_random *random, const struct world *world,
+                                        struct pleat_event event)
+{
+    uint32_t on = event.component;
+    if (world_job(world, on)->lead != PLEAT_NONE && pleat_random_below(random, 8))
+        on = world_job(world, on)->lead;
+    event.kind = PLEAT_EV_DEPEND;
+    event.component = waiting(random, world);
+    event.flags = pleat_random_below(random, 3) == 0 ? PLEAT_ANY_NEED : 0;
+    event.u.depend.component = on;
+    event.u.depend.job = world_job(world, on)->job;
+    event.u.depend.condition = (uint32_t)pleat_random_below(random, 6);
+    return event;
+}
+
 static struct pleat_event random_event(struct pleat_random *random, const struct world *world)
 {
     uint32_t count = pleat_core_view(world->core)->component_count;
     struct pleat_event event = {.component =
                                     count ? (uint32_t)pleat_random_below(random, count) : 0};
-    switch (count ? pleat_random_below(random, 34) : 0) {
+    switch (count ? pleat_random_below(random, 42) : 0) {
     case 5:
         event.kind = PLEAT_EV_CANCEL;
         return event;
@@ -246,6 +273,36 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
         event.u.partition.minimum = (int32_t)pleat_random_below(random, 8);
         event.u.partition.maximum = (int32_t)pleat_random_below(random, 16);
         event.u.partition.mpl = (uint32_t)pleat_random_below(random, 5);
+        return event;
+    case 34:
+        event.kind = PLEAT_EV_HOLD;
+        return event;
+    case 35:
+        event.kind = PLEAT_EV_RELEASE;
+        event.flags = (uint16_t)pleat_random_below(random, 4);
+        return event;
+    case 36:
+        event.kind = PLEAT_EV_REQUEUE;
+        event.flags = pleat_random_below(random, 4) == 0 ? PLEAT_AND_HOLD : 0;
+        return event;
+    case 37:
+        event.kind = PLEAT_EV_REVISE;
+        event.flags = (uint16_t)pleat_random_below(random, 4);
+        event.u.revise.priority = (int16_t)((int)pleat_random_below(random, 5) - 2);
+        event.u.revise.estimate_us = (int64_t)pleat_random_below(random, 100000000);
+        return event;
+    case 38:
+    case 39:
+    case 40:
+        return random_depend(random, world, event);
+    case 41: /* of a group that is there, or of a new one */
+        event.kind = PLEAT_EV_GROUP;
+        event.component = waiting(random, world);
+        event.u.group.group =
+            pleat_random_below(random, 4)
+                ? (uint32_t)pleat_random_below(random, pleat_core_next_group(world->core) + 1)
+                : pleat_core_next_group(world->core);
+        event.u.group.limit = 2;
         return event;
     case 18: /* in the place of a policy; refused unless it runs */
         event.kind = PLEAT_EV_PREEMPT;
@@ -403,12 +460,13 @@ static uint32_t happened[256]; /* by kind of event */
 static void check_happened(void)
 {
     static const enum pleat_event_kind kinds[] = {
-        PLEAT_EV_LIMITS,   PLEAT_EV_CANCEL,   PLEAT_EV_DEMAND,      PLEAT_EV_DEADLINE,
-        PLEAT_EV_RESERVE,  PLEAT_EV_FORGET,   PLEAT_EV_START,       PLEAT_EV_RESIZE,
-        PLEAT_EV_PROMISE,  PLEAT_EV_TERMS,    PLEAT_EV_TIMED,       PLEAT_EV_PREEMPT,
-        PLEAT_EV_HISTORY,  PLEAT_EV_PROGRESS, PLEAT_EV_ADD_PROCESS, PLEAT_EV_STOP_PROCESS,
-        PLEAT_EV_BUFFER,   PLEAT_EV_INPUT,    PLEAT_EV_LINK,        PLEAT_EV_STAGED,
-        PLEAT_EV_RETURNED, PLEAT_EV_PARTITION};
+        PLEAT_EV_LIMITS,   PLEAT_EV_CANCEL,    PLEAT_EV_DEMAND,      PLEAT_EV_DEADLINE,
+        PLEAT_EV_RESERVE,  PLEAT_EV_FORGET,    PLEAT_EV_START,       PLEAT_EV_RESIZE,
+        PLEAT_EV_PROMISE,  PLEAT_EV_TERMS,     PLEAT_EV_TIMED,       PLEAT_EV_PREEMPT,
+        PLEAT_EV_HISTORY,  PLEAT_EV_PROGRESS,  PLEAT_EV_ADD_PROCESS, PLEAT_EV_STOP_PROCESS,
+        PLEAT_EV_BUFFER,   PLEAT_EV_INPUT,     PLEAT_EV_LINK,        PLEAT_EV_STAGED,
+        PLEAT_EV_RETURNED, PLEAT_EV_PARTITION, PLEAT_EV_HOLD,        PLEAT_EV_RELEASE,
+        PLEAT_EV_REQUEUE,  PLEAT_EV_DEPEND,    PLEAT_EV_REVISE,      PLEAT_EV_GROUP};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);
@@ -473,6 +531,15 @@ static void cancel_stuck(struct world *world)
         bool lacks_room = job->state == PLEAT_QUEUED && job->lead != PLEAT_NONE;
         if (stays_empty(world, c) || lacks_room)
             (void)world_event(world, cancel, NULL);
+    }
+}
+
+/* What their users hold is released. */
+static void release_all(struct world *world)
+{
+    for (uint32_t c = 0; c < pleat_core_view(world->core)->component_count; c++) {
+        struct pleat_event release = {.kind = PLEAT_EV_RELEASE, .component = c};
+        (void)world_event(world, release, NULL); /* most are not held */
     }
 }
 
@@ -566,6 +633,7 @@ static void live(uint64_t seed, bool misbehave)
         (void)world_event(&world, calm, NULL);
     }
     for (int i = 0; i < 4; i++) {
+        release_all(&world);
         world_run(&world, world.now_us + INT64_C(1000) * 1000000);
         cancel_stuck(&world);
     }

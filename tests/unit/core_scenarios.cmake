@@ -10,3 +10,6 @@ set_tests_properties(unit-core-scenarios-doc PROPERTIES LABELS unit TIMEOUT 60)
 pleat_unit_test(core-scenarios-states
   SOURCES ${test_dir}/core_scenarios_states.c DEPS pleat-core)
 target_compile_definitions(test-core-scenarios-states PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+pleat_unit_test(core-holds
+  SOURCES ${test_dir}/core_holds_test.c ${test_dir}/core_scenarios_hand.c
+  DEPS pleat-core)

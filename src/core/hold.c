@@ -1,0 +1,269 @@
+/* What keeps a waiting component out of the queue: its user, jobs that it depends on (depend.c), a
+ * group of which enough wait in the queue or run already. Whoever is held stands in no list of the
+ * policies, which never hear of any of this; as soon as nothing holds it, it stands in the queue
+ * behind all others, as if it had been submitted then.
+ *
+ * A group's limit counts those that stand in the queue or run. One that something else holds does
+ * not count, and does not wait for the group either: it asks for its place when that is over. */
+#include "core/internal.h"
+
+static struct pleat_group *group_at(struct pleat_core *core, uint32_t index)
+{
+    return &core->groups.items[index];
+}
+
+static void append(struct pleat_core *core, uint32_t component)
+{
+    component_at(core, component)->aside = PLEAT_ASIDE_NOT;
+    queue_append(core, component);
+    core->wants_pass = true;
+}
+
+/* ---- groups: those that wait for their place are linked as those in the queue are ---- */
+
+static void group_line_up(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    struct pleat_group *group = group_at(core, job->group);
+    job->holds |= PLEAT_HELD_BY_GROUP;
+    job->previous = group->last;
+    job->next = PLEAT_NONE;
+    if (group->last != PLEAT_NONE)
+        component_at(core, group->last)->next = component;
+    else
+        group->first = component;
+    group->last = component;
+}
+
+static void group_leave_line(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    struct pleat_group *group = group_at(core, job->group);
+    job->holds &= (uint8_t)~PLEAT_HELD_BY_GROUP;
+    if (job->previous != PLEAT_NONE)
+        component_at(core, job->previous)->next = job->next;
+    else
+        group->first = job->next;
+    if (job->next != PLEAT_NONE)
+        component_at(core, job->next)->previous = job->previous;
+    else
+        group->last = job->previous;
+    job->previous = job->next = PLEAT_NONE;
+}
+
+static void group_enter(struct pleat_core *core, uint32_t component)
+{
+    component_at(core, component)->in_group = 1;
+    group_at(core, component_at(core, component)->group)->active++;
+}
+
+/* Its place is the next one's. */
+static void group_give_place(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    struct pleat_group *group = group_at(core, job->group);
+    job->in_group = 0;
+    group->active--;
+    while (group->active < group->limit && group->first != PLEAT_NONE) {
+        uint32_t next = group->first;
+        group_leave_line(core, next);
+        group_enter(core, next);
+        append(core, next);
+    }
+}
+
+int on_group(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    uint32_t index = event->u.group.group;
+    int32_t limit = event->u.group.limit;
+    int rc = hold_check(core, event->component, err);
+    if (rc)
+        return rc;
+    bool founds = index == pleat_core_next_group(core);
+    if (job->group != PLEAT_NONE || limit < 1 ||
+        (!founds && (index >= core->groups.count || group_at(core, index)->members == 0 ||
+                     group_at(core, index)->limit != limit)))
+        return pleat_error_set(
+            err, PLEAT_E_INVALID,
+            "job %llu cannot be one of group %u, of which %d may run at one time",
+            (unsigned long long)job->job, index, limit);
+    if (founds) {
+        struct pleat_group fresh = {
+            .limit = limit, .first = PLEAT_NONE, .last = PLEAT_NONE, .next = PLEAT_NONE};
+        if (core->free_group != PLEAT_NONE)
+            core->free_group = group_at(core, index)->next;
+        else if (pleat_array_push(&core->groups, fresh))
+            return PLEAT_E_NOMEM;
+        *group_at(core, index) = fresh;
+    }
+    job->group = index;
+    group_at(core, index)->members++;
+    if (job->holds)
+        return 0;
+    if (group_at(core, index)->active < limit)
+        group_enter(core, event->component);
+    else
+        hold_add(core, event->component, PLEAT_HELD_BY_GROUP);
+    return 0;
+}
+
+/* ---- holding ---- */
+
+int hold_check(const struct pleat_core *core, uint32_t component, struct pleat_error *err)
+{
+    const struct pleat_component *job = &core->components.items[component];
+    if (job->state != PLEAT_QUEUED)
+        return pleat_error_set(err, PLEAT_E_STATE, "it does not wait, it is %s",
+                               pleat_state_name((enum pleat_state)job->state));
+    if (job->lead != PLEAT_NONE)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "a job of several components cannot be held");
+    if (job->aside == PLEAT_ASIDE_RESERVATION)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "processors are reserved for it from a time on: cancel it, and "
+                               "submit it without a reservation");
+    return 0;
+}
+
+void hold_add(struct pleat_core *core, uint32_t component, enum pleat_hold by)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->aside == PLEAT_ASIDE_NOT) {
+        queue_remove(core, component);
+        earmarks_drop(core, component);
+        if (job->begin_us == 0) {
+            job->promised_us = PLEAT_NEVER;
+            job->promised_site = PLEAT_NONE;
+        }
+        job->aside = PLEAT_ASIDE_HELD;
+        core->wants_pass = true;
+    }
+    if (by == PLEAT_HELD_BY_GROUP) {
+        group_line_up(core, component);
+        return;
+    }
+    if (job->holds & PLEAT_HELD_BY_GROUP)
+        group_leave_line(core, component);
+    job->holds |= (uint8_t)by;
+    if (job->in_group)
+        group_give_place(core, component);
+}
+
+void hold_remove(struct pleat_core *core, uint32_t component, enum pleat_hold by)
+{
+    struct pleat_component *job = component_at(core, component);
+    job->holds &= (uint8_t)~by;
+    if (job->holds || job->state != PLEAT_QUEUED)
+        return;
+    if (job->group != PLEAT_NONE) {
+        if (group_at(core, job->group)->active >= group_at(core, job->group)->limit) {
+            group_line_up(core, component);
+            return;
+        }
+        group_enter(core, component);
+    }
+    append(core, component);
+}
+
+void hold_or_append(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (!job->holds) {
+        append(core, component);
+        return;
+    }
+    job->aside = PLEAT_ASIDE_HELD;
+    if (job->in_group)
+        group_give_place(core, component);
+}
+
+void hold_end(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    uint32_t index = job->group;
+    if (job->holds & PLEAT_HELD_BY_GROUP)
+        group_leave_line(core, component);
+    needs_drop(core, component);
+    job->holds = 0;
+    if (index == PLEAT_NONE)
+        return;
+    if (job->in_group)
+        group_give_place(core, component);
+    job->group = PLEAT_NONE;
+    if (--group_at(core, index)->members == 0) {
+        group_at(core, index)->next = core->free_group;
+        core->free_group = index;
+    }
+}
+
+/* ---- what users ask for ---- */
+
+int on_hold(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    int rc = hold_check(core, event->component, err);
+    if (rc)
+        return rc;
+    if (component_at(core, event->component)->holds & PLEAT_HELD_BY_USER)
+        return pleat_error_set(err, PLEAT_E_STATE, "it is held already");
+    hold_add(core, event->component, PLEAT_HELD_BY_USER);
+    return 0;
+}
+
+int on_release(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    uint32_t component = event->component;
+    bool needs = event->flags & PLEAT_RELEASE_NEEDS;
+    bool hold = !needs || (event->flags & PLEAT_RELEASE_HOLD);
+    unsigned by = (hold ? PLEAT_HELD_BY_USER : 0u) | (needs ? PLEAT_HELD_BY_JOBS : 0u);
+    unsigned holds = component_at(core, component)->holds & by;
+    if (!holds)
+        return pleat_error_set(err, PLEAT_E_STATE, "it is not held%s",
+                               needs ? ", and waits for no other job" : "");
+    if (holds & PLEAT_HELD_BY_JOBS) {
+        needs_drop(core, component);
+        hold_remove(core, component, PLEAT_HELD_BY_JOBS);
+    }
+    if (holds & PLEAT_HELD_BY_USER)
+        hold_remove(core, component, PLEAT_HELD_BY_USER);
+    return 0;
+}
+
+int on_requeue(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    if (job->state < PLEAT_PLACED || job->state > PLEAT_RESIZING)
+        return pleat_error_set(err, PLEAT_E_STATE, "it does not run, it is %s",
+                               pleat_state_name((enum pleat_state)job->state));
+    if (job->lead != PLEAT_NONE)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "a job of several components cannot be requeued");
+    if (event->flags & PLEAT_AND_HOLD)
+        job->holds |= PLEAT_HELD_BY_USER;
+    component_kill(core, event->component, PLEAT_REASON_REQUEUED);
+    return 0;
+}
+
+int on_revise(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    int64_t estimate_us = event->u.revise.estimate_us;
+    int rc = hold_check(core, event->component, err);
+    if (rc)
+        return rc;
+    if (!(event->flags & (PLEAT_REVISE_PRIORITY | PLEAT_REVISE_ESTIMATE)) || estimate_us < 0 ||
+        estimate_us > PLEAT_NEVER / 4)
+        return pleat_error_set(err, PLEAT_E_INVALID, "an estimate of %lld us, or nothing to revise",
+                               (long long)estimate_us);
+    bool stands = job->aside == PLEAT_ASIDE_NOT;
+    if (stands)
+        queue_remove(core, event->component);
+    if (event->flags & PLEAT_REVISE_PRIORITY)
+        job->priority = event->u.revise.priority;
+    if (event->flags & PLEAT_REVISE_ESTIMATE)
+        job->estimate_us = estimate_us;
+    if (stands)
+        queue_replace(core, event->component);
+    core->wants_pass = true;
+    return 0;
+}
