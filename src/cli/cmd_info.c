@@ -2,16 +2,26 @@
 
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/entry.h"
 #include "cli/reply.h"
-#include "cli/term.h"
 #include "cli/timefmt.h"
+
+enum { LABEL = 16 };
 
 static void print_line(const struct pleat_term *term, const char *name, const char *value)
 {
-    struct pleat_string text = {0};
-    pleat_term_add(term, &text, value, 0);
-    printf("%-15s %s\n", name, text.text ? text.text : "");
-    pleat_string_finish(&text);
+    pleat_entry_print(term, LABEL, pleat_entry_width(term, PLEAT_ENTRY_PIPE_WIDTH), name, value);
+}
+
+static void print_configuration(const struct pleat_term *term, const json_t *info)
+{
+    const char *path = pleat_reply_text(info, "configuration", NULL);
+    const char *place = pleat_reply_text(info, "configuration_place", NULL);
+    char text[4200] = "none (the defaults)";
+    if (!path && place)
+        snprintf(text, sizeof(text), "none: the defaults; it would be %s, read when pleatd starts",
+                 place);
+    print_line(term, "configuration", path ? path : text);
 }
 
 /* {"a":1,"b":"x"} as "a 1, b x". */
@@ -35,7 +45,7 @@ static void print_members(const struct pleat_term *term, const char *name, json_
 static void print_info(const json_t *info)
 {
     struct pleat_term term;
-    char pid[32], since[PLEAT_TIME_SIZE];
+    char pid[32], records[32], since[PLEAT_TIME_SIZE];
     pleat_term_init(&term);
     snprintf(pid, sizeof(pid), "%lld", (long long)pleat_reply_int(info, "pid", 0));
     print_line(&term, "version", pleat_reply_text(info, "version", "?"));
@@ -44,13 +54,13 @@ static void print_info(const json_t *info)
                pleat_time_moment(pleat_reply_real(info, "started_s"), since));
     print_line(&term, "directory", pleat_reply_text(info, "directory", "?"));
     print_line(&term, "socket", pleat_reply_text(info, "socket", "?"));
-    print_line(&term, "configuration",
-               pleat_reply_text(info, "configuration", "none (the defaults)"));
+    print_configuration(&term, info);
     print_line(&term, "instance", pleat_reply_text(info, "instance", "?"));
     print_members(&term, "policies", json_object_get(info, "policies"));
     print_members(&term, "parameters", json_object_get(info, "parameters"));
     print_members(&term, "jobs", json_object_get(info, "jobs"));
-    printf("%-15s %lld\n", "log records", (long long)pleat_reply_int(info, "log_records", 0));
+    snprintf(records, sizeof(records), "%lld", (long long)pleat_reply_int(info, "log_records", 0));
+    print_line(&term, "log records", records);
     const char *damage = pleat_reply_text(info, "damage", NULL);
     if (damage)
         print_line(&term, "damage", damage);

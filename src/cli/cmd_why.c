@@ -4,39 +4,16 @@
 
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/entry.h"
 #include "cli/reply.h"
-#include "cli/term.h"
 #include "cli/timefmt.h"
 #include "cli/why_text.h"
 
-enum { LABEL = 11, NARROWEST = 24 };
+enum { LABEL = 11 };
 
-/* A label, then text that is broken between words where the terminal has a width. */
 static void print_entry(const struct pleat_term *term, const char *label, const char *text)
 {
-    struct pleat_string clean = {0};
-    int width = !term->limited ? 0 : term->width < NARROWEST ? NARROWEST : term->width;
-    int indent = *label ? LABEL : 0, at = 0;
-    pleat_term_add(term, &clean, text, 0);
-    const char *word = clean.text ? clean.text : "";
-    if (indent)
-        printf("%-*s", indent, label);
-    while (*word) {
-        int length = (int)strcspn(word, " ");
-        char one[512];
-        snprintf(one, sizeof(one), "%.*s", length, word);
-        int columns = pleat_term_width(term, one);
-        if (at > 0 && width && indent + at + 1 + columns > width) {
-            printf("\n%*s", indent, "");
-            at = 0;
-        }
-        printf("%s%s", at ? " " : "", one);
-        at += columns + (at > 0);
-        word += length;
-        word += strspn(word, " ");
-    }
-    putchar('\n');
-    pleat_string_finish(&clean);
+    pleat_entry_print(term, *label ? LABEL : 0, pleat_entry_width(term, 0), label, text);
 }
 
 static void print_string(const struct pleat_term *term, const char *label,
@@ -115,7 +92,7 @@ static void print_why(const json_t *why)
             pleat_string_addf(&text, "%s ", moment + strcspn(moment, " ") + 1);
             moment[strcspn(moment, " ")] = '\0';
         }
-        pleat_why_add_decision(decision, &text);
+        pleat_why_add_decision(why, decision, &text);
         print_string(&term, moment, &text);
     }
 }

@@ -359,7 +359,20 @@ static void add_start(const json_t *decision, struct pleat_string *out)
                           pleat_reply_text(decision, "moldability", "?"));
 }
 
-void pleat_why_add_decision(const json_t *decision, struct pleat_string *out)
+/* "exited" alone would not say that it crashed. */
+static void add_exit(const json_t *why, const json_t *decision, struct pleat_string *out)
+{
+    json_t *job = json_copy(json_object_get(why, "ending"));
+    if (pleat_reply_true(job, "over")) {
+        json_object_set(job, "state", json_object_get(decision, "what"));
+        pleat_job_add_ending(job, out);
+    } else {
+        pleat_string_add(out, "exited");
+    }
+    json_decref(job);
+}
+
+void pleat_why_add_decision(const json_t *why, const json_t *decision, struct pleat_string *out)
 {
     const char *what = pleat_reply_text(decision, "what", "?");
     const char *reason = pleat_reply_text(decision, "reason", NULL);
@@ -375,6 +388,11 @@ void pleat_why_add_decision(const json_t *decision, struct pleat_string *out)
     } else {
         pleat_string_add(out, what);
         if (reason)
-            pleat_string_addf(out, ": %s", reason);
+            pleat_string_add(out, ": ");
+        if (reason && (!strcmp(what, "done") || !strcmp(what, "failed")) &&
+            !strcmp(reason, "exited"))
+            add_exit(why, decision, out);
+        else if (reason)
+            pleat_string_add(out, reason);
     }
 }

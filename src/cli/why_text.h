@@ -10,8 +10,8 @@
 /* Appends why it waits, has its size, or how it ended, as the end of a sentence that begins with
  * the job. */
 void pleat_why_add_headline(const json_t *why, struct pleat_string *out);
-/* Appends what a decision was: "grown 2 -> 6 by egs: ...". */
-void pleat_why_add_decision(const json_t *decision, struct pleat_string *out);
+/* Appends what one of its decisions was: "grown 2 -> 6 by egs: ...". */
+void pleat_why_add_decision(const json_t *why, const json_t *decision, struct pleat_string *out);
 /* Appends, of one that waits: what is free at a site, who has its processors; of one in `kept_for`.
  */
 void pleat_why_add_site(const json_t *waiting, const json_t *site, struct pleat_string *out);

@@ -58,15 +58,16 @@ int method_info(struct client *client, int64_t request, const json_t *params,
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
         json_object_set_new(policies, pleat_question_name((enum pleat_question)q),
                             json_string(pleat_core_policy(d->core, (enum pleat_question)q)->name));
-    client_reply(client, request,
-                 json_pack("{s:s, s:i, s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:I, s:s?, s:s?, s:s?}",
-                           "version", PLEAT_VERSION, "pid", (int)getpid(), "socket",
-                           d->paths.socket, "directory", d->paths.state, "instance", d->instance,
-                           "started_s", (double)d->started_us / 1e6, "policies", policies,
-                           "parameters", parameters_to_json(d), "jobs", jobs_counts(d),
-                           "log_records", (json_int_t)pleat_store_last_seq(d->store),
-                           "configuration", d->config.path, "holding",
-                           d->holding ? d->holding_why.text : NULL, "damage", salvage_text(d)));
+    client_reply(
+        client, request,
+        json_pack("{s:s, s:i, s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:I, s:s?, s:s?, s:s?, s:s}",
+                  "version", PLEAT_VERSION, "pid", (int)getpid(), "socket", d->paths.socket,
+                  "directory", d->paths.state, "instance", d->instance, "started_s",
+                  (double)d->started_us / 1e6, "policies", policies, "parameters",
+                  parameters_to_json(d), "jobs", jobs_counts(d), "log_records",
+                  (json_int_t)pleat_store_last_seq(d->store), "configuration", d->config.path,
+                  "holding", d->holding ? d->holding_why.text : NULL, "damage", salvage_text(d),
+                  "configuration_place", d->config.path ? d->config.path : d->config_path));
     return 0;
 }
 

@@ -30,6 +30,22 @@ def test_run(real):
     assert real("cancel", "1").returncode == 1
 
 
+def test_why_a_job_crashed(real):
+    real("run", "sh", "-c", "kill -SEGV $$")
+    lines = real("why", "1").stdout.splitlines()
+    assert "failed since" in lines[0] and lines[0].endswith(": signal 11 (SIGSEGV)")
+    assert lines[-1].endswith("failed: signal 11 (SIGSEGV)")
+
+
+def test_info_can_be_read(cli):
+    """Nothing is wider than a page, and whoever wants to configure something is told where."""
+    said = cli("info").stdout
+    assert max(map(len, said.splitlines())) <= 100
+    assert cli.path + "/pleat.conf" in said
+    info = json.loads(cli("info", "--json").stdout)
+    assert info["configuration"] is None and info["configuration_place"] == cli.path + "/pleat.conf"
+
+
 def test_policies_are_changed_all_or_none(real):
     def in_force():
         listed = json.loads(real("policies", "--json").stdout)["policies"]

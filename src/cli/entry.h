@@ -1,0 +1,19 @@
+/* entry.h - "label   text", with the text broken between words: for answers that are no table. */
+#ifndef PLEAT_CLI_ENTRY_H
+#define PLEAT_CLI_ENTRY_H
+
+#include "cli/term.h"
+
+/* A line that no terminal bounds is broken before this column, so that it can be read in a pager.
+ */
+#define PLEAT_ENTRY_PIPE_WIDTH 100
+
+/* Prints to stdout: the label in `indent` columns (0: none), then the text; lines that follow are
+ * indented as much. Lines end before `width` columns where words allow it; 0: they are not broken.
+ * Control characters become '?'. */
+void pleat_entry_print(const struct pleat_term *term, int indent, int width, const char *label,
+                       const char *text);
+/* The width of the terminal, if there is one; else `otherwise`. */
+int pleat_entry_width(const struct pleat_term *term, int otherwise);
+
+#endif
