@@ -2,6 +2,8 @@
  * step has a deadline, every end a name. Processors count as the job's until its processes on them
  * are gone. docs/architecture.md has the picture. */
 #include <assert.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/internal.h"
 #include "model/event.h"
@@ -293,6 +295,41 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
     return 0;
 }
 
+/* Appends ", job 3 has 4" for the first few of a list. */
+static void add_holders(const struct pleat_core *core, uint32_t first, int *left, char *text,
+                        size_t size)
+{
+    for (uint32_t c = first; c != PLEAT_NONE; c = core->view.components[c].next) {
+        const struct pleat_component *holder = &core->view.components[c];
+        size_t used = strlen(text);
+        if (--*left < 0) {
+            snprintf(text + used, size - used, ", ...");
+            return;
+        }
+        snprintf(text + used, size - used, ", job %llu has %d", (unsigned long long)holder->job,
+                 holder->processors);
+    }
+}
+
+/* A user asks for more than is there: who has it? */
+static int refuse_growth(const struct pleat_core *core, const struct pleat_site *site,
+                         int32_t wanted, int32_t unused, struct pleat_error *err)
+{
+    char text[320] = "";
+    int left = 6;
+    if (site->background > 0)
+        snprintf(text, sizeof(text), ", %d are busy with what is not Pleat's", site->background);
+    if (site->threshold > 0)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 ", %d are never used for growing", site->threshold);
+    add_holders(core, site->malleable_first, &left, text, sizeof(text));
+    if (left >= 0)
+        add_holders(core, site->rigid_first, &left, text, sizeof(text));
+    return pleat_error_set(err, PLEAT_E_STATE,
+                           "%d more processors: %d of %d may be used for growing now%s", wanted,
+                           unused > 0 ? unused : 0, site->capacity, text);
+}
+
 int on_demand(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component *job = component_at(core, event->component);
@@ -325,9 +362,7 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
     const struct pleat_site *site = site_at(core, job->site);
     int32_t unused = site->capacity - site->background - site->held - site->threshold;
     if (to > job->processors && to - job->processors > unused)
-        return pleat_error_set(err, PLEAT_E_STATE,
-                               "%d more processors: only %d may be used for growing now",
-                               to - job->processors, unused > 0 ? unused : 0);
+        return refuse_growth(core, site, to - job->processors, unused, err);
     /* a shrink that its user wants lasts until the user grows it again */
     tally_out(core, event->component);
     job->cap = to < job->processors ? to : PLEAT_SIZE_MAX;
