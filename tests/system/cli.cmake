@@ -8,4 +8,10 @@ if(TARGET pleat AND TARGET pleatd AND TARGET pleat-agent)
     set_tests_properties(system-cli-${part} PROPERTIES LABELS system TIMEOUT 300
       ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
   endforeach()
+  if(TARGET app-heat)
+    add_test(NAME system-readme
+      COMMAND ${PYTEST} -q -p no:cacheprovider ${CMAKE_CURRENT_LIST_DIR}/cli/test_readme.py)
+    set_tests_properties(system-readme PROPERTIES LABELS system TIMEOUT 300
+      ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
+  endif()
 endif()
