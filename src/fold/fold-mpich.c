@@ -50,8 +50,9 @@ static void found_nothing(void)
     if ((!on && !fold_starts_or_ends) || ++fold_self.empty < PASSES_IN_VAIN)
         return;
     fold_self.empty = 0;
-    /* Other threads, and a start or an end at which all wait for all, leave it to the kernel. */
-    if (!on || !fold_self.mine)
+    /* Threads that do not take part, and a start or an end at which all wait for all, leave it to
+     * the kernel. */
+    if (!on || !fold_takes_part())
         (void)sched_yield();
     else
         (void)fold_idle();

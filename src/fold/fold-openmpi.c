@@ -68,10 +68,10 @@ static bool is_mpi_polling(const void *caller)
     return known[at].is;
 }
 
-/* Only Open MPI's own polling, in the thread that is folded; whoever else yields does. */
+/* Only Open MPI's own polling, in threads that take part; whoever else yields does. */
 FOLD_EXPORT int sched_yield(void)
 {
-    if (fold_self.mine && is_mpi_polling(__builtin_return_address(0)) &&
+    if (fold_takes_part() && is_mpi_polling(__builtin_return_address(0)) &&
         (turn_is_on() ? fold_idle() : turn_polls_alone()))
         return 0;
     return (int)syscall(SYS_sched_yield);

@@ -9,19 +9,52 @@
 
 _Thread_local struct fold_self fold_self __attribute__((tls_model("initial-exec")));
 
-__attribute__((noinline)) bool fold_enter_call(void)
+/* What other threads send, and wait for, is not known: anybody may go on from the beginning of
+ * their calls, and from the end. */
+static void begin_beside(bool looks)
+{
+    if (!looks || pleat_clock_monotonic_ns() - fold_self.tested_ns > TIGHT_NS)
+        fold_self.vain = 0;
+    fold_self.test = looks;
+    if (!fold_self.vain) {
+        fold_self.empty = 0;
+        turn_activity();
+    }
+}
+
+__attribute__((noinline)) enum fold_entered fold_enter_call(bool looks)
 {
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-    if (!fold_self.mine || (fold_self.frame && frame < fold_self.frame))
-        return false;
+    if (!fold_takes_part() || (fold_self.frame && frame < fold_self.frame))
+        return FOLD_UNTOLD;
     fold_self.frame = frame;
-    return true;
+    if (fold_self.mine)
+        return FOLD_TOLD;
+    begin_beside(looks);
+    return FOLD_BESIDE;
+}
+
+__attribute__((noinline)) void fold_leave_beside(void)
+{
+    fold_self.frame = 0;
+    fold_self.waited = false;
+    if (!fold_self.test) {
+        turn_activity();
+        return;
+    }
+    fold_self.test = false;
+    if (fold_self.vain < LOOKS_IN_VAIN)
+        fold_self.vain++;
+    fold_self.tested_ns = pleat_clock_monotonic_ns();
 }
 
 static void waited(void)
 {
     fold_self.waited = false;
-    turn_progressed();
+    if (fold_self.mine)
+        turn_progressed();
+    else
+        turn_activity();
 }
 
 void fold_leave(void)
@@ -41,7 +74,7 @@ __attribute__((noinline)) void fold_leave_waited(void)
 
 bool fold_idle(void)
 {
-    if (!fold_self.mine || !turn_is_on())
+    if (!fold_takes_part() || !turn_is_on())
         return false;
     if (fold_self.test && fold_self.vain < LOOKS_IN_VAIN)
         return true;

@@ -41,6 +41,7 @@ static bool find_function(void *function, const char *name)
 static bool find_functions(void)
 {
     return find_function(&fold_mpi.comm_rank, "PMPI_Comm_rank") &&
+           find_function(&fold_mpi.query_thread, "PMPI_Query_thread") &&
            find_function(&fold_mpi.comm_size, "PMPI_Comm_size") &&
            find_function(&fold_mpi.comm_test_inter, "PMPI_Comm_test_inter") &&
            find_function(&fold_mpi.comm_group, "PMPI_Comm_group") &&
@@ -118,6 +119,13 @@ static bool find_world(bool *spawned, int32_t *rank, int *size)
            (!fold_mpi.comm_rank(fold_mpi.world, rank) && !fold_mpi.comm_size(fold_mpi.world, size));
 }
 
+/* Where it is not known, also: it costs little. */
+static bool may_call_in_threads(void)
+{
+    int level = MPI_THREAD_MULTIPLE;
+    return fold_mpi.query_thread(&level) || level >= MPI_THREAD_SERIALIZED;
+}
+
 /* Once for a process, however often it begins. */
 static void refuse(void)
 {
@@ -148,6 +156,7 @@ bool fold_begin(bool world)
         return false;
     }
     turn_program(size);
+    turn_threads(may_call_in_threads());
     begun = true;
     fold_self = (struct fold_self){.mine = true};
     if (!watched)
@@ -251,16 +260,18 @@ static int free_comm(Comm_free_call *real, MPI_Comm *comm)
 {
     if (!real)
         return MPI_ERR_INTERN;
-    bool tell = fold_enter(false);
-    if (tell) {
+    enum fold_entered entered = fold_enter(false);
+    if (entered == FOLD_TOLD) {
         fold_call();
         turn_activity();
     }
     fold_comm_is_freed();
     int code = real(comm);
     fold_comm_is_freed();
-    if (tell)
+    if (entered == FOLD_TOLD)
         fold_leave();
+    else
+        fold_leave_untold(entered);
     return code;
 }
 

@@ -61,6 +61,11 @@ static bool is_global(const struct turn_self *me)
     return me->settings.queue == PLEAT_FOLD_QUEUE_GLOBAL;
 }
 
+bool turn_is_mine(void)
+{
+    return attached_here;
+}
+
 bool turn_is_alone(const struct turn_self *me)
 {
     if (me->doubled ||
@@ -116,6 +121,7 @@ void turn_refresh(struct turn_self *me)
         return;
     me->generation = generation;
     me->settings = pleat_fold_settings_of(me->fold);
+    me->global = is_global(me);
     me->processors = pleat_fold_processor_count(me->fold);
     me->doubled = atomic_load(&me->fold->segment->doubled);
     if (!me->processors)
@@ -253,12 +259,26 @@ void turn_program(int size)
         self.is_part = size <= 0 || (uint32_t)size > self.fold->processes;
 }
 
+void turn_threads(bool several)
+{
+    self.shared = self.fold && several;
+}
+
+bool turn_is_for_all(void)
+{
+    return self.shared;
+}
+
 void turn_leave(void)
 {
     if (!self.fold)
         return;
     /* A forked child only forgets: the place is its parent's. */
-    if (self.pid == getpid()) {
+    if (self.pid != getpid()) {
+        turn_threads_forget();
+    } else {
+        while (self.shared && !turn_enter()) /* a thread that still waits in MPI */
+            turn_beside();
         atomic_store(&self.slot->word, pleat_fold_word(PLEAT_FOLD_ABSENT, self.processor));
         turn_abandon(&self);
         atomic_store(&self.slot->pid, 0);
@@ -267,8 +287,11 @@ void turn_leave(void)
     free(self.members);
     free(self.siblings);
     pleat_fold_close(self.fold);
+    bool shared = self.shared;
     memset(&self, 0, sizeof(self));
     attached_here = false;
+    if (shared)
+        turn_exit();
 }
 
 /* ---- what the wrappers tell ---- */
@@ -281,19 +304,24 @@ int32_t turn_place(int32_t rank)
     return TURN_NOBODY;
 }
 
+static void set_polls(struct turn_self *me, uint32_t polls)
+{
+    atomic_store_explicit(&me->polls, polls, memory_order_relaxed);
+}
+
 static void found(struct turn_self *me)
 {
-    if (me->polls)
+    if (atomic_load_explicit(&me->polls, memory_order_relaxed))
         turn_useful_found(me);
-    me->progressed = true;
-    me->polls = 0;
+    turn_set_progressed(me, true);
+    set_polls(me, 0);
 }
 
 void turn_sent(int32_t to)
 {
     if (!takes_part())
         return;
-    self.progressed = true;
+    turn_set_progressed(&self, true);
     if (to < 0 || (uint32_t)to >= self.fold->processes || (uint32_t)to == self.index)
         return;
     atomic_fetch_add(&self.fold->slots[to].mail, ONE_MESSAGE);
@@ -328,9 +356,9 @@ void turn_received(int32_t from)
 
 void turn_activity(void)
 {
-    if (!takes_part())
+    if (!takes_part() && !self.shared)
         return;
-    self.progressed = true;
+    turn_set_progressed(&self, true);
     turn_alert_idle(&self);
 }
 
@@ -354,9 +382,35 @@ static bool has_news(struct turn_self *me)
 
 static void hand_over(struct turn_self *me, uint64_t now_ns)
 {
-    turn_useful_tell(me, now_ns);
+    if (attached_here)
+        turn_useful_tell(me, now_ns);
+    if (me->shared)
+        turn_goes();
     turn_hand_over(me, now_ns);
-    me->polls = 0;
+    if (me->shared)
+        turn_comes();
+    set_polls(me, 0);
+}
+
+static void block(struct turn_self *me)
+{
+    if (me->shared)
+        turn_goes();
+    turn_block(me);
+    if (me->shared)
+        turn_comes();
+}
+
+static void end_slice(struct turn_self *me)
+{
+    if (me->settings.give != PLEAT_FOLD_GIVE_SLICE || !me->processors || !turn_hands_over(me))
+        return;
+    uint64_t now_ns = (uint64_t)pleat_clock_monotonic_ns();
+    if (now_ns - me->granted_ns < (uint64_t)me->settings.slice_us * 1000u || turn_is_alone(me))
+        return;
+    /* It has something to do. */
+    atomic_fetch_add(&me->slot->mail, 1);
+    hand_over(me, now_ns);
 }
 
 void turn_call(void)
@@ -364,67 +418,91 @@ void turn_call(void)
     if (!takes_part())
         return;
     found(&self);
-    if (self.settings.give != PLEAT_FOLD_GIVE_SLICE || !self.processors || !turn_hands_over(&self))
+    if (self.shared && !turn_enter())
         return;
-    uint64_t now_ns = (uint64_t)pleat_clock_monotonic_ns();
-    if (now_ns - self.granted_ns < (uint64_t)self.settings.slice_us * 1000u || turn_is_alone(&self))
-        return;
-    /* It has something to do. */
-    atomic_fetch_add(&self.slot->mail, 1);
-    hand_over(&self, now_ns);
+    end_slice(&self);
+    if (self.shared)
+        turn_exit();
 }
 
 static void yield(struct turn_self *me)
 {
     turn_count_switch(me);
-    turn_useful_wait(me);
+    if (attached_here)
+        turn_useful_wait(me);
     syscall(SYS_sched_yield);
 }
 
 /* Whether it has polled for so long that it should let others go first. */
 static bool has_spun(struct turn_self *me, uint64_t now_ns)
 {
-    if (me->polls == 1)
+    if (atomic_load_explicit(&me->polls, memory_order_relaxed) == 1)
         me->begun_ns = now_ns;
     return now_ns - me->begun_ns >= (uint64_t)me->settings.spin_us * 1000u;
+}
+
+static uint32_t count_poll(struct turn_self *me)
+{
+    uint32_t polls = atomic_load_explicit(&me->polls, memory_order_relaxed) + 1;
+    set_polls(me, polls);
+    return polls;
+}
+
+static bool wait_turn(struct turn_self *me)
+{
+    turn_refresh(me);
+    if (!me->processors)
+        return false;
+    if (turn_is_alone(me)) {
+        if (attached_here)
+            turn_useful_alone(me);
+        return true; /* looks again at once */
+    }
+    enum pleat_fold_wait how = turn_how(me);
+    uint32_t polls = count_poll(me);
+    if (how == PLEAT_FOLD_WAIT_NATIVE) {
+        if (attached_here)
+            turn_useful_wait(me);
+        return false;
+    }
+    if (how == PLEAT_FOLD_WAIT_YIELD) {
+        yield(me);
+        return true;
+    }
+    if (has_news(me) || polls < (me->is_part ? POLLS_FAR : POLLS))
+        return true;
+    uint64_t now_ns = (uint64_t)pleat_clock_monotonic_ns();
+    if (how == PLEAT_FOLD_WAIT_BLOCK)
+        block(me);
+    else if (how == PLEAT_FOLD_WAIT_IMMEDIATE || has_spun(me, now_ns))
+        hand_over(me, now_ns);
+    return true;
+}
+
+/* The same of any thread: of those that wait at the same time one takes part. */
+static bool wait_together(void)
+{
+    if (!turn_enter()) {
+        turn_beside();
+        return true;
+    }
+    bool handled = self.fold && wait_turn(&self);
+    turn_exit();
+    return handled;
 }
 
 bool turn_wait(void)
 {
     if (!self.fold)
         return false;
-    if (!takes_part()) {
+    if (!attached_here && (!self.shared || self.yields == generation_now())) {
         syscall(SYS_sched_yield);
         return true;
     }
     if (self.yields == generation_now()) {
-        self.polls++;
+        (void)count_poll(&self);
         yield(&self);
         return true;
     }
-    turn_refresh(&self);
-    if (!self.processors)
-        return false;
-    if (turn_is_alone(&self)) {
-        turn_useful_alone(&self);
-        return true; /* looks again at once */
-    }
-    enum pleat_fold_wait how = turn_how(&self);
-    self.polls++;
-    if (how == PLEAT_FOLD_WAIT_NATIVE) {
-        turn_useful_wait(&self);
-        return false;
-    }
-    if (how == PLEAT_FOLD_WAIT_YIELD) {
-        yield(&self);
-        return true;
-    }
-    if (has_news(&self) || self.polls < (self.is_part ? POLLS_FAR : POLLS))
-        return true;
-    uint64_t now_ns = (uint64_t)pleat_clock_monotonic_ns();
-    if (how == PLEAT_FOLD_WAIT_BLOCK)
-        turn_block(&self);
-    else if (how == PLEAT_FOLD_WAIT_IMMEDIATE || has_spun(&self, now_ns))
-        hand_over(&self, now_ns);
-    return true;
+    return self.shared ? wait_together() : wait_turn(&self);
 }

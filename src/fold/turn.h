@@ -4,7 +4,9 @@
  * The seam between "which MPI call was that?" and "who runs next?": nothing here knows MPI, and
  * nothing in wrap.c knows futexes. Processes are named by their index on this node.
  *
- * All of it is for the thread that called turn_attach; other threads that wait in MPI only yield.
+ * All of it is for the thread that called turn_attach, but turn_activity and turn_wait: these are
+ * for any thread where several may call MPI (turn_threads), which then take turns with other
+ * processes together. Where one may, others that wait only yield.
  */
 #ifndef PLEAT_FOLD_TURN_H
 #define PLEAT_FOLD_TURN_H
@@ -40,6 +42,11 @@ bool turn_attach(int32_t index, int32_t rank);
 /* The program has so many processes (0: it is not known). Where that is more than have places here,
  * messages come from elsewhere, and nobody here can tell of them. After turn_attach. */
 void turn_program(int size);
+/* Several threads may call MPI (MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE). After turn_attach, and
+ * before another thread calls anything here. */
+void turn_threads(bool several);
+/* Whether other threads than the one that attached take part. */
+bool turn_is_for_all(void);
 /* Before MPI_Finalize, and in a forked child. */
 void turn_leave(void);
 

@@ -220,7 +220,7 @@ static uint32_t count_vain(struct turn_self *self)
     if (self->progressed)
         atomic_store(&line->doze_us, DOZE_US_MIN);
     atomic_store(&line->vain, vain);
-    self->progressed = false;
+    turn_set_progressed(self, false);
     return vain;
 }
 
@@ -247,7 +247,7 @@ void turn_hand_over(struct turn_self *self, uint64_t now_ns)
 void turn_block(struct turn_self *self)
 {
     uint32_t us = self->progressed || self->doze_us < DOZE_US_MIN ? DOZE_US_MIN : self->doze_us;
-    self->progressed = false;
+    turn_set_progressed(self, false);
     self->doze_us = us * 2 < DOZE_US_MAX ? us * 2 : DOZE_US_MAX;
     atomic_store(&self->slot->word, pleat_fold_word(PLEAT_FOLD_IDLE, self->processor));
     if ((uint32_t)atomic_load(&self->slot->mail) == atomic_load(&self->slot->seen))
@@ -293,8 +293,7 @@ void turn_alert(struct turn_self *self, uint32_t to)
         (void)start_on(self, at, to, word);
         return;
     }
-    if (self->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL ||
-        !atomic_load(&self->fold->segment->any_idle))
+    if (!self->global || !atomic_load(&self->fold->segment->any_idle))
         return;
     for (uint32_t i = 0; i < self->processors; i++)
         if (atomic_load(&self->fold->processors[i].idle)) {

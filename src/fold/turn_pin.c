@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fold/turn_self.h"
@@ -33,6 +34,13 @@ static bool is_bound_to_one(const struct turn_self *self)
     return self->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL || turn_hands_over(self);
 }
 
+/* The thread that attached; others are where the kernel lets them. -1: it is not there. */
+static pid_t own_thread(const struct turn_self *self)
+{
+    pid_t tid = atomic_load(&self->slot->tid);
+    return tid > 0 && !syscall(SYS_tgkill, self->pid, tid, 0) ? tid : -1;
+}
+
 void turn_pin(struct turn_self *self)
 {
     struct cpus cpus;
@@ -46,12 +54,13 @@ void turn_pin(struct turn_self *self)
             add_cpu(&cpus, atomic_load(&self->fold->processors[i].cpu));
     }
     self->pinned = wanted;
-    set_cpus(0, &cpus);
+    set_cpus(turn_is_mine() ? 0 : own_thread(self), &cpus);
 }
 
 void turn_stay(struct turn_self *self)
 {
-    if (!self->processors || self->astray == self->generation || !is_bound_to_one(self))
+    if (!turn_is_mine() || !self->processors || self->astray == self->generation ||
+        !is_bound_to_one(self))
         return;
     int cpu = (int)atomic_load(&self->fold->processors[self->processor].cpu);
     if (sched_getcpu() == cpu)

@@ -1,5 +1,8 @@
-/* turn_self.h - what a folded process knows about itself, shared by turn.c and turn_*.c. All of it
- * is used by the thread that called turn_attach only. */
+/* turn_self.h - what a folded process knows about itself, shared by turn.c and turn_*.c.
+ *
+ * It is used by the thread that called turn_attach. Where several threads may call MPI (`shared`)
+ * any of them gives the processor away and waits for it, one at a time (turn_enter); what another
+ * one may read or write meanwhile is atomic. Processor time is that of the thread that attached. */
 #ifndef PLEAT_FOLD_TURN_SELF_H
 #define PLEAT_FOLD_TURN_SELF_H
 
@@ -15,20 +18,22 @@ struct turn_self {
     struct pleat_fold_slot *slot;
     uint64_t switches; /* as in the slot, which only this process writes */
     uint64_t episode_cpu_ns;
-    uint32_t untold; /* as of this generation messages need not be told of; 0: none */
-    uint32_t yields; /* as of this one it yields whenever it waits, and nothing else; 0 */
-    uint32_t polls;  /* in vain, since it was found that there may be something */
-    bool progressed; /* something was found since it last gave the processor away */
+    _Atomic uint32_t untold; /* as of this generation messages need not be told of; 0: none */
+    _Atomic uint32_t yields; /* as of this one it yields whenever it waits, and nothing else; 0 */
+    _Atomic uint32_t polls;  /* in vain, since it was found that there may be something */
+    _Atomic bool progressed; /* something was found since it last gave the processor away */
 
     uint32_t index;
     pid_t pid;
+    bool shared; /* several of its threads may call MPI */
     /* as of the segment's `generation` */
     uint32_t generation;
     struct pleat_fold_settings settings;
-    uint32_t processors; /* of the partition; 0: none yet */
-    bool doubled;        /* some of them are the same CPU */
-    uint32_t processor;  /* where it runs: index in the partition */
-    uint16_t *members;   /* who may be run there besides: of its queue, or all */
+    _Atomic uint32_t processors; /* of the partition; 0: none yet */
+    _Atomic bool global;         /* the queue is */
+    bool doubled;                /* some of them are the same CPU */
+    uint32_t processor;          /* where it runs: index in the partition */
+    uint16_t *members;           /* who may be run there besides: of its queue, or all */
     uint32_t member_count;
     int32_t *siblings; /* of each process of the node: the thread known to be of this run; 0 */
     /* of the wait under way */
@@ -56,10 +61,32 @@ bool turn_hands_over(const struct turn_self *self);
 /* Whether nobody could use the processor while this process waits. */
 bool turn_is_alone(const struct turn_self *self);
 
+/* Whether the caller is the thread that attached. */
+bool turn_is_mine(void);
+
 static inline void turn_count_switch(struct turn_self *self)
 {
     atomic_store_explicit(&self->slot->switches, ++self->switches, memory_order_relaxed);
 }
+
+/* Stored often, and nothing else goes by its order. */
+static inline void turn_set_progressed(struct turn_self *self, bool progressed)
+{
+    atomic_store_explicit(&self->progressed, progressed, memory_order_relaxed);
+}
+
+/* ---- several threads (turn_threads.c) ---- */
+
+/* Takes part for the process until turn_exit; false: another thread does. */
+bool turn_enter(void);
+void turn_exit(void);
+/* The thread that takes part: the process gives its processor away; it has one again. */
+void turn_goes(void);
+void turn_comes(void);
+/* Another one: sleeps as long as the process has no processor, but not for long; else yields. */
+void turn_beside(void);
+/* In a forked child, where no other thread is. */
+void turn_threads_forget(void);
 
 /* ---- whom to run next (turn_next.c) ---- */
 

@@ -155,9 +155,10 @@ static inline bool is_look(const char *meaning)
         name##_call *real = (name##_call *)fold_real(FOLD_##name, profiling);                      \
         if (__builtin_expect(!real, 0))                                                            \
             return MPI_ERR_INTERN;                                                                 \
-        if (__builtin_expect(!fold_enter(is_look(#meaning)), 1)) {                                 \
+        enum fold_entered entered = fold_enter(is_look(#meaning));                                 \
+        if (__builtin_expect(entered != FOLD_TOLD, 1)) {                                           \
             int untold = real(ARGUMENTS_##n);                                                      \
-            fold_leave_untold();                                                                   \
+            fold_leave_untold(entered);                                                            \
             return untold;                                                                         \
         }                                                                                          \
         BEFORE_##meaning int code = real(ARGUMENTS_##n);                                           \

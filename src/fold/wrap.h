@@ -6,8 +6,9 @@
  *   request.c  requests that receive                fold-openmpi.c, fold-mpich.c   how each MPI
  * waits
  *
- * Everything here but fold_enter, fold_leave_untold, fold_idle and fold_comm_is_freed is for the
- * thread that called MPI_Init, between fold_enter and fold_leave.
+ * Everything here but fold_enter, fold_leave_untold, fold_takes_part, fold_idle and
+ * fold_comm_is_freed is for the thread that called MPI_Init, between fold_enter (FOLD_TOLD) and
+ * fold_leave.
  */
 #ifndef PLEAT_FOLD_WRAP_H
 #define PLEAT_FOLD_WRAP_H
@@ -36,20 +37,35 @@ struct fold_self {
 /* The library is loaded with the program, never later, so there is room for it at a fixed place. */
 extern _Thread_local struct fold_self fold_self __attribute__((tls_model("initial-exec")));
 
-bool fold_enter_call(void);
-/* False: nothing has to be told: not folded, another thread, or MPI calls itself. Of a call that
- * `looks` whether something has come, and does not wait, has to be told wherever waiting has. */
-static inline bool fold_enter(bool looks)
+enum fold_entered {
+    FOLD_UNTOLD, /* nothing has to be told: not folded, or MPI calls itself */
+    FOLD_TOLD,
+    FOLD_BESIDE /* of another thread is told only that it called */
+};
+
+enum fold_entered fold_enter_call(bool looks);
+/* Of a call that `looks` whether something has come, and does not wait, has to be told wherever
+ * waiting has. */
+static inline enum fold_entered fold_enter(bool looks)
 {
-    return (looks ? turn_is_on() : turn_is_told()) && fold_enter_call();
+    return (looks ? turn_is_on() : turn_is_told()) ? fold_enter_call(looks) : FOLD_UNTOLD;
 }
 void fold_leave(void);
-/* Instead of fold_leave at the end of a call of which nothing was told. */
+/* Instead of fold_leave at the end of a call of which nothing was told, or only that it was. */
 void fold_leave_waited(void);
-static inline void fold_leave_untold(void)
+void fold_leave_beside(void);
+static inline void fold_leave_untold(enum fold_entered entered)
 {
-    if (__builtin_expect(fold_self.waited, 0))
+    if (__builtin_expect(entered == FOLD_BESIDE, 0))
+        fold_leave_beside();
+    else if (__builtin_expect(fold_self.waited, 0))
         fold_leave_waited();
+}
+
+/* Whether the calling thread takes part in turns. */
+static inline bool fold_takes_part(void)
+{
+    return fold_self.mine || turn_is_for_all();
 }
 
 /* The MPI has polled in vain, in any thread: true when the processor was handed on or need not be;
@@ -108,6 +124,7 @@ struct fold_mpi {
     int (*comm_group)(MPI_Comm comm, MPI_Group *group);
     int (*comm_remote_group)(MPI_Comm comm, MPI_Group *group);
     int (*comm_get_parent)(MPI_Comm *parent);
+    int (*query_thread)(int *level);
     int (*group_size)(MPI_Group group, int *size);
     int (*group_translate_ranks)(MPI_Group from, int count, const int *ranks, MPI_Group to,
                                  int *translated);

@@ -2,6 +2,7 @@
 if(TARGET pleat-fold-openmpi)
   find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
   set(wrappers ${CMAKE_SOURCE_DIR}/src/fold)
+  find_package(OpenMP) # threads of programs are made in both ways
   foreach(mpi openmpi mpich)
     if(NOT TARGET pleat-fold-${mpi})
       continue()
@@ -14,6 +15,10 @@ if(TARGET pleat-fold-openmpi)
     add_executable(fold-calls-${mpi} ${test_dir}/fold/calls.c ${test_dir}/fold/calls_collective.c
       ${test_dir}/fold/calls_comms.c ${test_dir}/fold/calls_messages.c ${test_dir}/fold/calls_windows.c)
     add_executable(fold-lives-${mpi} ${test_dir}/fold/lives.c)
+    add_executable(fold-threads-${mpi} ${test_dir}/fold/threads.c)
+    if(OpenMP_C_FOUND)
+      target_link_libraries(fold-threads-${mpi} PRIVATE OpenMP::OpenMP_C)
+    endif()
     add_executable(fold-pairs-${mpi} ${test_dir}/fold/pairs.c)
     add_library(fold-tool-${mpi} MODULE ${test_dir}/fold/tool.c)
     # The wrappers as they are, and a turn.c that writes down what they tell.
@@ -24,19 +29,23 @@ if(TARGET pleat-fold-openmpi)
     target_include_directories(fold-record-${mpi} PRIVATE ${CMAKE_SOURCE_DIR}/src)
     target_include_directories(fold-record-${mpi} SYSTEM PRIVATE
       $<TARGET_PROPERTY:${found},INTERFACE_INCLUDE_DIRECTORIES>)
-    foreach(target fold-calls-${mpi} fold-lives-${mpi} fold-pairs-${mpi} fold-tool-${mpi})
+    foreach(target fold-calls-${mpi} fold-lives-${mpi} fold-pairs-${mpi} fold-threads-${mpi} fold-tool-${mpi})
       target_link_libraries(${target} PRIVATE ${found})
     endforeach()
     # mpi.h's constants for "no array" are no arrays
-    target_compile_options(fold-calls-${mpi} PRIVATE
-      $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>)
+    foreach(target fold-calls-${mpi} fold-threads-${mpi})
+      target_compile_options(${target} PRIVATE
+        $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>)
+    endforeach()
     target_compile_options(fold-tool-${mpi} PRIVATE -fvisibility=default)
-    set_target_properties(fold-calls-${mpi} fold-lives-${mpi} fold-pairs-${mpi} fold-tool-${mpi}
-      fold-record-${mpi} PROPERTIES PREFIX "" RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
+    set_target_properties(fold-calls-${mpi} fold-lives-${mpi} fold-pairs-${mpi} fold-threads-${mpi}
+      fold-tool-${mpi} fold-record-${mpi} PROPERTIES PREFIX "" RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    add_test(NAME system-fold-library-${mpi} COMMAND ${PYTEST} -q -p no:cacheprovider
-      ${test_dir}/fold/test_library.py)
-    set_tests_properties(system-fold-library-${mpi} PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2
-      ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1;FOLD_MPI=${mpi};PLEAT_SANITIZED=${PLEAT_SANITIZE}")
+    foreach(part library threads)
+      add_test(NAME system-fold-${part}-${mpi} COMMAND ${PYTEST} -q -p no:cacheprovider
+        ${test_dir}/fold/test_${part}.py)
+      set_tests_properties(system-fold-${part}-${mpi} PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2
+        ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1;FOLD_MPI=${mpi};PLEAT_SANITIZED=${PLEAT_SANITIZE}")
+    endforeach()
   endforeach()
 endif()

@@ -3,3 +3,5 @@ pleat_unit_test(fold-turn
   SOURCES ${test_dir}/fold_turn_test.c ${test_dir}/fold_children.c DEPS pleat-fold)
 pleat_unit_test(fold-harm
   SOURCES ${test_dir}/fold_harm_test.c ${test_dir}/fold_children.c DEPS pleat-fold)
+pleat_unit_test(fold-threads
+  SOURCES ${test_dir}/fold_threads_test.c ${test_dir}/fold_children.c DEPS pleat-fold)

@@ -61,6 +61,16 @@ void turn_program(int size)
     (void)size;
 }
 
+void turn_threads(bool several)
+{
+    (void)several;
+}
+
+bool turn_is_for_all(void)
+{
+    return false;
+}
+
 static void print_list(FILE *out, const char *name, const long *list)
 {
     fprintf(out, ",\"%s\":[", name);
