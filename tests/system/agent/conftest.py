@@ -106,6 +106,20 @@ class Daemon:
         line, self.buffer = self.buffer.split(b"\n", 1)
         return json.loads(line)
 
+    def pump_until(self, condition, what, limit_s=LIMIT_S):
+        """However much else is told meanwhile."""
+        end = time.monotonic() + limit_s
+        while not condition():
+            left = end - time.monotonic()
+            assert left > 0, f"not in {limit_s} s: {what}; the last that was told: {self.notifications[-5:]}"
+            self.connection.settimeout(left)
+            try:
+                self.pump()
+            except TimeoutError:
+                pass  # said above
+            finally:
+                self.connection.settimeout(LIMIT_S)
+
     def pump(self):
         message = self.read()
         if "method" in message:
@@ -117,8 +131,7 @@ class Daemon:
         number = self.next_id
         self.next_id += 1
         self.send({"id": number, "method": method, "params": params})
-        while number not in self.results:
-            self.pump()
+        self.pump_until(lambda: number in self.results, f"an answer to '{method}' {params}")
         answer = self.results.pop(number)
         if "error" in answer:
             raise Failure(answer["error"])
@@ -141,8 +154,7 @@ class Daemon:
         ]
 
     def expect(self, method, run, **members):
-        while not self.seen(method, run, **members):
-            self.pump()
+        self.pump_until(lambda: self.seen(method, run, **members), f"'{method}' of run {run} with {members}")
         return self.seen(method, run, **members)[-1]
 
     def drop(self):

@@ -106,10 +106,10 @@ def is_rank(pid):
 
 def await_word(world, method, **members):
     """Like expect, for as long as this may take when others want the processors, too."""
-    world.daemon.connection.settimeout(PATIENCE_S)
-    while not world.daemon.seen(method, 1, **members):
+    def there():
         assert not world.daemon.seen("exited", 1), errors(world, 1)
-        world.daemon.pump()
+        return world.daemon.seen(method, 1, **members)
+    world.daemon.pump_until(there, f"'{method}' with {members}", PATIENCE_S)
     return world.daemon.seen(method, 1, **members)[-1]
 
 

@@ -307,8 +307,7 @@ def rated(world, processors, run=1):
     """What is told of a run on so many processors when it is known how fast it is there."""
     def known():
         return [told for told in world.daemon.seen("folded", run, processors=processors) if told["rate"] is not None]
-    while not known():
-        world.daemon.pump()
+    world.daemon.pump_until(known, f"the rate of run {run} on {processors} processors")
     told = known()[-1]
     assert told["rate"] > 0 and math.isfinite(told["rate"])
     return told

@@ -80,8 +80,8 @@ def test_grow_and_shrink(linked):
         assert applied["total_us"] > 0
         if target < before and not linked.daemon.seen("exited", 1):
             # after the last resize the program ends, and its end may overtake this
-            while not (linked.daemon.seen("vacated", 1, resize=resize) or linked.daemon.seen("exited", 1)):
-                linked.daemon.pump()
+            daemon = linked.daemon
+            daemon.pump_until(lambda: daemon.seen("vacated", 1, resize=resize) or daemon.seen("exited", 1), "'vacated'")
         before = target
     exited = linked.daemon.expect("exited", 1)
     assert (exited["code"], exited["signal"], exited["left"]) == (0, 0, 0), errors(linked, 1)

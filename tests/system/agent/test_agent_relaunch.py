@@ -94,8 +94,7 @@ def test_repeated_and_withdrawn(ranks):
     ranks.daemon.call("withdraw", run=1, resize=11)
     ranks.daemon.expect("withdrawn", 1, resize=11)
     resize(ranks, 11, 2)
-    while len(ranks.daemon.seen("withdrawn", 1, resize=11)) < 2:
-        ranks.daemon.pump()
+    ranks.daemon.pump_until(lambda: len(ranks.daemon.seen("withdrawn", 1, resize=11)) >= 2, "'withdrawn' again")
     expect_starts(ranks, (2, 1), (3, 2))
     stop(ranks)
 

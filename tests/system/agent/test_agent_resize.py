@@ -116,8 +116,7 @@ def test_repeated_and_finished_resizes(ranks):
     ranks.daemon.call("resize", run=1, resize=10, target=3)
     ranks.daemon.expect("applied", 1, resize=10)
     ranks.daemon.call("withdraw", run=1, resize=10)
-    while len(ranks.daemon.seen("applied", 1)) < 2:
-        ranks.daemon.pump()
+    ranks.daemon.pump_until(lambda: len(ranks.daemon.seen("applied", 1)) >= 2, "'applied' again")
     assert not ranks.daemon.seen("withdrawn", 1)
     # and after a reconnect, all is told again
     ranks.daemon.drop()
