@@ -98,6 +98,18 @@ void archive_prepare(struct daemon *d)
     }
 }
 
+void archive_remake(struct daemon *d)
+{
+    for (size_t i = 0; i < d->ended.count; i++) {
+        struct job *job = job_find(d, d->ended.items[i].job);
+        free(d->ended.items[i].text);
+        d->ended.items[i].text = NULL;
+        if (job)
+            job_drop_account(job);
+    }
+    archive_prepare(d);
+}
+
 int archive_write(struct daemon *d, struct pleat_error *err)
 {
     int rc = 0;
@@ -313,6 +325,8 @@ static void make_checkpoint(struct daemon *d)
     int64_t seq = pleat_store_last_seq(d->store);
     bool trims = d->checkpoint_seq >= pleat_store_first_seq(d->store);
     int aside = trims ? pleat_store_set_aside(d->store, d->checkpoint_seq, &err) : 0;
+    if (log_mend(d)) /* which makes one */
+        return;
     if (aside) {
         daemon_log("%s", err.text);
         /* what cannot be read any more is of no use: to keep it would let the log grow for ever */
@@ -322,9 +336,9 @@ static void make_checkpoint(struct daemon *d)
     int rc = pleat_core_save(d->core, &state)
                  ? pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory for a checkpoint")
                  : write_checkpoint(d, &state, trims, &err);
-    if (rc) {
+    if (rc && !log_mend(d)) {
         daemon_log("no checkpoint: %s", err.text);
-    } else {
+    } else if (!rc) {
         d->checkpoint_seq = seq;
         d->checkpoint_size = state.length;
     }

@@ -181,7 +181,12 @@ static void fulfil(struct daemon *d, const struct wish *wish)
     struct candidates found = {0};
     struct sums sums = {.after = wish->after};
     struct pleat_error err = {0};
-    if (find(d, wish, &found, &err)) {
+    int rc = find(d, wish, &found, &err);
+    if (rc && log_mend(d)) {
+        found.count = 0;
+        rc = find(d, wish, &found, &err);
+    }
+    if (rc) {
         pleat_array_finish(&found);
         client_fail(wish->client, wish->request, &err);
         return;

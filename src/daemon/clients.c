@@ -50,6 +50,10 @@ static void client_close(struct client *client)
 
 void client_send(struct client *client, struct pleat_string *out)
 {
+    if (client->answer && !client->answer->length) {
+        *client->answer = *out;
+        return;
+    }
     if (client->connection && !out->failed)
         (void)!pleat_connection_send(client->connection, out); /* a failure closes it */
     pleat_string_finish(out);

@@ -320,8 +320,26 @@ void log_mark_clock(struct daemon *d, bool keep);
 /* Takes the instance from the mark; false where it has none. */
 bool log_mark_instance(struct daemon *d);
 
+/* log.c */
+/* Writes what the turn has made, in one transaction. A damaged log is made good: then all is
+ * written all the same. */
+int log_write(struct daemon *d, struct pleat_error *err);
+/* Between turns: makes the log good where it was found damaged. False: it was not. */
+bool log_mend(struct daemon *d);
+
 /* salvage.c */
-/* Opens the log, or what is good of it. */
+/* Of a log that is closed: keeps it aside, opens what is good of it; says so in d->damage and,
+ * until all is settled, in the new log. *why: what is wrong with it, or (returned) why that failed.
+ */
+int log_salvage(struct daemon *d, int64_t most_seq, struct pleat_error *why);
+/* The damage is not of a log that is all that is known, but of one that a living pleatd has. */
+void salvage_say_alive(struct daemon *d);
+/* Inside a transaction: what the log says of its damage. */
+int salvage_put_meta(struct daemon *d, struct pleat_error *err);
+/* Cancels waiting jobs of which it is not known any more what they are to run. */
+void salvage_lost_specs(struct daemon *d);
+/* Opens the log, or what is good of it, and takes its instance. After a death of pleatd its
+ * structure is checked first, which reads all of it. */
 int log_open(struct daemon *d, struct pleat_error *err);
 /* Creates the core and recovers it from the log, or from what is good of it. */
 int log_recover(struct daemon *d, struct pleat_error *err);
@@ -337,6 +355,8 @@ const char *salvage_text(struct daemon *d);
 void archive_ended(struct daemon *d, struct job *job);
 /* Before the turn's transaction: makes the accounts of those that ended in it. */
 void archive_prepare(struct daemon *d);
+/* The same again: the log that they were made from was damaged, and is another now. */
+void archive_remake(struct daemon *d);
 /* Inside it: writes them, and removes what was let go of. */
 int archive_write(struct daemon *d, struct pleat_error *err);
 /* After it. */
@@ -390,10 +410,11 @@ struct client {
     struct client *next;
     bool greeted;
     bool follows;
-    int64_t follow_job; /* -1: all */
-    int references;     /* inputs and replies under way */
-    uint64_t asked;     /* the last turn that had an input of it; 0: none */
-    int process;        /* who connected */
+    int64_t follow_job;          /* -1: all */
+    int references;              /* inputs and replies under way */
+    uint64_t asked;              /* the last turn that had an input of it; 0: none */
+    int process;                 /* who connected */
+    struct pleat_string *answer; /* NULL, or where what is to be sent is kept */
 };
 
 void client_accept(void *arg, struct pleat_connection *connection);

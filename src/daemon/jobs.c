@@ -120,7 +120,7 @@ struct pleat_runner *job_runner(struct daemon *d, struct job *job)
     if (!job->runner) {
         const json_t *json = spec_json(d, job->id, &err);
         const char *name = json_string_value(json_object_get(json, "runner"));
-        if (!json)
+        if (!json && !*d->damage)
             daemon_log("job %lld: %s", (long long)job->id, err.text);
         job->runner = d->runners[0]->ops->name;
         for (size_t i = 0; name && i < sizeof(d->runners) / sizeof(d->runners[0]); i++)

@@ -8,20 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "daemon/daemon.h"
 
-enum {
-    EXIT_RUNNING_ALREADY = 4,
-    PROBE_MS = 1000,
-    LINGER_MS = 50,
-    LINGER_MOST = 40,
-    INSTANCE_LENGTH = 16
-};
+enum { EXIT_RUNNING_ALREADY = 4, PROBE_MS = 1000, LINGER_MS = 50, LINGER_MOST = 40 };
 
 static const char usage[] =
     "Usage: pleatd [--dir DIR] [--config FILE] [--check]\n"
@@ -126,38 +119,6 @@ static int take_lock(struct daemon *d, struct pleat_error *err)
     return 0;
 }
 
-static int write_instance(struct daemon *d, struct pleat_error *err)
-{
-    int rc = pleat_store_begin(d->store, err);
-    if (!rc)
-        rc = pleat_store_put_meta(d->store, "instance", d->instance, err);
-    crash_point();
-    if (!rc)
-        rc = pleat_store_commit(d->store, err);
-    crash_point();
-    return rc;
-}
-
-static int take_instance(struct daemon *d, struct pleat_error *err)
-{
-    struct pleat_string known = {0};
-    int rc = pleat_store_get_meta(d->store, "instance", &known, err);
-    if (rc == 0) {
-        snprintf(d->instance, sizeof(d->instance), "%s", known.text);
-        pleat_string_finish(&known);
-        return 0;
-    }
-    if (rc != PLEAT_E_NOTFOUND)
-        return rc;
-    if (log_mark_instance(d))
-        return write_instance(d, err);
-    unsigned char bytes[8];
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-        return pleat_error_sys(err, errno, "no random numbers");
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        snprintf(d->instance + 2 * i, 3, "%02x", bytes[i]);
-    return write_instance(d, err);
-}
 static bool all_over(struct daemon *d)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
@@ -171,8 +132,6 @@ static int open_parts(struct daemon *d, struct pleat_error *err)
 {
     static const char *const runners[] = {"plain", "mpi", "malleable", "folded"};
     int rc = log_open(d, err);
-    if (!rc)
-        rc = take_instance(d, err);
     for (size_t i = 0; !rc && i < sizeof(runners) / sizeof(runners[0]); i++)
         rc = pleat_runner_open(runners[i], &d->host, &d->agent_link, &d->runners[i], err);
     if (!rc)

@@ -57,7 +57,9 @@ int method_input(struct client *client, struct input *input, struct pleat_error 
     return 0;
 }
 
-void method_call(struct client *client, const struct pleat_message *message)
+/* 0, and what is to be sent at once; or why not. */
+static int call(struct client *client, const struct pleat_message *message,
+                struct pleat_string *answer, struct pleat_error *err)
 {
     static const struct {
         const char *name;
@@ -74,11 +76,28 @@ void method_call(struct client *client, const struct pleat_message *message)
         {"why", method_why},           {"top", method_top},
         {"clean", method_clean},
     };
-    struct pleat_error err = {0};
-    int rc = pleat_error_set(&err, PLEAT_E_NOTFOUND, "no method '%s'", message->method);
+    int rc = pleat_error_set(err, PLEAT_E_NOTFOUND, "no method '%s'", message->method);
+    client->answer = answer;
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
         if (!strcmp(methods[i].name, message->method))
-            rc = methods[i].call(client, message->id, message->params, &err);
+            rc = methods[i].call(client, message->id, message->params, err);
+    client->answer = NULL;
+    return rc;
+}
+
+/* An answer made of what could not be read is not sent: it is made again, of what is good. */
+void method_call(struct client *client, const struct pleat_message *message)
+{
+    struct pleat_error err = {0};
+    struct pleat_string answer = {0};
+    int rc = call(client, message, &answer, &err);
+    if ((rc < 0 || answer.length) && log_mend(client->daemon)) {
+        pleat_string_finish(&answer);
+        memset(&err, 0, sizeof(err));
+        rc = call(client, message, &answer, &err);
+    }
     if (rc < 0)
         client_fail(client, message->id, &err);
+    else if (answer.length)
+        client_send(client, &answer);
 }

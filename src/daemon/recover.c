@@ -58,7 +58,8 @@ static int load_checkpoint(struct daemon *d, int64_t *from, bool *newer, struct 
         }
         if (rc == PLEAT_E_NOTFOUND)
             return 0;
-        if (rc != PLEAT_E_CORRUPT && rc != PLEAT_E_UNSUPPORTED)
+        if ((rc != PLEAT_E_CORRUPT && rc != PLEAT_E_UNSUPPORTED) ||
+            pleat_store_is_damaged(d->store)) /* then older ones cannot be looked for either */
             return rc;
         *newer = *newer || rc == PLEAT_E_UNSUPPORTED;
         daemon_log("the checkpoint at record %lld is not used: %s", (long long)seq, err->text);
@@ -125,9 +126,9 @@ int recover(struct daemon *d, struct pleat_error *err)
     bool newer;
     int64_t from;
     int64_t accounts = 0;
-    int rc = read_number(d, "last_job", &d->last_job, err);
-    if (!rc)
-        rc = read_number(d, "accounts", &accounts, err);
+    int64_t last_job = pleat_store_last_job(d->store);
+    d->last_job = last_job > d->last_job ? last_job : d->last_job;
+    int rc = read_number(d, "accounts", &accounts, err);
     d->has_accounts = accounts;
     if (!rc)
         rc = load_checkpoint(d, &from, &newer, err);

@@ -8,13 +8,23 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "daemon/daemon.h"
 #include "store/salvage.h"
 
-enum { TRIES = 3 };
+enum { TRIES = 4 };
+
+/* What is said of the damage ends with the name of the file. */
+static const char *damaged_file(const struct daemon *d)
+{
+    static const char before[] = "file is kept as ";
+    const char *at = strstr(d->damage, before);
+    return at ? at + strlen(before) : NULL;
+}
 
 static void log_path(const struct daemon *d, char *path, size_t size)
 {
@@ -39,26 +49,29 @@ static int64_t last_started(const struct daemon *d)
     return last;
 }
 
-/* In the new log, so that a pleatd after this one knows it too. */
-static int write_meta(struct daemon *d, struct pleat_error *err)
+int salvage_put_meta(struct daemon *d, struct pleat_error *err)
 {
     char number[32];
     snprintf(number, sizeof(number), "%lld", (long long)d->last_job);
-    int rc = pleat_store_begin(d->store, err);
-    if (!rc)
-        rc = pleat_store_put_meta(d->store, "last_job", number, err);
+    int rc = pleat_store_put_meta(d->store, "last_job", number, err);
     if (!rc)
         rc = pleat_store_put_meta(d->store, "salvaged", d->salvaged ? "1" : "0", err);
+    return rc ? rc : pleat_store_put_meta(d->store, "damage", d->damage, err);
+}
+
+/* In the new log, so that a pleatd after this one knows it too. */
+static int write_meta(struct daemon *d, struct pleat_error *err)
+{
+    int rc = pleat_store_begin(d->store, err);
     if (!rc)
-        rc = pleat_store_put_meta(d->store, "damage", d->damage, err);
+        rc = salvage_put_meta(d, err);
     if (!rc)
         rc = pleat_store_commit(d->store, err);
     pleat_store_rollback(d->store);
     return rc;
 }
 
-/* The log is closed. */
-static int salvage(struct daemon *d, int64_t most_seq, struct pleat_error *why)
+int log_salvage(struct daemon *d, int64_t most_seq, struct pleat_error *why)
 {
     struct pleat_salvage result;
     struct pleat_error reason = *why;
@@ -80,16 +93,35 @@ static int salvage(struct daemon *d, int64_t most_seq, struct pleat_error *why)
     d->salvaged = true;
     snprintf(d->damage, sizeof(d->damage),
              "the log was damaged: %lld records are used, %lld after them cannot be; the damaged "
-             "file is kept as %.500s",
+             "file is kept as %s",
              (long long)result.records, (long long)result.after, result.aside);
     daemon_log("%s", d->damage);
-    rc = write_meta(d, why);
+    return write_meta(d, why);
+}
+
+/* At a start, where what the log was is known only from its file. */
+static int salvage(struct daemon *d, int64_t most_seq, struct pleat_error *why)
+{
+    int rc = log_salvage(d, most_seq, why);
     if (!rc) {
         if (!*d->instance)
             (void)log_mark_instance(d);
         log_mark(d);
     }
     return rc;
+}
+
+void salvage_say_alive(struct daemon *d)
+{
+    char kept[sizeof(d->damage)];
+    const char *path = damaged_file(d);
+    snprintf(kept, sizeof(kept), "%s", path ? path : "");
+    snprintf(
+        d->damage, sizeof(d->damage),
+        "the log was damaged while pleatd ran: it is written anew, with the state of all jobs; "
+        "the damaged file is kept as %.600s",
+        kept);
+    daemon_log("%s", d->damage);
 }
 
 /* The log says that it was salvaged until all that it left open is settled. */
@@ -108,23 +140,73 @@ static void read_meta(struct daemon *d)
     pleat_string_finish(&text);
 }
 
+static int write_instance(struct daemon *d, struct pleat_error *err)
+{
+    int rc = pleat_store_begin(d->store, err);
+    if (!rc)
+        rc = pleat_store_put_meta(d->store, "instance", d->instance, err);
+    crash_point();
+    if (!rc)
+        rc = pleat_store_commit(d->store, err);
+    crash_point();
+    return rc;
+}
+
+static int take_instance(struct daemon *d, struct pleat_error *err)
+{
+    struct pleat_string known = {0};
+    int rc = pleat_store_get_meta(d->store, "instance", &known, err);
+    if (rc == 0) {
+        snprintf(d->instance, sizeof(d->instance), "%s", known.text);
+        pleat_string_finish(&known);
+        return 0;
+    }
+    if (rc != PLEAT_E_NOTFOUND)
+        return rc;
+    if (log_mark_instance(d))
+        return write_instance(d, err);
+    unsigned char bytes[8];
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        return pleat_error_sys(err, errno, "no random numbers");
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        snprintf(d->instance + 2 * i, 3, "%02x", bytes[i]);
+    return write_instance(d, err);
+}
+
+/* After a death of pleatd: whether the structure of all of the log is good. */
+static int check(struct daemon *d, const char *path, struct pleat_error *err)
+{
+    struct stat st = {0};
+    int64_t begun_us = pleat_clock_monotonic_us();
+    int rc = pleat_store_check(d->store, err);
+    (void)!stat(path, &st);
+    daemon_log("the pleatd before this one did not end in order: its log of %.1f MB was checked, "
+               "which took %.2f s",
+               (double)st.st_size / 1e6, (double)(pleat_clock_monotonic_us() - begun_us) / 1e6);
+    return rc;
+}
+
 int log_open(struct daemon *d, struct pleat_error *err)
 {
     char path[600];
     log_path(d, path, sizeof(path));
     int rc = pleat_store_open(path, sizeof(struct pleat_event), &d->store, err);
-    if (rc == PLEAT_E_CORRUPT || rc == PLEAT_E_INVALID)
-        return salvage(d, INT64_MAX, err);
-    if (rc)
+    if (!rc && pleat_store_was_left_open(d->store))
+        rc = check(d, path, err);
+    if (!rc) {
+        read_meta(d);
+        if (log_is_behind(d))
+            rc = pleat_error_set(err, PLEAT_E_CORRUPT,
+                                 "records at its end are missing (of %s, %s-wal)", path, path);
+    }
+    if (!rc)
+        rc = take_instance(d, err);
+    if (rc != PLEAT_E_CORRUPT && rc != PLEAT_E_INVALID)
         return rc;
-    read_meta(d);
-    if (!log_is_behind(d))
-        return 0;
-    pleat_error_set(err, PLEAT_E_CORRUPT, "records at its end are missing (of %s, %s-wal)", path,
-                    path);
     pleat_store_abandon(d->store);
     d->store = NULL;
-    return salvage(d, INT64_MAX, err);
+    rc = salvage(d, INT64_MAX, err);
+    return rc ? rc : take_instance(d, err);
 }
 
 static void forget_all(struct daemon *d)
@@ -150,7 +232,9 @@ int log_recover(struct daemon *d, struct pleat_error *err)
         rc = recover(d, err);
         if (rc != PLEAT_E_CORRUPT || try == TRIES)
             break;
-        int64_t good = try < TRIES - 1 ? d->good_seq : 0;
+        /* where pages cannot be read, good records may be in others */
+        bool pages = try == 1 && pleat_store_is_damaged(d->store);
+        int64_t good = pages ? INT64_MAX : try < TRIES - 1 ? d->good_seq : 0;
         forget_all(d);
         pleat_store_abandon(d->store);
         d->store = NULL;
@@ -162,6 +246,8 @@ int log_recover(struct daemon *d, struct pleat_error *err)
 }
 
 /* ---- what it leaves open ---- */
+
+#define SPEC_LOST "cancelled: what it is to run was lost with a part of the log"
 
 static void cancel(struct daemon *d, const struct job *job, const char *why)
 {
@@ -184,6 +270,19 @@ static bool was_started(struct daemon *d, const struct job *job)
     return access(path, F_OK) == 0;
 }
 
+void salvage_lost_specs(struct daemon *d)
+{
+    struct pleat_error lost;
+    for (size_t i = 0; i < d->numbers.count; i++) {
+        struct job *job = d->numbers.items[i];
+        if (job->ended || job->spec_lost || job_component(d, job)->state != PLEAT_QUEUED ||
+            spec_of(d, job->id, &lost))
+            continue;
+        job->spec_lost = true;
+        cancel(d, job, SPEC_LOST);
+    }
+}
+
 void salvage_begin(struct daemon *d)
 {
     struct pleat_event numbers = {.kind = PLEAT_EV_SALVAGED, .component = PLEAT_NONE};
@@ -198,7 +297,7 @@ void salvage_begin(struct daemon *d)
         const struct job *job = d->numbers.items[i];
         const struct pleat_component *c = job_component(d, job);
         if (job->spec_lost && !pleat_state_is_final((enum pleat_state)c->state))
-            cancel(d, job, "cancelled: what it is to run was lost with a part of the log");
+            cancel(d, job, SPEC_LOST);
         else if (d->salvaged && c->state == PLEAT_QUEUED && c->attempt == 0 && was_started(d, job))
             salvage_cancel(d, job->component);
     }
@@ -218,6 +317,6 @@ void salvage_settled(struct daemon *d)
 
 const char *salvage_text(struct daemon *d)
 {
-    const char *path = strrchr(d->damage, ' '); /* it ends with the name of the file */
-    return path && access(path + 1, F_OK) == 0 ? d->damage : NULL;
+    const char *path = damaged_file(d);
+    return path && access(path, F_OK) == 0 ? d->damage : NULL;
 }

@@ -145,7 +145,8 @@ const struct pleat_spec *job_spec(struct daemon *d, int64_t job)
     if (known && (known->parsed ||
                   !parse(known, json_object_get(known->json, "env") ? NULL : json_array(), &err)))
         return &known->spec;
-    daemon_log("job %lld: %s", (long long)job, err.text);
+    if (err.code != PLEAT_E_NOTFOUND || !*d->damage) /* else it has been said what became of it */
+        daemon_log("job %lld: %s", (long long)job, err.text);
     return &none;
 }
 

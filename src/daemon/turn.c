@@ -45,7 +45,8 @@ static void on_check(uv_check_t *handle)
         uv_idle_stop(&d->busy); /* sleeps until more comes, or the time is over */
         return;
     }
-    if ((d->inputs.count > 0 || d->notes.count > 0) && !d->holding)
+    if ((d->inputs.count > 0 || d->notes.count > 0 || pleat_store_is_damaged(d->store)) &&
+        !d->holding)
         turn_run(d);
     archive_run(d);
     if ((d->inputs.count == 0 && !clean_waits()) || d->holding)
@@ -345,47 +346,6 @@ static void decide(struct daemon *d)
     take_notes(d, before);
 }
 
-static int write_notes(struct daemon *d, struct pleat_error *err)
-{
-    for (size_t i = 0; i < d->notes.count; i++) {
-        struct made_note *made = &d->notes.items[i];
-        char *text = json_dumps(made->data, JSON_COMPACT);
-        struct pleat_note note = {
-            .time_us = made->time_us, .kind = made->kind, .job = made->job, .data = text};
-        int rc = pleat_store_append_note(d->store, &note, &made->seq, err);
-        free(text);
-        if (rc)
-            return rc;
-    }
-    return 0;
-}
-
-static int write_all(struct daemon *d, struct pleat_error *err)
-{
-    int rc = pleat_store_begin(d->store, err);
-    for (size_t i = 0; !rc && i < d->records.count; i++)
-        rc = pleat_store_append(d->store, &d->records.items[i], sizeof(d->records.items[i]), NULL,
-                                err);
-    for (size_t i = 0; !rc && i < d->specs.count; i++)
-        rc = pleat_store_put_spec_with(d->store, d->specs.items[i].job, d->specs.items[i].text,
-                                       d->specs.items[i].environment, err);
-    if (!rc)
-        rc = write_notes(d, err);
-    if (!rc)
-        rc = archive_write(d, err);
-    crash_point();
-    int64_t begun_us = pleat_clock_monotonic_us();
-    if (!rc)
-        rc = pleat_store_commit(d->store, err);
-    d->commit_us = pleat_clock_monotonic_us() - begun_us;
-    crash_point();
-    if (rc)
-        pleat_store_rollback(d->store);
-    else
-        d->has_accounts = true;
-    return rc;
-}
-
 /* Notes of what went wrong while effects were carried out are not written yet: the next turn does.
  */
 static void notify_written(struct daemon *d, size_t written)
@@ -459,9 +419,9 @@ void turn_run(struct daemon *d)
             decide(d);
     }
     archive_prepare(d);
-    bool anything =
-        d->records.count || d->notes.count || d->specs.count || d->dropped.count || d->drops_shared;
-    if (anything && write_all(d, &err)) {
+    bool anything = d->records.count || d->notes.count || d->specs.count || d->dropped.count ||
+                    d->drops_shared || pleat_store_is_damaged(d->store);
+    if (anything && log_write(d, &err)) {
         hold(d, &err);
         return;
     }

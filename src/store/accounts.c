@@ -28,11 +28,13 @@ static int take_account(struct pleat_store *store, sqlite3_stmt *row,
                                         .submit_us = sqlite3_column_int64(row, 1),
                                         .end_us = sqlite3_column_int64(row, 2),
                                         .text = text ? text : ""};
-    if (sqlite3_column_int64(row, 4) != pleat_store_checksum(account.job, account.text, size))
+    if (sqlite3_column_int64(row, 4) != pleat_store_checksum(account.job, account.text, size)) {
+        store->damaged = true;
         return pleat_error_set(err, PLEAT_E_CORRUPT,
                                "the account of job %lld in %s fails its "
                                "checksum",
                                (long long)account.job, store->path);
+    }
     return callback(arg, &account);
 }
 
@@ -89,4 +91,24 @@ int pleat_store_drop_unshared(struct pleat_store *store, struct pleat_error *err
 {
     int status = pleat_store_check_writing(store, err);
     return status ? status : pleat_store_write(store, ST_DROP_SHARED, "write to", err);
+}
+
+int64_t pleat_store_last_job(struct pleat_store *store)
+{
+    static const char *const texts[] = {
+        "SELECT max(id) FROM spec", "SELECT max(job) FROM account",
+        "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'last_job'"};
+    int64_t last = 0;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        sqlite3_stmt *row = NULL;
+        int code = sqlite3_prepare_v2(store->db, texts[i], -1, &row, NULL);
+        if (code == SQLITE_OK)
+            code = sqlite3_step(row);
+        if (code == SQLITE_ROW && sqlite3_column_int64(row, 0) > last)
+            last = sqlite3_column_int64(row, 0);
+        else if (code != SQLITE_ROW && code != SQLITE_DONE)
+            (void)pleat_store_failure(store, "read", NULL); /* and it is damaged */
+        sqlite3_finalize(row);
+    }
+    return last;
 }

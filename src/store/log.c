@@ -32,12 +32,31 @@ int pleat_store_append(struct pleat_store *store, const void *record, size_t siz
     sqlite3_bind_blob(statement, 2, record, (int)size, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 3, pleat_store_checksum(number, record, size));
     status = pleat_store_write(store, ST_APPEND, "write to", err);
+    if (status == PLEAT_E_EXISTS) { /* the last one that was found was not the last */
+        store->damaged = true;
+        pleat_store_rollback(store);
+        return pleat_error_set(err, PLEAT_E_CORRUPT, "record %lld is in %s already",
+                               (long long)number, store->path);
+    }
     if (status)
         return status;
     store->last_seq = number;
     if (seq)
         *seq = number;
     return 0;
+}
+
+int pleat_store_skip_to(struct pleat_store *store, int64_t seq, struct pleat_error *err)
+{
+    int status = pleat_store_check_writing(store, err);
+    if (!status && seq < store->last_seq)
+        status = pleat_error_set(err, PLEAT_E_INVALID, "record %lld of %s is there already",
+                                 (long long)seq, store->path);
+    if (!status && store->first_seq > store->last_seq)
+        store->first_seq = seq + 1;
+    if (!status)
+        store->last_seq = seq;
+    return status;
 }
 
 int64_t pleat_store_last_seq(const struct pleat_store *store)
@@ -198,14 +217,21 @@ static int fetch_text(struct pleat_store *store, sqlite3_stmt *statement, struct
 
 /* What fetch_text has appended must be what its second column says it is; number: what the sum
  * begins with. */
-static int check_text(const struct pleat_store *store, sqlite3_stmt *row, int64_t number,
-                      int64_t id, size_t before, struct pleat_string *text, struct pleat_error *err)
+static int check_text(struct pleat_store *store, sqlite3_stmt *row, int64_t number, int64_t id,
+                      size_t before, struct pleat_string *text, struct pleat_error *err)
 {
-    if (sqlite3_column_int64(row, 1) ==
-        pleat_store_checksum(number, text->text + before, text->length - before))
+    if (sqlite3_column_type(row, 1) != SQLITE_NULL &&
+        sqlite3_column_int64(row, 1) ==
+            pleat_store_checksum(number, text->text + before, text->length - before))
         return 0;
     text->length = before;
-    text->text[before] = '\0';
+    if (text->text)
+        text->text[before] = '\0';
+    if (sqlite3_column_type(row, 1) == SQLITE_NULL) /* known already: a salvage left it out */
+        return pleat_error_set(err, PLEAT_E_CORRUPT,
+                               "what spec %lld of %s has in common with others is lost",
+                               (long long)id, store->path);
+    store->damaged = true;
     return pleat_error_set(err, PLEAT_E_CORRUPT, "spec %lld of %s fails its checksum",
                            (long long)id, store->path);
 }

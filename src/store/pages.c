@@ -254,12 +254,33 @@ static int read_all(struct pages *pages)
     return rc;
 }
 
+/* Where the header does not say it: with the right size the most pages look like ones with rows. */
+static size_t guess_size(const struct image *file)
+{
+    size_t best = 4096, most = 0;
+    for (size_t size = 65536; size >= 512; size /= 2) {
+        size_t count = 0;
+        for (size_t at = size; at + size <= file->size; at += size) {
+            const unsigned char *head = file->bytes + at;
+            size_t cells = big16(head + 3), content = big16(head + 5);
+            count += (head[0] == TABLE_LEAF || head[0] == INDEX_LEAF) && cells > 0 &&
+                     content >= 8 + 2 * cells && content < size;
+        }
+        if (count > most) {
+            most = count;
+            best = size;
+        }
+    }
+    return best;
+}
+
 int pleat_pages_read(const char *path, const char *wal_path, pleat_row_callback callback, void *arg)
 {
-    struct pages pages = {.callback = callback, .arg = arg, .size = 4096};
+    struct pages pages = {.callback = callback, .arg = arg};
     pages.file = map(path);
     pages.wal = map(wal_path);
-    if (pages.file.size >= FILE_HEADER) {
+    pages.size = guess_size(&pages.file);
+    if (pages.file.size >= FILE_HEADER && !memcmp(pages.file.bytes, "SQLite format 3", 16)) {
         uint32_t size = big16(pages.file.bytes + 16);
         if (is_page_size(size == 1 ? 65536 : size))
             pages.size = size == 1 ? 65536 : size;

@@ -14,10 +14,11 @@
 #include "store/pages.h"
 #include "store/store-internal.h"
 
-enum { KIND_MAX = 31 };
+enum { KIND_MAX = 31, TABLES = 6 };
 
 struct work {
-    struct pleat_store *store; /* the new one */
+    struct pleat_store *store;     /* the new one */
+    sqlite3_stmt *inserts[TABLES]; /* into its tables */
     struct pleat_error *err;
     int status;
 };
@@ -56,17 +57,25 @@ static int step_insert(struct work *work, sqlite3_stmt *statement)
     return work->status;
 }
 
-static int insert(struct work *work, const char *sql, const struct pleat_cell *cells, int count)
+static int insert_with(struct work *work, sqlite3_stmt *statement, const struct pleat_cell *cells,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        bind_value(statement, (int)i + 1, &cells[i]);
+    return step_insert(work, statement);
+}
+
+static int insert(struct work *work, const char *sql, const struct pleat_cell *cells, size_t count)
 {
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(work->store->db, sql, -1, &statement, NULL) != SQLITE_OK)
         return work->status = pleat_store_failure(work->store, "write to", work->err);
-    for (int i = 0; i < count; i++)
-        bind_value(statement, i + 1, &cells[i]);
-    int rc = step_insert(work, statement);
+    int rc = insert_with(work, statement, cells, count);
     sqlite3_finalize(statement);
     return rc;
 }
+
+/* ---- which rows are as they were written ---- */
 
 static bool is_good(int64_t number, const struct pleat_cell *bytes, const struct pleat_cell *sum)
 {
@@ -85,48 +94,121 @@ static bool is_kind(const struct pleat_cell *cell)
     return true;
 }
 
+static bool is_record(const struct work *work, const struct pleat_cell *c, size_t count)
+{
+    return count == 3 && c[1].kind == PLEAT_CELL_BLOB && c[1].size == work->store->record_size &&
+           is_good(c[0].integer, &c[1], &c[2]);
+}
+
+static bool is_spec(const struct work *work, const struct pleat_cell *c, size_t count)
+{
+    (void)work; /* the fourth came with schema 2 */
+    return (count == 3 || count == 4) && c[1].kind == PLEAT_CELL_TEXT &&
+           is_good(c[0].integer, &c[1], &c[2]);
+}
+
+static bool is_shared(const struct work *work, const struct pleat_cell *c, size_t count)
+{
+    (void)work;
+    return count == 4 && c[1].kind == PLEAT_CELL_INTEGER && c[2].kind == PLEAT_CELL_TEXT &&
+           is_good(0, &c[2], &c[3]);
+}
+
+static bool is_account(const struct work *work, const struct pleat_cell *c, size_t count)
+{
+    (void)work;
+    return count == 5 && c[1].kind == PLEAT_CELL_INTEGER && c[2].kind == PLEAT_CELL_INTEGER &&
+           c[3].kind == PLEAT_CELL_TEXT && is_good(c[0].integer, &c[3], &c[4]);
+}
+
+static bool is_checkpoint(const struct work *work, const struct pleat_cell *c, size_t count)
+{
+    (void)work; /* it has a checksum of its own */
+    return count == 2 && c[1].kind == PLEAT_CELL_BLOB;
+}
+
+static bool is_note(const struct work *work, const struct pleat_cell *c, size_t count)
+{
+    (void)work;
+    return count == 6 && c[1].kind == PLEAT_CELL_INTEGER && is_kind(&c[2]) &&
+           c[3].kind == PLEAT_CELL_INTEGER && c[4].kind == PLEAT_CELL_INTEGER &&
+           c[5].kind == PLEAT_CELL_TEXT;
+}
+
+/* Rows as SELECT * gives them, the number first. A row that is there already is newer. */
+static const struct table {
+    const char *name, *insert;
+    bool (*is_good)(const struct work *work, const struct pleat_cell *cells, size_t count);
+} tables[TABLES] = {
+    {"log", "INSERT OR IGNORE INTO log (seq, record, checksum) VALUES (?1, ?2, ?3)", is_record},
+    {"spec", "INSERT OR IGNORE INTO spec (id, text, checksum, shared) VALUES (?1, ?2, ?3, ?4)",
+     is_spec},
+    {"shared", "INSERT OR IGNORE INTO shared (id, hash, text, checksum) VALUES (?1, ?2, ?3, ?4)",
+     is_shared},
+    {"account",
+     "INSERT OR IGNORE INTO account (job, submit_us, end_us, text, checksum)"
+     " VALUES (?1, ?2, ?3, ?4, ?5)",
+     is_account},
+    {"checkpoint", "INSERT OR IGNORE INTO checkpoint (seq, state) VALUES (?1, ?2)", is_checkpoint},
+    {"note",
+     "INSERT OR IGNORE INTO note (seq, time_us, kind, job, component, data)"
+     " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+     is_note},
+};
+
+static int prepare_inserts(struct work *work)
+{
+    for (size_t i = 0; i < TABLES; i++)
+        if (sqlite3_prepare_v2(work->store->db, tables[i].insert, -1, &work->inserts[i], NULL) !=
+            SQLITE_OK)
+            return pleat_store_failure(work->store, "write to", work->err);
+    return 0;
+}
+
+static void finish_inserts(struct work *work)
+{
+    for (size_t i = 0; i < TABLES; i++)
+        sqlite3_finalize(work->inserts[i]);
+}
+
+static bool is_key(const struct pleat_cell *cell, const char *key)
+{
+    return cell->size == strlen(key) && !memcmp(cell->bytes, key, cell->size);
+}
+
+/* The schema is the new store's own. */
+static bool is_meta(const struct pleat_cell *c, size_t count)
+{
+    return count == 2 && c[0].kind == PLEAT_CELL_TEXT && c[1].kind == PLEAT_CELL_TEXT &&
+           !is_key(&c[0], "schema");
+}
+
+/* Of values only those that stay the same, or only grow: a page may be an old one. */
+static int take_page_meta(struct work *work, const struct pleat_cell *c)
+{
+    if (is_key(&c[0], "instance"))
+        return insert(work, "INSERT OR IGNORE INTO meta VALUES (?1, ?2)", c, 2);
+    if (is_key(&c[0], "last_job"))
+        return insert(work,
+                      "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value ="
+                      " max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
+                      c, 2);
+    return 0;
+}
+
 static int take_page_row(void *arg, const struct pleat_row *row)
 {
     struct work *work = arg;
     struct pleat_cell cells[PLEAT_PAGES_COLUMNS_MAX];
-    const struct pleat_cell *c = row->cells;
+    if (!row->of_table)
+        return is_meta(row->cells, row->count) ? take_page_meta(work, row->cells) : 0;
+    if (row->rowid < 1 || row->cells[0].kind != PLEAT_CELL_NULL)
+        return 0;
     memcpy(cells, row->cells, sizeof(cells));
     cells[0] = (struct pleat_cell){.kind = PLEAT_CELL_INTEGER, .integer = row->rowid};
-    if (!row->of_table && row->count == 2 && c[0].kind == PLEAT_CELL_TEXT &&
-        c[1].kind == PLEAT_CELL_TEXT && c[0].size == 8 && !memcmp(c[0].bytes, "instance", 8))
-        return insert(work, "INSERT OR IGNORE INTO meta VALUES (?1, ?2)", c, 2);
-    if (!row->of_table || row->rowid < 1 || c[0].kind != PLEAT_CELL_NULL)
-        return 0;
-    if (row->count == 3 && c[1].kind == PLEAT_CELL_BLOB && c[1].size == work->store->record_size &&
-        is_good(row->rowid, &c[1], &c[2]))
-        return insert(work, "INSERT OR IGNORE INTO log (seq, record, checksum) VALUES (?1, ?2, ?3)",
-                      cells, 3);
-    if ((row->count == 3 || row->count == 4) && c[1].kind == PLEAT_CELL_TEXT &&
-        is_good(row->rowid, &c[1], &c[2]))
-        return insert(
-            work, "INSERT OR IGNORE INTO spec (id, text, checksum, shared) VALUES (?1, ?2, ?3, ?4)",
-            cells, (int)row->count);
-    if (row->count == 4 && c[1].kind == PLEAT_CELL_INTEGER && c[2].kind == PLEAT_CELL_TEXT &&
-        is_good(0, &c[2], &c[3]))
-        return insert(
-            work, "INSERT OR IGNORE INTO shared (id, hash, text, checksum) VALUES (?1, ?2, ?3, ?4)",
-            cells, 4);
-    if (row->count == 5 && c[1].kind == PLEAT_CELL_INTEGER && c[2].kind == PLEAT_CELL_INTEGER &&
-        c[3].kind == PLEAT_CELL_TEXT && is_good(row->rowid, &c[3], &c[4]))
-        return insert(work,
-                      "INSERT OR IGNORE INTO account (job, submit_us, end_us, text, checksum) "
-                      "VALUES (?1, ?2, ?3, ?4, ?5)",
-                      cells, 5);
-    if (row->count == 2 && c[1].kind == PLEAT_CELL_BLOB) /* it has a checksum of its own */
-        return insert(work, "INSERT OR IGNORE INTO checkpoint (seq, state) VALUES (?1, ?2)", cells,
-                      2);
-    if (row->count == 6 && c[1].kind == PLEAT_CELL_INTEGER && is_kind(&c[2]) &&
-        c[3].kind == PLEAT_CELL_INTEGER && c[4].kind == PLEAT_CELL_INTEGER &&
-        c[5].kind == PLEAT_CELL_TEXT)
-        return insert(work,
-                      "INSERT OR IGNORE INTO note (seq, time_us, kind, job, component, data) "
-                      "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                      cells, 6);
+    for (size_t i = 0; i < TABLES; i++)
+        if (tables[i].is_good(work, cells, row->count))
+            return insert_with(work, work->inserts[i], cells, row->count);
     return 0;
 }
 
@@ -147,67 +229,36 @@ static void take_cell(sqlite3_stmt *row, int column, struct pleat_cell *cell)
     }
 }
 
-static bool is_wanted(const char *table, const struct pleat_cell *cells, int count)
-{
-    if (!strcmp(table, "meta"))
-        return count == 2 && cells[0].kind == PLEAT_CELL_TEXT &&
-               !(cells[0].size == 6 && !memcmp(cells[0].bytes, "schema", 6));
-    if (!strcmp(table, "log") || !strcmp(table, "spec"))
-        return count >= 3 && is_good(cells[0].integer, &cells[1], &cells[2]);
-    return true;
-}
-
-/* Text that begins an INSERT into a table with the columns of that row. */
-static void compose_insert(struct pleat_string *sql, const char *table, sqlite3_stmt *row)
-{
-    int count = sqlite3_column_count(row);
-    pleat_string_addf(sql, "INSERT OR IGNORE INTO %s (", table);
-    for (int i = 0; i < count; i++)
-        pleat_string_addf(sql, "%s%s", i ? ", " : "", sqlite3_column_name(row, i));
-    pleat_string_addf(sql, ") VALUES (");
-    for (int i = 0; i < count; i++)
-        pleat_string_addf(sql, "%s?%d", i ? ", " : "", i + 1);
-    pleat_string_addf(sql, ")");
-}
-
-static int copy_rows(struct work *work, sqlite3_stmt *row, const char *table)
+/* which: of `tables`; TABLES: the values. */
+static int copy_rows(struct work *work, sqlite3_stmt *row, size_t which)
 {
     struct pleat_cell cells[PLEAT_PAGES_COLUMNS_MAX];
-    struct pleat_string sql = {0};
-    sqlite3_stmt *statement = NULL;
-    int count = sqlite3_column_count(row);
-    compose_insert(&sql, table, row);
-    int rc = 0;
-    if (count <= PLEAT_PAGES_COLUMNS_MAX && !sql.failed &&
-        sqlite3_prepare_v2(work->store->db, sql.text, -1, &statement, NULL) == SQLITE_OK) {
-        while (!rc && sqlite3_step(row) == SQLITE_ROW) {
-            for (int i = 0; i < count; i++)
-                take_cell(row, i, &cells[i]);
-            if (!is_wanted(table, cells, count))
-                continue;
-            for (int i = 0; i < count; i++)
-                bind_value(statement, i + 1, &cells[i]);
-            rc = step_insert(work, statement);
-        }
+    int rc = 0, count = sqlite3_column_count(row);
+    while (!rc && count <= PLEAT_PAGES_COLUMNS_MAX && sqlite3_step(row) == SQLITE_ROW) {
+        for (int i = 0; i < count; i++)
+            take_cell(row, i, &cells[i]);
+        if (which == TABLES && is_meta(cells, (size_t)count))
+            rc = insert(work, "INSERT OR IGNORE INTO meta VALUES (?1, ?2)", cells, 2);
+        else if (which < TABLES && cells[0].kind == PLEAT_CELL_INTEGER && cells[0].integer > 0 &&
+                 tables[which].is_good(work, cells, (size_t)count))
+            rc = insert_with(work, work->inserts[which], cells, (size_t)count);
     }
-    sqlite3_finalize(statement);
-    pleat_string_finish(&sql);
     return rc;
 }
 
 /* From the beginning up to what cannot be read, then from the end. */
-static int copy_table(struct work *work, sqlite3 *damaged, const char *table)
+static int copy_table(struct work *work, sqlite3 *damaged, size_t which)
 {
     static const char *const orders[] = {"", " ORDER BY 1 DESC"};
     int rc = 0;
     for (size_t i = 0; !rc && i < 2; i++) {
-        struct pleat_string sql = {0};
+        char sql[80];
         sqlite3_stmt *row = NULL;
-        pleat_string_addf(&sql, "SELECT * FROM %s%s", table, orders[i]);
-        if (!sql.failed && sqlite3_prepare_v2(damaged, sql.text, -1, &row, NULL) == SQLITE_OK)
-            rc = copy_rows(work, row, table);
+        snprintf(sql, sizeof(sql), "SELECT * FROM %s%s",
+                 which < TABLES ? tables[which].name : "meta", orders[i]);
+        if (sqlite3_prepare_v2(damaged, sql, -1, &row, NULL) == SQLITE_OK)
+            rc = copy_rows(work, row, which);
         sqlite3_finalize(row);
-        pleat_string_finish(&sql);
     }
     return rc;
 }
@@ -215,20 +266,16 @@ static int copy_table(struct work *work, sqlite3 *damaged, const char *table)
 static int copy_tables(struct work *work, const char *path)
 {
     sqlite3 *damaged = NULL;
-    sqlite3_stmt *table = NULL;
     int rc = 0;
     if (sqlite3_open_v2(path, &damaged, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
         /* its write-ahead log stays as it is: what is kept aside is what was found */
         sqlite3_db_config(damaged, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL) == SQLITE_OK &&
-        sqlite3_exec(damaged, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF", NULL,
-                     NULL, NULL) == SQLITE_OK &&
-        sqlite3_prepare_v2(work->store->db,
-                           "SELECT name FROM sqlite_master WHERE type = 'table'"
-                           " AND name NOT LIKE 'sqlite_%'",
-                           -1, &table, NULL) == SQLITE_OK)
-        while (!rc && sqlite3_step(table) == SQLITE_ROW)
-            rc = copy_table(work, damaged, (const char *)sqlite3_column_text(table, 0));
-    sqlite3_finalize(table);
+        sqlite3_exec(damaged,
+                     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF;"
+                     "PRAGMA cell_size_check = ON",
+                     NULL, NULL, NULL) == SQLITE_OK)
+        for (size_t i = 0; !rc && i <= TABLES; i++)
+            rc = copy_table(work, damaged, i);
     sqlite3_close(damaged);
     return rc;
 }
@@ -300,8 +347,7 @@ static int copy_record(void *arg, int64_t seq, const void *record)
         {.kind = PLEAT_CELL_BLOB, .bytes = record, .size = size},
         {.kind = PLEAT_CELL_INTEGER, .integer = pleat_store_checksum(seq, record, size)},
     };
-    return insert(work, "INSERT OR IGNORE INTO log (seq, record, checksum) VALUES (?1, ?2, ?3)",
-                  cells, 3);
+    return insert_with(work, work->inserts[0], cells, 3);
 }
 
 /* The log had a checkpoint to begin from, which is lost: what was moved aside is needed again. */
@@ -326,16 +372,25 @@ static int keep_good(struct work *work, const char *path, int64_t most_seq,
     result->records = end.integer;
     result->after = count_after(work->store, end.integer);
     result->specs = query(work->store, "SELECT count(*) FROM spec");
-    result->last_job = query(work->store, "SELECT max(coalesce((SELECT max(id) FROM spec), 0),"
-                                          " coalesce((SELECT max(job) FROM note), 0))");
-    int rc = insert(work, "DELETE FROM checkpoint WHERE seq > ?1", &end, 1);
+    result->last_job = query(work->store, "SELECT max(job) FROM note");
+    int64_t job = pleat_store_last_job(work->store);
+    result->last_job = job > result->last_job ? job : result->last_job;
+    /* a part that is lost stays lost, also when its number is given again */
+    int rc = insert(work,
+                    "UPDATE spec SET shared = -1"
+                    " WHERE shared IS NOT NULL AND shared NOT IN (SELECT id FROM shared)",
+                    NULL, 0);
+    if (!rc)
+        rc = insert(work, "DELETE FROM checkpoint WHERE seq > ?1", &end, 1);
     return rc ? rc : insert(work, "DELETE FROM log WHERE seq > ?1", &end, 1);
 }
 
 static int fill(struct work *work, const char *path, const char *wal, int64_t most_seq,
                 struct pleat_salvage *result)
 {
-    int rc = pleat_store_begin(work->store, work->err);
+    int rc = prepare_inserts(work);
+    if (!rc)
+        rc = pleat_store_begin(work->store, work->err);
     if (!rc)
         rc = copy_tables(work, path);
     if (!rc && pleat_pages_read(path, wal, take_page_row, work))
@@ -345,6 +400,7 @@ static int fill(struct work *work, const char *path, const char *wal, int64_t mo
         rc = keep_good(work, path, most_seq, result);
     if (!rc)
         rc = pleat_store_commit(work->store, work->err);
+    finish_inserts(work);
     return rc;
 }
 

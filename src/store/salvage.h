@@ -8,7 +8,7 @@ struct pleat_salvage {
     char aside[600];        /* where the damaged file is now */
     int64_t records, specs; /* in the new store */
     int64_t after;          /* good records that came after one that is not, and so are of no use */
-    int64_t last_job;       /* the highest number in specs and notes; 0: none */
+    int64_t last_job;       /* the highest number that is in it; 0: none */
 };
 
 /* Makes a store at `path` out of what can be read of the damaged one there: its records from the

@@ -48,8 +48,10 @@ struct pleat_store {
     int64_t first_seq;     /* of the records in the log; those before it were moved aside */
     int64_t committed_seq; /* last_seq before the open transaction */
     int64_t committed_first_seq;
-    bool open;    /* a transaction is */
-    bool reading; /* inside a callback */
+    bool open;          /* a transaction is */
+    bool reading;       /* inside a callback */
+    bool damaged;       /* something in the file was found not to be what was written */
+    bool was_left_open; /* the process that had it before died */
 };
 
 /* What comes of a damaged log, said where one is found (salvage.h). */
@@ -57,8 +59,7 @@ struct pleat_store {
     "a pleatd that starts keeps the file aside and goes on with what is good of it"
 
 /* The failure that SQLite reported last, as ours: what was done to which file, why, what to do. */
-int pleat_store_failure(const struct pleat_store *store, const char *doing,
-                        struct pleat_error *err);
+int pleat_store_failure(struct pleat_store *store, const char *doing, struct pleat_error *err);
 /* 0 when a write may begin; PLEAT_E_STATE otherwise. */
 int pleat_store_check_writing(const struct pleat_store *store, struct pleat_error *err);
 /* Steps a bound writing statement. On failure the transaction is over and rolled back. */

@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/store-internal.h"
@@ -47,7 +50,8 @@ static const char *const statement_texts[ST_COUNT] = {
     [ST_PUT_META] = "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)",
     [ST_PUT_SPEC_SHARED] = "INSERT INTO spec (id, text, checksum, shared) VALUES (?1, ?2, ?3, ?4)",
     [ST_GET_SPEC_SHARED] = "SELECT shared.text, shared.checksum, shared.id FROM spec"
-                           " JOIN shared ON shared.id = spec.shared WHERE spec.id = ?1",
+                           " LEFT JOIN shared ON shared.id = spec.shared"
+                           " WHERE spec.id = ?1 AND spec.shared IS NOT NULL",
     [ST_FIND_SHARED] = "SELECT id FROM shared WHERE hash = ?1 AND text = ?2",
     [ST_PUT_SHARED] = "INSERT INTO shared (hash, text, checksum)"
                       " VALUES (?1, ?2, ?3)",
@@ -95,7 +99,7 @@ static int system_failure(const struct pleat_store *store, const char *doing, in
                            advice);
 }
 
-int pleat_store_failure(const struct pleat_store *store, const char *doing, struct pleat_error *err)
+int pleat_store_failure(struct pleat_store *store, const char *doing, struct pleat_error *err)
 {
     int primary = sqlite3_extended_errcode(store->db) & 0xff;
     switch (primary) {
@@ -108,9 +112,12 @@ int pleat_store_failure(const struct pleat_store *store, const char *doing, stru
     case SQLITE_NOMEM:
         return pleat_error_set(err, PLEAT_E_NOMEM, "cannot %s %s: out of memory", doing,
                                store->path);
-    case SQLITE_ERROR: /* a table or a column is not there */
+    case SQLITE_ERROR:      /* a table or a column is not there */
+    case SQLITE_CONSTRAINT: /* a value is there that cannot be: nothing is written that breaks one
+                             */
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+        store->damaged = true;
         return pleat_error_set(err, PLEAT_E_CORRUPT, "cannot %s %s: %s; " PLEAT_STORE_DAMAGED,
                                doing, store->path, sqlite3_errmsg(store->db));
     default:
@@ -180,6 +187,16 @@ void pleat_store_rollback(struct pleat_store *store)
 {
     if (store->open && !store->reading)
         roll_back(store);
+}
+
+bool pleat_store_is_damaged(const struct pleat_store *store)
+{
+    return store->damaged;
+}
+
+bool pleat_store_was_left_open(const struct pleat_store *store)
+{
+    return store->was_left_open;
 }
 
 bool pleat_store_in_transaction(const struct pleat_store *store)
@@ -297,9 +314,19 @@ static int make_private_file(const char *path, struct pleat_error *err)
     return 0;
 }
 
+/* Closing removes the write-ahead log: one that holds something was not closed. */
+static bool has_wal(const char *path)
+{
+    struct stat st;
+    char name[PATH_MAX];
+    return snprintf(name, sizeof(name), "%s-wal", path) < (int)sizeof(name) &&
+           stat(name, &st) == 0 && st.st_size > 0;
+}
+
 static int set_up(struct pleat_store *store, struct pleat_error *err)
 {
     int status = pleat_salvage_resume(store->path, err);
+    store->was_left_open = has_wal(store->path);
     if (!status)
         status = make_private_file(store->path, err);
     if (status)
@@ -315,7 +342,8 @@ static int set_up(struct pleat_store *store, struct pleat_error *err)
     status = execute(store,
                      "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
                      "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;"
-                     "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF; BEGIN EXCLUSIVE",
+                     "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;"
+                     "PRAGMA cell_size_check = ON; BEGIN EXCLUSIVE",
                      err);
     int64_t wal = 0;
     if (!status)
@@ -356,6 +384,26 @@ int pleat_store_open(const char *path, size_t record_size, struct pleat_store **
     }
     *store = fresh;
     return 0;
+}
+
+int pleat_store_check(struct pleat_store *store, struct pleat_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int status = 0;
+    if (sqlite3_prepare_v2(store->db, "PRAGMA quick_check(1)", -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW) {
+        status = pleat_store_failure(store, "check", err);
+    } else {
+        const char *said = (const char *)sqlite3_column_text(statement, 0);
+        if (!said || strcmp(said, "ok") != 0) {
+            const char *line = said ? strchr(said, '\n') : NULL; /* the first names the database */
+            store->damaged = true;
+            status = pleat_error_set(err, PLEAT_E_CORRUPT, "%s: %.200s; " PLEAT_STORE_DAMAGED,
+                                     store->path, line ? line + 1 : "it is not as it was written");
+        }
+    }
+    sqlite3_finalize(statement);
+    return status;
 }
 
 void pleat_store_close(struct pleat_store *store)

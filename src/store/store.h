@@ -38,6 +38,15 @@ void pleat_store_close(struct pleat_store *store);
 /* The same, and leaves the files as they are: for one that is to be salvaged. */
 void pleat_store_abandon(struct pleat_store *store);
 
+/* PLEAT_E_CORRUPT: the structure of the file is not good. Reads all of it. */
+int pleat_store_check(struct pleat_store *store, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The process that had it before died without closing it. */
+bool pleat_store_was_left_open(const struct pleat_store *store);
+/* Something was found not to be what was written, by any call since it was opened; but not a record
+ * of the log, of which pleat_store_read tells. Such a store is to be abandoned and salvaged
+ * (salvage.h). */
+bool pleat_store_is_damaged(const struct pleat_store *store);
+
 /* PLEAT_E_STATE when a transaction is open already. */
 int pleat_store_begin(struct pleat_store *store, struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_store_commit(struct pleat_store *store, struct pleat_error *err) PLEAT_MUST_CHECK;
@@ -50,6 +59,11 @@ bool pleat_store_in_transaction(const struct pleat_store *store);
 /* Inside a transaction. size must be the record size. *seq (may be NULL): its number. */
 int pleat_store_append(struct pleat_store *store, const void *record, size_t size, int64_t *seq,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Inside a transaction: the next record will have the number seq + 1, which needs a checkpoint at
+ * seq in the same transaction; records between are not there (pleat_store_read: PLEAT_E_CORRUPT).
+ */
+int pleat_store_skip_to(struct pleat_store *store, int64_t seq,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The number of the last record, those of the open transaction included; 0: none. */
 int64_t pleat_store_last_seq(const struct pleat_store *store);
 /* The number of the first record in the file: those before it were moved aside. */
@@ -77,7 +91,7 @@ int pleat_store_get_spec(struct pleat_store *store, int64_t id, struct pleat_str
  * may be NULL. */
 int pleat_store_put_spec_with(struct pleat_store *store, int64_t id, const char *text,
                               const char *shared, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Appends that part of spec `id`. PLEAT_E_NOTFOUND: it has none. */
+/* Appends that part of spec `id`. PLEAT_E_NOTFOUND: it has none. PLEAT_E_CORRUPT: it is lost. */
 int pleat_store_get_shared(struct pleat_store *store, int64_t id, struct pleat_string *text,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Inside a transaction; replaces. The key "schema" is the store's own (PLEAT_E_INVALID). */
@@ -148,6 +162,9 @@ int pleat_store_drop_job(struct pleat_store *store, int64_t job,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_store_drop_notes(struct pleat_store *store, int64_t job, int64_t before_us,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The highest number of a job in specs, accounts, and the value "last_job"; 0: none. What
+ * cannot be read does not count (pleat_store_is_damaged). */
+int64_t pleat_store_last_job(struct pleat_store *store);
 /* Inside a transaction: shared texts that no spec has any more. */
 int pleat_store_drop_unshared(struct pleat_store *store, struct pleat_error *err) PLEAT_MUST_CHECK;
 

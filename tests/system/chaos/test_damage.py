@@ -80,6 +80,32 @@ def test_not_a_database_any_more(pleat):
     assert pleat.job(3)["state"] == "done" and not aside(pleat)
 
 
+def test_directory_with_an_odd_name(pleat):
+    """The name of the file that is kept aside is found again in what is said of it."""
+    outer, odd = pleat.dir, os.path.join(pleat.dir, "a b?c#d%20'e\"f kept as g")
+    os.mkdir(odd, 0o700)
+    pleat.dir, pleat.log, pleat.socket = odd, os.path.join(odd, "log.sqlite"), os.path.join(odd, "pleatd.sock")
+    pleat.env["PLEAT_DIR"] = odd
+    pleat.configure()
+    try:
+        pleat.wait_end(pleat.submit("--", "true"))
+        pleat.kill_daemon(signal.SIGTERM)
+        with open(pleat.log, "r+b") as file:
+            file.write(b"not a database at all, but a text")
+        damage = json.loads(pleat.pleat("info", "--json", check=0).stdout)["damage"]
+        [kept] = aside(pleat)
+        assert kept in damage and pleat.job(1)["state"] == "done"
+        texts = [event["text"] for event in pleat.call("events", limit=1000)["events"] if event["kind"] == "daemon"]
+        assert any(kept in text for text in texts), texts
+        with open(pleat.path("pleatd.log"), encoding="utf-8") as file:
+            assert "kept as " + kept in file.read()
+        pleat.finish()
+    finally:
+        pleat.clean()
+        pleat.dir, pleat.instance_id = outer, None
+        pleat.env["PLEAT_DIR"] = outer
+
+
 def test_nothing_is_left_of_it(pleat):
     go = pleat.path("go")
     number = pleat.submit(*until_file(go))

@@ -1,0 +1,151 @@
+/* The turn's transaction; and a log that is found damaged while pleatd runs.
+ *
+ * Then what is good of it becomes a new log, as at a start (salvage.c). But nothing is open that
+ * would have to be settled: what is known of jobs is in memory, and is the new log's checkpoint.
+ * Lost is what is in the file only and cannot be read: specs, accounts, notes. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "daemon/daemon.h"
+
+static int write_notes(struct daemon *d, struct pleat_error *err)
+{
+    for (size_t i = 0; i < d->notes.count; i++) {
+        struct made_note *made = &d->notes.items[i];
+        char *text = json_dumps(made->data, JSON_COMPACT);
+        struct pleat_note note = {
+            .time_us = made->time_us, .kind = made->kind, .job = made->job, .data = text};
+        int rc = pleat_store_append_note(d->store, &note, &made->seq, err);
+        free(text);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* Of a turn, all but its records. */
+static int write_rest(struct daemon *d, struct pleat_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; !rc && i < d->specs.count; i++)
+        rc = pleat_store_put_spec_with(d->store, d->specs.items[i].job, d->specs.items[i].text,
+                                       d->specs.items[i].environment, err);
+    if (!rc)
+        rc = write_notes(d, err);
+    return rc ? rc : archive_write(d, err);
+}
+
+static int write_turn(struct daemon *d, struct pleat_error *err)
+{
+    int rc = pleat_store_begin(d->store, err);
+    for (size_t i = 0; !rc && i < d->records.count; i++)
+        rc = pleat_store_append(d->store, &d->records.items[i], sizeof(d->records.items[i]), NULL,
+                                err);
+    if (!rc)
+        rc = write_rest(d, err);
+    crash_point();
+    int64_t begun_us = pleat_clock_monotonic_us();
+    if (!rc)
+        rc = pleat_store_commit(d->store, err);
+    d->commit_us = pleat_clock_monotonic_us() - begun_us;
+    crash_point();
+    if (rc)
+        pleat_store_rollback(d->store);
+    return rc;
+}
+
+/* ---- damaged ---- */
+
+/* The state after record `seq` into a log that may end before it. What is good of its records goes
+ * aside, in case that this checkpoint is damaged, too. */
+static int write_state(struct daemon *d, const struct pleat_string *state, int64_t seq, bool rest,
+                       struct pleat_error *err)
+{
+    int64_t good = pleat_store_last_seq(d->store);
+    bool gap = good < seq;
+    if (gap && pleat_store_set_aside(d->store, good, err))
+        daemon_log("%s", err->text);
+    seq = gap ? seq : good;
+    int rc = pleat_store_begin(d->store, err);
+    if (!rc)
+        rc = pleat_store_skip_to(d->store, seq, err);
+    if (!rc)
+        rc = pleat_store_put_checkpoint(d->store, state->text, state->length, err);
+    if (!rc && gap)
+        rc = pleat_store_trim(d->store, seq, err);
+    if (!rc)
+        rc = pleat_store_put_meta(d->store, "instance", d->instance, err);
+    if (!rc && d->has_accounts)
+        rc = pleat_store_put_meta(d->store, "accounts", "1", err);
+    if (!rc)
+        rc = salvage_put_meta(d, err);
+    if (!rc && rest)
+        rc = write_rest(d, err);
+    crash_point();
+    if (!rc)
+        rc = pleat_store_commit(d->store, err);
+    crash_point();
+    if (rc)
+        return rc;
+    d->checkpoint_seq = seq;
+    d->checkpoint_size = state->length;
+    log_mark(d);
+    return 0;
+}
+
+/* rest: a turn is being written, of which the core's state has the records already. err: what is
+ * wrong with the log. Where it cannot be made good the daemon ends, as a start would: jobs run on,
+ * and the next one says why. */
+static void repair(struct daemon *d, bool rest, struct pleat_error *err)
+{
+    struct pleat_string state = {0};
+    bool open = d->salvaged;
+    int64_t seq = pleat_store_last_seq(d->store) + (rest ? (int64_t)d->records.count : 0);
+    int rc = pleat_core_save(d->core, &state)
+                 ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for a checkpoint")
+                 : 0;
+    if (!rc) {
+        pleat_store_abandon(d->store);
+        d->store = NULL;
+        rc = log_salvage(d, INT64_MAX, err);
+    }
+    if (!rc) {
+        d->salvaged = open;
+        salvage_say_alive(d);
+        note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", d->damage));
+        salvage_lost_specs(d);
+        archive_remake(d); /* they may have been made of what could not be read */
+        rc = write_state(d, &state, seq, rest, err);
+    }
+    pleat_string_finish(&state);
+    if (rc) {
+        daemon_log("%s: pleatd ends, its jobs run on", err->text);
+        _exit(1);
+    }
+}
+
+bool log_mend(struct daemon *d)
+{
+    struct pleat_error err = {0};
+    if (!pleat_store_is_damaged(d->store) || d->holding || d->records.count)
+        return false;
+    pleat_error_set(&err, PLEAT_E_CORRUPT, "something was read that is not what was written");
+    repair(d, false, &err);
+    return true;
+}
+
+int log_write(struct daemon *d, struct pleat_error *err)
+{
+    int rc = pleat_store_is_damaged(d->store)
+                 ? pleat_error_set(err, PLEAT_E_CORRUPT,
+                                   "something was read that is not what was written")
+                 : write_turn(d, err);
+    if (rc == PLEAT_E_CORRUPT) {
+        repair(d, true, err);
+        rc = 0;
+    }
+    if (!rc)
+        d->has_accounts = true;
+    return rc;
+}
