@@ -50,7 +50,7 @@ const char *pleat_nearest(const char *word, const char *const *known, size_t cou
 
 /* ---- options ---- */
 
-#define PLEAT_OPTIONS_MAX 48
+#define PLEAT_OPTIONS_MAX 64
 
 enum { PLEAT_OPTION_END = -1, PLEAT_OPTION_EXIT = -2 };
 

@@ -1,42 +1,55 @@
-#include <stdio.h>
-
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/selection.h"
 
-static int run_cancel(int argc, char **argv)
+static int cancel(const struct pleat_selection *selection)
 {
-    struct pleat_options options;
-    struct pleat_error err;
     struct pleat_client *client;
-    int64_t job;
-    if (pleat_options_plain(&options, &pleat_cmd_cancel, argc, argv, 1, -1) == PLEAT_OPTION_EXIT)
-        return options.exit_code;
-    for (int i = options.first; i < argc; i++)
-        if (pleat_parse_job(argv[i], &job, &err))
-            return pleat_usage(&pleat_cmd_cancel, "%s", err.text);
-    int code = pleat_daemon_connect(&client);
+    struct pleat_job_numbers jobs = {0};
+    int code = pleat_selection_check(selection);
+    if (!code)
+        code = pleat_daemon_connect(&client);
     if (code)
         return code;
-    for (int i = options.first; i < argc && code != PLEAT_EXIT_NO_DAEMON; i++) {
-        if (pleat_parse_job(argv[i], &job, &err))
-            continue; /* was checked above */
-        int one =
-            pleat_daemon_ask(client, "cancel", json_pack("{s:I}", "job", (json_int_t)job), NULL);
-        code = one ? one : code;
-    }
+    code = pleat_selection_jobs(selection, client, PLEAT_SELECTS_LIVING, &jobs);
+    if (!code)
+        code = pleat_selection_ask(selection, client, &jobs, "cancel", NULL, "cancelled");
+    pleat_array_finish(&jobs);
     pleat_client_close(client);
     return code;
 }
 
+static int run_cancel(int argc, char **argv)
+{
+    static const struct option own[] = {PLEAT_SELECTION_OPTIONS, {0}};
+    struct pleat_selection selection = {.command = &pleat_cmd_cancel};
+    struct pleat_options options;
+    struct pleat_error err;
+    pleat_options_init(&options, &pleat_cmd_cancel, argc, argv, own, NULL);
+    for (int option; (option = pleat_options_next(&options)) != PLEAT_OPTION_END;) {
+        if (option == PLEAT_OPTION_EXIT)
+            return options.exit_code;
+        if (pleat_selection_take(&selection, option, optarg, &err))
+            return pleat_usage(&pleat_cmd_cancel, "%s", err.text);
+    }
+    selection.words = argv + options.first;
+    selection.count = argc - options.first;
+    return cancel(&selection);
+}
+
 const struct pleat_command pleat_cmd_cancel = {
     .name = "cancel",
-    .arguments = "JOB...",
+    .arguments = "[JOB...] [--name PATTERN] [--state STATE] [--all]",
     .summary = "Ends jobs, waiting or running",
     .help =
-        "Returns at once; 'pleat wait' tells when a job is gone. Its processes get SIGTERM, and\n"
-        "after a grace SIGKILL. The jobs that can be cancelled are, also where another cannot.\n\n"
-        "Exit codes: 0; 1 refused (it has ended already); 2 usage; 3 no daemon; 4 no such job.\n\n"
-        "Example:\n"
-        "  pleat cancel 17 18\n",
+        "JOB is a number, or a range of numbers such as 3-7. Returns at once; 'pleat wait' tells\n"
+        "when a job is gone. Its processes get SIGTERM, and after a grace SIGKILL. The jobs that\n"
+        "can be cancelled are, also where another cannot.\n\n"
+        "Options:\n" PLEAT_SELECTION_HELP "\n"
+        "Exit codes: 0; 1 refused (it has ended already); 2 usage; 3 no daemon; 4 no such job, or\n"
+        "none is selected.\n\n"
+        "Examples:\n"
+        "  pleat cancel 3-7 12\n"
+        "  pleat cancel --name 'heat*' --state waiting\n",
     .run = run_cancel,
 };

@@ -8,6 +8,8 @@ extern const struct pleat_command pleat_cmd_run, pleat_cmd_submit, pleat_cmd_mix
 extern const struct pleat_command pleat_cmd_ps, pleat_cmd_show, pleat_cmd_wait, pleat_cmd_cancel;
 extern const struct pleat_command pleat_cmd_grow, pleat_cmd_shrink, pleat_cmd_limits;
 extern const struct pleat_command pleat_cmd_launch;
+extern const struct pleat_command pleat_cmd_hold, pleat_cmd_release, pleat_cmd_requeue,
+    pleat_cmd_set;
 extern const struct pleat_command pleat_cmd_log, pleat_cmd_events, pleat_cmd_chart;
 extern const struct pleat_command pleat_cmd_why, pleat_cmd_top, pleat_cmd_history, pleat_cmd_clean;
 extern const struct pleat_command pleat_cmd_workload;

@@ -43,7 +43,8 @@ void pleat_job_add_ending(const json_t *job, struct pleat_string *out)
     if (!pleat_job_ended(job))
         pleat_string_add(out, "-");
     else if (pleat_reply_is(job, "state", "cancelled"))
-        pleat_string_add(out, "cancelled");
+        pleat_string_addf(out, "cancelled%s%s", *reason && strcmp(reason, "cancelled") ? ": " : "",
+                          *reason && strcmp(reason, "cancelled") ? reason : "");
     else if (pleat_reply_is(job, "state", "failed") && *reason && strcmp(reason, "exited") != 0)
         pleat_string_add(out, reason);
     else if (signal_number > 0 && signal_number < 65) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "launch/launch.h"
+#include "model/dependency.h"
 #include "model/sizes.h"
 #include "model/spec.h"
 #include "model/types.h"
@@ -42,7 +43,9 @@ enum {
     OPTION_FOLD,
     OPTION_COUNT_WORD,
     OPTION_NO_FOLD,
-    OPTION_CLASS
+    OPTION_CLASS,
+    OPTION_HOLD,
+    OPTION_DEPENDENCY
 };
 
 const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
@@ -81,6 +84,8 @@ const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
     {"count-word", required_argument, NULL, OPTION_COUNT_WORD},
     {"no-fold", no_argument, NULL, OPTION_NO_FOLD},
     {"class", required_argument, NULL, OPTION_CLASS},
+    {"hold", no_argument, NULL, OPTION_HOLD},
+    {"dependency", required_argument, NULL, OPTION_DEPENDENCY},
     {0}};
 
 void pleat_submission_init(struct pleat_submission *submission)
@@ -205,6 +210,19 @@ static int take_time_limit(struct pleat_submission *submission, const char *valu
     return status;
 }
 
+static int take_dependency(struct pleat_submission *submission, const char *value,
+                           struct pleat_error *err)
+{
+    struct pleat_need_list needs = {0};
+    bool any;
+    int status = pleat_needs_parse(value, &needs, &any, err);
+    pleat_array_finish(&needs);
+    if (status)
+        return pleat_error_prefix(err, "--dependency");
+    submission->dependency = value;
+    return 0;
+}
+
 static int take_folding(struct pleat_submission *submission, int option, const char *value,
                         struct pleat_error *err)
 {
@@ -217,6 +235,11 @@ static int take_folding(struct pleat_submission *submission, int option, const c
         return take_text("--fold", value, &submission->fold, err);
     case OPTION_COUNT_WORD:
         return take_text("--count-word", value, &submission->count_word, err);
+    case OPTION_HOLD:
+        submission->hold = true;
+        return 0;
+    case OPTION_DEPENDENCY:
+        return take_dependency(submission, value, err);
     case OPTION_CLASS:
         return take_word("--class", value, "short long unknown", &submission->job_class, err);
     default:

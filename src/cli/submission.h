@@ -35,6 +35,8 @@ struct pleat_submission {
     bool asks;
     const char *output, *error, *input; /* patterns of paths, or NULL */
     bool append;
+    bool hold;
+    const char *dependency;         /* NULL: not given */
     const char *notify, *notify_on; /* NULL: not given */
     const char *resize;             /* "auto", "merge", "relaunch" */
     const char *exported;           /* "all", "none", or names with commas between */
@@ -50,7 +52,7 @@ struct pleat_submission {
 #define PLEAT_SUBMISSION_SHORTS "n:"
 /* The options, for pleat_options_init. */
 extern const struct option pleat_submission_options[];
-#define PLEAT_SUBMISSION_OPTIONS 37 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 39 /* their number, with the zeroed entry */
 /* The options, for --help. */
 #define PLEAT_SUBMISSION_HELP                                                                      \
     "  -n, --processors N   exactly N processors (rigid; default: 1)\n"                            \
@@ -101,6 +103,12 @@ extern const struct option pleat_submission_options[];
     "      --deadline WHEN  to be done by then: 2h from the submission on, or at 14:30\n"          \
     "      --begin WHEN     start then (advance reservation): refused where its processors are\n"  \
     "                       taken; needs --estimate or --time-limit\n"                             \
+    "      --hold           it does not start before 'pleat release'\n"                            \
+    "      --dependency LIST  it waits for other jobs: afterok:JOB (its good end), "               \
+    "afternotok:JOB,\n"                                                                            \
+    "                       afterany:JOB, after:JOB (its start), several :JOB:JOB, singleton "     \
+    "(all of\n"                                                                                    \
+    "                       that name); ',' all of them, '?' one is enough\n"                      \
     "      --chdir DIR      run in DIR (default: the current directory)\n"                         \
     "      --export WHICH   the environment that goes along: all, none (but HOME, LOGNAME, "       \
     "PATH,\n"                                                                                      \

@@ -390,6 +390,10 @@ static int add_more(const struct pleat_submission *s, json_t *spec, struct pleat
         status = add_text(spec, "notify", s->notify, err);
     if (!status && strcmp(s->resize, "auto") != 0)
         status = add_text(spec, "resize", s->resize, err);
+    if (!status)
+        status = add_text(spec, "dependency", s->dependency, err);
+    if (s->hold)
+        json_object_set_new(spec, "hold", json_true());
     if (s->append)
         json_object_set_new(spec, "append", json_true());
     mode_t mask = umask(0);

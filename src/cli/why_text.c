@@ -88,6 +88,8 @@ static void add_waiting(const json_t *why, const json_t *waiting, struct pleat_s
     long long need = number(waiting, "need");
     if (!strcmp(code, "next")) {
         pleat_string_add(out, "there is room for it, it is started next");
+    } else if (!strcmp(code, "held")) {
+        pleat_string_add(out, pleat_reply_text(waiting, "held", "something holds it"));
     } else if (!strcmp(code, "begin")) {
         add_moment(out, "its reservation begins at ", waiting, "until_s");
     } else if (!strcmp(code, "too large")) {
@@ -132,6 +134,8 @@ void pleat_why_add_short(const json_t *waiting, double now_s, struct pleat_strin
     double left_s = pleat_reply_real(waiting, "until_s") - now_s;
     if (!strcmp(code, "next"))
         pleat_string_add(out, "starts next");
+    else if (!strcmp(code, "held"))
+        pleat_string_add(out, "held");
     else if (!strcmp(code, "begin"))
         pleat_string_addf(out, "begins in %s", pleat_time_span(left_s, span));
     else if (!strcmp(code, "too large"))

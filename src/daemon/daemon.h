@@ -445,6 +445,18 @@ static inline json_t *json_seconds(int64_t us)
     return us == PLEAT_NEVER ? json_null() : json_real((double)us / 1e6);
 }
 
+/* depend.c: which other jobs a job waits for, as its spec says */
+/* Before it is submitted: PLEAT_E_NOTFOUND: there is no such job; PLEAT_E_STATE: it would wait for
+ * ever. */
+int needs_check(struct daemon *d, const struct pleat_spec *spec, struct pleat_error *err);
+/* After it was. */
+int needs_set(struct daemon *d, const struct pleat_event *submit, const struct pleat_spec *spec,
+              struct pleat_error *err);
+json_t *needs_to_json(struct daemon *d, const struct pleat_component *c);
+/* What holds it: "user", "jobs", "array"; and the same for people, of one that something holds. */
+json_t *holds_to_json(const struct pleat_component *c);
+void holds_text(struct daemon *d, const struct pleat_component *c, char *text, size_t size);
+
 /* why.c */
 int why_to_json(struct daemon *d, struct job *job, json_t **result, struct pleat_error *err);
 /* The same about a waiting one in few members; of a rehearsed pass. */

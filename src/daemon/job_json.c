@@ -36,7 +36,9 @@ static json_t *reason_to_json(struct daemon *d, const struct pleat_component *co
     if (component->state == PLEAT_QUEUED) {
         char text[160];
         int32_t need = pleat_accept_start(view, component);
-        if (component->aside)
+        if (component->aside == PLEAT_ASIDE_HELD)
+            holds_text(d, component, text, sizeof(text));
+        else if (component->aside)
             snprintf(text, sizeof(text), "its reservation begins in %.0f s",
                      ceil((double)(component->begin_us - daemon_now_us(d)) / 1e6));
         else if (component->coming + component->earmarked > 0)
@@ -113,7 +115,7 @@ static void add_terms(struct daemon *d, json_t *object, const struct job *job,
                       const struct pleat_component *c)
 {
     const struct pleat_spec *spec = job_spec(d, job->id);
-    json_object_set_new(object, "estimate_s", json_real((double)spec->estimate_us / 1e6));
+    json_object_set_new(object, "estimate_s", json_real((double)c->estimate_us / 1e6));
     json_object_set_new(object, "limit_s", terms_or_null(c->limit_us, 0));
     json_object_set_new(object, "notice_s", terms_or_null(c->notice_us, -1));
     json_object_set_new(object, "lifetime_s", terms_or_null(c->lifetime_us, -1));
@@ -166,6 +168,8 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "max", json_integer(job_maximum(c)));
     json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
     json_object_set_new(object, "reason", reason_to_json(d, c));
+    json_object_set_new(object, "held_by", holds_to_json(c));
+    json_object_set_new(object, "waits_for", needs_to_json(d, c));
     json_object_set_new(object, "processors", json_integer(c->processors));
     json_object_set_new(object, "processes", json_integer(c->processes));
     json_object_set_new(object, "mpl", json_integer(pleat_mpl(c->processes, c->processors)));
@@ -202,8 +206,8 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history)
 
 /* Those of a job that a list of many has, in any state. */
 static const char *const brief_members[] = {
-    "job",    "name",  "state",     "reason", "text",     "min",       "max", "processors",
-    "wait_s", "run_s", "exit_code", "signal", "progress", "processes", NULL};
+    "job",    "name",  "state",     "reason", "text",     "min",       "max",     "processors",
+    "wait_s", "run_s", "exit_code", "signal", "progress", "processes", "held_by", NULL};
 
 static json_t *brief_of_whole(json_t *whole)
 {
@@ -226,7 +230,7 @@ json_t *job_brief(struct daemon *d, struct job *job)
     const char *name = json_string_value(json_object_get(spec, "name"));
     struct spans spans = spans_of(c, daemon_now_us(d));
     bool over = pleat_state_is_final(c->state);
-    return json_pack("{s:I, s:s, s:s, s:o, s:s?, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:i}",
+    return json_pack("{s:I, s:s, s:s, s:o, s:s?, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:i, s:o}",
                      "job", (json_int_t)job->id, "name", name ? name : "", "state",
                      pleat_state_name((enum pleat_state)c->state), "reason", reason_to_json(d, c),
                      "text", text, "min", job_minimum(c), "max", job_maximum(c), "processors",
@@ -234,7 +238,7 @@ json_t *job_brief(struct daemon *d, struct job *job)
                      json_seconds(spans.run_us), "exit_code",
                      over ? json_integer(c->code) : json_null(), "signal",
                      over && c->signal ? json_integer(c->signal) : json_null(), "progress",
-                     progress_or_null(job), "processes", c->processes);
+                     progress_or_null(job), "processes", c->processes, "held_by", holds_to_json(c));
 }
 
 json_t *jobs_counts(struct daemon *d)

@@ -74,7 +74,9 @@ static int call(struct client *client, const struct pleat_message *message,
         {"policies", method_policies}, {"configure", method_configure},
         {"stop", method_stop},         {"history", method_history},
         {"why", method_why},           {"top", method_top},
-        {"clean", method_clean},
+        {"clean", method_clean},       {"hold", method_hold},
+        {"release", method_release},   {"requeue", method_requeue},
+        {"revise", method_revise},
     };
     int rc = pleat_error_set(err, PLEAT_E_NOTFOUND, "no method '%s'", message->method);
     client->answer = answer;

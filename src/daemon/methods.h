@@ -10,6 +10,8 @@ typedef int method(struct client *client, int64_t request, const json_t *params,
 
 /* methods_change.c */
 method method_submit, method_cancel, method_resize, method_limits;
+/* methods_hold.c */
+method method_hold, method_release, method_requeue, method_revise;
 /* methods_ask.c */
 method method_jobs, method_job, method_why, method_top, method_wait, method_output, method_events,
     method_follow;

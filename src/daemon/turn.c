@@ -206,7 +206,8 @@ static int prepare_submit(struct daemon *d, struct input *input, struct pleat_er
     uint32_t component = pleat_core_next_component(d->core);
     input->event.component = component;
     input->event.u.submit.job = (uint64_t)d->last_job + 1;
-    return submit_sizes(d, input, err);
+    int rc = needs_check(d, input->spec, err);
+    return rc ? rc : submit_sizes(d, input, err);
 }
 
 static void submitted(struct daemon *d, struct input *input)
@@ -267,9 +268,17 @@ static int set_partition(struct daemon *d, const struct pleat_event *submit,
     return !spec->folds || usual ? 0 : turn_apply(d, &event, err);
 }
 
-/* Terms, partition, deadline and reservation of a job just submitted. A reservation that cannot be
- * kept is known only now: the job is in the log, so it is cancelled there, and its submission
- * refused. */
+static int set_hold(struct daemon *d, const struct pleat_event *submit,
+                    const struct pleat_spec *spec, struct pleat_error *err)
+{
+    struct pleat_event event = {
+        .time_us = submit->time_us, .kind = PLEAT_EV_HOLD, .component = submit->component};
+    return spec->hold ? turn_apply(d, &event, err) : 0;
+}
+
+/* Terms, partition, deadline, reservation, what it waits for, of a job just submitted. A
+ * reservation that cannot be kept is known only now: the job is in the log, so it is cancelled
+ * there, and its submission refused. */
 static int apply_times(struct daemon *d, const struct pleat_event *submit,
                        const struct pleat_spec *spec, struct pleat_error *err)
 {
@@ -283,6 +292,10 @@ static int apply_times(struct daemon *d, const struct pleat_event *submit,
         rc = set_time(d, submit, PLEAT_EV_DEADLINE, spec->deadline_us, err);
     if (!rc)
         rc = set_time(d, submit, PLEAT_EV_RESERVE, spec->begin_us, err);
+    if (!rc)
+        rc = set_hold(d, submit, spec, err);
+    if (!rc)
+        rc = needs_set(d, submit, spec, err);
     if (!rc)
         return 0;
     struct pleat_event cancel = {

@@ -128,6 +128,16 @@ static json_t *shrinking_for(struct daemon *d, const struct pleat_view *view, ui
     return shrinking;
 }
 
+/* What holds it, in words; NULL: nothing does. */
+static json_t *held_or_null(struct daemon *d, const struct pleat_component *job)
+{
+    char text[160];
+    if (job->aside != PLEAT_ASIDE_HELD)
+        return json_null();
+    holds_text(d, job, text, sizeof(text));
+    return json_string(text);
+}
+
 static json_t *queued_to_json(struct daemon *d, const struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_view *view = pass->view;
@@ -137,7 +147,7 @@ static json_t *queued_to_json(struct daemon *d, const struct pleat_pass *pass, u
     json_t *ahead = ahead_of(view, component, &ahead_count);
     return json_pack(
         "{s:s, s:i, s:i, s:o, s:o, s:o, s:i, s:i, s:b, s:o, s:i, s:i, s:b, s:o, s:i, s:i, s:o, "
-        "s:o, s:o}",
+        "s:o, s:o, s:o}",
         "code", pleat_waits_name(answer.code), "need", answer.need, "free", answer.free, "until_s",
         json_seconds(answer.until_us), "behind", number_of(view, answer.behind), "ahead", ahead,
         "ahead_count", ahead_count, "queued", (int)view->queue_count, "shrinks",
@@ -145,7 +155,7 @@ static json_t *queued_to_json(struct daemon *d, const struct pleat_pass *pass, u
         job->earmarked, "coming", job->coming, "aside", job->aside, "shrinking",
         shrinking_for(d, view, component), "tries", (int)job->tries, "max_tries", view->max_tries,
         "sites", sites_for(d, pass, job), "holders", holders_of(view, answer.site), "kept_for",
-        kept_for(view, component));
+        kept_for(view, component), "held", held_or_null(d, job));
 }
 
 json_t *why_waits_short(const struct pleat_pass *pass, uint32_t component)

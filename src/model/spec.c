@@ -28,6 +28,7 @@ void pleat_spec_finish(struct pleat_spec *spec)
     free(spec->input);
     free(spec->script);
     free(spec->notify);
+    free(spec->dependency);
     free(spec->fold.settings);
     free(spec->fold.mapping);
     free(spec->fold.count_word);

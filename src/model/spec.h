@@ -64,7 +64,9 @@ struct pleat_spec {
     int64_t notice_us;   /* before a mandatory shrink is enforced; -1: as configured */
     int64_t lifetime_us; /* of a size, at least; -1: as configured */
     enum pleat_resize_way resize;
-    int32_t umask; /* of its processes: its user's when it was submitted, 0 to 0777 */
+    char *dependency; /* the jobs that it waits for (model/dependency.h); NULL: none */
+    bool hold;        /* it does not start before its user releases it */
+    int32_t umask;    /* of its processes: its user's when it was submitted, 0 to 0777 */
 };
 
 void pleat_spec_finish(struct pleat_spec *spec);

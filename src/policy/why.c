@@ -5,8 +5,9 @@
 
 const char *pleat_waits_name(enum pleat_why_waits code)
 {
-    static const char *const names[] = {"next",   "begin",   "too large", "room",  "processors",
-                                        "behind", "growing", "kept",      "quiet", "policy"};
+    static const char *const names[] = {"next",       "begin",  "too large", "room",
+                                        "processors", "behind", "growing",   "kept",
+                                        "quiet",      "policy", "held"};
     return code < PLEAT_WAITS_COUNT ? names[code] : "?";
 }
 
@@ -128,6 +129,8 @@ struct pleat_wait_answer pleat_why_waits(const struct pleat_pass *pass, uint32_t
                                        .until_us = PLEAT_NEVER};
     if (is_decided(pass, component)) {
         answer.code = PLEAT_WAITS_NEXT;
+    } else if (job->aside == PLEAT_ASIDE_HELD) {
+        answer.code = PLEAT_WAITS_HELD;
     } else if (job->aside == PLEAT_ASIDE_RESERVATION) {
         answer.code = PLEAT_WAITS_BEGIN;
         answer.until_us = job->begin_us;

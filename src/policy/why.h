@@ -18,6 +18,7 @@ enum pleat_why_waits {
     PLEAT_WAITS_KEPT,       /* it would fit, but what is free was promised to others */
     PLEAT_WAITS_QUIET,      /* its site refused processors a moment ago */
     PLEAT_WAITS_POLICY,     /* it would fit, and the policies in force do not start it */
+    PLEAT_WAITS_HELD,       /* something holds it: pleat_component.holds */
     PLEAT_WAITS_COUNT
 };
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/dependency.h"
+
 static int copy_string(const json_t *object, const char *name, bool required, char **out,
                        struct pleat_error *err)
 {
@@ -189,6 +191,24 @@ static int read_notify(const json_t *object, struct pleat_spec *spec, struct ple
     return 0;
 }
 
+static int read_holds(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    struct pleat_need_list needs = {0};
+    bool any;
+    int rc = pleat_get_bool(object, "hold", false, &spec->hold, err);
+    if (!rc)
+        rc = copy_bounded(object, "dependency", PLEAT_SPEC_TEXT_MAX, &spec->dependency, err);
+    if (!rc && spec->dependency && pleat_needs_parse(spec->dependency, &needs, &any, err))
+        rc = pleat_error_prefix(err, "'dependency'");
+    pleat_array_finish(&needs);
+    if (!rc && spec->begin_us && (spec->hold || spec->dependency))
+        rc =
+            pleat_error_set(err, PLEAT_E_INVALID,
+                            "a job for which processors are reserved from a time on cannot be held "
+                            "or wait for other jobs");
+    return rc;
+}
+
 static int read_way(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     const char *word = "auto";
@@ -309,6 +329,8 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
         rc = read_class(object, spec, err);
     if (!rc)
         rc = read_way(object, spec, err);
+    if (!rc)
+        rc = read_holds(object, spec, err);
     return rc ? rc : read_fold(object, spec, err);
 }
 

@@ -1,0 +1,185 @@
+/* Dependencies as users write them become those of the core: what has ended long ago is decided
+ * here, from what is kept about it; what lives is decided by the core (core/depend.c). */
+#include <string.h>
+
+#include "daemon/daemon.h"
+#include "model/dependency.h"
+
+enum fate { OPEN, MET, UNMET };
+
+static enum fate by_state(enum pleat_condition condition, bool well)
+{
+    bool met = condition == PLEAT_AFTER_OK ? well : condition == PLEAT_AFTER_NOT_OK ? !well : true;
+    return met ? MET : UNMET;
+}
+
+/* Of one that has ended and was let go of, or of none. */
+static int fate_of_archived(struct daemon *d, const struct pleat_need *need, enum fate *fate,
+                            struct pleat_error *err)
+{
+    json_t *account = archive_job(d, need->job, false);
+    if (!account)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND,
+                               "there is no job %lld to wait for: see 'pleat ps --all'",
+                               (long long)need->job);
+    const char *state = json_string_value(json_object_get(account, "state"));
+    *fate = by_state(need->condition, state && !strcmp(state, pleat_state_name(PLEAT_DONE)));
+    json_decref(account);
+    return 0;
+}
+
+static int fate_of(struct daemon *d, const struct pleat_need *need, enum fate *fate,
+                   struct pleat_error *err)
+{
+    const struct job *job = job_find(d, need->job);
+    if (!job)
+        return fate_of_archived(d, need, fate, err);
+    enum pleat_state state = (enum pleat_state)job_component(d, job)->state;
+    *fate = pleat_state_is_final(state) ? by_state(need->condition, state == PLEAT_DONE) : OPEN;
+    return 0;
+}
+
+/* Those that live, have a lower number, and the same name. */
+static int add_namesakes(struct daemon *d, int64_t below, const char *name,
+                         struct pleat_need_list *open, struct pleat_error *err)
+{
+    for (size_t i = 0; i < d->numbers.count && d->numbers.items[i]->id < below; i++) {
+        const struct job *job = d->numbers.items[i];
+        struct pleat_need need = {.job = job->id, .condition = PLEAT_AFTER_ANY};
+        if (job->ended || strcmp(job_name(d, job->id), name) != 0)
+            continue;
+        if (pleat_array_push(open, need))
+            return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    return 0;
+}
+
+static int unmet(const struct pleat_need *need, struct pleat_error *err)
+{
+    return pleat_error_set(err, PLEAT_E_STATE,
+                           "it could never start: job %lld has ended already, and not as '%s' "
+                           "wants it",
+                           (long long)need->job, pleat_condition_name(need->condition));
+}
+
+/* Those that are still to be waited for; PLEAT_E_STATE: it would wait for ever. `below`: the job's
+ * own number, or the next one. */
+static int resolve(struct daemon *d, const struct pleat_spec *spec, int64_t below, bool *any,
+                   struct pleat_need_list *open, struct pleat_error *err)
+{
+    struct pleat_need_list needs = {0};
+    size_t failed = 0;
+    bool met = false;
+    int rc = pleat_needs_parse(spec->dependency, &needs, any, err);
+    for (size_t i = 0; !rc && i < needs.count; i++) {
+        const struct pleat_need *need = &needs.items[i];
+        enum fate fate = OPEN;
+        size_t before = open->count;
+        if (need->job == 0) {
+            rc = add_namesakes(d, below, spec->name, open, err);
+            met = met || open->count == before;
+            continue;
+        }
+        rc = fate_of(d, need, &fate, err);
+        met = met || fate == MET;
+        failed += fate == UNMET;
+        if (!rc && fate == UNMET && (!*any || failed == needs.count))
+            rc = unmet(need, err);
+        if (!rc && fate == OPEN && pleat_array_push(open, *need))
+            rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    if (*any && met)
+        open->count = 0;
+    pleat_array_finish(&needs);
+    return rc;
+}
+
+int needs_check(struct daemon *d, const struct pleat_spec *spec, struct pleat_error *err)
+{
+    struct pleat_need_list open = {0};
+    bool any;
+    int rc = spec->dependency ? resolve(d, spec, d->last_job + 1, &any, &open, err) : 0;
+    pleat_array_finish(&open);
+    return rc;
+}
+
+int needs_set(struct daemon *d, const struct pleat_event *submit, const struct pleat_spec *spec,
+              struct pleat_error *err)
+{
+    struct pleat_need_list open = {0};
+    bool any;
+    int rc =
+        spec->dependency ? resolve(d, spec, (int64_t)submit->u.submit.job, &any, &open, err) : 0;
+    for (size_t i = 0; !rc && i < open.count; i++) {
+        const struct job *on = job_find(d, open.items[i].job);
+        struct pleat_event event = {.time_us = submit->time_us,
+                                    .kind = PLEAT_EV_DEPEND,
+                                    .component = submit->component,
+                                    .flags = any ? PLEAT_ANY_NEED : 0,
+                                    .u.depend = {.job = (uint64_t)on->id,
+                                                 .component = on->component,
+                                                 .condition = open.items[i].condition}};
+        rc = turn_apply(d, &event, err);
+    }
+    pleat_array_finish(&open);
+    return rc;
+}
+
+/* ---- as it is shown ---- */
+
+json_t *needs_to_json(struct daemon *d, const struct pleat_component *c)
+{
+    json_t *array = json_array();
+    const struct pleat_view *view = pleat_core_view(d->core);
+    for (uint32_t i = c->first_need; i != PLEAT_NONE;
+         i = pleat_core_dependency(d->core, i)->next_need) {
+        const struct pleat_dependency *need = pleat_core_dependency(d->core, i);
+        json_array_append_new(
+            array,
+            json_pack("{s:I, s:s}", "job", (json_int_t)view->components[need->on].job, "condition",
+                      pleat_condition_name((enum pleat_condition)need->condition)));
+    }
+    return array;
+}
+
+json_t *holds_to_json(const struct pleat_component *c)
+{
+    json_t *array = json_array();
+    if (c->holds & PLEAT_HELD_BY_USER)
+        json_array_append_new(array, json_string("user"));
+    if (c->holds & PLEAT_HELD_BY_JOBS)
+        json_array_append_new(array, json_string("jobs"));
+    if (c->holds & PLEAT_HELD_BY_GROUP)
+        json_array_append_new(array, json_string("array"));
+    return array;
+}
+
+static void add_needs(struct daemon *d, const struct pleat_component *c, char *text, size_t size)
+{
+    static const char *const words[] = {[PLEAT_AFTER_ANY] = "waits for the end of job %llu",
+                                        [PLEAT_AFTER_OK] = "waits for job %llu to end well",
+                                        [PLEAT_AFTER_NOT_OK] = "waits for job %llu to fail",
+                                        [PLEAT_AFTER_START] = "waits for the start of job %llu"};
+    const struct pleat_dependency *first = pleat_core_dependency(d->core, c->first_need);
+    int more = 0;
+    for (uint32_t i = first->next_need; i != PLEAT_NONE;
+         i = pleat_core_dependency(d->core, i)->next_need)
+        more++;
+    unsigned long long job =
+        (unsigned long long)pleat_core_view(d->core)->components[first->on].job;
+    int length = snprintf(text, size, words[first->condition], job);
+    if (more && length > 0 && (size_t)length < size)
+        snprintf(text + length, size - (size_t)length, ", %s %d more",
+                 c->any_need ? "or for one of" : "and for", more);
+}
+
+void holds_text(struct daemon *d, const struct pleat_component *c, char *text, size_t size)
+{
+    if (c->holds & PLEAT_HELD_BY_USER)
+        snprintf(text, size, "held by its user ('pleat release %llu' lets it go on)",
+                 (unsigned long long)c->job);
+    else if (c->holds & PLEAT_HELD_BY_JOBS)
+        add_needs(d, c, text, size);
+    else
+        snprintf(text, size, "as many of its array as may wait in the queue or run");
+}

@@ -1,0 +1,144 @@
+"""Jobs that wait: for other jobs, for their user; and which jobs a command is about."""
+
+import json
+import os
+import re
+import signal
+import time
+
+import pytest
+
+
+def submit(cli, *args, program=("true",)):
+    done = cli("submit", *args, "--", *program)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def job(cli, number):
+    return json.loads(cli("show", "--json", number).stdout)
+
+
+def until(holds):
+    """Waits for something that will be; 60 s are more than enough."""
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+
+
+def hold(cli, count=1, **more):
+    return [submit(cli, "--hold", **more) for _ in range(count)]
+
+
+def test_a_chain(cli, tmp_path):
+    log = tmp_path / "log"
+    say = [("sh", "-c", f"echo {i} >> {log}") for i in range(3)]
+    first = submit(cli, "--hold", program=say[0])
+    second = submit(cli, "--dependency", f"afterok:{first}", program=say[1])
+    third = submit(cli, "--dependency", f"afterany:{first}:{second}", program=say[2])
+    assert [(one["job"], one["condition"]) for one in job(cli, third)["waits_for"]] == [
+        (int(first), "afterany"), (int(second), "afterany")]
+    assert job(cli, first)["held_by"] == ["user"] and job(cli, second)["held_by"] == ["jobs"]
+    why = cli("why", second).stdout
+    assert f"waits for job {first} to end well" in why
+    assert cli("release", first).returncode == 0
+    assert cli("wait", first, second, third).returncode == 0
+    assert log.read_text().split() == ["0", "1", "2"]
+    assert job(cli, third)["held_by"] == [] and job(cli, third)["waits_for"] == []
+
+
+def test_what_can_never_be(cli):
+    first = submit(cli, "--hold", program=("false",))
+    ok = submit(cli, "--dependency", f"afterok:{first}")
+    after = submit(cli, "--dependency", f"afterok:{ok}")
+    either = submit(cli, "--dependency", f"afterok:{first}?afternotok:{first}")
+    cli("release", first)
+    assert cli("wait", either).returncode == 0
+    for number in ok, after:
+        assert job(cli, number)["state"] == "cancelled"
+        assert job(cli, number)["reason"] == "a job that it waited for ended otherwise"
+    assert "cancelled: a job that it waited for ended otherwise" in cli("ps", "--all").stdout
+    refused = cli("submit", "--dependency", f"afterok:{first}", "true")
+    assert refused.returncode == 1 and f"job {first} has ended already" in refused.stderr
+    assert cli("submit", "--dependency", f"afternotok:{first}", "true").returncode == 0
+    unknown = cli("submit", "--dependency", "afterok:99", "true")
+    assert unknown.returncode in (1, 4) and "no job 99" in unknown.stderr
+
+
+@pytest.mark.parametrize("text", ["3", "afterok", "afterok:", "afterok:x", "afterok:3,", "afterok:3,after:4?after:5",
+                                  "after:3+5", "singleton:3", ""])
+def test_a_dependency_that_makes_no_sense(cli, text):
+    done = cli("submit", "--dependency", text, "true")
+    assert done.returncode == 2 and "dependency" in done.stderr
+
+
+def test_singletons_run_one_after_another(cli):
+    first = submit(cli, "--hold", "--name", "one")
+    second = submit(cli, "--name", "one", "--dependency", "singleton")
+    other = submit(cli, "--name", "other", "--dependency", "singleton")
+    assert cli("wait", other).returncode == 0
+    assert [one["job"] for one in job(cli, second)["waits_for"]] == [int(first)]
+    assert cli("set", second, "--dependency", "none").returncode == 0
+    assert cli("wait", second).returncode == 0
+    assert job(cli, first)["state"] == "queued"
+
+
+def test_a_daemon_that_starts_again_knows(cli):
+    first = submit(cli, "--hold")
+    second = submit(cli, "--dependency", f"afterok:{first}")
+    cli("cancel", submit(cli, "--hold"))
+    pid = json.loads(cli("info", "--json").stdout)["pid"]
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not os.path.exists(f"/proc/{pid}"))
+    assert json.loads(cli("info", "--json").stdout)["pid"] != pid
+    assert job(cli, second)["held_by"] == ["jobs"]
+    cli("release", first)
+    assert cli("wait", first, second).returncode == 0
+
+
+def test_requeue(cli, tmp_path):
+    log = tmp_path / "log"
+    number = submit(cli, program=("sh", "-c", f"echo run >> {log}; [ $(wc -l < {log}) -gt 1 ] || sleep 1000"))
+    follow = cli.start("log", "--follow", number)
+    until(log.exists)  # it runs
+    assert cli("requeue", "--hold", number).returncode == 0
+    until(lambda: job(cli, number)["state"] == "queued")
+    assert job(cli, number)["held_by"] == ["user"] and job(cli, number)["attempt"] == 0
+    again = cli("requeue", number)
+    assert again.returncode == 1 and "does not run" in again.stderr
+    assert cli("release", number).returncode == 0
+    assert cli("wait", number).returncode == 0
+    assert log.read_text() == "run\nrun\n"
+    follow.wait(60)
+
+
+def test_selections(cli):
+    jobs = hold(cli, 4) + [submit(cli, "--hold", "--name", name) for name in ("heat1", "heat2", "cold")]
+    done = cli("cancel", f"{jobs[1]}-{jobs[2]}")
+    assert done.returncode == 0 and "2 jobs cancelled" in done.stderr
+    assert cli("cancel", "--name", "heat*").stderr == "pleat: 2 jobs cancelled\n"
+    assert cli("release", f"{jobs[0]}-{jobs[6]}", "--name", "cold").stderr == "pleat: 1 job released\n"
+    assert cli("wait", jobs[6]).returncode == 0
+    none = cli("cancel", "--name", "nobody*")
+    assert none.returncode == 4 and "no job is selected" in none.stderr
+    for wrong in ([], ["--all", "3"], ["7-3"], ["x"], ["--state", "nonsense"]):
+        assert cli("cancel", *wrong).returncode == 2, wrong
+    assert cli("hold", "--all").returncode == 4  # all that wait are held
+    assert cli("cancel", jobs[0], "999", jobs[3]).returncode == 4  # the others are
+    listed = json.loads(cli("ps", "--all", "--json").stdout)["jobs"]
+    assert [one["state"] for one in listed] == ["cancelled"] * 6 + ["done"]
+    assert cli("cancel", "--all").returncode == 4
+
+
+def test_set(cli):
+    number, other = hold(cli, 2)
+    assert cli("set", f"{number}-{other}", "--priority", "7", "--estimate", "10min").returncode == 0
+    assert job(cli, other)["priority"] == 7 and job(cli, other)["estimate_s"] == 600
+    assert cli("limits", number, "--time-limit", "1h").returncode == 0
+    assert job(cli, number)["limit_s"] == 3600
+    assert cli("set", number).returncode == 2
+    assert cli("set", "--priority", "3").returncode == 2
+    cli("release", number)
+    assert cli("wait", number).returncode == 0
+    late = cli("set", number, "--priority", "3")
+    assert late.returncode == 1 and re.search("does not wait|has ended", late.stderr)
