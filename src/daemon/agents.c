@@ -28,6 +28,7 @@ struct agent {
     uint32_t site, node;
     struct pleat_connection *connection; /* NULL: not there (yet) */
     bool listed;                         /* it has said what it runs */
+    bool settled;                        /* it, or one before it, has said that to this pleatd */
     bool started;                        /* one was started, and has not connected yet */
     int looks;                           /* for one that is expected to call */
     struct pleat_string waiting;         /* requests until it is there */
@@ -98,7 +99,7 @@ static void lose_runs(struct agent *agent, const json_t *alive)
             (uint64_t)json_integer_value(json_object_get(entry, "run")) == d->runs.items[i].run;
         if (known)
             continue;
-        bool open = d->salvaged && d->runs.items[i].run < d->runs_below;
+        bool open = !agent->settled && d->runs.items[i].run < d->runs_below;
         if (open && component->state != PLEAT_FINISHING)
             salvage_cancel(d, d->runs.items[i].component);
         if (component->starting && !open)
@@ -418,6 +419,21 @@ static void ask_list(struct agent *agent, int64_t after)
     pleat_string_finish(&out);
 }
 
+/* After a salvage: all agents of runs that the log knows have said what became of them. */
+static bool is_settled(struct daemon *d)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    for (size_t i = 0; i < d->runs.count; i++) {
+        uint32_t site = view->components[d->runs.items[i].component].site;
+        const struct agent *agent = d->runs.items[i].run < d->runs_below && site != PLEAT_NONE
+                                        ? agent_get(d, site, 0)
+                                        : NULL;
+        if (agent && !agent->settled)
+            return false;
+    }
+    return true;
+}
+
 /* All that it runs is known: what we think runs there and does not is lost, what should not run is
  * ended, what waited to be asked is asked. */
 static void on_all_listed(struct agent *agent)
@@ -426,8 +442,9 @@ static void on_all_listed(struct agent *agent)
     size_t index;
     json_t *entry;
     lose_runs(agent, agent->runs);
-    agent->listed = true;
-    salvage_settled(d);
+    agent->listed = agent->settled = true;
+    if (is_settled(d))
+        salvage_settled(d);
     json_array_foreach(agent->runs, index, entry)
     {
         json_int_t run = json_integer_value(json_object_get(entry, "run"));
@@ -559,8 +576,12 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     while (index < d->config.site_count && (!site || strcmp(d->config.sites[index].name, site)))
         index++;
     uint32_t node = (uint32_t)json_integer_value(json_object_get(hello, "node"));
-    if (index == d->config.site_count || !instance || strcmp(instance, d->instance)) {
-        daemon_log("an agent of another instance or site called: turned away");
+    if (site && instance && strcmp(instance, d->instance)) {
+        stranger_accept(d, connection, site, node);
+        return;
+    }
+    if (index == d->config.site_count || !instance) {
+        daemon_log("an agent of a site that is not configured called: turned away");
         pleat_connection_close(connection);
         return;
     }
@@ -579,6 +600,17 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
         daemon_log("the agent of node %u cannot be reached", node);
     else
         ask_list(agent, 0);
+}
+
+void agent_needed(struct daemon *d, const char *site, uint32_t node)
+{
+    for (struct agent *agent = d->agents; agent; agent = agent->next) {
+        if (agent->node != node || strcmp(d->config.sites[agent->site].name, site) != 0 ||
+            agent->connection || !uv_is_active((uv_handle_t *)&agent->timer))
+            continue;
+        agent->started = false; /* it has ended, as another one was there */
+        expect(agent);
+    }
 }
 
 void agents_expect(struct daemon *d)
@@ -605,6 +637,7 @@ bool agents_absent(struct daemon *d)
 
 void agents_quit(struct daemon *d)
 {
+    strangers_close();
     struct agent *next;
     for (struct agent *agent = d->agents; agent; agent = next) {
         next = agent->next;

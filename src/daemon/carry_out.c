@@ -140,6 +140,32 @@ static int make_output_directory(struct daemon *d, int64_t job, struct pleat_err
     return pleat_paths_make_private(path, err);
 }
 
+/* In the job's directory: for a pleatd that finds the end of the log missing. Not synced, as
+ * log.mark. */
+void run_note(struct daemon *d, int64_t job, uint64_t run)
+{
+    char path[600];
+    job_output_path(d, job, "run", path, sizeof(path));
+    FILE *file = fopen(path, "we");
+    if (!file || fprintf(file, "%llu\n", (unsigned long long)run) < 0)
+        daemon_log("cannot write %s: %s", path, strerror(errno));
+    if (file && fclose(file))
+        daemon_log("cannot write %s: %s", path, strerror(errno));
+}
+
+uint64_t run_noted(struct daemon *d, int64_t job)
+{
+    char path[600];
+    unsigned long long run = 0;
+    job_output_path(d, job, "run", path, sizeof(path));
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%llu", &run) != 1)
+        run = 0;
+    if (file)
+        fclose(file);
+    return run;
+}
+
 static void start_failed(struct daemon *d, const struct pleat_effect *effect, struct job *job,
                          const struct pleat_error *err)
 {
@@ -211,6 +237,8 @@ static int start(struct daemon *d, const struct job *job, struct pleat_runner *r
                  struct start_order *made, struct pleat_error *err)
 {
     int rc = make_output_directory(d, job->id, err);
+    if (!rc)
+        run_note(d, job->id, made->order.run);
     if (!rc && job_spec(d, job->id)->script)
         rc = job_script_make(d, job, made->program, err);
     return rc ? rc : runner->ops->start(runner, &made->order, err);

@@ -47,7 +47,10 @@ static const struct own_file {
     const char *name;
     bool is_stream;
     enum job_file which;
-} own_files[] = {{"stdout", true, JOB_OUTPUT}, {"stderr", true, JOB_ERROR}, {"notify", false, 0}};
+} own_files[] = {{"stdout", true, JOB_OUTPUT},
+                 {"stderr", true, JOB_ERROR},
+                 {"notify", false, 0},
+                 {"run", false, 0}};
 
 /* Opens DIRECTORY/jobs/JOB, not through a link. -1 and errno. */
 static int open_directory(struct daemon *d, int64_t job, char *path, size_t size)

@@ -221,7 +221,7 @@ struct daemon {
     struct agent *agents;
     int64_t last_job;        /* the highest number given */
     int64_t good_seq;        /* the last record that recovery could apply */
-    uint64_t runs_below;     /* of a salvaged log: runs that it knows have lower numbers */
+    uint64_t runs_below;     /* of a salvaged log: runs that it knew at the start have lower ones */
     char damage[1200];       /* how, and where the damaged file is; "" */
     struct ended_list ended; /* jobs of this turn */
     struct numbers archived; /* let go of in this turn */
@@ -235,6 +235,7 @@ struct daemon {
     int parked_outputs;
     int lock_fd;
     bool holding;      /* the store cannot write */
+    bool committed;    /* the turn is in the store, which is not in its place */
     bool has_accounts; /* every job that ended before has an account */
     bool salvaged;     /* the log was damaged, and what that leaves open is not settled yet */
     bool stopping;
@@ -288,6 +289,9 @@ int sites_open(struct daemon *d, struct pleat_error *err);
 void sites_close(struct daemon *d);
 /* After a recovery: sites take up the claims that the core holds. */
 int sites_adopt(struct daemon *d, struct pleat_error *err);
+/* The last run that a job was given, in a file in its directory; 0: it says none. */
+void run_note(struct daemon *d, int64_t job, uint64_t run);
+uint64_t run_noted(struct daemon *d, int64_t job);
 void run_remember(struct daemon *d, uint64_t run, uint32_t component);
 void run_forget(struct daemon *d, uint64_t run);
 /* The component of a run, or PLEAT_NONE. */
@@ -312,8 +316,11 @@ int slots_of(struct daemon *d, const struct pleat_component *component, int32_t 
  * in that. Not synced: it outlives pleatd, and only the death of the machine may leave it behind.
  */
 void log_mark(struct daemon *d);
-/* Whether the log is behind its mark; the highest number of a job is then the mark's. */
+/* Whether the log is behind its mark; the highest number of a job is at least the mark's. */
 bool log_is_behind(struct daemon *d);
+/* There is a log, and its mark is missing or cannot be read: nobody knows whether its end is there.
+ */
+bool log_mark_is_lost(const struct daemon *d);
 /* After a recovery: the time goes on from the last record; keep: as it went before, in the same
  * boot of the machine, whatever the system's clock says. */
 void log_mark_clock(struct daemon *d, bool keep);
@@ -324,6 +331,8 @@ bool log_mark_instance(struct daemon *d);
 /* Writes what the turn has made, in one transaction. A damaged log is made good: then all is
  * written all the same. */
 int log_write(struct daemon *d, struct pleat_error *err);
+/* Now and then: whether the log is still in its place; else it is put there. */
+void log_watch(struct daemon *d);
 /* Between turns: makes the log good where it was found damaged. False: it was not. */
 bool log_mend(struct daemon *d);
 
@@ -348,6 +357,9 @@ int log_recover(struct daemon *d, struct pleat_error *err);
 void salvage_begin(struct daemon *d);
 void salvage_cancel(struct daemon *d, uint32_t component);
 void salvage_settled(struct daemon *d);
+/* Of the effects that a recovered core asks for again: takes out the starts of runs of which a lost
+ * part of the log may know more. Their agents say whether they have them. */
+void salvage_hold_starts(struct daemon *d);
 /* For people, as long as the damaged file is there; else NULL. */
 const char *salvage_text(struct daemon *d);
 /* archive.c: jobs that have ended: their accounts, and letting go of them */
@@ -395,6 +407,15 @@ int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json
 /* A connection that said it is an agent. Takes it over. */
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello);
 void agents_quit(struct daemon *d);
+/* The one that was in the way of this node's is gone: where one is wanted, it is started. */
+void agent_needed(struct daemon *d, const char *site, uint32_t node);
+
+/* stranger.c */
+/* A connection of an agent of another instance. Takes it over. */
+void stranger_accept(struct daemon *d, struct pleat_connection *connection, const char *site,
+                     uint32_t node);
+void strangers_close(void);
+
 /* The policies are others: what agents said of folded runs, and say again only when it changes, may
  * be wanted now. */
 void agents_learn(struct daemon *d);

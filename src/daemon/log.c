@@ -9,6 +9,10 @@
 #include "base/clock.h"
 #include "daemon/daemon.h"
 
+#define REPLACED                                                                                   \
+    "%s (or its write-ahead log) was removed or replaced while pleatd ran: it is written anew, "   \
+    "nothing is lost; what was in its place is kept as %s.damaged-*"
+
 static int write_notes(struct daemon *d, struct pleat_error *err)
 {
     for (size_t i = 0; i < d->notes.count; i++) {
@@ -135,17 +139,81 @@ bool log_mend(struct daemon *d)
     return true;
 }
 
+/* ---- not in its place ---- */
+
+/* Written at once: the notes of the turn are in the log already. */
+static void say_replaced(struct daemon *d, const char *path)
+{
+    struct pleat_error err;
+    char text[1600];
+    snprintf(text, sizeof(text), REPLACED, path, path);
+    daemon_log("%s", text);
+    json_t *data = json_pack("{s:s}", "text", text);
+    char *written = data ? json_dumps(data, JSON_COMPACT) : NULL;
+    struct pleat_note note = {
+        .time_us = daemon_now_us(d), .kind = "daemon", .job = -1, .data = written};
+    if (!written || pleat_store_begin(d->store, &err) ||
+        pleat_store_append_note(d->store, &note, NULL, &err) || pleat_store_commit(d->store, &err))
+        pleat_store_rollback(d->store);
+    free(written);
+    json_decref(data);
+}
+
+/* Somebody has removed the file, or put another one there: what is in the one that is open is
+ * written into a new one. Until that is there, nothing is acknowledged. */
+static int put_in_place(struct daemon *d, struct pleat_error *err)
+{
+    char path[600];
+    if (pleat_store_in_place(d->store))
+        return 0;
+    snprintf(path, sizeof(path), "%s/log.sqlite", d->paths.state);
+    int rc = pleat_store_copy(d->store, err);
+    if (rc) {
+        pleat_error_prefix(err, "%s (or its write-ahead log) was removed or replaced", path);
+        return rc;
+    }
+    pleat_store_abandon(d->store);
+    d->store = NULL;
+    rc = pleat_store_open(path, sizeof(struct pleat_event), &d->store, err);
+    if (rc) {
+        daemon_log("%s: pleatd ends, its jobs run on", err->text);
+        _exit(1);
+    }
+    if (d->mark_fd > 0)
+        close(d->mark_fd); /* it may be gone, too */
+    d->mark_fd = 0;
+    log_mark(d);
+    say_replaced(d, path);
+    return 0;
+}
+
+void log_watch(struct daemon *d)
+{
+    if (d->holding || d->records.count || pleat_store_in_place(d->store))
+        return;
+    note_make(d, daemon_now_us(d), "daemon", -1,
+              json_pack("{s:s}", "text", "the log was removed or replaced while pleatd runs"));
+    turn_run(d); /* which writes that, and finds where */
+}
+
 int log_write(struct daemon *d, struct pleat_error *err)
 {
-    int rc = pleat_store_is_damaged(d->store)
-                 ? pleat_error_set(err, PLEAT_E_CORRUPT,
-                                   "something was read that is not what was written")
-                 : write_turn(d, err);
+    int rc = 0;
+    if (!d->committed && pleat_store_is_damaged(d->store))
+        rc = pleat_error_set(err, PLEAT_E_CORRUPT,
+                             "something was read that is not what was written");
+    else if (!d->committed)
+        rc = write_turn(d, err);
     if (rc == PLEAT_E_CORRUPT) {
         repair(d, true, err);
         rc = 0;
     }
+    d->committed = !rc;
     if (!rc)
+        rc = put_in_place(d, err);
+    if (!rc) {
+        d->committed = false;
         d->has_accounts = true;
+    }
     return rc;
 }

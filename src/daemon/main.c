@@ -181,6 +181,7 @@ static void on_probe(uv_timer_t *handle)
         if (d->sites[i]->ops->probe(d->sites[i], &err))
             daemon_log("site %s: %s", d->config.sites[i].name, err.text);
     archive_run(d);
+    log_watch(d);
     if (over && d->stopping)
         daemon_stop(d);
     if (!over || d->clients || notify_busy())
@@ -211,6 +212,7 @@ static int begin(struct daemon *d, struct pleat_error *err)
               json_pack("{s:s}", "text", "started, version " PLEAT_VERSION));
     if (pleat_core_outstanding(d->core, &d->effects))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    salvage_hold_starts(d);
     agents_expect(d);
     job_scripts_sweep(d);
     turn_run(d);

@@ -35,10 +35,14 @@ void log_mark(struct daemon *d)
                           (long long)pleat_store_last_seq(d->store), (long long)d->last_job, boot,
                           (long long)d->clock_offset_us);
     mark_path(d, path, sizeof(path));
-    if (d->mark_fd <= 0)
+    bool first = d->mark_fd <= 0;
+    if (first)
         d->mark_fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (d->mark_fd < 0 || pwrite(d->mark_fd, text, (size_t)length, 0) != length)
         daemon_log("cannot write %s: %s", path, strerror(errno));
+    else if (first) /* what is written over it later is old or new after a power loss, never nothing
+                     */
+        (void)fsync(d->mark_fd);
 }
 
 static bool read_mark(const struct daemon *d, char *instance, long long *seq, long long *job)
@@ -60,11 +64,16 @@ bool log_is_behind(struct daemon *d)
     long long seq, job;
     if (!read_mark(d, instance, &seq, &job))
         return false;
-    if (pleat_store_last_seq(d->store) >= seq)
-        return false;
     if (job > d->last_job)
         d->last_job = job;
-    return true;
+    return pleat_store_last_seq(d->store) < seq;
+}
+
+bool log_mark_is_lost(const struct daemon *d)
+{
+    char instance[INSTANCE_LENGTH + 1];
+    long long seq, job;
+    return pleat_store_last_seq(d->store) > 0 && !read_mark(d, instance, &seq, &job);
 }
 
 /* The clock of the system may have been set since: while jobs run or wait, what they were promised

@@ -59,6 +59,12 @@ int salvage_put_meta(struct daemon *d, struct pleat_error *err)
     return rc ? rc : pleat_store_put_meta(d->store, "damage", d->damage, err);
 }
 
+static void count_started(struct daemon *d)
+{
+    int64_t started = last_started(d);
+    d->last_job = started > d->last_job ? started : d->last_job;
+}
+
 /* In the new log, so that a pleatd after this one knows it too. */
 static int write_meta(struct daemon *d, struct pleat_error *err)
 {
@@ -86,9 +92,8 @@ int log_salvage(struct daemon *d, int64_t most_seq, struct pleat_error *why)
         pleat_error_prefix(why, "the damaged log cannot be repaired");
         return rc;
     }
-    int64_t started = last_started(d);
     (void)log_is_behind(d);
-    d->last_job = started > d->last_job ? started : d->last_job;
+    count_started(d);
     d->last_job = result.last_job > d->last_job ? result.last_job : d->last_job;
     d->salvaged = true;
     snprintf(d->damage, sizeof(d->damage),
@@ -186,6 +191,23 @@ static int check(struct daemon *d, const char *path, struct pleat_error *err)
     return rc;
 }
 
+/* The log is used as it is, but its end may be missing without a trace: nothing is done that the
+ * missing part may have done. */
+static int without_mark(struct daemon *d, struct pleat_error *err)
+{
+    snprintf(d->damage, sizeof(d->damage),
+             "%s/log.mark is missing or cannot be read: whether the log has its end is not known; "
+             "what may have been started is not started again",
+             d->paths.state);
+    daemon_log("%s", d->damage);
+    count_started(d);
+    d->salvaged = true;
+    int rc = write_meta(d, err);
+    if (!rc)
+        log_mark(d);
+    return rc;
+}
+
 int log_open(struct daemon *d, struct pleat_error *err)
 {
     char path[600];
@@ -201,6 +223,10 @@ int log_open(struct daemon *d, struct pleat_error *err)
     }
     if (!rc)
         rc = take_instance(d, err);
+    if (!rc && log_mark_is_lost(d))
+        rc = without_mark(d, err);
+    if (!rc && pleat_store_last_seq(d->store) == 0)
+        count_started(d); /* of a log that is not there any more */
     if (rc != PLEAT_E_CORRUPT && rc != PLEAT_E_INVALID)
         return rc;
     pleat_store_abandon(d->store);
@@ -263,11 +289,24 @@ void salvage_cancel(struct daemon *d, uint32_t component)
            "it again could do its work twice; submit it again if it is needed");
 }
 
+/* Of a job that the log does not say to have a run. Its directory is made when it is first started;
+ * in it stands which run it was given last (run_note). */
 static bool was_started(struct daemon *d, const struct job *job)
 {
     char path[600];
-    job_output_path(d, job->id, "", path, sizeof(path));
-    return access(path, F_OK) == 0;
+    const struct pleat_component *c = job_component(d, job);
+    uint64_t last = run_noted(d, job->id);
+    if (last || c->state == PLEAT_FINISHING)
+        return last > c->run;
+    job_output_path(d, job->id, "", path, sizeof(path)); /* by a version that wrote no run down */
+    return c->attempt == 0 && access(path, F_OK) == 0;
+}
+
+/* It waits, or will, or the log ends before it was given to an agent. */
+static bool is_before_its_start(const struct pleat_component *c)
+{
+    return c->state == PLEAT_FINISHING || c->state == PLEAT_QUEUED || c->state == PLEAT_PLACED ||
+           c->state == PLEAT_STAGING_IN || c->state == PLEAT_CLAIMING;
 }
 
 void salvage_lost_specs(struct daemon *d)
@@ -298,9 +337,18 @@ void salvage_begin(struct daemon *d)
         const struct pleat_component *c = job_component(d, job);
         if (job->spec_lost && !pleat_state_is_final((enum pleat_state)c->state))
             cancel(d, job, SPEC_LOST);
-        else if (d->salvaged && c->state == PLEAT_QUEUED && c->attempt == 0 && was_started(d, job))
+        else if (d->salvaged && is_before_its_start(c) && was_started(d, job))
             salvage_cancel(d, job->component);
     }
+}
+
+void salvage_hold_starts(struct daemon *d)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < d->effects.count; i++)
+        if (!d->salvaged || d->effects.items[i].kind != PLEAT_DO_START)
+            d->effects.items[kept++] = d->effects.items[i];
+    d->effects.count = kept;
 }
 
 void salvage_settled(struct daemon *d)

@@ -462,6 +462,23 @@ static void name_aside(const char *path, int64_t now_us, char *aside, size_t siz
         snprintf(aside, size, "%s.damaged-%s-%d", path, when, i);
 }
 
+int pleat_salvage_publish(const char *path, struct pleat_error *err)
+{
+    char making[PATH_MAX], ready[PATH_MAX];
+    join(making, sizeof(making), path, ".salvage");
+    join(ready, sizeof(ready), path, ".salvaged");
+    int fd = open(making, O_RDONLY | O_CLOEXEC);
+    int reason = fd < 0 || fsync(fd) ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    if (!reason && rename(making, ready))
+        reason = errno;
+    if (reason)
+        return pleat_error_sys(err, reason, "cannot write %s", ready);
+    sync_directory(path);
+    return 0;
+}
+
 int pleat_salvage_resume(const char *path, struct pleat_error *err)
 {
     char ready[PATH_MAX], aside[PATH_MAX];
@@ -489,12 +506,11 @@ int pleat_store_salvage(const char *path, size_t record_size, int64_t most_seq, 
     if (!rc)
         rc = fill(&work, path, wal, most_seq, result);
     pleat_store_close(work.store); /* which moves its write-ahead log into it */
-    if (!rc && rename(making, ready))
-        rc = pleat_error_sys(err, errno, "cannot rename %s to %s", making, ready);
+    if (!rc)
+        rc = pleat_salvage_publish(path, err);
     if (rc) {
         remove_with_wal(making);
         return rc;
     }
-    sync_directory(path);
     return swap(path, ready, result->aside, err);
 }

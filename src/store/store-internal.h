@@ -3,6 +3,7 @@
 #define PLEAT_STORE_STORE_INTERNAL_H
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include "store/store.h"
 
@@ -38,6 +39,11 @@ enum statement {
     ST_COUNT
 };
 
+struct file_id {
+    dev_t device;
+    ino_t inode;
+};
+
 struct pleat_store {
     sqlite3 *db;
     sqlite3_stmt *statements[ST_COUNT];
@@ -48,10 +54,11 @@ struct pleat_store {
     int64_t first_seq;     /* of the records in the log; those before it were moved aside */
     int64_t committed_seq; /* last_seq before the open transaction */
     int64_t committed_first_seq;
-    bool open;          /* a transaction is */
-    bool reading;       /* inside a callback */
-    bool damaged;       /* something in the file was found not to be what was written */
-    bool was_left_open; /* the process that had it before died */
+    bool open;                /* a transaction is */
+    bool reading;             /* inside a callback */
+    bool damaged;             /* something in the file was found not to be what was written */
+    struct file_id file, wal; /* what was opened; wal.inode 0: not there yet */
+    bool was_left_open;       /* the process that had it before died */
 };
 
 /* What comes of a damaged log, said where one is found (salvage.h). */
@@ -67,6 +74,8 @@ int pleat_store_write(struct pleat_store *store, enum statement which, const cha
                       struct pleat_error *err);
 /* A salvage (salvage.h) that was interrupted when its new file was complete: goes on with it. */
 int pleat_salvage_resume(const char *path, struct pleat_error *err);
+/* The file PATH.salvage is complete: on the disk, and such a new file, when this returns 0. */
+int pleat_salvage_publish(const char *path, struct pleat_error *err);
 /* PLEAT_E_CORRUPT: the log is not good at seq, how says why. */
 int pleat_store_corrupt_record(const struct pleat_store *store, int64_t seq, const char *how,
                                struct pleat_error *err);

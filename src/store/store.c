@@ -323,6 +323,51 @@ static bool has_wal(const char *path)
            stat(name, &st) == 0 && st.st_size > 0;
 }
 
+/* Which file is at a path; {0}: none. */
+static struct file_id id_of(const char *path, const char *end)
+{
+    struct stat st;
+    char name[PATH_MAX];
+    struct file_id id = {0};
+    if (snprintf(name, sizeof(name), "%s%s", path, end) < (int)sizeof(name) && stat(name, &st) == 0)
+        id = (struct file_id){st.st_dev, st.st_ino};
+    return id;
+}
+
+static bool is_same_file(struct file_id a, struct file_id b)
+{
+    return a.device == b.device && a.inode == b.inode;
+}
+
+bool pleat_store_in_place(struct pleat_store *store)
+{
+    struct file_id wal = id_of(store->path, "-wal");
+    if (!store->wal.inode)
+        store->wal = wal;
+    return is_same_file(store->file, id_of(store->path, "")) && is_same_file(store->wal, wal);
+}
+
+int pleat_store_copy(struct pleat_store *store, struct pleat_error *err)
+{
+    char making[PATH_MAX];
+    sqlite3_stmt *statement = NULL;
+    snprintf(making, sizeof(making), "%s.salvage", store->path);
+    (void)unlink(making);
+    int status = make_private_file(making, err);
+    if (status)
+        return status;
+    if (sqlite3_prepare_v2(store->db, "VACUUM INTO ?1", -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_bind_text(statement, 1, making, -1, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_DONE)
+        status = pleat_store_failure(store, "copy", err);
+    sqlite3_finalize(statement);
+    if (!status)
+        status = pleat_salvage_publish(store->path, err);
+    if (status)
+        (void)unlink(making);
+    return status;
+}
+
 static int set_up(struct pleat_store *store, struct pleat_error *err)
 {
     int status = pleat_salvage_resume(store->path, err);
@@ -358,6 +403,8 @@ static int set_up(struct pleat_store *store, struct pleat_error *err)
         status = check_schema(store, err);
     if (!status)
         status = execute(store, "COMMIT", err);
+    store->file = id_of(store->path, "");
+    store->wal = id_of(store->path, "-wal");
     return status ? status : prepare_all(store, err);
 }
 

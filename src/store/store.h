@@ -40,6 +40,13 @@ void pleat_store_abandon(struct pleat_store *store);
 
 /* PLEAT_E_CORRUPT: the structure of the file is not good. Reads all of it. */
 int pleat_store_check(struct pleat_store *store, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Its files are those that were opened: not removed, not replaced. Else what is committed is lost
+ * with this process. */
+bool pleat_store_in_place(struct pleat_store *store);
+/* Outside a transaction: writes all of it into a new file, which the next pleat_store_open of that
+ * path takes; what is at the path by then is kept as PATH.damaged-TIME. For a store that is not in
+ * place; it is to be abandoned. PLEAT_E_SYSTEM: can be tried again. */
+int pleat_store_copy(struct pleat_store *store, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The process that had it before died without closing it. */
 bool pleat_store_was_left_open(const struct pleat_store *store);
 /* Something was found not to be what was written, by any call since it was opened; but not a record

@@ -1,0 +1,111 @@
+/* Agents of another instance: the log that knew what they run is lost, and a new one has begun.
+ *
+ * Nobody knows their runs any more, and as long as one lives no other agent serves its node. So it
+ * is told to end all of them, and then itself. */
+#include <string.h>
+
+#include "daemon/daemon.h"
+
+struct stranger {
+    struct stranger *next;
+    struct daemon *daemon;
+    struct pleat_connection *connection;
+    char site[64];
+    uint32_t node;
+    int64_t next_id, list_id;
+};
+
+static struct stranger *list;
+
+static void ask(struct stranger *stranger, const char *method, json_t *params)
+{
+    struct pleat_string out = {0};
+    if (pleat_write_request(&out, stranger->next_id++, method, params) ||
+        pleat_connection_send(stranger->connection, &out))
+        daemon_log("the agent of another instance for node %u cannot be reached", stranger->node);
+    pleat_string_finish(&out);
+}
+
+static void ask_list(struct stranger *stranger, int64_t after)
+{
+    stranger->list_id = stranger->next_id;
+    ask(stranger, "list", json_pack("{s:I}", "after", (json_int_t)after));
+}
+
+static void on_listed(struct stranger *stranger, const json_t *result)
+{
+    json_int_t run = 0;
+    size_t index;
+    json_t *entry;
+    json_array_foreach(json_object_get(result, "runs"), index, entry)
+    {
+        run = json_integer_value(json_object_get(entry, "run"));
+        daemon_log("run %lld of another instance is ended: the log that knew it is lost",
+                   (long long)run);
+        ask(stranger, "kill", json_pack("{s:I, s:f}", "run", run, "grace_s", 1.0));
+    }
+    if (run > 0 && json_is_true(json_object_get(result, "more")))
+        ask_list(stranger, run);
+    else
+        ask(stranger, "quit", NULL);
+}
+
+static void on_message(void *arg, struct pleat_connection *connection,
+                       const struct pleat_message *message)
+{
+    struct stranger *stranger = arg;
+    (void)connection;
+    if (message->kind == PLEAT_RESULT && message->id == stranger->list_id)
+        on_listed(stranger, message->result);
+}
+
+static void on_closed(void *arg, struct pleat_connection *connection,
+                      const struct pleat_error *error)
+{
+    struct stranger *stranger = arg;
+    (void)connection;
+    (void)error;
+    struct stranger **at = &list;
+    while (*at != stranger)
+        at = &(*at)->next;
+    *at = stranger->next;
+    if (!stranger->daemon->stopping)
+        agent_needed(stranger->daemon, stranger->site, stranger->node);
+    free(stranger);
+}
+
+void stranger_accept(struct daemon *d, struct pleat_connection *connection, const char *site,
+                     uint32_t node)
+{
+    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
+    struct stranger *stranger = calloc(1, sizeof(*stranger));
+    if (!stranger) {
+        pleat_connection_close(connection);
+        return;
+    }
+    daemon_log("an agent of another instance called: it is told to end what it runs, and itself");
+    stranger->daemon = d;
+    stranger->connection = connection;
+    stranger->node = node;
+    stranger->next_id = 1;
+    snprintf(stranger->site, sizeof(stranger->site), "%s", site);
+    stranger->next = list;
+    list = stranger;
+    if (pleat_connection_start(connection, &callbacks, stranger)) {
+        list = stranger->next;
+        pleat_connection_close(connection);
+        free(stranger);
+        return;
+    }
+    ask_list(stranger, 0);
+}
+
+void strangers_close(void)
+{
+    while (list) {
+        struct stranger *stranger = list;
+        list = stranger->next;
+        pleat_connection_close(stranger->connection);
+        free(stranger);
+    }
+}
