@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/csv_row.h"
 #include "cli/sim_experiment.h"
 
 struct pending {
@@ -156,88 +157,6 @@ static int end(FILE *file, const char *directory, const char *name, struct pleat
     return failed ? pleat_error_sys(err, reason, "cannot write %s/%s", directory, name) : 0;
 }
 
-/* A line of a table, put together here: a log has millions of them. */
-struct row {
-    char text[700];
-    size_t length;
-};
-
-static void add_bytes(struct row *row, const char *bytes, size_t count)
-{
-    if (count > sizeof(row->text) - row->length)
-        count = sizeof(row->text) - row->length;
-    memcpy(row->text + row->length, bytes, count);
-    row->length += count;
-}
-
-/* At least `digits` of them. */
-static void add_digits(struct row *row, uint64_t value, int digits)
-{
-    char reversed[20], text[20];
-    int count = 0;
-    for (; value > 0 || count < digits; value /= 10)
-        reversed[count++] = (char)('0' + value % 10);
-    for (int i = 0; i < count; i++)
-        text[i] = reversed[count - 1 - i];
-    add_bytes(row, text, (size_t)count);
-}
-
-static uint64_t add_sign(struct row *row, int64_t value)
-{
-    if (value >= 0)
-        return (uint64_t)value;
-    add_bytes(row, "-", 1);
-    return 0 - (uint64_t)value;
-}
-
-static void add_number(struct row *row, int64_t value)
-{
-    add_digits(row, add_sign(row, value), 1);
-    add_bytes(row, ",", 1);
-}
-
-/* Decimal seconds without zeros at their end. */
-static void add_seconds(struct row *row, int64_t us)
-{
-    uint64_t size = add_sign(row, us), part = size % 1000000;
-    int digits = 6;
-    add_digits(row, size / 1000000, 1);
-    if (part > 0) {
-        for (; part % 10 == 0; part /= 10)
-            digits--;
-        add_bytes(row, ".", 1);
-        add_digits(row, part, digits);
-    }
-    add_bytes(row, ",", 1);
-}
-
-static void add_text(struct row *row, const char *text)
-{
-    if (strpbrk(text, ",\"\r\n")) {
-        add_bytes(row, "\"", 1);
-        for (; *text; text++)
-            add_bytes(row, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-        add_bytes(row, "\"", 1);
-    } else {
-        add_bytes(row, text, strlen(text));
-    }
-    add_bytes(row, ",", 1);
-}
-
-static void add_real(struct row *row, int digits, double value)
-{
-    char text[40];
-    int length = snprintf(text, sizeof(text), "%.*g,", digits, value);
-    add_bytes(row, text, (size_t)length);
-}
-
-/* Its last comma becomes the end of the line. */
-static void put_row(FILE *file, struct row *row)
-{
-    row->text[row->length - 1] = '\n';
-    fwrite(row->text, 1, row->length, file);
-}
-
 static const char *site_name(const struct pleat_sim_csv *csv, uint32_t site)
 {
     const struct pleat_sim_sites *sites = &csv->request->platform.sites;
@@ -252,26 +171,26 @@ static bool ran(const struct pleat_sim_outcome *outcome)
 static void put_job(const struct pleat_sim_csv *csv, FILE *file,
                     const struct pleat_workload_job *job, const struct pleat_sim_outcome *outcome)
 {
-    struct row row = {.length = 0};
+    struct pleat_csv_row row = {.length = 0};
     double wait_s = (double)(outcome->start_us - job->submit_us) / 1e6;
     double run_s = (double)(outcome->end_us - outcome->start_us) / 1e6;
-    add_number(&row, job->number);
-    add_seconds(&row, job->submit_us);
-    add_seconds(&row, outcome->start_us);
-    add_seconds(&row, outcome->end_us);
-    add_number(&row, outcome->processors);
-    add_text(&row, site_name(csv, outcome->site));
-    add_seconds(&row, outcome->start_us - job->submit_us);
-    add_seconds(&row, outcome->end_us - job->submit_us);
-    add_real(&row, 9, pleat_bounded_slowdown(wait_s, run_s, PLEAT_SIM_TAU_S));
-    add_real(&row, 6, (double)outcome->average);
-    add_number(&row, outcome->grown);
-    add_number(&row, outcome->shrunk);
-    add_number(&row, outcome->restarts);
-    add_text(&row, pleat_sim_fate_name((enum pleat_sim_fate)outcome->fate));
-    add_text(&row, pleat_kind_name((enum pleat_job_kind)job->kind));
-    add_number(&row, job->user);
-    put_row(file, &row);
+    pleat_csv_number(&row, job->number);
+    pleat_csv_seconds(&row, job->submit_us);
+    pleat_csv_seconds(&row, outcome->start_us);
+    pleat_csv_seconds(&row, outcome->end_us);
+    pleat_csv_number(&row, outcome->processors);
+    pleat_csv_text(&row, site_name(csv, outcome->site));
+    pleat_csv_seconds(&row, outcome->start_us - job->submit_us);
+    pleat_csv_seconds(&row, outcome->end_us - job->submit_us);
+    pleat_csv_real(&row, 9, pleat_bounded_slowdown(wait_s, run_s, PLEAT_SIM_TAU_S));
+    pleat_csv_real(&row, 6, (double)outcome->average);
+    pleat_csv_number(&row, outcome->grown);
+    pleat_csv_number(&row, outcome->shrunk);
+    pleat_csv_number(&row, outcome->restarts);
+    pleat_csv_text(&row, pleat_sim_fate_name((enum pleat_sim_fate)outcome->fate));
+    pleat_csv_text(&row, pleat_kind_name((enum pleat_job_kind)job->kind));
+    pleat_csv_number(&row, job->user);
+    pleat_csv_put(file, &row);
 }
 
 static int write_jobs(struct pleat_sim_csv *csv, const char *directory,
@@ -302,15 +221,94 @@ static int write_skipped(struct pleat_sim_csv *csv, const char *directory,
         const struct pleat_workload_job *job = &workload->jobs.items[i];
         if (ran(&outcomes[i]))
             continue;
-        struct row row = {.length = 0};
-        add_number(&row, job->number);
-        add_seconds(&row, job->submit_us);
-        add_number(&row, job->minimum);
-        add_number(&row, job->processors);
-        add_text(&row, pleat_sim_fate_name((enum pleat_sim_fate)outcomes[i].fate));
-        put_row(file, &row);
+        struct pleat_csv_row row = {.length = 0};
+        pleat_csv_number(&row, job->number);
+        pleat_csv_seconds(&row, job->submit_us);
+        pleat_csv_number(&row, job->minimum);
+        pleat_csv_number(&row, job->processors);
+        pleat_csv_text(&row, pleat_sim_fate_name((enum pleat_sim_fate)outcomes[i].fate));
+        pleat_csv_put(file, &row);
     }
     return end(file, directory, "skipped.csv", err);
+}
+
+/* ---- the time series ---- */
+
+/* From an instant on there are so many more of each. */
+struct step {
+    int64_t at_us, processors, queued_processors;
+    int32_t running, queued;
+};
+
+static int compare_steps(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    return a->at_us < b->at_us ? -1 : a->at_us > b->at_us;
+}
+
+/* Jobs wait until their start (after failures: the last one), or for ever. */
+static size_t add_steps(const struct pleat_workload *workload,
+                        const struct pleat_sim_outcome *outcomes, const struct pleat_edges *used,
+                        struct step *steps)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < workload->jobs.count; i++) {
+        const struct pleat_workload_job *job = &workload->jobs.items[i];
+        bool never = outcomes[i].start_us == PLEAT_NEVER;
+        if (never && outcomes[i].fate != PLEAT_SIM_LEFT)
+            continue; /* it was turned away */
+        steps[count++] = (struct step){
+            .at_us = job->submit_us, .queued = 1, .queued_processors = job->processors};
+        if (never)
+            continue;
+        steps[count++] = (struct step){.at_us = outcomes[i].start_us,
+                                       .running = 1,
+                                       .queued = -1,
+                                       .queued_processors = -job->processors};
+        if (outcomes[i].end_us != PLEAT_NEVER)
+            steps[count++] = (struct step){.at_us = outcomes[i].end_us, .running = -1};
+    }
+    for (size_t i = 0; i < used->count; i++)
+        steps[count++] =
+            (struct step){.at_us = used->items[i].at_us, .processors = used->items[i].by};
+    return count;
+}
+
+static void put_step(FILE *file, const struct step *step)
+{
+    struct pleat_csv_row row = {.length = 0};
+    pleat_csv_seconds(&row, step->at_us);
+    pleat_csv_number(&row, step->processors);
+    pleat_csv_number(&row, step->running);
+    pleat_csv_number(&row, step->queued);
+    pleat_csv_number(&row, step->queued_processors);
+    pleat_csv_put(file, &row);
+}
+
+static int write_series(struct pleat_sim_csv_run *files, const struct pleat_sim_outcome *outcomes,
+                        const struct pleat_edges *used, struct pleat_error *err)
+{
+    const struct pleat_workload *workload = files->workload;
+    struct step *steps = calloc(workload->jobs.count * 3 + used->count + 1, sizeof(*steps));
+    struct step sum = {0};
+    if (!steps)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for series.csv");
+    FILE *file = begin(files->csv, files->directory.text, "series.csv", err);
+    size_t count = file ? add_steps(workload, outcomes, used, steps) : 0;
+    if (file)
+        fputs("time_s,processors,running_jobs,queued_jobs,queued_processors\n", file);
+    qsort(steps, count, sizeof(*steps), compare_steps);
+    for (size_t i = 0; i < count; i++) {
+        sum.at_us = steps[i].at_us;
+        sum.processors += steps[i].processors;
+        sum.running += steps[i].running;
+        sum.queued += steps[i].queued;
+        sum.queued_processors += steps[i].queued_processors;
+        if (i + 1 == count || steps[i + 1].at_us != steps[i].at_us)
+            put_step(file, &sum);
+    }
+    free(steps);
+    return file ? end(file, files->directory.text, "series.csv", err) : PLEAT_E_SYSTEM;
 }
 
 int pleat_sim_csv_begin(struct pleat_sim_csv *csv, const struct pleat_sim_run *run,
@@ -330,23 +328,23 @@ int pleat_sim_csv_begin(struct pleat_sim_csv *csv, const struct pleat_sim_run *r
 
 void pleat_sim_csv_change(struct pleat_sim_csv_run *files, const struct pleat_sim_change *change)
 {
-    struct row row = {.length = 0};
+    struct pleat_csv_row row = {.length = 0};
     if (change->from == 0 || change->to == 0)
         return; /* it started, or ended */
-    add_number(&row, files->workload->jobs.items[change->job].number);
-    add_seconds(&row, change->time_us);
-    add_seconds(&row, change->decided_us);
-    add_number(&row, change->from);
-    add_number(&row, change->to);
-    add_number(&row, change->offered);
-    add_number(&row, change->mandatory);
-    add_seconds(&row, change->stood_us);
-    add_text(&row, site_name(files->csv, change->site));
-    put_row(files->resizes, &row);
+    pleat_csv_number(&row, files->workload->jobs.items[change->job].number);
+    pleat_csv_seconds(&row, change->time_us);
+    pleat_csv_seconds(&row, change->decided_us);
+    pleat_csv_number(&row, change->from);
+    pleat_csv_number(&row, change->to);
+    pleat_csv_number(&row, change->offered);
+    pleat_csv_number(&row, change->mandatory);
+    pleat_csv_seconds(&row, change->stood_us);
+    pleat_csv_text(&row, site_name(files->csv, change->site));
+    pleat_csv_put(files->resizes, &row);
 }
 
 int pleat_sim_csv_end(struct pleat_sim_csv_run *files, const struct pleat_sim_outcome *outcomes,
-                      struct pleat_error *err)
+                      const struct pleat_edges *used, struct pleat_error *err)
 {
     FILE *resizes = files->resizes;
     files->resizes = NULL;
@@ -355,6 +353,8 @@ int pleat_sim_csv_end(struct pleat_sim_csv_run *files, const struct pleat_sim_ou
         rc = write_jobs(files->csv, files->directory.text, files->workload, outcomes, err);
     if (!rc)
         rc = write_skipped(files->csv, files->directory.text, files->workload, outcomes, err);
+    if (!rc)
+        rc = write_series(files, outcomes, used, err);
     return rc;
 }
 

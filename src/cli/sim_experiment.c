@@ -56,7 +56,7 @@ static int on_change(void *context, const struct pleat_sim_change *change)
     add_used(work, change->time_us, edge.by);
     if (work->files.resizes)
         pleat_sim_csv_change(&work->files, change);
-    if (experiment->request->chart && pleat_array_push(&work->used, edge))
+    if ((experiment->request->chart || experiment->csv) && pleat_array_push(&work->used, edge))
         return PLEAT_E_NOMEM;
     if (work->keep_changes && pleat_array_push(&work->changes, *change))
         return PLEAT_E_NOMEM;
@@ -205,7 +205,7 @@ static int run_on(struct work *work, const struct pleat_workload *workload, stru
     if (!rc)
         rc = measure(work, workload, outcomes, err);
     if (!rc && experiment->csv)
-        rc = pleat_sim_csv_end(&work->files, outcomes, err);
+        rc = pleat_sim_csv_end(&work->files, outcomes, &work->used, err);
     pleat_sim_csv_drop(&work->files);
     pleat_array_finish(&work->used);
     work->run->changes = work->changes;

@@ -130,9 +130,9 @@ int pleat_sim_csv_begin(struct pleat_sim_csv *csv, const struct pleat_sim_run *r
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Adds a line to it, if the change is one of size; errors are those of the file, seen by end. */
 void pleat_sim_csv_change(struct pleat_sim_csv_run *files, const struct pleat_sim_change *change);
-/* Ends it; writes jobs.csv and skipped.csv. */
+/* Ends it; writes jobs.csv, skipped.csv and, with how the processors in use changed, series.csv. */
 int pleat_sim_csv_end(struct pleat_sim_csv_run *files, const struct pleat_sim_outcome *outcomes,
-                      struct pleat_error *err) PLEAT_MUST_CHECK;
+                      const struct pleat_edges *used, struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_sim_csv_drop(struct pleat_sim_csv_run *files);
 /* summary.json, and all under their own names. */
 int pleat_sim_csv_commit(struct pleat_sim_csv *csv, const json_t *summary,

@@ -256,7 +256,8 @@ def test_applications_that_ask_for_processes(cli, log):
 def test_csv(cli, log):
     out = os.path.join(cli.path, "some", "where")
     text = sim(cli, "--workload", log(SMALL), "--site", 'a,"b:4', "--csv", out)
-    assert sorted(os.listdir(out)) == ["jobs.csv", "resizes.csv", "skipped.csv", "summary.json"]
+    assert sorted(os.listdir(out)) == ["jobs.csv", "resizes.csv", "series.csv", "skipped.csv",
+                                       "summary.json"]
     lines = pathlib.Path(out, "jobs.csv").read_text().splitlines()
     assert lines[0] == ("job,submit_s,start_s,end_s,processors,site,wait_s,response_s,slowdown,"
                         "average_processors,grown,shrunk,restarts,fate,kind,user")
@@ -267,6 +268,25 @@ def test_csv(cli, log):
     summary = json.loads(pathlib.Path(out, "summary.json").read_text())
     del text["runs"][0]["elapsed_s"]
     assert summary == text
+
+
+def test_the_time_series(cli, log):
+    out = os.path.join(cli.path, "out")
+    sim(cli, "--workload", log(SMALL), "--csv", out)
+    assert pathlib.Path(out, "series.csv").read_text().splitlines() == [
+        "time_s,processors,running_jobs,queued_jobs,queued_processors",
+        "0,4,1,0,0", "1,4,1,1,2", "2,4,1,2,6", "3,4,1,3,8", "10,2,1,2,6", "15,4,1,1,2", "18,2,1,0,0",
+        "22,0,0,0,0"]
+    path = log(random_jobs(200), 32)
+    run = sim(cli, "--workload", path, "--malleable", "100", "--csv", out)["runs"][0]
+    series = [{name: float(value) for name, value in row.items()}
+              for row in rows(os.path.join(out, "series.csv"))]
+    spans = [b["time_s"] - a["time_s"] for a, b in zip(series, series[1:])]
+    assert min(spans) > 0 and all(0 <= row["processors"] <= 32 for row in series)
+    assert sum(row["processors"] * span for row, span in zip(series, spans)) == pytest.approx(
+        run["busy_processor_s"])
+    assert sum(row["queued_jobs"] * span for row, span in zip(series, spans)) == pytest.approx(
+        run["wait_s"]["mean"] * 200)
 
 
 def test_comparison(cli, log):
@@ -438,7 +458,7 @@ def test_threads_change_nothing(cli, log):
                  for file in pathlib.Path(out).rglob("*") if file.is_file()}
         written.append(files)
     assert written[0] == written[1]
-    assert sorted(written[0])[0] == "queue-easy/seed-1/jobs.csv" and len(written[0]) == 19
+    assert sorted(written[0])[0] == "queue-easy/seed-1/jobs.csv" and len(written[0]) == 25
 
 
 # ---- drawings ----
