@@ -76,12 +76,12 @@ struct pleat_swf_report {
 int pleat_swf_parse(const char *line, size_t length, struct pleat_swf_record *record,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Reads a file ("-": standard input) into an empty, initialized workload. A job has its allocated
- * processors, else the requested ones; its estimate is the requested time, where above 0. The
- * machine is MaxProcs of the header, else MaxNodes; times count from UnixStartTime. Times are kept
- * to the microsecond. A file without jobs gives a workload without jobs.
- * PLEAT_E_INVALID (err names file, line and column), PLEAT_E_SYSTEM, PLEAT_E_NOMEM: nothing is
- * changed. report may be NULL. */
+/* Reads a file ("-": standard input; also one packed by gzip, bzip2, xz or zstd) into an empty,
+ * initialized workload. A job has its allocated processors, else the requested ones; its estimate
+ * is the requested time, where above 0. The machine is MaxProcs of the header, else MaxNodes; times
+ * count from UnixStartTime. Times are kept to the microsecond. A file without jobs gives a workload
+ * without jobs. PLEAT_E_INVALID (err names file, line and column), PLEAT_E_SYSTEM, PLEAT_E_NOMEM:
+ * nothing is changed. report may be NULL. */
 int pleat_swf_read(const char *path, const struct pleat_swf_options *options,
                    struct pleat_workload *workload, struct pleat_swf_report *report,
                    struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "workload/swf-internal.h"
+#include "workload/unpack.h"
 
 enum {
     PIECE = 256 * 1024,           /* read at a time: the text is never in memory as a whole */
@@ -16,9 +17,9 @@ static int check_beginning(struct pleat_swf_reading *reading, const char *text, 
                            size_t *skip)
 {
     *skip = length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
-    if (length >= 2 && !memcmp(text, "\x1f\x8b", 2))
+    if (pleat_unpack_needed(text, length)) /* of a file it is unpacked by now */
         return pleat_error_set(reading->err, PLEAT_E_INVALID,
-                               "%s: is compressed; unpack it first (gunzip)", reading->name);
+                               "%s: is compressed (twice, or damaged)", reading->name);
     if (length >= 2 && (!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2)))
         return pleat_error_set(reading->err, PLEAT_E_INVALID,
                                "%s: is UTF-16; convert it first (iconv -f utf-16 -t utf-8)",
@@ -144,7 +145,23 @@ struct window {
     char *bytes;
     size_t filled, capacity;
     bool ended, begun;
+    struct pleat_unpack *unpack; /* NULL: the file is plain text */
 };
+
+static int read_some(struct pleat_swf_reading *reading, int fd, struct window *window, size_t *got)
+{
+    ssize_t count;
+    if (window->unpack)
+        return pleat_unpack_read(window->unpack, window->bytes + window->filled, PIECE, got,
+                                 reading->err);
+    do {
+        count = read(fd, window->bytes + window->filled, PIECE);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0)
+        return pleat_error_sys(reading->err, errno, "cannot read %s", reading->name);
+    *got = (size_t)count;
+    return 0;
+}
 
 static int fill(struct pleat_swf_reading *reading, int fd, struct window *window)
 {
@@ -155,24 +172,37 @@ static int fill(struct pleat_swf_reading *reading, int fd, struct window *window
     if (pleat_array_reserve_raw((void **)&window->bytes, &window->capacity, window->filled, PIECE,
                                 1))
         return pleat_error_set(reading->err, PLEAT_E_NOMEM, "out of memory");
-    ssize_t got;
-    do {
-        got = read(fd, window->bytes + window->filled, PIECE);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0)
-        return pleat_error_sys(reading->err, errno, "cannot read %s", reading->name);
-    window->filled += (size_t)got;
+    size_t got = 0;
+    int rc = read_some(reading, fd, window, &got);
+    window->filled += got;
     window->ended = got == 0;
-    return 0;
+    return rc;
 }
 
-static int use(struct pleat_swf_reading *reading, struct window *window)
+/* What was read so far begins the file: if it is compressed, the window begins anew, with its text.
+ */
+static int unpack(struct pleat_swf_reading *reading, int fd, struct window *window)
+{
+    if (window->unpack || !pleat_unpack_needed(window->bytes, window->filled))
+        return 0;
+    int rc = pleat_unpack_open(&window->unpack, fd, window->bytes, window->filled, reading->name,
+                               reading->err);
+    window->filled = 0;
+    window->ended = false;
+    return rc;
+}
+
+static int use(struct pleat_swf_reading *reading, int fd, struct window *window)
 {
     size_t skip = 0, used;
     if (!window->begun) {
-        if (window->filled < 3 && !window->ended)
+        if (window->filled < PLEAT_UNPACK_BYTES && !window->ended)
             return 0; /* too little to tell what it is */
-        int rc = check_beginning(reading, window->bytes, window->filled, &skip);
+        bool plain = !window->unpack;
+        int rc = unpack(reading, fd, window);
+        if (rc || (plain && window->unpack))
+            return rc;
+        rc = check_beginning(reading, window->bytes, window->filled, &skip);
         if (rc)
             return rc;
         window->begun = true;
@@ -199,8 +229,9 @@ int pleat_swf_read(const char *path, const struct pleat_swf_options *options,
     while (!rc && !reading.done && !window.ended) {
         rc = fill(&reading, fd, &window);
         if (!rc)
-            rc = use(&reading, &window);
+            rc = use(&reading, fd, &window);
     }
+    pleat_unpack_close(window.unpack);
     free(window.bytes);
     if (!standard_input)
         close(fd);

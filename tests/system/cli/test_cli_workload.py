@@ -1,7 +1,10 @@
 """pleat workload: logs described, converted and generated. What comes out is read back here by a
 reader of its own."""
 
+import bz2
+import gzip
 import json
+import lzma
 import math
 import os
 import pathlib
@@ -58,6 +61,27 @@ def read_swf(path):
             assert len(fields) == len(names)
             jobs.append(dict(zip(names, fields)))
     return jobs
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_packed_logs(cli, work, pack):
+    packed, text = work / "log.packed", LOG
+    packed.write_bytes(pack(text.encode()))
+    plain, unpacked = cli("workload", "stat", "--json", cli.log), cli("workload", "stat", "--json", str(packed))
+    assert unpacked.returncode == 0, unpacked.stderr
+    expected, found = json.loads(plain.stdout), json.loads(unpacked.stdout)
+    assert expected.pop("file") != found.pop("file") and found == expected
+    long = "".join(f"{n} {n} 0 {n % 977 + 1} 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n" for n in range(1, 50001))
+    whole = pack(long.encode())
+    packed.write_bytes(whole)  # larger than what is read at once
+    assert json.loads(cli("workload", "stat", "--json", str(packed)).stdout)["jobs"] == 50000
+    done = subprocess.run(f"cat {packed} | {PLEAT} workload stat --json -", shell=True, text=True,
+                          stdout=subprocess.PIPE, timeout=60)
+    assert json.loads(done.stdout)["jobs"] == 50000
+    packed.write_bytes(whole[:len(whole) // 2])  # a part of it is no log
+    done = cli("workload", "stat", str(packed))
+    assert done.returncode == 2 and f"{packed}: cannot be unpacked" in done.stderr
+
 
 
 def body(path):
