@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/format.h"
 #include "cli/history.h"
 #include "cli/jobs.h"
 #include "cli/moment.h"
@@ -22,6 +23,8 @@ struct history {
     json_t *states;      /* NULL: any */
     enum pleat_history_by by;
     bool csv;
+    const char *format; /* which columns; NULL: as usual */
+    struct pleat_format columns;
     int64_t job; /* 0: all */
 };
 
@@ -151,6 +154,8 @@ static int print(const struct history *history, const json_t *jobs)
     int code = PLEAT_EXIT_OK;
     if (pleat_settings.json) {
         code = print_json(history, jobs, rows);
+    } else if (history->format && (history->csv || json_array_size(rows) > 0)) {
+        code = pleat_format_print(&history->columns, rows, history->csv);
     } else if (history->csv) {
         code = pleat_history_csv(rows, columns);
     } else if (history->job && history->by == PLEAT_BY_JOB && json_array_size(jobs) == 1) {
@@ -200,12 +205,18 @@ static int read_options(struct pleat_options *options, struct history *history)
                 pleat_parse_words("--state", optarg, pleat_history_states, &history->states, &err);
         else if (option == 'b')
             wrong = read_by(optarg, &history->by, &err);
+        else if (option == 'o')
+            history->format = optarg;
         else
             history->csv = true;
         if (wrong)
             return pleat_usage(&pleat_cmd_history, "%s", err.text);
     }
     int code = pleat_options_count(options, 0, 1);
+    if (!code && history->format &&
+        pleat_format_read(history->format, pleat_history_columns(history->by), &history->columns,
+                          &err))
+        code = pleat_usage(&pleat_cmd_history, "%s", err.text);
     if (!code && options->first < options->argc &&
         pleat_parse_job(options->argv[options->first], &history->job, &err))
         code = pleat_usage(&pleat_cmd_history, "%s", err.text);
@@ -214,17 +225,15 @@ static int read_options(struct pleat_options *options, struct history *history)
 
 static int run_history(int argc, char **argv)
 {
-    static const struct option own[] = {{"from", required_argument, NULL, 'f'},
-                                        {"to", required_argument, NULL, 't'},
-                                        {"name", required_argument, NULL, 'n'},
-                                        {"state", required_argument, NULL, 's'},
-                                        {"by", required_argument, NULL, 'b'},
-                                        {"csv", no_argument, NULL, 'c'},
-                                        {0}};
+    static const struct option own[] = {
+        {"from", required_argument, NULL, 'f'},   {"to", required_argument, NULL, 't'},
+        {"name", required_argument, NULL, 'n'},   {"state", required_argument, NULL, 's'},
+        {"by", required_argument, NULL, 'b'},     {"csv", no_argument, NULL, 'c'},
+        {"format", required_argument, NULL, 'o'}, {0}};
     struct pleat_options options;
     struct history history = {.by = PLEAT_BY_JOB};
     json_t *jobs;
-    pleat_options_init(&options, &pleat_cmd_history, argc, argv, own, "");
+    pleat_options_init(&options, &pleat_cmd_history, argc, argv, own, "o:");
     int code = read_options(&options, &history);
     if (!code && options.first > 0) { /* else only help was asked for */
         code = fetch(&history, &jobs);
@@ -253,7 +262,9 @@ const struct pleat_command pleat_cmd_history = {
         "running,\n"
         "                    resizing, finishing, done, failed, cancelled\n"
         "      --by WHAT     sums by job (default), size, resize, name or day (of submission)\n"
-        "      --csv         comma-separated values, with more members\n\n"
+        "      --csv         comma-separated values, with more members\n"
+        "  -o, --format LIST  these columns, as --csv names them: job,name:20,run_s; a width cuts\n"
+        "                    texts\n\n"
         "Exit codes: 0; 2 usage; 3 no daemon; 4 no such job.\n\n"
         "Example:\n"
         "  pleat history --from 1d --by name\n",

@@ -1,54 +1,146 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/format.h"
 #include "cli/jobs.h"
+#include "cli/reply.h"
 
-static int run_ps(int argc, char **argv)
+/* What --format may name: members of a job (docs/protocol.md). */
+static const struct pleat_history_column known[] = {
+    {"job", "JOB", PLEAT_HISTORY_COUNT},
+    {"name", "NAME", PLEAT_HISTORY_TEXT},
+    {"state", "STATE", PLEAT_HISTORY_TEXT},
+    {"reason", NULL, PLEAT_HISTORY_TEXT},
+    {"kind", NULL, PLEAT_HISTORY_TEXT},
+    {"runner", NULL, PLEAT_HISTORY_TEXT},
+    {"mpi", NULL, PLEAT_HISTORY_TEXT},
+    {"site", NULL, PLEAT_HISTORY_TEXT},
+    {"priority", NULL, PLEAT_HISTORY_COUNT},
+    {"processors", "PROCS", PLEAT_HISTORY_COUNT},
+    {"processes", NULL, PLEAT_HISTORY_COUNT},
+    {"min", NULL, PLEAT_HISTORY_COUNT},
+    {"max", NULL, PLEAT_HISTORY_COUNT},
+    {"target", NULL, PLEAT_HISTORY_COUNT},
+    {"submit_s", "SUBMITTED", PLEAT_HISTORY_MOMENT},
+    {"start_s", "STARTED", PLEAT_HISTORY_MOMENT},
+    {"end_s", "ENDED", PLEAT_HISTORY_MOMENT},
+    {"promised_s", "STARTS BY", PLEAT_HISTORY_MOMENT},
+    {"wait_s", "WAIT", PLEAT_HISTORY_SPAN},
+    {"run_s", "RUN", PLEAT_HISTORY_SPAN},
+    {"estimate_s", NULL, PLEAT_HISTORY_SPAN},
+    {"limit_s", "TIME LIMIT", PLEAT_HISTORY_SPAN},
+    {"deadline_s", NULL, PLEAT_HISTORY_MOMENT},
+    {"exit_code", NULL, PLEAT_HISTORY_COUNT},
+    {"signal", NULL, PLEAT_HISTORY_COUNT},
+    {"attempt", NULL, PLEAT_HISTORY_COUNT},
+    {"grown", NULL, PLEAT_HISTORY_COUNT},
+    {"shrunk", NULL, PLEAT_HISTORY_COUNT},
+    {"cwd", "DIRECTORY", PLEAT_HISTORY_TEXT},
+    {"stdout", NULL, PLEAT_HISTORY_TEXT},
+    {"stderr", NULL, PLEAT_HISTORY_TEXT},
+    {NULL, NULL, PLEAT_HISTORY_TEXT}};
+
+#define STARTS "job,name,min,max,priority,estimate_s,promised_s,reason"
+
+struct listing {
+    bool all, start;
+    const char *format; /* NULL: as usual */
+};
+
+/* Those that wait: a new array. */
+static json_t *waiting_of(const json_t *jobs)
 {
-    static const struct option own[] = {{"all", no_argument, NULL, 'a'}, {0}};
-    struct pleat_options options;
-    bool all = false;
-    int option;
+    json_t *waiting = json_array(), *job;
+    size_t i;
+    json_array_foreach(jobs, i, job) if (pleat_reply_is(job, "state", "queued"))
+        json_array_append(waiting, job);
+    return waiting;
+}
+
+static int print(const struct listing *listing, const struct pleat_format *format,
+                 const json_t *jobs)
+{
+    if (pleat_settings.json || (json_array_size(jobs) > 0 && !listing->format))
+        return pleat_jobs_print(jobs);
+    if (json_array_size(jobs) > 0)
+        return pleat_format_print(format, jobs, false);
+    pleat_say(listing->start ? "no jobs wait"
+              : listing->all ? "no jobs"
+                             : "no jobs waiting or running ('pleat ps --all' has the others)");
+    return PLEAT_EXIT_OK;
+}
+
+static int list(const struct listing *listing, const struct pleat_format *format)
+{
     struct pleat_client *client;
     json_t *jobs;
-    pleat_options_init(&options, &pleat_cmd_ps, argc, argv, own, "a");
-    while ((option = pleat_options_next(&options)) == 'a')
-        all = true;
-    if (option == PLEAT_OPTION_EXIT)
-        return options.exit_code;
-    int code = pleat_options_count(&options, 0, 0);
-    if (code)
-        return code;
-    code = pleat_daemon_connect(&client);
+    bool brief = !pleat_settings.json && !listing->format;
+    int code = pleat_daemon_connect(&client);
     if (code)
         return code;
     code = pleat_daemon_jobs(
-        client, (all ? PLEAT_JOBS_ALL : 0) | (pleat_settings.json ? 0 : PLEAT_JOBS_BRIEF), &jobs);
+        client, (listing->all ? PLEAT_JOBS_ALL : 0) | (brief ? PLEAT_JOBS_BRIEF : 0), &jobs);
     pleat_client_close(client);
     if (code)
         return code;
-    if (json_array_size(jobs) > 0 || pleat_settings.json)
-        code = pleat_jobs_print(jobs);
-    else
-        pleat_say(all ? "no jobs" : "no jobs waiting or running ('pleat ps --all' has the others)");
+    json_t *shown = listing->start ? waiting_of(jobs) : json_incref(jobs);
+    code = print(listing, format, shown);
+    json_decref(shown);
     json_decref(jobs);
     return code;
 }
 
+static int run_ps(int argc, char **argv)
+{
+    static const struct option own[] = {{"all", no_argument, NULL, 'a'},
+                                        {"start", no_argument, NULL, 's'},
+                                        {"format", required_argument, NULL, 'o'},
+                                        {0}};
+    struct pleat_options options;
+    struct listing listing = {0};
+    struct pleat_format format;
+    struct pleat_error err;
+    pleat_options_init(&options, &pleat_cmd_ps, argc, argv, own, "ao:");
+    for (int option; (option = pleat_options_next(&options)) != PLEAT_OPTION_END;) {
+        if (option == PLEAT_OPTION_EXIT)
+            return options.exit_code;
+        listing.all = listing.all || option == 'a';
+        listing.start = listing.start || option == 's';
+        listing.format = option == 'o' ? optarg : listing.format;
+    }
+    int code = pleat_options_count(&options, 0, 0);
+    if (code)
+        return code;
+    if (listing.all && listing.start)
+        return pleat_usage(&pleat_cmd_ps, "--start is about jobs that wait, --all about all");
+    if (listing.start && !listing.format)
+        listing.format = STARTS;
+    if (listing.format && pleat_format_read(listing.format, known, &format, &err))
+        return pleat_usage(&pleat_cmd_ps, "%s", err.text);
+    return list(&listing, &format);
+}
+
 const struct pleat_command pleat_cmd_ps = {
     .name = "ps",
-    .arguments = "[--all]",
+    .arguments = "[--all] [--start] [--format LIST]",
     .summary = "Lists the jobs that wait or run",
     .help =
         "PROCS is how many processors a job has now (2/8: 2, with 8 processes, folded), RANGE how\n"
         "many it may have, ITERATION how far it is (programs linked with libpleat), REMARK why it\n"
         "waits or how it ended.\n\n"
         "Options:\n"
-        "  -a, --all        those that have ended, too\n\n"
-        "Exit codes: 0; 3 no daemon.\n\n"
-        "Example:\n"
-        "  pleat ps --all\n",
+        "  -a, --all        those that have ended, too\n"
+        "      --start      those that wait, and by when each will have started: what the queue\n"
+        "                   policy promised it, or when its reservation begins; -: not known\n"
+        "  -o, --format LIST  these columns, as --json names them: job,name:20,state; a width "
+        "cuts\n"
+        "                   texts\n\n"
+        "Exit codes: 0; 2 usage; 3 no daemon.\n\n"
+        "Examples:\n"
+        "  pleat ps --all\n"
+        "  pleat ps --format job,name:12,state,processors,run_s\n",
     .json = true,
     .run = run_ps,
 };

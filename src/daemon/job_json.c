@@ -168,6 +168,8 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "max", json_integer(job_maximum(c)));
     json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
     json_object_set_new(object, "reason", reason_to_json(d, c));
+    json_object_set_new(object, "promised_s",
+                        json_seconds(c->state == PLEAT_QUEUED ? c->promised_us : PLEAT_NEVER));
     json_object_set_new(object, "held_by", holds_to_json(c));
     json_object_set_new(object, "waits_for", needs_to_json(d, c));
     json_object_set_new(object, "processors", json_integer(c->processors));

@@ -142,3 +142,29 @@ def test_set(cli):
     assert cli("wait", number).returncode == 0
     late = cli("set", number, "--priority", "3")
     assert late.returncode == 1 and re.search("does not wait|has ended", late.stderr)
+
+
+def test_columns_by_name(cli):
+    number = submit(cli, "--hold", "--name", "ein-langer-Name-ä")
+    done = cli("ps", "--format", "name:4,job,priority")
+    assert [line.split() for line in done.stdout.splitlines()] == [["NAME", "JOB", "PRIORITY"],
+                                                                 ["ein-", number, "0"]]
+    wrong = cli("ps", "--format", "job,nonsense")
+    assert wrong.returncode == 2 and "'nonsense' is none of job, name, state" in wrong.stderr
+    for wrong in ("name:0", "name:x", "", "job,", "job:4:5"):
+        assert cli("ps", "--format", wrong).returncode == 2, wrong
+    assert cli("history", "--format", "state,job", "--csv").stdout == f"state,job\nqueued,{number}\n"
+    assert cli("history", "-o", "name:3,state").stdout.split() == ["NAME", "STATE", "ein", "queued"]
+    assert "nonsense" in cli("history", "-o", "nonsense").stderr
+
+
+def test_expected_starts(cli):
+    held = submit(cli, "--hold")
+    begins = submit(cli, "--begin", "1h", "--estimate", "1min")
+    done = cli("ps", "--start", "--format", "job,promised_s")
+    rows = dict(line.split(maxsplit=1) for line in done.stdout.splitlines()[1:])
+    assert rows[held] == "-" and re.fullmatch(r"[\d: -]+", rows[begins]), done.stdout
+    assert "STARTS BY" in cli("ps", "--start").stdout
+    assert cli("ps", "--start", "--all").returncode == 2
+    assert job(cli, held)["promised_s"] is None
+    assert abs(job(cli, begins)["promised_s"] - time.time() - 3600) < 600
