@@ -13,9 +13,10 @@
  *   mapping.c  which process stands where         detector.c is a program balanced?
  *   contention.c does somebody else compute there? cpuset.c  groups that cannot leave their CPUs
  *
- * One thread, one loop; nothing blocks but pleat_process_start (until the program is executed) and
- * pleat_strays_end (before the loop starts). Notifications can be lost with a connection, so
- * nothing depends on them: what they say is kept in the run until the daemon forgets it.
+ * One thread, one loop; nothing blocks but pleat_strays_end (before the loop starts), and nothing
+ * that a user names is touched by it: a new process opens its files and goes to its directory
+ * itself. Notifications can be lost with a connection, so nothing depends on them: what they say is
+ * kept in the run until the daemon forgets it.
  */
 #ifndef PLEAT_AGENT_AGENT_H
 #define PLEAT_AGENT_AGENT_H

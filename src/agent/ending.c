@@ -44,11 +44,14 @@ static enum where where_is(const struct pleat_agent *agent,
     return UNKNOWN;
 }
 
-static uint64_t by_session(const struct pleat_agent *agent, pid_t session)
+/* A main process that was just forked may have no session yet. */
+static uint64_t by_session(const struct pleat_agent *agent,
+                           const struct pleat_tree_process *process)
 {
     for (size_t i = 0; i < agent->runs.count; i++) {
         const struct pleat_run *run = agent->runs.items[i];
-        if (run->session == session && pleat_run_is_live(run))
+        if ((run->session == process->session || run->pid == process->pid) &&
+            pleat_run_is_live(run))
             return run->id;
     }
     return NOBODYS;
@@ -92,7 +95,7 @@ uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_proce
     struct pleat_tree_process *at = process;
     uint64_t owner = NOBODYS;
     for (int length = 0; at && at->pid != agent->pid && length < CHAIN_MAX && !owner; length++) {
-        owner = by_session(agent, at->session);
+        owner = by_session(agent, at);
         at = pleat_tree_find(&agent->tree, at->parent);
     }
     at = process;
@@ -151,7 +154,7 @@ static void end_process(struct pleat_run *run, const struct pleat_tree_process *
 
 static bool is_ending(const struct pleat_run *run)
 {
-    return run->state == PLEAT_RUN_ENDING || (run->state == PLEAT_RUN_RUNNING && run->killing);
+    return run->state == PLEAT_RUN_ENDING || (pleat_run_is_live(run) && run->killing);
 }
 
 /* Deals with all of the run's processes of the snapshot; returns how many there are. *just_ended:

@@ -1,6 +1,7 @@
 #include "agent/execute.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -95,6 +96,121 @@ static int make_env(const struct pleat_run *run, struct words *env)
     return add_own(env);
 }
 
+/* ---- starting ---- */
+
+/* The pipe from the new process. It outlives the run where that is dropped before it is closed. */
+struct pleat_starting {
+    uv_poll_t poll;
+    int report;
+    struct pleat_run *run; /* NULL: dropped */
+};
+
+static struct pleat_process_spec spec_of(const struct pleat_run *run, char *const *argv,
+                                         char *const *env)
+{
+    return (struct pleat_process_spec){.argv = argv,
+                                       .env = env,
+                                       .cwd = run->cwd,
+                                       .stdin_path = run->stdin_path,
+                                       .truncate = run->truncate,
+                                       .umask = run->umask,
+                                       .stdout_path = run->stdout_path,
+                                       .stderr_path = run->stderr_path,
+                                       .files = &run->agent->files,
+                                       .limits = run->limits,
+                                       .nice = run->nice,
+                                       .cpus = pleat_bind_mask(run)};
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct pleat_starting *starting = handle->data;
+    close(starting->report);
+    free(starting);
+}
+
+void pleat_run_execute_drop(struct pleat_run *run)
+{
+    struct pleat_starting *starting = run->starting;
+    run->starting = NULL;
+    if (!starting)
+        return;
+    starting->run = NULL;
+    uv_close((uv_handle_t *)&starting->poll, on_closed);
+}
+
+/* What came of it, where that can be said now. */
+static void settle(struct pleat_run *run)
+{
+    char *const words[] = {run->program, NULL};
+    struct pleat_process_spec spec = spec_of(run, words, NULL);
+    struct pleat_error failure = {0};
+    int result = pleat_process_outcome(&spec, run->starting->report, &run->user_fault, &failure);
+    if (result == 1)
+        return;
+    pleat_run_execute_drop(run);
+    pleat_run_start_settled(run, result ? &failure : NULL);
+}
+
+static void on_report(uv_poll_t *poll, int status, int events)
+{
+    struct pleat_starting *starting = poll->data;
+    (void)status;
+    (void)events;
+    if (starting->run)
+        settle(starting->run);
+}
+
+void pleat_run_execute_ended(struct pleat_run *run)
+{
+    /* what it wrote is there, as it has ended; a child of its own cannot hold the pipe */
+    settle(run);
+}
+
+static int watch(struct pleat_run *run, struct pleat_starting *starting, struct pleat_error *err)
+{
+    int status = uv_poll_init(&run->agent->loop, &starting->poll, starting->report);
+    if (status < 0) {
+        (void)kill(run->pid, SIGKILL); /* it is reaped as nobody's */
+        run->pid = 0;
+        close(starting->report);
+        free(starting);
+        return pleat_error_sys(err, -status, "cannot watch the start of run %" PRIu64, run->id);
+    }
+    starting->poll.data = starting;
+    starting->run = run;
+    run->starting = starting;
+    (void)uv_poll_start(&starting->poll, UV_READABLE | UV_DISCONNECT, on_report); /* cannot fail */
+    run->state = PLEAT_RUN_STARTING;
+    run->session = run->pid;
+    return 0;
+}
+
+static int begin(struct pleat_run *run, char *const *argv, char *const *env,
+                 struct pleat_error *err)
+{
+    struct pleat_starting *starting = calloc(1, sizeof(*starting));
+    char *program = strdup(argv[0]);
+    if (!starting || !program) {
+        free(starting);
+        free(program);
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to start run %" PRIu64, run->id);
+    }
+    free(run->program);
+    run->program = program;
+    struct pleat_process_spec spec = spec_of(run, argv, env);
+    pleat_bind_group(run, &spec.group);
+    int result = pleat_process_begin(&spec, &run->pid, &starting->report, err);
+    if (spec.group >= 0)
+        close(spec.group);
+    if (result) {
+        free(starting);
+        return result;
+    }
+    run->truncate = false;
+    return watch(run, starting, err);
+}
+
 int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *env,
                       struct pleat_error *err)
 {
@@ -107,25 +223,8 @@ int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *e
         result = make_env(run, &variables);
     if (result)
         (void)pleat_error_set(err, result, "no memory to start run %" PRIu64, run->id);
-    else {
-        int group;
-        pleat_bind_group(run, &group);
-        struct pleat_process_spec spec = {.argv = words.items,
-                                          .env = variables.items,
-                                          .cwd = run->cwd,
-                                          .stdin_path = run->stdin_path,
-                                          .truncate = run->truncate,
-                                          .umask = run->umask,
-                                          .stdout_path = run->stdout_path,
-                                          .stderr_path = run->stderr_path,
-                                          .files = &run->agent->files,
-                                          .cpus = pleat_bind_mask(run),
-                                          .group = group};
-        result = pleat_process_start(&spec, &run->pid, &run->user_fault, err);
-        run->truncate = false;
-        if (group >= 0)
-            close(group);
-    }
+    else
+        result = begin(run, words.items, variables.items, err);
     words_finish(&words);
     words_finish(&variables);
     return result;

@@ -167,8 +167,24 @@ static int read_fold(const json_t *params, struct pleat_folded_request *folded,
     return result ? result : read_threshold(fold, &folded->threshold, err);
 }
 
+static int read_process(const json_t *params, struct pleat_run_request *request,
+                        struct pleat_limits *limits, struct pleat_error *err)
+{
+    const char *text = NULL;
+    int64_t nice = PLEAT_PROCESS_NICE_HERE;
+    int result = pleat_get_string(params, "limits", false, &text, err);
+    if (!result && text)
+        result = pleat_limits_parse(text, limits, err);
+    if (!result && json_object_get(params, "nice"))
+        result = pleat_get_int(params, "nice", true, -20, 19, &nice, err);
+    request->limits = text ? limits : NULL;
+    request->nice = (int32_t)nice;
+    return result;
+}
+
+/* limits: room for them; the request refers to it. */
 static int read_start(const json_t *params, struct pleat_run_request *request,
-                      struct pleat_error *err)
+                      struct pleat_limits *limits, struct pleat_error *err)
 {
     int64_t ranks = 0, mask = 077;
     int result = get_id(params, "run", &request->id, err);
@@ -197,6 +213,8 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
     if (!result)
         result = pleat_get_int(params, "mailbox_ranks", false, 0, RANKS_MAX, &ranks, err);
     request->mailbox_ranks = (uint32_t)ranks;
+    if (!result)
+        result = read_process(params, request, limits, err);
     if (!result && json_object_get(params, "scratch"))
         result = get_scratch(params, &request->scratch, err);
     if (!result)
@@ -213,7 +231,8 @@ static int do_start(struct pleat_agent *agent, const json_t *params, json_t **an
     (void)answer;
     struct pleat_run_request request = {0};
     struct pleat_folded_request folded = {0};
-    int result = read_start(params, &request, err);
+    struct pleat_limits limits;
+    int result = read_start(params, &request, &limits, err);
     if (!result)
         result = read_fold(params, &folded, err);
     if (!result && folded.processes && request.mailbox_ranks)
@@ -381,7 +400,7 @@ static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **a
     if (result)
         return result;
     /* the main process is not reaped yet, so the number of its group cannot be another's */
-    if (run->pid == 0)
+    if (run->pid == 0 || run->state == PLEAT_RUN_STARTING)
         return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " is not running", run->id);
     if (kill(-run->pid, (int)number))
         return pleat_error_set(err, PLEAT_E_SYSTEM, "cannot send signal %d to run %" PRIu64,
@@ -429,7 +448,8 @@ static int do_forget(struct pleat_agent *agent, const json_t *params, json_t **a
 
 static json_t *describe(const struct pleat_run *run)
 {
-    static const char *const states[] = {[PLEAT_RUN_RUNNING] = "running",
+    static const char *const states[] = {[PLEAT_RUN_STARTING] = "starting",
+                                         [PLEAT_RUN_RUNNING] = "running",
                                          [PLEAT_RUN_ENDING] = "running",
                                          [PLEAT_RUN_EXITED] = "exited",
                                          [PLEAT_RUN_FAILED] = "failed"};

@@ -8,25 +8,31 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* What the new process could not do; sent through a pipe that closes by itself on success. */
-enum stage { STAGE_SESSION, STAGE_FILES, STAGE_LIMIT, STAGE_CPUS, STAGE_CWD, STAGE_EXEC };
+enum stage {
+    STAGE_SESSION,
+    STAGE_FILES,
+    STAGE_LIMIT,
+    STAGE_CPUS,
+    STAGE_INPUT,
+    STAGE_OUTPUT,
+    STAGE_ERROR,
+    STAGE_CWD,
+    STAGE_EXEC
+};
 
 struct failure {
     enum stage stage;
     int code; /* errno */
 };
 
-struct files {
-    int in;
-    int out;
-    int err;
-    int report[2];
-};
+/* Where the new process has the pipe, out of the way of 0 to 2. */
+#define REPORT 3
 
 static bool is_users(int code)
 {
@@ -103,28 +109,69 @@ static int execute(char *const *argv, char *const *env)
     }
 }
 
-static enum stage become(const struct pleat_process_spec *spec, const struct files *files,
-                         int *code)
+/* O_NONBLOCK: a FIFO without a reader must be an error here, not a wait. 0 or errno. */
+static int open_as(int descriptor, const char *path, int how)
 {
-    *code = 0;
+    int fd = open(path, how | O_NOCTTY | O_NONBLOCK, 0600);
+    if (fd < 0)
+        return errno;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0)
+        (void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+    if (fd == descriptor)
+        return 0;
+    int code = dup2(fd, descriptor) < 0 ? errno : 0;
+    close(fd);
+    return code;
+}
+
+static int open_files(const struct pleat_process_spec *spec, enum stage *stage)
+{
+    int out = O_WRONLY | O_APPEND | O_CREAT | (spec->truncate ? O_TRUNC : 0);
+    *stage = STAGE_INPUT;
+    int code = open_as(0, spec->stdin_path ? spec->stdin_path : "/dev/null", O_RDONLY);
+    if (code)
+        return code;
+    *stage = STAGE_OUTPUT;
+    code = open_as(1, spec->stdout_path, out);
+    if (code)
+        return code;
+    *stage = STAGE_ERROR;
+    return open_as(2, spec->stderr_path, out);
+}
+
+/* A lower niceness than it may have is no reason not to run. */
+static int set_limits(const struct pleat_process_spec *spec)
+{
+    if (spec->nice != PLEAT_PROCESS_NICE_HERE)
+        (void)setpriority(PRIO_PROCESS, 0, spec->nice);
+    if (spec->limits)
+        return pleat_limits_set(spec->limits);
+    return spec->files && setrlimit(RLIMIT_NOFILE, spec->files) ? errno : 0;
+}
+
+/* First all that ties it to the agent: from then on it may hang, and nobody but its run cares. */
+static enum stage become(const struct pleat_process_spec *spec, int report, int *code)
+{
+    enum stage stage;
     reset_signals();
     if (setsid() < 0) {
         *code = errno;
         return STAGE_SESSION;
     }
-    if (dup2(files->in, 0) < 0 || dup2(files->out, 1) < 0 || dup2(files->err, 2) < 0 ||
-        syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) != 0) {
+    if (spec->group > 0) /* bound it is also without */
+        (void)!write(spec->group, "0", 1);
+    if ((report != REPORT && dup3(report, REPORT, O_CLOEXEC) < 0) ||
+        syscall(SYS_close_range, REPORT + 1u, ~0u, 0) != 0) {
         *code = errno;
         return STAGE_FILES;
     }
-    if (spec->files && setrlimit(RLIMIT_NOFILE, spec->files)) {
-        *code = errno;
-        return STAGE_LIMIT;
-    }
-    if (spec->group > 0) /* bound it is also without */
-        (void)!write(spec->group, "0", 1);
     if (spec->cpus && (*code = pleat_cpu_set_tell(0, spec->cpus)) != 0)
         return STAGE_CPUS;
+    if ((*code = open_files(spec, &stage)) != 0)
+        return stage;
+    if ((*code = set_limits(spec)) != 0)
+        return STAGE_LIMIT;
     if (chdir(spec->cwd)) {
         *code = errno;
         return STAGE_CWD;
@@ -134,60 +181,20 @@ static enum stage become(const struct pleat_process_spec *spec, const struct fil
     return STAGE_EXEC;
 }
 
-static void run_child(const struct pleat_process_spec *spec, const struct files *files)
+static void run_child(const struct pleat_process_spec *spec, int report)
 {
-    struct failure failure;
-    failure.stage = become(spec, files, &failure.code);
-    ssize_t written = write(files->report[1], &failure, sizeof(failure));
+    struct failure failure = {STAGE_SESSION, 0};
+    failure.stage = become(spec, report, &failure.code);
+    int to = failure.stage == STAGE_SESSION || failure.stage == STAGE_FILES ? report : REPORT;
+    ssize_t written = write(to, &failure, sizeof(failure));
     _exit(written == sizeof(failure) ? 127 : 126);
 }
 
 /* ---- in the agent ---- */
 
-/* `what` is the file for. O_NONBLOCK: a FIFO without a reader must be an error here, not a wait. */
-static int open_file(const char *what, const char *path, int how, bool *user_fault, int *fd,
-                     struct pleat_error *err)
+static void explain_file(const char *what, const char *path, int code, struct pleat_error *err)
 {
-    *fd = open(path, how | O_NOCTTY | O_CLOEXEC | O_NONBLOCK, 0600);
-    if (*fd < 0) {
-        int code = errno;
-        *user_fault = is_users(code);
-        (void)pleat_error_sys(err, code, "cannot open the %s file '%s'", what, path);
-        if (*user_fault && err)
-            err->code = PLEAT_E_INVALID;
-        return *user_fault ? PLEAT_E_INVALID : PLEAT_E_SYSTEM;
-    }
-    int flags = fcntl(*fd, F_GETFL);
-    if (flags >= 0)
-        (void)fcntl(*fd, F_SETFL, flags & ~O_NONBLOCK);
-    return 0;
-}
-
-static void close_all(struct files *files)
-{
-    int *all[] = {&files->in, &files->out, &files->err, &files->report[0], &files->report[1]};
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        if (*all[i] >= 0)
-            close(*all[i]);
-        *all[i] = -1;
-    }
-}
-
-static int open_all(const struct pleat_process_spec *spec, struct files *files, bool *user_fault,
-                    struct pleat_error *err)
-{
-    *files = (struct files){-1, -1, -1, {-1, -1}};
-    *user_fault = false;
-    if (pipe2(files->report, O_CLOEXEC))
-        return pleat_error_sys(err, errno, "cannot start '%s': no pipe", spec->argv[0]);
-    int out = O_WRONLY | O_APPEND | O_CREAT | (spec->truncate ? O_TRUNC : 0);
-    int result = open_file("input", spec->stdin_path ? spec->stdin_path : "/dev/null", O_RDONLY,
-                           user_fault, &files->in, err);
-    if (!result)
-        result = open_file("output", spec->stdout_path, out, user_fault, &files->out, err);
-    if (!result)
-        result = open_file("output", spec->stderr_path, out, user_fault, &files->err, err);
-    return result;
+    (void)pleat_error_sys(err, code, "cannot open the %s file '%s'", what, path);
 }
 
 static int explain_exec(const char *program, int code, struct pleat_error *err)
@@ -235,12 +242,23 @@ static int explain(const struct pleat_process_spec *spec, const struct failure *
         (void)pleat_error_sys(err, failure->code, "cannot start '%s': its files", program);
         break;
     case STAGE_LIMIT:
-        (void)pleat_error_sys(err, failure->code, "cannot start '%s': its limit of open files",
-                              program);
+        (void)pleat_error_sys(err, failure->code, "cannot start '%s': its limits", program);
         break;
     case STAGE_CPUS:
         (void)pleat_error_sys(err, failure->code, "cannot start '%s': binding it to its CPUs",
                               program);
+        break;
+    case STAGE_INPUT:
+        *user_fault = is_users(failure->code);
+        explain_file("input", spec->stdin_path ? spec->stdin_path : "/dev/null", failure->code,
+                     err);
+        break;
+    case STAGE_OUTPUT:
+    case STAGE_ERROR:
+        *user_fault = is_users(failure->code);
+        explain_file("output",
+                     failure->stage == STAGE_OUTPUT ? spec->stdout_path : spec->stderr_path,
+                     failure->code, err);
         break;
     case STAGE_CWD:
         *user_fault = is_users(failure->code);
@@ -260,47 +278,42 @@ static int explain(const struct pleat_process_spec *spec, const struct failure *
     return result;
 }
 
-/* Waits for the pipe to close: with nothing in it, the program runs. */
-static int await_exec(const struct pleat_process_spec *spec, struct files *files, pid_t pid,
-                      bool *user_fault, struct pleat_error *err)
+int pleat_process_outcome(const struct pleat_process_spec *spec, int report, bool *user_fault,
+                          struct pleat_error *err)
 {
     struct failure failure;
     ssize_t count;
-    close(files->report[1]);
-    files->report[1] = -1;
+    *user_fault = false;
     do
-        count = read(files->report[0], &failure, sizeof(failure));
+        count = read(report, &failure, sizeof(failure));
     while (count < 0 && errno == EINTR);
-    if (count != sizeof(failure))
-        return 0; /* it runs, or was killed before it could: then its end will be seen */
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    return explain(spec, &failure, user_fault, err);
+    if (count < 0 && errno == EAGAIN)
+        return 1;
+    return count == sizeof(failure) ? explain(spec, &failure, user_fault, err) : 0;
 }
 
-int pleat_process_start(const struct pleat_process_spec *spec, pid_t *pid, bool *user_fault,
+int pleat_process_begin(const struct pleat_process_spec *spec, pid_t *pid, int *report,
                         struct pleat_error *err)
 {
-    struct files files;
-    int result = open_all(spec, &files, user_fault, err);
-    if (!result) {
-        /* Blocked, so that no handler of the agent runs in the child before it resets them. */
-        sigset_t all;
-        sigset_t before;
-        sigfillset(&all);
-        (void)sigprocmask(SIG_SETMASK, &all, &before);
-        pid_t child = fork();
-        if (child == 0)
-            run_child(spec, &files);
-        int code = errno;
-        (void)sigprocmask(SIG_SETMASK, &before, NULL);
-        if (child < 0)
-            result = pleat_error_sys(err, code, "cannot start '%s': no new process", spec->argv[0]);
-        else
-            result = await_exec(spec, &files, child, user_fault, err);
-        if (!result)
-            *pid = child;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+        return pleat_error_sys(err, errno, "cannot start '%s': no pipe", spec->argv[0]);
+    /* Blocked, so that no handler of the agent runs in the child before it resets them. */
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t child = fork();
+    if (child == 0)
+        run_child(spec, ends[1]);
+    int code = errno;
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return pleat_error_sys(err, code, "cannot start '%s': no new process", spec->argv[0]);
     }
-    close_all(&files);
-    return result;
+    *pid = child;
+    *report = ends[0];
+    return 0;
 }

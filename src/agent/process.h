@@ -1,4 +1,5 @@
-/* process.h - starting one process, with exact news about why it could not be started. */
+/* process.h - starting one process without waiting for it, with exact news about why it could not
+ * be started. */
 #ifndef PLEAT_AGENT_PROCESS_H
 #define PLEAT_AGENT_PROCESS_H
 
@@ -7,6 +8,9 @@
 #include <sys/types.h>
 
 #include "base/cpus.h"
+#include "base/limits.h"
+
+#define PLEAT_PROCESS_NICE_HERE INT32_MAX
 
 /* All strings are borrowed; the lists end with NULL. */
 struct pleat_process_spec {
@@ -19,17 +23,27 @@ struct pleat_process_spec {
     bool truncate;              /* output files that exist are emptied first */
     mode_t umask;               /* of the process; its output files are private all the same */
     const struct rlimit *files; /* RLIMIT_NOFILE for the process; NULL: as here */
-    const struct pleat_cpu_set *cpus; /* that it may use; NULL: as here */
+    const struct pleat_limits *limits; /* all of its limits; NULL: only `files` */
+    int32_t nice;                      /* PLEAT_PROCESS_NICE_HERE: as here */
+    const struct pleat_cpu_set *cpus;  /* that it may use; NULL: as here */
     int group; /* file of a cgroup that it joins, where it can; -1 or 0: none */
 };
 
-/* Starts a process as leader of a new session, with default signal dispositions, no blocked signal,
- * and no file descriptor but 0, 1, 2. Waits until its program has been executed (so it blocks as
- * long as the file system takes to find it); when that fails nothing is left behind but, perhaps,
- * empty output files. *user_fault: the cause lies in what was asked for (no such program, no such
- * directory), not in this node. The caller must hold fds 0 to 2 open. PLEAT_E_INVALID for what the
- * user can mend, PLEAT_E_SYSTEM for the rest. */
-int pleat_process_start(const struct pleat_process_spec *spec, pid_t *pid, bool *user_fault,
+/* Begins to start a process as leader of a new session, with default signal dispositions, no
+ * blocked signal, and no file descriptor but 0, 1, 2. Nothing of what the spec names is touched
+ * here: the new process opens its files, goes to its directory and executes the program, for as
+ * long as the file systems take. *report is then the caller's: it can be read from when that has
+ * come to an end either way. PLEAT_E_SYSTEM: there is no new process. */
+int pleat_process_begin(const struct pleat_process_spec *spec, pid_t *pid, int *report,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* What came of it; reads `report` without waiting. 1: nothing yet. 0: the program is executed, or
+ * the process was ended before it could be: its end will be seen. Else it failed, the process ends
+ * by itself, and nothing is left but, perhaps, empty output files; then *user_fault: the cause lies
+ * in what was asked for (no such program, no such directory), not in this node. PLEAT_E_INVALID
+ * for what the user can mend, PLEAT_E_SYSTEM for the rest. Of the spec only argv[0], cwd and the
+ * paths of the files are used. */
+int pleat_process_outcome(const struct pleat_process_spec *spec, int report, bool *user_fault,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

@@ -173,34 +173,44 @@ static int start_again(struct pleat_run *run, struct pleat_error *err)
     return result;
 }
 
-static void tell_relaunched(struct pleat_run *run, bool from_state, uint64_t iteration)
+static void tell_relaunched(struct pleat_run *run)
 {
     const struct pleat_relaunch *relaunch = run->relaunch;
     pleat_outcome_add(run, "relaunched", relaunch->resize,
                       json_pack("{s:I, s:I, s:I, s:i, s:b, s:o}", "run", (json_int_t)run->id,
                                 "resize", (json_int_t)relaunch->resize, "processes",
                                 (json_int_t)relaunch->processes, "pid", (int)run->pid, "from_state",
-                                from_state, "iteration", pleat_outcome_number(iteration)));
+                                relaunch->from_state, "iteration",
+                                pleat_outcome_number(relaunch->iteration)));
     pleat_relaunch_drop(run);
+}
+
+void pleat_relaunch_started(struct pleat_run *run, const struct pleat_error *failure)
+{
+    struct pleat_relaunch *relaunch = run->relaunch;
+    if (failure) {
+        pleat_log("run %" PRIu64 " (job %s) cannot be started again: %s", run->id, run->job,
+                  failure->text);
+        run->pid = 0;
+        run->failure = *failure;
+        run->code = -1;
+        pleat_run_finish(run, relaunch->from_state && !run->unwanted);
+    } else if (relaunch->demanded) {
+        tell_relaunched(run);
+    } else {
+        relaunch->stage = PLEAT_RELAUNCH_BEGINNING;
+    }
 }
 
 void pleat_relaunch_go(struct pleat_run *run)
 {
     struct pleat_state_header held = {0};
     struct pleat_error failure = {0};
-    bool from_state = pleat_state_store_held(&run->malleable->state, &held) == 0;
+    struct pleat_relaunch *relaunch = run->relaunch;
+    relaunch->from_state = pleat_state_store_held(&run->malleable->state, &held) == 0;
+    relaunch->iteration = relaunch->from_state ? held.iteration : 0;
+    relaunch->stage = PLEAT_RELAUNCH_STARTING;
     forget_end(run);
-    if (start_again(run, &failure)) {
-        pleat_log("run %" PRIu64 " (job %s) cannot be started again: %s", run->id, run->job,
-                  failure.text);
-        run->failure = failure;
-        run->code = -1;
-        pleat_run_finish(run, from_state);
-        return;
-    }
-    pleat_run_is_running(run);
-    if (run->relaunch->demanded)
-        tell_relaunched(run, from_state, from_state ? held.iteration : 0);
-    else
-        run->relaunch->stage = PLEAT_RELAUNCH_BEGINNING;
+    if (start_again(run, &failure))
+        pleat_relaunch_started(run, &failure);
 }

@@ -14,6 +14,7 @@
 enum pleat_relaunch_stage {
     PLEAT_RELAUNCH_PLANNED,  /* asked of the application: it may refuse, or be too late */
     PLEAT_RELAUNCH_LEAVING,  /* when nothing is left of the run it is started again */
+    PLEAT_RELAUNCH_STARTING, /* that is under way */
     PLEAT_RELAUNCH_BEGINNING /* started; not yet said that it goes on */
 };
 
@@ -27,6 +28,8 @@ struct pleat_relaunch {
     json_t *argv, *env;
     int64_t leaving_us;             /* when LEAVING began (monotonic) */
     bool told_to_end;               /* those that did not leave */
+    bool from_state;                /* of STARTING: a state is held, */
+    uint64_t iteration;             /* ... of this iteration */
     struct pleat_mailbox_cost cost; /* of the old processes' part */
 };
 
@@ -54,8 +57,10 @@ int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_ord
 void pleat_relaunch_drop(struct pleat_run *run);
 /* Whether it happens as soon as nothing is left of the run. */
 bool pleat_relaunch_is_due(const struct pleat_run *run);
-/* Nothing is left: starts again. Where that fails the run has exited. */
+/* Nothing is left: starts again. Where that fails, now or later, the run has exited. */
 void pleat_relaunch_go(struct pleat_run *run);
+/* What came of that start. */
+void pleat_relaunch_started(struct pleat_run *run, const struct pleat_error *failure);
 /* Processes that should leave and do not are ended after their grace. To call now and then. */
 void pleat_relaunch_press(struct pleat_run *run);
 /* The new processes go on: tells what came of the resize. */

@@ -190,7 +190,8 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
     pleat_mailbox_status(malleable->mailbox, &status);
     if (status.begun)
         malleable->unbegun = false;
-    if (malleable->kind == PLEAT_REQUEST_NONE)
+    if (malleable->kind == PLEAT_REQUEST_NONE ||
+        (relaunch && relaunch->stage == PLEAT_RELAUNCH_STARTING))
         return;
     if (relaunch && relaunch->stage == PLEAT_RELAUNCH_LEAVING) {
         pleat_relaunch_press(malleable->run);

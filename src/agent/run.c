@@ -17,7 +17,8 @@
 
 bool pleat_run_is_live(const struct pleat_run *run)
 {
-    return run->state == PLEAT_RUN_RUNNING || run->state == PLEAT_RUN_ENDING;
+    return run->state == PLEAT_RUN_STARTING || run->state == PLEAT_RUN_RUNNING ||
+           run->state == PLEAT_RUN_ENDING;
 }
 
 size_t pleat_runs_live(const struct pleat_agent *agent)
@@ -65,6 +66,8 @@ static int insert(struct pleat_agent *agent, struct pleat_run *run)
 
 static void report_start(const struct pleat_run *run)
 {
+    if (run->state == PLEAT_RUN_STARTING)
+        return; /* there will be news */
     if (run->state == PLEAT_RUN_FAILED)
         pleat_agent_notify(run->agent, "start_failed",
                            json_pack("{s:I, s:o, s:b}", "run", (json_int_t)run->id, "text",
@@ -78,6 +81,7 @@ static void report_start(const struct pleat_run *run)
 
 static void run_free(struct pleat_run *run)
 {
+    pleat_run_execute_drop(run);
     pleat_relaunch_drop(run);
     pleat_malleable_destroy(run->malleable);
     pleat_folded_destroy(run->folded);
@@ -89,6 +93,8 @@ static void run_free(struct pleat_run *run)
     free(run->stdout_path);
     free(run->stderr_path);
     free(run->scratch);
+    free(run->program);
+    free(run->limits);
     free(run);
 }
 
@@ -103,22 +109,57 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
     run->cwd = strdup(request->cwd);
     run->truncate = request->truncate;
     run->umask = request->umask;
+    run->nice = request->nice;
+    run->limits = request->limits ? malloc(sizeof(*run->limits)) : NULL;
+    if (run->limits)
+        *run->limits = *request->limits;
     run->stdin_path = request->stdin_path ? strdup(request->stdin_path) : NULL;
     run->stdout_path = strdup(request->stdout_path);
     run->stderr_path = strdup(request->stderr_path);
     run->scratch = request->scratch ? strdup(request->scratch) : NULL;
     snprintf(run->job, sizeof(run->job), "%s", request->job);
     if (run->cwd && run->stdout_path && run->stderr_path &&
-        (!request->stdin_path || run->stdin_path) && (!request->scratch || run->scratch))
+        (!request->stdin_path || run->stdin_path) && (!request->scratch || run->scratch) &&
+        (!request->limits || run->limits))
         return run;
     run_free(run);
     return NULL;
 }
 
-void pleat_run_is_running(struct pleat_run *run)
+/* What was made for it goes; it waits to be forgotten. */
+static void start_failed(struct pleat_run *run, const struct pleat_error *failure)
 {
-    run->state = PLEAT_RUN_RUNNING;
-    run->session = run->first_pid = run->pid;
+    run->pid = run->session = 0; /* one that there was ends by itself */
+    pleat_scratch_remove(run->scratch);
+    pleat_malleable_destroy(run->malleable);
+    run->malleable = NULL;
+    pleat_folded_destroy(run->folded);
+    run->folded = NULL;
+    pleat_bind_over(run);
+    run->state = PLEAT_RUN_FAILED;
+    run->failure = *failure;
+}
+
+void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *failure)
+{
+    struct pleat_agent *agent = run->agent;
+    if (!failure) {
+        run->state = PLEAT_RUN_RUNNING;
+        run->first_pid = run->pid;
+    }
+    if (run->relaunch && run->relaunch->stage == PLEAT_RELAUNCH_STARTING) {
+        pleat_relaunch_started(run, failure);
+    } else if (failure && run->first_pid) { /* nobody wants it to be there again any more */
+        run->pid = 0;
+        run->code = -1;
+        run->failure = *failure;
+        pleat_run_exited(run);
+    } else {
+        if (failure)
+            start_failed(run, failure);
+        report_start(run);
+    }
+    pleat_agent_settle(agent);
 }
 
 int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *request,
@@ -151,18 +192,9 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     if (!result)
         result = pleat_run_execute(run, request->argv, request->env, &failure);
     if (result) {
-        pleat_scratch_remove(run->scratch);
-        pleat_malleable_destroy(run->malleable);
-        run->malleable = NULL;
-        pleat_folded_destroy(run->folded);
-        run->folded = NULL;
-        pleat_bind_over(run);
-        run->state = PLEAT_RUN_FAILED;
-        run->failure = failure;
-    } else {
-        pleat_run_is_running(run);
+        start_failed(run, &failure);
+        report_start(run);
     }
-    report_start(run);
     pleat_agent_settle(agent);
     return 0;
 }
@@ -176,6 +208,10 @@ static int64_t timeval_us(const struct timeval *value)
 
 static void main_exited(struct pleat_run *run, int status, const struct rusage *usage)
 {
+    if (run->state == PLEAT_RUN_STARTING)
+        pleat_run_execute_ended(run);
+    if (run->state != PLEAT_RUN_RUNNING)
+        return; /* it was not executed */
     run->pid = 0;
     run->state = PLEAT_RUN_ENDING;
     run->code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;

@@ -5,8 +5,10 @@
 #include "agent/agent.h"
 #include "agent/bind.h"
 #include "agent/outcomes.h"
+#include "agent/process.h"
 
 enum pleat_run_state {
+    PLEAT_RUN_STARTING, /* its main process is there, and may wait for a file system */
     PLEAT_RUN_RUNNING,
     PLEAT_RUN_ENDING, /* the main process is gone, others of its tree may be left */
     PLEAT_RUN_EXITED, /* nothing is left; waits for `forget` */
@@ -25,15 +27,18 @@ struct pleat_folded;
 struct pleat_folded_request;
 struct pleat_malleable;
 struct pleat_relaunch;
+struct pleat_starting;
 
 struct pleat_run {
     struct pleat_agent *agent;
     uint64_t id;
     char job[64];
     enum pleat_run_state state;
-    pid_t pid;       /* of the main process; 0 once it was reaped */
-    pid_t session;   /* of the tree; the main process's pid */
-    pid_t first_pid; /* of the last main process, also later */
+    pid_t pid;                       /* of the main process; 0 once it was reaped */
+    pid_t session;                   /* of the tree; the main process's pid */
+    pid_t first_pid;                 /* of the last main process that was executed, also later */
+    struct pleat_starting *starting; /* NULL: not STARTING */
+    char *program;                   /* as it was called last */
 
     struct pleat_error
         failure; /* FAILED; EXITED: where there is more to say than code and signal */
@@ -53,7 +58,7 @@ struct pleat_run {
     int64_t term_at_us; /* when processes are told to end */
     int64_t kill_at_us; /* when they are killed */
     unsigned doubts;    /* times that it seemed gone, but for processes that could not be read */
-    bool complained;    /* logged that they do not go */
+    bool complained;    /* told that they do not go */
     struct pleat_told_list told;
 
     struct pleat_malleable *malleable; /* NULL: no mailbox */
@@ -68,7 +73,9 @@ struct pleat_run {
     char *stdin_path, *stdout_path, *stderr_path;
     bool truncate; /* at the next start; the first one does that */
     mode_t umask;
-    char *scratch; /* directory that goes when the run is over; NULL: none */
+    struct pleat_limits *limits; /* NULL: the agent's */
+    int32_t nice;                /* PLEAT_PROCESS_NICE_HERE: the agent's */
+    char *scratch;               /* directory that goes when the run is over; NULL: none */
 };
 
 /* What `start` says. Strings and JSON arrays of strings are borrowed. */
@@ -81,8 +88,10 @@ struct pleat_run_request {
     const char *stdin_path; /* NULL: none */
     const char *stdout_path;
     const char *stderr_path;
-    bool truncate; /* output files that exist are emptied first */
-    mode_t umask;  /* of its processes */
+    bool truncate;                     /* output files that exist are emptied first */
+    mode_t umask;                      /* of its processes */
+    const struct pleat_limits *limits; /* NULL: the agent's */
+    int32_t nice;                      /* PLEAT_PROCESS_NICE_HERE: the agent's */
     uint32_t mailbox_ranks;
     const struct pleat_folded_request *folded; /* NULL: it is not folded */
     int64_t linger_us;
@@ -94,8 +103,8 @@ struct pleat_run_request {
 
 /* NULL when there is no such run. */
 struct pleat_run *pleat_run_find(const struct pleat_agent *agent, uint64_t id);
-/* Starts a run and tells what came of it by `started` or `start_failed`; both leave a run that must
- * be forgotten. An error (no memory, too many runs) leaves none. */
+/* Begins to start a run. What comes of it is told by `started` or `start_failed`; both leave a run
+ * that must be forgotten. An error (no memory, too many runs) leaves none. */
 int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *request,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Reaps everything that can be reaped. */
@@ -103,8 +112,8 @@ void pleat_runs_reap(struct pleat_agent *agent);
 /* Nothing of the run is left: starts it again where that is wanted, else tells the daemon. Called
  * by ending.c. */
 void pleat_run_exited(struct pleat_run *run);
-/* Sets what its main process is; it runs. */
-void pleat_run_is_running(struct pleat_run *run);
+/* It was STARTING: its program is executed (failure NULL), or cannot be. */
+void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *failure);
 /* It is over; tells the daemon. `broken`: it could be relaunched. */
 void pleat_run_finish(struct pleat_run *run, bool broken);
 /* Of a run that has exited broken: it is not wanted again. Tells its exit once more, as final. */
@@ -113,7 +122,7 @@ void pleat_run_give_up(struct pleat_run *run);
 void pleat_run_report(const struct pleat_run *run);
 /* Removes an EXITED or FAILED run from the agent and frees it. */
 void pleat_run_destroy(struct pleat_run *run);
-/* RUNNING or ENDING. */
+/* STARTING, RUNNING or ENDING. */
 bool pleat_run_is_live(const struct pleat_run *run);
 size_t pleat_runs_live(const struct pleat_agent *agent);
 

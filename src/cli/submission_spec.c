@@ -3,9 +3,11 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "cli/submission.h"
 #include "launch/detect.h"
 #include "model/sizes.h"
@@ -377,6 +379,23 @@ static void add_notify_on(const struct pleat_submission *s, json_t *spec)
 }
 
 /* Files, script, notification, terms: members that are only there where they were asked for. */
+/* What processes inherit of this one besides. */
+static int add_process(json_t *spec, struct pleat_error *err)
+{
+    struct pleat_limits limits;
+    struct pleat_string text = {0};
+    pleat_limits_here(&limits);
+    pleat_limits_text(&limits, &text);
+    int status = text.failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+                             : add_text(spec, "limits", text.text ? text.text : "", err);
+    pleat_string_finish(&text);
+    errno = 0;
+    int nice = getpriority(PRIO_PROCESS, 0);
+    if (nice != -1 || !errno)
+        json_object_set_new(spec, "nice", json_integer(nice));
+    return status;
+}
+
 static int add_more(const struct pleat_submission *s, json_t *spec, struct pleat_error *err)
 {
     int status = add_text(spec, "output", s->output, err);
@@ -399,6 +418,8 @@ static int add_more(const struct pleat_submission *s, json_t *spec, struct pleat
     mode_t mask = umask(0);
     umask(mask);
     json_object_set_new(spec, "umask", json_integer(mask & 0777));
+    if (!status)
+        status = add_process(spec, err);
     if (s->limit_s > 0)
         json_object_set_new(spec, "limit_s", json_real(s->limit_s));
     if (s->notice_s >= 0)

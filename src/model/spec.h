@@ -32,6 +32,8 @@ struct pleat_spec_fold {
     bool boost;          /* processes with messages are preferred, where jobs share processors */
 };
 
+#define PLEAT_SPEC_NICE_HERE INT32_MAX
+
 /* Owns everything in it. Lists of strings end with NULL. */
 struct pleat_spec {
     char *name;
@@ -66,7 +68,10 @@ struct pleat_spec {
     enum pleat_resize_way resize;
     char *dependency; /* the jobs that it waits for (model/dependency.h); NULL: none */
     bool hold;        /* it does not start before its user releases it */
-    int32_t umask;    /* of its processes: its user's when it was submitted, 0 to 0777 */
+    /* of its processes: its user's when it was submitted */
+    int32_t umask; /* 0 to 0777 */
+    char *limits;  /* base/limits.h; NULL: those of the agent */
+    int32_t nice;  /* -20 to 19; PLEAT_SPEC_NICE_HERE: the agent's */
 };
 
 void pleat_spec_finish(struct pleat_spec *spec);

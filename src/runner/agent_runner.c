@@ -207,11 +207,13 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     char job[32];
     snprintf(job, sizeof(job), "%llu", (unsigned long long)order->job);
     json_t *params = json_pack(
-        "{s:I, s:s, s:s, s:s, s:s, s:b, s:i, s:s*, s:i, s:s*}", "run", (json_int_t)order->run,
+        "{s:I, s:s, s:s, s:s, s:s, s:b, s:i, s:s*, s:i, s:s*, s:s*}", "run", (json_int_t)order->run,
         "job", job, "cwd", order->spec->cwd, "stdout", order->stdout_path, "stderr",
         order->stderr_path, "truncate", order->truncate, "umask", order->spec->umask, "stdin",
         order->stdin_path, "mailbox_ranks", runner->kind->mailbox ? order->most : 0, "scratch",
-        has_scratch(runner, order) ? order->scratch : NULL);
+        has_scratch(runner, order) ? order->scratch : NULL, "limits", order->spec->limits);
+    if (params && order->spec->nice != PLEAT_SPEC_NICE_HERE)
+        json_object_set_new(params, "nice", json_integer(order->spec->nice));
     int rc = add_command(runner, order, params, err);
     if (add_slots(params, order) && !rc)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "model/dependency.h"
 
 static int copy_string(const json_t *object, const char *name, bool required, char **out,
@@ -167,6 +168,19 @@ static int read_files(const json_t *object, struct pleat_spec *spec, struct plea
     return rc;
 }
 
+static int read_process(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    struct pleat_limits limits;
+    int64_t nice = PLEAT_SPEC_NICE_HERE;
+    int rc = copy_string(object, "limits", false, &spec->limits, err);
+    if (!rc && spec->limits)
+        rc = pleat_limits_parse(spec->limits, &limits, err);
+    if (!rc && json_object_get(object, "nice"))
+        rc = pleat_get_int(object, "nice", true, -20, 19, &nice, err);
+    spec->nice = (int32_t)nice;
+    return rc;
+}
+
 static int read_notify(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     const json_t *when = json_object_get(object, "notify_on"), *word;
@@ -324,6 +338,8 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
     if (!rc)
         rc = read_files(object, spec, err);
     if (!rc)
+        rc = read_process(object, spec, err);
+    if (!rc)
         rc = read_notify(object, spec, err);
     if (!rc)
         rc = read_class(object, spec, err);
@@ -343,6 +359,7 @@ static int check_lengths(const json_t *object, struct pleat_error *err)
     } limits[] = {{"name", PLEAT_SPEC_NAME_MAX},
                   {"site", PLEAT_SPEC_NAME_MAX},
                   {"sizes", PLEAT_SPEC_TEXT_MAX},
+                  {"limits", PLEAT_LIMITS_TEXT_MAX},
                   {"cwd", PLEAT_SPEC_TEXT_MAX}};
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         size_t length = json_string_length(json_object_get(object, limits[i].member));

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -22,8 +23,31 @@ static struct pleat_process_spec spec_of(char *const *argv)
     return (struct pleat_process_spec){.argv = argv,
                                        .env = environment,
                                        .cwd = "/",
+                                       .nice = PLEAT_PROCESS_NICE_HERE,
                                        .stdout_path = "/dev/null",
                                        .stderr_path = "/dev/null"};
+}
+
+/* Begins, waits, and takes a process that failed away; what a loop does in the agent. */
+static int start(const struct pleat_process_spec *spec, pid_t *pid, bool *user_fault,
+                 struct pleat_error *err)
+{
+    int report = -1;
+    pid_t child = 0;
+    *user_fault = false;
+    int result = pleat_process_begin(spec, &child, &report, err);
+    if (result)
+        return result;
+    struct pollfd polled = {.fd = report, .events = POLLIN};
+    assert_int_equal(poll(&polled, 1, 60000), 1);
+    result = pleat_process_outcome(spec, report, user_fault, err);
+    close(report);
+    assert_int_not_equal(result, 1);
+    if (result)
+        assert_int_equal(waitpid(child, NULL, 0), child);
+    else
+        *pid = child;
+    return result;
 }
 
 static int open_descriptors(void)
@@ -44,7 +68,7 @@ static int exit_code(char *script)
     pid_t pid = 0;
     bool user_fault = false;
     int status = 0;
-    assert_int_equal(pleat_process_start(&spec, &pid, &user_fault, NULL), 0);
+    assert_int_equal(start(&spec, &pid, &user_fault, NULL), 0);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -82,7 +106,7 @@ static void expect_failure(const struct pleat_process_spec *spec, bool users, co
     pid_t pid = -7;
     bool user_fault = !users;
     struct pleat_error err = {0};
-    int result = pleat_process_start(spec, &pid, &user_fault, &err);
+    int result = start(spec, &pid, &user_fault, &err);
     assert_int_equal(result, users ? PLEAT_E_INVALID : PLEAT_E_SYSTEM);
     assert_int_equal(err.code, result);
     assert_int_equal(user_fault, users);
@@ -118,17 +142,17 @@ static void test_the_nodes_faults(void **state)
     struct rlimit old;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     int before = open_descriptors();
-    int next[5]; /* the numbers that the five descriptors of a start would get */
-    for (int i = 0; i < 5; i++)
+    int next[2]; /* the numbers that the two descriptors of a start would get */
+    for (int i = 0; i < 2; i++)
         assert_true((next[i] = dup(0)) >= 0);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 2; i++)
         close(next[i]);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 2; i++) {
         struct rlimit few = {(rlim_t)next[i], old.rlim_max};
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
         pid_t pid = 0;
         bool user_fault = true;
-        int result = pleat_process_start(&spec, &pid, &user_fault, NULL);
+        int result = start(&spec, &pid, &user_fault, NULL);
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
         assert_int_equal(open_descriptors(), before);
         assert_int_equal(result, PLEAT_E_SYSTEM);
@@ -137,7 +161,61 @@ static void test_the_nodes_faults(void **state)
     /* a limit that cannot be set is refused by the child, not ignored */
     struct rlimit wrong = {.rlim_cur = 20, .rlim_max = 10};
     spec.files = &wrong;
-    expect_failure(&spec, false, "open files");
+    expect_failure(&spec, false, "its limits");
+}
+
+/* A file system that does not answer keeps the new process waiting, not the caller. The stand-in:
+ * whoever opens a file waits until the holder of its lease lets it go (fcntl(2), 45 s). */
+static void test_nothing_waits(void **state)
+{
+    (void)state;
+    char directory[] = "/tmp/pleat-wait-XXXXXX";
+    char path[96];
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/program", directory);
+    int made = open(path, O_WRONLY | O_CREAT, 0700);
+    assert_true(made >= 0);
+    close(made);
+    int held = open(path, O_RDONLY);
+    void (*handler)(int) = signal(SIGIO, SIG_IGN);
+    assert_int_equal(fcntl(held, F_SETLEASE, F_WRLCK), 0);
+    char *const argv[] = {path, NULL};
+    struct pleat_process_spec spec = spec_of(argv);
+    pid_t pid = 0;
+    int report = -1, status = 0;
+    bool user_fault = true;
+    assert_int_equal(pleat_process_begin(&spec, &pid, &report, NULL), 0);
+    while (fcntl(held, F_GETLEASE) == F_WRLCK) /* until it waits for the lease */
+        assert_int_equal(pleat_process_outcome(&spec, report, &user_fault, NULL), 1);
+    assert_int_equal(pleat_process_outcome(&spec, report, &user_fault, NULL), 1);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(pleat_process_outcome(&spec, report, &user_fault, NULL), 0);
+    close(report);
+    close(held);
+    signal(SIGIO, handler);
+    unlink(path);
+    rmdir(directory);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    struct pleat_limits limits;
+    assert_int_equal(pleat_limits_parse("nofile=77:88 core=0:*", &limits, NULL), 0);
+    char *const argv[] = {
+        (char[]){"sh"}, (char[]){"-c"},
+        (char[]){"test $(ulimit -Sn).$(ulimit -Hn).$(ulimit -Sc).$(nice) = 77.88.0.5"}, NULL};
+    struct pleat_process_spec spec = spec_of(argv);
+    spec.limits = &limits;
+    spec.nice = 5;
+    pid_t pid = 0;
+    bool user_fault = false;
+    int status = 1;
+    assert_int_equal(start(&spec, &pid, &user_fault, NULL), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
 }
 
 static void test_search_prefers_what_can_run(void **state)
@@ -158,7 +236,7 @@ static void test_search_prefers_what_can_run(void **state)
     spec.env = env;
     pid_t pid = 0;
     bool user_fault = false;
-    assert_int_equal(pleat_process_start(&spec, &pid, &user_fault, NULL), 0);
+    assert_int_equal(start(&spec, &pid, &user_fault, NULL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     snprintf(variable, sizeof(variable), "PATH=%s:/nonexistent", directory);
     expect_failure(&spec, true, "not an executable file");
@@ -172,6 +250,8 @@ int main(void)
         cmocka_unit_test(test_state_of_the_child),
         cmocka_unit_test(test_users_faults),
         cmocka_unit_test(test_the_nodes_faults),
+        cmocka_unit_test(test_nothing_waits),
+        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_search_prefers_what_can_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,8 @@ static void test_defaults(void **state)
     assert_null(spec.input);
     assert_false(spec.append);
     assert_int_equal(spec.umask, 077);
+    assert_null(spec.limits);
+    assert_int_equal(spec.nice, PLEAT_SPEC_NICE_HERE);
     assert_null(spec.script);
     assert_null(spec.notify);
     assert_int_equal(spec.notify_on, PLEAT_NOTIFY_END | PLEAT_NOTIFY_FAIL);
@@ -84,7 +86,8 @@ static void test_everything_given(void **state)
         "\"mpi\":\"openmpi\",\"kind\":\"malleable\",\"min\":0,\"max\":16777216,\"initial\":4,"
         "\"sizes\":\"2,4,6\",\"asks\":true,\"site\":\"here\",\"estimate_s\":1.5,"
         "\"priority\":-3,\"deadline_in_s\":60,\"begin_in_s\":0.25,"
-        "\"output\":\"o-%j\",\"error\":\"/e\",\"input\":\"i\",\"append\":true,\"umask\":18,"
+        "\"output\":\"o-%j\",\"error\":\"/"
+        "e\",\"input\":\"i\",\"append\":true,\"umask\":18,\"limits\":\"core=0:*\",\"nice\":-3,"
         "\"script\":\"#!/bin/sh\\n\",\"notify\":\"mail me\",\"notify_on\":[\"start\",\"resize\"],"
         "\"limit_s\":90,\"notice_s\":0,\"lifetime_s\":2.5,\"resize\":\"relaunch\","
         "\"later\":[1]}",
@@ -113,6 +116,8 @@ static void test_everything_given(void **state)
     assert_string_equal(spec.input, "i");
     assert_true(spec.append);
     assert_int_equal(spec.umask, 022);
+    assert_string_equal(spec.limits, "core=0:*");
+    assert_int_equal(spec.nice, -3);
     assert_string_equal(spec.script, "#!/bin/sh\n");
     assert_string_equal(spec.notify, "mail me");
     assert_int_equal(spec.notify_on, PLEAT_NOTIFY_START | PLEAT_NOTIFY_RESIZE);
