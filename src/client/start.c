@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/detach.h"
 #include "client/client.h"
 
 #define START_LIMIT_US (10 * PLEAT_US_PER_S)
@@ -113,6 +114,9 @@ static void become_daemon(const struct start *start, int null, int log)
         sigaction(number, &action, NULL); /* fails for those that cannot be changed */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    /* what the shell of the first command had would be the daemon's for good, and all jobs' */
+    pleat_detach_limits(0);
+    pleat_detach_niceness(0);
     if (chdir("/") || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 ||
         close_range(3, ~0u, CLOSE_RANGE_CLOEXEC))
         _exit(EXIT_NO_EXEC);

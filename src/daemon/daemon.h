@@ -249,6 +249,11 @@ int64_t daemon_now_us(struct daemon *d);
 void daemon_log(const char *fmt, ...) PLEAT_PRINTF(1, 2);
 void daemon_stop(struct daemon *d);
 
+/* outset.c: default signals (but SIGHUP's), no descriptor but 0 to 2, files for this user only; out
+ * of the job that it may be started in, with its environment, limits, CPUs, groups and session:
+ * then it goes to the background, executes itself again, and does not return. */
+void daemon_outset(char **argv);
+
 /* crash.c: called between any two steps that another process, or the log, can see. Ends the daemon
  * as SIGKILL does at the n-th call where the environment has PLEAT_TEST_CRASH_AFTER=n; for tests.
  */

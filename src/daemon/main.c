@@ -288,10 +288,25 @@ static int run(struct daemon *d, struct pleat_error *err)
 /* The file given, or pleat.conf where there is one; NULL: defaults. */
 static const char *config_file(struct daemon *d, const char *given)
 {
-    if (given)
-        return given;
+    if (given) {
+        char *whole = realpath(given, NULL); /* pleatd goes to another directory */
+        bool fits = whole && strlen(whole) < sizeof(d->config_path);
+        if (fits)
+            memcpy(d->config_path, whole, strlen(whole) + 1);
+        free(whole);
+        return fits ? d->config_path : given;
+    }
     snprintf(d->config_path, sizeof(d->config_path), "%s/pleat.conf", d->paths.config);
     return access(d->config_path, F_OK) ? NULL : d->config_path;
+}
+
+/* So that no file system is held, and no directory goes from under it. */
+static int leave_directory(const struct daemon *d, struct pleat_error *err)
+{
+    const char *directory = getenv("PLEAT_DIR");
+    if (directory && *directory && setenv("PLEAT_DIR", d->paths.runtime, 1))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    return chdir("/") ? pleat_error_sys(err, errno, "cannot go to /") : 0;
 }
 
 int main(int argc, char **argv)
@@ -305,6 +320,7 @@ int main(int argc, char **argv)
     struct pleat_error err = {0};
     const char *config = NULL;
     bool check = false;
+    daemon_outset(argv);
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (option) {
         case 'd':
@@ -333,7 +349,6 @@ int main(int argc, char **argv)
     }
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a limit on files is a log that cannot be written, not the end */
-    umask(077);
     int rc = pleat_paths_init(&d->paths, &err);
     if (!rc && !config)
         rc = pleat_paths_check_config(&d->paths, &err);
@@ -344,6 +359,8 @@ int main(int argc, char **argv)
         pleat_config_finish(&d->config);
         return 0;
     }
+    if (!rc)
+        rc = leave_directory(d, &err);
     if (!rc)
         rc = pleat_paths_make_private(d->paths.runtime, &err);
     if (!rc)
