@@ -16,6 +16,7 @@
 #include "agent/cpus.h"
 #include "agent/log.h"
 #include "agent/scratch.h"
+#include "agent/shared_files.h"
 #include "base/paths.h"
 
 #define NAME_MAX_LENGTH 63
@@ -225,6 +226,7 @@ int main(int argc, char **argv)
         pleat_strays_end(&agent);
         pleat_bind_remove_old(&agent);
         pleat_scratch_remove_old(agent.options.instance);
+        (void)pleat_shared_files_sweep(PLEAT_SHARED_MEMORY, 0);
         result = pleat_agent_run(&agent, &err);
     }
     if (result) {

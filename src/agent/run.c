@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "agent/execute.h"
 #include "agent/fold.h"
@@ -13,6 +14,7 @@
 #include "agent/relaunch.h"
 #include "agent/resize.h"
 #include "agent/scratch.h"
+#include "agent/shared_files.h"
 #include "base/clock.h"
 
 bool pleat_run_is_live(const struct pleat_run *run)
@@ -105,6 +107,7 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
         return NULL;
     run->agent = agent;
     run->id = request->id;
+    run->begun_s = pleat_clock_real_us() / PLEAT_US_PER_S - 1; /* files have a coarser clock */
     run->linger_us = request->linger_us;
     run->cwd = strdup(request->cwd);
     run->truncate = request->truncate;
@@ -293,6 +296,8 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
         pleat_log("run %" PRIu64 " (job %s): ended %" PRIu32 " processes that it left behind",
                   run->id, run->job, run->left);
     pleat_scratch_remove(run->scratch);
+    if (run->scratch) /* programs of an MPI may have been in it */
+        (void)pleat_shared_files_sweep(PLEAT_SHARED_MEMORY, run->begun_s);
     if (!broken)
         pleat_bind_over(run);
     report_exit(run);

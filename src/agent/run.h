@@ -33,6 +33,7 @@ struct pleat_run {
     struct pleat_agent *agent;
     uint64_t id;
     char job[64];
+    int64_t begun_s; /* since 1970: its files are not older */
     enum pleat_run_state state;
     pid_t pid;                       /* of the main process; 0 once it was reaped */
     pid_t session;                   /* of the tree; the main process's pid */

@@ -1,0 +1,133 @@
+#include "agent/shared_files.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/log.h"
+
+/* More than that go with a later sweep. */
+#define FILES_MAX 256
+
+struct file {
+    char name[64];
+    dev_t device;
+    ino_t inode;
+    bool held;
+};
+
+struct files {
+    struct file items[FILES_MAX];
+    uint32_t count;
+};
+
+static bool is_of_mpi(const char *name)
+{
+    static const char *const prefixes[] = {"mpich_", "ucx_shm_posix_"};
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+            return true;
+    return false;
+}
+
+static void find_files(DIR *directory, int64_t since_s, struct files *files)
+{
+    for (struct dirent *entry; files->count < FILES_MAX && (entry = readdir(directory));) {
+        struct file *file = &files->items[files->count];
+        struct stat st;
+        if (!is_of_mpi(entry->d_name) || strlen(entry->d_name) >= sizeof(file->name) ||
+            fstatat(dirfd(directory), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+            !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mtim.tv_sec < since_s)
+            continue;
+        *file = (struct file){.device = st.st_dev, .inode = st.st_ino};
+        memcpy(file->name, entry->d_name, strlen(entry->d_name) + 1);
+        files->count++;
+    }
+}
+
+/* "start-end perms offset dev inode    path" */
+static void note_mapped(FILE *maps, struct files *files)
+{
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, maps) > 0) {
+        const char *slash = strrchr(line, '/');
+        for (uint32_t i = 0; slash && i < files->count; i++) {
+            struct file *file = &files->items[i];
+            size_t length = strlen(file->name);
+            if (!strncmp(slash + 1, file->name, length) &&
+                isspace((unsigned char)slash[1 + length]))
+                file->held = true;
+        }
+    }
+    free(line);
+}
+
+static void note_open(DIR *descriptors, struct files *files)
+{
+    for (struct dirent *entry; (entry = readdir(descriptors));) {
+        struct stat st;
+        if (fstatat(dirfd(descriptors), entry->d_name, &st, 0))
+            continue;
+        for (uint32_t i = 0; i < files->count; i++)
+            if (files->items[i].inode == st.st_ino && files->items[i].device == st.st_dev)
+                files->items[i].held = true;
+    }
+}
+
+/* One that this user may not look into is no MPI's process of this user. */
+static void look_into(const char *pid, struct files *files)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
+    FILE *maps = fopen(path, "re");
+    if (maps) {
+        note_mapped(maps, files);
+        fclose(maps);
+    }
+    snprintf(path, sizeof(path), "/proc/%.20s/fd", pid);
+    DIR *descriptors = opendir(path);
+    if (descriptors) {
+        note_open(descriptors, files);
+        closedir(descriptors);
+    }
+}
+
+static bool find_holders(struct files *files)
+{
+    DIR *processes = opendir("/proc");
+    if (!processes)
+        return false;
+    for (struct dirent *entry; (entry = readdir(processes));)
+        if (isdigit((unsigned char)*entry->d_name))
+            look_into(entry->d_name, files);
+    closedir(processes);
+    return true;
+}
+
+uint32_t pleat_shared_files_sweep(const char *folder, int64_t since_s)
+{
+    struct files *files = calloc(1, sizeof(*files));
+    DIR *directory = opendir(folder);
+    uint32_t removed = 0;
+    if (files && directory) {
+        int at = dirfd(directory);
+        find_files(directory, since_s, files);
+        bool known = files->count && find_holders(files);
+        for (uint32_t i = 0; known && i < files->count; i++)
+            if (!files->items[i].held && !unlinkat(at, files->items[i].name, 0))
+                removed++;
+    }
+    if (directory)
+        closedir(directory);
+    free(files);
+    if (removed)
+        pleat_log("removed %u files in %s that killed MPI processes had left", removed, folder);
+    return removed;
+}
