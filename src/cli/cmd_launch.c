@@ -9,6 +9,7 @@
 #include "launch/detect.h"
 #include "launch/fold.h"
 #include "launch/launch.h"
+#include "launch/pmi.h"
 #include "model/types.h"
 #include "shm/mailbox.h"
 
@@ -73,17 +74,20 @@ static int compose(const struct launch *launch, struct pleat_launch_command *com
                   launch->argv[0]);
         size = 1;
     }
-    char preload[PATH_MAX];
+    char preload[PATH_MAX], pmi[PATH_MAX];
     bool folds = getenv("PLEAT_PROCESSES") && found.mpi != PLEAT_MPI_NONE;
     if (folds)
         status = pleat_launch_fold_check(path, err);
     if (folds && !status)
         status = pleat_launch_fold_library(found.mpi, preload, sizeof(preload), err);
+    if (!status && found.mpi == PLEAT_MPI_MPICH)
+        status = pleat_launch_pmi(pmi, sizeof(pmi), err);
     if (status)
         return status;
     struct pleat_launch_request request = {
         .mpi = found.mpi,
         .preload = folds ? preload : NULL,
+        .pmi = found.mpi == PLEAT_MPI_MPICH ? pmi : NULL,
         .processes = (uint32_t)size,
         .argv = (const char *const *)launch->argv,
         .env = (const char *const *)environ,

@@ -34,7 +34,9 @@ struct pleat_launch_request {
                           * memory, so that nothing outlives it; NULL: where the MPI likes */
     const char *preload; /* a library that is preloaded into the processes, in front of what the
                           * user's LD_PRELOAD names; NULL: none. They wait so that it can see it */
-    bool is_root;        /* the command will run as root */
+    const char *pmi; /* pleat-pmi, which starts MPICH's processes where all are on one node; NULL:
+                      * MPICH's own mpiexec does, which listens for connections of anybody */
+    bool is_root;    /* the command will run as root */
     bool oversubscribed; /* more processes than processors, now or after a grow or a fold: waiting
                           * processes must give up the processor */
 };

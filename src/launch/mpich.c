@@ -1,7 +1,13 @@
-/* mpich.c - MPICH 4 with its process manager hydra.
+/* mpich.c - MPICH 4: on one node with pleat-pmi, on several with MPICH's process manager hydra.
  *
  * Debian's build (ch4:ucx) can neither spawn nor connect, so there is nothing to prepare for a
- * resize: its programs are relaunched. `-rmk user -launcher fork`: within a batch job hydra would
+ * resize: its programs are relaunched.
+ *
+ * hydra listens on every address for whoever connects, and one connection of anybody ends the
+ * program. So do its processes by way of UCX, which is told to do without TCP where all are on one
+ * node (UCX_TLS), if the user has not said what it is to use: they speak through shared memory.
+ *
+ * hydra: `-rmk user -launcher fork`: within a batch job hydra would
  * ask the batch system, and would go through ssh to a node it does not take for its own.
  * Folded on several nodes, its processes get the user's variables by name (-genvlist): hydra would
  * hand all that it has itself to all nodes, and with it what tells of this node's agent instead of
@@ -46,12 +52,30 @@ static void add_environment(struct pleat_launch_list *argv, const struct pleat_l
     pleat_string_finish(&names);
 }
 
+static void add_pmi(const struct pleat_launch_request *request, struct pleat_launch_list *argv)
+{
+    pleat_launch_add(argv, request->pmi);
+    if (request->preload) {
+        pleat_launch_add(argv, "--preload");
+        pleat_launch_add_preload(argv, request, "");
+    }
+    pleat_launch_add(argv, "-n");
+    pleat_launch_addf(argv, "%u", request->processes);
+    pleat_launch_add(argv, "--");
+}
+
 static int compose(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
                    struct pleat_launch_list *env, struct pleat_error *err)
 {
     int result = pleat_launch_check_program("mpiexec", request, err);
     if (result)
         return result;
+    if (pleat_launch_is_local(request) && !pleat_launch_env(request->env, "UCX_TLS"))
+        pleat_launch_set(env, "UCX_TLS", "^tcp");
+    if (pleat_launch_is_local(request) && request->pmi) {
+        add_pmi(request, argv);
+        return 0;
+    }
     pleat_launch_add(argv, "mpiexec.mpich");
     pleat_launch_add(argv, "-rmk");
     pleat_launch_add(argv, "user");

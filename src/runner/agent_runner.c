@@ -6,6 +6,7 @@
 
 #include "launch/fold.h"
 #include "launch/launch.h"
+#include "launch/pmi.h"
 #include "wire/message.h"
 
 #define GRACE_S 3.0 /* from SIGTERM to SIGKILL */
@@ -76,19 +77,27 @@ static char **words_of(const struct pleat_run_order *order)
     return words;
 }
 
+struct paths {
+    char preload[PATH_MAX], pmi[PATH_MAX];
+};
+
 /* The MPI that starts its processes, and how many; what is preloaded into them. */
 static int launch_by_mpi(const struct agent_runner *runner, const struct pleat_run_order *order,
-                         struct pleat_launch_request *request, char *preload, size_t size,
+                         struct pleat_launch_request *request, struct paths *paths,
                          struct pleat_error *err)
 {
     int rc = pleat_mpi_parse(order->spec->mpi, &request->mpi, err);
     if (rc || request->mpi == PLEAT_MPI_NONE)
         return rc;
     request->processes = (uint32_t)order->processes;
-    if (!runner->kind->folds)
-        return 0;
-    request->preload = preload;
-    return pleat_launch_fold_library(request->mpi, preload, size, err);
+    if (request->mpi == PLEAT_MPI_MPICH) {
+        request->pmi = paths->pmi;
+        rc = pleat_launch_pmi(paths->pmi, sizeof(paths->pmi), err);
+    }
+    if (rc || !runner->kind->folds)
+        return rc;
+    request->preload = paths->preload;
+    return pleat_launch_fold_library(request->mpi, paths->preload, sizeof(paths->preload), err);
 }
 
 static int compose(const struct agent_runner *runner, const struct pleat_run_order *order,
@@ -104,10 +113,8 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
         .oversubscribed = true,
         .scratch = order->scratch,
     };
-    char preload[PATH_MAX];
-    int rc = runner->kind->launches
-                 ? launch_by_mpi(runner, order, &request, preload, sizeof(preload), err)
-                 : 0;
+    struct paths paths;
+    int rc = runner->kind->launches ? launch_by_mpi(runner, order, &request, &paths, err) : 0;
     if (rc)
         return rc;
     char **words = words_of(order);

@@ -111,7 +111,15 @@ static void test_mpich(void **state)
     request.is_root = true;
     static const char *const env[] = {"PMI_RANK=0", "MPI_LOCALRANKID=0", "HOME=/h", NULL};
     request.env = env;
-    expect(&request, "mpiexec.mpich|-rmk|user|-launcher|fork|-bind-to|none|-n|3|" APP, "HOME=/h");
+    expect(&request, "mpiexec.mpich|-rmk|user|-launcher|fork|-bind-to|none|-n|3|" APP,
+           "HOME=/h|UCX_TLS=^tcp");
+    request.pmi = "/bin/pleat-pmi";
+    expect(&request, "/bin/pleat-pmi|-n|3|--|" APP, "HOME=/h|UCX_TLS=^tcp");
+    /* what the user wants UCX to use is used */
+    static const char *const theirs[] = {"UCX_TLS=rc,shm", NULL};
+    request.env = theirs;
+    request.preload = "/lib/fold.so";
+    expect(&request, "/bin/pleat-pmi|--preload|/lib/fold.so|-n|3|--|" APP, "UCX_TLS=rc,shm");
 }
 
 static void test_preload(void **state)
@@ -134,7 +142,7 @@ static void test_preload(void **state)
     expect(&request,
            "mpiexec.mpich|-rmk|user|-launcher|fork|-bind-to|none|-genv|LD_PRELOAD|/lib/fold.so|-n|"
            "2|" APP,
-           "");
+           "UCX_TLS=^tcp");
 }
 
 static void test_nodes(void **state)
@@ -163,9 +171,11 @@ static void test_nodes(void **state)
            "HOME=/h|A=1=2|a,b=3");
     request.preload = NULL;
     request.env = NULL;
+    request.pmi = "/bin/pleat-pmi"; /* is for one node */
+    expect(&request, "mpiexec.mpich|-rmk|user|-hosts|h1:4,h2:2|-bind-to|none|-n|6|" APP, "");
     request.nodes = here;
     request.node_count = 1;
-    expect(&request, "mpiexec.mpich|-rmk|user|-launcher|fork|-bind-to|none|-n|6|" APP, "");
+    expect(&request, "/bin/pleat-pmi|-n|6|--|" APP, "UCX_TLS=^tcp");
     request.mpi = PLEAT_MPI_NONE;
     request.processes = 1;
     expect(&request, APP, "");

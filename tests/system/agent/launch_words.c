@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "launch/detect.h"
+#include "launch/pmi.h"
 
 static int fail(const struct pleat_error *err)
 {
@@ -41,6 +42,7 @@ int main(int argc, char **argv)
     struct pleat_launch_detected detected = {PLEAT_MPI_NONE, false};
     struct pleat_launch_command command;
     struct pleat_launch_node nodes[8];
+    char pmi[4096];
     if (argc < 3)
         return 2;
     char *colon = strchr(argv[1], ':');
@@ -51,6 +53,8 @@ int main(int argc, char **argv)
     } else if (pleat_launch_detect(argv[2], &detected, &err)) {
         return fail(&err);
     }
+    if (pleat_launch_pmi(pmi, sizeof(pmi), &err))
+        return fail(&err);
     struct pleat_launch_request request = {
         .mpi = detected.mpi,
         .processes = (uint32_t)atoi(colon ? colon + 1 : argv[1]),
@@ -59,6 +63,7 @@ int main(int argc, char **argv)
         .nodes = nodes,
         .node_count = read_nodes(getenv("LAUNCH_NODES"), nodes, sizeof(nodes) / sizeof(*nodes)),
         .preload = getenv("LAUNCH_PRELOAD"),
+        .pmi = pmi,
         .scratch = getenv("LAUNCH_SCRATCH"),
         .is_root = geteuid() == 0,
         .oversubscribed = true};

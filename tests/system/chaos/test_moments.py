@@ -91,7 +91,7 @@ class Mix:
                 continue  # forked by an agent, to be a job's in a moment
             if program in ("pleatd", "pleat-agent") and job is None:
                 found.append((program, pid, None))
-            elif job is not None and program.startswith(("mpirun", "mpiexec", "orterun")):
+            elif job is not None and program.startswith(("mpirun", "mpiexec", "orterun", "pleat-pmi")):
                 found.append(("mpirun", pid, job))
             elif job is not None and program in ("loop", "heat"):
                 found.append(("rank", pid, job))

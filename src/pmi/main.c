@@ -1,0 +1,89 @@
+/* pleat-pmi starts the processes of an MPICH program on this node and serves them PMI-1 through
+ * streams that they inherit. Nothing listens for connections, so nobody else can reach it. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmi/watch.h"
+
+#define PROCESSES_MAX 65536
+#define EXIT_USAGE 2
+
+static const char usage[] =
+    "usage: pleat-pmi -n N [--preload LIBRARIES] [--] PROGRAM [ARGUMENT...]\n"
+    "\n"
+    "Starts N processes of an MPICH program on this node; what 'pleat' starts such programs with.\n"
+    "\n"
+    "  -n N                 so many processes\n"
+    "  --preload LIBRARIES  LD_PRELOAD of the processes\n"
+    "  --help, --version\n"
+    "\n"
+    "The first process gets standard input. Signals are passed on. If one dies, or ends without\n"
+    "MPI_Finalize, or calls MPI_Abort, the others are ended.\n"
+    "\n"
+    "Exit codes: of the process that failed first, 128 + N where signal N ended it; the code of\n"
+    "MPI_Abort; 125 no processes could be started; 126 the program cannot be executed; 127 there\n"
+    "is no such program; 2 usage.\n";
+
+static int complain(const char *text)
+{
+    fprintf(stderr, "pleat-pmi: %s (see pleat-pmi --help)\n", text);
+    return EXIT_USAGE;
+}
+
+static int read_count(const char *text, uint32_t *count)
+{
+    char *end = NULL;
+    unsigned long value = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || value < 1 || value > PROCESSES_MAX)
+        return -1;
+    *count = (uint32_t)value;
+    return 0;
+}
+
+/* -1: go on. Else the exit code. */
+static int read_options(int argc, char **argv, struct pleat_pmi_program *program)
+{
+    static const struct option known[] = {{"preload", required_argument, NULL, 'p'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'v'},
+                                          {NULL, 0, NULL, 0}};
+    for (int option; (option = getopt_long(argc, argv, "+n:", known, NULL)) != -1;) {
+        switch (option) {
+        case 'n':
+            if (read_count(optarg, &program->count))
+                return complain("-n must be a number from 1 to 65536");
+            break;
+        case 'p':
+            program->preload = optarg;
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return 0;
+        case 'v':
+            puts("pleat-pmi " PLEAT_VERSION);
+            return 0;
+        default:
+            return complain("unknown or incomplete option");
+        }
+    }
+    if (!program->count || optind >= argc)
+        return complain("-n and a program must be given");
+    program->argv = argv + optind;
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct pleat_pmi_program program = {0};
+    int code = read_options(argc, argv, &program);
+    if (code >= 0)
+        return code;
+    if (getrlimit(RLIMIT_NOFILE, &program.files) == 0) {
+        struct rlimit most = {program.files.rlim_max, program.files.rlim_max};
+        (void)setrlimit(RLIMIT_NOFILE, &most); /* a stream for every process */
+    }
+    return pleat_pmi_watch(&program);
+}

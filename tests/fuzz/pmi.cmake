@@ -1,0 +1,1 @@
+pleat_fuzz(pmi DEPS pleat-pmi-base READER pmi/server.c)

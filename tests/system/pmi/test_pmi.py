@@ -1,0 +1,183 @@
+"""pleat-pmi starts the processes of MPICH programs, and is to them what mpiexec is: but nobody else can reach it."""
+
+import os
+import select
+import signal
+import subprocess
+
+import pytest
+
+BUILD = os.environ["PLEAT_BUILD"]
+PMI = os.path.join(BUILD, "bin", "pleat-pmi")
+RANKS = os.path.join(BUILD, "tests", "test-pmi-ranks")
+# as src/launch sets it: UCX would listen by itself
+ENV = {**{k: v for k, v in os.environ.items() if not k.startswith(("PMI_", "LD_PRELOAD"))}, "UCX_TLS": "^tcp"}
+LISTENING = "0A"
+
+
+def run(*words, processes=3, **more):
+    return subprocess.run([PMI, "-n", str(processes), "--", *words], env=ENV, capture_output=True, text=True, timeout=60,
+                          check=False, **more)
+
+
+def start(*words, processes=3):
+    """Started, and all of its processes have said that they are ready."""
+    process = subprocess.Popen([PMI, "-n", str(processes), "--", *words], env=ENV, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for _ in range(processes):
+        assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def is_gone(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def listeners(pid):
+    """Inodes of TCP sockets of that process which take connections."""
+    waiting = set()
+    for table in ("tcp", "tcp6"):
+        try:
+            with open(f"/proc/{pid}/net/{table}", encoding="ascii") as file:
+                waiting |= {line.split()[9] for line in list(file)[1:] if line.split()[3] == LISTENING}
+        except FileNotFoundError:
+            pass
+    found = set()
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        target = os.readlink(f"/proc/{pid}/fd/{fd}")
+        if target.startswith("socket:[") and target[8:-1] in waiting:
+            found.add(target)
+    return found
+
+
+def test_they_find_each_other():
+    done = run(RANKS, "sum")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "sum 3\n", "")
+    done = run(RANKS, "sum", processes=1)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "sum 0\n", "")
+    done = run(RANKS, "sum", processes=9)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "sum 36\n", "")
+
+
+def test_nobody_listens():
+    process = start(RANKS, "wait")
+    ranks = children(process.pid)
+    assert len(ranks) == 3
+    assert {pid: listeners(pid) for pid in [process.pid, *ranks]} == {pid: set() for pid in [process.pid, *ranks]}
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 128 + signal.SIGTERM
+    assert process.stderr.read() == ""  # it was told to end: there is nothing to complain about
+    assert all(is_gone(pid) for pid in ranks)
+
+
+def test_standard_input_is_that_of_the_first():
+    text = "".join(f"line {number}\n" for number in range(50000))
+    done = run(RANKS, "cat", input=text)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == text
+
+
+@pytest.mark.parametrize("how, number, code, said", [
+    ("abort", 7, 7, "MPI_Abort(MPI_COMM_WORLD, 7)"),
+    ("exit", 3, 3, "rank 1 (process "),
+    ("exit", 0, 1, "without MPI_Finalize: all others were ended, too"),
+    ("late", 3, 3, None),
+    ("signal", signal.SIGKILL, 137, "was ended by signal 9 (Killed): all others were ended, too"),
+    ("signal", signal.SIGSEGV, 139, "was ended by signal 11"),
+    ("deaf", signal.SIGKILL, 137, "was ended by signal 9"),
+])
+def test_one_fails(how, number, code, said):
+    """And with it all: the exit code is its own, whatever becomes of the others."""
+    done = run(RANKS, how, str(int(number)))
+    assert done.returncode == code, done
+    if said:
+        assert said in done.stderr and "BAD TERMINATION" not in done.stderr
+    else:
+        assert done.stderr == ""
+
+
+def test_no_more_can_be_started():
+    done = run(RANKS, "spawn")
+    assert done.returncode != 0 and "Error in spawn call" in done.stderr
+
+
+def test_no_mpi_program():
+    done = run("sh", "-c", "test $PMI_RANK = 1 && exit 5; echo $PMI_RANK $PMI_SIZE")
+    assert (done.returncode, sorted(done.stdout.splitlines()), done.stderr) == (5, ["0 3", "2 3"], "")
+    done = run("sh", "-c", "echo gut >&$PMI_FD; exec sleep 60")
+    assert done.returncode == 1 and "does not speak PMI-1" in done.stderr
+    done = run("sh", "-c", "printf 'mcmd=spawn\\nnprocs=1\\nendcmd\\n' >&$PMI_FD; read answer <&$PMI_FD; echo $answer",
+               processes=1)
+    assert done.stdout == "cmd=spawn_result info=not_supported rc=-1 msg=not_supported\n"
+    assert "wants to start more processes" in done.stderr
+
+
+def test_what_cannot_be_started(tmp_path):
+    done = run("./no-such-program")
+    assert done.returncode == 127 and "No such file" in done.stderr
+    (tmp_path / "text").write_text("text")
+    done = run(str(tmp_path / "text"))
+    assert done.returncode == 126 and "Permission denied" in done.stderr
+    assert subprocess.run([PMI, "-n", "0", "x"], capture_output=True, check=False).returncode == 2
+    assert subprocess.run([PMI, "x"], capture_output=True, check=False).returncode == 2
+
+
+def test_signals_reach_all():
+    process = start("sh", "-c", "trap 'echo told; exit 0' USR1; echo ready; while :; do sleep 0.05; done")
+    process.send_signal(signal.SIGUSR1)
+    assert process.communicate(timeout=30) == ("told\n" * 3, "")
+    assert process.returncode == 0
+
+
+def test_a_second_request_kills():
+    process = start("sh", "-c", "trap '' TERM INT; echo ready; while :; do sleep 0.05; done")
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 128 + signal.SIGKILL
+    assert process.stderr.read() == ""
+
+
+def test_they_do_not_outlive_it():
+    process = start(RANKS, "wait")
+    ranks = children(process.pid)
+    process.kill()
+    process.wait(30)
+    for pid in ranks:
+        try:
+            fd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        assert select.select([fd], [], [], 30)[0]
+        os.close(fd)
+
+
+def test_lines_stay_whole():
+    """MPICH writes parts of lines."""
+    done = run("sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do printf a; printf $PMI_RANK; printf 'b\\n'; done; printf end", processes=8)
+    lines = done.stdout.replace("end", "").splitlines()
+    assert sorted(lines) == sorted(f"a{rank}b" for rank in range(8) for _ in range(9))
+    # a part of one, when nothing follows: somebody is asked for an answer
+    with subprocess.Popen([PMI, "-n", "2", "sh", "-c", "test $PMI_RANK = 1 || { printf 'name? '; read name; echo $name; }"],
+                          env=ENV, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.read(6) == b"name? "
+        process.stdin.write(b"x\n")
+        process.stdin.close()
+        assert process.stdout.read() == b"x\n"
+
+
+def test_nobody_reads():
+    """Then a process gets SIGPIPE, as everywhere; and before that it waits."""
+    with subprocess.Popen([PMI, "-n", "2", "yes"], env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        assert process.stdout.read(4) == b"y\ny\n"
+        process.stdout.close()
+        assert process.wait(30) == 128 + signal.SIGPIPE
