@@ -245,7 +245,7 @@ class World:
                 continue  # forked by an agent, to be a job's in a moment
             if job is None:
                 kind = {"pleatd": "daemon", "pleat-agent": "agent", "pleat": "client"}.get(program)
-            elif program.startswith(("mpirun", "mpiexec", "orterun", "hydra_pmi_proxy")):
+            elif program.startswith(("mpirun", "mpiexec", "orterun", "hydra_pmi_proxy", "pleat-pmi")):
                 kind = "launcher"
             elif program in ("loop", "ring"):
                 kind = "rank"
