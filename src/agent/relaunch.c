@@ -163,10 +163,8 @@ static void forget_end(struct pleat_run *run)
 static int start_again(struct pleat_run *run, struct pleat_error *err)
 {
     int result = pleat_malleable_renew(run->malleable, err);
-    if (!result && run->scratch) {
-        pleat_scratch_remove(run->scratch);
+    if (!result && run->scratch)
         result = pleat_scratch_make(run->scratch, err);
-    }
     pleat_bind_renew(run);
     if (!result)
         result = pleat_run_execute(run, run->relaunch->argv, run->relaunch->env, err);

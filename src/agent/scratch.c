@@ -22,12 +22,21 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return remove(path) && errno != ENOENT ? -1 : 0;
 }
 
+static int remove_one_inside(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+    return where->level > 0 ? remove_one(path, st, type, where) : 0;
+}
+
+/* Without following links or leaving the file system: only what is in the directory goes. */
+static void remove_by(const char *path, __nftw_func_t one)
+{
+    if (path && nftw(path, one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) && errno != ENOENT)
+        pleat_log("cannot remove %s: %s", path, strerror(errno));
+}
+
 void pleat_scratch_remove(const char *path)
 {
-    /* without following links or leaving the file system: only what is in the directory goes */
-    if (path && nftw(path, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) &&
-        errno != ENOENT)
-        pleat_log("cannot remove %s: %s", path, strerror(errno));
+    remove_by(path, remove_one);
 }
 
 int pleat_scratch_make(const char *path, struct pleat_error *err)
@@ -41,8 +50,9 @@ int pleat_scratch_make(const char *path, struct pleat_error *err)
         return pleat_error_set(err, PLEAT_E_PERMISSION,
                                "%s is there already, and is not a directory of yours: remove it",
                                path);
-    pleat_scratch_remove(path);
-    return mkdir(path, 0700) ? pleat_error_sys(err, errno, "cannot make directory %s", path) : 0;
+    remove_by(path,
+              remove_one_inside); /* itself it stays: who has seen its name could make another */
+    return chmod(path, 0700) ? pleat_error_sys(err, errno, "cannot close directory %s", path) : 0;
 }
 
 void pleat_scratch_remove_old(const char *instance)

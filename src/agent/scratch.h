@@ -5,7 +5,8 @@
 #include "base/error.h"
 
 /* Makes it, mode 0700. One that is there already must be this user's (an agent before this one was
- * killed); what is in it goes first. PLEAT_E_SYSTEM, PLEAT_E_PERMISSION. */
+ * killed, or the run is started again); what is in it goes first. PLEAT_E_SYSTEM,
+ * PLEAT_E_PERMISSION. */
 int pleat_scratch_make(const char *path, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Removes it and all that is in it; what cannot be removed is said in the log. NULL: nothing. */
 void pleat_scratch_remove(const char *path);

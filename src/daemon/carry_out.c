@@ -199,8 +199,9 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
     if (!spec)
         return err->code;
     *made->program = '\0';
-    snprintf(made->scratch, sizeof(made->scratch), "/dev/shm/pleat-%s-%llu", d->instance,
-             (unsigned long long)run);
+    /* anybody could make it first, if he knew its name */
+    snprintf(made->scratch, sizeof(made->scratch), "/dev/shm/pleat-%s-%016llx", d->instance,
+             (unsigned long long)pleat_siphash(d->secret, &run, sizeof(run)));
     int rc = job_file_path(d, job->id, JOB_INPUT, made->in, sizeof(made->in), err);
     if (!rc)
         rc = job_file_path(d, job->id, JOB_OUTPUT, made->out, sizeof(made->out), err);

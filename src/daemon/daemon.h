@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "base/paths.h"
+#include "base/siphash.h"
 #include "core/core.h"
 #include "daemon/account.h"
 #include "daemon/config.h"
@@ -184,6 +185,8 @@ struct daemon {
     struct pleat_paths paths;
     struct pleat_config config;
     char instance[33];
+    unsigned char
+        secret[PLEAT_SIPHASH_KEY]; /* of which names follow that others must not foresee */
     char config_path[600];
     int64_t started_us;
     int64_t clock_offset_us; /* real time at the start less monotonic time */
@@ -287,6 +290,9 @@ bool notify_busy(void);
 bool notify_has(int64_t job);
 /* Lets them come to their end, for a short time. */
 void notify_finish(struct daemon *d);
+
+/* secret.c: reads d->secret from the log, or makes one. */
+int secret_take(struct daemon *d, struct pleat_error *err);
 
 /* carry_out.c: effects into the world */
 void carry_out(struct daemon *d, const struct pleat_effect *effect);

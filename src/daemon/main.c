@@ -132,6 +132,8 @@ static int open_parts(struct daemon *d, struct pleat_error *err)
 {
     static const char *const runners[] = {"plain", "mpi", "malleable", "folded"};
     int rc = log_open(d, err);
+    if (!rc)
+        rc = secret_take(d, err);
     for (size_t i = 0; !rc && i < sizeof(runners) / sizeof(runners[0]); i++)
         rc = pleat_runner_open(runners[i], &d->host, &d->agent_link, &d->runners[i], err);
     if (!rc)

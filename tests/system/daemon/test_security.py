@@ -128,6 +128,37 @@ def test_another_user_reads_nothing(pleat):
 # ---- who is at the other end
 
 
+def scratch_of_a_run(pleat):
+    done = pleat.pleat("run", "--", os.path.join(pleat.dir, "where"), check=0)
+    return done.stdout.strip()
+
+
+def test_nobody_can_be_first_in_a_scratch_directory(pleat):
+    """Its name does not follow from what others see: the instance, in the agent's arguments, and numbers."""
+    script = pathlib.Path(pleat.dir, "where")
+    script.write_text("#!/bin/sh\necho $PLEAT_SCRATCH\n")
+    script.chmod(0o700)
+    names, instance = [], pleat.call("info")["instance"]
+    for _ in range(3):
+        names.append(scratch_of_a_run(pleat))
+        assert re.fullmatch(rf"/dev/shm/pleat-{instance}-[0-9a-f]{{16}}", names[-1])
+        assert not os.path.exists(names[-1])
+    assert len(set(names)) == 3
+    before = [int(name[-16:], 16) for name in names]
+    assert max(before) > 1 << 32  # no counter, and nothing that is near one
+    squatted = [f"/dev/shm/pleat-{instance}-{number}" for number in range(20)]
+    try:
+        for path in squatted:
+            os.mkdir(path)
+            if os.getuid() == 0:
+                os.chown(path, NOBODY, NOBODY)
+        assert scratch_of_a_run(pleat) not in squatted
+    finally:
+        for path in squatted:
+            if os.path.isdir(path):
+                os.rmdir(path)
+
+
 @as_root
 def test_a_daemon_of_another_user_is_not_talked_to(tmp_path):
     """A socket in the right place with the wrong one behind it gets not even a greeting."""
