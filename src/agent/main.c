@@ -17,6 +17,7 @@
 #include "agent/log.h"
 #include "agent/scratch.h"
 #include "agent/shared_files.h"
+#include "base/oom.h"
 #include "base/paths.h"
 
 #define NAME_MAX_LENGTH 63
@@ -200,6 +201,7 @@ static int prepare(struct pleat_agent *agent, struct pleat_error *err)
     if (result)
         return result;
     struct rlimit most = {agent->files.rlim_max, agent->files.rlim_max};
+    pleat_oom_last();
     (void)setrlimit(RLIMIT_NOFILE, &most); /* with the old one it serves fewer malleable runs */
     return 0;
 }

@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/oom.h"
+
 /* What the new process could not do; sent through a pipe that closes by itself on success. */
 enum stage {
     STAGE_SESSION,
@@ -155,6 +157,7 @@ static enum stage become(const struct pleat_process_spec *spec, int report, int 
 {
     enum stage stage;
     reset_signals();
+    pleat_oom_first();
     if (setsid() < 0) {
         *code = errno;
         return STAGE_SESSION;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/oom.h"
 #include "daemon/daemon.h"
 
 enum { EXIT_RUNNING_ALREADY = 4, PROBE_MS = 1000, LINGER_MS = 50, LINGER_MOST = 40 };
@@ -361,6 +362,7 @@ int main(int argc, char **argv)
         pleat_config_finish(&d->config);
         return 0;
     }
+    pleat_oom_last();
     if (!rc)
         rc = leave_directory(d, &err);
     if (!rc)

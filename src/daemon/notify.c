@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/oom.h"
 #include "daemon/daemon.h"
 
 enum { RUNNING_MAX = 8, WAITING_MAX = 10000, LAST_WORDS_US = 5000000 };
@@ -237,7 +238,9 @@ static int spawn(struct notification *n)
         .stdio_count = 3,
         .stdio = stdio,
     };
+    pleat_oom_first(); /* inherited */
     int rc = options.env ? uv_spawn(&n->daemon->loop, &n->process, &options) : UV_ENOMEM;
+    pleat_oom_last();
     free(options.env);
     if (fd >= 0)
         close(fd);

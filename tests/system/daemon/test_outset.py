@@ -95,3 +95,23 @@ def test_jobs_get_what_their_submission_had(pleat):
     one, two = (pleat.output(job).split() for job in jobs)
     assert one[0] == "99" and one[2:] == ["7000000", "0", "3", "0027", pleat.path("one"), "one"]
     assert two[:2] == ["111", "2222"] and two[4:] == ["0", "0002", pleat.path("two"), "two"]
+
+
+def oom_score(pid):
+    with open(f"/proc/{pid}/oom_score_adj", encoding="ascii") as file:
+        return int(file.read())
+
+
+def test_jobs_are_ended_before_the_daemon_where_memory_is_used_up(pleat):
+    show = "cat /proc/self/oom_score_adj"
+    told = pleat.path("told")
+    job = pleat.submit("--notify", f"{show} >{told}.new; mv {told}.new {told}", "--notify-on", "end", "--", "sh", "-c", show)
+    assert pleat.wait_end(job)["state"] == "done"
+    wait_until(lambda: os.path.exists(told), "the notification has run")
+    with open(told, encoding="ascii") as file:
+        scores = {"job": int(pleat.output(job)), "notification": int(file.read())}
+    assert scores == {"job": 300, "notification": 300}
+    for pid in (pleat.daemon_pid(), pleat.agent_pid()):
+        assert oom_score(pid) <= 0
+    if os.geteuid() == 0 and oom_score(pleat.daemon_pid()) < 0:
+        assert oom_score(pleat.agent_pid()) == oom_score(pleat.daemon_pid()) == -500
