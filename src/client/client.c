@@ -83,7 +83,10 @@ static int wait_ready(struct pleat_client *client, short events, int64_t deadlin
     if (count < 0 && reason != EINTR)
         return break_off(client, pleat_error_sys(err, reason, "cannot wait for pleatd"));
     if (count == 0)
-        return pleat_error_set(err, PLEAT_E_TIMEOUT, "pleatd at %s does not answer in time",
+        return pleat_error_set(err, PLEAT_E_TIMEOUT,
+                               "pleatd at %s does not answer in time: it may be stopped, or wait "
+                               "for the file system of its log (see 'ps -o pid,stat,wchan,args -C "
+                               "pleatd'); what was asked for may still be done",
                                client->socket_path);
     if (count > 0)
         *ready = polled.revents;

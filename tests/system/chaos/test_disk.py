@@ -179,6 +179,45 @@ def test_the_disk_becomes_read_only(on_disk, tmp_path):
     daemon.close()
 
 
+def read(path):
+    with open(path, encoding="ascii") as file:
+        return file.read()
+
+
+def is_waiting_for_a_disk(pid):
+    return read(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()[0] == "D"
+
+
+@pytest.mark.skipif(not shutil.which("fsfreeze"), reason="no fsfreeze")
+def test_the_disk_hangs(on_disk, tmp_path):
+    """Whoever writes to it waits, as long as it is frozen: jobs run on, commands that come then say within their bound
+    that pleatd does not answer; when it goes on, so does everything, and nothing has run twice."""
+    go, wrote = str(tmp_path / "go"), str(tmp_path / "d-job")
+    daemon = Stubborn(on_disk)
+    # its output is elsewhere, or it would hang, too
+    job = daemon.submit("job", diary(wrote, *until(go)), 8, output="/dev/null", error="/dev/null")
+    daemon.wait(job, "runs", lambda j: j["state"] == "running" and os.path.exists(wrote))
+    waits = daemon.submit("waits", diary(str(tmp_path / "d-waits"), "true"), 8, output="/dev/null", error="/dev/null")
+    daemon.close()
+    subprocess.run(["fsfreeze", "--freeze", on_disk.dir], check=True)
+    try:
+        asked = on_disk.popen("cancel", waits)  # pleatd takes it, and waits for the disk: so does this
+        pid = int(read(on_disk.path("pleatd.lock")))
+        wait_until(lambda: is_waiting_for_a_disk(pid), "pleatd waits for the disk")
+        done = on_disk.pleat("ps", timeout=30)
+        assert done.returncode == 3 and "does not answer in time" in done.stderr, done.stderr
+        assert on_disk.path("") in done.stderr and "file system" in done.stderr, done.stderr
+        touch(go)  # the job ends meanwhile
+        wait_until(lambda: Diary(wrote).ended, "the job has ended")
+    finally:
+        subprocess.run(["fsfreeze", "--unfreeze", on_disk.dir], check=True)
+    assert daemon.wait_end(job)["state"] == "done"
+    assert asked.wait(60) == 0 and daemon.wait_end(waits)["state"] == "cancelled"
+    assert len(Diary(wrote).begun) == 1
+    check_nothing_left(on_disk, daemon)
+    daemon.close()
+
+
 def test_read_only_disk(pleat):
     daemon = Stubborn(pleat)
     assert daemon.wait_end(daemon.submit("job", ["true"]))["state"] == "done"
