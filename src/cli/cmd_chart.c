@@ -18,6 +18,7 @@ struct chart {
     struct pleat_moment from, to; /* at_s NAN: not given; durations: since time 0 */
     bool ascii;
     bool all;
+    bool clock;
     json_t *only; /* NULL: not given */
 };
 
@@ -161,6 +162,7 @@ static int show(const struct chart *chart, const struct pleat_chart_data *data)
         return pleat_fail(&err);
     set_end(&chart->from, gantt.origin_s, &gantt.from_s);
     set_end(&chart->to, gantt.origin_s, &gantt.to_s);
+    gantt.clock = chart->clock;
     if (gantt.to_s <= gantt.from_s) {
         pleat_say("nothing is left between --from (%g s after time 0) and the end (%g s)",
                   gantt.from_s, gantt.to_s);
@@ -176,7 +178,7 @@ static int show(const struct chart *chart, const struct pleat_chart_data *data)
         printf("utilization %.0f %% of %lld processors\n", 100 * pleat_gantt_utilization(&gantt),
                (long long)gantt.rows);
     }
-    if (!code && chart->svg && pleat_gantt_write_svg(&gantt, chart->svg, &err))
+    if (!code && chart->svg && pleat_gantt_write(&gantt, chart->svg, &err))
         code = pleat_fail(&err);
     pleat_gantt_finish(&gantt);
     return code;
@@ -195,6 +197,8 @@ static int read_options(struct pleat_options *options, struct chart *chart)
             chart->svg = optarg;
         else if (option == 'A')
             chart->ascii = true;
+        else if (option == 'c')
+            chart->clock = true;
         else if (option == 'a')
             chart->all = true;
         else if (option == 'f')
@@ -220,10 +224,13 @@ static int read_options(struct pleat_options *options, struct chart *chart)
 
 static int run_chart(int argc, char **argv)
 {
-    static const struct option own[] = {
-        {"svg", required_argument, NULL, 's'}, {"ascii", no_argument, NULL, 'A'},
-        {"all", no_argument, NULL, 'a'},       {"from", required_argument, NULL, 'f'},
-        {"to", required_argument, NULL, 't'},  {0}};
+    static const struct option own[] = {{"svg", required_argument, NULL, 's'},
+                                        {"ascii", no_argument, NULL, 'A'},
+                                        {"all", no_argument, NULL, 'a'},
+                                        {"from", required_argument, NULL, 'f'},
+                                        {"to", required_argument, NULL, 't'},
+                                        {"clock", no_argument, NULL, 'c'},
+                                        {0}};
     struct pleat_options options;
     struct chart chart = {.from.at_s = (double)NAN, .to.at_s = (double)NAN};
     struct pleat_client *client;
@@ -254,12 +261,13 @@ const struct pleat_command pleat_cmd_chart = {
         "Of the jobs given; else of those since the machine was last without jobs for a minute.\n"
         "Time 0 is the first submission. With --json: the intervals.\n\n"
         "Options:\n"
-        "      --svg FILE   write a drawing to FILE instead\n"
+        "      --svg FILE   write a drawing to FILE instead (by its name .svg, .png or .pdf)\n"
         "  -a, --all        all jobs there ever were\n"
         "      --from WHEN  from then on: a time after time 0 (90s, 15min), or a moment: 10:30,\n"
         "                   -2h (before now), '2026-11-21 10:00'; then of the jobs that lived "
         "then\n"
         "      --to WHEN    up to then (default: the end)\n"
+        "      --clock      the time of day on the axis, instead of the time since time 0\n"
         "      --ascii      no Unicode characters (as where the locale is not UTF-8)\n\n"
         "Exit codes: 0; 1 the file cannot be written; 2 usage; 3 no daemon; 4 no such job.\n\n"
         "Example:\n"

@@ -95,7 +95,7 @@ static int show(const struct request *request, const struct pleat_mix *mix,
             code = pleat_chart_print(gantt, false);
     }
     if (!status && request->svg)
-        status = pleat_gantt_write_svg(gantt, request->svg, &err);
+        status = pleat_gantt_write(gantt, request->svg, &err);
     if (status)
         code = pleat_fail(&err);
     else if (request->svg && !pleat_settings.json)

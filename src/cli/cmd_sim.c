@@ -8,6 +8,7 @@
 #include "cli/reply.h"
 #include "cli/sim_experiment.h"
 #include "cli/workload.h"
+#include "figure/picture.h"
 #include "figure/replace.h"
 
 /* ---- the command line ---- */
@@ -36,6 +37,7 @@ enum {
     OPTION_THREADS,
     OPTION_CSV,
     OPTION_CHART,
+    OPTION_CLOCK,
     OPTION_FROM,
     OPTION_TO,
     OPTION_FIRST,
@@ -69,6 +71,7 @@ static const struct option own[] = {
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"csv", required_argument, NULL, OPTION_CSV},
     {"chart", required_argument, NULL, OPTION_CHART},
+    {"clock", no_argument, NULL, OPTION_CLOCK},
     {"from", required_argument, NULL, OPTION_FROM},
     {"to", required_argument, NULL, OPTION_TO},
     {"first", required_argument, NULL, OPTION_FIRST},
@@ -155,6 +158,9 @@ static int take_output(struct pleat_sim_request *request, int option, struct ple
     case OPTION_CHART:
         request->chart = optarg;
         return 0;
+    case OPTION_CLOCK:
+        request->clock = true;
+        return 0;
     case OPTION_FROM:
         return pleat_parse_seconds("--from", optarg, -1e11, 1e11, &request->from_s, err);
     case OPTION_TO:
@@ -198,7 +204,7 @@ static int check(const struct pleat_sim_request *request, const bool *given,
 {
     static const int of_conversions[] = {OPTION_MIN_FACTOR, OPTION_MAX_FACTOR,
                                          OPTION_INITIAL_FACTOR, OPTION_APP, OPTION_SIZES};
-    static const int of_charts[] = {OPTION_FROM, OPTION_TO, OPTION_FIRST};
+    static const int of_charts[] = {OPTION_CLOCK, OPTION_FROM, OPTION_TO, OPTION_FIRST};
     if (request->replay) {
         for (int i = 1; i < OPTION_COUNT; i++)
             if (given[i] && i != OPTION_REPLAY)
@@ -315,6 +321,8 @@ static int open_outputs(const struct pleat_sim_request *request, struct pleat_si
 {
     struct pleat_replacement chart;
     int rc = 0;
+    if (request->chart && (rc = pleat_picture_check(request->chart, err)))
+        return rc;
     if (request->chart && !(rc = pleat_replacement_open(&chart, request->chart, err)))
         pleat_replacement_abandon(&chart);
     return !rc && request->csv ? pleat_sim_csv_open(csv, request, err) : rc;
@@ -427,7 +435,8 @@ const struct pleat_command pleat_cmd_sim = {
         "What comes out, besides the summary:\n"
         "      --csv DIR        jobs.csv, skipped.csv, resizes.csv, series.csv (processors and\n"
         "                       queue over time), summary.json\n"
-        "      --chart FILE     a drawing (SVG) of processors, utilization, distributions\n"
+        "      --chart FILE     a drawing (.svg, .png, .pdf) of processors, queue, distributions\n"
+        "      --clock          its axes have the time of day, if the log says when it began\n"
         "      --from S, --to S, --first N  a part of the time, or of the jobs, in the drawing\n\n"
         "Or:\n"
         "      --replay LOG     decide a daemon's log.sqlite again: 0 if all came out the same\n\n"

@@ -48,6 +48,7 @@ struct pleat_gantt {
     int64_t rows;
     double origin_s;     /* seconds since 1970: time 0 of the chart */
     double from_s, to_s; /* the window, since the origin */
+    bool clock; /* drawings have the time of day on their axis, not the time since the origin */
     bool whole; /* an interval is all that a job had there: drawings leave it in one piece */
 };
 
@@ -85,7 +86,7 @@ int pleat_gantt_text_colour(size_t job);
 /* The chart as an SVG document. */
 void pleat_gantt_add_svg(const struct pleat_gantt *gantt, struct pleat_string *out);
 /* Writes it to a file, replacing it as a whole. */
-int pleat_gantt_write_svg(const struct pleat_gantt *gantt, const char *path,
-                          struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_gantt_write(const struct pleat_gantt *gantt, const char *path,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

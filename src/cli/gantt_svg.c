@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "cli/gantt.h"
+#include "cli/gantt_colours.h"
+#include "cli/time_axis.h"
 #include "cli/timefmt.h"
-#include "figure/replace.h"
+#include "figure/picture.h"
 
 #define WIDTH 1000.0
 #define LEFT 66.0
@@ -15,7 +17,6 @@
 #define TOP 62.0
 #define LANE 17.0
 #define LANES_MAX 24
-#define NAMED_MAX 60 /* of more jobs than that, neither arrivals nor names can be read */
 #define STRIP 64.0
 #define LETTER 6.3 /* the width of a letter of the 11 px font, roughly */
 
@@ -27,13 +28,16 @@ static const struct {
                {"#AA4499", true},  {"#882255", true},  {"#44AA99", false}, {"#999933", false}};
 
 #define COLOUR_COUNT (sizeof(colours) / sizeof(colours[0]))
+_Static_assert(COLOUR_COUNT == PLEAT_GANTT_COLOURS, "each colour is defined here");
 
 struct drawing {
     const struct pleat_gantt *gantt;
     struct pleat_string *out;
     PLEAT_ARRAY(, struct pleat_gantt_interval) boxes; /* intervals, those that touch made one */
+    struct pleat_gantt_colours colours;
     double lane_end[LANES_MAX];
     int lanes;
+    size_t lanes_full; /* jobs for whose arrival there was no lane left */
     double rows_top, row_height, rows_bottom;
 };
 
@@ -49,9 +53,9 @@ static double y_of(const struct drawing *d, int64_t row)
     return d->rows_top + (double)row * d->row_height;
 }
 
-static const char *fill_of(size_t job)
+static const char *fill_of(const struct drawing *d, size_t job)
 {
-    return colours[job % COLOUR_COUNT].fill;
+    return colours[d->colours.of_job[job]].fill;
 }
 
 static void add_escaped(struct pleat_string *out, const char *text)
@@ -99,7 +103,7 @@ static void add_head(struct drawing *d, double height)
         "sans-serif\" font-size=\"11\" fill=\"#333\">\n"
         "<title>Who held which processors when</title>\n<defs>\n",
         WIDTH, height, WIDTH, height);
-    for (size_t i = 0; i < COLOUR_COUNT && i < gantt->jobs.count; i++)
+    for (size_t i = 0; i < COLOUR_COUNT; i++)
         pleat_string_addf(
             d->out,
             "<pattern id=\"growth%zu\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
@@ -108,16 +112,19 @@ static void add_head(struct drawing *d, double height)
             "<pattern id=\"earmark%zu\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
             "patternTransform=\"rotate(-45)\"><rect width=\"5\" height=\"5\" fill=\"#fff\"/><rect "
             "width=\"1.4\" height=\"5\" fill=\"%s\"/></pattern>\n",
-            i, fill_of(i), fill_of(i), i, fill_of(i));
+            i, colours[i].fill, colours[i].fill, i, colours[i].fill);
     pleat_string_addf(
         d->out,
         "</defs>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
         "<text x=\"%g\" y=\"26\" font-size=\"17\" font-weight=\"600\" "
         "fill=\"#111\">Who held which processors when</text>\n"
         "<text x=\"%g\" y=\"45\" font-size=\"12\" fill=\"#666\">%lld processors, %zu "
-        "job%s, %s; %.0f %% of the processors in use</text>\n",
+        "job%s, %s; %.0f %% of the processors in use",
         LEFT, LEFT, (long long)gantt->rows, jobs_shown(d), jobs_shown(d) == 1 ? "" : "s",
         pleat_time_span(gantt->to_s - gantt->from_s, span), pleat_gantt_utilization(gantt) * 100);
+    if (d->lanes_full)
+        pleat_string_addf(d->out, "; there is no room for %zu of the arrivals", d->lanes_full);
+    pleat_string_add(d->out, "</text>\n");
 }
 
 /* ---- waiting jobs ---- */
@@ -129,14 +136,16 @@ static double waited_until(const struct drawing *d, const struct pleat_gantt_job
     return isfinite(job->end_s) ? job->end_s : d->gantt->to_s;
 }
 
-/* The first lane that is free at x; the last where none is. */
+/* The first lane that is free at x; -1 where none is. */
 static int take_lane(struct drawing *d, double x, double until)
 {
     int lane = 0;
     while (lane < d->lanes && d->lane_end[lane] > x)
         lane++;
-    if (lane == LANES_MAX)
-        lane--;
+    if (lane == LANES_MAX) {
+        d->lanes_full++;
+        return -1;
+    }
     if (lane >= d->lanes)
         d->lanes = lane + 1;
     d->lane_end[lane] = until + 8;
@@ -157,21 +166,26 @@ static void add_wait(struct drawing *d, size_t index)
         snprintf(text, sizeof(text), "job %lld", (long long)job->job);
     double width = (double)strlen(text) * LETTER;
     bool left = to + 7 + width > WIDTH; /* no room at the right of its line */
-    int lane = take_lane(d, left ? from - 7 - width : from - 5, left ? to : to + 7 + width);
+    bool long_enough = to - from > 8;   /* for a line beside the triangle */
+    double end = long_enough ? to : from;
+    int lane = take_lane(d, left ? from - 7 - width : from - 5, left ? to : end + 7 + width);
     double y = TOP + 8 + lane * LANE;
-    if (arrived)
-        pleat_string_addf(d->out,
-                          "<path d=\"M%.1f %.1f l-4.5 -8 h9 z\" fill=\"%s\"><title>arrival of job "
-                          "%lld</title></path>\n",
-                          from, y + 4, fill_of(index), (long long)job->job);
-    if (to - from > 1)
+    if (lane < 0)
+        return;
+    if (long_enough)
         pleat_string_addf(d->out,
                           "<path d=\"M%.1f %.1f H%.1f\" stroke=\"%s\" stroke-width=\"2\" "
                           "stroke-dasharray=\"5 3\"/><path d=\"M%.1f %.1f v8\" stroke=\"%s\" "
                           "stroke-width=\"2\"/>\n",
-                          from, y, to, fill_of(index), to, y - 4, fill_of(index));
-    pleat_string_addf(d->out, "<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n", left ? from - 7 : to + 7,
-                      y + 4, left ? " text-anchor=\"end\"" : "", text);
+                          arrived ? from + 5 : from, y, to, fill_of(d, index), to, y - 4,
+                          fill_of(d, index));
+    if (arrived)
+        pleat_string_addf(d->out,
+                          "<path d=\"M%.1f %.1f l-4.5 -8 h9 z\" fill=\"%s\"><title>arrival of job "
+                          "%lld</title></path>\n",
+                          from, y + 4, fill_of(d, index), (long long)job->job);
+    pleat_string_addf(d->out, "<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n",
+                      left ? from - 7 : end + 7, y + 4, left ? " text-anchor=\"end\"" : "", text);
 }
 
 /* ---- processors ---- */
@@ -231,15 +245,17 @@ static void add_box(struct drawing *d, const struct pleat_gantt_interval *box)
     char fill[32];
     if (box->use == PLEAT_GANTT_GROWTH || box->use == PLEAT_GANTT_EARMARK)
         snprintf(fill, sizeof(fill), "url(#%s%zu)", pleat_gantt_use_name(box->use),
-                 box->job % COLOUR_COUNT);
+                 d->colours.of_job[box->job]);
     else
-        snprintf(fill, sizeof(fill), "%s", fill_of(box->job));
+        snprintf(fill, sizeof(fill), "%s", fill_of(d, box->job));
     pleat_string_addf(d->out,
                       "<rect class=\"%s\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
-                      "fill=\"%s\"%s><title>job %lld ",
+                      "fill=\"%s\"%s%s><title>job %lld ",
                       pleat_gantt_use_name(box->use), x, y_of(d, box->row) + gap / 2,
                       fmax(width, 0.3), (double)box->count * d->row_height - gap, fill,
                       box->use == PLEAT_GANTT_LEAVING ? " fill-opacity=\"0.45\"" : "",
+                      /* neighbours of one colour are told apart by the line between them */
+                      d->colours.grouped ? " stroke=\"#fff\" stroke-width=\"0.6\"" : "",
                       (long long)job->job);
     add_escaped(d->out, job->name);
     pleat_string_addf(d->out, ": %s, %.2f to %.2f s</title></rect>\n",
@@ -273,7 +289,7 @@ static void add_name(struct drawing *d, size_t index)
     pleat_string_addf(d->out, "<text x=\"%.1f\" y=\"%.1f\" font-weight=\"600\" fill=\"%s\">",
                       x_of(d, best->from_s) + 5,
                       y_of(d, best->row) + (double)best->count * d->row_height / 2 + 4,
-                      colours[index % COLOUR_COUNT].dark ? "#fff" : "#111");
+                      colours[d->colours.of_job[index]].dark ? "#fff" : "#111");
     add_escaped(d->out, text);
     pleat_string_add(d->out, "</text>\n");
 }
@@ -315,18 +331,20 @@ static void add_row_labels(struct drawing *d)
 static void add_grid(struct drawing *d, double top, double bottom)
 {
     const struct pleat_gantt *gantt = d->gantt;
-    double step = pleat_gantt_step(gantt->to_s - gantt->from_s, 12);
-    for (long i = 0; i < pleat_gantt_marks(gantt, step); i++) {
-        double t = pleat_gantt_mark(gantt, step, i), x = x_of(d, t);
+    struct pleat_time_axis axis;
+    pleat_time_axis(gantt->from_s, gantt->to_s, gantt->clock ? gantt->origin_s : (double)NAN, 10,
+                    &axis);
+    for (size_t i = 0; i < axis.count; i++) {
+        double x = x_of(d, axis.marks[i].at_s);
         pleat_string_addf(d->out,
                           "<path d=\"M%.1f %.1f V%.1f\" stroke=\"#e4e4e4\"/><text x=\"%.1f\" "
-                          "y=\"%.1f\" text-anchor=\"middle\" fill=\"#666\">%.10g</text>\n",
-                          x, top, bottom, x, bottom + 15, t);
+                          "y=\"%.1f\" text-anchor=\"middle\" fill=\"#666\">%s</text>\n",
+                          x, top, bottom, x, bottom + 15, axis.marks[i].text);
     }
     pleat_string_addf(d->out,
-                      "<text x=\"%g\" y=\"%.1f\" text-anchor=\"middle\" fill=\"#666\">seconds"
+                      "<text x=\"%g\" y=\"%.1f\" text-anchor=\"middle\" fill=\"#666\">%s"
                       "</text>\n",
-                      (LEFT + WIDTH - RIGHT) / 2, bottom + 31);
+                      (LEFT + WIDTH - RIGHT) / 2, bottom + 31, axis.unit);
 }
 
 /* ---- utilization ---- */
@@ -421,6 +439,26 @@ static void legend_key(struct drawing *d, const struct legend *legend, const cha
                       legend->x, legend->y - 10, fill, more, legend->x + 26, legend->y);
 }
 
+/* What the colours of groups mean. */
+static void add_groups(struct drawing *d, struct legend *legend)
+{
+    pleat_string_addf(d->out, "<text x=\"%g\" y=\"%.1f\" font-size=\"12\">%s</text>\n", LEFT,
+                      legend->y, d->colours.by);
+    legend->x = LEFT + 12 + (double)strlen(d->colours.by) * 7;
+    for (size_t i = 0; i < d->colours.count; i++) {
+        const struct pleat_gantt_group *group = &d->colours.groups[i];
+        double width = 26 + ((double)strlen(group->name) + 13) * 7;
+        if (group->jobs == 0)
+            continue;
+        legend_place(legend, width);
+        legend_key(d, legend, colours[i].fill, "");
+        add_escaped(d->out, group->name);
+        pleat_string_addf(d->out, " (%zu job%s)</text>\n", group->jobs,
+                          group->jobs == 1 ? "" : "s");
+        legend->x += width;
+    }
+}
+
 static double add_legend(struct drawing *d, double top)
 {
     static const char *const meaning[] = {[PLEAT_GANTT_GROWTH] =
@@ -428,14 +466,15 @@ static double add_legend(struct drawing *d, double top)
                                           [PLEAT_GANTT_EARMARK] = "kept for the job that waits",
                                           [PLEAT_GANTT_LEAVING] = "on the way back"};
     struct legend legend = {LEFT, top + 12};
-    bool named = jobs_shown(d) <= NAMED_MAX;
-    for (size_t i = 0; named && i < d->gantt->jobs.count; i++) {
+    if (d->colours.grouped)
+        add_groups(d, &legend);
+    for (size_t i = 0; !d->colours.grouped && i < d->gantt->jobs.count; i++) {
         const struct pleat_gantt_job *job = &d->gantt->jobs.items[i];
         double width = 26 + ((double)strlen(job->name) + 8) * 7;
         if (!in_window(d, i))
             continue;
         legend_place(&legend, width);
-        legend_key(d, &legend, fill_of(i), "");
+        legend_key(d, &legend, fill_of(d, i), "");
         pleat_string_addf(d->out, "%lld ", (long long)job->job);
         add_escaped(d->out, job->name);
         pleat_string_add(d->out, "</text>\n");
@@ -449,7 +488,7 @@ static double add_legend(struct drawing *d, double top)
         double width = 40 + (double)strlen(meaning[use]) * 6.6;
         snprintf(fill, sizeof(fill), "url(#%s0)", pleat_gantt_use_name((enum pleat_gantt_use)use));
         legend_place(&legend, width);
-        legend_key(d, &legend, use == PLEAT_GANTT_LEAVING ? fill_of(0) : fill,
+        legend_key(d, &legend, use == PLEAT_GANTT_LEAVING ? colours[0].fill : fill,
                    use == PLEAT_GANTT_LEAVING ? " fill-opacity=\"0.45\"" : "");
         pleat_string_addf(d->out, "%s</text>\n", meaning[use]);
         legend.x += width;
@@ -464,8 +503,7 @@ static void add_body(struct drawing *d)
     struct pleat_string waits = {0}, *page = d->out;
     const struct pleat_gantt *gantt = d->gantt;
     d->out = &waits; /* how many lanes they need is known afterwards */
-    bool named = jobs_shown(d) <= NAMED_MAX;
-    for (size_t i = 0; named && i < gantt->jobs.count; i++)
+    for (size_t i = 0; !d->colours.grouped && i < gantt->jobs.count; i++)
         if (in_window(d, i) && waited_until(d, &gantt->jobs.items[i]) >= gantt->from_s)
             add_wait(d, i);
     d->out = page;
@@ -494,6 +532,11 @@ void pleat_gantt_add_svg(const struct pleat_gantt *gantt, struct pleat_string *o
 {
     struct pleat_string body = {0};
     struct drawing d = {.gantt = gantt, .out = &body};
+    if (pleat_gantt_colours_init(&d.colours, gantt, jobs_shown(&d))) {
+        pleat_gantt_colours_finish(&d.colours);
+        out->failed = 1;
+        return;
+    }
     make_boxes(&d);
     add_body(&d);
     double height = add_legend(&d, d.rows_bottom + 16 + STRIP + 48);
@@ -505,14 +548,14 @@ void pleat_gantt_add_svg(const struct pleat_gantt *gantt, struct pleat_string *o
         out->failed = 1;
     pleat_string_finish(&body);
     pleat_array_finish(&d.boxes);
+    pleat_gantt_colours_finish(&d.colours);
 }
 
-int pleat_gantt_write_svg(const struct pleat_gantt *gantt, const char *path,
-                          struct pleat_error *err)
+int pleat_gantt_write(const struct pleat_gantt *gantt, const char *path, struct pleat_error *err)
 {
     struct pleat_string svg = {0};
     pleat_gantt_add_svg(gantt, &svg);
-    int rc = pleat_replace_text(path, &svg, err);
+    int rc = pleat_picture_write(path, &svg, err);
     pleat_string_finish(&svg);
     return rc;
 }

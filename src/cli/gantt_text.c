@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/gantt.h"
+#include "cli/time_axis.h"
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /* Of the 256 colours; the same order of hues as in the SVG, to be told apart without red-green. */
@@ -140,12 +141,15 @@ static void add_axis(struct canvas *c)
 {
     const struct pleat_gantt *gantt = c->gantt;
     double span = gantt->to_s - gantt->from_s;
+    struct pleat_time_axis clock;
     double step = pleat_gantt_step(span, c->columns / 10 > 0 ? c->columns / 10 : 1);
-    long count = pleat_gantt_marks(gantt, step);
+    pleat_time_axis(gantt->from_s, gantt->to_s, gantt->origin_s,
+                    c->columns / 16 > 0 ? c->columns / 16 : 1, &clock);
+    long count = gantt->clock ? (long)clock.count : pleat_gantt_marks(gantt, step);
     int at = 0;
     pleat_string_addf(c->out, "%*s %s", c->label, "", c->term->utf8 ? "\u2514" : "+");
     for (long i = 0; i < count; i++) {
-        double mark = pleat_gantt_mark(gantt, step, i);
+        double mark = gantt->clock ? clock.marks[i].at_s : pleat_gantt_mark(gantt, step, i);
         int column = (int)((mark - gantt->from_s) / span * c->columns);
         if (column >= c->columns)
             break; /* a mark at the very end */
@@ -159,10 +163,13 @@ static void add_axis(struct canvas *c)
     pleat_string_addf(c->out, "\n%*s", c->label + 2, "");
     at = 0;
     for (long i = 0; i < count; i++) {
-        double mark = pleat_gantt_mark(gantt, step, i);
+        double mark = gantt->clock ? clock.marks[i].at_s : pleat_gantt_mark(gantt, step, i);
         char text[32];
         int column = (int)((mark - gantt->from_s) / span * c->columns);
-        snprintf(text, sizeof(text), at ? "%.10g" : "%.10g s", mark);
+        if (gantt->clock)
+            snprintf(text, sizeof(text), "%s", clock.marks[i].text);
+        else
+            snprintf(text, sizeof(text), at ? "%.10g" : "%.10g s", mark);
         if (column < at || column + (int)strlen(text) > c->columns)
             continue;
         pleat_string_addf(c->out, "%*s%s", column - at, "", text);

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "cli/sim_gantt.h"
+#include "cli/time_axis.h"
+#include "experiment/estimate.h"
+#include "figure/picture.h"
 #include "figure/plot.h"
-#include "figure/replace.h"
 
 /* More jobs than this cannot be told apart. */
 enum { GANTT_JOBS_MAX = 500 };
@@ -23,27 +25,9 @@ static const struct {
     [PLEAT_SIM_CURVE_QUEUED] = {"Jobs that wait", "time", "jobs"},
 };
 
-static const enum pleat_sim_curve_kind order[] = {PLEAT_SIM_CURVE_USED, PLEAT_SIM_CURVE_QUEUED,
-                                                  PLEAT_SIM_CURVE_WAIT, PLEAT_SIM_CURVE_RESPONSE,
-                                                  PLEAT_SIM_CURVE_SLOWDOWN};
-
-#define PANELS (sizeof(order) / sizeof(order[0]))
-
-struct unit {
-    const char *name;
-    double seconds;
-};
-
-static struct unit unit_for(double span_s)
-{
-    if (span_s > 3 * 86400.0)
-        return (struct unit){"days", 86400};
-    if (span_s > 3 * 3600.0)
-        return (struct unit){"hours", 3600};
-    if (span_s > 600)
-        return (struct unit){"minutes", 60};
-    return (struct unit){"seconds", 1};
-}
+/* Over one another curves of what is in use cannot be told apart: each gets a panel, up to so many.
+ */
+enum { USED_MAX = 8, PANELS_MAX = USED_MAX + PLEAT_SIM_CURVE_COUNT, GRID = 160 };
 
 struct window {
     double from_s, to_s;
@@ -65,124 +49,249 @@ bool pleat_sim_chart_wants_jobs(const struct pleat_sim_experiment *experiment)
 /* ---- panels ---- */
 
 struct panel {
-    char x_label[96];
+    char title[240], x_label[96];
     struct pleat_plot_series *series;
+    struct pleat_plot_band *bands;
 };
 
 struct page {
-    struct pleat_plot plots[PANELS];
-    struct panel panels[PANELS];
-    double *values; /* of all series */
-    size_t used;
+    struct pleat_plot plots[PANELS_MAX];
+    struct panel panels[PANELS_MAX];
+    size_t count;
+    struct pleat_time_axis axis;
+    struct pleat_plot_tic tics[PLEAT_TIME_MARKS_MAX];
+    PLEAT_ARRAY(, double *) values; /* of series and bands */
+    bool failed;
 };
 
-static bool over_time(enum pleat_sim_curve_kind kind)
+/* Room for numbers that live as long as the page; NULL: out of memory. */
+static double *make_values(struct page *page, size_t count)
 {
-    return kind == PLEAT_SIM_CURVE_USED || kind == PLEAT_SIM_CURVE_QUEUED;
+    double *values = calloc(count + 1, sizeof(*values));
+    if (!values || pleat_array_push(&page->values, values)) {
+        free(values);
+        page->failed = true;
+        return NULL;
+    }
+    return values;
 }
 
-/* The part of a curve that the window shows, in the panel's unit; levels over time from edge to
- * edge of it. */
-static void add_series(struct page *page, enum pleat_sim_curve_kind kind,
-                       const struct pleat_curve *curve, const struct window *window,
-                       struct unit unit, double least, struct pleat_plot_series *series)
+/* The part of a level over time that the window shows, from edge to edge of it. */
+static void add_levels(struct page *page, const struct pleat_curve *curve,
+                       const struct window *window, struct pleat_plot_series *series)
 {
-    double *x = page->values + page->used, *y = x + curve->count + 2;
+    double *x = make_values(page, curve->count + 2), *y = make_values(page, curve->count + 2);
     size_t count = 0, i = 0;
-    if (over_time(kind)) {
-        x[count] = window->from_s / unit.seconds;
-        y[count] = 0;
-        for (; i < curve->count && curve->x[i] <= window->from_s; i++)
-            y[count] = curve->y[i];
-        count++;
+    if (!x || !y)
+        return;
+    x[0] = window->from_s;
+    for (; i < curve->count && curve->x[i] <= window->from_s; i++)
+        y[0] = curve->y[i];
+    for (count = 1; i < curve->count && curve->x[i] <= window->to_s; i++, count++) {
+        x[count] = curve->x[i];
+        y[count] = curve->y[i];
     }
-    for (; i < curve->count && !(over_time(kind) && curve->x[i] > window->to_s); i++) {
-        x[count] = fmax(curve->x[i], least) / unit.seconds;
-        y[count++] = curve->y[i];
+    x[count] = window->to_s;
+    y[count] = y[count - 1];
+    *series = (struct pleat_plot_series){.x = x, .y = y, .count = count + 1};
+}
+
+/* Shares of the jobs of one run; what is below `least` stands there. */
+static void add_shares(struct page *page, const struct pleat_curve *curve, double least,
+                       struct pleat_plot_series *series)
+{
+    double *x = make_values(page, curve->count);
+    for (size_t i = 0; x && i < curve->count; i++)
+        x[i] = fmax(curve->x[i], least);
+    if (x)
+        *series = (struct pleat_plot_series){.x = x, .y = curve->y, .count = curve->count};
+}
+
+/* The share of the jobs that is at most x. */
+static double share_at(const struct pleat_curve *curve, double x)
+{
+    size_t low = 0, high = curve->count;
+    while (low < high) { /* the first above x */
+        size_t middle = (low + high) / 2;
+        if (curve->x[middle] <= x)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    if (over_time(kind)) {
-        x[count] = window->to_s / unit.seconds;
-        y[count] = y[count - 1];
-        count++;
+    return low > 0 ? curve->y[low - 1] : 0;
+}
+
+/* The mean over the seeds, with its 95 % interval, at places from least to most. */
+static void add_mean(struct page *page, const struct pleat_sim_experiment *experiment,
+                     size_t combination, enum pleat_sim_curve_kind kind, double least, double most,
+                     bool logarithmic, struct panel *panel)
+{
+    size_t seeds = experiment->request->seeds;
+    const struct pleat_sim_run *runs = &experiment->runs[combination * seeds];
+    double *x = make_values(page, GRID), *y = make_values(page, GRID);
+    double *low = make_values(page, GRID), *high = make_values(page, GRID);
+    double *shares = make_values(page, seeds);
+    if (!x || !y || !low || !high || !shares)
+        return;
+    for (size_t i = 0; i < GRID; i++) {
+        double at = (double)i / (GRID - 1);
+        x[i] = logarithmic ? least * pow(most / least, at) : most * at;
+        for (size_t s = 0; s < seeds; s++)
+            shares[s] = share_at(&runs[s].curves[kind], i + 1 < GRID ? x[i] : most);
+        struct pleat_estimate estimate = pleat_estimate(shares, seeds);
+        y[i] = estimate.mean;
+        low[i] = isfinite(estimate.half) ? fmax(estimate.mean - estimate.half, 0) : estimate.mean;
+        high[i] = isfinite(estimate.half) ? fmin(estimate.mean + estimate.half, 1) : estimate.mean;
     }
-    series->x = x;
-    series->y = y;
-    series->count = count;
-    page->used += 2 * (curve->count + 2);
+    panel->series[combination] = (struct pleat_plot_series){.x = x, .y = y, .count = GRID};
+    panel->bands[combination] = (struct pleat_plot_band){low, high};
 }
 
 static double largest(const struct pleat_sim_experiment *experiment, enum pleat_sim_curve_kind kind)
 {
     double most = 0;
-    for (size_t c = 0; c < experiment->request->combinations.count; c++) {
-        const struct pleat_curve *curve =
-            &experiment->runs[c * experiment->request->seeds].curves[kind];
+    for (size_t i = 0; i < experiment->run_count; i++) {
+        const struct pleat_curve *curve = &experiment->runs[i].curves[kind];
         if (curve->count > 0)
             most = fmax(most, curve->x[curve->count - 1]);
     }
     return most;
 }
 
-static void fill_panel(struct page *page, size_t at, const struct pleat_sim_experiment *experiment,
-                       const struct window *window)
+static int64_t processors_of(const struct pleat_sim_request *request)
 {
-    enum pleat_sim_curve_kind kind = order[at];
-    struct pleat_plot *plot = &page->plots[at];
-    struct panel *panel = &page->panels[at];
-    const struct pleat_sim_request *request = experiment->request;
-    double most = largest(experiment, kind);
-    bool logarithmic = !over_time(kind) && most > 100;
-    struct unit unit =
-        over_time(kind) ? unit_for(window->to_s - window->from_s) : (struct unit){"seconds", 1};
-    bool plain = kind == PLEAT_SIM_CURVE_SLOWDOWN;
-    snprintf(panel->x_label, sizeof(panel->x_label), "%s%s%s%s", about[kind].x_label,
-             plain ? "" : " (", plain ? "" : unit.name,
-             plain         ? ""
-             : logarithmic ? "; 1 and below at the left)"
-                           : ")");
-    *plot = (struct pleat_plot){.title = about[kind].title,
+    int64_t sum = 0;
+    for (size_t i = 0; i < request->platform.sites.count; i++)
+        sum += (int64_t)request->platform.sites.items[i].nodes *
+               request->platform.sites.items[i].slots;
+    return sum;
+}
+
+/* Which run curves over time are of, where there are several. */
+static const char *which_run(const struct pleat_sim_experiment *experiment)
+{
+    return experiment->request->seeds == 1                ? ""
+           : experiment->variation == PLEAT_SIM_WORKLOADS ? " (first workload)"
+                                                          : " (first seed)";
+}
+
+static struct pleat_plot *next_panel(struct page *page, size_t series)
+{
+    struct panel *panel = &page->panels[page->count];
+    panel->series = calloc(series + 1, sizeof(*panel->series));
+    panel->bands = calloc(series + 1, sizeof(*panel->bands));
+    page->failed = page->failed || !panel->series || !panel->bands;
+    struct pleat_plot *plot = &page->plots[page->count++];
+    *plot = (struct pleat_plot){.title = panel->title,
                                 .x_label = panel->x_label,
-                                .y_label = about[kind].y_label,
                                 .style = PLEAT_PLOT_STEPS,
-                                .log_x = logarithmic,
-                                .y_most = over_time(kind) ? 0 : 1,
                                 .series = panel->series,
-                                .series_count = request->combinations.count};
-    for (size_t c = 0; c < request->combinations.count; c++) {
-        const struct pleat_curve *curve = &experiment->runs[c * request->seeds].curves[kind];
-        add_series(page, kind, curve, window, unit, logarithmic ? 1 : -INFINITY, &panel->series[c]);
-        panel->series[c].title =
-            request->combinations.count > 1 ? request->combinations.items[c].label : NULL;
+                                .series_count = series};
+    return plot;
+}
+
+/* Over time, of the first seed: combinations [from, to). */
+static void add_time_panel(struct page *page, const struct pleat_sim_experiment *experiment,
+                           enum pleat_sim_curve_kind kind, const struct window *window, size_t from,
+                           size_t to)
+{
+    const struct pleat_sim_combinations *all = &experiment->request->combinations;
+    struct panel *panel = &page->panels[page->count];
+    struct pleat_plot *plot = next_panel(page, to - from);
+    if (page->failed)
+        return;
+    bool one = kind == PLEAT_SIM_CURVE_USED && all->count > 1;
+    snprintf(panel->title, sizeof(panel->title), "%s%s%s%s", about[kind].title, one ? ": " : "",
+             one ? all->items[from].label : "", which_run(experiment));
+    bool clock = experiment->request->clock;
+    snprintf(panel->x_label, sizeof(panel->x_label), clock ? "%s" : "time (%s)", page->axis.unit);
+    plot->y_label = about[kind].y_label;
+    plot->tics = page->tics;
+    plot->tic_count = page->axis.count;
+    if (kind == PLEAT_SIM_CURVE_USED) {
+        plot->style = PLEAT_PLOT_AREAS;
+        plot->number = from;
+        plot->y_most = (double)processors_of(experiment->request);
+    }
+    for (size_t c = from; c < to; c++) {
+        add_levels(page, &experiment->runs[c * experiment->request->seeds].curves[kind], window,
+                   &panel->series[c - from]);
+        panel->series[c - from].title = all->count > 1 ? all->items[c].label : NULL;
+    }
+}
+
+static void add_distribution(struct page *page, const struct pleat_sim_experiment *experiment,
+                             enum pleat_sim_curve_kind kind)
+{
+    const struct pleat_sim_request *request = experiment->request;
+    size_t combinations = request->combinations.count;
+    struct panel *panel = &page->panels[page->count];
+    struct pleat_plot *plot = next_panel(page, combinations);
+    if (page->failed)
+        return;
+    double most = largest(experiment, kind);
+    bool logarithmic = most > 100, plain = kind == PLEAT_SIM_CURVE_SLOWDOWN;
+    bool means = request->seeds > 1 && most > 0;
+    snprintf(panel->title, sizeof(panel->title), "%s%s", about[kind].title,
+             means ? " (mean over the runs, 95 % interval)" : "");
+    snprintf(panel->x_label, sizeof(panel->x_label), "%s%s", about[kind].x_label,
+             plain         ? ""
+             : logarithmic ? " (1 s and below at the left)"
+                           : " (seconds)");
+    plot->y_label = about[kind].y_label;
+    plot->log_x = logarithmic;
+    plot->time_x = !plain;
+    plot->y_most = 1;
+    plot->style = means ? PLEAT_PLOT_LINES : PLEAT_PLOT_STEPS;
+    plot->bands = means ? panel->bands : NULL;
+    for (size_t c = 0; c < combinations; c++) {
+        if (means)
+            add_mean(page, experiment, c, kind, 1, most, logarithmic, panel);
+        else
+            add_shares(page, &experiment->runs[c * request->seeds].curves[kind],
+                       logarithmic ? 1 : -(double)INFINITY, &panel->series[c]);
+        panel->series[c].title = combinations > 1 ? request->combinations.items[c].label : NULL;
     }
 }
 
 static void page_finish(struct page *page)
 {
-    for (size_t i = 0; i < PANELS; i++)
+    for (size_t i = 0; i < page->count; i++) {
         free(page->panels[i].series);
-    free(page->values);
+        free(page->panels[i].bands);
+    }
+    for (size_t i = 0; i < page->values.count; i++)
+        free(page->values.items[i]);
+    pleat_array_finish(&page->values);
+}
+
+static void make_axis(struct page *page, const struct pleat_sim_experiment *experiment,
+                      const struct window *window)
+{
+    double clock_s = experiment->request->clock
+                         ? (double)experiment->sources[0].workload.origin_us / 1e6
+                         : (double)NAN;
+    pleat_time_axis(window->from_s, window->to_s, clock_s, 10, &page->axis);
+    for (size_t i = 0; i < page->axis.count; i++)
+        page->tics[i] = (struct pleat_plot_tic){page->axis.marks[i].at_s, page->axis.marks[i].text};
 }
 
 static int page_make(struct page *page, const struct pleat_sim_experiment *experiment,
                      const struct window *window)
 {
-    size_t combinations = experiment->request->combinations.count, points = 0;
-    *page = (struct page){0};
-    for (size_t c = 0; c < combinations; c++)
-        for (size_t i = 0; i < PANELS; i++)
-            points += experiment->runs[c * experiment->request->seeds].curves[i].count + 2;
-    page->values = calloc(2 * points + 1, sizeof(*page->values));
-    bool failed = !page->values;
-    for (size_t i = 0; i < PANELS; i++) {
-        page->panels[i].series = calloc(combinations + 1, sizeof(*page->panels[i].series));
-        failed = failed || !page->panels[i].series;
-    }
-    if (failed) {
+    size_t combinations = experiment->request->combinations.count;
+    *page = (struct page){.count = 0};
+    make_axis(page, experiment, window);
+    for (size_t c = 0; c < combinations && c < USED_MAX; c++)
+        add_time_panel(page, experiment, PLEAT_SIM_CURVE_USED, window, c, c + 1);
+    add_time_panel(page, experiment, PLEAT_SIM_CURVE_QUEUED, window, 0, combinations);
+    add_distribution(page, experiment, PLEAT_SIM_CURVE_WAIT);
+    add_distribution(page, experiment, PLEAT_SIM_CURVE_RESPONSE);
+    add_distribution(page, experiment, PLEAT_SIM_CURVE_SLOWDOWN);
+    if (page->failed) {
         page_finish(page);
         return PLEAT_E_NOMEM;
     }
-    for (size_t i = 0; i < PANELS; i++)
-        fill_panel(page, i, experiment, window);
     return 0;
 }
 
@@ -237,11 +346,11 @@ static int write_both(const struct pleat_gantt *gantt, const struct page *page, 
                       struct pleat_error *err)
 {
     struct pleat_string panels = {0}, whole = {0};
-    int rc = pleat_plot_add_svg(page->plots, PANELS, &panels, err);
+    int rc = pleat_plot_add_svg(page->plots, page->count, &panels, err);
     if (!rc && (rc = join(gantt, panels.text ? panels.text : "", &whole)))
         rc = pleat_error_set(err, rc, "cannot put the drawing %s together", path);
     if (!rc)
-        rc = pleat_replace_text(path, &whole, err);
+        rc = pleat_picture_write(path, &whole, err);
     pleat_string_finish(&panels);
     pleat_string_finish(&whole);
     return rc;
@@ -259,7 +368,7 @@ static void choose_window(const struct pleat_sim_experiment *experiment, struct 
     const struct pleat_sim_request *request = experiment->request;
     const struct pleat_workload *workload = &experiment->sources[0].workload;
     *window = (struct window){.from_s = (double)workload->jobs.items[0].submit_us / 1e6};
-    for (size_t i = 0; i < experiment->run_count; i++)
+    for (size_t i = 0; i < experiment->run_count; i += request->seeds) /* curves: of the first */
         window->to_s = later(window->to_s, experiment->runs[i].totals.end_us);
     if (request->first > 0 && experiment->runs[0].outcomes) {
         window->to_s = window->from_s;
@@ -289,14 +398,15 @@ static int write_page(const struct pleat_sim_experiment *experiment, const struc
                               "; %zu jobs are too many to show who had which processors: --first, "
                               "or --from and --to, choose up to %d",
                               jobs, GANTT_JOBS_MAX);
-        else if (request->seeds > 1)
-            pleat_string_addf(done, "; curves of the first seed");
-        return pleat_plot_write_svg(page->plots, PANELS, request->chart, err);
+        if (request->combinations.count > USED_MAX)
+            pleat_string_addf(done, "; processors in use of the first %d combinations", USED_MAX);
+        return pleat_plot_write(page->plots, page->count, request->chart, err);
     }
     int rc = pleat_sim_gantt_build(&gantt, &experiment->sources[0].workload, &request->platform,
                                    run, window->from_s, window->to_s, err);
     if (rc)
         return rc;
+    gantt.clock = request->clock;
     rc = write_both(&gantt, page, request->chart, err);
     pleat_gantt_finish(&gantt);
     return rc;
@@ -308,6 +418,10 @@ int pleat_sim_chart_write(const struct pleat_sim_experiment *experiment, struct 
     struct page page;
     struct window window;
     choose_window(experiment, &window);
+    if (experiment->request->clock && !experiment->sources[0].workload.origin_us)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--clock: the workload does not say when it began (UnixStartTime in "
+                               "its header)");
     if (window.to_s <= window.from_s && window_given(experiment->request))
         return pleat_error_set(err, PLEAT_E_INVALID, "nothing is left to draw from %g to %g s",
                                window.from_s, window.to_s);

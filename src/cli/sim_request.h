@@ -58,6 +58,7 @@ struct pleat_sim_request {
     enum pleat_estimates estimates;
     enum pleat_swf_zero zero;
     bool kill_at_estimate;
+    bool clock; /* drawings have the time of day on their axes */
     size_t jobs;
     uint64_t seed;
     size_t seeds; /* runs of each combination: with so many seeds, or of so many workloads */

@@ -216,8 +216,7 @@ static int show_figures(const struct stat_request *request, const struct describ
     const struct pleat_plot *panels = pleat_figures_panels(figures);
     if (text)
         code = print_figures(panels);
-    if (!code && request->svg &&
-        pleat_plot_write_svg(panels, PLEAT_FIGURE_COUNT, request->svg, &err))
+    if (!code && request->svg && pleat_plot_write(panels, PLEAT_FIGURE_COUNT, request->svg, &err))
         code = pleat_fail(&err);
     pleat_figures_destroy(figures);
     return code;

@@ -64,10 +64,8 @@ static char **make_environment(void)
 
 /* The files were opened in the order of the child's descriptors, so none of them overwrites
  * another that is still needed. */
-static int spawn(const int files[FILE_COUNT], pid_t *pid)
+static int spawn(const char *const *arguments, const int files[FILE_COUNT], pid_t *pid)
 {
-    static char *const arguments[] = {(char *)"gnuplot", (char *)"--default-settings", (char *)"-",
-                                      NULL};
     posix_spawn_file_actions_t actions;
     int reason = posix_spawn_file_actions_init(&actions);
     if (reason)
@@ -78,7 +76,8 @@ static int spawn(const int files[FILE_COUNT], pid_t *pid)
     for (int i = 0; i < FILE_COUNT && !reason; i++)
         reason = posix_spawn_file_actions_adddup2(&actions, files[i], i);
     if (!reason)
-        reason = posix_spawnp(pid, "gnuplot", &actions, NULL, arguments, environment);
+        reason =
+            posix_spawnp(pid, arguments[0], &actions, NULL, (char *const *)arguments, environment);
     free(environment);
     posix_spawn_file_actions_destroy(&actions);
     return reason;
@@ -93,19 +92,21 @@ static int read_all(int file, struct pleat_string *out)
     return count < 0 ? errno : 0;
 }
 
-/* gnuplot prints the line that it could not read, a mark below, then what was wrong with it. */
-static int report(int errors, int status, struct pleat_error *err)
+/* gnuplot prints the line that it could not read, a mark below, then what was wrong with it; others
+ * say it in their first line. */
+static int report(const char *program, int errors, int status, struct pleat_error *err)
 {
     struct pleat_string text = {0};
     if (WIFSIGNALED(status))
-        return pleat_error_set(err, PLEAT_E_SYSTEM, "gnuplot was ended by signal %d",
+        return pleat_error_set(err, PLEAT_E_SYSTEM, "%s was ended by signal %d", program,
                                WTERMSIG(status));
     if (read_all(errors, &text))
         pleat_string_finish(&text);
-    char *words = text.text ? strstr(text.text, "line ") : NULL;
-    int code = pleat_error_set(err, PLEAT_E_INVALID, "gnuplot could not draw it: %.*s",
-                               words ? (int)strcspn(words, "\n") : 30,
-                               words ? words : "it did not say why");
+    const char *words = text.text ? strstr(text.text, "line ") : NULL;
+    if (!words)
+        words = text.text && *text.text ? text.text : "it did not say why";
+    int code = pleat_error_set(err, PLEAT_E_INVALID, "%s could not draw it: %.*s", program,
+                               (int)strcspn(words, "\n"), words);
     pleat_string_finish(&text);
     return code;
 }
@@ -118,34 +119,45 @@ static int wait_for(pid_t pid, int *status)
     return 0;
 }
 
-int pleat_gnuplot_run(const struct pleat_string *script, struct pleat_string *out,
-                      struct pleat_error *err)
+int pleat_filter_run(const char *const *arguments, const struct pleat_string *input,
+                     struct pleat_string *out, struct pleat_error *err)
 {
+    const char *program = arguments[0];
     int files[FILE_COUNT], status = 0;
     pid_t pid;
     int reason = open_all(files);
     if (reason)
-        return pleat_error_sys(err, reason, "cannot make a file in memory for gnuplot");
-    reason = write_all(files[INPUT], script->text, script->length);
+        return pleat_error_sys(err, reason, "cannot make a file in memory for %s", program);
+    reason = write_all(files[INPUT], input->text, input->length);
     if (!reason && lseek(files[INPUT], 0, SEEK_SET) < 0)
         reason = errno;
     if (!reason)
-        reason = spawn(files, &pid);
+        reason = spawn(arguments, files, &pid);
     if (!reason)
         reason = wait_for(pid, &status);
     if (!reason && status == 0)
         reason = read_all(files[OUTPUT], out);
     int code = 0;
     if (reason == ENOENT)
-        code = pleat_error_set(err, PLEAT_E_NOTFOUND,
-                               "figures need gnuplot, which is not installed (no 'gnuplot' in "
-                               "PATH): install the package gnuplot-nox");
+        code = pleat_error_set(err, PLEAT_E_NOTFOUND, "there is no '%s' in PATH", program);
     else if (reason)
-        code = pleat_error_sys(err, reason, "cannot run gnuplot");
+        code = pleat_error_sys(err, reason, "cannot run %s", program);
     else if (status != 0)
-        code = report(files[ERRORS], status, err);
+        code = report(program, files[ERRORS], status, err);
     else if (out->failed)
         code = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the figure");
     close_all(files);
+    return code;
+}
+
+int pleat_gnuplot_run(const struct pleat_string *script, struct pleat_string *out,
+                      struct pleat_error *err)
+{
+    static const char *const arguments[] = {"gnuplot", "--default-settings", "-", NULL};
+    int code = pleat_filter_run(arguments, script, out, err);
+    if (code == PLEAT_E_NOTFOUND)
+        pleat_error_set(err, code,
+                        "figures need gnuplot, which is not installed (no 'gnuplot' in PATH): "
+                        "install the package gnuplot-nox");
     return code;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "figure/gnuplot.h"
-#include "figure/replace.h"
+#include "figure/picture.h"
 
 enum {
     SVG_WIDTH = 900,
@@ -102,8 +102,17 @@ static void add_setting(const struct drawing *d, const char *setting, const char
 
 /* ---- what there is to show ---- */
 
-static void measure_series(struct drawing *d, const struct pleat_plot_series *series)
+/* NULL: it has none, or none is shown. */
+static const struct pleat_plot_band *band_of(const struct drawing *d, size_t number)
 {
+    const struct pleat_plot_band *bands = d->term ? NULL : d->panel->bands;
+    return bands && bands[number].low ? &bands[number] : NULL;
+}
+
+static void measure_series(struct drawing *d, size_t number)
+{
+    const struct pleat_plot_series *series = &d->panel->series[number];
+    const struct pleat_plot_band *band = band_of(d, number);
     double before = (double)NAN;
     for (size_t i = 0; i < series->count; i++) {
         double x = series->x[i], y = series->y[i];
@@ -115,6 +124,8 @@ static void measure_series(struct drawing *d, const struct pleat_plot_series *se
         d->y_most = d->shown ? fmax(d->y_most, y) : y;
         if (fabs(x - before) < d->slot_width && x != before)
             d->slot_width = fabs(x - before);
+        if (band && isfinite(band->high[i]))
+            d->y_most = fmax(d->y_most, band->high[i]);
         before = x;
         d->shown++;
     }
@@ -126,7 +137,7 @@ static void measure(struct drawing *d)
     d->log_x = d->panel->log_x && !bars;
     d->slot_width = (double)INFINITY;
     for (size_t i = 0; i < d->panel->series_count; i++)
-        measure_series(d, &d->panel->series[i]);
+        measure_series(d, i);
     if (!isfinite(d->slot_width))
         d->slot_width = 1;
     double margin = bars ? d->slot_width / 2 : d->high > d->low ? 0 : fabs(d->low) / 2 + 0.5;
@@ -141,13 +152,22 @@ static void measure(struct drawing *d)
 
 /* ---- data ---- */
 
+static void add_bar(const struct drawing *d, double x, double y, double low, double high)
+{
+    if (isfinite(low) && isfinite(high))
+        pleat_string_addf(d->out, "%.12g %.9g %.9g %.9g\n", x, y, low, high);
+    else
+        pleat_string_addf(d->out, "%.12g %.9g NaN NaN\n", x, y);
+}
+
 /* Bars that share a pixel column would hide one another: the highest of them is what shows. */
 static void add_bars(struct drawing *d, size_t number)
 {
     const struct pleat_plot_series *series = &d->panel->series[number];
+    const struct pleat_plot_band *band = band_of(d, number);
     double count = (double)d->panel->series_count, width = d->slot_width * 0.86 / count;
     double offset = ((double)number - (count - 1) / 2) * width;
-    double column = -1, x = 0, y = (double)NAN;
+    double column = -1, x = 0, y = (double)NAN, low = y, high = y;
     for (size_t i = 0; i < series->count; i++) {
         if (!isfinite(series->x[i]) || !isfinite(series->y[i]))
             continue;
@@ -157,18 +177,35 @@ static void add_bars(struct drawing *d, size_t number)
             continue;
         }
         if (column >= 0)
-            pleat_string_addf(d->out, "%.12g %.9g\n", x, y);
+            add_bar(d, x, y, low, high);
         column = at;
         x = series->x[i] + offset;
         y = series->y[i];
+        low = band ? band->low[i] : (double)NAN;
+        high = band ? band->high[i] : (double)NAN;
     }
     if (column >= 0)
-        pleat_string_addf(d->out, "%.12g %.9g\n", x, y);
+        add_bar(d, x, y, low, high);
 }
 
-static int add_curve(struct drawing *d, const struct pleat_plot_series *series)
+/* With its band; points without one are left out of it. */
+static void add_banded(const struct drawing *d, const struct pleat_plot_series *series,
+                       const struct pleat_plot_band *band)
 {
+    for (size_t i = 0; i < series->count; i++)
+        if (isfinite(series->x[i]) && isfinite(series->y[i]) && !(d->log_x && series->x[i] <= 0))
+            add_bar(d, series->x[i], series->y[i], band->low[i], band->high[i]);
+}
+
+static int add_curve(struct drawing *d, size_t number)
+{
+    const struct pleat_plot_series *series = &d->panel->series[number];
+    const struct pleat_plot_band *band = band_of(d, number);
     struct pleat_plot_points points = {0};
+    if (band) {
+        add_banded(d, series, band);
+        return 0;
+    }
     int status = pleat_plot_thin(series, d->low, d->high, d->log_x, d->columns, &points);
     for (size_t i = 0; i < points.count; i++) {
         if (isnan(points.items[i].y))
@@ -186,7 +223,7 @@ static int add_data(struct drawing *d)
         pleat_string_addf(d->out, "$s%zu << END\n", i);
         if (d->panel->style == PLEAT_PLOT_BARS)
             add_bars(d, i);
-        else if (add_curve(d, &d->panel->series[i]))
+        else if (add_curve(d, i))
             return PLEAT_E_NOMEM;
         pleat_string_add(d->out, "END\n");
     }
@@ -252,6 +289,30 @@ static void add_names(const struct drawing *d)
         pleat_string_add(d->out, ")\n");
 }
 
+/* Marks of a logarithmic axis of seconds. */
+static void add_times(const struct drawing *d)
+{
+    static const struct pleat_plot_tic times[] = {
+        {0.001, "1 ms"},  {0.01, "10 ms"},    {0.1, "0.1 s"},      {1, "1 s"},      {10, "10 s"},
+        {60, "1 min"},    {600, "10 min"},    {3600, "1 h"},       {36000, "10 h"}, {86400, "1 d"},
+        {864000, "10 d"}, {8640000, "100 d"}, {86400000, "1000 d"}};
+    pleat_string_add(d->out, "set xtics (");
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+        pleat_string_addf(d->out, "%s'%s' %g", i ? ", " : "", times[i].text, times[i].x);
+    pleat_string_add(d->out, ")\n");
+}
+
+static void add_tics(const struct drawing *d)
+{
+    pleat_string_add(d->out, "set xtics (");
+    for (size_t i = 0; i < d->panel->tic_count; i++) {
+        pleat_string_add(d->out, i ? ", " : "");
+        add_name(d, d->panel->tics[i].text);
+        pleat_string_addf(d->out, " %.12g", d->panel->tics[i].x);
+    }
+    pleat_string_add(d->out, ")\n");
+}
+
 static void add_axes(const struct drawing *d)
 {
     const struct pleat_plot *panel = d->panel;
@@ -265,20 +326,56 @@ static void add_axes(const struct drawing *d)
         pleat_string_addf(d->out, "set yrange [%.9g:%.9g]\n", panel->y_least, panel->y_most);
     else if (panel->style == PLEAT_PLOT_BARS || d->y_least >= 0)
         pleat_string_addf(d->out, "set yrange [0:%s]\n", d->y_most > 0 ? "*" : "1");
+    if (d->log_x && panel->time_x)
+        add_times(d);
+    if (panel->tics)
+        add_tics(d);
     add_names(d);
 }
 
-static void add_series(const struct drawing *d, size_t number)
+static const char *colour_of(const struct drawing *d, size_t number)
 {
-    static const char *const styles[] = {"lines", "steps", "boxes"};
+    return colours[(d->panel->number + number) % COLOUR_COUNT];
+}
+
+/* Bands lie below all curves. */
+static bool add_bands(const struct drawing *d)
+{
+    bool any = false;
+    for (size_t i = 0; i < d->panel->series_count; i++) {
+        if (!band_of(d, i) || d->panel->style == PLEAT_PLOT_BARS)
+            continue;
+        pleat_string_addf(d->out,
+                          "%s $s%zu using 1:3:4 with filledcurves fs transparent solid 0.25 "
+                          "noborder lc rgb '%s' notitle",
+                          any ? "," : "plot", i, colour_of(d, i));
+        any = true;
+    }
+    return any;
+}
+
+/* And what says how sure a bar is lies above all bars. */
+static void add_whiskers(const struct drawing *d)
+{
+    for (size_t i = 0; i < d->panel->series_count; i++)
+        if (band_of(d, i) && d->panel->style == PLEAT_PLOT_BARS)
+            pleat_string_addf(d->out,
+                              ", $s%zu using 1:2:3:4 with yerrorbars pt 0 lw 1.3 "
+                              "lc rgb '#222222' notitle",
+                              i);
+}
+
+static void add_series(const struct drawing *d, size_t number, bool first)
+{
+    static const char *const styles[] = {"lines", "steps", "boxes", "fillsteps"};
     static const char *const alone = "points pt 7 ps 0.6"; /* no line leads to a single point */
     const struct pleat_plot *panel = d->panel;
     const struct pleat_plot_series *series = &panel->series[number];
-    bool bars = panel->style == PLEAT_PLOT_BARS;
-    pleat_string_addf(d->out, "%s $s%zu using 1:2 with %s", number ? "," : "plot", number,
+    bool bars = panel->style == PLEAT_PLOT_BARS || panel->style == PLEAT_PLOT_AREAS;
+    pleat_string_addf(d->out, "%s $s%zu using 1:2 with %s", first ? "plot" : ",", number,
                       series->count > 1 || bars ? styles[panel->style] : alone);
     if (!d->term)
-        pleat_string_addf(d->out, " lw 1.6 lc rgb '%s'", colours[number % COLOUR_COUNT]);
+        pleat_string_addf(d->out, " lw 1.6 lc rgb '%s'", colour_of(d, number));
     if (!d->term && !bars && series->count > 1)
         pleat_string_addf(d->out, " dt %zu", number % DASH_COUNT + 1);
     pleat_string_add(d->out, series->title && panel->series_count > 1 ? " title " : " notitle");
@@ -308,8 +405,10 @@ static int add_panel(struct drawing *d)
     if (d->panel->style == PLEAT_PLOT_BARS)
         pleat_string_addf(d->out, "set boxwidth %.12g absolute\n",
                           d->slot_width * 0.86 / (double)d->panel->series_count);
+    bool bands = add_bands(d);
     for (size_t i = 0; i < d->panel->series_count; i++)
-        add_series(d, i);
+        add_series(d, i, !bands && i == 0);
+    add_whiskers(d);
     pleat_string_add(d->out, "\n");
     return 0;
 }
@@ -353,13 +452,13 @@ int pleat_plot_add_svg_columns(const struct pleat_plot *panels, size_t count, si
     return status;
 }
 
-int pleat_plot_write_svg(const struct pleat_plot *panels, size_t count, const char *path,
-                         struct pleat_error *err)
+int pleat_plot_write(const struct pleat_plot *panels, size_t count, const char *path,
+                     struct pleat_error *err)
 {
     struct pleat_string svg = {0};
     int status = pleat_plot_add_svg(panels, count, &svg, err);
     if (!status)
-        status = pleat_replace_text(path, &svg, err);
+        status = pleat_picture_write(path, &svg, err);
     pleat_string_finish(&svg);
     return status;
 }

@@ -15,9 +15,20 @@ struct pleat_plot_series {
     size_t count;
 };
 
-/* STEPS: y holds from its x to the next one's. BARS: side by side where there are several series,
- * from 0 up. */
-enum pleat_plot_style { PLEAT_PLOT_LINES, PLEAT_PLOT_STEPS, PLEAT_PLOT_BARS };
+/* The interval around each y of a series: a band along a curve (which is drawn through all its
+ * points then), a line on a bar; none in text. NULL: the series has none. Borrowed. */
+struct pleat_plot_band {
+    const double *low, *high;
+};
+
+/* STEPS: y holds from its x to the next one's. AREAS: the same, filled down to 0. BARS: side by
+ * side where there are several series, from 0 up. */
+enum pleat_plot_style { PLEAT_PLOT_LINES, PLEAT_PLOT_STEPS, PLEAT_PLOT_BARS, PLEAT_PLOT_AREAS };
+
+struct pleat_plot_tic {
+    double x;
+    const char *text; /* borrowed */
+};
 
 struct pleat_plot { /* one panel */
     const char *title, *x_label, *y_label;
@@ -25,7 +36,12 @@ struct pleat_plot { /* one panel */
     bool log_x;             /* x not above 0 is left out */
     double y_least, y_most; /* equal: from 0, or the least where that is negative, to the most */
     const struct pleat_plot_series *series;
+    const struct pleat_plot_band *bands; /* of each series, or NULL */
     size_t series_count;
+    bool time_x;   /* with log_x: x is seconds, marked as 1 s, 1 min, 1 h, 1 d */
+    size_t number; /* of the colour of its first series */
+    const struct pleat_plot_tic *tics; /* where not NULL: the marks of x. Borrowed */
+    size_t tic_count;
     const char *const *x_names; /* where not NULL: instead of numbers, x_names[i] at the first
                                  * series' x[i]; "" for none there. Borrowed */
 };
@@ -39,9 +55,9 @@ int pleat_plot_add_svg(const struct pleat_plot *panels, size_t count, struct ple
  * there are several, so that pages of many stay small. */
 int pleat_plot_add_svg_columns(const struct pleat_plot *panels, size_t count, size_t columns,
                                struct pleat_string *svg, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* As a file with one panel in a row, replaced as a whole. */
-int pleat_plot_write_svg(const struct pleat_plot *panels, size_t count, const char *path,
-                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* As a file with one panel in a row, in the format of its name (picture.h), replaced as a whole. */
+int pleat_plot_write(const struct pleat_plot *panels, size_t count, const char *path,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The same in characters, as wide as the terminal (at most 100 columns); ASCII but for titles and
  * names. */
 int pleat_plot_add_text(const struct pleat_plot *panel, const struct pleat_term *term,

@@ -1,5 +1,7 @@
 #include "figure/term.h"
 
+#include <string.h>
+
 /* Bytes of the character at text. A broken sequence is one character of one byte. */
 static size_t character(const char *text)
 {
@@ -20,6 +22,17 @@ static bool printable(const struct pleat_term *term, const char *text, size_t le
     return term->utf8 && !c1_control;
 }
 
+/* What some signs are in ASCII, where the terminal has no other; NULL: not of this one. */
+static const char *in_ascii(const struct pleat_term *term, const char *text, size_t length)
+{
+    static const char *const signs[][2] = {{"\u00b1", "+-"}, {"\u00d7", "x"}, {"\u2265", ">="},
+                                           {"\u2264", "<="}, {"\u2013", "-"}, {"\u2019", "'"}};
+    for (size_t i = 0; !term->utf8 && i < sizeof(signs) / sizeof(signs[0]); i++)
+        if (strlen(signs[i][0]) == length && !memcmp(signs[i][0], text, length))
+            return signs[i][1];
+    return NULL;
+}
+
 void pleat_term_add(const struct pleat_term *term, struct pleat_string *out, const char *text,
                     int columns)
 {
@@ -30,7 +43,10 @@ void pleat_term_add(const struct pleat_term *term, struct pleat_string *out, con
     int keep = !cut ? width : columns > dots_width ? columns - dots_width : columns;
     for (int i = 0; *text && i < keep; i++) {
         size_t length = character(text);
-        if (printable(term, text, length))
+        const char *ascii = in_ascii(term, text, length);
+        if (ascii)
+            pleat_string_add(out, ascii);
+        else if (printable(term, text, length))
             pleat_string_add_bytes(out, text, length);
         else
             pleat_string_add(out, "?");
@@ -42,9 +58,11 @@ void pleat_term_add(const struct pleat_term *term, struct pleat_string *out, con
 
 int pleat_term_width(const struct pleat_term *term, const char *text)
 {
-    (void)term;
     int width = 0;
-    for (; *text; text += character(text))
-        width++;
+    for (size_t length; *text; text += length) {
+        length = character(text);
+        const char *ascii = in_ascii(term, text, length);
+        width += ascii ? (int)strlen(ascii) : 1;
+    }
     return width;
 }

@@ -16,11 +16,11 @@ struct pleat_term {
 };
 
 /* Appends text that is safe to print: control characters, and where the locale is not UTF-8 all
- * that is not ASCII, become '?'. At most `columns` characters (0: no limit), cut with "..." or its
- * Unicode form. */
+ * that is not ASCII, become '?' (signs such as that of "12 +- 3" what stands for them in ASCII). At
+ * most `columns` characters (0: no limit), cut with "..." or its Unicode form. */
 void pleat_term_add(const struct pleat_term *term, struct pleat_string *out, const char *text,
                     int columns);
-/* How many columns pleat_term_add's whole text takes (one for each character). */
+/* How many columns pleat_term_add's whole text takes (one for each character that stays one). */
 int pleat_term_width(const struct pleat_term *term, const char *text);
 
 #endif

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import sqlite3
 import statistics
@@ -483,6 +484,84 @@ def test_chart(cli, log):
     text, _ = panels(out)
     assert "easy" in text and "sjf" in text and "Who held" not in text
     assert os.listdir(cli.path).count("chart.svg") == 1 and len(os.listdir(cli.path)) == 2
+
+
+def test_pictures_by_their_names(cli, log):
+    path = log(random_jobs(80), 32)
+    for name, begin in (("a.svg", b"<svg"), ("a.png", b"\x89PNG\r\n"), ("a.PDF", b"%PDF-")):
+        if name != "a.svg" and not shutil.which("rsvg-convert"):
+            continue
+        done = cli("sim", "--workload", path, "--chart", os.path.join(cli.path, name))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert pathlib.Path(cli.path, name).read_bytes().lstrip().startswith(begin)
+    for name in ("a.jpg", "a.eps"):
+        done = cli("sim", "--workload", "/no/such.swf", "--chart", os.path.join(cli.path, name))
+        assert done.returncode == 1 and "they are .svg, .png or .pdf" in done.stderr
+        assert not os.path.exists(os.path.join(cli.path, name))
+    done = cli("sim", "--workload", path, "--chart", os.path.join(cli.path, "b.png"),
+               env={"PATH": "/nowhere"})
+    assert done.returncode == 1 and "librsvg2-bin" in done.stderr
+
+
+def test_processors_in_use_of_each_combination(cli, log):
+    path, out = log(random_jobs(80), 32), os.path.join(cli.path, "chart.svg")
+    assert cli("sim", "--workload", path, "--queue", "fcfs,easy,sjf", "--chart", out).returncode == 0
+    text = panels(out)[0]
+    for queue in ("fcfs", "easy", "sjf"):
+        assert f"Processors in use: {queue}" in text
+    assert "interval" not in text
+
+
+def test_seeds_have_intervals_in_the_chart(cli):
+    out = os.path.join(cli.path, "chart.svg")
+    done = cli("sim", "--generate", "lublin --jobs 150 --machine 64 --load 0.9", "--seeds", "4",
+               "--queue", "fcfs,easy", "--chart", out)
+    assert done.returncode == 0, done.stderr
+    text, root = panels(out)
+    assert text.count("(mean over the runs, 95 % interval)") == 3
+    assert "Processors in use: easy (first workload)" in text and "1 min" in text
+    bands = [one for one in root.iter() if one.get("fill-opacity") or "opacity" in (one.get("style") or "")]
+    assert len(bands) >= 6
+
+
+def test_clock_and_units_of_the_axis(cli, log):
+    path, out = log(random_jobs(300), 32), os.path.join(cli.path, "chart.svg")
+    done = cli("sim", "--workload", path, "--chart", out, "--clock")
+    assert done.returncode == 1 and "does not say when it began" in done.stderr
+    began = pathlib.Path(path)
+    began.write_text("; UnixStartTime: 749433600\n" + began.read_text())  # 1993-10-01 00:00 UTC
+    assert cli("sim", "--workload", path, "--chart", out, "--clock", "--to", "10000",
+               env={"TZ": "UTC-2"}).returncode == 0
+    text = panels(out)[0]
+    assert "time of day" in text and "02:30" in text and "04:00" in text
+    assert cli("sim", "--workload", path, "--chart", out, "--to", "8000").returncode == 0
+    assert "minutes" in panels(out)[0]
+
+
+def test_the_legend_of_many_jobs_says_what_colours_mean(cli, log):
+    path, out = log(random_jobs(150), 32), os.path.join(cli.path, "chart.svg")
+    assert cli("sim", "--workload", path, "--chart", out).returncode == 0
+    text = panels(out)[0]
+    assert "Colour: processors at the start" in text
+    counts = [int(count) for count in re.findall(r"\((\d+) jobs?\)", text)]
+    assert sum(counts) == 150 and re.search(r"17 to 32 \(\d+ job", text)
+    assert cli("sim", "--workload", path, "--malleable", "50", "--chart", out).returncode == 0
+    text = panels(out)[0]
+    assert "Colour: the job's name" in text and "malleable (" in text and "rigid (" in text
+
+
+def test_triangles_of_arrivals_are_whole(cli, log):
+    """A short wait draws no line over them."""
+    path, out = log([(1, 0, 1000, 4, -1), (2, 100, 50, 2, -1), (3, 999, 9, 2, -1)]), os.path.join(cli.path, "c.svg")
+    assert cli("sim", "--workload", path, "--chart", out).returncode == 0
+    svg = pathlib.Path(out).read_text()
+    assert svg.count("arrival of job") == 3
+    assert "job 2 waits 15m00s" in svg and "job 3 waits" not in svg
+    assert svg.count("stroke-dasharray=\"5 3\"") == 1
+    at = float(re.search(r'd="M([\d.]+) [\d.]+ l-4.5 -8 h9 z"[^>]*><title>arrival of job 2<', svg).group(1))
+    line = float(re.search(r'd="M([\d.]+) [\d.]+ H[\d.]+" stroke="[^"]+" stroke-width="2" '
+                           r'stroke-dasharray', svg).group(1))
+    assert line >= at + 4.5
 
 
 def test_a_chart_of_too_many_jobs_says_so(cli, log):

@@ -1,0 +1,24 @@
+/* time_axis.h - where a time axis has its marks, and what they are called. */
+#ifndef PLEAT_CLI_TIME_AXIS_H
+#define PLEAT_CLI_TIME_AXIS_H
+
+#include <stddef.h>
+
+enum { PLEAT_TIME_MARKS_MAX = 40 };
+
+struct pleat_time_axis {
+    char unit[24]; /* "seconds", "minutes", "hours", "days"; of a clock "time of day", "date" */
+    size_t count;
+    struct {
+        double at_s;
+        char text[24];
+    } marks[PLEAT_TIME_MARKS_MAX];
+};
+
+/* An axis from from_s to to_s with at most `most` marks (at most PLEAT_TIME_MARKS_MAX). clock_s:
+ * the moment of second 0, since 1970, for the time of day in the local time zone; NAN: marks say
+ * how long after second 0 they are. */
+void pleat_time_axis(double from_s, double to_s, double clock_s, int most,
+                     struct pleat_time_axis *axis);
+
+#endif
