@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "experiments/logs/logs.h"
 
@@ -105,27 +106,64 @@ static void write_advice(const struct logs_results *results)
 enum { SHOWN = 3, PANELS_MOST = 4, WORKLOADS_MOST = 64 };
 
 struct drawing {
-    char names_kept[WORKLOADS_MOST][8];
+    char names_kept[WORKLOADS_MOST][32];
     const char *names[WORKLOADS_MOST];
     double x[WORKLOADS_MOST], y[PANELS_MOST][SHOWN][WORKLOADS_MOST];
+    double low[PANELS_MOST][SHOWN][WORKLOADS_MOST], high[PANELS_MOST][SHOWN][WORKLOADS_MOST];
     char titles[PANELS_MOST][32];
 };
+
+/* "NASA-iPSC" of "NASA-iPSC-1993-3.1-cln", "NASA-iPSC denser" of it with more load: names that
+ * stand side by side. */
+static void short_name(const char *name, char *text, size_t size)
+{
+    size_t length = strlen(name);
+    const char *addition = strchr(name, ',');
+    for (size_t i = 0; name[i] && &name[i] != addition; i++)
+        if (name[i] == '-' && strspn(name + i + 1, "0123456789") == 4) {
+            length = i;
+            break;
+        }
+    if (addition && length > (size_t)(addition - name))
+        length = (size_t)(addition - name);
+    snprintf(text, size, "%.*s%s", (int)(length < 18 ? length : 18), name,
+             addition ? addition + 1 : "");
+}
 
 static void fill_drawing(const struct logs_results *results, struct drawing *drawing, size_t count)
 {
     for (size_t w = 0; w < count; w++) {
-        snprintf(drawing->names_kept[w], sizeof(drawing->names_kept[w]), "%zu", w + 1);
+        short_name(results->workloads->items[w].name, drawing->names_kept[w],
+                   sizeof(drawing->names_kept[w]));
         drawing->names[w] = drawing->names_kept[w];
         drawing->x[w] = (double)w;
         long rigid = logs_setting(results, w, LOGS_EASY, 0, 0);
         for (size_t s = 0; s < results->share_count; s++) {
             int share = results->shares[s];
             const size_t rows[SHOWN] = {LOGS_EASY, logs_best_other(results, w, share), LOGS_OWN};
-            for (size_t r = 0; r < SHOWN; r++)
-                drawing->y[s][r][w] =
-                    percent(results, logs_setting(results, w, rows[r], share, 0), rigid).mean;
+            for (size_t r = 0; r < SHOWN; r++) {
+                struct pleat_estimate estimate =
+                    percent(results, logs_setting(results, w, rows[r], share, 0), rigid);
+                bool sure = !isfinite(estimate.half) || !(estimate.half > 0);
+                drawing->y[s][r][w] = estimate.mean;
+                drawing->low[s][r][w] = sure ? (double)NAN : estimate.mean - estimate.half;
+                drawing->high[s][r][w] = sure ? (double)NAN : estimate.mean + estimate.half;
+            }
         }
     }
+}
+
+/* Of all panels, which have one scale; a bar's interval may end above 100. */
+static double highest(const struct logs_results *results, const struct drawing *drawing,
+                      size_t count)
+{
+    double most = 100;
+    for (size_t s = 0; s < results->share_count; s++)
+        for (size_t r = 0; r < SHOWN; r++)
+            for (size_t w = 0; w < count; w++)
+                most = fmax(most, isfinite(drawing->high[s][r][w]) ? drawing->high[s][r][w]
+                                                                   : drawing->y[s][r][w]);
+    return 10 * ceil(most / 10);
 }
 
 static int draw(const struct logs_results *results, struct drawing *drawing,
@@ -136,24 +174,30 @@ static int draw(const struct logs_results *results, struct drawing *drawing,
         results->workloads->count < WORKLOADS_MOST ? results->workloads->count : WORKLOADS_MOST;
     struct pleat_plot panels[PANELS_MOST];
     struct pleat_plot_series series[PANELS_MOST][SHOWN];
+    struct pleat_plot_band bands[PANELS_MOST][SHOWN];
     fill_drawing(results, drawing, count);
+    double most = highest(results, drawing, count);
     for (size_t s = 0; s < results->share_count; s++) {
         snprintf(drawing->titles[s], sizeof(drawing->titles[s]), "%d %% malleable",
                  results->shares[s]);
-        for (size_t r = 0; r < SHOWN; r++)
+        for (size_t r = 0; r < SHOWN; r++) {
             series[s][r] = (struct pleat_plot_series){keys[r], drawing->x, drawing->y[s][r], count};
+            bands[s][r] = (struct pleat_plot_band){drawing->low[s][r], drawing->high[s][r]};
+        }
         panels[s] = (struct pleat_plot){.title = drawing->titles[s],
                                         .x_label = "workload",
                                         .y_label = "% of rigid EASY",
                                         .style = PLEAT_PLOT_BARS,
                                         .series = series[s],
+                                        .bands = bands[s],
                                         .series_count = SHOWN,
-                                        .y_most = 100,
+                                        .y_most = most,
                                         .x_names = drawing->names};
     }
     return pleat_page_figure(&results->study->page, "turnaround",
                              "Mean turnaround, as a share of what it is with rigid jobs under "
-                             "EASY. Workloads in the order of the table above. Best other: of each "
+                             "EASY; lines: 95 % confidence intervals over the seeds (with a log "
+                             "these choose the jobs that are malleable). Best other: of each "
                              "workload; pwa-next: with scan, sjf and equipartition.",
                              panels, results->share_count, 1, err);
 }

@@ -24,6 +24,8 @@ enum {
     CHOSEN_MAX = 64
 };
 
+enum { QUICK_SEEDS = 4 };
+
 static const struct option own[] = {{"seeds", required_argument, NULL, OPTION_SEEDS},
                                     {"seed", required_argument, NULL, OPTION_SEED},
                                     {"threads", required_argument, NULL, OPTION_THREADS},
@@ -235,8 +237,9 @@ static int print_study(const struct pleat_study *study, const char *path)
                                                   {"WHAT THE PAPER STATES", PLEAT_COLUMN_WRAP},
                                                   {"MEASURED", PLEAT_COLUMN_WRAP}};
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
-    printf("%s (%s), %zu seed%s\n\n", study->experiment->name, study->experiment->source,
-           study->seeds, study->seeds == 1 ? "" : "s");
+    printf("%s (%s), %zu seed%s%s\n\n", study->experiment->name, study->experiment->source,
+           study->seeds, study->seeds == 1 ? "" : "s",
+           study->quick ? ", quick: nothing is claimed" : "");
     for (size_t i = 0; i < study->shapes.count; i++) {
         const struct pleat_shape_found *shape = &study->shapes.items[i];
         bool asserted = pleat_study_asserts(study, shape);
@@ -331,6 +334,13 @@ static int check_files(const struct request *request)
     return *err.text ? pleat_fail(&err) : 0;
 }
 
+/* A quick run claims nothing, so it needs few. */
+static size_t seeds_for(const struct request *request, const struct pleat_experiment *experiment)
+{
+    bool few = request->quick && experiment->seeds > QUICK_SEEDS;
+    return request->seeds ? request->seeds : few ? QUICK_SEEDS : experiment->seeds;
+}
+
 /* *holds: do all claims of all of them? */
 static int run_all(const struct request *request, json_t *results, bool *holds)
 {
@@ -339,7 +349,7 @@ static int run_all(const struct request *request, json_t *results, bool *holds)
     for (size_t i = 0; i < request->count && !code; i++) {
         const struct pleat_experiment *experiment = request->chosen[i];
         struct pleat_study study = {.experiment = experiment,
-                                    .seeds = request->seeds ? request->seeds : experiment->seeds,
+                                    .seeds = seeds_for(request, experiment),
                                     .seed = request->seed,
                                     .threads = request->threads,
                                     .quick = request->quick,
@@ -384,7 +394,9 @@ const struct pleat_command pleat_cmd_experiment = {
     .help =
         "Without a name: lists them. With names, or 'all': simulates, writes a page and figures\n"
         "to DIR/NAME/, and says which shapes of the paper hold. Needs gnuplot, and minutes.\n\n"
-        "      --seeds N        so many runs of each setting (default: the experiment's)\n"
+        "      --seeds N        so many runs of each setting (default: the experiment's; with "
+        "--quick\n"
+        "                       4 at most)\n"
         "      --seed N         the first seed (default: 1)\n"
         "      --threads N      run at once (default: one for each processor)\n"
         "      --out DIR        where, made if missing (default: the current directory)\n"

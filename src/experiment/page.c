@@ -137,7 +137,7 @@ void pleat_estimate_add(struct pleat_string *out, struct pleat_estimate estimate
 {
     if (!isfinite(estimate.mean))
         pleat_string_add(out, "-");
-    else if (!isfinite(estimate.half))
+    else if (!isfinite(estimate.half) || !(estimate.half > 0)) /* one value, however often */
         pleat_string_addf(out, "%.*f", decimals, estimate.mean);
     else
         pleat_string_addf(out, "%.*f \u00b1 %.*f", decimals, estimate.mean, decimals,

@@ -55,7 +55,8 @@ static inline struct pleat_plot_series pleat_curve_series(const struct pleat_cur
     return (struct pleat_plot_series){title, curve->x, curve->y, curve->count};
 }
 
-/* Appends "12.3 ± 0.4" (without an interval where there is none). */
+/* Appends "12.3 ± 0.4" (without an interval where there is none: of one seed, and where
+ * all gave the same). */
 void pleat_estimate_add(struct pleat_string *out, struct pleat_estimate estimate, int decimals);
 
 #endif

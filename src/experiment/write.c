@@ -15,11 +15,14 @@ static void add_head(const struct pleat_study *study, struct pleat_page *page)
     if (study->quick)
         pleat_page_paragraph(page, "**A quick run, only to see that it works: it says nothing.**");
     pleat_page_paragraph(page,
-                         "Written by `pleat experiment %s`, with %zu seed%s from %llu on. Numbers "
-                         "are means over the seeds; after \u00b1 stands half of their 95 %% "
-                         "confidence interval. The same seeds give the same page.",
+                         "Written by `pleat experiment %s`, with %zu seed%s from %llu on. %s "
+                         "The same seeds give the same page.",
                          experiment->name, study->seeds, study->seeds == 1 ? "" : "s",
-                         (unsigned long long)study->seed);
+                         (unsigned long long)study->seed,
+                         study->seeds == 1
+                             ? "Numbers are those of one run: there are no intervals."
+                             : "Numbers are means over the seeds; after \u00b1 stands "
+                               "half of their 95 % confidence interval.");
 }
 
 static void add_shapes(const struct pleat_study *study, struct pleat_page *page)

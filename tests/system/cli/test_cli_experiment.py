@@ -29,6 +29,26 @@ def test_the_list(cli):
 
 
 @needs_gnuplot
+def test_intervals_only_where_seeds_differ(cli, tmp_path):
+    """A quick run has few seeds; without a conversion one log gives one value, however often."""
+    log = tmp_path / "log.swf"
+    assert cli("workload", "generate", "lublin", "--jobs", "80", "--machine", "32", str(log)).returncode == 0
+    done = cli("experiment", "logs", "--quick", "--log", str(log), "--json", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["experiments"][0]["seeds"] == 4
+    page = (tmp_path / "logs" / "page.md").read_text()
+    rigid = [line for line in page.splitlines() if line.startswith("| 0 % | ")]
+    assert rigid and not any("±" in line for line in rigid[:1])
+    svg = "".join(xml.etree.ElementTree.parse(tmp_path / "logs" / "turnaround.svg").getroot().itertext())
+    assert "log" in svg and "Lublin, load" not in svg and "Lublin load 1.0" in svg
+    one = cli("experiment", "logs", "--quick", "--seeds", "1", "--out", str(tmp_path / "one"),
+              env={"LC_ALL": "C"})
+    assert one.returncode == 0 and "±" not in (tmp_path / "one" / "logs" / "page.md").read_text()
+    shown = cli("experiment", "logs", "--quick", "--out", str(tmp_path / "c"), env={"LC_ALL": "C"}).stdout
+    assert "quick: nothing is claimed" in shown and "?" not in shown
+
+
+@needs_gnuplot
 @pytest.mark.parametrize("name", NAMES)
 def test_a_quick_run_writes_a_whole_page(cli, tmp_path, name):
     done = cli("experiment", name, "--quick", "--seeds", "2", "--json", "--out", str(tmp_path / "out"))
