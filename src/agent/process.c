@@ -205,18 +205,18 @@ static int explain_exec(const char *program, int code, struct pleat_error *err)
     bool searched = !strchr(program, '/');
     switch (code) {
     case ENOENT:
-        return pleat_error_set(err, PLEAT_E_INVALID,
+        return pleat_error_set(err, PLEAT_E_NOTFOUND,
                                searched ? "cannot start '%s': no such file in PATH"
                                         : "cannot start '%s': no such file, or the interpreter "
                                           "that it names does not exist",
                                program);
     case EACCES:
-        return pleat_error_set(err, PLEAT_E_INVALID,
+        return pleat_error_set(err, PLEAT_E_PERMISSION,
                                "cannot start '%s': it is not an executable file, or a directory on "
                                "the way to it is closed (see 'ls -l', 'chmod +x')",
                                program);
     case ENOEXEC:
-        return pleat_error_set(err, PLEAT_E_INVALID,
+        return pleat_error_set(err, PLEAT_E_PERMISSION,
                                "cannot start '%s': it is neither a program for this machine nor a "
                                "script that begins with '#!'",
                                program);
@@ -274,7 +274,7 @@ static int explain(const struct pleat_process_spec *spec, const struct failure *
         result = explain_exec(program, failure->code, err);
         break;
     }
-    if (*user_fault)
+    if (*user_fault && failure->stage != STAGE_EXEC)
         result = PLEAT_E_INVALID;
     if (err)
         err->code = result;

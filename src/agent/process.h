@@ -40,8 +40,9 @@ int pleat_process_begin(const struct pleat_process_spec *spec, pid_t *pid, int *
 /* What came of it; reads `report` without waiting. 1: nothing yet. 0: the program is executed, or
  * the process was ended before it could be: its end will be seen. Else it failed, the process ends
  * by itself, and nothing is left but, perhaps, empty output files; then *user_fault: the cause lies
- * in what was asked for (no such program, no such directory), not in this node. PLEAT_E_INVALID
- * for what the user can mend, PLEAT_E_SYSTEM for the rest. Of the spec only argv[0], cwd and the
+ * in what was asked for (no such program, no such directory), not in this node. PLEAT_E_NOTFOUND:
+ * there is no such program; PLEAT_E_PERMISSION: it cannot be executed; PLEAT_E_INVALID: anything
+ * else that the user can mend; PLEAT_E_SYSTEM: the rest. Of the spec only argv[0], cwd and the
  * paths of the files are used. */
 int pleat_process_outcome(const struct pleat_process_spec *spec, int report, bool *user_fault,
                           struct pleat_error *err) PLEAT_MUST_CHECK;

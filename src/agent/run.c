@@ -66,15 +66,24 @@ static int insert(struct pleat_agent *agent, struct pleat_run *run)
     return 0;
 }
 
+/* What a shell's exit code would be: no such program, one that cannot be executed, anything else.
+ */
+static int code_of_failure(const struct pleat_run *run)
+{
+    if (run->user_fault && run->failure.code == PLEAT_E_NOTFOUND)
+        return 127;
+    return run->user_fault && run->failure.code == PLEAT_E_PERMISSION ? 126 : 125;
+}
+
 static void report_start(const struct pleat_run *run)
 {
     if (run->state == PLEAT_RUN_STARTING)
         return; /* there will be news */
     if (run->state == PLEAT_RUN_FAILED)
         pleat_agent_notify(run->agent, "start_failed",
-                           json_pack("{s:I, s:o, s:b}", "run", (json_int_t)run->id, "text",
+                           json_pack("{s:I, s:o, s:b, s:i}", "run", (json_int_t)run->id, "text",
                                      pleat_json_text(run->failure.text), "user_fault",
-                                     run->user_fault));
+                                     run->user_fault, "code", code_of_failure(run)));
     else
         pleat_agent_notify(
             run->agent, "started",

@@ -26,8 +26,10 @@ int pleat_job_exit_code(const json_t *job)
     if (pleat_reply_is(job, "state", "cancelled"))
         return PLEAT_EXIT_INTERRUPTED;
     if (!isfinite(pleat_reply_real(job, "start_s")))
-        return pleat_reply_is(job, "reason", "could not be started") ? PLEAT_EXIT_NO_PROGRAM
-                                                                     : PLEAT_EXIT_BEFORE_RUN;
+        return pleat_reply_is(job, "reason", "could not be started") &&
+                       (code == PLEAT_EXIT_NOT_EXECUTABLE || code == PLEAT_EXIT_NO_PROGRAM)
+                   ? (int)code
+                   : PLEAT_EXIT_BEFORE_RUN;
     if (signal_number > 0)
         return PLEAT_EXIT_SIGNAL + signal_number;
     if (pleat_reply_is(job, "state", "failed") && code == 0)

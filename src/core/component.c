@@ -650,7 +650,9 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event)
     if (again || job->state == PLEAT_CLAIMING) {
         bool by_user = event->u.exit.reason == PLEAT_REASON_START_USER;
         job->reason = (uint8_t)(by_user ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM);
-        if (!by_user)
+        if (by_user)
+            job->code = event->u.exit.code;
+        else
             site_error(core, job->site);
         set_state(core, event->component, PLEAT_FINISHING);
         job_end_others(core, event->component);

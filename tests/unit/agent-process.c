@@ -100,14 +100,14 @@ static void test_state_of_the_child(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-static void expect_failure(const struct pleat_process_spec *spec, bool users, const char *text)
+static void expect_failure(const struct pleat_process_spec *spec, int code, const char *text)
 {
     int before = open_descriptors();
     pid_t pid = -7;
-    bool user_fault = !users;
+    bool users = code != PLEAT_E_SYSTEM, user_fault = !users;
     struct pleat_error err = {0};
     int result = start(spec, &pid, &user_fault, &err);
-    assert_int_equal(result, users ? PLEAT_E_INVALID : PLEAT_E_SYSTEM);
+    assert_int_equal(result, code);
     assert_int_equal(err.code, result);
     assert_int_equal(user_fault, users);
     assert_non_null(strstr(err.text, text));
@@ -122,16 +122,16 @@ static void test_users_faults(void **state)
     char *const unknown[] = {(char[]){"no-such-program"}, NULL};
     char *const fine[] = {(char[]){"true"}, NULL};
     struct pleat_process_spec spec = spec_of(unknown);
-    expect_failure(&spec, true, "cannot start 'no-such-program': no such file in PATH");
+    expect_failure(&spec, PLEAT_E_NOTFOUND, "cannot start 'no-such-program': no such file in PATH");
     spec = spec_of(fine);
     spec.cwd = "/nonexistent";
-    expect_failure(&spec, true, "/nonexistent");
+    expect_failure(&spec, PLEAT_E_INVALID, "/nonexistent");
     spec = spec_of(fine);
     spec.stdout_path = "/nonexistent/out";
-    expect_failure(&spec, true, "/nonexistent/out");
+    expect_failure(&spec, PLEAT_E_INVALID, "/nonexistent/out");
     spec = spec_of(fine);
     spec.stderr_path = "/";
-    expect_failure(&spec, true, "output file");
+    expect_failure(&spec, PLEAT_E_INVALID, "output file");
 }
 
 static void test_the_nodes_faults(void **state)
@@ -161,7 +161,7 @@ static void test_the_nodes_faults(void **state)
     /* a limit that cannot be set is refused by the child, not ignored */
     struct rlimit wrong = {.rlim_cur = 20, .rlim_max = 10};
     spec.files = &wrong;
-    expect_failure(&spec, false, "its limits");
+    expect_failure(&spec, PLEAT_E_SYSTEM, "its limits");
 }
 
 /* A file system that does not answer keeps the new process waiting, not the caller. The stand-in:
@@ -239,7 +239,7 @@ static void test_search_prefers_what_can_run(void **state)
     assert_int_equal(start(&spec, &pid, &user_fault, NULL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     snprintf(variable, sizeof(variable), "PATH=%s:/nonexistent", directory);
-    expect_failure(&spec, true, "not an executable file");
+    expect_failure(&spec, PLEAT_E_PERMISSION, "not an executable file");
     unlink(path);
     rmdir(directory);
 }

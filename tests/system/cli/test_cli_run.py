@@ -113,7 +113,10 @@ def test_text_that_is_not_utf8(cli):
     (dict(exit_code=0), 0), (dict(state="failed", exit_code=7), 7),
     (dict(state="failed", exit_code=0, signal=9), 137),
     (dict(state="cancelled", reason="cancelled", signal=15), 130),
-    (dict(state="failed", reason="could not be started", start_s=None, exit_code=0), 127),
+    (dict(state="failed", reason="could not be started", start_s=None, exit_code=127), 127),
+    (dict(state="failed", reason="could not be started", start_s=None, exit_code=126), 126),
+    (dict(state="failed", reason="could not be started", start_s=None, exit_code=125), 125),
+    (dict(state="failed", reason="could not be started", start_s=None, exit_code=0), 125),
     (dict(state="failed", reason="the node could not start it", start_s=None, exit_code=0), 125),
     (dict(state="failed", reason="stuck in a resize", exit_code=0), 125),
 ])

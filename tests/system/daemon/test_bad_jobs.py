@@ -33,7 +33,19 @@ def test_program_gone_when_it_starts(pleat):
     job = pleat.wait_end(number)
     assert (job["state"], job["reason"], job["attempt"]) == ("failed", "could not be started", 0)
     assert "vanished" in job["text"] and "no such file" in job["text"]
+    assert job["exit_code"] == 127
     pleat.wait_free()
+
+
+def test_exit_codes_of_what_never_ran(pleat):
+    """As a shell's where the program is the reason, else 125: an output that cannot be made is none."""
+    text = pleat.pleat("run", "--output", "/nonexistent/x", "--", "true", check=125).stderr
+    assert "cannot open the output file '/nonexistent/x'" in text
+    with open(pleat.path("words"), "w", encoding="utf-8") as file:
+        file.write("no program")
+    os.chmod(pleat.path("words"), 0o755)
+    text = pleat.pleat("run", "--", pleat.path("words"), check=126).stderr
+    assert "neither a program for this machine nor a script" in text
 
 
 def test_not_executable(pleat):
