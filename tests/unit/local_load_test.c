@@ -22,7 +22,7 @@ struct machine {
 
 static void write_file(const struct machine *machine, const char *name, const char *text)
 {
-    char path[160];
+    char path[192];
     snprintf(path, sizeof(path), "%s/%s", machine->root, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
