@@ -1,11 +1,14 @@
 #include "common.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 _Noreturn void app_give_up(const char *what, const struct pleat_error *err)
 {
@@ -91,6 +94,37 @@ void app_pause(double milliseconds)
     left.tv_nsec = (long)((milliseconds - 1000.0 * (double)left.tv_sec) * 1e6);
     while (nanosleep(&left, &left) && errno == EINTR)
         ;
+}
+
+void app_tally_open(struct app_tally *tally, const struct pleat_session *session, int begun)
+{
+    const char *launch = getenv("PLEAT_LAUNCH");
+    const char *scratch = getenv("PLEAT_SCRATCH");
+    char path[4096];
+    tally->count = NULL;
+    if (!launch || !scratch || pleat_session_rank(session) != 0)
+        return;
+    snprintf(path, sizeof(path), "%s/iterations-%s", scratch, launch);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    void *at = MAP_FAILED;
+    if (fd >= 0 && ftruncate(fd, sizeof(*tally->count)) == 0)
+        at = mmap(NULL, sizeof(*tally->count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (at == MAP_FAILED)
+        return;
+    tally->count = at;
+    if (begun == PLEAT_STARTED)
+        *tally->count = 0;
+}
+
+long long app_tally_skipped(const struct app_tally *tally, long long done)
+{
+    if (!tally->count || *tally->count >= done)
+        return 0;
+    fprintf(stderr, "%lld of %lld iterations were computed by nobody\n", done - *tally->count,
+            done);
+    return done - *tally->count;
 }
 
 double app_noise(unsigned long long a, unsigned long long b)

@@ -29,6 +29,22 @@ void app_read_options(int argc, char **argv, const char *usage, struct app_optio
 /* Sleeps, to stretch an iteration. */
 void app_pause(double milliseconds);
 
+/* How many iterations were really computed, counted beside the state that Pleat carries along: in a
+ * file of the job's scratch directory, one for each launch of its script. What is registered may
+ * say anything: an iteration that is in no file was not computed. */
+struct app_tally {
+    long long *count; /* NULL: not counted here (not rank 0, or not below 'pleat launch') */
+};
+/* After pleat_session_begin, which returned `begun`. */
+void app_tally_open(struct app_tally *tally, const struct pleat_session *session, int begun);
+static inline void app_tally_add(struct app_tally *tally)
+{
+    if (tally->count)
+        ++*tally->count;
+}
+/* How many of `done` iterations nobody computed; says so where there are any. On rank 0. */
+long long app_tally_skipped(const struct app_tally *tally, long long done);
+
 /* Uniform in [0, 1), the same for the same arguments on every machine and number of ranks. */
 double app_noise(unsigned long long a, unsigned long long b);
 

@@ -169,11 +169,14 @@ int main(int argc, char **argv)
         fill(p.b, o.n, 2); /* C starts zeroed */
     }
 
+    struct app_tally tally;
+    app_tally_open(&tally, p.session, begun);
     int what = PLEAT_SAME;
     while (done < o.iterations && what != PLEAT_LEAVE) {
         multiply(&p);
         app_pause(o.pause_ms + o.work_ms / pleat_session_size(p.session));
         done++;
+        app_tally_add(&tally);
         if (pleat_session_rank(p.session) == 0 && done % (1 + o.iterations / 10) == 0)
             printf("%lld of %lld products, %d ranks\n", done, o.iterations,
                    pleat_session_size(p.session));
@@ -185,7 +188,7 @@ int main(int argc, char **argv)
     int wrong = 0;
     if (what != PLEAT_LEAVE) {
         double error = error_of(&p, done);
-        wrong = error > o.tolerance;
+        wrong = error > o.tolerance || app_tally_skipped(&tally, done) || done != o.iterations;
         if (pleat_session_rank(p.session) == 0)
             printf("RESULT %s products=%lld ranks=%d error=%.2e\n", wrong ? "wrong" : "ok", done,
                    pleat_session_size(p.session), error);
