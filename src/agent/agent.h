@@ -6,6 +6,7 @@
  *   stray.c    what a killed predecessor left     process.c  fork and exec
  *   tree.c     /proc                              outcomes.c what came of requests
  *   malleable.c mailbox and state of a run        resize.c   requests to the mailbox
+ *   launching.c what a malleable script launches
  *   relaunch.c ends a run, starts it again        vacate.c   waits until leaving ranks are gone
  *   cpus.c     which CPUs the slots are           bind.c     binds a run's processes to its CPUs
  *   fold.c     segment and partition of a folded  fold_watch.c looks at what it does

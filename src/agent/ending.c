@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/launching.h"
 #include "agent/log.h"
 #include "agent/resize.h"
 #include "base/clock.h"
@@ -157,6 +158,11 @@ static bool is_ending(const struct pleat_run *run)
     return run->state == PLEAT_RUN_ENDING || (pleat_run_is_live(run) && run->killing);
 }
 
+static bool ends_launch(const struct pleat_run *run)
+{
+    return run->launches && run->launches->killing;
+}
+
 /* Deals with all of the run's processes of the snapshot; returns how many there are. *just_ended:
  * dead ones that are the run's, or may have been (children of the agent are reaped before). */
 static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
@@ -185,6 +191,19 @@ static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
     return members;
 }
 
+/* Only what `pleat launch` started; it says itself when nothing of that is left. */
+static void sweep_launch(struct pleat_run *run, int64_t now)
+{
+    const struct pleat_launches *launches = run->launches;
+    struct pleat_agent *agent = run->agent;
+    pid_t top = pleat_launches_pid(run);
+    for (size_t i = 0; top && now >= launches->term_at_us && i < agent->tree.count; i++) {
+        const struct pleat_tree_process *process = &agent->tree.items[i];
+        if (!pleat_tree_is_dead(process) && pleat_tree_descends(&agent->tree, process, top))
+            end_process(run, process, now >= launches->kill_at_us);
+    }
+}
+
 /* Returns whether another look right now is worth it: something was killed that may have forked, or
  * something ended meanwhile. */
 static bool sweep_round(struct pleat_agent *agent)
@@ -201,8 +220,11 @@ static bool sweep_round(struct pleat_agent *agent)
     for (size_t i = 0; i < agent->runs.count; i++) {
         struct pleat_run *run = agent->runs.items[i];
         size_t just_ended = 0;
-        if (!is_ending(run))
+        if (!is_ending(run)) {
+            if (ends_launch(run))
+                sweep_launch(run, now);
             continue;
+        }
         if (sweep_run(run, now, &just_ended))
             again = again || now >= run->kill_at_us;
         else if (just_ended || agent->tree.vanished)
@@ -227,9 +249,9 @@ static uint64_t next_look_ms(const struct pleat_agent *agent)
     uint64_t next = 0;
     for (size_t i = 0; i < agent->runs.count; i++) {
         const struct pleat_run *run = agent->runs.items[i];
-        if (!is_ending(run))
+        if (!is_ending(run) && !ends_launch(run))
             continue;
-        int64_t age = now - run->ending_us;
+        int64_t age = now - (is_ending(run) ? run->ending_us : run->launches->ending_us);
         uint64_t wait = run->complained ? 1000 : age < PLEAT_US_PER_S / 2 ? 20 : 100;
         if (next == 0 || wait < next)
             next = wait;
@@ -276,6 +298,7 @@ void pleat_run_end(struct pleat_run *run, int64_t grace_us)
     if (run->relaunch)
         pleat_malleable_abandon(run->malleable);
     pleat_run_kill(run, grace_us);
+    pleat_launches_end(run);
 }
 
 void pleat_run_end_rest(struct pleat_run *run)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/fold.h"
+#include "agent/launching.h"
 #include "agent/process.h"
 #include "agent/resize.h"
 
@@ -21,8 +22,8 @@ struct words {
 static bool is_own_variable(const char *entry)
 {
     static const char *const names[] = {
-        PLEAT_RUN_ENV,      PLEAT_NODE_ENV,  PLEAT_AGENT_ENV, PLEAT_MAILBOX_ENV,
-        PLEAT_DOORBELL_ENV, PLEAT_STATE_ENV, PLEAT_FOLD_ENV,  NULL};
+        PLEAT_RUN_ENV,   PLEAT_NODE_ENV, PLEAT_AGENT_ENV,     PLEAT_MAILBOX_ENV, PLEAT_DOORBELL_ENV,
+        PLEAT_STATE_ENV, PLEAT_FOLD_ENV, PLEAT_LAUNCHING_ENV, PLEAT_LAUNCH_ENV,  NULL};
     for (size_t i = 0; names[i]; i++) {
         size_t length = strlen(names[i]);
         if (strncmp(entry, names[i], length) == 0 && entry[length] == '=')
@@ -81,7 +82,9 @@ static int make_env(const struct pleat_run *run, struct words *env)
     add_variable(&env->own, PLEAT_NODE_ENV, text);
     snprintf(text, sizeof(text), "%d:%" PRIu64, (int)agent->pid, agent->start);
     add_variable(&env->own, PLEAT_AGENT_ENV, text);
-    if (run->malleable) {
+    if (run->launches) {
+        add_variable(&env->own, PLEAT_LAUNCHING_ENV, run->launches->name);
+    } else if (run->malleable) {
         pleat_malleable_path(run->malleable, false, text, sizeof(text));
         add_variable(&env->own, PLEAT_MAILBOX_ENV, text);
         pleat_malleable_path(run->malleable, true, text, sizeof(text));

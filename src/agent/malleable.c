@@ -60,7 +60,36 @@ static int watch_doorbell(struct pleat_malleable *malleable, struct pleat_error 
     return 0;
 }
 
-int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks, struct pleat_error *err)
+static void close_mailbox(struct pleat_malleable *malleable)
+{
+    pleat_mailbox_close(malleable->mailbox);
+    malleable->mailbox = NULL;
+    close_one(&malleable->fd);
+}
+
+int pleat_malleable_open(struct pleat_malleable *malleable, struct pleat_error *err)
+{
+    malleable->unbegun = false;
+    int result =
+        pleat_mailbox_create(malleable->max_ranks, &malleable->mailbox, &malleable->fd, err);
+    if (!result)
+        result = pleat_state_store_init(&malleable->state, err);
+    if (result)
+        close_mailbox(malleable);
+    return result;
+}
+
+void pleat_malleable_shut(struct pleat_malleable *malleable)
+{
+    malleable->posted = malleable->unbegun = malleable->told_anything = false;
+    pleat_leavers_drop(malleable->leaving);
+    malleable->leaving = NULL;
+    close_mailbox(malleable);
+    pleat_state_store_finish(&malleable->state);
+}
+
+int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks, bool at_once,
+                           struct pleat_error *err)
 {
     struct pleat_malleable *malleable = calloc(1, sizeof(*malleable));
     if (!malleable)
@@ -69,9 +98,7 @@ int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks, struct ple
     malleable->max_ranks = max_ranks;
     malleable->fd = malleable->bell[0] = malleable->bell[1] = -1;
     malleable->state.fd[0] = malleable->state.fd[1] = -1;
-    int result = pleat_mailbox_create(max_ranks, &malleable->mailbox, &malleable->fd, err);
-    if (!result)
-        result = pleat_state_store_init(&malleable->state, err);
+    int result = at_once ? pleat_malleable_open(malleable, err) : 0;
     if (!result)
         result = watch_doorbell(malleable, err);
     if (result) {
@@ -93,19 +120,16 @@ static void on_doorbell_closed(uv_handle_t *handle)
         free(malleable);
 }
 
-static void close_mailbox(struct pleat_malleable *malleable)
-{
-    pleat_mailbox_close(malleable->mailbox);
-    malleable->mailbox = NULL;
-    close_one(&malleable->fd);
-}
-
 int pleat_malleable_renew(struct pleat_malleable *malleable, struct pleat_error *err)
 {
     struct pleat_state_header header;
     close_mailbox(malleable);
     malleable->unbegun = pleat_state_store_held(&malleable->state, &header) == 0;
-    return pleat_mailbox_create(malleable->max_ranks, &malleable->mailbox, &malleable->fd, err);
+    int result =
+        pleat_mailbox_create(malleable->max_ranks, &malleable->mailbox, &malleable->fd, err);
+    if (!result && malleable->unbegun)
+        pleat_mailbox_resume(malleable->mailbox, header.generation);
+    return result;
 }
 
 void pleat_malleable_pause(struct pleat_malleable *malleable)

@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "agent/fold.h"
+#include "agent/launching.h"
 #include "agent/relaunch.h"
 #include "agent/resize.h"
 #include "agent/run.h"
@@ -14,9 +15,10 @@
 /* Ranks may still be in MPI_Finalize when mpirun ends; other programs' rest is rarely wanted. */
 #define LINGER_MALLEABLE_S 2.0
 #define LINGER_S 0.25
-#define LEAVE_S 10.0         /* for processes whose state was saved */
-#define THRESHOLD 0.10       /* of a folded run's idleness (Utrera 2010, 4.4.4) */
-#define RELAUNCH_GRACE_S 3.0 /* from SIGTERM to SIGKILL */
+#define LEAVE_S 10.0                      /* for processes whose state was saved */
+#define THRESHOLD 0.10                    /* of a folded run's idleness (Utrera 2010, 4.4.4) */
+#define RELAUNCH_GRACE_S 3.0              /* from SIGTERM to SIGKILL */
+#define FORGOTTEN_GRACE_US PLEAT_US_PER_S /* likewise, of a script whose program was given up */
 
 static int get_id(const json_t *params, const char *name, uint64_t *id, struct pleat_error *err)
 {
@@ -186,7 +188,7 @@ static int read_process(const json_t *params, struct pleat_run_request *request,
 static int read_start(const json_t *params, struct pleat_run_request *request,
                       struct pleat_limits *limits, struct pleat_error *err)
 {
-    int64_t ranks = 0, mask = 077;
+    int64_t ranks = 0, launches = 0, mask = 077;
     int result = get_id(params, "run", &request->id, err);
     request->job = "?";
     if (!result)
@@ -215,6 +217,11 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
     request->mailbox_ranks = (uint32_t)ranks;
     if (!result)
         result = read_process(params, request, limits, err);
+    if (!result)
+        result = pleat_get_int(params, "launches", false, 0, ranks, &launches, err);
+    request->launches = (uint32_t)launches;
+    if (!result)
+        result = pleat_get_bool(params, "adapts", false, &request->launches_adapt, err);
     if (!result && json_object_get(params, "scratch"))
         result = get_scratch(params, &request->scratch, err);
     if (!result)
@@ -419,10 +426,11 @@ static int do_kill(struct pleat_agent *agent, const json_t *params, json_t **ans
         result = get_seconds(params, "grace_s", 0, &grace_us, err);
     if (result)
         return result;
-    if (run->broken) { /* it waits for being relaunched, and will not be */
+    if (run->broken && !run->launches) { /* it waits for being relaunched, and will not be */
         pleat_run_give_up(run);
         return 0;
     }
+    run->broken = false;
     pleat_run_end(run, grace_us);
     pleat_runs_sweep(agent);
     return 0;
@@ -438,7 +446,13 @@ static int do_forget(struct pleat_agent *agent, const json_t *params, json_t **a
         return result;
     struct pleat_run *run = pleat_run_find(agent, id);
     if (!run)
-        return 0; /* it was forgotten before */
+        return 0;                                /* it was forgotten before */
+    if (run->broken && pleat_run_is_live(run)) { /* its script: the end of that is told */
+        run->broken = false;
+        pleat_run_end(run, FORGOTTEN_GRACE_US);
+        pleat_runs_sweep(agent);
+        return 0;
+    }
     if (pleat_run_is_live(run))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "run %" PRIu64 " is still running: kill it first", run->id);
@@ -454,8 +468,9 @@ static json_t *describe(const struct pleat_run *run)
                                          [PLEAT_RUN_EXITED] = "exited",
                                          [PLEAT_RUN_FAILED] = "failed"};
     uint64_t resize = 0;
-    json_t *text = json_pack("{s:I, s:s, s:i}", "run", (json_int_t)run->id, "state",
-                             states[run->state], "pid", (int)run->first_pid);
+    json_t *text =
+        json_pack("{s:I, s:s, s:i}", "run", (json_int_t)run->id, "state",
+                  run->broken ? "exited" : states[run->state], "pid", (int)run->first_pid);
     if (text && run->folded && pleat_folded_describe(run->folded, text)) {
         json_decref(text);
         return NULL;

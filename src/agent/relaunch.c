@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/execute.h"
+#include "agent/launching.h"
 #include "agent/log.h"
 #include "agent/resize.h"
 #include "agent/scratch.h"
@@ -37,7 +38,7 @@ static struct pleat_relaunch *relaunch_new(const struct pleat_run *run,
         made->grace_us = order->grace_us;
         made->argv = json_deep_copy(order->argv);
         made->env = json_deep_copy(order->env);
-        if (made->argv && made->env)
+        if (run->launches || (made->argv && made->env))
             return made;
         relaunch_free(made);
     }
@@ -68,6 +69,16 @@ void pleat_relaunch_saved(struct pleat_run *run, uint32_t before,
     relaunch->cost = *cost;
 }
 
+/* All that is to be started again. */
+static void end_processes(struct pleat_run *run, int64_t grace_us)
+{
+    if (run->launches)
+        pleat_launches_kill(run, grace_us);
+    else
+        pleat_run_kill(run, grace_us);
+    pleat_runs_sweep(run->agent);
+}
+
 void pleat_relaunch_press(struct pleat_run *run)
 {
     struct pleat_relaunch *relaunch = run->relaunch;
@@ -78,8 +89,7 @@ void pleat_relaunch_press(struct pleat_run *run)
     pleat_log("run %" PRIu64 " (job %s): its state is saved, but it does not end to be started "
               "again: ending it",
               run->id, run->job);
-    pleat_run_kill(run, END_GRACE_US);
-    pleat_runs_sweep(run->agent);
+    end_processes(run, END_GRACE_US);
 }
 
 /* The old processes' part of the cost and the new ones' make the cost of the resize; what is
@@ -127,12 +137,10 @@ int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_ord
     made->demanded = true;
     made->stage = PLEAT_RELAUNCH_LEAVING;
     run->relaunch = made;
-    if (run->broken) {
+    if (run->broken || (run->launches && !pleat_launches_busy(run)))
         pleat_relaunch_go(run);
-    } else {
-        pleat_run_kill(run, order->grace_us);
-        pleat_runs_sweep(run->agent);
-    }
+    else
+        end_processes(run, order->grace_us);
     return 0;
 }
 
@@ -200,8 +208,58 @@ void pleat_relaunch_started(struct pleat_run *run, const struct pleat_error *fai
     }
 }
 
+/* Its script goes on as it is. Where it has no program just now nothing is lost, and the next one
+ * starts at the new size. */
+static void launch_again(struct pleat_run *run)
+{
+    struct pleat_state_header held = {0};
+    struct pleat_error failure = {0};
+    struct pleat_relaunch *relaunch = run->relaunch;
+    bool from_state = pleat_state_store_held(&run->malleable->state, &held) == 0;
+    bool there = pleat_launches_pid(run) != 0;
+    run->code = run->signal = 0;
+    run->broken = false;
+    memset(&run->failure, 0, sizeof(run->failure));
+    if (there && pleat_malleable_renew(run->malleable, &failure)) {
+        pleat_log("run %" PRIu64 " (job %s) cannot be started again: %s", run->id, run->job,
+                  failure.text);
+        pleat_run_end(run, END_GRACE_US);
+        return;
+    }
+    pleat_bind_open(run);
+    pleat_bind_accept(run, SIZE_MAX);
+    (void)pleat_bind_close(run);
+    (void)pleat_launches_again(run, relaunch->processes);
+    relaunch->from_state = from_state || !there;
+    relaunch->iteration = from_state ? held.iteration : 0;
+    if (relaunch->demanded)
+        tell_relaunched(run);
+    else
+        relaunch->stage = PLEAT_RELAUNCH_BEGINNING;
+}
+
+void pleat_relaunch_ended(struct pleat_run *run)
+{
+    const struct pleat_relaunch *relaunch = run->relaunch;
+    struct pleat_mailbox_status status = {0};
+    if (!relaunch || relaunch->stage == PLEAT_RELAUNCH_PLANNED)
+        return;
+    status.size = relaunch->processes;
+    if (relaunch->stage == PLEAT_RELAUNCH_BEGINNING)
+        pleat_relaunch_begun(run, &status);
+    else if (relaunch->demanded)
+        launch_again(run);
+    else
+        pleat_malleable_failed(run->malleable,
+                               "its 'pleat launch' ended before it could start it again");
+}
+
 void pleat_relaunch_go(struct pleat_run *run)
 {
+    if (run->launches) {
+        launch_again(run);
+        return;
+    }
     struct pleat_state_header held = {0};
     struct pleat_error failure = {0};
     struct pleat_relaunch *relaunch = run->relaunch;

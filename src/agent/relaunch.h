@@ -4,6 +4,8 @@
  * saves its state, its processes leave by themselves (or are ended after a grace), and what came of
  * it is told as of any resize once the new ones have begun. And the request `relaunch`, whatever
  * the processes are doing: they are ended, and `relaunched` is told when the new ones are started.
+ *
+ * Of a script (launching.h) that is about the program that it launched last, not about the script.
  */
 #ifndef PLEAT_AGENT_RELAUNCH_H
 #define PLEAT_AGENT_RELAUNCH_H
@@ -38,7 +40,7 @@ struct pleat_relaunch_order {
     uint64_t resize;
     uint32_t processes;
     int64_t grace_us;   /* for processes to leave, or from SIGTERM to SIGKILL */
-    const json_t *argv; /* not empty */
+    const json_t *argv; /* not empty; of launches it and env do not count */
     const json_t *env;
     const json_t *slots; /* of a demanded one; NULL: they stay */
 };
@@ -53,6 +55,9 @@ void pleat_relaunch_saved(struct pleat_run *run, uint32_t before,
  * PLEAT_E_STATE: the run is over, or being ended. */
 int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_order *order,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Of launches: the program ended, not to be started again, whatever was planned: what is under way
+ * is settled. */
+void pleat_relaunch_ended(struct pleat_run *run);
 /* It will not happen. */
 void pleat_relaunch_drop(struct pleat_run *run);
 /* Whether it happens as soon as nothing is left of the run. */

@@ -2,7 +2,11 @@
 
 #include <inttypes.h>
 
+#include "agent/launching.h"
 #include "agent/log.h"
+#include "base/clock.h"
+
+#define LEAVE_US (10 * PLEAT_US_PER_S) /* for processes whose state was saved */
 
 /* ---- what comes of the outstanding request ---- */
 
@@ -24,7 +28,7 @@ static void withdrawn(struct pleat_malleable *malleable)
                       pleat_outcome_params(malleable->run, resize));
 }
 
-static void failed(struct pleat_malleable *malleable, const char *text)
+void pleat_malleable_failed(struct pleat_malleable *malleable, const char *text)
 {
     uint64_t resize = malleable->request.resize;
     json_t *params = pleat_outcome_params(malleable->run, resize);
@@ -81,6 +85,7 @@ void pleat_malleable_applied(struct pleat_malleable *malleable, uint32_t process
     uint64_t resize = malleable->request.resize;
     json_t *params = describe_applied(malleable, processes, cost, warning);
     bool all = processes == malleable->request.target;
+    pleat_launches_sized(malleable->run, processes);
     pleat_malleable_abandon(malleable);
     pleat_bind_accept(malleable->run, all ? SIZE_MAX : processes);
     if (processes >= malleable->size_before) /* else when nobody is left on what it gives up */
@@ -110,10 +115,28 @@ static void applied(struct pleat_malleable *malleable, const struct pleat_mailbo
         pleat_log("run %" PRIu64 ": no memory to see its processes leave", malleable->run->id);
 }
 
+/* Which way a resize goes is known only now, where a script may launch programs of any MPI. */
+static void choose_way(struct pleat_malleable *malleable)
+{
+    struct pleat_run *run = malleable->run;
+    struct pleat_mailbox_request *request = &malleable->request;
+    struct pleat_error err;
+    const struct pleat_relaunch_order order = {
+        .resize = request->resize, .processes = request->target, .grace_us = LEAVE_US};
+    if (malleable->kind != PLEAT_REQUEST_RESIZE || request->relaunch ||
+        !pleat_launches_only_relaunch(run))
+        return;
+    if (pleat_relaunch_plan(run, &order, &err))
+        pleat_log("%s", err.text);
+    else
+        request->relaunch = true;
+}
+
 static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_status *status)
 {
     const struct pleat_mailbox_request *request = &malleable->request;
     int result;
+    choose_way(malleable);
     malleable->size_before = status->size;
     if (malleable->kind == PLEAT_REQUEST_ASK) {
         result = pleat_mailbox_ask(malleable->mailbox, request);
@@ -129,7 +152,7 @@ static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_s
     if (result == 0)
         malleable->posted = true;
     else if (result != PLEAT_E_BUSY) /* busy: somebody scribbled in it; look again */
-        failed(malleable, "the application's mailbox does not take the request");
+        pleat_malleable_failed(malleable, "the application's mailbox does not take the request");
 }
 
 /* Where the application has ended its session, no adaptation point will come. */
@@ -161,16 +184,17 @@ static void look_at_posted(struct pleat_malleable *malleable,
     case PLEAT_MAILBOX_FAILED:
         pleat_mailbox_failure(malleable->mailbox, text, sizeof(text));
         pleat_mailbox_acknowledge(malleable->mailbox);
-        failed(malleable, text[0] ? text : "the application could not change its size");
+        pleat_malleable_failed(malleable,
+                               text[0] ? text : "the application could not change its size");
         break;
     case PLEAT_MAILBOX_SAVED:
         if (malleable->run->relaunch)
             pleat_relaunch_saved(malleable->run, status->size, &status->cost);
         else
-            failed(malleable, overwritten);
+            pleat_malleable_failed(malleable, overwritten);
         break;
     case PLEAT_MAILBOX_IDLE:
-        failed(malleable, overwritten);
+        pleat_malleable_failed(malleable, overwritten);
         break;
     case PLEAT_MAILBOX_ASKED:
     case PLEAT_MAILBOX_POSTED:
@@ -220,6 +244,13 @@ static bool is_outstanding(const struct pleat_malleable *malleable, bool ask, ui
            malleable->request.resize == resize;
 }
 
+/* A script may have no program at the moment: then they wait for the next one. */
+static bool takes_requests(const struct pleat_malleable *malleable)
+{
+    const struct pleat_run *run = malleable->run;
+    return malleable->mailbox || (run->launches && !run->broken && pleat_run_is_live(run));
+}
+
 int pleat_malleable_request(struct pleat_malleable *malleable, bool ask,
                             const struct pleat_mailbox_request *request,
                             const struct pleat_relaunch_order *relaunch, const json_t *slots,
@@ -235,7 +266,7 @@ int pleat_malleable_request(struct pleat_malleable *malleable, bool ask,
             "run %" PRIu64 " is busy with %s %" PRIu64 ": wait for it or withdraw it",
             malleable->run->id, malleable->kind == PLEAT_REQUEST_ASK ? "question" : "resize",
             malleable->request.resize);
-    if (!malleable->mailbox)
+    if (!takes_requests(malleable))
         return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " has exited",
                                malleable->run->id);
     if (request->target > malleable->max_ranks)
@@ -267,7 +298,7 @@ int pleat_malleable_withdraw(struct pleat_malleable *malleable, uint64_t resize,
     }
     if (tell_again(malleable, false, resize))
         return 0;
-    if (!malleable->mailbox)
+    if (!takes_requests(malleable))
         return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " has exited",
                                malleable->run->id);
     pleat_outcome_add(malleable->run, "withdrawn", resize,

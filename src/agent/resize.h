@@ -44,9 +44,15 @@ struct pleat_malleable {
 
 /* ---- malleable.c: its life, and how it is watched ---- */
 
-/* Makes a mailbox for at most max_ranks ranks, and memory for a state, and sets run->malleable. */
-int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks,
+/* Sets run->malleable; with a mailbox for at most max_ranks ranks, and memory for a state, where
+ * they are wanted at once. */
+int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks, bool at_once,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Of launches: a mailbox and memory for a state for the next program, and for that one only. */
+int pleat_malleable_open(struct pleat_malleable *malleable,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* ... and they go with it. What is outstanding is for the next one. */
+void pleat_malleable_shut(struct pleat_malleable *malleable);
 /* What processes open: the mailbox, or its doorbell. Valid while this agent lives. */
 void pleat_malleable_path(const struct pleat_malleable *malleable, bool doorbell, char *buffer,
                           size_t size);
@@ -91,6 +97,8 @@ int pleat_malleable_withdraw(struct pleat_malleable *malleable, uint64_t resize,
 bool pleat_malleable_outstanding(const struct pleat_malleable *malleable, uint64_t *resize);
 /* Looks at the mailbox: goes on with what is outstanding. */
 void pleat_malleable_look(struct pleat_malleable *malleable);
+/* The outstanding request could not be done: tells so, and settles it. */
+void pleat_malleable_failed(struct pleat_malleable *malleable, const char *text);
 /* Nothing is outstanding any more, and no word comes of what was. */
 void pleat_malleable_abandon(struct pleat_malleable *malleable);
 /* Tells that the outstanding resize was applied, and settles it. `warning`: empty, or what went

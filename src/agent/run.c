@@ -10,6 +10,7 @@
 
 #include "agent/execute.h"
 #include "agent/fold.h"
+#include "agent/launching.h"
 #include "agent/log.h"
 #include "agent/relaunch.h"
 #include "agent/resize.h"
@@ -95,6 +96,7 @@ static void run_free(struct pleat_run *run)
     pleat_run_execute_drop(run);
     pleat_relaunch_drop(run);
     pleat_malleable_destroy(run->malleable);
+    pleat_launches_destroy(run->launches);
     pleat_folded_destroy(run->folded);
     pleat_outcomes_finish(run);
     pleat_array_finish(&run->told);
@@ -145,6 +147,8 @@ static void start_failed(struct pleat_run *run, const struct pleat_error *failur
     pleat_scratch_remove(run->scratch);
     pleat_malleable_destroy(run->malleable);
     run->malleable = NULL;
+    pleat_launches_destroy(run->launches);
+    run->launches = NULL;
     pleat_folded_destroy(run->folded);
     run->folded = NULL;
     pleat_bind_over(run);
@@ -191,7 +195,9 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     struct pleat_error failure = {0};
     int result = pleat_bind_begin(run, request->slots, &failure);
     if (!result && request->mailbox_ranks)
-        result = pleat_malleable_create(run, request->mailbox_ranks, &failure);
+        result = pleat_malleable_create(run, request->mailbox_ranks, !request->launches, &failure);
+    if (!result && request->launches)
+        result = pleat_launches_create(run, request->launches, request->launches_adapt, &failure);
     if (!result && request->folded)
         result = pleat_folded_create(run, request->folded, &failure);
     if (!result && run->scratch) {
@@ -272,6 +278,10 @@ void pleat_run_exited(struct pleat_run *run)
 {
     if (run->malleable) /* what was done just before the end counts */
         pleat_malleable_look(run->malleable);
+    if (run->launches) { /* with its script all is over, whatever was under way */
+        pleat_run_finish(run, false);
+        return;
+    }
     if (pleat_relaunch_is_due(run)) {
         pleat_relaunch_go(run);
         return;
@@ -279,6 +289,14 @@ void pleat_run_exited(struct pleat_run *run)
     bool abnormal = run->code != 0 || run->signal != 0;
     pleat_run_finish(run, abnormal && !run->unwanted && run->malleable &&
                               pleat_malleable_is_broken(run->malleable, &run->failure));
+}
+
+void pleat_run_broke(struct pleat_run *run)
+{
+    run->broken = true;
+    pleat_relaunch_drop(run);
+    pleat_malleable_pause(run->malleable);
+    report_exit(run);
 }
 
 void pleat_run_give_up(struct pleat_run *run)
@@ -299,6 +317,7 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
         pleat_malleable_pause(run->malleable);
     else if (run->malleable)
         pleat_malleable_stop(run->malleable);
+    pleat_launches_stop(run);
     if (run->folded)
         pleat_folded_stop(run->folded);
     if (run->left)
@@ -318,7 +337,7 @@ void pleat_run_report(const struct pleat_run *run)
     pleat_outcomes_report(run);
     if (run->folded)
         pleat_folded_report(run->folded);
-    if (run->state == PLEAT_RUN_EXITED)
+    if (run->state == PLEAT_RUN_EXITED || run->broken)
         report_exit(run);
 }
 

@@ -25,6 +25,7 @@ PLEAT_ARRAY(pleat_told_list, struct pleat_told);
 
 struct pleat_folded;
 struct pleat_folded_request;
+struct pleat_launches;
 struct pleat_malleable;
 struct pleat_relaunch;
 struct pleat_starting;
@@ -63,9 +64,11 @@ struct pleat_run {
     struct pleat_told_list told;
 
     struct pleat_malleable *malleable; /* NULL: no mailbox */
+    struct pleat_launches *launches;   /* NULL: its main process is the program's launcher */
     struct pleat_folded *folded;       /* NULL: it has a processor for each process */
     struct pleat_relaunch *relaunch;   /* NULL: none is wanted */
-    bool broken;                       /* EXITED in a resize, and can be relaunched */
+    bool broken;                       /* EXITED in a resize, and can be relaunched; of launches:
+                                        * the program has, and the script waits */
     struct pleat_outcomes outcomes;    /* what came of requests */
 
     struct pleat_binding binding;
@@ -94,6 +97,8 @@ struct pleat_run_request {
     const struct pleat_limits *limits; /* NULL: the agent's */
     int32_t nice;                      /* PLEAT_PROCESS_NICE_HERE: the agent's */
     uint32_t mailbox_ranks;
+    uint32_t launches;   /* it is a script, whose programs start with so many processes; 0: no */
+    bool launches_adapt; /* ... and are relaunched where their MPI can do nothing else */
     const struct pleat_folded_request *folded; /* NULL: it is not folded */
     int64_t linger_us;
     const char *scratch; /* NULL: none */
@@ -117,6 +122,9 @@ void pleat_run_exited(struct pleat_run *run);
 void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *failure);
 /* It is over; tells the daemon. `broken`: it could be relaunched. */
 void pleat_run_finish(struct pleat_run *run, bool broken);
+/* Of launches: nothing is left of a program that died in a resize. Tells that it could be
+ * relaunched. */
+void pleat_run_broke(struct pleat_run *run);
 /* Of a run that has exited broken: it is not wanted again. Tells its exit once more, as final. */
 void pleat_run_give_up(struct pleat_run *run);
 /* Sends again what the daemon may have missed. */

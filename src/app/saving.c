@@ -29,9 +29,10 @@ void pleat_save_begin(struct pleat_session *session, struct pleat_save_order *or
     *order = (struct pleat_save_order){.code = PLEAT_SAVE_NOT};
     if (!session->saved)
         return;
-    const struct pleat_state_header wanted = {.shape = pleat_session_shape(session),
-                                              .iteration = session->self.iteration,
-                                              .bytes = pleat_session_bytes(session)};
+    struct pleat_state_header wanted = session->own;
+    wanted.shape = pleat_session_shape(session);
+    wanted.iteration = session->self.iteration;
+    wanted.bytes = pleat_session_bytes(session);
     order->code = pleat_state_begin(session->saved, &wanted, &order->generation, err);
 }
 
@@ -103,6 +104,9 @@ int pleat_save_all(struct pleat_session *session, const struct pleat_save_order 
 
 static int check_state(const struct pleat_session *session, struct pleat_error *err)
 {
+    int code = pleat_state_check_owner(&session->held, &session->own, err);
+    if (code)
+        return code;
     if (session->held.shape != pleat_session_shape(session) ||
         session->held.bytes != pleat_session_bytes(session))
         return pleat_error_set(err, PLEAT_E_INVALID,

@@ -67,13 +67,31 @@ static int attach_first(struct pleat_session *session, struct pleat_error *err)
     return 0;
 }
 
+/* Rank 0: the agent says whether this program goes on from a state, and from which. That one is
+ * held does not make it this program's. */
+static int take_state(struct pleat_session *session, struct pleat_error *err)
+{
+    uint64_t generation = session->mailbox ? pleat_mailbox_take_resume(session->mailbox) : 0;
+    if (!generation)
+        return 0;
+    int code = session->saved ? pleat_state_find(session->saved, &session->held, err)
+                              : pleat_error_set(err, PLEAT_E_CORRUPT,
+                                                PLEAT_STATE_ENV " is not set, but there is a state "
+                                                                "to go on from");
+    if (!code && session->held.generation != generation)
+        code = pleat_error_set(err, PLEAT_E_CORRUPT,
+                               "another state is held than the one to go on from");
+    session->resumed = !code;
+    return code;
+}
+
 /* Collective: is there a state to go on from? What rank 0 finds counts; the others must find the
  * same. *code: what went wrong on this rank. */
 static int find_state(struct pleat_session *session, int *code, struct pleat_error *err)
 {
     struct pleat_state_header found = {0};
-    if (session->rank == 0 && session->saved)
-        session->resumed = pleat_state_find(session->saved, &session->held, NULL) == 0;
+    if (session->rank == 0 && !*code)
+        *code = take_state(session, err);
     if (session->rank == 0 && session->resumed)
         found = session->held;
     int failed = pleat_mpi_check(MPI_Bcast(&found, (int)sizeof(found), MPI_BYTE, 0, session->comm),
@@ -190,6 +208,7 @@ int pleat_session_create_for(struct pleat_session **session, int api_version, in
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for a session");
     made->comm = MPI_COMM_NULL;
     made->doorbell = -1;
+    pleat_session_identify(&made->own);
     session_exists = true;
     MPI_Comm parent = MPI_COMM_NULL;
     struct pleat_error why = {0};
@@ -390,27 +409,18 @@ int pleat_session_add(struct pleat_session *session, struct pleat_object *object
     return 0;
 }
 
-/* FNV-1a, which is enough to tell one program's registrations from another's. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
-{
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < count; i++)
-        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 uint64_t pleat_session_shape(const struct pleat_session *session)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < session->values.count; i++) {
         const struct pleat_value *value = &session->values.items[i];
-        hash = hash_bytes(hash, value->name, strlen(value->name) + 1);
-        hash = hash_bytes(hash, &value->bytes, sizeof(value->bytes));
+        hash = pleat_session_hash(hash, value->name, strlen(value->name) + 1);
+        hash = pleat_session_hash(hash, &value->bytes, sizeof(value->bytes));
     }
     for (const struct pleat_object *object = session->objects; object; object = object->next) {
         uint64_t shape = object->ops->shape(object);
-        hash = hash_bytes(hash, object->name, strlen(object->name) + 1);
-        hash = hash_bytes(hash, &shape, sizeof(shape));
+        hash = pleat_session_hash(hash, object->name, strlen(object->name) + 1);
+        hash = pleat_session_hash(hash, &shape, sizeof(shape));
     }
     return hash;
 }

@@ -38,7 +38,8 @@ struct pleat_session {
     struct pleat_mailbox *mailbox; /* NULL: not under Pleat */
     struct pleat_mailbox_rank self;
     int doorbell;
-    struct pleat_state *saved; /* NULL: nobody holds a state for us */
+    struct pleat_state *saved;     /* NULL: nobody holds a state for us */
+    struct pleat_state_header own; /* launch, program and name: whose states are loaded */
     struct pleat_state_header held;
     bool resumed; /* started again, from the state `held` */
 
@@ -84,6 +85,12 @@ int pleat_session_add(struct pleat_session *session, struct pleat_object *object
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 /* A hash of everything registered, in order. */
 uint64_t pleat_session_shape(const struct pleat_session *session);
+
+/* ---- identity.c ---- */
+
+/* Which program this is: fills own's launch, program and name. */
+void pleat_session_identify(struct pleat_state_header *own);
+uint64_t pleat_session_hash(uint64_t hash, const void *bytes, size_t count);
 
 /* ---- saving.c ---- */
 

@@ -6,18 +6,22 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/launching.h"
 #include "launch/detect.h"
 #include "launch/fold.h"
 #include "launch/launch.h"
 #include "launch/pmi.h"
 #include "model/types.h"
 #include "shm/mailbox.h"
+#include "wire/launching.h"
 
 struct launch {
     int64_t processes; /* 0: as many as the job has */
     const char *mpi;   /* NULL: the one that the program is linked with */
     bool print;
     char **argv;
+    char path[PATH_MAX];
+    struct pleat_launch_detected found;
 };
 
 /* How many processes a malleable program of this job had last; 0: none has run yet. */
@@ -42,6 +46,13 @@ static int present_size(int64_t *size, struct pleat_error *err)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "not inside a job: 'pleat launch' is for batch scripts; to run a "
                                "program as a job use 'pleat run'");
+    const char *agent = getenv(PLEAT_LAUNCHING_ENV);
+    uint32_t now = 0;
+    if (agent && *agent && !processes) {
+        int status = pleat_launching_ask(agent, &now, err);
+        *size = now;
+        return status;
+    }
     *size = size_in_mailbox();
     if (*size > 0)
         return 0;
@@ -51,43 +62,44 @@ static int present_size(int64_t *size, struct pleat_error *err)
     return status;
 }
 
-static int compose(const struct launch *launch, struct pleat_launch_command *command,
+/* Finds the program and what it is. */
+static int look_at(struct launch *launch, struct pleat_error *err)
+{
+    int status = pleat_launch_find(launch->argv[0], getenv("PATH"), NULL, launch->path,
+                                   sizeof(launch->path), err);
+    if (!status)
+        status = pleat_launch_detect(launch->path, &launch->found, err);
+    if (!status && launch->mpi)
+        status = pleat_mpi_parse(launch->mpi, &launch->found.mpi, err);
+    return status;
+}
+
+/* Whether the program may change its size: it is linked with libpleat, or cannot be looked into. */
+static bool may_be_resized(const struct launch *launch)
+{
+    const char *agent = getenv(PLEAT_LAUNCHING_ENV);
+    return agent && *agent && !launch->print && launch->found.mpi != PLEAT_MPI_NONE &&
+           (launch->found.malleable || launch->mpi);
+}
+
+static int compose(const struct launch *launch, int64_t size, struct pleat_launch_command *command,
                    struct pleat_error *err)
 {
-    char path[PATH_MAX];
-    struct pleat_launch_detected found = {0};
-    int64_t size = 0;
-    int status = present_size(&size, err);
-    if (!status)
-        status = pleat_launch_find(launch->argv[0], getenv("PATH"), NULL, path, sizeof(path), err);
-    if (!status)
-        status = pleat_launch_detect(path, &found, err);
-    if (!status && launch->mpi)
-        status = pleat_mpi_parse(launch->mpi, &found.mpi, err);
-    if (status)
-        return status;
-    if (launch->processes > 0)
-        size = launch->processes;
-    if (found.mpi == PLEAT_MPI_NONE && size > 1) {
-        pleat_say("launch: '%s' is not linked with an MPI (--mpi openmpi or mpich, if it uses one "
-                  "in another way): one process is started",
-                  launch->argv[0]);
-        size = 1;
-    }
     char preload[PATH_MAX], pmi[PATH_MAX];
-    bool folds = getenv("PLEAT_PROCESSES") && found.mpi != PLEAT_MPI_NONE;
+    int status = 0;
+    bool folds = getenv("PLEAT_PROCESSES") && launch->found.mpi != PLEAT_MPI_NONE;
     if (folds)
-        status = pleat_launch_fold_check(path, err);
+        status = pleat_launch_fold_check(launch->path, err);
     if (folds && !status)
-        status = pleat_launch_fold_library(found.mpi, preload, sizeof(preload), err);
-    if (!status && found.mpi == PLEAT_MPI_MPICH)
+        status = pleat_launch_fold_library(launch->found.mpi, preload, sizeof(preload), err);
+    if (!status && launch->found.mpi == PLEAT_MPI_MPICH)
         status = pleat_launch_pmi(pmi, sizeof(pmi), err);
     if (status)
         return status;
     struct pleat_launch_request request = {
-        .mpi = found.mpi,
+        .mpi = launch->found.mpi,
         .preload = folds ? preload : NULL,
-        .pmi = found.mpi == PLEAT_MPI_MPICH ? pmi : NULL,
+        .pmi = launch->found.mpi == PLEAT_MPI_MPICH ? pmi : NULL,
         .processes = (uint32_t)size,
         .argv = (const char *const *)launch->argv,
         .env = (const char *const *)environ,
@@ -96,6 +108,34 @@ static int compose(const struct launch *launch, struct pleat_launch_command *com
         .oversubscribed = true, /* as every job's: neighbours may grow next to it */
     };
     return pleat_launch_compose(&request, command, err);
+}
+
+/* At the size that the agent says; the first time, at what the user said. */
+static int compose_again(void *arg, uint32_t processes, struct pleat_launch_command *command,
+                         struct pleat_error *err)
+{
+    struct launch *launch = arg;
+    int64_t size = launch->processes > 0 ? launch->processes : processes;
+    launch->processes = 0;
+    return compose(launch, size, command, err);
+}
+
+static int compose_once(const struct launch *launch, struct pleat_launch_command *command,
+                        struct pleat_error *err)
+{
+    int64_t size = 0;
+    int status = present_size(&size, err);
+    if (status)
+        return status;
+    if (launch->processes > 0)
+        size = launch->processes;
+    if (launch->found.mpi == PLEAT_MPI_NONE && size > 1) {
+        pleat_say("launch: '%s' is not linked with an MPI (--mpi openmpi or mpich, if it uses one "
+                  "in another way): one process is started",
+                  launch->argv[0]);
+        size = 1;
+    }
+    return compose(launch, size, command, err);
 }
 
 static int execute(const struct launch *launch, struct pleat_launch_command *command)
@@ -148,7 +188,17 @@ static int run_launch(int argc, char **argv)
     if (pleat_options_count(&options, 1, -1))
         return PLEAT_EXIT_USAGE;
     launch.argv = argv + options.first;
-    int status = compose(&launch, &command, &err);
+    int64_t size = 0;
+    int status = getenv("PLEAT_JOB") ? look_at(&launch, &err) : present_size(&size, &err);
+    if (!status && may_be_resized(&launch)) {
+        status =
+            pleat_launching_run(getenv(PLEAT_LAUNCHING_ENV), launch.argv[0],
+                                pleat_mpi_spawns(launch.found.mpi), compose_again, &launch, &err);
+        if (status >= 0)
+            return status;
+    } else if (!status) {
+        status = compose_once(&launch, &command, &err);
+    }
     if (status) {
         pleat_say("launch: %s", err.text);
         return status == PLEAT_E_NOTFOUND ? PLEAT_EXIT_NO_PROGRAM : PLEAT_EXIT_BEFORE_RUN;
@@ -162,19 +212,22 @@ const struct pleat_command pleat_cmd_launch = {
     .name = "launch",
     .arguments = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
     .summary = "In a batch script: starts a program on the processors that the job has",
-    .help = "Replaces itself by the launcher of the program's MPI, with as many processes as the\n"
-            "job has processors at that moment. A program linked with libpleat changes its size\n"
-            "from then on, if the job is malleable. A program without MPI is just executed.\n\n"
-            "Options:\n"
-            "  -n, --processes N  so many processes (default: as many as the job has processors)\n"
-            "      --mpi WHICH    auto, openmpi, mpich, none (default: auto: what it is linked "
-            "with)\n"
-            "      --print        print the command instead\n\n"
-            "Exit codes: the program's; 125 not in a job, or it cannot be launched; 126 it cannot\n"
-            "be executed; 127 there is no such program; 2 usage.\n\n"
-            "Example, in a script:\n"
-            "  #PLEAT --min 2 --max 8 --malleable\n"
-            "  pleat launch build/apps/heat\n",
+    .help =
+        "Starts it by the launcher of its MPI, with as many processes as the job has processors\n"
+        "at that moment. In a malleable job a program linked with libpleat changes its size\n"
+        "from then on; where it has to be started again for that, this does it, and the\n"
+        "script waits on. One such program runs at a time. A program without MPI is just\n"
+        "executed.\n\n"
+        "Options:\n"
+        "  -n, --processes N  so many processes (default: as many as the job has processors)\n"
+        "      --mpi WHICH    auto, openmpi, mpich, none (default: auto: what it is linked "
+        "with)\n"
+        "      --print        print the command instead\n\n"
+        "Exit codes: the program's; 125 not in a job, or it cannot be launched; 126 it cannot\n"
+        "be executed; 127 there is no such program; 2 usage.\n\n"
+        "Example, in a script:\n"
+        "  #PLEAT --min 2 --max 8 --malleable\n"
+        "  pleat launch build/apps/heat\n",
     .program = true,
     .run = run_launch,
 };

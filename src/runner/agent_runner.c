@@ -126,6 +126,15 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
     return rc;
 }
 
+/* Whether it is a script, or the like, which starts its programs with `pleat launch`: the run's
+ * main process is not what is resized. */
+static bool starts_others(const struct agent_runner *runner, const struct pleat_spec *spec)
+{
+    enum pleat_mpi mpi;
+    return runner->kind->mailbox &&
+           (spec->script || pleat_mpi_parse(spec->mpi, &mpi, NULL) || mpi == PLEAT_MPI_NONE);
+}
+
 /* Whether the agent makes the run's scratch directory: a script may launch its program itself. */
 static bool has_scratch(const struct agent_runner *runner, const struct pleat_run_order *order)
 {
@@ -222,7 +231,10 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     if (params && order->spec->nice != PLEAT_SPEC_NICE_HERE)
         json_object_set_new(params, "nice", json_integer(order->spec->nice));
     int rc = add_command(runner, order, params, err);
-    if (add_slots(params, order) && !rc)
+    bool bad = params && starts_others(runner, order->spec) &&
+               (add(params, "launches", json_integer(order->processes)) ||
+                add(params, "adapts", json_boolean(order->spec->resize == PLEAT_WAY_AUTO)));
+    if ((add_slots(params, order) || bad) && !rc)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (!rc && runner->kind->folds)
         rc = add_fold(order, params, err);

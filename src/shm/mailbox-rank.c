@@ -44,6 +44,11 @@ int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t 
     return 0;
 }
 
+uint64_t pleat_mailbox_take_resume(struct pleat_mailbox *mailbox)
+{
+    return atomic_exchange(&mailbox->segment->resume, 0);
+}
+
 /* A resize posted before it was known where this world begins to count may be agreed on for an
  * iteration that nobody will reach. No rank has passed an adaptation point yet. */
 static void bring_up_to(struct pleat_mailbox *mailbox, uint64_t iteration)

@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 2u
+#define PLEAT_MAILBOX_VERSION 3u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -57,6 +57,7 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t target;
     _Atomic uint32_t mandatory;
     _Atomic uint32_t relaunch;
+    _Atomic uint64_t resume; /* generation of the state to go on from; 0: none, or it was taken */
     /* rank 0's, written before the word says so */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t size;
     _Atomic uint32_t accepted;
@@ -91,6 +92,9 @@ enum pleat_mailbox_arrival {
  * from a state). The doorbell stays the caller's. PLEAT_E_TOOBIG beyond the segment's limit. */
 int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t iteration,
                          int doorbell, struct pleat_mailbox_rank *self) PLEAT_MUST_CHECK;
+
+/* Rank 0, first of all: the state to go on from, once; 0: none. */
+uint64_t pleat_mailbox_take_resume(struct pleat_mailbox *mailbox);
 
 /* Rank 0, once every rank has attached and before any reaches an adaptation point. */
 int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size) PLEAT_MUST_CHECK;

@@ -61,6 +61,11 @@ int pleat_mailbox_create(uint32_t max_ranks, struct pleat_mailbox **mailbox, int
     return 0;
 }
 
+void pleat_mailbox_resume(struct pleat_mailbox *mailbox, uint64_t generation)
+{
+    atomic_store(&mailbox->segment->resume, generation);
+}
+
 /* Only the agent leaves IDLE, so it may write the request's fields while it finds the word there.
  */
 static int begin_request(struct pleat_mailbox *mailbox, const struct pleat_mailbox_request *request,

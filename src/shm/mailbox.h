@@ -86,6 +86,9 @@ struct pleat_mailbox_status {
 /* A new segment for at most max_ranks ranks (1..65536). *fd is a memfd, close-on-exec. */
 int pleat_mailbox_create(uint32_t max_ranks, struct pleat_mailbox **mailbox, int *fd,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The program that opens it goes on from the state of this generation (state.h). Before that, every
+ * program begins anew; and so does any other that finds the same mailbox later. */
+void pleat_mailbox_resume(struct pleat_mailbox *mailbox, uint64_t generation);
 /* Asks the application (if it registered a callback) what it accepts of `target`; the answer comes
  * as phase ANSWERED. An application without callback answers from its next adaptation point with
  * the whole offer. PLEAT_E_BUSY when a request is outstanding. */

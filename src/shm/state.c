@@ -13,7 +13,7 @@
 
 #include "shm/available.h"
 
-#define MAGIC UINT64_C(0x317473746165706c) /* "lpeatst1" */
+#define MAGIC UINT64_C(0x327473746165706c) /* "lpeatst2" */
 #define GENERATION_MAX (UINT64_MAX / 2)
 #define SLOTS 2
 #define PLENTY 8                       /* times the state */
@@ -34,9 +34,11 @@ struct pleat_state {
 /* FNV-1a: against damage, not against malice. */
 static uint64_t checksum_of(const struct pleat_state_header *header)
 {
-    const uint64_t members[] = {header->magic, header->generation, header->shape, header->iteration,
-                                header->bytes};
+    uint64_t members[7 + PLEAT_STATE_NAME / 8] = {
+        header->magic, header->generation, header->shape,  header->iteration,
+        header->bytes, header->launch,     header->program};
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    memcpy(members + 7, header->name, PLEAT_STATE_NAME);
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
         for (unsigned shift = 0; shift < 64; shift += 8)
             hash = (hash ^ (members[i] >> shift & 0xff)) * UINT64_C(0x100000001b3);
@@ -49,8 +51,8 @@ static bool header_read(int fd, struct pleat_state_header *header)
     return pread(fd, header, sizeof(*header), 0) == (ssize_t)sizeof(*header) &&
            header->magic == MAGIC && header->checksum == checksum_of(header) &&
            header->generation >= 1 && header->generation <= GENERATION_MAX &&
-           header->bytes <= PLEAT_STATE_BYTES_MAX && fstat(fd, &st) == 0 &&
-           (uint64_t)st.st_size >= PLEAT_STATE_OFFSET + header->bytes;
+           header->bytes <= PLEAT_STATE_BYTES_MAX && !header->name[PLEAT_STATE_NAME - 1] &&
+           fstat(fd, &st) == 0 && (uint64_t)st.st_size >= PLEAT_STATE_OFFSET + header->bytes;
 }
 
 /* Which slot has the state, -1: none. *latest: the highest generation, complete or not. */
@@ -291,7 +293,10 @@ int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header
                                         .generation = latest + 1,
                                         .shape = wanted->shape,
                                         .iteration = wanted->iteration,
-                                        .bytes = wanted->bytes};
+                                        .bytes = wanted->bytes,
+                                        .launch = wanted->launch,
+                                        .program = wanted->program};
+    memcpy(header.name, wanted->name, sizeof(header.name) - 1);
     header.checksum = checksum_of(&header);
     int code = check_room(fd, wanted->bytes, err);
     if (code)
@@ -391,6 +396,18 @@ int pleat_state_find(struct pleat_state *state, struct pleat_state_header *heade
     state->generation = header->generation;
     state->bytes = header->bytes;
     return 0;
+}
+
+int pleat_state_check_owner(const struct pleat_state_header *held,
+                            const struct pleat_state_header *own, struct pleat_error *err)
+{
+    if (held->launch == own->launch && held->program == own->program)
+        return 0;
+    return pleat_error_set(err, PLEAT_E_INVALID,
+                           "the state that is held is another program's: of '%s' (launch %" PRIu64
+                           "), and this is '%s' (launch %" PRIu64
+                           "); the program, its arguments and its MPI must be the same",
+                           held->name, held->launch, own->name, own->launch);
 }
 
 static int too_short(struct pleat_error *err, uint64_t offset, size_t bytes)

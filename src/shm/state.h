@@ -26,20 +26,28 @@
 #include "base/error.h"
 
 #define PLEAT_STATE_ENV "PLEAT_STATE"
+/* Which `pleat launch` of the run starts this program, from 1; not set: the run is the program. */
+#define PLEAT_LAUNCH_ENV "PLEAT_LAUNCH"
 #define PLEAT_STATE_PATHS_SIZE 96 /* room for the value of PLEAT_STATE */
 /* Where the state begins in a slot: behind its header, on a page of its own. */
 #define PLEAT_STATE_OFFSET 4096
 #define PLEAT_STATE_BYTES_MAX ((uint64_t)1 << 60)
 
-/* What a slot says about itself. */
+#define PLEAT_STATE_NAME 40
+
+/* What a slot says about itself. A state belongs to one program of one run: `launch` and `program`
+ * say to which. */
 struct pleat_state_header {
     uint64_t magic;
-    uint64_t generation; /* of the state saved, from 1; 0: none */
-    uint64_t complete;   /* = generation once all of it is there */
-    uint64_t shape;      /* hash of what is registered: names, sizes, order */
-    uint64_t iteration;  /* adaptation points reached */
-    uint64_t bytes;      /* behind the header */
-    uint64_t checksum;   /* of the members above but `complete` */
+    uint64_t generation;         /* of the state saved, from 1; 0: none */
+    uint64_t complete;           /* = generation once all of it is there */
+    uint64_t shape;              /* hash of what is registered: names, sizes, order */
+    uint64_t iteration;          /* adaptation points reached */
+    uint64_t bytes;              /* behind the header */
+    uint64_t launch;             /* the value of PLEAT_LAUNCH, 0: none */
+    uint64_t program;            /* hash of its file, its arguments and its MPI */
+    char name[PLEAT_STATE_NAME]; /* of its file, cut, for people; ends with NUL */
+    uint64_t checksum;           /* of the members above but `complete` */
 };
 
 /* ---- the agent's side ---- */
@@ -74,9 +82,9 @@ int pleat_state_open(const char *paths, struct pleat_state **state,
 void pleat_state_close(struct pleat_state *state);
 
 /* Rank 0, before anybody writes: takes the slot that is not the state, and writes its header (not
- * complete). Of `wanted` shape, iteration and bytes count. *generation: which the others join. The
- * state held so far stays. PLEAT_E_NOMEM: the machine has less memory available than that, or a
- * limit on the size of files (ulimit -f) is in the way. */
+ * complete). Of `wanted` shape, iteration, bytes, launch, program and name count. *generation:
+ * which the others join. The state held so far stays. PLEAT_E_NOMEM: the machine has less memory
+ * available than that, or a limit on the size of files (ulimit -f) is in the way. */
 int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header *wanted,
                       uint64_t *generation, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The other ranks: the slot of that generation. PLEAT_E_CORRUPT: there is none; PLEAT_E_NOMEM: as
@@ -97,6 +105,11 @@ void pleat_state_abandon(struct pleat_state *state);
 /* The state to go on from; the slot is chosen for reading. PLEAT_E_NOTFOUND: none. */
 int pleat_state_find(struct pleat_state *state, struct pleat_state_header *header,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Whether `held` is a state of the program that `own` says (launch, program, name).
+ * PLEAT_E_INVALID: it is another one's, and must not be loaded. */
+int pleat_state_check_owner(const struct pleat_state_header *held,
+                            const struct pleat_state_header *own,
+                            struct pleat_error *err) PLEAT_MUST_CHECK;
 /* PLEAT_E_CORRUPT: it ends before that; PLEAT_E_STATE: find has not found one. */
 int pleat_state_read(struct pleat_state *state, uint64_t offset, void *data, size_t bytes,
                      struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -346,6 +346,25 @@ static void a_state_of_another_shape(void)
     app_job_finish(&job);
 }
 
+/* The same file and the same values, other arguments; then the same again. */
+static void a_state_of_another_program(void)
+{
+    const char *const *const before = WORDS(programs[0], "--resizes", "1");
+    start(2, before);
+    const struct pleat_mailbox_request request = {.resize = 1, .target = 3, .relaunch = true};
+    APP_CHECK(&job, pleat_mailbox_post(job.mailbox, &request) == 0);
+    APP_CHECK(&job, app_job_wait(&job) == 0);
+    job.argv = WORDS(programs[0], "--resizes", "2");
+    app_job_start_again(&job, 3);
+    APP_CHECK(&job, app_job_wait(&job) != 0);
+    APP_CHECK(&job, !app_job_status(&job).begun);
+    check_failure("another program's: of 'loop' (launch 0)");
+    job.argv = before;
+    app_job_restart(&job, 3);
+    APP_CHECK(&job, app_job_status(&job).loaded);
+    end_well();
+}
+
 /* Rank `rank` dies at its write number `number` of the second save. What is held then is the first
  * state, whole, and the program goes on from there. */
 static void die_while_saving(int rank, int number)
@@ -571,6 +590,7 @@ static const struct scenario {
     {"no-room-to-save", no_room_to_save},
     {"cannot-spawn", this_mpi_cannot_spawn},
     {"another-shape", a_state_of_another_shape},
+    {"another-program", a_state_of_another_program},
     {"death-while-saving", a_death_while_saving},
     {"offers", offers},
     {"offers-taken", offers_to_one_that_takes_all},

@@ -140,6 +140,9 @@ static void launch(struct app_job *job, int ranks)
     if (!job->options.without_pleat &&
         pleat_mailbox_create(APP_JOB_MAX_RANKS, &job->mailbox, &job->mailbox_fd, &err))
         app_job_fail(job, "%s", err.text);
+    struct pleat_state_header held;
+    if (!job->options.without_pleat && pleat_state_store_held(&job->store, &held) == 0)
+        pleat_mailbox_resume(job->mailbox, held.generation);
     job->ended = false;
     job->pid = fork();
     if (job->pid < 0)

@@ -15,6 +15,8 @@ def scenarios():
     names = set()
     for file in (ROOT / "tests/unit").glob("core_scenarios_*_test.c"):
         names |= set(re.findall(r"cmocka_unit_test\((test_\w+)\)", file.read_text()))
+    launches = (ROOT / "tests/system/daemon/test_launches.py").read_text()
+    names |= set(re.findall(r"^def (test_\w+)", launches, re.MULTILINE))
     return names - {"test_every_outcome_was_met"}
 
 

@@ -418,6 +418,21 @@ static void test_damaged_headers(void **state)
     job_close(&job);
 }
 
+/* Of another launch, or of another program in the same one. */
+static void test_a_state_of_another_program(void **state)
+{
+    (void)state;
+    const struct pleat_state_header own = {.launch = 2, .program = 7, .name = "solver"};
+    struct pleat_state_header held = own;
+    assert_int_equal(pleat_state_check_owner(&held, &own, &err), 0);
+    held.launch = 1;
+    assert_int_equal(pleat_state_check_owner(&held, &own, &err), PLEAT_E_INVALID);
+    assert_non_null(strstr(err.text, "'solver' (launch 1)"));
+    held = own;
+    held.program = 8;
+    assert_int_equal(pleat_state_check_owner(&held, &own, &err), PLEAT_E_INVALID);
+}
+
 /* One round of the loop below: any call, with damage before it. */
 static void any_call(struct job *job, struct pleat_random *random)
 {
@@ -558,6 +573,7 @@ static void test_available_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_state_of_another_program),
         cmocka_unit_test(test_saved_and_loaded_in_turn),
         cmocka_unit_test(test_a_state_of_no_bytes),
         cmocka_unit_test(test_torn_saves),

@@ -181,7 +181,12 @@ static void begin(void)
     struct pleat_error err;
     struct pleat_state_header header = {0};
     struct pleat_mailbox_cost cost = {.load_ns = 700000, .total_ns = 700000, .bytes = 8};
-    bool loads = pleat_state_find(held, &header, &err) == 0;
+    uint64_t generation = pleat_mailbox_take_resume(mailbox);
+    bool loads = generation != 0;
+    if (loads)
+        check(pleat_state_find(held, &header, &err), &err);
+    if (loads && header.generation != generation)
+        give_up("another state is held than the one to go on from");
     if (loads)
         check(pleat_state_read(held, 0, &starts, sizeof(starts), &err), &err);
     starts++;
