@@ -71,7 +71,44 @@ const char *pleat_job_colour(const json_t *job)
     return NULL;
 }
 
-static void add_row(struct pleat_table *table, const json_t *job)
+/* Of an array, tasks that wait have one row: job, and the last of them with their number behind it.
+ */
+static size_t tasks_like(const json_t *jobs, size_t first)
+{
+    const json_t *job = json_array_get(jobs, first), *next;
+    int64_t array = pleat_reply_int(json_object_get(job, "array"), "job", 0);
+    size_t count = 1;
+    while (array && pleat_reply_is(job, "state", "queued") &&
+           (next = json_array_get(jobs, first + count)) &&
+           pleat_reply_is(next, "state", "queued") &&
+           pleat_reply_int(next, "job", 0) == pleat_reply_int(job, "job", 0) + (int64_t)count &&
+           pleat_reply_int(json_object_get(next, "array"), "job", 0) == array &&
+           json_equal(json_object_get(job, "held_by"), json_object_get(next, "held_by")))
+        count++;
+    return count;
+}
+
+/* "17 heat"; of a task "17 heat[3]", of several "17-19 heat[3-5]". */
+static void set_name(struct pleat_table *table, const json_t *job, const json_t *last)
+{
+    long long first = (long long)pleat_reply_int(job, "job", 0);
+    long long number = (long long)pleat_reply_int(last, "job", 0);
+    long long index = (long long)pleat_reply_int(json_object_get(job, "array"), "index", -1);
+    long long end = (long long)pleat_reply_int(json_object_get(last, "array"), "index", -1);
+    const char *name = pleat_reply_text(job, "name", "");
+    if (number == first)
+        pleat_table_setf(table, 0, "%lld", first);
+    else
+        pleat_table_setf(table, 0, "%lld-%lld", first, number);
+    if (index < 0)
+        pleat_table_set(table, 1, name);
+    else if (index == end)
+        pleat_table_setf(table, 1, "%s[%lld]", name, index);
+    else
+        pleat_table_setf(table, 1, "%s[%lld-%lld]", name, index, end);
+}
+
+static void add_row(struct pleat_table *table, const json_t *job, const json_t *last)
 {
     int64_t least = pleat_reply_int(job, "min", 0), most = pleat_reply_int(job, "max", 0);
     const json_t *progress = json_object_get(job, "progress");
@@ -79,8 +116,7 @@ static void add_row(struct pleat_table *table, const json_t *job)
     const char *remark = pleat_reply_text(job, "text", "");
     struct pleat_string ending = {0};
     pleat_table_row(table);
-    pleat_table_setf(table, 0, "%lld", (long long)pleat_reply_int(job, "job", 0));
-    pleat_table_set(table, 1, pleat_reply_text(job, "name", ""));
+    set_name(table, job, last);
     pleat_table_set(table, 2, pleat_reply_text(job, "state", ""));
     pleat_table_colour(table, 2, pleat_job_colour(job));
     long long processors = (long long)pleat_reply_int(job, "processors", 0);
@@ -115,8 +151,7 @@ int pleat_jobs_print(const json_t *jobs)
         {"RANGE", PLEAT_COLUMN_NUMBER}, {"WAIT", PLEAT_COLUMN_NUMBER},
         {"RUN", PLEAT_COLUMN_NUMBER},   {"ITERATION", PLEAT_COLUMN_NUMBER},
         {"REMARK", PLEAT_COLUMN_CUT}};
-    size_t i;
-    json_t *job;
+    size_t count;
     if (pleat_settings.json) {
         json_t *object = json_pack("{s:O}", "jobs", jobs);
         int code = pleat_reply_print(object);
@@ -124,7 +159,10 @@ int pleat_jobs_print(const json_t *jobs)
         return code;
     }
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
-    json_array_foreach(jobs, i, job) add_row(table, job);
+    for (size_t i = 0; i < json_array_size(jobs); i += count) {
+        count = tasks_like(jobs, i);
+        add_row(table, json_array_get(jobs, i), json_array_get(jobs, i + count - 1));
+    }
     int code = pleat_table_print(table);
     pleat_table_destroy(table);
     return code;

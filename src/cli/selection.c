@@ -1,10 +1,12 @@
 #include "cli/selection.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/daemon.h"
 #include "cli/reply.h"
+#include "model/indexes.h"
 
 static const char *const states[] = {"waiting",    "held",     "running",  "queued",
                                      "staging in", "claiming", "resizing", "finishing"};
@@ -46,12 +48,53 @@ static int parse_range(const char *word, int64_t *first, int64_t *last, struct p
     return status;
 }
 
+/* "12_3", "12_[1,3-5]": tasks of an array; *indexes is what follows '_', owned. */
+static int parse_tasks(const char *word, int64_t *array, struct pleat_index_list *indexes,
+                       struct pleat_error *err)
+{
+    char number[24], list[200];
+    const char *at = strchr(word, '_');
+    size_t length = (size_t)(at - word), rest = strlen(at + 1);
+    bool bracket = at[1] == '[' && at[rest] == ']';
+    int32_t limit;
+    snprintf(number, sizeof(number), "%.*s", (int)(length < 23 ? length : 23), word);
+    snprintf(list, sizeof(list), "%.*s", (int)(bracket ? rest - 2 : rest), at + 1 + bracket);
+    int status = pleat_parse_job(number, array, err);
+    if (!status && (rest >= sizeof(list) || (!bracket && strspn(list, "0123456789") != rest)))
+        status = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "'%.100s' names no tasks: 12_3 or 12_[1,3-5]", word);
+    return status ? status : pleat_indexes_parse(list, indexes, &limit, err);
+}
+
+static int check_word(const char *word, struct pleat_error *err)
+{
+    struct pleat_index_list indexes = {0};
+    int64_t first, last;
+    int status = strchr(word, '_') ? parse_tasks(word, &first, &indexes, err)
+                                   : parse_range(word, &first, &last, err);
+    pleat_array_finish(&indexes);
+    return status;
+}
+
+/* Is it one of those tasks? */
+static bool is_task(const char *word, const json_t *job)
+{
+    struct pleat_index_list indexes = {0};
+    const json_t *array = json_object_get(job, "array");
+    int64_t number, index = pleat_reply_int(array, "index", -1);
+    bool found = false;
+    if (!parse_tasks(word, &number, &indexes, NULL) && pleat_reply_int(array, "job", 0) == number)
+        for (size_t i = 0; i < indexes.count && !found; i++)
+            found = indexes.items[i] == index;
+    pleat_array_finish(&indexes);
+    return found;
+}
+
 int pleat_selection_check(const struct pleat_selection *selection)
 {
     struct pleat_error err;
-    int64_t first, last;
     for (int i = 0; i < selection->count; i++)
-        if (parse_range(selection->words[i], &first, &last, &err))
+        if (check_word(selection->words[i], &err))
             return pleat_usage(selection->command, "%s", err.text);
     if (selection->all && selection->count)
         return pleat_usage(selection->command, "either --all or numbers of jobs");
@@ -104,11 +147,22 @@ static bool is_in_state(const json_t *job, const char *state)
 /* Named by its own number, which counts whatever it is; by a range; or by nothing. */
 enum named { BY_NOTHING, BY_RANGE, BY_NUMBER };
 
-static enum named named(const struct pleat_selection *selection, int64_t job)
+static enum named named(const struct pleat_selection *selection, const json_t *one)
 {
+    int64_t job = pleat_reply_int(one, "job", 0);
+    int64_t array = pleat_reply_int(json_object_get(one, "array"), "job", 0);
     enum named how = BY_NOTHING;
     for (int i = 0; i < selection->count; i++) {
         int64_t first, last;
+        if (strchr(selection->words[i], '_')) {
+            how = how == BY_NOTHING && is_task(selection->words[i], one) ? BY_RANGE : how;
+            continue;
+        }
+        if (!parse_range(selection->words[i], &first, &last, NULL) && first == last &&
+            array == first) { /* the whole array */
+            how = how == BY_NOTHING ? BY_RANGE : how;
+            continue;
+        }
         if (parse_range(selection->words[i], &first, &last, NULL) || job < first || job > last)
             continue;
         how = first == last ? BY_NUMBER : how == BY_NOTHING ? BY_RANGE : how;
@@ -119,7 +173,7 @@ static enum named named(const struct pleat_selection *selection, int64_t job)
 static bool is_selected(const struct pleat_selection *selection, const json_t *job,
                         enum pleat_selects selects)
 {
-    enum named how = named(selection, pleat_reply_int(job, "job", 0));
+    enum named how = named(selection, job);
     if ((selection->count && how == BY_NOTHING) ||
         (selection->name && fnmatch(selection->name, pleat_reply_text(job, "name", ""), 0)) ||
         (selection->state && !is_in_state(job, selection->state)))
@@ -130,7 +184,7 @@ static bool is_selected(const struct pleat_selection *selection, const json_t *j
 static bool is_plain(const struct pleat_selection *selection)
 {
     for (int i = 0; i < selection->count; i++)
-        if (strchr(selection->words[i], '-'))
+        if (strpbrk(selection->words[i], "-_"))
             return false;
     return selection->count && !selection->name && !selection->state;
 }
@@ -142,13 +196,34 @@ static int add(struct pleat_job_numbers *jobs, int64_t job)
                : 0;
 }
 
-/* Numbers and nothing else: the daemon knows best what can be done to them. */
-static int plain_jobs(const struct pleat_selection *selection, struct pleat_job_numbers *jobs)
+/* The tasks of an array that have not ended; false: it is none, or all have. */
+static bool add_array(const json_t *list, int64_t array, enum pleat_selects selects,
+                      struct pleat_job_numbers *jobs, int *code)
+{
+    bool any = false;
+    size_t i;
+    json_t *job;
+    json_array_foreach(list, i, job)
+    {
+        if (pleat_reply_int(json_object_get(job, "array"), "job", 0) != array)
+            continue;
+        any = true;
+        if (!*code && fits(job, selects))
+            *code = add(jobs, pleat_reply_int(job, "job", 0));
+    }
+    return any;
+}
+
+/* Numbers and nothing else: the daemon knows best what can be done to them. That of an array is
+ * that of its first task, and means all. */
+static int plain_jobs(const struct pleat_selection *selection, const json_t *list,
+                      enum pleat_selects selects, struct pleat_job_numbers *jobs)
 {
     int code = 0;
     for (int i = 0; !code && i < selection->count; i++) {
         int64_t job;
-        if (!pleat_parse_job(selection->words[i], &job, NULL))
+        if (!pleat_parse_job(selection->words[i], &job, NULL) &&
+            !add_array(list, job, selects, jobs, &code))
             code = add(jobs, job);
     }
     return code;
@@ -159,13 +234,14 @@ int pleat_selection_jobs(const struct pleat_selection *selection, struct pleat_c
 {
     json_t *list, *job;
     size_t i;
-    if (is_plain(selection))
-        return plain_jobs(selection, jobs);
     int code = pleat_daemon_jobs(client, PLEAT_JOBS_BRIEF, &list);
     if (code)
         return code;
-    json_array_foreach(list, i, job) if (!code && is_selected(selection, job, selects)) code =
-        add(jobs, pleat_reply_int(job, "job", 0));
+    if (is_plain(selection))
+        code = plain_jobs(selection, list, selects, jobs);
+    else
+        json_array_foreach(list, i, job) if (!code && is_selected(selection, job, selects)) code =
+            add(jobs, pleat_reply_int(job, "job", 0));
     json_decref(list);
     if (code || jobs->count)
         return code;
@@ -186,7 +262,7 @@ int pleat_selection_ask(const struct pleat_selection *selection, struct pleat_cl
         count += one == 0;
         code = one ? one : code;
     }
-    if (!is_plain(selection))
+    if (!is_plain(selection) || jobs->count > (size_t)selection->count)
         pleat_say("%zu job%s %s", count, count == 1 ? "" : "s", done);
     return code;
 }

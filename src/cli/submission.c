@@ -5,6 +5,7 @@
 
 #include "launch/launch.h"
 #include "model/dependency.h"
+#include "model/indexes.h"
 #include "model/sizes.h"
 #include "model/spec.h"
 #include "model/types.h"
@@ -45,7 +46,8 @@ enum {
     OPTION_NO_FOLD,
     OPTION_CLASS,
     OPTION_HOLD,
-    OPTION_DEPENDENCY
+    OPTION_DEPENDENCY,
+    OPTION_ARRAY
 };
 
 const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
@@ -86,6 +88,7 @@ const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
     {"class", required_argument, NULL, OPTION_CLASS},
     {"hold", no_argument, NULL, OPTION_HOLD},
     {"dependency", required_argument, NULL, OPTION_DEPENDENCY},
+    {"array", required_argument, NULL, OPTION_ARRAY},
     {0}};
 
 void pleat_submission_init(struct pleat_submission *submission)
@@ -210,6 +213,19 @@ static int take_time_limit(struct pleat_submission *submission, const char *valu
     return status;
 }
 
+static int take_array(struct pleat_submission *submission, const char *value,
+                      struct pleat_error *err)
+{
+    struct pleat_index_list list = {0};
+    int32_t limit;
+    int status = pleat_indexes_parse(value, &list, &limit, err);
+    pleat_array_finish(&list);
+    if (status)
+        return pleat_error_prefix(err, "--array");
+    submission->array = value;
+    return 0;
+}
+
 static int take_dependency(struct pleat_submission *submission, const char *value,
                            struct pleat_error *err)
 {
@@ -238,6 +254,8 @@ static int take_folding(struct pleat_submission *submission, int option, const c
     case OPTION_HOLD:
         submission->hold = true;
         return 0;
+    case OPTION_ARRAY:
+        return take_array(submission, value, err);
     case OPTION_DEPENDENCY:
         return take_dependency(submission, value, err);
     case OPTION_CLASS:
@@ -437,6 +455,9 @@ int pleat_submission_read(struct pleat_submission *submission, const struct plea
             submission->name = NULL; /* the line of the mix names the job */
         status = take_all(submission, command, argc, argv, &options, err);
     }
+    if (!status && submission->array && (!command->name || strcmp(command->name, "submit") != 0))
+        status = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "--array makes many jobs of one: that can only 'pleat submit'");
     pleat_submission_finish(&given);
     *exit_code = options.exit_code;
     return status;

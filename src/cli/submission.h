@@ -36,6 +36,7 @@ struct pleat_submission {
     const char *output, *error, *input; /* patterns of paths, or NULL */
     bool append;
     bool hold;
+    const char *array;              /* indexes of tasks; NULL: not given */
     const char *dependency;         /* NULL: not given */
     const char *notify, *notify_on; /* NULL: not given */
     const char *resize;             /* "auto", "merge", "relaunch" */
@@ -52,7 +53,7 @@ struct pleat_submission {
 #define PLEAT_SUBMISSION_SHORTS "n:"
 /* The options, for pleat_options_init. */
 extern const struct option pleat_submission_options[];
-#define PLEAT_SUBMISSION_OPTIONS 39 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 40 /* their number, with the zeroed entry */
 /* The options, for --help. */
 #define PLEAT_SUBMISSION_HELP                                                                      \
     "  -n, --processors N   exactly N processors (rigid; default: 1)\n"                            \
@@ -103,6 +104,9 @@ extern const struct option pleat_submission_options[];
     "      --deadline WHEN  to be done by then: 2h from the submission on, or at 14:30\n"          \
     "      --begin WHEN     start then (advance reservation): refused where its processors are\n"  \
     "                       taken; needs --estimate or --time-limit\n"                             \
+    "      --array LIST     many jobs, one for each index: 0-9, 1-99:2, 1,4,7; %4 behind it: 4 "   \
+    "at one\n"                                                                                     \
+    "                       time. Only with 'pleat submit'\n"                                      \
     "      --hold           it does not start before 'pleat release'\n"                            \
     "      --dependency LIST  it waits for other jobs: afterok:JOB (its good end), "               \
     "afternotok:JOB,\n"                                                                            \
@@ -116,7 +120,7 @@ extern const struct option pleat_submission_options[];
     "all)\n"                                                                                       \
     "      --env NAME=VALUE sets a variable; may be repeated\n"                                    \
     "      --output FILE    its standard output goes there, from its directory; %j is the job's\n" \
-    "                       number, %x its name, %u its user\n"                                    \
+    "                       number, %x its name, %u its user, %A and %a its array and index\n"     \
     "      --error FILE     the same for its standard error\n"                                     \
     "      --input FILE     its standard input comes from there\n"                                 \
     "      --append         keep what is in these files (default: they are emptied at its "        \

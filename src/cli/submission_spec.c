@@ -411,6 +411,8 @@ static int add_more(const struct pleat_submission *s, json_t *spec, struct pleat
         status = add_text(spec, "resize", s->resize, err);
     if (!status)
         status = add_text(spec, "dependency", s->dependency, err);
+    if (!status)
+        status = add_text(spec, "array", s->array, err);
     if (s->hold)
         json_object_set_new(spec, "hold", json_true());
     if (s->append)

@@ -234,7 +234,12 @@ struct daemon {
     int64_t checkpoint_seq;  /* of the newest; 0: none */
     size_t checkpoint_size;  /* of the newest, in bytes */
     uint32_t next_size_list;
-    int mark_fd; /* 0: not open */
+    struct {
+        int64_t job;            /* its first task; 0: that was refused, ... */
+        uint32_t group;         /* in the core */
+        struct pleat_error why; /* ... since */
+    } array;                    /* that is being submitted in this turn */
+    int mark_fd;                /* 0: not open */
     int parked_outputs;
     int lock_fd;
     bool holding;      /* the store cannot write */

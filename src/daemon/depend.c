@@ -54,6 +54,29 @@ static int add_namesakes(struct daemon *d, int64_t below, const char *name,
     return 0;
 }
 
+/* How many tasks the array has whose first one is that job; 1: it is none. */
+static int32_t tasks_of(struct daemon *d, int64_t job)
+{
+    const struct pleat_spec_array *array = &job_spec(d, job)->array;
+    return array->count && array->job == job ? array->count : 1;
+}
+
+/* The number of an array stands for all of its tasks, which have the numbers behind it. */
+static int add_tasks(struct daemon *d, struct pleat_need_list *needs, struct pleat_error *err)
+{
+    size_t count = needs->count;
+    for (size_t i = 0; i < count; i++) {
+        struct pleat_need need = needs->items[i];
+        bool known = need.job && (job_find(d, need.job) || archive_knows(d, need.job));
+        for (int32_t left = known ? tasks_of(d, need.job) - 1 : 0; left > 0; left--) {
+            need.job++;
+            if (pleat_array_push(needs, need))
+                return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        }
+    }
+    return 0;
+}
+
 static int unmet(const struct pleat_need *need, struct pleat_error *err)
 {
     return pleat_error_set(err, PLEAT_E_STATE,
@@ -71,6 +94,8 @@ static int resolve(struct daemon *d, const struct pleat_spec *spec, int64_t belo
     size_t failed = 0;
     bool met = false;
     int rc = pleat_needs_parse(spec->dependency, &needs, any, err);
+    if (!rc)
+        rc = add_tasks(d, &needs, err);
     for (size_t i = 0; !rc && i < needs.count; i++) {
         const struct pleat_need *need = &needs.items[i];
         enum fate fate = OPEN;
@@ -176,8 +201,7 @@ static void add_needs(struct daemon *d, const struct pleat_component *c, char *t
 void holds_text(struct daemon *d, const struct pleat_component *c, char *text, size_t size)
 {
     if (c->holds & PLEAT_HELD_BY_USER)
-        snprintf(text, size, "held by its user ('pleat release %llu' lets it go on)",
-                 (unsigned long long)c->job);
+        snprintf(text, size, "held by its user, until 'pleat release'");
     else if (c->holds & PLEAT_HELD_BY_JOBS)
         add_needs(d, c, text, size);
     else

@@ -209,8 +209,9 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history)
 
 /* Those of a job that a list of many has, in any state. */
 static const char *const brief_members[] = {
-    "job",    "name",  "state",     "reason", "text",     "min",       "max",     "processors",
-    "wait_s", "run_s", "exit_code", "signal", "progress", "processes", "held_by", NULL};
+    "job",      "name",       "state",   "reason", "text",      "min",
+    "max",      "processors", "wait_s",  "run_s",  "exit_code", "signal",
+    "progress", "processes",  "held_by", "array",  NULL};
 
 static json_t *brief_of_whole(json_t *whole)
 {
@@ -233,15 +234,16 @@ json_t *job_brief(struct daemon *d, struct job *job)
     const char *name = json_string_value(json_object_get(spec, "name"));
     struct spans spans = spans_of(c, daemon_now_us(d));
     bool over = pleat_state_is_final(c->state);
-    return json_pack("{s:I, s:s, s:s, s:o, s:s?, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:i, s:o}",
-                     "job", (json_int_t)job->id, "name", name ? name : "", "state",
-                     pleat_state_name((enum pleat_state)c->state), "reason", reason_to_json(d, c),
-                     "text", text, "min", job_minimum(c), "max", job_maximum(c), "processors",
-                     c->processors, "wait_s", (double)spans.wait_us / 1e6, "run_s",
-                     json_seconds(spans.run_us), "exit_code",
-                     over ? json_integer(c->code) : json_null(), "signal",
-                     over && c->signal ? json_integer(c->signal) : json_null(), "progress",
-                     progress_or_null(job), "processes", c->processes, "held_by", holds_to_json(c));
+    return json_pack(
+        "{s:I, s:s, s:s, s:o, s:s?, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:i, s:o, s:O?}", "job",
+        (json_int_t)job->id, "name", name ? name : "", "state",
+        pleat_state_name((enum pleat_state)c->state), "reason", reason_to_json(d, c), "text", text,
+        "min", job_minimum(c), "max", job_maximum(c), "processors", c->processors, "wait_s",
+        (double)spans.wait_us / 1e6, "run_s", json_seconds(spans.run_us), "exit_code",
+        over ? json_integer(c->code) : json_null(), "signal",
+        over && c->signal ? json_integer(c->signal) : json_null(), "progress",
+        progress_or_null(job), "processes", c->processes, "held_by", holds_to_json(c), "array",
+        json_object_get(spec, "array"));
 }
 
 json_t *jobs_counts(struct daemon *d)

@@ -3,6 +3,7 @@
 
 #include "daemon/methods.h"
 #include "launch/launch.h"
+#include "model/indexes.h"
 
 static int find_site(struct daemon *d, const char *name, uint32_t *site, struct pleat_error *err)
 {
@@ -56,27 +57,28 @@ static void set_folding(const struct pleat_spec *spec, struct pleat_event *event
     event->u.submit.mpl_max = (uint8_t)spec->fold.mpl;
 }
 
-static int submit_spec(struct client *client, int64_t request, json_t *json,
-                       struct pleat_spec *spec, struct pleat_error *err)
+/* The input that submits it; takes nothing over. */
+static int make_submit(struct client *client, int64_t request, json_t *json,
+                       struct pleat_spec *spec, struct input *input, struct pleat_error *err)
 {
     uint32_t site;
     int rc = find_site(client->daemon, spec->site, &site, err);
     if (rc)
         return rc;
-    struct input input = {.request = request,
-                          .reply = REPLY_SUBMIT,
-                          .spec_json = json,
-                          .spec = spec,
-                          .event = {.kind = PLEAT_EV_SUBMIT,
-                                    .u.submit = {.estimate_us = spec->estimate_us,
-                                                 .minimum = spec->minimum,
-                                                 .maximum = spec->maximum,
-                                                 .initial = spec->initial,
-                                                 .site = site,
-                                                 .priority = spec->priority,
-                                                 .job_kind = (uint8_t)spec->kind,
-                                                 .job_class = (uint8_t)spec->job_class,
-                                                 .sizes_kind = (uint8_t)spec->sizes.kind}}};
+    *input = (struct input){.request = request,
+                            .reply = REPLY_SUBMIT,
+                            .spec_json = json,
+                            .spec = spec,
+                            .event = {.kind = PLEAT_EV_SUBMIT,
+                                      .u.submit = {.estimate_us = spec->estimate_us,
+                                                   .minimum = spec->minimum,
+                                                   .maximum = spec->maximum,
+                                                   .initial = spec->initial,
+                                                   .site = site,
+                                                   .priority = spec->priority,
+                                                   .job_kind = (uint8_t)spec->kind,
+                                                   .job_class = (uint8_t)spec->job_class,
+                                                   .sizes_kind = (uint8_t)spec->sizes.kind}}};
     unsigned can = pleat_runner_capabilities(spec->runner);
     if (spec->kind == PLEAT_MALLEABLE && !(can & PLEAT_RUNNER_RESIZES))
         return pleat_error_set(err, PLEAT_E_INVALID,
@@ -88,16 +90,73 @@ static int submit_spec(struct client *client, int64_t request, json_t *json,
     if (rc)
         return rc;
     bool relaunches = can & PLEAT_RUNNER_RELAUNCHES && spec->resize != PLEAT_WAY_MERGE;
-    input.event.flags = (uint16_t)((spec->asks ? PLEAT_COMPONENT_ASKS : 0) |
-                                   (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0) |
-                                   (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0));
+    input->event.flags = (uint16_t)((spec->asks ? PLEAT_COMPONENT_ASKS : 0) |
+                                    (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0) |
+                                    (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0));
     if (spec->folds) {
         rc = check_bound(client->daemon, site, err);
         if (rc)
             return rc;
-        set_folding(spec, &input.event);
+        set_folding(spec, &input->event);
     }
-    return method_input(client, &input, err);
+    return 0;
+}
+
+static void drop_submits(struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        json_decref(inputs->items[i].spec_json);
+        if (inputs->items[i].spec)
+            pleat_spec_finish(inputs->items[i].spec);
+        free(inputs->items[i].spec);
+    }
+    pleat_array_finish(inputs);
+}
+
+/* One task of an array: added to *inputs. */
+static int make_task(struct client *client, int64_t request, const json_t *params, int32_t index,
+                     struct inputs *inputs, struct pleat_error *err)
+{
+    struct input input = {.spec_json = json_copy((json_t *)(uintptr_t)params),
+                          .spec = calloc(1, sizeof(struct pleat_spec))};
+    json_t *json = input.spec_json;
+    json_object_set_new(
+        json, "array",
+        json_pack("{s:i, s:O}", "index", index, "list", json_object_get(params, "array")));
+    if (!json || !input.spec || pleat_array_push(inputs, input)) {
+        json_decref(json);
+        free(input.spec);
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    struct pleat_spec *spec = input.spec;
+    int rc = pleat_spec_from_json(json, spec, err);
+    return rc ? rc
+              : make_submit(client, request, json, spec, &inputs->items[inputs->count - 1], err);
+}
+
+/* A job for each index, one after another in one turn: all of them, or none. The last one's answer
+ * is that about all. */
+static int submit_array(struct client *client, int64_t request, const json_t *params,
+                        struct pleat_error *err)
+{
+    struct pleat_index_list list = {0};
+    struct inputs inputs = {0};
+    int32_t limit;
+    int rc = method_check_writing(client->daemon, err);
+    if (!rc)
+        rc = pleat_indexes_parse(json_string_value(json_object_get(params, "array")), &list, &limit,
+                                 err);
+    for (size_t i = 0; !rc && i < list.count; i++)
+        rc = make_task(client, request, params, list.items[i], &inputs, err);
+    for (size_t i = 0; !rc && i < inputs.count; i++) {
+        inputs.items[i].client = i + 1 == inputs.count ? client : NULL;
+        turn_input(client->daemon, &inputs.items[i]);
+        inputs.items[i].spec_json = NULL; /* the turn's */
+        inputs.items[i].spec = NULL;
+    }
+    drop_submits(&inputs);
+    pleat_array_finish(&list);
+    return rc;
 }
 
 int method_submit(struct client *client, int64_t request, const json_t *params,
@@ -111,11 +170,21 @@ int method_submit(struct client *client, int64_t request, const json_t *params,
         free(spec);
         return rc;
     }
+    if (spec->array.count && spec->array.place < 0) {
+        pleat_spec_finish(spec);
+        free(spec);
+        return submit_array(client, request, params, err);
+    }
+    struct input input;
     json_t *json = json_deep_copy(params);
-    if (!json)
+    if (spec->array.count)
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'array' is a list of indexes: \"0-9:2\"");
+    else if (!json)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (!rc)
-        rc = submit_spec(client, request, json, spec, err);
+        rc = make_submit(client, request, json, spec, &input, err);
+    if (!rc)
+        rc = method_input(client, &input, err);
     if (rc) {
         json_decref(json);
         pleat_spec_finish(spec);

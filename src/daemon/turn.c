@@ -130,7 +130,10 @@ static void answer(struct daemon *d, const struct input *input, int rc,
         rc = pleat_write_failure(&out, input->request, err);
     } else {
         json_t *result = NULL;
-        if (input->reply == REPLY_SUBMIT)
+        if (input->reply == REPLY_SUBMIT && input->spec->array.count)
+            result = json_pack("{s:I, s:i, s:[]}", "job", (json_int_t)d->array.job, "tasks",
+                               input->spec->array.count, "warnings");
+        else if (input->reply == REPLY_SUBMIT)
             result =
                 json_pack("{s:I, s:[]}", "job", (json_int_t)input->event.u.submit.job, "warnings");
         else if (input->reply == REPLY_RESIZE)
@@ -203,7 +206,15 @@ static int submit_sizes(struct daemon *d, struct input *input, struct pleat_erro
 /* Numbers the job, as only the turn can; its spec is written with it. */
 static int prepare_submit(struct daemon *d, struct input *input, struct pleat_error *err)
 {
+    const struct pleat_spec_array *array = &input->spec->array;
     uint32_t component = pleat_core_next_component(d->core);
+    if (array->count && array->place == 0)
+        d->array.job = 0;
+    if (array->count && array->place > 0 && !d->array.job) { /* as the first one, so all */
+        if (err)
+            *err = d->array.why;
+        return d->array.why.code;
+    }
     input->event.component = component;
     input->event.u.submit.job = (uint64_t)d->last_job + 1;
     int rc = needs_check(d, input->spec, err);
@@ -213,6 +224,16 @@ static int prepare_submit(struct daemon *d, struct input *input, struct pleat_er
 static void submitted(struct daemon *d, struct input *input)
 {
     int64_t id = (int64_t)input->event.u.submit.job;
+    struct pleat_spec_array *array = &input->spec->array;
+    if (array->count && array->place == 0) {
+        d->array.job = id;
+        d->array.group = pleat_core_next_group(d->core);
+    }
+    if (array->count) {
+        array->job = d->array.job;
+        json_object_set_new(json_object_get(input->spec_json, "array"), "job",
+                            json_integer(array->job));
+    }
     if (spec_made(d, id, input->spec_json) || job_add(d, id, input->event.component))
         daemon_log("out of memory: job %lld is incomplete", (long long)id);
 }
@@ -276,6 +297,17 @@ static int set_hold(struct daemon *d, const struct pleat_event *submit,
     return spec->hold ? turn_apply(d, &event, err) : 0;
 }
 
+/* How many tasks of its array may run at one time. */
+static int set_group(struct daemon *d, const struct pleat_event *submit,
+                     const struct pleat_spec *spec, struct pleat_error *err)
+{
+    struct pleat_event event = {.time_us = submit->time_us,
+                                .kind = PLEAT_EV_GROUP,
+                                .component = submit->component,
+                                .u.group = {.group = d->array.group, .limit = spec->array.limit}};
+    return spec->array.count && spec->array.limit ? turn_apply(d, &event, err) : 0;
+}
+
 /* Terms, partition, deadline, reservation, what it waits for, of a job just submitted. A
  * reservation that cannot be kept is known only now: the job is in the log, so it is cancelled
  * there, and its submission refused. */
@@ -296,6 +328,8 @@ static int apply_times(struct daemon *d, const struct pleat_event *submit,
         rc = set_hold(d, submit, spec, err);
     if (!rc)
         rc = needs_set(d, submit, spec, err);
+    if (!rc)
+        rc = set_group(d, submit, spec, err);
     if (!rc)
         return 0;
     struct pleat_event cancel = {
@@ -336,6 +370,8 @@ static void apply_input(struct daemon *d, struct input *input)
             rc = apply_times(d, &input->event, input->spec, &err);
         if (input->event.kind == PLEAT_EV_POLICY)
             agents_learn(d);
+    } else if (rc < 0 && input->spec && input->spec->array.count) {
+        d->array.why = input->spec->array.place == 0 ? err : d->array.why;
     } else if (rc < 0 && !input->client) {
         daemon_log("event '%s' refused: %s", pleat_event_name(input->event.kind), err.text);
     }

@@ -108,11 +108,13 @@ int pleat_spec_check_pattern(const char *what, const char *pattern, struct pleat
     if (!*pattern)
         return pleat_error_set(err, PLEAT_E_INVALID, "%s: it must not be empty", what);
     for (const char *at = pattern; (at = strchr(at, '%')); at += 2)
-        if (!at[1] || !strchr("jxu%", at[1]))
-            return pleat_error_set(err, PLEAT_E_INVALID,
-                                   "%s: '%.2s' in '%.200s' stands for nothing: %%j is the job's "
-                                   "number, %%x its name, %%u its user, %%%% a %%",
-                                   what, at, pattern);
+        if (!at[1] || !strchr("jxuAa%", at[1]))
+            return pleat_error_set(
+                err, PLEAT_E_INVALID,
+                "%s: '%.2s' in '%.200s' stands for nothing: %%j is the job's "
+                "number, %%x its name, %%u its user, %%A its array's number, %%a "
+                "its index in that, %%%% a %%",
+                what, at, pattern);
     return 0;
 }
 
@@ -132,8 +134,10 @@ int pleat_spec_path(const struct pleat_spec *spec, const char *pattern, int64_t 
                     const char *user, char *buffer, size_t size, struct pleat_error *err)
 {
     struct path path = {buffer, size, 0};
-    char number[24];
+    char number[24], array[24], index[24];
     snprintf(number, sizeof(number), "%lld", (long long)job);
+    snprintf(array, sizeof(array), "%lld", (long long)(spec->array.job ? spec->array.job : job));
+    snprintf(index, sizeof(index), "%d", spec->array.index);
     if (*pattern != '/') {
         add(&path, spec->cwd, false);
         add(&path, "/", false);
@@ -145,7 +149,13 @@ int pleat_spec_path(const struct pleat_spec *spec, const char *pattern, int64_t 
         else if (*++at == '%')
             add(&path, "%", false);
         else
-            add(&path, *at == 'j' ? number : *at == 'x' ? spec->name : user, true);
+            add(&path,
+                *at == 'j'   ? number
+                : *at == 'A' ? array
+                : *at == 'a' ? index
+                : *at == 'x' ? spec->name
+                             : user,
+                true);
     }
     if (path.used + 1 > size)
         return pleat_error_set(err, PLEAT_E_TOOBIG, "the path of '%.200s' is too long", pattern);

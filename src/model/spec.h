@@ -34,6 +34,16 @@ struct pleat_spec_fold {
 
 #define PLEAT_SPEC_NICE_HERE INT32_MAX
 
+/* Which task of an array of jobs it is. */
+struct pleat_spec_array {
+    int32_t count; /* tasks; 0: it is of none */
+    int32_t place; /* which of them, from 0; -1: all of them, not yet made */
+    int64_t job;   /* the array's number, which is its first task's; 0: not given yet */
+    int32_t index;
+    int32_t least, most, step; /* of the indexes; step: between the first two */
+    int32_t limit;             /* so many at one time; 0: all */
+};
+
 /* Owns everything in it. Lists of strings end with NULL. */
 struct pleat_spec {
     char *name;
@@ -67,7 +77,8 @@ struct pleat_spec {
     int64_t lifetime_us; /* of a size, at least; -1: as configured */
     enum pleat_resize_way resize;
     char *dependency; /* the jobs that it waits for (model/dependency.h); NULL: none */
-    bool hold;        /* it does not start before its user releases it */
+    struct pleat_spec_array array;
+    bool hold; /* it does not start before its user releases it */
     /* of its processes: its user's when it was submitted */
     int32_t umask; /* 0 to 0777 */
     char *limits;  /* base/limits.h; NULL: those of the agent */
@@ -88,7 +99,8 @@ const char *pleat_resize_way_name(enum pleat_resize_way way);
 int pleat_resize_way_parse(const char *word, enum pleat_resize_way *way,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Checks a pattern: %j stands for the job's number, %x for its name, %u for its user, %% for %. */
+/* Checks a pattern: %j stands for the job's number, %x for its name, %u for its user, %A for
+ * its array's number (its own, where it is of none), %a for its index there (0), %% for %. */
 int pleat_spec_check_pattern(const char *what, const char *pattern,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Fills a pattern in; a relative one is taken from the job's directory. A '/' in the name becomes

@@ -6,9 +6,11 @@
 
 #include "runner/agent_runner.h"
 
-static const char *const own[] = {"PLEAT_JOB",     "PLEAT_JOB_NAME", "PLEAT_PROCESSORS",
-                                  "PLEAT_MIN",     "PLEAT_MAX",      "PLEAT_SCRIPT",
-                                  "PLEAT_SCRATCH", "PLEAT_PROCESSES"};
+static const char *const own[] = {"PLEAT_JOB",         "PLEAT_JOB_NAME",    "PLEAT_PROCESSORS",
+                                  "PLEAT_MIN",         "PLEAT_MAX",         "PLEAT_SCRIPT",
+                                  "PLEAT_SCRATCH",     "PLEAT_PROCESSES",   "PLEAT_ARRAY_JOB",
+                                  "PLEAT_ARRAY_INDEX", "PLEAT_ARRAY_COUNT", "PLEAT_ARRAY_MIN",
+                                  "PLEAT_ARRAY_MAX",   "PLEAT_ARRAY_STEP"};
 
 /* Set by a job around the submission: not about this one. */
 static bool is_own(const char *variable)
@@ -39,6 +41,18 @@ static int add_number(json_t *env, const char *name, long long number)
     return add(env, name, text);
 }
 
+static int add_array(json_t *env, const struct pleat_spec_array *array)
+{
+    if (array->count == 0)
+        return 0;
+    return add_number(env, "PLEAT_ARRAY_JOB", array->job) ||
+           add_number(env, "PLEAT_ARRAY_INDEX", array->index) ||
+           add_number(env, "PLEAT_ARRAY_COUNT", array->count) ||
+           add_number(env, "PLEAT_ARRAY_MIN", array->least) ||
+           add_number(env, "PLEAT_ARRAY_MAX", array->most) ||
+           add_number(env, "PLEAT_ARRAY_STEP", array->step);
+}
+
 json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *base, bool scratch)
 {
     const struct pleat_spec *spec = order->spec;
@@ -56,7 +70,8 @@ json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *
           add_number(env, "PLEAT_MIN", spec->minimum) ||
           add_number(env, "PLEAT_MAX", spec->maximum) ||
           add(env, "PLEAT_SCRIPT", spec->script ? spec->argv[0] : NULL) ||
-          add(env, "PLEAT_SCRATCH", scratch ? order->scratch : NULL);
+          add(env, "PLEAT_SCRATCH", scratch ? order->scratch : NULL) ||
+          add_array(env, &spec->array);
     if (!bad)
         return env;
     json_decref(env);

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "model/dependency.h"
+#include "model/indexes.h"
 
 static int copy_string(const json_t *object, const char *name, bool required, char **out,
                        struct pleat_error *err)
@@ -223,6 +224,55 @@ static int read_holds(const json_t *object, struct pleat_spec *spec, struct plea
     return rc;
 }
 
+/* Which of the tasks has that index; -1: none. */
+static int32_t place_of(const struct pleat_index_list *list, int64_t index)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i] == index)
+            return (int32_t)i;
+    return -1;
+}
+
+/* A list of indexes: tasks to be made. Or {"job","index","list"}: one of them. */
+static int read_array(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    const json_t *array = json_object_get(object, "array");
+    struct pleat_spec_array *out = &spec->array;
+    struct pleat_index_list list = {0};
+    const char *text = json_string_value(array);
+    int64_t job = 0, index = -1;
+    int rc = 0;
+    if (!array || json_is_null(array))
+        return 0;
+    if (json_is_object(array)) {
+        rc = pleat_get_string(array, "list", true, &text, err);
+        if (!rc)
+            rc = pleat_get_int(array, "job", false, 0, INT64_MAX, &job, err);
+        if (!rc)
+            rc = pleat_get_int(array, "index", true, 0, PLEAT_INDEX_MAX, &index, err);
+    } else if (!text) {
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'array' must be a list of indexes: \"0-9:2\"");
+    }
+    if (!rc)
+        rc = pleat_indexes_parse(text, &list, &out->limit, err);
+    if (!rc && json_is_object(array) && place_of(&list, index) < 0)
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'array' has no index %lld", (long long)index);
+    if (!rc && spec->begin_us)
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "processors cannot be reserved for the tasks of an array");
+    if (!rc) {
+        out->count = (int32_t)list.count;
+        out->place = place_of(&list, index);
+        out->job = job;
+        out->index = index < 0 ? 0 : (int32_t)index;
+        out->least = list.items[0];
+        out->most = list.items[list.count - 1];
+        out->step = list.count > 1 ? list.items[1] - list.items[0] : 1;
+    }
+    pleat_array_finish(&list);
+    return rc;
+}
+
 static int read_way(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     const char *word = "auto";
@@ -347,6 +397,8 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
         rc = read_way(object, spec, err);
     if (!rc)
         rc = read_holds(object, spec, err);
+    if (!rc)
+        rc = read_array(object, spec, err);
     return rc ? rc : read_fold(object, spec, err);
 }
 

@@ -168,3 +168,57 @@ def test_expected_starts(cli):
     assert cli("ps", "--start", "--all").returncode == 2
     assert job(cli, held)["promised_s"] is None
     assert abs(job(cli, begins)["promised_s"] - time.time() - 3600) < 600
+
+
+def test_an_array(cli, tmp_path):
+    text = "echo $PLEAT_ARRAY_JOB $PLEAT_ARRAY_INDEX $PLEAT_ARRAY_COUNT $PLEAT_ARRAY_MIN $PLEAT_ARRAY_MAX $PLEAT_ARRAY_STEP"
+    first = submit(cli, "--array", "2-8:3", "--chdir", str(tmp_path), "--name", "sweep", "--output", "%x-%A-%a",
+                   program=("sh", "-c", text))
+    after = submit(cli, "--dependency", f"afterok:{first}")
+    assert cli("wait", after).returncode == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"sweep-{first}-{i}" for i in (2, 5, 8)]
+    assert (tmp_path / f"sweep-{first}-5").read_text() == f"{first} 5 3 2 8 3\n"
+    assert f"sweep[5]" in cli("ps", "--all").stdout
+    alone = submit(cli, "--chdir", str(tmp_path), "--output", "%A-%a", program=("sh", "-c", "env"))
+    assert cli("wait", alone).returncode == 0
+    assert "PLEAT_ARRAY" not in (tmp_path / f"{alone}-0").read_text()
+
+
+def test_tasks_are_selected(cli):
+    first = int(submit(cli, "--hold", "--array", "1,3,5-9"))
+    other = int(submit(cli, "--hold"))
+    shown = cli("ps").stdout
+    assert f"{first}-{first + 1}" not in shown and f"{first}-{first + 6} true[1-9]" in shown
+    assert cli("cancel", f"{first}_[3,6-7]", f"{first}_9").stderr == "pleat: 4 jobs cancelled\n"
+    left = {one["array"]["index"] for one in json.loads(cli("ps", "--json").stdout)["jobs"] if "array" in one}
+    assert left == {1, 5, 8}
+    assert cli("cancel", f"{first}_[4]").returncode == 4
+    for wrong in (f"{first}_", f"{first}_[", f"{first}_x", f"{first}_[3-1]", "_3"):
+        assert cli("cancel", wrong).returncode == 2, wrong
+    assert cli("cancel", str(first)).stderr == "pleat: 3 jobs cancelled\n"
+    assert job(cli, str(other))["state"] == "queued"
+
+
+def test_so_many_tasks_at_one_time(cli, tmp_path):
+    first = int(submit(cli, "--array", "0-3%1", program=("sh", "-c", f"mkdir {tmp_path}/one && rmdir {tmp_path}/one")))
+    held = int(submit(cli, "--hold", "--array", "0-3%2"))
+    by = [job(cli, str(held + i))["held_by"] for i in range(4)]
+    assert by == [["user"]] * 4  # who is held by its user takes nobody's place
+    assert cli("wait", *(str(first + i) for i in range(4))).returncode == 0
+    assert cli("release", str(held)).returncode == 0
+    assert cli("wait", *(str(held + i) for i in range(4))).returncode == 0
+
+
+@pytest.mark.parametrize("text", ["", "x", "3-1", "0-9:0", "1,1", "0-9%0", "0-9%", "0-5000", "1-", "2000000"])
+def test_an_array_that_makes_no_sense(cli, text):
+    done = cli("submit", "--array", text, "true")
+    assert done.returncode == 2 and "--array" in done.stderr
+    assert cli("run", "--array", "0-3", "true").returncode == 2
+
+
+def test_an_array_is_taken_as_a_whole(cli):
+    refused = cli("submit", "--array", "0-9", "--dependency", "afterok:99", "true")
+    assert refused.returncode in (1, 4) and "no job 99" in refused.stderr
+    large = cli("submit", "--array", "0-9", "-n", "100000", "true")
+    assert large.returncode == 1 and "100000 processors" in large.stderr
+    assert json.loads(cli("ps", "--all", "--json").stdout)["jobs"] == []
