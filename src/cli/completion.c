@@ -189,7 +189,7 @@ static void zsh_command(const struct pleat_command *command,
         printf(" %s", last_word(command->parts[i]->name));
     printf(" )\n        options=(");
     for (size_t i = 0; i < options->count; i++) {
-        char both[130];
+        char both[260];
         snprintf(both, sizeof(both), "%s:%s", options->items[i].name, options->items[i].about);
         putchar(' ');
         print_quoted(both);

@@ -17,6 +17,23 @@ static bool is_argument(const char *word, size_t length)
     return length > 0;
 }
 
+/* More of what an option is about; what has no room is left out from a word on. */
+static void add_about(struct pleat_help_option *option, const char *text, size_t length)
+{
+    size_t filled = strlen(option->about), room = sizeof(option->about) - 1 - filled;
+    const char *cut = "...";
+    if (filled >= strlen(cut) && !strcmp(option->about + filled - strlen(cut), cut))
+        return; /* it is full */
+    if (length + 1 <= room - strlen(cut)) {
+        snprintf(option->about + filled, room + 1, "%s%.*s", filled ? " " : "", (int)length, text);
+        return;
+    }
+    while (length > 0 && (length + 1 > room - strlen(cut) || text[length] != ' '))
+        length--;
+    snprintf(option->about + filled, room + 1, "%s%.*s%s", filled && length ? " " : "", (int)length,
+             text, cut);
+}
+
 static void add_option(struct pleat_help_options *options, const char *name, size_t length)
 {
     struct pleat_help_option option = {{0}, {0}, false};
@@ -28,6 +45,8 @@ static void add_option(struct pleat_help_options *options, const char *name, siz
             return; /* mentioned again */
     (void)!pleat_array_push(options, option);
 }
+
+enum { CONTINUED = 12 }; /* blanks before a line that goes on with the one above */
 
 /* A line "  -n, --processors N  exactly N": its options from number `first` on. */
 static void read_line(const char *line, size_t length, struct pleat_help_options *options)
@@ -53,18 +72,25 @@ static void read_line(const char *line, size_t length, struct pleat_help_options
         if (over)
             break;
     }
-    size_t about = at < length ? length - at : 0;
-    for (size_t i = first; i < options->count; i++)
-        snprintf(options->items[i].about, sizeof(options->items[i].about), "%.*s",
-                 (int)(about < 79 ? about : 79), line + at);
+    for (size_t i = first; at < length && i < options->count; i++)
+        add_about(&options->items[i], line + at, length - at);
 }
 
 static void read_text(const char *text, struct pleat_help_options *options)
 {
+    size_t first = options->count; /* of the options that the line before is about */
     while (*text) {
         size_t length = strcspn(text, "\n"), blanks = strspn(text, " ");
-        if (blanks >= 2 && blanks < length && text[blanks] == '-')
+        bool goes_on = blanks >= CONTINUED && blanks < length;
+        if (blanks >= 2 && blanks < length && text[blanks] == '-' && !goes_on) {
+            first = options->count;
             read_line(text + blanks, length - blanks, options);
+        } else if (goes_on) {
+            for (size_t i = first; i < options->count; i++)
+                add_about(&options->items[i], text + blanks, length - blanks);
+        } else {
+            first = options->count;
+        }
         text += length + (text[length] == '\n');
     }
 }
@@ -129,9 +155,17 @@ bool pleat_help_option_words(const struct pleat_command *command, const char *op
         {"set", "--dependency", "none"},
         {"limits", "--dependency", "none"},
         {"history", "--by", "job size resize name day"},
-        {"workload generate utrera", "--kind", "malleable moldable rigid"},
+        {"sim", "--sizes", "any powers squares grids multiples: table"},
+        {"workload convert", "--sizes", "any powers squares grids multiples: table"},
+        {NULL, "--sizes", "any powers squares grids multiples:"},
+        {"workload generate utrera", "--kind", "malleable moldable rigid folding"},
         {"workload generate lublin", "--class", "batch interactive both together"},
     };
+    if (!strcmp(command->name, "sim") && !strcmp(option, "--queue")) { /* it takes both */
+        (void)add_policies("queue", words);
+        pleat_string_add(words, " ");
+        return add_policies("order", words);
+    }
     if (!strcmp(command->name, "events") && !strcmp(option, "--kind"))
         return add_list(pleat_event_kinds, words);
     if (!strcmp(command->name, "history") && !strcmp(option, "--state"))

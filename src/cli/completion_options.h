@@ -9,7 +9,7 @@
 
 struct pleat_help_option {
     char name[40]; /* "--follow", "-f" */
-    char about[80];
+    char about[200];
     bool has_value;
 };
 

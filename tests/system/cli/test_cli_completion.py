@@ -64,10 +64,25 @@ def test_every_command_takes_the_options_that_are_offered(offers, cli):
 def test_values(offers):
     assert {"egs", "fpsma", "none", "priority"} <= set(offers("pleat mix --malleability "))
     assert offers("pleat mix --queue=ea") == ["easy"]
+    assert offers("pleat sim --queue e") == offers("pleat sim --queue=e") == ["easy", "edf"]
+    assert offers("pleat sim --approach pw") == offers("pleat mix --approach pw") != []
+    assert "periodic" in offers("pleat sim --buffer pe")
+    assert {"any", "powers", "table"} <= set(offers("pleat sim --sizes "))
+    assert "table" not in offers("pleat submit --sizes ") and "grids" in offers("pleat submit --sizes ")
     assert offers("pleat policies queue=ea") == ["easy"]  # bash keeps what is before the '='
     assert "approach=pra" in offers("pleat policies ")
     assert offers("pleat history --by na") == ["name"]
     assert offers("pleat submit --runner ma") == ["malleable"]
+
+
+def test_descriptions_are_whole(cli):
+    """What an option is about goes on in the lines below it; what has no room ends at a word."""
+    script = cli("help", "--completion", "zsh").stdout
+    assert "they make the workload, too'" in script  # of --seeds, in three lines
+    options = re.findall(r"'(--[a-z-]+):([^']*)'", script)
+    assert len(options) > 100
+    cut = [text for _, text in options if text.endswith("...")]
+    assert all(len(text) > 150 for text in cut)
 
 
 def test_programs(offers):
