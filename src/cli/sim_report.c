@@ -336,7 +336,7 @@ static void print_seeds(const struct pleat_term *term,
                               ? "which jobs are converted"
                               : "what sites and applications draw");
     if (differ > 0)
-        pleat_string_addf(&text, ". In rows without %s no seed changes anything", sign);
+        pleat_string_addf(&text, ". A value without %s is the same in all runs", sign);
     line(term, "seeds", &text);
     pleat_string_finish(&text);
 }
