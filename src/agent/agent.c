@@ -9,6 +9,7 @@
 #include "agent/resize.h"
 #include "agent/run.h"
 #include "base/clock.h"
+#include "base/paths.h"
 
 #define RECONNECT_MS 200
 #define IDLE_MS 10000
@@ -206,14 +207,25 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     connection_lost(agent);
 }
 
+/* Where the daemon says that it is, in the state directory that both have; else where it was. */
+static const char *socket_path(const struct pleat_agent *agent, char *recorded, size_t size)
+{
+    struct pleat_paths paths = {0};
+    if (!agent->options.state)
+        return agent->options.daemon;
+    snprintf(paths.state, sizeof(paths.state), "%s", agent->options.state);
+    return pleat_paths_recorded_socket(&paths, recorded, size) ? recorded : agent->options.daemon;
+}
+
 static void connect_to_daemon(struct pleat_agent *agent)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
     const struct pleat_agent_options *options = &agent->options;
     struct pleat_string out = {0};
     struct pleat_error err;
-    if (pleat_connection_open(&agent->loop, options->daemon, &callbacks, agent, &agent->connection,
-                              &err)) {
+    char recorded[108];
+    if (pleat_connection_open(&agent->loop, socket_path(agent, recorded, sizeof(recorded)),
+                              &callbacks, agent, &agent->connection, &err)) {
         pleat_log("%s", err.text);
         connection_lost(agent);
         return;

@@ -163,6 +163,19 @@ static bool ends_launch(const struct pleat_run *run)
     return run->launches && run->launches->killing;
 }
 
+/* They wait for something in the kernel, such as a file system that does not answer. */
+static void tell_stuck(const struct pleat_run *run, size_t members)
+{
+    char text[160];
+    snprintf(text, sizeof(text),
+             "%zu of its processes do not end although they were killed: they wait for a device or "
+             "a file system",
+             members);
+    pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, text);
+    pleat_agent_notify(run->agent, "warning",
+                       json_pack("{s:I, s:s}", "run", (json_int_t)run->id, "text", text));
+}
+
 /* Deals with all of the run's processes of the snapshot; returns how many there are. *just_ended:
  * dead ones that are the run's, or may have been (children of the agent are reaped before). */
 static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
@@ -185,8 +198,7 @@ static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
     }
     if (members && !run->complained && now >= run->kill_at_us + COMPLAIN_US) {
         run->complained = true;
-        pleat_log("run %" PRIu64 " (job %s): %zu processes do not end although they were killed",
-                  run->id, run->job, members);
+        tell_stuck(run, members);
     }
     return members;
 }

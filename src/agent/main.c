@@ -141,6 +141,18 @@ static int open_standard_files(struct pleat_error *err)
     return 0;
 }
 
+/* So that pleatd can end one that does not answer. Without it, on a full disk, a user has to. */
+static void write_owner(int fd)
+{
+    char text[64];
+    struct pleat_tree_process self;
+    if (pleat_tree_read_one("/proc", getpid(), &self))
+        return;
+    int length = snprintf(text, sizeof(text), "%d %" PRIu64 "\n", (int)getpid(), self.start);
+    if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)length, 0) != length)
+        pleat_log("cannot write its process id into the lock");
+}
+
 /* The lock ends with this process, however it ends: its descriptor is in no other. */
 static int take_lock(const struct pleat_agent_options *options, struct pleat_error *err)
 {
@@ -158,8 +170,10 @@ static int take_lock(const struct pleat_agent_options *options, struct pleat_err
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return pleat_error_sys(err, errno, "cannot open the lock '%s'", path);
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        write_owner(fd);
         return 0; /* fd stays open */
+    }
     int code = errno;
     close(fd);
     if (code == EWOULDBLOCK)

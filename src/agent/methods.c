@@ -518,6 +518,17 @@ static int do_list(struct pleat_agent *agent, const json_t *params, json_t **ans
     return 0;
 }
 
+/* That it answers is the answer. */
+static int do_ping(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                   struct pleat_error *err)
+{
+    (void)agent;
+    (void)params;
+    (void)answer;
+    (void)err;
+    return 0;
+}
+
 static int do_quit(struct pleat_agent *agent, const json_t *params, json_t **answer,
                    struct pleat_error *err)
 {
@@ -535,7 +546,7 @@ static const struct {
 } methods[] = {
     {"start", do_start},   {"ask", do_ask},   {"resize", do_resize},     {"withdraw", do_withdraw},
     {"signal", do_signal}, {"kill", do_kill}, {"relaunch", do_relaunch}, {"forget", do_forget},
-    {"list", do_list},     {"quit", do_quit},
+    {"list", do_list},     {"quit", do_quit}, {"ping", do_ping},
 };
 
 int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *message,

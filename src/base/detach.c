@@ -93,8 +93,7 @@ char **pleat_detach_environment(char *const *env, char **preload, bool *changed)
 
 /* ---- the agent ---- */
 
-/* When a process began, in ticks since the machine did; 0: there is none. */
-static uint64_t start_of(pid_t pid)
+uint64_t pleat_detach_start_of(pid_t pid)
 {
     char path[64], text[1024];
     uint64_t start = 0;
@@ -117,7 +116,7 @@ pid_t pleat_detach_agent(void)
     uint64_t start = 0;
     if (!text || sscanf(text, "%d:%" SCNu64, &pid, &start) != 2 || pid <= 1)
         return 0;
-    return start && start_of((pid_t)pid) == start ? (pid_t)pid : 0;
+    return start && pleat_detach_start_of((pid_t)pid) == start ? (pid_t)pid : 0;
 }
 
 /* ---- limits ---- */

@@ -8,6 +8,7 @@
 #define PLEAT_BASE_DETACH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Whether such an environment marks a process of a job. */
@@ -17,6 +18,8 @@ bool pleat_detach_is_inside(char *const *env);
  * list to be freed, of strings that are borrowed but for *preload, which is to be freed, too (NULL
  * where nothing was changed in it). NULL: out of memory. *changed: it is another one. */
 char **pleat_detach_environment(char *const *env, char **preload, bool *changed);
+/* When a process began, in ticks since the machine did; 0: there is none. */
+uint64_t pleat_detach_start_of(pid_t pid);
 /* The agent that started the job this process is in; 0: it is in none, or the agent is dead. */
 pid_t pleat_detach_agent(void);
 

@@ -2,6 +2,7 @@
 #ifndef PLEAT_BASE_PATHS_H
 #define PLEAT_BASE_PATHS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -18,6 +19,10 @@ struct pleat_paths {
  * /tmp/pleat-UID. An XDG_RUNTIME_DIR that is another user's is ignored. Creates nothing.
  * PLEAT_E_TOOBIG when the socket path would not fit. */
 int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Where the pleatd of that state directory listens, by its own record in the lock there; false: it
+ * has left none. It may be dead. */
+bool pleat_paths_recorded_socket(const struct pleat_paths *paths, char *socket, size_t size);
 
 /* PLEAT_E_PERMISSION when the directory of the configuration is there and is neither this user's
  * nor root's: what somebody else wrote is not to be read. */

@@ -169,6 +169,8 @@ static int connect_socket(struct pleat_client *client, struct pleat_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memcpy(address.sun_path, client->socket_path, sizeof(client->socket_path));
+    if (client->fd >= 0)
+        close(client->fd);
     client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (client->fd < 0)
         return pleat_error_sys(err, errno, "cannot make a socket");
@@ -233,6 +235,13 @@ int pleat_client_open(const struct pleat_paths *paths, struct pleat_client **cli
     fresh->fd = -1;
     memcpy(fresh->socket_path, paths->socket, sizeof(fresh->socket_path));
     int status = connect_socket(fresh, err);
+    struct pleat_error ignored;
+    /* another XDG_RUNTIME_DIR than the one in which it was started, as in cron, or it had to move
+     */
+    if (status == PLEAT_E_NOTFOUND &&
+        pleat_paths_recorded_socket(paths, fresh->socket_path, sizeof(fresh->socket_path)) &&
+        strcmp(fresh->socket_path, paths->socket) != 0)
+        status = connect_socket(fresh, &ignored) ? status : 0;
     if (!status)
         status = check_owner(fresh, err);
     if (!status)

@@ -1,17 +1,14 @@
 /* The agents of nodes: started when needed, expected back after a restart, listened to. */
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/cpus.h"
 #include "daemon/daemon.h"
 
-/* One that lives calls within EXPECT_MS; whether one lives is looked at every LOOK_MS. */
-enum { EXPECT_MS = 3000, LOOK_MS = 100, CONNECT_MS = 15000 };
+/* Whether one lives is looked at every LOOK_MS. */
+enum { LOOK_MS = 100, CONNECT_MS = 15000 };
 
 /* A request not answered yet. */
 struct asked {
@@ -31,8 +28,12 @@ struct agent {
     bool settled;                        /* it, or one before it, has said that to this pleatd */
     bool started;                        /* one was started, and has not connected yet */
     int looks;                           /* for one that is expected to call */
-    struct pleat_string waiting;         /* requests until it is there */
-    struct asked_list asked;             /* what is in `waiting` or was sent */
+    int64_t ping_id;                     /* 0: nothing is waited for */
+    int silent_s;                        /* seconds, as far as pleatd saw them, without an answer */
+    bool said_silent;                    /* of that */
+    int since_ping_s;
+    struct pleat_string waiting; /* requests until it is there */
+    struct asked_list asked;     /* what is in `waiting` or was sent */
     int64_t next_id, list_id;
     json_t *runs;     /* the pages of its list that have come */
     char *cpus;       /* of its slots, as it said; NULL: it did not */
@@ -40,6 +41,7 @@ struct agent {
 };
 
 static void agent_spawn(struct agent *agent);
+static void on_timer(uv_timer_t *handle);
 
 static struct agent *agent_get(struct daemon *d, uint32_t site, uint32_t node)
 {
@@ -109,18 +111,58 @@ static void lose_runs(struct agent *agent, const json_t *alive)
     }
 }
 
-/* An agent holds this lock as long as it lives (src/agent/main.c). */
-static bool has_agent(struct daemon *d, uint32_t site, uint32_t node)
+/* So long an agent has not answered, or one that lives has not called: what of that is to be said,
+ * and when it is too long. */
+enum { SAY_S = 10, STOP_S = 10, PING_S = 5 };
+
+static double patience_s(const struct daemon *d)
 {
-    char path[700];
-    snprintf(path, sizeof(path), "%s/agent-%s-%u.lock", d->paths.state, d->config.sites[site].name,
-             node);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    close(fd);
-    return held;
+    double most = (double)d->config.agent_answer_us / 1e6;
+    return d->stopping && (most <= 0 || most > STOP_S) ? STOP_S : most;
+}
+
+static void say_silent(struct agent *agent, const char *how)
+{
+    char text[300], then[80] = "it is waited for";
+    double most_s = (double)agent->daemon->config.agent_answer_us / 1e6;
+    if (most_s > 0)
+        snprintf(then, sizeof(then), "it is ended after %g s (agent_answer_s)", most_s);
+    snprintf(text, sizeof(text),
+             "the agent of node %u of site %s lives, but has not %s for %d s: %s", agent->node,
+             agent->daemon->config.sites[agent->site].name, how, SAY_S, then);
+    agent->said_silent = true;
+    daemon_log("%s", text);
+    note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1,
+              json_pack("{s:s}", "text", text));
+}
+
+static void say_ended(struct agent *agent)
+{
+    char text[300];
+    snprintf(text, sizeof(text),
+             "the agent of node %u of site %s did not answer, and is ended (signal "
+             "9): the next one ends what it ran",
+             agent->node, agent->daemon->config.sites[agent->site].name);
+    daemon_log("%s", text);
+    note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1,
+              json_pack("{s:s}", "text", text));
+}
+
+/* One lives and does not call; counted in looks, not in time: pleatd may have been stopped itself.
+ */
+static void wait_for_call(struct agent *agent)
+{
+    double waited_s = (double)agent->looks * LOOK_MS / 1e3, most_s = patience_s(agent->daemon);
+    if (waited_s >= SAY_S && !agent->said_silent)
+        say_silent(agent, "called");
+    if (most_s > 0 && waited_s >= most_s) {
+        agent->looks = 0;
+        if (agent_lock_kill(agent->daemon, agent->site, agent->node))
+            say_ended(agent);
+        else
+            daemon_log("the agent of node %u cannot be ended: end it by hand", agent->node);
+    }
+    uv_timer_start(&agent->timer, on_timer, LOOK_MS, 0);
 }
 
 static void on_timer(uv_timer_t *handle)
@@ -128,9 +170,9 @@ static void on_timer(uv_timer_t *handle)
     struct agent *agent = handle->data;
     if (agent->connection)
         return;
-    if (!agent->started && agent->looks++ < EXPECT_MS / LOOK_MS &&
-        has_agent(agent->daemon, agent->site, agent->node)) {
-        uv_timer_start(&agent->timer, on_timer, LOOK_MS, 0);
+    agent->looks++;
+    if (agent_lock_is_held(agent->daemon, agent->site, agent->node)) {
+        wait_for_call(agent);
         return;
     }
     if (agent->started)
@@ -400,6 +442,8 @@ static void on_notice(struct agent *agent, const struct pleat_message *message)
     }
     if (!rc) {
         learn(d, job, message->method, message->params);
+        if (!strcmp(message->method, "warning"))
+            return;
         struct pleat_runner *runner = job_runner(d, job);
         rc = runner->ops->notice(runner, component, message->method, message->params, &err);
     }
@@ -500,16 +544,28 @@ static void on_refused(struct agent *agent, const struct pleat_message *message)
     }
 }
 
+/* It lives. */
+static void heard(struct agent *agent)
+{
+    if (agent->said_silent)
+        daemon_log("the agent of node %u answers again", agent->node);
+    agent->silent_s = 0;
+    agent->said_silent = false;
+}
+
 static void on_message(void *arg, struct pleat_connection *connection,
                        const struct pleat_message *message)
 {
     struct agent *agent = arg;
     (void)connection;
+    heard(agent);
     if (message->kind == PLEAT_NOTIFICATION) {
         if (strcmp(message->method, "hello"))
             on_notice(agent, message);
     } else if (message->kind == PLEAT_RESULT && message->id == agent->list_id) {
         on_listed(agent, message->result);
+    } else if (agent->ping_id && message->id == agent->ping_id) {
+        agent->ping_id = 0; /* one of before there were pings says that it knows none: an answer */
     } else if (message->kind == PLEAT_RESULT) {
         (void)take_asked(agent, message->id);
     } else if (message->kind == PLEAT_FAILURE) {
@@ -595,6 +651,8 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     agent->connection = connection;
     agent->started = false;
     agent->listed = false;
+    agent->ping_id = 0;
+    heard(agent);
     take_cpus(agent, json_string_value(json_object_get(hello, "cpus")));
     if (pleat_connection_start(connection, &callbacks, agent))
         daemon_log("the agent of node %u cannot be reached", node);
@@ -613,6 +671,46 @@ void agent_needed(struct daemon *d, const char *site, uint32_t node)
     }
 }
 
+/* A second has gone by, in which pleatd was not stopped: else there were fewer of these. */
+static void look(struct agent *agent)
+{
+    double most_s = patience_s(agent->daemon);
+    struct pleat_string out = {0};
+    if (!agent->connection)
+        return;
+    if (agent->ping_id || !agent->listed) {
+        if (++agent->silent_s == SAY_S)
+            say_silent(agent, "answered");
+        if (most_s > 0 && agent->silent_s >= most_s) {
+            agent->silent_s = 0;
+            say_ended(agent);
+            (void)kill(pleat_connection_peer_pid(agent->connection), SIGKILL);
+        }
+        return;
+    }
+    if (++agent->since_ping_s < PING_S)
+        return;
+    agent->since_ping_s = 0;
+    agent->ping_id = agent->next_id++;
+    if (pleat_write_request(&out, agent->ping_id, "ping", NULL) == 0)
+        (void)!pleat_connection_send(agent->connection, &out);
+    pleat_string_finish(&out);
+}
+
+void agents_look(struct daemon *d)
+{
+    for (struct agent *agent = d->agents; agent; agent = agent->next)
+        look(agent);
+}
+
+int agents_silent_s(struct daemon *d, uint32_t site)
+{
+    for (const struct agent *agent = d->agents; agent; agent = agent->next)
+        if (agent->site == site && agent->said_silent)
+            return agent->connection ? agent->silent_s : agent->looks * LOOK_MS / 1000;
+    return 0;
+}
+
 void agents_expect(struct daemon *d)
 {
     for (size_t i = 0; i < d->runs.count; i++) {
@@ -629,7 +727,7 @@ bool agents_absent(struct daemon *d)
         const struct agent *agent = d->agents;
         while (agent && (agent->site != site || agent->node != 0))
             agent = agent->next;
-        if ((!agent || !agent->connection) && has_agent(d, site, 0))
+        if ((!agent || !agent->connection) && agent_lock_is_held(d, site, 0))
             return true;
     }
     return false;

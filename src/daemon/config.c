@@ -191,7 +191,7 @@ static long usual_number(uint32_t parameter)
     return parameter == PLEAT_PARAM_MPL_MAX ? UINT8_MAX : (long)pleat_parameter_default(parameter);
 }
 
-enum { OPTIONS_MAX = PLEAT_QUESTION_COUNT + PLEAT_PARAM_COUNT + 5 };
+enum { OPTIONS_MAX = PLEAT_QUESTION_COUNT + PLEAT_PARAM_COUNT + 6 };
 
 struct schema {
     cfg_opt_t options[OPTIONS_MAX];
@@ -227,12 +227,14 @@ static void make_schema(struct schema *schema)
     }
     cfg_opt_t notify = CFG_FLOAT("notify_limit_s", 60, CFGF_NONE);
     cfg_opt_t idle = CFG_FLOAT("idle_exit_s", 600, CFGF_NONE);
+    cfg_opt_t answer = CFG_FLOAT("agent_answer_s", 120, CFGF_NONE);
     cfg_opt_t keep = CFG_FLOAT("keep_ended_s", 604800, CFGF_NONE);
     cfg_opt_t checkpoint = CFG_INT("checkpoint_records", 20000, CFGF_NONE);
     cfg_opt_t sites = CFG_SEC("site", schema->site, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES);
     cfg_opt_t end = CFG_END();
     add(schema, &count, notify);
     add(schema, &count, idle);
+    add(schema, &count, answer);
     add(schema, &count, keep);
     add(schema, &count, checkpoint);
     add(schema, &count, sites);
@@ -252,6 +254,7 @@ static void set_checks(cfg_t *cfg, struct schema *schema)
     }
     cfg_set_validate_func(cfg, "idle_exit_s", check_seconds);
     cfg_set_validate_func(cfg, "notify_limit_s", check_seconds);
+    cfg_set_validate_func(cfg, "agent_answer_s", check_seconds);
     cfg_set_validate_func(cfg, "keep_ended_s", check_seconds);
     cfg_set_validate_func(cfg, "checkpoint_records", check_records);
     cfg_set_validate_func(cfg, "site|kind", check_kind);
@@ -296,6 +299,7 @@ static int take(cfg_t *cfg, const struct schema *schema, struct pleat_config *co
                 : cfg_getint(cfg, schema->names[p]);
     }
     config->notify_limit_us = llround(cfg_getfloat(cfg, "notify_limit_s") * (double)PLEAT_US_PER_S);
+    config->agent_answer_us = llround(cfg_getfloat(cfg, "agent_answer_s") * (double)PLEAT_US_PER_S);
     config->keep_ended_us = llround(cfg_getfloat(cfg, "keep_ended_s") * (double)PLEAT_US_PER_S);
     config->checkpoint_records = cfg_getint(cfg, "checkpoint_records");
     config->idle_exit_us = llround(cfg_getfloat(cfg, "idle_exit_s") * (double)PLEAT_US_PER_S);

@@ -23,6 +23,7 @@ struct pleat_config {
     struct pleat_config_site *sites;       /* at least one */
     size_t site_count;
     int64_t notify_limit_us;    /* a job's notification is ended after that */
+    int64_t agent_answer_us;    /* an agent silent for so long is ended; 0: never */
     int64_t keep_ended_us;      /* so long after its end a job is known to core and daemon */
     int64_t checkpoint_records; /* so many records after one there may be another */
     int64_t idle_exit_us;       /* ends when nothing was there to do for so long; 0: never */

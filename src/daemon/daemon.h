@@ -241,11 +241,12 @@ struct daemon {
     } array;                    /* that is being submitted in this turn */
     int mark_fd;                /* 0: not open */
     int parked_outputs;
-    int lock_fd;
-    bool holding;      /* the store cannot write */
-    bool committed;    /* the turn is in the store, which is not in its place */
-    bool has_accounts; /* every job that ended before has an account */
-    bool salvaged;     /* the log was damaged, and what that leaves open is not settled yet */
+    int lock_fd, runtime_lock_fd; /* 0: not taken */
+    bool homeless;                /* it listens nowhere, and that was said */
+    bool holding;                 /* the store cannot write */
+    bool committed;               /* the turn is in the store, which is not in its place */
+    bool has_accounts;            /* every job that ended before has an account */
+    bool salvaged; /* the log was damaged, and what that leaves open is not settled yet */
     bool stopping;
     bool collected; /* `collect` has run out */
     int lingered;   /* times that it waited for an agent before it ended */
@@ -261,6 +262,14 @@ void daemon_stop(struct daemon *d);
  * of the job that it may be started in, with its environment, limits, CPUs, groups and session:
  * then it goes to the background, executes itself again, and does not return. */
 void daemon_outset(char **argv);
+
+/* place.c: the locks of state and runtime directory, and where it listens. The lock in the state
+ * directory has its process id and, on a second line, its socket. */
+/* 0, or PLEAT_E_BUSY when another daemon has one of the directories. */
+int place_lock(struct daemon *d, struct pleat_error *err);
+int place_listen(struct daemon *d, struct pleat_error *err);
+/* Listens again where its socket was removed. To call now and then. */
+void place_check(struct daemon *d);
 
 /* crash.c: called between any two steps that another process, or the log, can see. Ends the daemon
  * as SIGKILL does at the n-th call where the environment has PLEAT_TEST_CRASH_AFTER=n; for tests.
@@ -417,9 +426,19 @@ int recover(struct daemon *d, struct pleat_error *err);
 /* Inputs for what the configuration says differently from the log. */
 void configure(struct daemon *d);
 
+/* agent_lock.c: the file that an agent keeps locked as long as it lives (src/agent/main.c) */
+bool agent_lock_is_held(struct daemon *d, uint32_t site, uint32_t node);
+/* Kills the process that holds it; false: who that is cannot be told. */
+bool agent_lock_kill(struct daemon *d, uint32_t site, uint32_t node);
+
 /* agents.c */
 int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json_t *params,
                struct pleat_error *err);
+/* Once a second: whether agents answer; one that does not for long is ended, so that another can
+ * take its place. */
+void agents_look(struct daemon *d);
+/* So many seconds an agent of the site has been silent, where that is long; 0: none is. */
+int agents_silent_s(struct daemon *d, uint32_t site);
 /* A connection that said it is an agent. Takes it over. */
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello);
 void agents_quit(struct daemon *d);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -97,29 +96,6 @@ static void host_later(void *arg, int64_t delay_us, void (*fn)(void *, uint64_t)
 
 /* ---- starting ---- */
 
-/* 0, or PLEAT_E_BUSY when another daemon has the directory. */
-static int take_lock(struct daemon *d, struct pleat_error *err)
-{
-    char path[600], pid[32] = "";
-    snprintf(path, sizeof(path), "%s/pleatd.lock", d->paths.runtime);
-    d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (d->lock_fd < 0)
-        return pleat_error_sys(err, errno, "cannot open %s", path);
-    if (flock(d->lock_fd, LOCK_EX | LOCK_NB)) {
-        ssize_t count = pread(d->lock_fd, pid, sizeof(pid) - 1, 0);
-        pid[count > 0 ? count : 0] = '\0';
-        pid[strcspn(pid, "\n")] = '\0';
-        return pleat_error_set(err, PLEAT_E_BUSY,
-                               "another pleatd (process %s) runs for %s already: use that one, or "
-                               "give another directory with --dir",
-                               pid, d->paths.runtime);
-    }
-    int length = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
-    if (ftruncate(d->lock_fd, 0) || pwrite(d->lock_fd, pid, (size_t)length, 0) != length)
-        return pleat_error_sys(err, errno, "cannot write %s", path);
-    return 0;
-}
-
 static bool all_over(struct daemon *d)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
@@ -183,6 +159,8 @@ static void on_probe(uv_timer_t *handle)
     for (size_t i = 0; !over && i < d->config.site_count; i++)
         if (d->sites[i]->ops->probe(d->sites[i], &err))
             daemon_log("site %s: %s", d->config.sites[i].name, err.text);
+    place_check(d);
+    agents_look(d);
     archive_run(d);
     log_watch(d);
     if (over && d->stopping)
@@ -197,7 +175,7 @@ static void on_probe(uv_timer_t *handle)
 
 static int begin(struct daemon *d, struct pleat_error *err)
 {
-    int rc = pleat_listener_create(&d->loop, d->paths.socket, client_accept, d, &d->listener, err);
+    int rc = place_listen(d, err);
     if (rc)
         return rc;
     uv_timer_init(&d->loop, &d->probe);
@@ -370,7 +348,7 @@ int main(int argc, char **argv)
     if (!rc)
         rc = pleat_paths_make_private(d->paths.state, &err);
     if (!rc)
-        rc = take_lock(d, &err);
+        rc = place_lock(d, &err);
     if (!rc)
         rc = run(d, &err);
     if (rc)

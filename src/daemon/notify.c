@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -219,8 +218,9 @@ static char **list_of(struct pleat_string *env)
 
 static int spawn(struct notification *n)
 {
-    struct stat about;
-    char *args[] = {(char[]){"sh"}, (char[]){"-c"}, n->command, NULL};
+    /* the shell goes to the directory, not uv_spawn, which would wait for it here */
+    static char go[] = "cd \"$1\" 2>/dev/null || cd /; exec /bin/sh -c \"$2\"";
+    char *args[] = {(char[]){"sh"}, (char[]){"-c"}, go, (char[]){"sh"}, n->cwd, n->command, NULL};
     int fd = open_output(n->daemon, n->job);
     uv_stdio_container_t stdio[3] = {
         {.flags = UV_IGNORE}, {.flags = UV_IGNORE}, {.flags = UV_IGNORE}};
@@ -233,7 +233,7 @@ static int spawn(struct notification *n)
         .file = "/bin/sh",
         .args = args,
         .env = list_of(&n->env),
-        .cwd = stat(n->cwd, &about) == 0 && S_ISDIR(about.st_mode) ? n->cwd : "/",
+        .cwd = "/",
         .flags = UV_PROCESS_DETACHED,
         .stdio_count = 3,
         .stdio = stdio,

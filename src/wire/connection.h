@@ -40,6 +40,8 @@ int pleat_listener_create(uv_loop_t *loop, const char *path,
                           void *arg, struct pleat_listener **listener,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Stops listening and unlinks the socket. Accepts NULL. */
+/* Whether its socket's file is not there any more, or another's: nobody can connect. */
+bool pleat_listener_is_lost(const struct pleat_listener *listener);
 void pleat_listener_close(struct pleat_listener *listener);
 
 /* Starts connecting to a unix socket; failure to connect arrives as `closed`, as does a server that

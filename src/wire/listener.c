@@ -111,11 +111,16 @@ static void on_listener_closed(uv_handle_t *handle)
         free(listener);
 }
 
-static void unlink_own(const struct pleat_listener *listener)
+bool pleat_listener_is_lost(const struct pleat_listener *listener)
 {
     struct stat st;
-    if (lstat(listener->path, &st) == 0 && st.st_dev == listener->device &&
-        st.st_ino == listener->inode)
+    return lstat(listener->path, &st) != 0 || st.st_dev != listener->device ||
+           st.st_ino != listener->inode;
+}
+
+static void unlink_own(const struct pleat_listener *listener)
+{
+    if (!pleat_listener_is_lost(listener))
         unlink(listener->path);
 }
 

@@ -54,6 +54,7 @@ static struct key_array known_keys(void)
         add_key(&keys, name, fallback, false);
     }
     add_key(&keys, "notify_limit_s", "60", false);
+    add_key(&keys, "agent_answer_s", "120", false);
     add_key(&keys, "idle_exit_s", "600", false);
     add_key(&keys, "keep_ended_s", "604800", false);
     add_key(&keys, "checkpoint_records", "20000", false);

@@ -1,0 +1,52 @@
+/* The lock of a node's agent, from outside. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "base/detach.h"
+#include "daemon/daemon.h"
+
+static int open_lock(struct daemon *d, uint32_t site, uint32_t node)
+{
+    char path[700];
+    snprintf(path, sizeof(path), "%s/agent-%s-%u.lock", d->paths.state, d->config.sites[site].name,
+             node);
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+bool agent_lock_is_held(struct daemon *d, uint32_t site, uint32_t node)
+{
+    int fd = open_lock(d, site, node);
+    if (fd < 0)
+        return false;
+    bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return held;
+}
+
+/* It has written "PID START" there; a pid alone may be another's by now. */
+bool agent_lock_kill(struct daemon *d, uint32_t site, uint32_t node)
+{
+    char text[64] = "";
+    int pid = 0;
+    uint64_t start = 0;
+    int fd = open_lock(d, site, node);
+    ssize_t count = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+    if (fd >= 0)
+        close(fd);
+    if (count <= 0 || sscanf(text, "%d %" SCNu64, &pid, &start) != 2 || pid <= 1)
+        return false;
+    int process = pidfd_open(pid, 0);
+    if (process < 0)
+        return errno == ESRCH;
+    bool is_it = pleat_detach_start_of(pid) == start;
+    bool killed = is_it && pidfd_send_signal(process, SIGKILL, NULL, 0) == 0;
+    close(process);
+    return killed;
+}

@@ -1,0 +1,161 @@
+"""What does not answer: file systems, agents, a daemon that nobody finds. Everything else goes on."""
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import struct
+import subprocess
+
+import pytest
+
+from conftest import CONFIG, LIMIT_S, PLEAT, is_alive, until_file, wait_until
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+INIT = 26  # of FUSE
+
+
+@contextlib.contextmanager
+def hung_file_system(place):
+    """A FUSE file system that says hello and answers nothing that it is asked then, so that who asks cannot even be
+    killed; afterwards it is gone, and who asked gets an error."""
+    os.mkdir(place)
+    device = os.open("/dev/fuse", os.O_RDWR)
+    options = f"fd={device},rootmode=40000,user_id={os.getuid()},group_id={os.getgid()}".encode()
+    if LIBC.mount(b"hung", place.encode(), b"fuse", 0, options):
+        os.close(device)
+        pytest.skip("FUSE cannot be mounted here")
+    child = os.fork()
+    if child == 0:
+        while True:
+            request = os.read(device, 1 << 20)
+            _, opcode, unique = struct.unpack_from("IIQ", request)
+            if opcode == INIT:
+                body = struct.pack("IIIIHHIIHHIII", 7, 31, 65536, 0, 16, 12, 65536, 1, 0, 0, 0, 0, 0).ljust(64, b"\0")
+                os.write(device, struct.pack("IiQ", 16 + len(body), 0, unique) + body)
+    os.close(device)
+    try:
+        yield
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        LIBC.umount2(place.encode(), 2)
+        os.rmdir(place)
+
+
+def spec(name, *argv, **more):
+    return {"name": name, "argv": list(argv), "cwd": "/", "env": ["PATH=/usr/bin:/bin"], "runner": "plain", "mpi": "none",
+            "kind": "rigid", "min": 1, "max": 1, **more}
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not os.access("/dev/fuse", os.W_OK), reason="mounting takes root and FUSE")
+def test_a_file_system_that_does_not_answer(pleat):
+    pleat.configure("attempts = 1\nstart_s = 0.5\nkill_s = 0.5\n")
+    place = pleat.path("hung")
+    with hung_file_system(place):
+        hung = [pleat.call("submit", **spec(*each[0], **each[1]))["job"] for each in (
+            (("directory", "true"), {"cwd": place}),
+            (("output", "true"), {"output": f"{place}/out"}),
+            (("input", "true"), {"input": f"{place}/in"}),
+            (("program", f"{place}/program"), {}))]
+        for _ in range(3):  # the others are not disturbed, before those are given up and after
+            job = pleat.call("submit", **spec("other", "sh", "-c", "exit 5"))["job"]
+            assert pleat.wait_end(job)["exit_code"] == 5
+        wait_until(lambda: all("do not end although" in str(pleat.call("events", job=each, limit=1000)["events"])
+                               for each in hung), "the processes are said to be stuck")
+        job = pleat.call("submit", **spec("other", "sh", "-c", "exit 6"))["job"]
+        assert pleat.wait_end(job)["exit_code"] == 6
+        assert all(pleat.job(each)["state"] == "finishing" for each in hung)  # nobody gets their processors
+    assert all(pleat.wait_end(each)["state"] == "failed" for each in hung)
+    pleat.wait_free()
+
+
+def said(pleat, text):
+    return [e for e in pleat.call("events", limit=4000)["events"] if e["kind"] == "daemon" and text in str(e)]
+
+
+def test_a_stopped_agent_is_ended(pleat):
+    pleat.configure("agent_answer_s = 2\n")
+    job = pleat.submit("--min", 1, "--max", 1, *until_file(pleat.path("go")))
+    pleat.wait_for(job, "running")
+    agent = pleat.agent_pid()
+    os.kill(agent, signal.SIGSTOP)
+    wait_until(lambda: said(pleat, "did not answer, and is ended"), "it is said")
+    wait_until(lambda: not is_alive(agent) and pleat.agent_pids(), "another agent")
+    wait_until(lambda: pleat.job(job)["state"] == "running" and pleat.job(job)["attempt"] == 1, "the job runs again")
+    # the same where a daemon finds one that is stopped: it knows it by its lock
+    second = pleat.agent_pid()
+    os.kill(second, signal.SIGSTOP)
+    pleat.kill_daemon()
+    wait_until(lambda: said(pleat, "did not answer, and is ended")[1:], "it is said again")
+    wait_until(lambda: not is_alive(second), "it is gone")
+    wait_until(lambda: pleat.job(job)["state"] == "running" and pleat.job(job)["attempt"] == 2, "the job runs again")
+    open(pleat.path("go"), "w", encoding="ascii").close()
+    assert pleat.wait_end(job)["exit_code"] == 7
+
+
+def test_stop_force_ends_with_a_stopped_agent(pleat):
+    pleat.configure("agent_answer_s = 0\n")
+    job = pleat.submit("--min", 1, "--max", 1, "--", "sleep", "1000")
+    pleat.wait_for(job, "running")
+    pids = pleat.job_pids(job)
+    os.kill(pleat.agent_pid(), signal.SIGSTOP)
+    pleat.pleat("stop", "--force", check=0)
+    assert pids and not [pid for pid in pids if is_alive(pid)]
+
+
+def test_freezing_all_longer_than_every_deadline_loses_nothing(pleat):
+    pleat.configure("agent_answer_s = 2\n")
+    job = pleat.submit("--min", 1, "--max", 1, *until_file(pleat.path("go")))
+    pleat.wait_for(job, "running")
+    daemon, agent = pleat.daemon_pid(), pleat.agent_pid()
+    for frozen in ((daemon,), (daemon, agent), (agent, daemon, *pleat.job_pids(job))):
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        subprocess.run(["sleep", "3"], check=True)  # longer than agent_answer_s, which is what is tested
+        for pid in frozen:
+            os.kill(pid, signal.SIGCONT)
+        assert pleat.job(job)["state"] == "running" and pleat.job(job)["attempt"] == 0
+    open(pleat.path("go"), "w", encoding="ascii").close()
+    assert pleat.wait_end(job)["exit_code"] == 7
+    assert pleat.agent_pid() == agent and pleat.daemon_pid() == daemon
+
+
+def test_a_socket_that_was_removed_comes_back(pleat):
+    daemon = pleat.daemon_pid()
+    os.unlink(pleat.socket)
+    assert f'"pid": {daemon}' in pleat.pleat("info", "--json", check=0).stdout
+    wait_until(lambda: os.path.exists(pleat.socket), "the socket")
+    assert pleat.daemon_pid() == daemon
+
+
+def test_another_runtime_directory_finds_the_same_daemon(tmp_path):
+    """As over ssh or in cron; and one that was swept away, also for good."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("PLEAT_", "XDG_"))}
+    env |= {"XDG_STATE_HOME": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    runtime = tmp_path / "run"
+    runtime.mkdir(mode=0o700)
+    (tmp_path / "other").mkdir(mode=0o700)
+    os.makedirs(tmp_path / "config" / "pleat")
+    (tmp_path / "config" / "pleat" / "pleat.conf").write_text(CONFIG)
+
+    def info(directory):
+        done = subprocess.run([PLEAT, "info", "--json"], env=env | {"XDG_RUNTIME_DIR": str(directory)}, text=True,
+                              capture_output=True, timeout=LIMIT_S, check=False)
+        assert done.returncode == 0, done.stderr
+        return [line for line in done.stdout.split(",") if '"pid"' in line]
+
+    first = info(runtime)
+    try:
+        assert info(tmp_path / "other") == first
+        shutil.rmtree(runtime / "pleat")
+        assert info(tmp_path / "other") == first
+        wait_until(lambda: (runtime / "pleat" / "pleatd.sock").exists(), "the socket is there again")
+        shutil.rmtree(runtime)
+        runtime.write_text("no directory")
+        wait_until(lambda: (tmp_path / "state" / "pleat" / "pleatd.sock").exists(), "it listens elsewhere")
+        assert info(tmp_path / "other") == first
+    finally:
+        subprocess.run([PLEAT, "stop", "--force"], env=env | {"XDG_RUNTIME_DIR": str(tmp_path / "other")}, timeout=LIMIT_S,
+                       check=True)
