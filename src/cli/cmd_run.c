@@ -26,8 +26,15 @@ static void *copy_errors(void *arg)
 {
     struct errors_copy *copy = arg;
     struct pleat_error err;
-    int status = pleat_output_copy(&copy->output, STDERR_FILENO, &err);
-    (void)status; /* what went wrong shows in the main thread; stderr itself may be gone */
+    int64_t before = 0;
+    int losses = 0;
+    /* what went wrong shows in the main thread; stderr itself may be gone */
+    while (pleat_output_copy(&copy->output, STDERR_FILENO, &err) != 0 &&
+           pleat_client_is_lost(copy->output.client) &&
+           pleat_daemon_resume(&copy->output.client, NULL, &losses, &err) == 0) {
+        losses = copy->output.offset > before ? 0 : losses; /* it goes on from there */
+        before = copy->output.offset;
+    }
     return NULL;
 }
 
@@ -62,13 +69,26 @@ static void finish_errors_copy(struct errors_copy *copy, bool lost)
 
 /* ---- the job ---- */
 
-static int cancel(struct pleat_client *client, int64_t job)
+/* The daemon is lost: the job runs on, and the next one knows it. */
+static int resume(struct pleat_client **client, int *losses, const struct pleat_error *err)
+{
+    int code = pleat_daemon_resume(client, pleat_interrupt_flag(), losses, err);
+    if (!code)
+        pleat_client_set_interrupt(*client, pleat_interrupt_flag());
+    return code;
+}
+
+static int cancel(struct pleat_client **client, int64_t job)
 {
     struct pleat_error err;
+    int status, losses = 0;
     pleat_interrupt_again(); /* a second signal leaves at once */
-    pleat_client_set_interrupt(client, NULL);
-    int status =
-        pleat_client_call(client, "cancel", json_pack("{s:I}", "job", (json_int_t)job), NULL, &err);
+    do {
+        pleat_client_set_interrupt(*client, NULL);
+        status = pleat_client_call(*client, "cancel", json_pack("{s:I}", "job", (json_int_t)job),
+                                   NULL, &err);
+    } while (status && pleat_client_is_lost(*client) &&
+             pleat_daemon_resume(client, NULL, &losses, &err) == 0);
     if (status == PLEAT_E_STATE || status == PLEAT_E_NOTFOUND)
         return 0; /* it has ended by itself meanwhile */
     return status ? pleat_daemon_failed(&err, false) : 0;
@@ -76,10 +96,13 @@ static int cancel(struct pleat_client *client, int64_t job)
 
 /* Copies stdout until the job is over; cancels the job where that is asked for. Returns 0 or an
  * exit code; *cancelled: the code to leave with in that case. */
-static int copy_output(struct pleat_client *client, int64_t job, int *cancelled)
+static int copy_output(struct pleat_client **client, int64_t job, int *cancelled)
 {
     struct pleat_error err;
-    struct pleat_output output = {.client = client, .job = job, .stream = "stdout", .follow = true};
+    struct pleat_output output = {
+        .client = *client, .job = job, .stream = "stdout", .follow = true};
+    int64_t before = 0;
+    int losses = 0;
     for (;;) {
         int status = pleat_output_copy(&output, STDOUT_FILENO, &err);
         if (status == 0)
@@ -93,7 +116,13 @@ static int copy_output(struct pleat_client *client, int64_t job, int *cancelled)
                 pleat_say("cannot write to standard output: %s; job %lld is cancelled",
                           strerror(output.write_errno), (long long)job);
         } else {
-            return pleat_daemon_failed(&err, false);
+            losses = output.offset > before ? 0 : losses;
+            before = output.offset;
+            int code = resume(client, &losses, &err);
+            if (code)
+                return code;
+            output.client = *client; /* from where it was */
+            continue;
         }
         int code = cancel(client, job);
         if (code || status == PLEAT_OUTPUT_UNWRITABLE)
@@ -102,13 +131,17 @@ static int copy_output(struct pleat_client *client, int64_t job, int *cancelled)
 }
 
 /* Waits for the job's end. */
-static int ending(struct pleat_client *client, int64_t job, int *exit_code)
+static int ending(struct pleat_client **client, int64_t job, int *exit_code)
 {
-    json_t *answer;
-    int code =
-        pleat_daemon_ask(client, "wait", json_pack("{s:I}", "job", (json_int_t)job), &answer);
-    if (code)
-        return code;
+    json_t *answer = NULL;
+    struct pleat_error err = {0};
+    int losses = 0;
+    while (pleat_client_call(*client, "wait", json_pack("{s:I}", "job", (json_int_t)job), &answer,
+                             &err)) {
+        int code = pleat_daemon_resume(client, NULL, &losses, &err);
+        if (code)
+            return code;
+    }
     const json_t *ended = json_array_get(pleat_reply_array(answer, "jobs"), 0);
     *exit_code = pleat_job_exit_code(ended);
     bool by_itself =
@@ -125,14 +158,15 @@ static int ending(struct pleat_client *client, int64_t job, int *exit_code)
     return 0;
 }
 
-static int attend(struct pleat_client *client, int64_t job)
+static int attend(struct pleat_client **client, int64_t job)
 {
     static struct errors_copy copy; /* a thread left alone may use it to the end of the program */
     struct errors_copy *errors = &copy;
     int cancelled = 0, exit_code = PLEAT_EXIT_BEFORE_RUN;
     start_errors_copy(errors, job);
     int code = copy_output(client, job, &cancelled);
-    pleat_client_set_interrupt(client, NULL);
+    if (*client)
+        pleat_client_set_interrupt(*client, NULL);
     finish_errors_copy(errors, code != 0);
     if (code)
         return code;
@@ -141,11 +175,11 @@ static int attend(struct pleat_client *client, int64_t job)
     return code ? code : cancelled ? cancelled : exit_code;
 }
 
-static int submit(struct pleat_client *client, json_t *spec, int64_t *job)
+static int submit(struct pleat_client **client, json_t *spec, int64_t *job)
 {
     json_t *answer = NULL;
     struct pleat_error err = {0};
-    int status = pleat_client_call(client, "submit", spec, &answer, &err);
+    int status = pleat_daemon_submit(client, spec, &answer, &err);
     if (status == 0) {
         pleat_submit_say_warnings(answer);
         *job = pleat_reply_int(answer, "job", 0);
@@ -181,10 +215,10 @@ static int run(const struct pleat_submission *submission)
         return code;
     }
     pleat_interrupt_catch();
-    code = submit(client, spec, &job); /* not interrupted: else nobody would know the job */
+    code = submit(&client, spec, &job); /* not interrupted: else nobody would know the job */
     if (!code) {
         pleat_client_set_interrupt(client, pleat_interrupt_flag());
-        code = attend(client, job);
+        code = attend(&client, job);
     }
     pleat_client_close(client);
     return code;
@@ -211,8 +245,8 @@ const struct pleat_command pleat_cmd_run = {
         "Options (those of 'pleat submit'):\n" PLEAT_SUBMISSION_HELP "\n"
         "Exit codes: the job's; 128 + N if signal N ended it; 125 Pleat failed or refused; 126 "
         "the\n"
-        "program cannot be executed; 127 there is no such program; 2 usage; 3 no daemon, or the\n"
-        "connection broke (the job goes on); 130 Ctrl-C.\n\n"
+        "program cannot be executed; 127 there is no such program; 2 usage; 3 no daemon, or none\n"
+        "that could be reached again (the job goes on); 130 Ctrl-C.\n\n"
         "Example:\n"
         "  pleat run --min 2 --max 8 -- build/apps/heat\n",
     .program = true,

@@ -42,7 +42,8 @@ static int submit(const struct pleat_submission *submission)
 {
     struct pleat_error err = {0};
     struct pleat_string notes = {0};
-    json_t *spec, *answer;
+    struct pleat_client *client;
+    json_t *spec, *answer = NULL;
     int status = pleat_submission_spec(submission, &spec, &notes, &err);
     if (status == PLEAT_E_INVALID) {
         pleat_string_finish(&notes);
@@ -52,9 +53,15 @@ static int submit(const struct pleat_submission *submission)
     pleat_string_finish(&notes);
     if (status)
         return pleat_fail(&err);
-    int code = pleat_daemon_ask_once("submit", spec, &answer);
-    if (code)
+    int code = pleat_daemon_connect(&client);
+    if (code) {
+        json_decref(spec);
         return code;
+    }
+    status = pleat_daemon_submit(&client, spec, &answer, &err);
+    pleat_client_close(client);
+    if (status)
+        return pleat_daemon_failed(&err, false);
     pleat_submit_say_warnings(answer);
     if (pleat_settings.json)
         code = pleat_reply_print(answer);

@@ -1,6 +1,8 @@
 #include "cli/daemon.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -81,6 +83,61 @@ int pleat_daemon_ask_patiently(struct pleat_client **client, double patience_s, 
         code = pleat_daemon_reconnect(client, patience_s, &err);
     json_decref(params);
     return code;
+}
+
+int pleat_daemon_resume(struct pleat_client **client, const volatile sig_atomic_t *interrupted,
+                        int *losses, const struct pleat_error *err)
+{
+    const struct timespec pause = {0, 100000000};
+    int64_t until_us = pleat_clock_monotonic_us() + (int64_t)(PLEAT_PATIENCE_S * PLEAT_US_PER_S);
+    struct pleat_paths paths;
+    struct pleat_error why = {0};
+    if (!pleat_client_is_lost(*client) || ++*losses >= PLEAT_LOSSES_MAX ||
+        pleat_paths_init(&paths, &why))
+        return pleat_daemon_failed(err, false);
+    pleat_client_close(*client);
+    *client = NULL;
+    if (*losses > 1)
+        nanosleep(&pause, NULL);
+    for (;;) {
+        int status = pleat_client_open_or_start(&paths, NULL, interrupted, client, &why);
+        if (!status)
+            return 0;
+        *client = NULL;
+        if (status == PLEAT_INTERRUPTED || pleat_clock_monotonic_us() >= until_us)
+            break;
+        nanosleep(&pause, NULL);
+    }
+    pleat_fail(why.code ? &why : err);
+    return PLEAT_EXIT_NO_DAEMON;
+}
+
+/* Random: nobody else's, and none of before. */
+static void add_token(json_t *spec)
+{
+    unsigned char bytes[16];
+    char text[2 * sizeof(bytes) + 1];
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        return;
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    json_object_set_new(spec, "token", json_string(text));
+}
+
+int pleat_daemon_submit(struct pleat_client **client, json_t *spec, json_t **answer,
+                        struct pleat_error *err)
+{
+    int losses = 0;
+    add_token(spec);
+    for (;;) {
+        int status = pleat_client_call(*client, "submit", json_incref(spec), answer, err);
+        bool again = status && pleat_client_is_lost(*client) && json_object_get(spec, "token");
+        if (!again || pleat_daemon_resume(client, NULL, &losses, err)) {
+            json_decref(spec);
+            return status;
+        }
+        json_object_set_new(spec, "again", json_true());
+    }
 }
 
 int pleat_daemon_ask(struct pleat_client *client, const char *method, json_t *params,

@@ -291,6 +291,11 @@ void pleat_client_set_notified(struct pleat_client *client,
     client->notified_arg = arg;
 }
 
+bool pleat_client_is_lost(const struct pleat_client *client)
+{
+    return client->broken == PLEAT_E_CLOSED || client->broken == PLEAT_E_SYSTEM;
+}
+
 const json_t *pleat_client_hello(const struct pleat_client *client)
 {
     return json_object_get(client->hello, "params");

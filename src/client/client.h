@@ -49,6 +49,8 @@ void pleat_client_set_interrupt(struct pleat_client *client,
 void pleat_client_set_notified(struct pleat_client *client,
                                void (*notified)(void *arg, const struct pleat_message *message),
                                void *arg);
+/* Whether the connection itself was lost: the daemon has ended, say. */
+bool pleat_client_is_lost(const struct pleat_client *client);
 /* The params of the daemon's hello; borrowed. */
 const json_t *pleat_client_hello(const struct pleat_client *client);
 

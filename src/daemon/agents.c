@@ -113,7 +113,7 @@ static void lose_runs(struct agent *agent, const json_t *alive)
 
 /* So long an agent has not answered, or one that lives has not called: what of that is to be said,
  * and when it is too long. */
-enum { SAY_S = 10, STOP_S = 10, PING_S = 5 };
+enum { SAY_S = 10, STOP_S = 5, PING_S = 5 };
 
 static double patience_s(const struct daemon *d)
 {
@@ -688,7 +688,7 @@ static void look(struct agent *agent)
         }
         return;
     }
-    if (++agent->since_ping_s < PING_S)
+    if (++agent->since_ping_s < (agent->daemon->stopping ? 1 : PING_S))
         return;
     agent->since_ping_s = 0;
     agent->ping_id = agent->next_id++;

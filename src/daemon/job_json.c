@@ -157,6 +157,8 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     bool over = pleat_state_is_final(c->state);
     json_object_del(object, "env");
     json_object_del(object, "limits");
+    json_object_del(object, "token");
+    json_object_del(object, "again");
     json_object_del(object, "deadline_in_s");
     json_object_del(object, "begin_in_s");
     json_object_set_new(object, "priority", json_integer(c->priority));

@@ -159,9 +159,33 @@ static int submit_array(struct client *client, int64_t request, const json_t *pa
     return rc;
 }
 
+/* A client that lost its connection asks again: whether it was taken before. */
+static int64_t job_with_token(struct daemon *d, const char *token)
+{
+    enum { NEWEST = 2000 };
+    struct pleat_error ignored;
+    for (size_t i = d->numbers.count, n = 0; i > 0 && n < NEWEST; i--, n++) {
+        const json_t *spec = spec_json(d, d->numbers.items[i - 1]->id, &ignored);
+        const char *known = spec ? json_string_value(json_object_get(spec, "token")) : NULL;
+        if (known && !strcmp(known, token))
+            return d->numbers.items[i - 1]->id;
+    }
+    return 0;
+}
+
 int method_submit(struct client *client, int64_t request, const json_t *params,
                   struct pleat_error *err)
 {
+    const char *token = json_string_value(json_object_get(params, "token"));
+    int64_t before = token && json_is_true(json_object_get(params, "again"))
+                         ? job_with_token(client->daemon, token)
+                         : 0;
+    if (before) { /* with the next turn: it may not be written yet */
+        turn_reply(client->daemon, client, request,
+                   json_pack("{s:I, s:[]}", "job", (json_int_t)before, "warnings"));
+        turn_run(client->daemon);
+        return 0;
+    }
     struct pleat_spec *spec = calloc(1, sizeof(*spec));
     if (!spec)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
