@@ -35,6 +35,7 @@ static const struct pleat_history_column known[] = {
     {"exit_code", NULL, PLEAT_HISTORY_COUNT},
     {"signal", NULL, PLEAT_HISTORY_COUNT},
     {"attempt", NULL, PLEAT_HISTORY_COUNT},
+    {"max_rss_kb", "MEMORY", PLEAT_HISTORY_MEMORY},
     {"grown", NULL, PLEAT_HISTORY_COUNT},
     {"shrunk", NULL, PLEAT_HISTORY_COUNT},
     {"cwd", "DIRECTORY", PLEAT_HISTORY_TEXT},

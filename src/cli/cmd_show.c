@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/history.h"
 #include "cli/jobs.h"
 #include "cli/reply.h"
 #include "cli/sizes_text.h"
@@ -246,6 +247,12 @@ static void show_times(const json_t *job)
         text.length = 0;
         pleat_string_addf(&text, "%lld", (long long)pleat_reply_int(job, "attempt", 1));
         line("attempt", &text);
+    }
+    if (isfinite(pleat_reply_real(job, "max_rss_kb"))) {
+        text.length = 0;
+        pleat_history_memory(pleat_reply_real(job, "max_rss_kb"), a, sizeof(a));
+        pleat_string_addf(&text, "%s, its largest process at its peak", a);
+        line("memory", &text);
     }
     if (pleat_reply_text(job, "input", NULL))
         line_text("stdin", pleat_reply_text(job, "input", NULL));

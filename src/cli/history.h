@@ -11,7 +11,8 @@ enum pleat_history_kind {
     PLEAT_HISTORY_SPAN,   /* seconds */
     PLEAT_HISTORY_WORK,   /* processor-seconds */
     PLEAT_HISTORY_MOMENT, /* since 1970 */
-    PLEAT_HISTORY_SHARE   /* 0 to 1 */
+    PLEAT_HISTORY_SHARE,  /* 0 to 1 */
+    PLEAT_HISTORY_MEMORY  /* KiB */
 };
 
 /* What a row has under `member`; title NULL: not in tables, only for programs. */
@@ -43,6 +44,9 @@ json_t *pleat_history_resizes(const json_t *job);
 extern const struct pleat_history_column pleat_history_resize_columns[];
 /* {"jobs","processor_s","resize_s","resizes","cpu_s","wait_s"}: sums over entries. */
 json_t *pleat_history_totals(const json_t *jobs);
+
+/* KiB as people read them: "12.3 MiB"; size: 24 or more. */
+void pleat_history_memory(double kib, char *text, size_t size);
 
 /* Both return an exit code. */
 int pleat_history_table(const json_t *rows, const struct pleat_history_column *columns);

@@ -22,6 +22,18 @@ static void format_work(double work, char *text, size_t size)
         snprintf(text, size, "%.2f h", work / 3600);
 }
 
+void pleat_history_memory(double kib, char *text, size_t size)
+{
+    if (!isfinite(kib))
+        snprintf(text, size, "-");
+    else if (kib < 1024)
+        snprintf(text, size, "%.0f KiB", kib);
+    else if (kib < 1024 * 1024)
+        snprintf(text, size, "%.1f MiB", kib / 1024);
+    else
+        snprintf(text, size, "%.2f GiB", kib / 1024 / 1024);
+}
+
 static void set_cell(struct pleat_table *table, size_t at, const json_t *row,
                      const struct pleat_history_column *column)
 {
@@ -39,6 +51,10 @@ static void set_cell(struct pleat_table *table, size_t at, const json_t *row,
         break;
     case PLEAT_HISTORY_WORK:
         format_work(value, text, sizeof(text));
+        pleat_table_set(table, at, text);
+        break;
+    case PLEAT_HISTORY_MEMORY:
+        pleat_history_memory(value, text, sizeof(text));
         pleat_table_set(table, at, text);
         break;
     case PLEAT_HISTORY_MOMENT:

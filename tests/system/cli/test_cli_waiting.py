@@ -222,3 +222,14 @@ def test_an_array_is_taken_as_a_whole(cli):
     large = cli("submit", "--array", "0-9", "-n", "100000", "true")
     assert large.returncode == 1 and "100000 processors" in large.stderr
     assert json.loads(cli("ps", "--all", "--json").stdout)["jobs"] == []
+
+
+def test_memory_is_measured(cli):
+    number = submit(cli, program=("python3", "-c", "text = b'x' * (64 << 20); print(len(text))"))
+    assert cli("wait", number).returncode == 0
+    peak = job(cli, number)["max_rss_kb"]
+    assert 64 << 10 < peak < 640 << 10
+    entry = json.loads(cli("history", number, "--json").stdout)["jobs"][0]
+    assert entry["max_rss_kb"] == peak
+    assert f"{peak / 1024:.1f} MiB" in cli("history").stdout
+    assert f"{peak / 1024:.1f} MiB, its largest process" in cli("show", number).stdout

@@ -78,6 +78,7 @@ def test_of_a_resized_job(pleat):
     spent = sum(abs(r["to"] - r["from"]) * r["seconds"] for r in job["resizes"])
     assert counted - 1e-5 <= job["processor_s"] <= counted + spent + 1e-5
     assert job["cpu_s"] > 0 and job["resize_s"] > 0
+    assert running["max_rss_kb"] is None and job["max_rss_kb"] > 1000  # MPI alone takes more
     assert close(job["resize_s"], sum(r["total_s"] for r in pleat.job(number)["history"]["resizes"]))
 
 
