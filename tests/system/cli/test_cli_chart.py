@@ -28,6 +28,21 @@ def test_ascii(cli):
         assert name in text
 
 
+def test_time_of_day(cli):
+    svg = os.path.join(cli.path, "chart.svg")
+    env = {"COLUMNS": "90", "TZ": "UTC-1"}  # time 0 is 2023-11-14 23:13:20 there
+    with cli.fake():
+        text = cli("chart", "--ascii", "--clock", env=env).stdout
+        assert cli("chart", "--svg", svg, "--clock", env=env).returncode == 0
+        plain = cli("chart", "--ascii", env=env).stdout
+        done = cli("chart", "--svg", os.path.join(cli.path, "chart.jpg"))
+    assert "23:13:30" in text and "23:13:50" in text and " s" not in text.splitlines()[9]
+    assert "23:13" not in plain
+    drawn = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
+    assert "23:13:30" in drawn and "time of day" in drawn and "seconds" not in drawn
+    assert done.returncode == 1 and "they are .svg, .png or .pdf" in done.stderr
+
+
 def test_widths(cli):
     with cli.fake():
         for columns in (40, 80, 200):
