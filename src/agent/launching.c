@@ -8,6 +8,7 @@
 
 #include "agent/log.h"
 #include "agent/resize.h"
+#include "agent/scratch.h"
 #include "base/clock.h"
 
 /* From SIGTERM to SIGKILL, for what outlives a launcher whose program is to be started again. */
@@ -353,6 +354,8 @@ void pleat_launches_sized(struct pleat_run *run, uint32_t processes)
     if (!run->launches || run->launches->processes == processes)
         return;
     run->launches->processes = processes;
+    if (run->scratch)
+        pleat_scratch_hosts(run->scratch, processes);
 }
 
 bool pleat_launches_busy(const struct pleat_run *run)

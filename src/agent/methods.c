@@ -188,7 +188,7 @@ static int read_process(const json_t *params, struct pleat_run_request *request,
 static int read_start(const json_t *params, struct pleat_run_request *request,
                       struct pleat_limits *limits, struct pleat_error *err)
 {
-    int64_t ranks = 0, launches = 0, mask = 077;
+    int64_t ranks = 0, launches = 0, hosts = 0, mask = 077;
     int result = get_id(params, "run", &request->id, err);
     request->job = "?";
     if (!result)
@@ -222,6 +222,9 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
     request->launches = (uint32_t)launches;
     if (!result)
         result = pleat_get_bool(params, "adapts", false, &request->launches_adapt, err);
+    if (!result)
+        result = pleat_get_int(params, "hosts", false, 0, RANKS_MAX, &hosts, err);
+    request->hosts = (uint32_t)hosts;
     if (!result && json_object_get(params, "scratch"))
         result = get_scratch(params, &request->scratch, err);
     if (!result)

@@ -207,6 +207,8 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
             run->scratch = NULL;
         }
     }
+    if (!result && run->scratch && request->hosts)
+        pleat_scratch_hosts(run->scratch, request->hosts);
     if (!result)
         result = pleat_run_execute(run, request->argv, request->env, &failure);
     if (result) {

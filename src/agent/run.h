@@ -102,6 +102,7 @@ struct pleat_run_request {
     const struct pleat_folded_request *folded; /* NULL: it is not folded */
     int64_t linger_us;
     const char *scratch; /* NULL: none */
+    uint32_t hosts;      /* so many processors are said in a file there; 0: no file */
     const json_t *slots; /* NULL: it is not bound */
 };
 

@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,6 +55,20 @@ int pleat_scratch_make(const char *path, struct pleat_error *err)
     remove_by(path,
               remove_one_inside); /* itself it stays: who has seen its name could make another */
     return chmod(path, 0700) ? pleat_error_sys(err, errno, "cannot close directory %s", path) : 0;
+}
+
+/* Replaced as a whole: somebody may be reading it. */
+void pleat_scratch_hosts(const char *path, uint32_t processors)
+{
+    char file[512], fresh[512];
+    int length = snprintf(file, sizeof(file), "%s/" PLEAT_SCRATCH_HOSTS, path);
+    int longer = snprintf(fresh, sizeof(fresh), "%s/." PLEAT_SCRATCH_HOSTS, path);
+    if (length < 0 || longer < 0 || (size_t)longer >= sizeof(fresh))
+        return;
+    FILE *text = fopen(fresh, "we");
+    bool bad = !text || fprintf(text, "localhost:%" PRIu32 "\n", processors) < 0;
+    if ((text && fclose(text)) || bad || rename(fresh, file))
+        pleat_log("cannot write %s: %s", file, strerror(errno));
 }
 
 void pleat_scratch_remove_old(const char *instance)

@@ -47,7 +47,8 @@ enum {
     OPTION_CLASS,
     OPTION_HOLD,
     OPTION_DEPENDENCY,
-    OPTION_ARRAY
+    OPTION_ARRAY,
+    OPTION_SBATCH
 };
 
 const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
@@ -89,6 +90,7 @@ const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
     {"hold", no_argument, NULL, OPTION_HOLD},
     {"dependency", required_argument, NULL, OPTION_DEPENDENCY},
     {"array", required_argument, NULL, OPTION_ARRAY},
+    {"sbatch", no_argument, NULL, OPTION_SBATCH},
     {0}};
 
 void pleat_submission_init(struct pleat_submission *submission)
@@ -296,6 +298,9 @@ static int take_more(struct pleat_submission *submission, int option, const char
     case OPTION_APPEND:
         submission->append = true;
         return 0;
+    case OPTION_SBATCH:
+        submission->sbatch = true;
+        return 0;
     case OPTION_MALLEABLE:
         submission->moldable = false;
         submission->runner = "malleable";
@@ -442,6 +447,7 @@ int pleat_submission_read(struct pleat_submission *submission, const struct plea
                                        command->name, command->arguments)
                      : pleat_error_set(err, PLEAT_E_INVALID, "the program is missing");
     submission->beside = beside;
+    submission->sbatch = given.sbatch;
     if (!status) {
         submission->argv = argv + options.first;
         submission->argc = argc - options.first;

@@ -38,6 +38,7 @@ struct pleat_submission {
     bool hold;
     const char *array;              /* indexes of tasks; NULL: not given */
     const char *dependency;         /* NULL: not given */
+    bool sbatch;                    /* the lines #SBATCH of the script count, too */
     const char *notify, *notify_on; /* NULL: not given */
     const char *resize;             /* "auto", "merge", "relaunch" */
     const char *exported;           /* "all", "none", or names with commas between */
@@ -53,7 +54,7 @@ struct pleat_submission {
 #define PLEAT_SUBMISSION_SHORTS "n:"
 /* The options, for pleat_options_init. */
 extern const struct option pleat_submission_options[];
-#define PLEAT_SUBMISSION_OPTIONS 40 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 41 /* their number, with the zeroed entry */
 /* The options, for --help. */
 #define PLEAT_SUBMISSION_HELP                                                                      \
     "  -n, --processors N   exactly N processors (rigid; default: 1)\n"                            \
@@ -125,6 +126,8 @@ extern const struct option pleat_submission_options[];
     "      --input FILE     its standard input comes from there\n"                                 \
     "      --append         keep what is in these files (default: they are emptied at its "        \
     "start)\n"                                                                                     \
+    "      --sbatch         lines #SBATCH of the script count, as far as they have an "            \
+    "equivalent\n"                                                                                 \
     "      --notify COMMAND run COMMAND (with sh -c) when it ends; what happened is in "           \
     "PLEAT_EVENT\n"                                                                                \
     "      --notify-on LIST when: of start, end, fail, resize, warning (default: end,fail)\n"

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/sbatch.h"
 #include "cli/submission.h"
 #include "launch/detect.h"
 #include "wire/spec.h"
@@ -106,6 +107,64 @@ static int check_interpreter(const struct pleat_submission *s, const char *text,
     return 0;
 }
 
+static bool says(const struct pleat_batch *batch, const char *const *options)
+{
+    for (size_t i = 0; i < batch->words.count; i++)
+        for (size_t j = 0; options[j]; j++)
+            if (!strncmp(batch->words.items[i].text, options[j], strlen(options[j])))
+                return true;
+    return false;
+}
+
+/* What the lines #SBATCH say goes before what the lines #PLEAT say, which win. */
+static int put_before(struct pleat_batch *batch, struct pleat_sbatch *sbatch,
+                      struct pleat_error *err)
+{
+    struct pleat_batch_words all = sbatch->words;
+    if (pleat_array_reserve(&all, batch->words.count))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < batch->words.count; i++)
+        all.items[all.count++] = batch->words.items[i];
+    pleat_array_finish(&batch->words);
+    batch->words = all;
+    memset(&sbatch->words, 0, sizeof(sbatch->words));
+    return 0;
+}
+
+/* The lines #SBATCH: taken with --sbatch, else named. */
+static int take_sbatch(struct pleat_submission *s, const char *text, size_t size,
+                       struct pleat_string *notes, struct pleat_error *err)
+{
+    static const char *const sizes[] = {"-n",    "--processors", "--min",
+                                        "--max", "--processes",  NULL};
+    static const char *const asked[] = {"--sbatch", NULL};
+    struct pleat_sbatch sbatch;
+    struct pleat_error ignored;
+    bool wanted = s->sbatch || says(&s->batch, asked);
+    int status = pleat_sbatch_read(s->argv[0], text, size, says(&s->batch, sizes), &sbatch,
+                                   wanted ? err : &ignored);
+    if (status && !wanted) {
+        pleat_string_addf(notes, "%s: its #SBATCH lines are not read\n", s->argv[0]);
+        return 0;
+    }
+    if (status)
+        return status;
+    const char *left = sbatch.left.text ? sbatch.left.text : "";
+    if (sbatch.first && !wanted)
+        pleat_string_addf(
+            notes,
+            "%s:%d: #SBATCH lines are not read: --sbatch takes what has an equivalent "
+            "here%s%s%s\n",
+            s->argv[0], sbatch.first, *left ? " (not: " : "", left, *left ? ")" : "");
+    else if (*left)
+        pleat_string_addf(notes, "%s:%d: of the #SBATCH lines, these have no equivalent: %s\n",
+                          s->argv[0], sbatch.first, left);
+    if (wanted)
+        status = put_before(&s->batch, &sbatch, err);
+    pleat_sbatch_finish(&sbatch);
+    return status;
+}
+
 static int take(struct pleat_submission *s, const char *path, char *text, size_t size,
                 struct pleat_string *notes, struct pleat_error *err)
 {
@@ -128,6 +187,9 @@ static int take(struct pleat_submission *s, const char *path, char *text, size_t
         pleat_string_addf(notes,
                           "%s:%d: this #PLEAT line is not read: it comes after the first command\n",
                           s->argv[0], s->batch.late);
+    status = take_sbatch(s, text, size, notes, err);
+    if (status)
+        return status;
     s->script = strdup(text);
     s->script_path = strdup(path);
     return s->script && s->script_path ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

@@ -24,6 +24,7 @@ static bool inherited(const char *name)
     static const char *const prefixes[] = {
         "PMI_",
         "HYDI_",
+        "HYDRA_HOST_FILE=",
         "MPI_LOCALNRANKS=",
         "MPI_LOCALRANKID=",
         "MPIR_CVAR_CH3_INTERFACE_HOSTNAME=",

@@ -234,6 +234,8 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     bool bad = params && starts_others(runner, order->spec) &&
                (add(params, "launches", json_integer(order->processes)) ||
                 add(params, "adapts", json_boolean(order->spec->resize == PLEAT_WAY_AUTO)));
+    bad = bad || (params && order->spec->script && has_scratch(runner, order) &&
+                  add(params, "hosts", json_integer(order->processes)));
     if ((add_slots(params, order) || bad) && !rc)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (!rc && runner->kind->folds)

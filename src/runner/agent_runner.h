@@ -6,6 +6,8 @@
 
 #include "runner/runner.h"
 
+#define PLEAT_RUNNER_HOSTS "hosts" /* the file that the agent writes into the scratch directory */
+
 struct pleat_agent_runner_kind {
     const char *name;
     unsigned capabilities;

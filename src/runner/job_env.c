@@ -1,16 +1,19 @@
 /* job_env.c - the environment of a job's processes: what was submitted, and what Pleat tells them
  * (docs/user-guide.md lists it). */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runner/agent_runner.h"
 
-static const char *const own[] = {"PLEAT_JOB",         "PLEAT_JOB_NAME",    "PLEAT_PROCESSORS",
-                                  "PLEAT_MIN",         "PLEAT_MAX",         "PLEAT_SCRIPT",
-                                  "PLEAT_SCRATCH",     "PLEAT_PROCESSES",   "PLEAT_ARRAY_JOB",
-                                  "PLEAT_ARRAY_INDEX", "PLEAT_ARRAY_COUNT", "PLEAT_ARRAY_MIN",
-                                  "PLEAT_ARRAY_MAX",   "PLEAT_ARRAY_STEP"};
+static const char *const own[] = {"PLEAT_JOB", "PLEAT_JOB_NAME", "PLEAT_PROCESSORS", "PLEAT_MIN",
+                                  "PLEAT_MAX", "PLEAT_SCRIPT", "PLEAT_SCRATCH", "PLEAT_PROCESSES",
+                                  "PLEAT_ARRAY_JOB", "PLEAT_ARRAY_INDEX", "PLEAT_ARRAY_COUNT",
+                                  "PLEAT_ARRAY_MIN", "PLEAT_ARRAY_MAX", "PLEAT_ARRAY_STEP",
+                                  /* how many processors a script's own mpirun takes */
+                                  "OMPI_MCA_orte_set_default_slots", "HYDRA_HOST_FILE"};
 
 /* Set by a job around the submission: not about this one. */
 static bool is_own(const char *variable)
@@ -53,10 +56,48 @@ static int add_array(json_t *env, const struct pleat_spec_array *array)
            add_number(env, "PLEAT_ARRAY_STEP", array->step);
 }
 
+static bool has(char *const *base, const char *name)
+{
+    size_t length = strlen(name);
+    for (; *base; base++)
+        if (!strncmp(*base, name, length) && (*base)[length] == '=')
+            return true;
+    return false;
+}
+
+/* A script's own `mpirun` or `mpiexec`, without a number, starts as many processes as the job has
+ * processors, wherever those are; and asks no batch system around Pleat. What the user has set
+ * stays. Open MPI 4.1 takes its slots from a variable, hydra from a file (the agent's). */
+static int add_launchers(json_t *env, const struct pleat_run_order *order, char *const *base)
+{
+    static const char *const settings[][2] = {
+        {"OMPI_MCA_hwloc_base_binding_policy", "none"}, /* the job is bound, not its processes */
+        {"OMPI_MCA_mpi_yield_when_idle", "1"},
+        {"OMPI_MCA_ras", "^slurm,gridengine,tm,lsf,loadleveler,alps"},
+        {"OMPI_MCA_plm", "^slurm,tm,lsf,alps"},
+        {"HYDRA_RMK", "user"},
+        {"HYDRA_LAUNCHER", "fork"}};
+    char path[PATH_MAX];
+    int bad = 0;
+    if (!order->spec->script || !order->scratch || order->spec->folds)
+        return 0;
+    snprintf(path, sizeof(path), "%s/" PLEAT_RUNNER_HOSTS, order->scratch);
+    bad = add(env, "HYDRA_HOST_FILE", path) ||
+          add_number(env, "OMPI_MCA_orte_set_default_slots", order->processes);
+    for (size_t i = 0; !bad && i < sizeof(settings) / sizeof(*settings); i++)
+        if (!has(base, settings[i][0]))
+            bad = add(env, settings[i][0], settings[i][1]);
+    if (!bad && geteuid() == 0) /* else mpirun refuses, as it does not by 'pleat launch' */
+        bad = add(env, "OMPI_ALLOW_RUN_AS_ROOT", "1") ||
+              add(env, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    return bad;
+}
+
 json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *base, bool scratch)
 {
     const struct pleat_spec *spec = order->spec;
     json_t *env = json_array();
+    char *const *submitted = base;
     int bad = !env;
     for (; !bad && *base; base++) {
         json_t *item = is_own(*base) ? NULL : json_string(*base);
@@ -71,7 +112,7 @@ json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *
           add_number(env, "PLEAT_MAX", spec->maximum) ||
           add(env, "PLEAT_SCRIPT", spec->script ? spec->argv[0] : NULL) ||
           add(env, "PLEAT_SCRATCH", scratch ? order->scratch : NULL) ||
-          add_array(env, &spec->array);
+          add_array(env, &spec->array) || add_launchers(env, order, submitted);
     if (!bad)
         return env;
     json_decref(env);

@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import shutil
 
 import pytest
 
@@ -335,6 +336,37 @@ def test_launch(pleat):
     assert "/dev/shm/pleat-" in lines[1]
     assert any("RESULT ok" in line for line in lines[3:]), lines
     assert "ranks=3" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("cpus", [[], ["taskset", "-c", "0"]], ids=["", "one-cpu"])
+def test_a_plain_mpirun_takes_what_the_job_has(pleat, cpus):
+    """Also where the job may use a single CPU, and whatever a job around it left in the environment."""
+    pleat.env.update(OMPI_MCA_orte_set_default_slots="7", HYDRA_HOST_FILE="/nowhere")
+    launchers = [name for name in ("mpirun.openmpi", "mpiexec.mpich") if shutil.which(name)]
+    lines = [" ".join([*cpus, name, "sh -c", f"'echo one of {name}'"]) for name in launchers]
+    write(pleat, "job.sh", "#!/bin/sh\n#PLEAT -n 3\n" + "\n".join(lines) + f"\n{PLEAT} launch {LOOP} --iterations 2\n")
+    done = run(pleat, "job.sh")
+    for name in launchers:
+        assert done.stdout.count(f"one of {name}\n") == 3, (name, done.stdout, done.stderr)
+    assert "ranks=3" in done.stdout
+
+
+def test_sbatch_lines(pleat):
+    write(pleat, "job.sh", "#!/bin/sh\n#SBATCH --job-name=s -n 2\n#SBATCH -t 1:30:00 --mem=4G\ntrue\n")
+    done = pleat.pleat("submit", "job.sh", check=0)
+    assert done.stderr.count("#SBATCH") == 1 and "--sbatch" in done.stderr and "job.sh:2" in done.stderr
+    job = pleat.wait_end(int(done.stdout))
+    assert (job["name"], job["min"], job["limit_s"]) == ("job.sh", 1, None)
+    done = pleat.pleat("submit", "--sbatch", "--name", "mine", "job.sh", check=0)
+    assert done.stderr.strip().endswith("these have no equivalent: --mem"), done.stderr
+    job = pleat.wait_end(int(done.stdout))
+    assert (job["name"], job["min"], job["max"], job["limit_s"]) == ("mine", 2, 2, 5400)
+    write(pleat, "both.sh", "#!/bin/sh\n#SBATCH -n 2\n#PLEAT --sbatch --min 3 --max 4 --moldable\ntrue\n")
+    job = pleat.wait_end(pleat.submit("both.sh"))
+    assert (job["min"], job["max"]) == (3, 4)
+    write(pleat, "bad.sh", "#!/bin/sh\n#SBATCH -n many\ntrue\n")
+    done = pleat.pleat("submit", "--sbatch", "bad.sh", check=2)
+    assert "bad.sh:2: --ntasks wants a number" in done.stderr
 
 
 def test_a_malleable_script(pleat):
