@@ -23,6 +23,8 @@ static const char usage[] =
     "  --pause MS       sleep in every iteration (default 0)\n"
     "  --pauses LIST    so long with 1 rank, 2, ...: 60,30 for example; the last for all beyond\n"
     "  --loose          no barrier: ranks run at their own speed\n"
+    "  --announce       ask before each adaptation point whether a resize comes there, and check "
+    "it\n"
     "Answering offers (default: accept all):\n"
     "  --accept LIST    accept only sizes in LIST, for example 1,2,4,8\n"
     "  --greedy         answer with more than was offered\n"
@@ -38,7 +40,7 @@ struct options {
     long long iterations, resizes, state, rows, halo, die_at, die_rank, stuck_at;
     double pause_ms;
     const char *accept, *pauses, *until;
-    int loose, greedy, die_joining, mismatch;
+    int loose, announce, greedy, die_joining, mismatch;
 };
 
 enum {
@@ -74,6 +76,7 @@ static void read_options(int argc, char **argv, struct options *o)
                                    {"pause", 1, NULL, PAUSE},
                                    {"pauses", 1, NULL, PAUSES},
                                    {"loose", 0, &o->loose, 1},
+                                   {"announce", 0, &o->announce, 1},
                                    {"accept", 1, NULL, ACCEPT},
                                    {"until", 1, NULL, UNTIL},
                                    {"greedy", 0, &o->greedy, 1},
@@ -241,6 +244,8 @@ int main(int argc, char **argv)
         pleat_rows_create(session, "state", o.rows, (size_t)words * 8, (int)o.halo, &rows, &err))
         app_give_up("cannot register the state", &err);
 
+    if (o.announce && pleat_session_announce(session, &err))
+        app_give_up("cannot announce resizes", &err);
     int begun = pleat_session_begin(session, &err);
     if (begun < 0)
         return app_not_begun(session, &err);
@@ -261,7 +266,14 @@ int main(int argc, char **argv)
             MPI_Barrier(pleat_session_comm(session));
         counters[0]++;
         app_tally_add(&tally);
+        int pending = pleat_session_pending(session);
+        if (pending) /* as whoever packs something for it together would do */
+            MPI_Barrier(pleat_session_comm(session));
         what = pleat_session_adapt(session, &err);
+        if (o.announce && what > PLEAT_SAME && !pending) {
+            fprintf(stderr, "a resize came unannounced\n");
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
         if (what < 0)
             app_give_up("adaptation point", &err);
         if (what == PLEAT_GREW || what == PLEAT_SHRANK) {

@@ -84,6 +84,17 @@ int pleat_session_begin(struct pleat_session *session, struct pleat_error *err) 
  * done without harm is no error: PLEAT_SAME, see pleat_session_failure. */
 int pleat_session_adapt(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* Before pleat_session_begin, on all ranks: this program asks pleat_session_pending. Its resizes
+ * come one adaptation point later than they could. PLEAT_E_STATE: after begin. */
+int pleat_session_announce(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* 1: a resize may come at the next adaptation point; 0: none will. No communication: all ranks get
+ * the same answer between the same two adaptation points, so work for it may be collective: data
+ * that the library does not know of can be put into what is registered just then. 1 is no promise:
+ * the resize may be withdrawn, or fail. Always 0 before the first adaptation point, and without
+ * pleat_session_announce. */
+int pleat_session_pending(const struct pleat_session *session);
+
 /* Ends the session and frees its rows; the local data are gone after it. Collective over the
  * current ranks; ranks that were told to leave call it on their own. Then MPI_Finalize. Accepts
  * NULL. */
@@ -92,6 +103,8 @@ void pleat_session_finish(struct pleat_session *session);
 /* The current communicator: borrowed, never to be freed, replaced at a resize (its error handler is
  * carried over). MPI_COMM_NULL in a rank that leaves. */
 MPI_Comm pleat_session_comm(const struct pleat_session *session);
+/* The same for Fortran (MPI_Comm_c2f): its communicators are integers. */
+MPI_Fint pleat_session_comm_fortran(const struct pleat_session *session);
 int pleat_session_rank(const struct pleat_session *session);
 int pleat_session_size(const struct pleat_session *session);
 
@@ -158,6 +171,8 @@ int64_t pleat_rows_count(const struct pleat_rows *handle);
 #define PLEAT_MPI_KIND 0
 #endif
 
+/* What the inline function calls; for languages that cannot use this header: api_version 1,
+ * mpi_kind 1 for Open MPI, 2 for MPICH. */
 int pleat_session_create_for(struct pleat_session **session, int api_version, int mpi_kind,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 

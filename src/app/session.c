@@ -242,11 +242,39 @@ static int resume(struct pleat_session *session, struct pleat_error *err)
     return code;
 }
 
+int pleat_session_announce(struct pleat_session *session, struct pleat_error *err)
+{
+    if (session->state != PLEAT_SESSION_OPEN)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "pleat_session_announce comes before pleat_session_begin");
+    session->announces = true;
+    return 0;
+}
+
+int pleat_session_pending(const struct pleat_session *session)
+{
+    return session->mailbox && session->announces && session->state == PLEAT_SESSION_RUNNING &&
+           pleat_mailbox_pending(&session->self);
+}
+
+/* No rank passes an adaptation point before rank 0 has said so. */
+static int begin_announcing(struct pleat_session *session, struct pleat_error *err)
+{
+    int agreed = 0;
+    if (!session->mailbox || !session->announces || session->joiner)
+        return 0;
+    if (session->rank == 0)
+        pleat_mailbox_announce(&session->self);
+    return pleat_mpi_agree(session->comm, 0, &agreed, err);
+}
+
 int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
 {
     if (session->state != PLEAT_SESSION_OPEN)
         return pleat_error_set(err, PLEAT_E_STATE, "the session has begun already, or is broken");
-    int code = 0;
+    int code = begin_announcing(session, err);
+    if (code)
+        return code;
     if (session->joiner)
         code = pleat_resize_join(session, err);
     else if (session->resumed)
@@ -430,6 +458,11 @@ uint64_t pleat_session_shape(const struct pleat_session *session)
 MPI_Comm pleat_session_comm(const struct pleat_session *session)
 {
     return session->comm;
+}
+
+MPI_Fint pleat_session_comm_fortran(const struct pleat_session *session)
+{
+    return MPI_Comm_c2f(session->comm);
 }
 
 int pleat_session_rank(const struct pleat_session *session)

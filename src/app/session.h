@@ -52,6 +52,7 @@ struct pleat_session {
     uint64_t busy_ns;
     uint64_t busy_count;
 
+    bool announces;
     pleat_offer_callback on_offer;
     void *on_offer_arg;
     struct pleat_error failure;

@@ -13,9 +13,10 @@ uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word)
             return word;
         uint64_t most = pleat_mailbox_fastest(mailbox);
         /* Ranks that overtake the proposal again and again are met by a growing distance. */
-        uint64_t later = most + (UINT64_C(1) << (round < 6 ? round : 6));
+        uint64_t reached = most + pleat_mailbox_ahead(mailbox);
+        uint64_t later = reached + (UINT64_C(1) << (round < 6 ? round : 6));
         uint64_t next =
-            most < pleat_word_iteration(word)
+            reached < pleat_word_iteration(word)
                 ? pleat_word_become(word, PLEAT_WORD_COMMITTED)
                 : pleat_word_make(pleat_word_sequence(word), later, PLEAT_WORD_PROPOSED);
         if (atomic_compare_exchange_strong(shared, &word, next))
@@ -35,6 +36,7 @@ int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t 
                                         .word = &mailbox->segment->word,
                                         .iteration = iteration,
                                         .entered = iteration,
+                                        .announced = 0,
                                         .rank = rank,
                                         .doorbell = doorbell};
     pleat_mailbox_publish(self, 0, 0);
@@ -57,14 +59,21 @@ static void bring_up_to(struct pleat_mailbox *mailbox, uint64_t iteration)
     uint64_t word = atomic_load(shared);
     while ((pleat_word_state(word) == PLEAT_WORD_PROPOSED ||
             pleat_word_state(word) == PLEAT_WORD_COMMITTED) &&
-           pleat_word_iteration(word) <= iteration) {
+           pleat_word_iteration(word) <= iteration + pleat_mailbox_ahead(mailbox)) {
         uint64_t next =
-            pleat_word_make(pleat_word_sequence(word), iteration + 1, PLEAT_WORD_PROPOSED);
+            pleat_word_make(pleat_word_sequence(word), iteration + 1 + pleat_mailbox_ahead(mailbox),
+                            PLEAT_WORD_PROPOSED);
         if (atomic_compare_exchange_strong(shared, &word, next)) {
             (void)pleat_word_help(mailbox, next);
             return;
         }
     }
+}
+
+void pleat_mailbox_announce(struct pleat_mailbox_rank *self)
+{
+    atomic_store(&self->mailbox->segment->announces, 1);
+    bring_up_to(self->mailbox, self->iteration);
 }
 
 int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size)
@@ -74,6 +83,10 @@ int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size)
         return PLEAT_E_TOOBIG;
     atomic_store(&mailbox->segment->size, size);
     atomic_store(&mailbox->segment->finished, 0);
+    uint64_t word = atomic_load(&mailbox->segment->word);
+    if (pleat_word_state(word) == PLEAT_WORD_DROPPED) /* ranks before these had known of it */
+        (void)atomic_compare_exchange_strong(&mailbox->segment->word, &word,
+                                             pleat_word_become(word, PLEAT_WORD_IDLE));
     atomic_store(&mailbox->segment->attached, 1);
     bring_up_to(mailbox, self->iteration);
     return 0;
@@ -93,7 +106,20 @@ int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
                 pleat_word_iteration(word) > self->iteration)
                 return PLEAT_ARRIVAL_QUIET;
             break;
+        case PLEAT_WORD_DROPPED:
+            if (iteration == self->iteration + 1)
+                self->announced = iteration;
+            return PLEAT_ARRIVAL_QUIET;
         case PLEAT_WORD_COMMITTED:
+        case PLEAT_WORD_ANNOUNCED:
+            if (iteration == self->iteration + 1 && pleat_mailbox_ahead(self->mailbox)) {
+                /* nobody has passed this point before it was committed, so all will know */
+                if (pleat_word_state(word) == PLEAT_WORD_COMMITTED &&
+                    !atomic_compare_exchange_strong(self->word, &word,
+                                                    pleat_word_become(word, PLEAT_WORD_ANNOUNCED)))
+                    break;
+                self->announced = iteration;
+            }
             if (iteration > self->iteration)
                 return PLEAT_ARRIVAL_QUIET;
             if (iteration < self->iteration)
@@ -107,6 +133,8 @@ int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
             }
             break;
         case PLEAT_WORD_ENTERED:
+            if (iteration == self->iteration + 1 && pleat_mailbox_ahead(self->mailbox))
+                self->announced = iteration;
             /* Rank 0 may still be about to say "applied" when another goes on computing. */
             if (iteration > self->iteration || iteration == self->entered)
                 return PLEAT_ARRIVAL_QUIET;

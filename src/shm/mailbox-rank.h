@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 3u
+#define PLEAT_MAILBOX_VERSION 4u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -33,7 +33,9 @@ enum pleat_word_state {
     PLEAT_WORD_PROPOSED = 5,
     PLEAT_WORD_COMMITTED = 6,
     PLEAT_WORD_ENTERED = 7,
-    PLEAT_WORD_SAVED = 8
+    PLEAT_WORD_SAVED = 8,
+    PLEAT_WORD_ANNOUNCED = 12, /* committed, and some rank knows it one adaptation point ahead */
+    PLEAT_WORD_DROPPED = 13    /* that, withdrawn: those who come there later know it, too */
 };
 #define PLEAT_WORD_BUSY_BIT UINT64_C(4)
 
@@ -63,6 +65,7 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t accepted;
     _Atomic uint32_t attached;
     _Atomic uint32_t finished;
+    _Atomic uint32_t announces; /* resizes are known one adaptation point ahead */
     _Atomic uint32_t begun;
     _Atomic uint32_t loaded;
     _Atomic uint64_t cost[PLEAT_MAILBOX_COSTS];
@@ -76,7 +79,8 @@ struct pleat_mailbox_rank {
     struct pleat_mailbox_slot *slot;
     _Atomic uint64_t *word;
     uint64_t iteration;
-    uint64_t entered; /* K of the last resize it was in; 0: none */
+    uint64_t entered;   /* K of the last resize it was in; 0: none */
+    uint64_t announced; /* K of the last resize that it knew of ahead; 0: none */
     uint32_t rank;
     int doorbell; /* the caller's; -1: none */
 };
@@ -97,6 +101,9 @@ int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t 
 uint64_t pleat_mailbox_take_resume(struct pleat_mailbox *mailbox);
 
 /* Rank 0, once every rank has attached and before any reaches an adaptation point. */
+/* Rank 0, before set_size or at once after it: from now on every rank knows at an adaptation point
+ * whether a resize comes at the next one (pleat_mailbox_pending); all the same. */
+void pleat_mailbox_announce(struct pleat_mailbox_rank *self);
 int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size) PLEAT_MUST_CHECK;
 
 /* The part of arriving that is not quiet; call pleat_mailbox_arrive. */
@@ -111,6 +118,15 @@ PLEAT_MUST_CHECK static inline int pleat_mailbox_arrive(struct pleat_mailbox_ran
     if (__builtin_expect(!(word & PLEAT_WORD_BUSY_BIT), 1))
         return PLEAT_ARRIVAL_QUIET;
     return pleat_mailbox_arrive_slow(self, word);
+}
+
+/* Whether a resize may come at the next adaptation point: the same on all ranks between the same
+ * two points, where they are announced. It may be withdrawn until then; where this is false none
+ * comes.
+ */
+static inline bool pleat_mailbox_pending(const struct pleat_mailbox_rank *self)
+{
+    return self->announced == self->iteration + 1;
 }
 
 /* Publishes the time spent in iterations at this size so far. */

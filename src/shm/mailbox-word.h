@@ -32,7 +32,9 @@ static inline enum pleat_word_state pleat_word_state(uint64_t word)
 {
     uint64_t state = word & ((1u << PLEAT_WORD_STATE_BITS) - 1);
     /* The others are written by nobody here. */
-    return state <= PLEAT_WORD_SAVED ? (enum pleat_word_state)state : PLEAT_WORD_IDLE;
+    return state <= PLEAT_WORD_SAVED || state == PLEAT_WORD_ANNOUNCED || state == PLEAT_WORD_DROPPED
+               ? (enum pleat_word_state)state
+               : PLEAT_WORD_IDLE;
 }
 
 static inline uint64_t pleat_word_sequence(uint64_t word)
@@ -60,6 +62,24 @@ static inline uint32_t pleat_mailbox_size(const struct pleat_mailbox *mailbox)
 {
     uint32_t size = atomic_load(&mailbox->segment->size);
     return size <= mailbox->max_ranks ? size : mailbox->max_ranks;
+}
+
+/* By how many adaptation points ranks know of a resize ahead. */
+static inline uint64_t pleat_mailbox_ahead(const struct pleat_mailbox *mailbox)
+{
+    return atomic_load(&mailbox->segment->announces) != 0;
+}
+
+static inline uint64_t pleat_mailbox_slowest(const struct pleat_mailbox *mailbox)
+{
+    uint64_t least = UINT64_MAX;
+    uint32_t size = pleat_mailbox_size(mailbox);
+    for (uint32_t rank = 0; rank < size; rank++) {
+        uint64_t iteration = atomic_load(&mailbox->segment->slots[rank].iteration);
+        if (iteration < least)
+            least = iteration;
+    }
+    return least;
 }
 
 static inline uint64_t pleat_mailbox_fastest(const struct pleat_mailbox *mailbox)

@@ -77,7 +77,9 @@ static int begin_request(struct pleat_mailbox *mailbox, const struct pleat_mailb
         return PLEAT_E_TOOBIG;
     struct pleat_mailbox_segment *segment = mailbox->segment;
     *word = atomic_load(&segment->word);
-    if (pleat_word_state(*word) != PLEAT_WORD_IDLE)
+    bool passed = pleat_word_state(*word) == PLEAT_WORD_DROPPED &&
+                  pleat_mailbox_slowest(mailbox) >= pleat_word_iteration(*word);
+    if (pleat_word_state(*word) != PLEAT_WORD_IDLE && !passed)
         return PLEAT_E_BUSY;
     atomic_store(&segment->resize, request->resize);
     atomic_store(&segment->target, request->target);
@@ -117,10 +119,13 @@ int pleat_mailbox_withdraw(struct pleat_mailbox *mailbox)
     for (;;) {
         enum pleat_word_state state = pleat_word_state(word);
         if (state != PLEAT_WORD_ASKED && state != PLEAT_WORD_PROPOSED &&
-            state != PLEAT_WORD_COMMITTED)
+            state != PLEAT_WORD_COMMITTED && state != PLEAT_WORD_ANNOUNCED)
             return PLEAT_E_STATE;
+        /* who has not come to where the others learned of it must learn the same */
+        enum pleat_word_state to =
+            state == PLEAT_WORD_ANNOUNCED ? PLEAT_WORD_DROPPED : PLEAT_WORD_IDLE;
         if (atomic_compare_exchange_strong(&mailbox->segment->word, &word,
-                                           pleat_word_become(word, PLEAT_WORD_IDLE)))
+                                           pleat_word_become(word, to)))
             return 0;
     }
 }
@@ -148,12 +153,14 @@ static enum pleat_mailbox_phase phase_of(uint64_t word)
         return PLEAT_MAILBOX_ASKED;
     case PLEAT_WORD_PROPOSED:
     case PLEAT_WORD_COMMITTED:
+    case PLEAT_WORD_ANNOUNCED:
         return PLEAT_MAILBOX_POSTED;
     case PLEAT_WORD_ENTERED:
         return PLEAT_MAILBOX_ENTERED;
     case PLEAT_WORD_SAVED:
         return PLEAT_MAILBOX_SAVED;
     case PLEAT_WORD_IDLE:
+    case PLEAT_WORD_DROPPED:
         break;
     }
     return PLEAT_MAILBOX_IDLE;

@@ -14,7 +14,7 @@ if(PLEAT_MPI)
   add_dependencies(test-app-driver test-app-die app-loop app-heat app-matmul)
   set(both relaunch relaunch-large relaunch-more-ranks-than-rows relaunch-heat
     relaunch-matmul restart-from-held restart-from-beginning nowhere-to-save no-room-to-save
-    another-shape another-program death-while-saving never-arrives death-in-iteration no-mailbox without-pleat)
+    another-shape another-program announced death-while-saving never-arrives death-in-iteration no-mailbox without-pleat)
   foreach(scenario ${both} doubling odd-sizes large-state initial-ranks-leave more-ranks-than-rows
       own-speed again-and-again same-size heat matmul offers offers-taken offers-greedy withdrawals
       end-while-posted death-in-growth joiners-do-not-fit no-room-to-spawn relaunch-and-merge)

@@ -365,6 +365,19 @@ static void a_state_of_another_program(void)
     end_well();
 }
 
+/* Ranks that run at their own speed know of each resize one adaptation point ahead, all of them:
+ * they do something together just before it. */
+static void announced(void)
+{
+    start(2, WORDS(programs[0], "--resizes", "6", "--announce", "--loose", "--pause", "1"));
+    if (!mpich)
+        walk((const int[]){4, 3, 0});
+    else
+        relaunch_walk((const int[]){4, 3, 0});
+    relaunch_walk((const int[]){1, 5, 2, 3, 0});
+    end_well();
+}
+
 /* Rank `rank` dies at its write number `number` of the second save. What is held then is the first
  * state, whole, and the program goes on from there. */
 static void die_while_saving(int rank, int number)
@@ -591,6 +604,7 @@ static const struct scenario {
     {"cannot-spawn", this_mpi_cannot_spawn},
     {"another-shape", a_state_of_another_shape},
     {"another-program", a_state_of_another_program},
+    {"announced", announced},
     {"death-while-saving", a_death_while_saving},
     {"offers", offers},
     {"offers-taken", offers_to_one_that_takes_all},

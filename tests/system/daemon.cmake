@@ -15,6 +15,19 @@ if(TARGET pleatd AND TARGET app-loop)
         PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     endif()
   endforeach()
+  # the program in Fortran, by the MPI's own wrapper
+  foreach(mpi openmpi mpich)
+    find_program(PLEAT_MPIFORT_${mpi} mpifort.${mpi})
+    if(TARGET pleat-${mpi} AND PLEAT_GFORTRAN AND PLEAT_MPIFORT_${mpi})
+      set(made ${CMAKE_BINARY_DIR}/tests/fortran-${mpi})
+      file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fortran-modules-${mpi})
+      add_custom_command(OUTPUT ${made}
+        COMMAND ${PLEAT_MPIFORT_${mpi}} -std=f2008 -O1 -g -J${CMAKE_CURRENT_BINARY_DIR}/fortran-modules-${mpi} -w -o ${made}
+          ${test_dir}/fortran/numbers.f90 $<TARGET_FILE:pleat-${mpi}> -Wl,-rpath,$<TARGET_FILE_DIR:pleat-${mpi}>
+        DEPENDS ${test_dir}/fortran/numbers.f90 pleat-${mpi} COMMENT "Building tests/fortran-${mpi} (Fortran)" VERBATIM)
+      add_custom_target(numbers-${mpi} ALL DEPENDS ${made})
+    endif()
+  endforeach()
   file(GLOB daemon_tests CONFIGURE_DEPENDS ${test_dir}/daemon/test_*.py)
   foreach(daemon_test ${daemon_tests})
     string(REGEX REPLACE ".*/test_(.*)\\.py" "\\1" part ${daemon_test})

@@ -1,7 +1,9 @@
 /* The mailbox in every order of calls: two ranks of four iterations and three of three, an
  * agent that asks, posts merges and relaunches, and withdraws. Whatever the order: ranks enter a
  * resize in the same iteration, all or none; what was withdrawn is entered by none; after a
- * relaunch nobody goes on. (mailbox_agreement_test.c looks at orders within calls, by chance.) */
+ * relaunch nobody goes on. Where resizes are announced, all ranks say the same about the next
+ * iteration, and none is entered that was not announced. (mailbox_agreement_test.c looks at orders
+ * within calls, by chance.) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +18,7 @@
 
 #define RANKS 3
 #define ROOM 2048
+#define ITERATIONS 8
 
 static struct pleat_mailbox *mailbox;
 static unsigned char *raw;
@@ -28,8 +31,9 @@ struct world {
     bool asked;             /* rank 0 owes an answer */
     bool outstanding;       /* the agent's: it waits for an outcome */
     bool relaunch;
-    int requests; /* left */
-    bool ended;   /* relaunched */
+    int requests;                    /* left */
+    signed char pending[ITERATIONS]; /* what ranks said after so many iterations; -1: nobody yet */
+    bool ended;                      /* relaunched */
 };
 
 struct limits {
@@ -37,7 +41,8 @@ struct limits {
     uint64_t iterations;
 };
 
-static unsigned long orders, merges, relaunches, withdrawals, failures, answers;
+static bool announces;
+static unsigned long orders, merges, relaunches, withdrawals, failures, answers, dropped;
 
 static void save(struct world *world)
 {
@@ -76,9 +81,22 @@ static void check(const struct world *world, const struct limits *limits)
     }
 }
 
+/* The first rank that comes there says it for all. */
+static void check_pending(struct world *world, uint32_t rank, bool enters)
+{
+    const struct pleat_mailbox_rank *self = &world->ranks[rank];
+    bool pending = pleat_mailbox_pending(self);
+    signed char *said = &world->pending[self->iteration];
+    assert_true(!enters || world->pending[self->iteration - 1] == 1);
+    assert_true(*said < 0 || *said == pending);
+    *said = pending;
+}
+
 static void arrive(struct world *world, uint32_t rank)
 {
     int arrival = pleat_mailbox_arrive(&world->ranks[rank]);
+    if (announces)
+        check_pending(world, rank, arrival == PLEAT_ARRIVAL_ENTER);
     if (arrival == PLEAT_ARRIVAL_ENTER) {
         struct pleat_mailbox_request request;
         assert_true(world->outstanding);
@@ -149,9 +167,13 @@ static bool try_request(struct world *world, const struct limits *limits, int ki
         .resize = 1, .target = limits->ranks, .relaunch = kind == RELAUNCH};
     if (world->outstanding || world->ended || !world->requests)
         return false;
-    assert_int_equal(kind == ASK ? pleat_mailbox_ask(mailbox, &request)
-                                 : pleat_mailbox_post(mailbox, &request),
-                     0);
+    int code =
+        kind == ASK ? pleat_mailbox_ask(mailbox, &request) : pleat_mailbox_post(mailbox, &request);
+    if (announces && code == PLEAT_E_BUSY) { /* somebody has still to learn of the last one */
+        dropped++;
+        return false;
+    }
+    assert_int_equal(code, 0);
     world->requests--;
     world->outstanding = true;
     world->relaunch = kind == RELAUNCH;
@@ -214,13 +236,16 @@ static void explore(const struct world *from, const struct limits *limits)
     orders += !any;
 }
 
-static void explore_all(uint32_t ranks, uint64_t iterations, int requests)
+static void explore_all(uint32_t ranks, uint64_t iterations, int requests, bool ahead)
 {
     const struct limits limits = {.ranks = ranks, .iterations = iterations};
     struct world world = {.requests = requests};
     struct pleat_error err;
     int fd;
-    orders = merges = relaunches = withdrawals = failures = answers = 0;
+    orders = merges = relaunches = withdrawals = failures = answers = dropped = 0;
+    announces = ahead;
+    memset(world.pending, -1, sizeof(world.pending));
+    world.pending[0] = 0;
     assert_int_equal(pleat_mailbox_create(ranks, &mailbox, &fd, &err), 0);
     raw_bytes = sizeof(struct pleat_mailbox_segment) + ranks * sizeof(struct pleat_mailbox_slot);
     assert_true(raw_bytes <= ROOM);
@@ -229,8 +254,11 @@ static void explore_all(uint32_t ranks, uint64_t iterations, int requests)
     for (uint32_t rank = 0; rank < ranks; rank++)
         assert_int_equal(pleat_mailbox_attach(mailbox, rank, 0, -1, &world.ranks[rank]), 0);
     assert_int_equal(pleat_mailbox_set_size(&world.ranks[0], ranks), 0);
+    if (ahead)
+        pleat_mailbox_announce(&world.ranks[0]);
     save(&world);
     explore(&world, &limits);
+    assert_true(!ahead || requests == 1 || dropped);
     print_message("%lu orders\n", orders);
     assert_true(merges && relaunches && withdrawals && failures && answers);
     munmap(raw, raw_bytes);
@@ -241,13 +269,25 @@ static void explore_all(uint32_t ranks, uint64_t iterations, int requests)
 static void test_two_ranks(void **state)
 {
     (void)state;
-    explore_all(2, 4, 2);
+    explore_all(2, 4, 2, false);
+}
+
+static void test_two_ranks_that_know_ahead(void **state)
+{
+    (void)state;
+    explore_all(2, 4, 2, true);
 }
 
 static void test_three_ranks(void **state)
 {
     (void)state;
-    explore_all(3, 3, 1);
+    explore_all(3, 3, 1, false);
+}
+
+static void test_three_ranks_that_know_ahead(void **state)
+{
+    (void)state;
+    explore_all(3, 3, 1, true);
 }
 
 int main(void)
@@ -255,6 +295,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_ranks),
         cmocka_unit_test(test_three_ranks),
+        cmocka_unit_test(test_two_ranks_that_know_ahead),
+        cmocka_unit_test(test_three_ranks_that_know_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

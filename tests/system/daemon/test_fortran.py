@@ -1,0 +1,26 @@
+"""A malleable program in Fortran, by the interfaces that docs/mpi-programmer.md names."""
+
+import os
+
+import pytest
+
+from conftest import BUILD
+from relaunching import LONG, MPIS, computes, ends_well
+
+PROGRAM = os.path.join(BUILD, "tests", "fortran-{}")
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_it_is_resized(pleat, mpi):
+    program = PROGRAM.format(mpi)
+    if not os.path.exists(program):
+        pytest.skip(f"no mpifort.{mpi} with gfortran")
+    pleat.configure(LONG)
+    number = pleat.submit("--min", 1, "--max", 2, "--", program, pleat.path("end"), mpi)
+    computes(pleat, number, 2)
+    pleat.pleat("limits", number, "--max", 3, check=0)
+    computes(pleat, number, 3)
+    pleat.pleat("limits", number, "--max", 1, check=0)
+    computes(pleat, number, 1)
+    ends_well(pleat, number)
+    assert "ranks=1" in pleat.output(number)
