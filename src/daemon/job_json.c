@@ -174,6 +174,8 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "promised_s",
                         json_seconds(c->state == PLEAT_QUEUED ? c->promised_us : PLEAT_NEVER));
     json_object_set_new(object, "held_by", holds_to_json(c));
+    if (!json_object_get(object, "array"))
+        json_object_set_new(object, "array", json_null());
     json_object_set_new(object, "waits_for", needs_to_json(d, c));
     json_object_set_new(object, "processors", json_integer(c->processors));
     json_object_set_new(object, "processes", json_integer(c->processes));
