@@ -152,7 +152,8 @@ def test_log_is_trimmed_and_recovered(pleat):
     for name in os.listdir(pleat.log + "-archive"):
         os.unlink(os.path.join(pleat.log + "-archive", name))
     short = replays(pleat)
-    assert short["before"] == first - 1 and short["records"] < whole["records"]
+    # since the restart there may be another checkpoint, and the oldest then be a later one
+    assert short["before"] >= first - 1 and short["records"] < whole["records"]
     assert "after" in pleat.pleat("sim", "--replay", pleat.log, check=0).stdout
 
 
