@@ -131,6 +131,13 @@ int pleat_daemon_submit(struct pleat_client **client, json_t *spec, json_t **ans
     add_token(spec);
     for (;;) {
         int status = pleat_client_call(*client, "submit", json_incref(spec), answer, err);
+        if (!status && !json_is_object(*answer)) {
+            json_decref(*answer);
+            *answer = NULL;
+            status = pleat_error_set(err, PLEAT_E_PROTOCOL,
+                                     "pleatd's answer to 'submit' is no object: it is of another "
+                                     "version");
+        }
         bool again = status && pleat_client_is_lost(*client) && json_object_get(spec, "token");
         if (!again || pleat_daemon_resume(client, NULL, &losses, err)) {
             json_decref(spec);
