@@ -88,10 +88,10 @@ def relaunches_of(job, events):
     for event in events:
         if event["kind"] == "resize":
             steps[event["resize"]] |= {event["step"], event["outcome"]}
-    again = {"relaunching", "relaunched"}
+    ways = [{"relaunching", "relaunched"}]  # it could not go on
     if job["mpi"] == "mpich" or job["resize"] == "relaunch":
-        again |= {"granted", "applied"}  # its MPI adds no processes to those that run
-    return sum(bool(seen & again) for seen in steps.values())
+        ways.append({"granted", "applied"})  # its MPI adds no processes to those that run
+    return sum(bool(seen & way) for seen in steps.values() for way in ways)
 
 
 def check_job(verdict, world, number, job, events):

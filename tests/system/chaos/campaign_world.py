@@ -97,12 +97,6 @@ class World:
         self.say("waiting for the end of all jobs")
         for timer in self.timers:
             timer.join()
-        for _, client in self.clients:
-            try:
-                client.wait(FAR_S)
-            except subprocess.TimeoutExpired:
-                client.kill()  # what it was told is judged: nothing
-        self.reap()
         end, changed, last = time.monotonic() + FAR_S, time.monotonic(), None
         while time.monotonic() < end:
             alive = self.daemon.call("jobs")["jobs"]
@@ -113,6 +107,10 @@ class World:
             if time.monotonic() - changed > HUNG_S:
                 self.cancel_hung(alive)
             time.sleep(0.1)  # jobs that do not end are lost: judged
+        end = time.monotonic() + HUNG_S
+        while self.clients and time.monotonic() < end:
+            self.reap()
+            time.sleep(0.1)  # commands that do not end: judged, too
 
     def cancel_hung(self, alive):
         """An MPI whose process dies before MPI_Init may wait for it for ever: its user cancels it."""
