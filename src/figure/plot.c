@@ -359,10 +359,11 @@ static void add_whiskers(const struct drawing *d)
 {
     for (size_t i = 0; i < d->panel->series_count; i++)
         if (band_of(d, i) && d->panel->style == PLEAT_PLOT_BARS)
-            pleat_string_addf(d->out,
-                              ", $s%zu using 1:2:3:4 with yerrorbars pt 0 lw 1.3 "
-                              "lc rgb '#222222' notitle",
-                              i);
+            pleat_string_addf(
+                d->out,
+                ", $s%zu using 1:3:(0):($4-$3) with vectors heads size screen 0.004,90 "
+                "lw 1.3 lc rgb '#222222' notitle",
+                i);
 }
 
 static void add_series(const struct drawing *d, size_t number, bool first)
