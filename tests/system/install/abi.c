@@ -27,6 +27,9 @@ IS(pleat_rows_create, int (*)(session *, const char *, int64_t, size_t, int, row
 IS(pleat_rows_data, void *(*)(const rows *));
 IS(pleat_rows_first, int64_t (*)(const rows *));
 IS(pleat_rows_count, int64_t (*)(const rows *));
+IS(pleat_session_announce, int (*)(session *, error *));
+IS(pleat_session_pending, int (*)(const session *));
+IS(pleat_session_comm_fortran, MPI_Fint (*)(const session *));
 
 _Static_assert(sizeof(error) == 484 && offsetof(error, text) == 4, "struct pleat_error");
 _Static_assert(PLEAT_API_VERSION == 1, "another version needs another SONAME");
