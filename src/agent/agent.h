@@ -59,6 +59,7 @@ struct pleat_agent {
     const char *proc; /* "/proc" */
     pid_t pid;
     uint64_t start;                    /* of this process, in ticks */
+    int64_t number;                    /* no other agent has it: above 0 */
     struct rlimit files;               /* as the agent was started with: what runs get */
     struct pleat_cpu_set allowed;      /* likewise: what runs may use that are not bound */
     struct pleat_cpu_list cpus;        /* slot i is the i-th of these */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
@@ -205,6 +206,9 @@ static int prepare(struct pleat_agent *agent, struct pleat_error *err)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "cannot read /proc/%d/stat: an agent needs /proc", (int)agent->pid);
     agent->start = self.start;
+    if (getrandom(&agent->number, sizeof(agent->number), 0) != sizeof(agent->number))
+        return pleat_error_sys(err, errno, "no random number");
+    agent->number = (agent->number & INT64_MAX) | 1;
     if (sigaction(SIGHUP, &ignore, NULL) || sigaction(SIGPIPE, &ignore, NULL))
         return pleat_error_sys(err, errno, "cannot ignore signals");
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))

@@ -42,6 +42,11 @@ int pleat_heap_push(struct pleat_heap *heap, int64_t time_us, uint64_t payload,
 void pleat_heap_move(struct pleat_heap *heap, uint32_t handle, int64_t time_us);
 /* O(log n). The handle must be of an entry in the heap. */
 void pleat_heap_remove(struct pleat_heap *heap, uint32_t handle);
+/* When an entry in the heap is due. */
+static inline int64_t pleat_heap_time(const struct pleat_heap *heap, uint32_t handle)
+{
+    return heap->entries[heap->where[handle]].time_us;
+}
 /* The earliest entry, or NULL; valid until the next change. */
 const struct pleat_heap_entry *pleat_heap_first(const struct pleat_heap *heap);
 /* Removes the earliest entry; the heap must not be empty. */

@@ -230,7 +230,10 @@ static int check_resizes(const struct pleat_core *core, struct pleat_site *sums,
         const struct pleat_component *job = &core->components.items[resize->component];
         if (job->resize != r)
             FAIL("resize %u is not its component's", r);
-        if (resize->deadline == PLEAT_HEAP_NONE)
+        bool stands = resize->left_us > 0;
+        if (stands && (!core->sites.items[job->site].away || resize->step == PLEAT_RESIZE_ACCEPTED))
+            FAIL("the time of resize %u stands still, and its agent is there", r);
+        if ((resize->deadline == PLEAT_HEAP_NONE) != stands)
             FAIL("resize %u has no deadline: it could wait for ever", r);
         if ((resize->step == PLEAT_RESIZE_ACCEPTED || resize->step == PLEAT_RESIZE_GRANTED) &&
             (resize->to > resize->from) != (resize->claim != PLEAT_NONE))

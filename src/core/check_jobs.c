@@ -9,13 +9,15 @@ static bool is_forgotten(const struct pleat_component *job)
            (pleat_state_is_final((enum pleat_state)job->state) && job->aside);
 }
 
-/* What a component waits for has a deadline. */
+/* What a component waits for has a deadline; but for the word of an agent that is away, whether it
+ * has started it. */
 static int check_waiting(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
 {
     const struct pleat_component *job = &core->components.items[index];
     bool placed = job->state == PLEAT_PLACED || job->state == PLEAT_STAGING_IN ||
                   job->state == PLEAT_CLAIMING;
-    if (placed && job->deadline == PLEAT_HEAP_NONE)
+    bool stands = job->starting && !job->untold && core->sites.items[job->site].away;
+    if (placed && job->deadline == PLEAT_HEAP_NONE && !stands)
         FAIL("component %u is %s and has no deadline: it could wait for ever", index,
              pleat_state_name((enum pleat_state)job->state));
     if (job->claimed_us != PLEAT_NEVER && (job->state != PLEAT_CLAIMING || job->starting))

@@ -493,6 +493,7 @@ static void begin_running(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *job = component_at(core, component);
     job->starting = 0;
+    job->failed_starts = 0;
     site_at(core, job->site)->errors = 0;
     job->start_us = now_of(core);
     job->since_us = job->start_us;
@@ -520,18 +521,25 @@ static void begin_running(struct pleat_core *core, uint32_t component)
         core->wants_pass = true;
 }
 
+static inline void await_start(struct pleat_core *core, uint32_t component)
+{
+    start_or_reach(core, component);
+    arm(core, &component_at(core, component)->deadline, DEADLINE_COMPONENT, component,
+        now_of(core) + core->parameters[PLEAT_PARAM_START_US]);
+}
+
 static inline void start(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *job = component_at(core, component);
     job->run = core->next_id++;
     job->starting = 1;
     job->exited = 0;
+    if (!site_at(core, job->site)->instant) {
+        await_start(core, component);
+        return;
+    }
     start_effect(core, component);
-    if (site_at(core, job->site)->instant)
-        begin_running(core, component);
-    else
-        arm(core, &job->deadline, DEADLINE_COMPONENT, component,
-            now_of(core) + core->parameters[PLEAT_PARAM_START_US]);
+    begin_running(core, component);
 }
 
 void component_start(struct pleat_core *core, uint32_t component)
@@ -616,7 +624,8 @@ int on_preempt(struct pleat_core *core, const struct pleat_event *event, struct 
 {
     const struct pleat_component *job = component_at(core, event->component);
     if (job->state != PLEAT_RUNNING || job->begin_us > 0 || job->lead != PLEAT_NONE ||
-        job->preempted == UINT8_MAX || job->preempted >= core->parameters[PLEAT_PARAM_PREEMPTIONS])
+        (job->flags & PLEAT_COMPONENT_ONCE) || job->preempted == UINT8_MAX ||
+        job->preempted >= core->parameters[PLEAT_PARAM_PREEMPTIONS])
         return pleat_error_set(err, PLEAT_E_STATE,
                                "job %llu cannot be preempted: it is %s, and was preempted %u times",
                                (unsigned long long)job->job,
@@ -647,6 +656,8 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event)
         resize_end(core, job->resize, PLEAT_OUTCOME_JOB_ENDED);
         running_remove(core, event->component);
     }
+    if (!again)
+        job->untold = 1; /* nothing has run */
     if (again || job->state == PLEAT_CLAIMING) {
         bool by_user = event->u.exit.reason == PLEAT_REASON_START_USER;
         job->reason = (uint8_t)(by_user ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM);
@@ -704,7 +715,10 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
     case PLEAT_CLAIMING:
         if (job->starting) {
             site_error(core, job->site);
-            component_kill(core, component, PLEAT_REASON_START_SYSTEM);
+            if (job->untold) /* nobody is there who could: it waits for its agent */
+                await_start(core, component);
+            else
+                component_kill(core, component, PLEAT_REASON_START_SYSTEM);
             break;
         }
         if (job->claimed_us != PLEAT_NEVER) {

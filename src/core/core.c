@@ -458,6 +458,10 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
         return on_released(core, event);
     case PLEAT_EV_LOST:
         return on_lost(core, event);
+    case PLEAT_EV_AGENT_AWAY:
+        return on_agent_away(core, event, err);
+    case PLEAT_EV_AGENT_BACK:
+        return on_agent_back(core, event, err);
     case PLEAT_EV_STARTED:
         return on_started(core, event);
     case PLEAT_EV_START_FAILED:
@@ -679,30 +683,9 @@ int pleat_core_outstanding(struct pleat_core *core, struct pleat_effects *effect
                      claim->state == PLEAT_CLAIM_REQUESTED ? PLEAT_DO_CLAIM : PLEAT_DO_RELEASE);
     }
     for (uint32_t i = 0; i < core->components.count; i++) {
-        const struct pleat_component *job = component_at(core, i);
-        if (job->starting || (job->state == PLEAT_FINISHING && !job->exited))
-            start_effect(core, i);
-        if (job->staging)
+        outstanding_effects(core, i);
+        if (component_at(core, i)->staging)
             stage_effect(core, i);
-        if (job->resize == PLEAT_NONE)
-            continue;
-        switch (resize_at(core, job->resize)->step) {
-        case PLEAT_RESIZE_OFFERED:
-            resize_effect(core, job->resize, PLEAT_DO_ASK, PLEAT_OUTCOME_NONE);
-            break;
-        case PLEAT_RESIZE_GRANTED:
-        case PLEAT_RESIZE_APPLIED:
-            resize_effect(core, job->resize, PLEAT_DO_RESIZE, PLEAT_OUTCOME_NONE);
-            break;
-        case PLEAT_RESIZE_WITHDRAWING:
-            resize_effect(core, job->resize, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
-            break;
-        case PLEAT_RESIZE_RELAUNCHING:
-            resize_effect(core, job->resize, PLEAT_DO_RELAUNCH, PLEAT_OUTCOME_NONE);
-            break;
-        default:
-            break;
-        }
     }
     return core->failed ? PLEAT_E_NOMEM : 0;
 }

@@ -102,7 +102,7 @@ static bool requeues(const struct pleat_core *core, const struct pleat_component
         return job_requeues(core, job->lead);
     if (job->reason == PLEAT_REASON_PREEMPTED || job->reason == PLEAT_REASON_REQUEUED)
         return true;
-    return (job->reason == PLEAT_REASON_LOST || job->reason == PLEAT_REASON_START_SYSTEM) &&
+    return is_nobodys_fault(job) && may_start_again(job) &&
            job->attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
 }
 
@@ -114,6 +114,7 @@ void component_reset(struct pleat_core *core, uint32_t component)
     job->start_us = job->end_us = PLEAT_NEVER;
     job->cap = PLEAT_SIZE_MAX;
     job->below = 0;
+    job->untold = 0;
     set_state(core, component, PLEAT_QUEUED);
     job->reason = PLEAT_REASON_NONE;
     job->code = 0;
@@ -228,7 +229,7 @@ void component_kill_one(struct pleat_core *core, uint32_t component, enum pleat_
     component_stop_waiting(core, component);
     staging_drop(job);
     set_state(core, component, PLEAT_FINISHING);
-    if (!was_running && !job->starting) { /* nothing runs yet */
+    if (!was_running && (!job->starting || job->untold)) { /* nothing runs yet */
         component_give_back(core, component);
         return;
     }

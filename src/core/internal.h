@@ -300,6 +300,17 @@ void site_pardon(struct pleat_core *core, uint32_t site);
 /* The limit has changed. */
 void sites_judge(struct pleat_core *core);
 
+/* ---- agents.c ---- */
+int on_agent_away(struct pleat_core *core, const struct pleat_event *event,
+                  struct pleat_error *err);
+int on_agent_back(struct pleat_core *core, const struct pleat_event *event,
+                  struct pleat_error *err);
+/* Emits what of a component is not answered yet: START, KILL, what its resize waits for. Where its
+ * agent is away, that one is wanted. */
+void outstanding_effects(struct pleat_core *core, uint32_t component);
+/* START, which that may have happened from now on; where the agent is away, it is wanted. */
+void start_or_reach(struct pleat_core *core, uint32_t component);
+
 /* ---- returned.c ---- */
 int on_returned(struct pleat_core *core, const struct pleat_event *event);
 
@@ -381,6 +392,9 @@ uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target
                      bool mandatory, bool by_user, uint32_t waiter);
 /* The resize under way that an event of a runner is about, or PLEAT_NONE. */
 uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event);
+/* The present step ends in us at the latest; that time stands still while the application is waited
+ * for and its agent is away. */
+void resize_arm(struct pleat_core *core, uint32_t resize, int64_t us);
 /* The next step, which ends in us at the latest. */
 void resize_step(struct pleat_core *core, uint32_t resize, enum pleat_resize_step step, int64_t us);
 /* It aims at another size from now on. */
@@ -418,9 +432,30 @@ static inline void set_state(struct pleat_core *core, uint32_t component, enum p
         note_state(core, component, from);
 }
 
+/* Did it fail by no fault of its user's? */
+static inline bool is_nobodys_fault(const struct pleat_component *job)
+{
+    return job->reason == PLEAT_REASON_LOST || job->reason == PLEAT_REASON_START_SYSTEM ||
+           job->reason == PLEAT_REASON_START_UNKNOWN;
+}
+
+/* One that is to be started once at most: not when that may have happened. It has been given a run.
+ */
+static inline bool may_start_again(const struct pleat_component *job)
+{
+    return !(job->flags & PLEAT_COMPONENT_ONCE) || job->untold;
+}
+
 static inline struct pleat_site *site_at(struct pleat_core *core, uint32_t index)
 {
     return &core->sites.items[index];
+}
+
+/* Can nobody tell that component anything? */
+static inline bool core_is_away(struct pleat_core *core, uint32_t component)
+{
+    uint32_t site = component_at(core, component)->site;
+    return site != PLEAT_NONE && site_at(core, site)->away;
 }
 
 static inline struct pleat_claim *claim_at(struct pleat_core *core, uint32_t index)

@@ -331,9 +331,10 @@ bool job_requeues(const struct pleat_core *core, uint32_t lead)
     for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling) {
         if (all[c].state != PLEAT_FINISHING)
             continue;
-        bool others = all[c].reason == PLEAT_REASON_LOST ||
-                      all[c].reason == PLEAT_REASON_START_SYSTEM; /* not the user's fault */
+        bool others = is_nobodys_fault(&all[c]);
         if (!others && all[c].reason != PLEAT_REASON_SIBLING && !is_done(&all[c]))
+            return false;
+        if (!may_start_again(&all[c]))
             return false;
         failed = failed || others;
     }

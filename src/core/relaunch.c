@@ -5,8 +5,9 @@
 static bool can_relaunch(const struct pleat_core *core, const struct pleat_component *job,
                          int32_t processors)
 {
-    return (job->flags & PLEAT_COMPONENT_RELAUNCHES) && job->kind == PLEAT_MALLEABLE &&
-           processors > 0 && job->relaunches < core->parameters[PLEAT_PARAM_RELAUNCHES];
+    return (job->flags & PLEAT_COMPONENT_RELAUNCHES) && !(job->flags & PLEAT_COMPONENT_ONCE) &&
+           job->kind == PLEAT_MALLEABLE && processors > 0 &&
+           job->relaunches < core->parameters[PLEAT_PARAM_RELAUNCHES];
 }
 
 static void relaunch(struct pleat_core *core, uint32_t index, int32_t processors,

@@ -51,12 +51,23 @@ void resize_warn(struct pleat_core *core, uint32_t index)
     resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_BAD_ANSWER);
 }
 
-void resize_step(struct pleat_core *core, uint32_t index, enum pleat_resize_step step, int64_t us)
+void resize_arm(struct pleat_core *core, uint32_t index, int64_t us)
 {
     struct pleat_resize *resize = resize_at(core, index);
-    resize->step = (uint8_t)step;
+    resize->left_us = 0;
+    if (resize->step == PLEAT_RESIZE_ACCEPTED || !core_is_away(core, resize->component)) {
+        arm(core, &resize->deadline, DEADLINE_RESIZE, index, now_of(core) + us);
+        return;
+    }
+    disarm(core, &resize->deadline);
+    resize->left_us = us > 0 ? us : 1;
+}
+
+void resize_step(struct pleat_core *core, uint32_t index, enum pleat_resize_step step, int64_t us)
+{
+    resize_at(core, index)->step = (uint8_t)step;
     resize_effect(core, index, PLEAT_NOTE_RESIZE, PLEAT_OUTCOME_NONE);
-    arm(core, &resize->deadline, DEADLINE_RESIZE, index, now_of(core) + us);
+    resize_arm(core, index, us);
 }
 
 static void step_to(struct pleat_core *core, uint32_t index, enum pleat_resize_step step,
@@ -217,6 +228,7 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
     uint32_t component = resize->component;
     struct pleat_component *job = component_at(core, component);
     disarm(core, &resize->deadline);
+    resize->left_us = 0;
     drop_growth(core, resize, outcome);
     announce(core, resize, -1);
     site_at(core, job->site)->resizing_count -= !job->held;
@@ -613,8 +625,7 @@ void on_resize_deadline(struct pleat_core *core, uint32_t index)
         } else if (!resize->warned) {
             resize->warned = 1;
             resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_NOT_HONOURED);
-            arm(core, &resize->deadline, DEADLINE_RESIZE, index,
-                now_of(core) + core->parameters[PLEAT_PARAM_GRACE_US]);
+            resize_arm(core, index, core->parameters[PLEAT_PARAM_GRACE_US]);
         } else {
             relaunch_or_kill(core, index, resize->to, PLEAT_REASON_NOT_HONOURED);
         }

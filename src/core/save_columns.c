@@ -94,7 +94,10 @@
     X(87, holds)                                                                                   \
     X(88, any_need)                                                                                \
     X(89, in_group)                                                                                \
-    X(90, spare4)
+    X(90, spare4)                                                                                  \
+    X(91, failed_starts)                                                                           \
+    X(92, untold)                                                                                  \
+    X(93, spare5)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \
@@ -122,7 +125,13 @@
     X(23, barred)                                                                                  \
     X(24, errors)                                                                                  \
     X(25, again)                                                                                   \
-    X(26, spare)
+    X(26, spare)                                                                                   \
+    X(27, agent)                                                                                   \
+    X(28, failed_us)                                                                               \
+    X(29, failed_starts)                                                                           \
+    X(30, away)                                                                                    \
+    X(31, pauses)                                                                                  \
+    X(32, spare2)
 
 #define CLAIM_MEMBERS(X)                                                                           \
     X(1, id)                                                                                       \
@@ -159,7 +168,8 @@
     X(13, mandatory)                                                                               \
     X(14, by_user)                                                                                 \
     X(15, warned)                                                                                  \
-    X(16, cause)
+    X(16, cause)                                                                                   \
+    X(17, left_us)
 
 #define TIMING_MEMBERS(X)                                                                          \
     X(1, iteration_us)                                                                             \

@@ -7,8 +7,10 @@
 #include "base/cpus.h"
 #include "daemon/daemon.h"
 
-/* Whether one lives is looked at every LOOK_MS. */
-enum { LOOK_MS = 100, CONNECT_MS = 15000 };
+/* Whether one lives is looked at every LOOK_MS. One that was started calls within CONNECT_MS. After
+ * one that ended before it called the next is started AGAIN_MS later, after each further one twice
+ * as much, AGAIN_MOST_MS at most. */
+enum { LOOK_MS = 100, CONNECT_MS = 15000, AGAIN_MS = 100, AGAIN_MOST_MS = 12800 };
 
 /* A request not answered yet. */
 struct asked {
@@ -32,8 +34,10 @@ struct agent {
     int silent_s;                        /* seconds, as far as pleatd saw them, without an answer */
     bool said_silent;                    /* of that */
     int since_ping_s;
-    struct pleat_string waiting; /* requests until it is there */
-    struct asked_list asked;     /* what is in `waiting` or was sent */
+    int failures;            /* in a row: ended, or not started, before it called */
+    uint64_t number;         /* which one is connected */
+    uv_process_t *process;   /* the last one that was started here; NULL: it ended */
+    struct asked_list asked; /* what was sent and is not answered */
     int64_t next_id, list_id;
     json_t *runs;     /* the pages of its list that have come */
     char *cpus;       /* of its slots, as it said; NULL: it did not */
@@ -70,21 +74,8 @@ static void lost(struct daemon *d, uint32_t component, uint64_t run)
     turn_event(d, &event);
 }
 
-/* An agent died with the request to start or to end a run, and the next one does not know it. */
-static void say_again(struct daemon *d, uint32_t component, uint64_t run)
-{
-    const struct pleat_component *c = &pleat_core_view(d->core)->components[component];
-    struct pleat_effect effect = {
-        .kind = c->state == PLEAT_FINISHING ? PLEAT_DO_KILL : PLEAT_DO_START,
-        .component = component,
-        .id = run,
-        .u.run = {.processors = c->target,
-                  .processes = pleat_view_folds(c) ? c->processes : c->target}};
-    if (!d->holding) /* else what the core knows may not be written; deadlines will see to it */
-        carry_out(d, &effect);
-}
-
-/* Its processes cannot be reached any more: what ran there is lost. */
+/* Its processes cannot be reached any more: what ran there is lost. What was being started is the
+ * core's to judge, which knows whether another agent may have done that. */
 static void lose_runs(struct agent *agent, const json_t *alive)
 {
     struct daemon *d = agent->daemon;
@@ -104,9 +95,7 @@ static void lose_runs(struct agent *agent, const json_t *alive)
         bool open = !agent->settled && d->runs.items[i].run < d->runs_below;
         if (open && component->state != PLEAT_FINISHING)
             salvage_cancel(d, d->runs.items[i].component);
-        if (component->starting && !open)
-            say_again(d, d->runs.items[i].component, d->runs.items[i].run);
-        else
+        if (!component->starting || open)
             lost(d, d->runs.items[i].component, d->runs.items[i].run);
     }
 }
@@ -199,10 +188,30 @@ static int agent_path(char *path, size_t size)
     return (size_t)snprintf(path, size, "%s/pleat-agent", self) < size ? 0 : -1;
 }
 
+/* There is none, and the one that was to be there failed: another, after a while. */
+static void spawn_again(struct agent *agent)
+{
+    int64_t delay_ms = AGAIN_MS;
+    for (int i = 0; i < agent->failures && delay_ms < AGAIN_MOST_MS; i++)
+        delay_ms *= 2;
+    agent->failures++;
+    agent->started = false;
+    agent->looks = 0; /* it may have ended because there is one that will call */
+    if (!agent->daemon->stopping)
+        uv_timer_start(&agent->timer, on_timer, (uint64_t)delay_ms, 0);
+}
+
 static void on_spawned_exit(uv_process_t *process, int64_t status, int signal)
 {
-    if (status || signal)
-        daemon_log("an agent ended with status %lld, signal %d", (long long)status, signal);
+    struct agent *agent = process->data;
+    bool awaited = agent->process == process && agent->started && !agent->connection;
+    if (status || signal || awaited)
+        daemon_log("an agent of node %u ended with status %lld, signal %d%s", agent->node,
+                   (long long)status, signal, awaited ? ", before it connected" : "");
+    if (agent->process == process)
+        agent->process = NULL;
+    if (awaited)
+        spawn_again(agent);
     uv_close((uv_handle_t *)process, (uv_close_cb)free);
 }
 
@@ -214,6 +223,7 @@ static void agent_spawn(struct agent *agent)
     snprintf(log, sizeof(log), "%s", d->paths.state);
     if (agent_path(path, sizeof(path))) {
         daemon_log("cannot find pleat-agent beside pleatd");
+        spawn_again(agent);
         return;
     }
     char *args[] = {path,
@@ -250,17 +260,47 @@ static void agent_spawn(struct agent *agent)
                                     .stdio_count = 3,
                                     .stdio = io};
     uv_process_t *process = calloc(1, sizeof(*process));
-    if (!process)
-        return;
-    int rc = uv_spawn(&d->loop, process, &options);
+    int rc = process ? uv_spawn(&d->loop, process, &options) : UV_ENOMEM;
     if (rc) {
         daemon_log("cannot start %s: %s", path, uv_strerror(rc));
-        uv_close((uv_handle_t *)process, (uv_close_cb)free);
-    } else {
-        uv_unref((uv_handle_t *)process);
+        if (process)
+            uv_close((uv_handle_t *)process, (uv_close_cb)free);
+        spawn_again(agent);
+        return;
     }
+    uv_unref((uv_handle_t *)process);
+    process->data = agent;
+    agent->process = process;
     agent->started = true;
     uv_timer_start(&agent->timer, on_timer, CONNECT_MS, 0);
+}
+
+/* Sees that there is one, or will be. */
+static void want(struct agent *agent)
+{
+    if (agent->connection || uv_is_active((uv_handle_t *)&agent->timer))
+        return;
+    if (agent_lock_is_held(agent->daemon, agent->site, agent->node))
+        expect(agent);
+    else
+        agent_spawn(agent);
+}
+
+void agent_reach(struct daemon *d, uint32_t site)
+{
+    struct agent *agent = agent_get(d, site, 0);
+    if (agent)
+        want(agent);
+    else
+        daemon_log("out of memory: no agent of site %s", d->config.sites[site].name);
+}
+
+bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node)
+{
+    const struct pleat_site *known = &pleat_core_view(d->core)->sites[site];
+    const struct agent *agent = agent_get(d, site, node);
+    return agent && agent->connection && agent->listed && !known->away &&
+           known->agent == agent->number;
 }
 
 /* Remembers a request, for the case that its answer is an error. */
@@ -270,7 +310,8 @@ static int remember_asked(struct agent *agent, const char *method, const json_t 
                           .run = (uint64_t)json_integer_value(json_object_get(params, "run")),
                           .resize =
                               (uint64_t)json_integer_value(json_object_get(params, "resize"))};
-    if (strcmp(method, "kill") && strcmp(method, "resize") && strcmp(method, "relaunch"))
+    if (strcmp(method, "start") && strcmp(method, "kill") && strcmp(method, "resize") &&
+        strcmp(method, "relaunch"))
         return 0;
     snprintf(asked.method, sizeof(asked.method), "%s", method);
     return pleat_array_push(&agent->asked, asked);
@@ -298,28 +339,32 @@ int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json
         json_decref(params);
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
-    bool there = agent->connection && agent->listed;
-    struct pleat_string now = {0};
-    struct pleat_string *out = there ? &now : &agent->waiting;
+    if (!agent->connection || !agent->listed) {
+        /* once it is there the core says again what it still wants (AGENT_BACK), and only that */
+        if (strcmp(method, "forget"))
+            want(agent);
+        json_decref(params);
+        return 0;
+    }
+    struct pleat_string out = {0};
     if (remember_asked(agent, method, params)) {
         json_decref(params);
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
-    if (pleat_write_request(out, agent->next_id++, method, params))
+    int64_t id = agent->next_id++;
+    if (pleat_write_request(&out, id, method, params)) {
+        (void)take_asked(agent, id);
+        pleat_string_finish(&out);
         return pleat_error_set(err, PLEAT_E_NOMEM,
                                "the request '%s' cannot be written: it is too "
                                "long, or memory is short",
                                method);
-    if (there) {
-        /* one that cannot be sent to is about to be reported closed: then all that is still to be
-         * done there is told to the next agent (lose_runs) */
-        (void)!pleat_connection_send(agent->connection, &now);
-        crash_point();
-        pleat_string_finish(&now);
-        return 0;
     }
-    if (!agent->connection && !uv_is_active((uv_handle_t *)&agent->timer))
-        agent_spawn(agent);
+    /* one that cannot be sent to is about to be reported closed: then what is still to be done is
+     * told to the next agent */
+    (void)!pleat_connection_send(agent->connection, &out);
+    crash_point();
+    pleat_string_finish(&out);
     return 0;
 }
 
@@ -500,8 +545,10 @@ static void on_all_listed(struct agent *agent)
     }
     json_decref(agent->runs);
     agent->runs = NULL;
-    if (agent->waiting.length && pleat_connection_send(agent->connection, &agent->waiting))
-        daemon_log("the agent of node %u cannot be reached", agent->node);
+    struct pleat_event back = {.kind = PLEAT_EV_AGENT_BACK,
+                               .component = agent->site,
+                               .u.agent = {.number = agent->number}};
+    turn_event(d, &back);
 }
 
 static void on_listed(struct agent *agent, const json_t *result)
@@ -521,6 +568,21 @@ static void on_listed(struct agent *agent, const json_t *result)
         on_all_listed(agent);
 }
 
+/* It did not even try. */
+static void start_refused(struct daemon *d, uint32_t component, uint64_t run,
+                          const struct pleat_error *why)
+{
+    bool senseless = why->code == PLEAT_E_INVALID || why->code == PLEAT_E_UNSUPPORTED;
+    struct pleat_event failed = {
+        .kind = PLEAT_EV_START_FAILED,
+        .component = component,
+        .u.exit = {.run = run,
+                   .reason = senseless ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM}};
+    note_make(d, daemon_now_us(d), "warning", job_of_component(d, component)->id,
+              json_pack("{s:s}", "text", why->text));
+    turn_event(d, &failed);
+}
+
 /* Requests that can fail for good: the core must hear of it, or it would wait for its deadlines. */
 static void on_refused(struct agent *agent, const struct pleat_message *message)
 {
@@ -532,7 +594,9 @@ static void on_refused(struct agent *agent, const struct pleat_message *message)
         daemon_log("agent of node %u: %s", agent->node, message->error.text);
     if (component == PLEAT_NONE)
         return;
-    if (strcmp(asked.method, "resize") && unknown) {
+    if (!strcmp(asked.method, "start")) {
+        start_refused(d, component, asked.run, &message->error);
+    } else if (strcmp(asked.method, "resize") && unknown) {
         lost(d, component, asked.run); /* nothing to end or to go on from: nothing is reported */
     } else if (!strcmp(asked.method, "resize") && !unknown && message->error.code != PLEAT_E_BUSY) {
         struct pleat_event failed = {.kind = PLEAT_EV_RESIZE_FAILED,
@@ -578,9 +642,11 @@ static void on_closed(void *arg, struct pleat_connection *connection,
 {
     struct agent *agent = arg;
     (void)connection;
+    struct pleat_event away = {.kind = PLEAT_EV_AGENT_AWAY, .component = agent->site};
     agent->connection = NULL;
-    if (agent->listed)
-        agent->asked.count = 0; /* it was sent, and will not be answered */
+    agent->asked.count = 0; /* it was sent, and will not be answered */
+    if (agent->listed && !agent->daemon->stopping)
+        turn_event(agent->daemon, &away);
     agent->listed = false;
     json_decref(agent->runs);
     agent->runs = NULL;
@@ -623,6 +689,15 @@ const char *slots_cpus(struct daemon *d, uint32_t site)
     return d->config.sites[site].cpus;
 }
 
+/* Which one it is. Agents of before that was said are told apart by their process. */
+static uint64_t number_of(const json_t *hello)
+{
+    json_int_t number = json_integer_value(json_object_get(hello, "agent"));
+    if (number <= 0)
+        number = json_integer_value(json_object_get(hello, "pid"));
+    return number > 0 ? (uint64_t)number : 1;
+}
+
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
@@ -653,6 +728,8 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     agent->listed = false;
     agent->ping_id = 0;
     heard(agent);
+    agent->failures = 0;
+    agent->number = number_of(hello);
     take_cpus(agent, json_string_value(json_object_get(hello, "cpus")));
     if (pleat_connection_start(connection, &callbacks, agent))
         daemon_log("the agent of node %u cannot be reached", node);
@@ -721,6 +798,20 @@ void agents_expect(struct daemon *d)
     }
 }
 
+int agents_away(struct daemon *d, struct pleat_error *err)
+{
+    int rc = 0;
+    for (uint32_t site = 0; rc >= 0 && site < d->config.site_count; site++) {
+        struct pleat_event away = {
+            .time_us = daemon_now_us(d), .kind = PLEAT_EV_AGENT_AWAY, .component = site};
+        if (site < pleat_core_view(d->core)->site_count)
+            rc = turn_apply(d, &away, err);
+        else /* it joins in the turn to come */
+            turn_event(d, &away);
+    }
+    return rc < 0 ? rc : 0;
+}
+
 bool agents_absent(struct daemon *d)
 {
     for (uint32_t site = 0; site < d->config.site_count; site++) {
@@ -746,7 +837,6 @@ void agents_quit(struct daemon *d)
             pleat_string_finish(&out);
             pleat_connection_close(agent->connection);
         }
-        pleat_string_finish(&agent->waiting);
         free(agent->cpus);
         agent->cpus = NULL;
         pleat_array_finish(&agent->asked);

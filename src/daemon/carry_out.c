@@ -193,6 +193,7 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
                       int32_t processors, struct start_order *made, struct pleat_error *err)
 {
     memset(&made->slots, 0, sizeof(made->slots));
+    memset(&made->order, 0, sizeof(made->order));
     const struct pleat_component *component = job_component(d, job);
     const struct pleat_site *site = &pleat_core_view(d->core)->sites[component->site];
     const struct pleat_spec *spec = spec_of(d, job->id, err);
@@ -245,27 +246,49 @@ static int start(struct daemon *d, const struct job *job, struct pleat_runner *r
     return rc ? rc : runner->ops->start(runner, &made->order, err);
 }
 
-static void do_run(struct daemon *d, const struct pleat_effect *effect)
+/* Given up in the turn that asked for it, or not to be told to the agent that is connected now:
+ * then the core asks again (AGENT_BACK), if it still wants it. */
+static bool is_to_start(struct daemon *d, const struct pleat_effect *effect)
+{
+    const struct pleat_component *c = &pleat_core_view(d->core)->components[effect->component];
+    return c->state == PLEAT_CLAIMING && c->starting && c->run == effect->id &&
+           agent_is_known(d, c->site, slots_first_node(d, c));
+}
+
+static void do_start(struct daemon *d, const struct pleat_effect *effect)
+{
+    struct pleat_error err = {0};
+    struct start_order made;
+    struct job *job = job_of_component(d, effect->component);
+    if (!job || !is_to_start(d, effect))
+        return;
+    run_remember(d, effect->id, effect->component);
+    int rc = make_order(d, job, effect->id, effect->u.run.processes, effect->u.run.processors,
+                        &made, &err);
+    if (!rc)
+        rc = start(d, job, job_runner(d, job), &made, &err);
+    pleat_array_finish(&made.slots);
+    if (!rc)
+        return;
+    start_failed(d, effect, job, &err);
+    daemon_log("job %lld: %s", (long long)job->id, err.text);
+}
+
+/* Needs nothing of its spec: what cannot be read any more can still be ended. */
+static void do_kill(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_error err = {0};
     struct job *job = job_of_component(d, effect->component);
-    struct start_order made;
     if (!job)
         return;
-    int rc = make_order(d, job, effect->id, effect->u.run.processes, effect->u.run.processors,
-                        &made, &err);
+    const struct pleat_component *component = job_component(d, job);
+    struct pleat_run_order order = {.run = effect->id,
+                                    .component = effect->component,
+                                    .job = (uint64_t)job->id,
+                                    .site = component->site,
+                                    .node = slots_first_node(d, component)};
     struct pleat_runner *runner = job_runner(d, job);
-    if (effect->kind == PLEAT_DO_KILL) {
-        rc = runner->ops->kill(runner, &made.order, &err);
-    } else {
-        run_remember(d, effect->id, effect->component);
-        if (!rc)
-            rc = start(d, job, runner, &made, &err);
-        if (rc)
-            start_failed(d, effect, job, &err);
-    }
-    pleat_array_finish(&made.slots);
-    if (rc)
+    if (runner->ops->kill(runner, &order, &err)) /* its deadline says it again */
         daemon_log("job %lld: %s", (long long)job->id, err.text);
 }
 
@@ -287,17 +310,28 @@ static int change(struct pleat_runner *runner, const struct pleat_effect *effect
     }
 }
 
+/* The application cannot be told: that is the resize's end, but where processes have to be ended
+ * for it, which its deadline does. */
+static void change_failed(struct daemon *d, const struct pleat_effect *effect,
+                          const struct job *job, const struct pleat_error *err)
+{
+    struct pleat_event failed = {.kind = PLEAT_EV_RESIZE_FAILED,
+                                 .component = effect->component,
+                                 .u.change = {.resize = effect->id}};
+    daemon_log("job %lld: %s", (long long)job->id, err->text);
+    note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", err->text));
+    if (effect->kind == PLEAT_DO_RESIZE)
+        turn_event(d, &failed);
+}
+
 static void do_change(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_error err = {0};
-    struct start_order made;
+    struct start_order made = {.slots = {0}};
     struct job *job = job_of_component(d, effect->component);
-    const struct pleat_component *component =
-        &pleat_core_view(d->core)->components[effect->component];
     if (!job)
         return;
-    int rc = make_order(d, job, effect->u.change.run, effect->u.change.processes,
-                        effect->u.change.processors, &made, &err);
+    const struct pleat_component *component = job_component(d, job);
     struct pleat_change_order order = {
         .run = effect->u.change.run,
         .resize = effect->id,
@@ -305,16 +339,22 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         .site = component->site,
         .node = slots_first_node(d, component),
         .from = effect->u.change.from,
-        .processes = effect->u.change.processes,
+        .processes = effect->u.change.processors,
         .processors = effect->u.change.processors,
         .mandatory = effect->flags & PLEAT_MANDATORY,
-        .start = &made.order,
     };
+    int rc = 0;
+    if (effect->kind == PLEAT_DO_RESIZE || effect->kind == PLEAT_DO_RELAUNCH) {
+        order.processes = effect->u.change.processes;
+        order.start = &made.order;
+        rc = make_order(d, job, effect->u.change.run, effect->u.change.processes,
+                        effect->u.change.processors, &made, &err);
+    } /* a question, and a withdrawal, need nothing of its spec */
     if (!rc)
         rc = change(job_runner(d, job), effect, &order, &err);
     pleat_array_finish(&made.slots);
-    if (rc) /* its deadline will see to it */
-        daemon_log("job %lld: %s", (long long)job->id, err.text);
+    if (rc)
+        change_failed(d, effect, job, &err);
 }
 
 /* Once the log says that a run is over, its agent need not remember it. */
@@ -346,9 +386,14 @@ void carry_out(struct daemon *d, const struct pleat_effect *effect)
     case PLEAT_DO_RELEASE:
         do_claim(d, effect);
         break;
+    case PLEAT_DO_REACH:
+        agent_reach(d, effect->u.reach.site);
+        break;
     case PLEAT_DO_START:
+        do_start(d, effect);
+        break;
     case PLEAT_DO_KILL:
-        do_run(d, effect);
+        do_kill(d, effect);
         break;
     case PLEAT_DO_ASK:
     case PLEAT_DO_RESIZE:

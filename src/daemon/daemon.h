@@ -458,6 +458,13 @@ void agents_learn(struct daemon *d);
 bool agents_absent(struct daemon *d);
 /* After a restart: expect the agents of living runs to call back; else start new ones. */
 void agents_expect(struct daemon *d);
+/* After a start, before anything else: no agent is there yet. 0 or an error. */
+int agents_away(struct daemon *d, struct pleat_error *err);
+/* Something waits for the agent of a site: there is one, or will be. */
+void agent_reach(struct daemon *d, uint32_t site);
+/* Whether the agent that is connected is the one that the core, and so the log, knows to be there:
+ * only that one may be told to start anything. */
+bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node);
 
 /* clients.c */
 struct client {

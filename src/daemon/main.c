@@ -191,6 +191,9 @@ static int begin(struct daemon *d, struct pleat_error *err)
     configure(d);
     note_make(d, daemon_now_us(d), "daemon", -1,
               json_pack("{s:s}", "text", "started, version " PLEAT_VERSION));
+    rc = agents_away(d, err);
+    if (rc)
+        return rc;
     if (pleat_core_outstanding(d->core, &d->effects))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     salvage_hold_starts(d);

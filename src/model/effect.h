@@ -29,6 +29,8 @@ enum pleat_effect_kind {
                               * another id is not wanted any more */
     PLEAT_DO_PROCESSES = 11, /* claim: the prepared processes on it are the application's now: the
                               * answer to ADD_PROCESS; without this effect the request failed */
+    PLEAT_DO_REACH = 12, /* reach: its agent is away, and something waits for it: see that there is
+                          * one. What it is to do is said once AGENT_BACK was applied */
     /* notes */
     PLEAT_NOTE_STATE = 64, /* state: a component changed its state */
     PLEAT_NOTE_CLAIM,      /* claim: its state or purpose changed (look at it: pieces, owner) */
@@ -73,6 +75,9 @@ struct pleat_effect {
             uint32_t site;
             int64_t expected_us; /* when they should be there */
         } stage;
+        struct {
+            uint32_t site;
+        } reach;
         struct {
             uint32_t from, to;
             uint32_t reason;

@@ -36,6 +36,10 @@ const char *pleat_event_name(unsigned kind)
         return "released";
     case PLEAT_EV_LOST:
         return "lost";
+    case PLEAT_EV_AGENT_AWAY:
+        return "agent away";
+    case PLEAT_EV_AGENT_BACK:
+        return "agent back";
     case PLEAT_EV_STARTED:
         return "started";
     case PLEAT_EV_START_FAILED:
@@ -142,6 +146,8 @@ static size_t used(unsigned kind)
         return USES(partition);
     case PLEAT_EV_DEMAND:
         return USES(demand);
+    case PLEAT_EV_AGENT_BACK:
+        return USES(agent);
     case PLEAT_EV_DEADLINE:
     case PLEAT_EV_RESERVE:
     case PLEAT_EV_WAKE:

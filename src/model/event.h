@@ -50,6 +50,8 @@ enum pleat_event_kind {
     PLEAT_EV_CLAIM_FAILED = 34, /* claim */
     PLEAT_EV_RELEASED = 35,     /* claim: `count` processors are the site's again */
     PLEAT_EV_LOST = 36,         /* claim: taken away by the site */
+    PLEAT_EV_AGENT_AWAY = 37, /* nobody can tell the jobs of a site anything; component: the site */
+    PLEAT_EV_AGENT_BACK = 38, /* agent: this one can from now on, and has said what it runs */
     /* ---- runners ---- */
     PLEAT_EV_STARTED = 48,      /* exit.run */
     PLEAT_EV_START_FAILED = 49, /* exit.run, exit.reason */
@@ -100,8 +102,9 @@ enum {
     PLEAT_COMPONENT_FOLDS = 64, /* malleable: its processes may outnumber its processors (folding).
                                  * Its limits and accepted sizes are about processes, chosen at its
                                  * start; a resize changes only its processors */
-    PLEAT_COMPONENT_EVOLVES = 128 /* asks for processes itself while it runs, and has a buffer of
-                                   * prepared ones */
+    PLEAT_COMPONENT_EVOLVES = 128, /* asks for processes itself while it runs, and has a buffer of
+                                    * prepared ones */
+    PLEAT_COMPONENT_ONCE = 256     /* never started again when it may have been started */
 };
 /* flags of SITE, when it joins */
 enum {
@@ -170,8 +173,8 @@ struct pleat_event {
     int64_t time_us;
     uint16_t kind;
     uint16_t flags;
-    uint32_t component; /* dense index; a site's for SITE and BACKGROUND, a claim's for the events
-                         * of sites; PLEAT_NONE */
+    uint32_t component; /* dense index; a site's for SITE, BACKGROUND and AGENT_*, a claim's for the
+                         * events of sites; PLEAT_NONE */
     union {
         struct {
             uint32_t question; /* enum pleat_question of policy/policy.h */
@@ -249,6 +252,9 @@ struct pleat_event {
             uint64_t run;
             int32_t count;
         } returned;
+        struct {
+            uint64_t number; /* another one each time that an agent is started; not 0 */
+        } agent;
         struct {
             uint64_t claim;
             uint32_t node, first, count; /* `count` slots of a node, from `first` on */

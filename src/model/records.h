@@ -122,9 +122,14 @@ struct pleat_component {
     uint8_t any_need;         /* one job that it waits for is enough */
     uint8_t in_group;         /* it counts among those of its group that may run */
     uint8_t spare4;
+
+    /* its starts */
+    uint16_t failed_starts; /* in a row, that the node could not do */
+    uint8_t untold;         /* no agent can have been told to start its present run */
+    uint8_t spare5[5];
 };
 
-_Static_assert(sizeof(struct pleat_component) == 360, "no padding in a component");
+_Static_assert(sizeof(struct pleat_component) == 368, "no padding in a component");
 
 /* A component waits for another one's end, or start. */
 struct pleat_dependency {
@@ -217,9 +222,15 @@ struct pleat_site {
     uint32_t again; /* barred: handle in the core's heap, of when it is not; PLEAT_HEAP_NONE */
     uint8_t barred; /* too many errors: nobody is placed or grown there */
     uint8_t spare[7];
+    uint64_t agent;         /* the last one that was there; 0: nobody said */
+    int64_t failed_us;      /* when a start last failed by its fault */
+    uint32_t failed_starts; /* so many have, in all */
+    uint8_t away;           /* its agent is not there: its jobs cannot be told anything */
+    uint8_t pauses;         /* in a row, for starts that failed */
+    uint8_t spare2[2];
 };
 
-_Static_assert(sizeof(struct pleat_site) == 112, "no padding in a site");
+_Static_assert(sizeof(struct pleat_site) == 136, "no padding in a site");
 
 /* A site that has a file of a component. */
 struct pleat_input {
@@ -256,6 +267,7 @@ struct pleat_resize {
     uint64_t id;
     int64_t begun_us;
     int64_t granted_us; /* when the application was told */
+    int64_t left_us; /* of its step's time, which stands still: its agent is away; 0: it does not */
     uint32_t component;
     uint32_t waiter; /* component for which the shrink makes room; PLEAT_NONE */
     uint32_t claim;  /* index of the growth's claim; PLEAT_NONE */

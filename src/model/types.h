@@ -112,6 +112,7 @@ enum pleat_reason {
     PLEAT_REASON_SIBLING,    /* another component of its job failed */
     PLEAT_REASON_REQUEUED,   /* its user wants it to wait again */
     PLEAT_REASON_DEPENDENCY, /* it waited for how another job would end, and that ended otherwise */
+    PLEAT_REASON_START_UNKNOWN, /* it may have been started: the agent that was to do it is gone */
     PLEAT_REASON_COUNT
 };
 

@@ -330,8 +330,9 @@ bool pleat_plan_could_preempt(const struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_component *job = &plan->view->components[component];
     return job->state == PLEAT_RUNNING && job->begin_us == 0 &&
-           !pleat_view_is_several(plan->view, job) && job->preempted < UINT8_MAX &&
-           job->preempted < plan->view->preemptions && !find(plan, component);
+           !(job->flags & PLEAT_COMPONENT_ONCE) && !pleat_view_is_several(plan->view, job) &&
+           job->preempted < UINT8_MAX && job->preempted < plan->view->preemptions &&
+           !find(plan, component);
 }
 
 bool pleat_plan_preempt(struct pleat_plan *plan, uint32_t component)

@@ -409,6 +409,14 @@ int32_t pleat_fake_runner_processes(const struct pleat_runner *base, uint32_t co
     return runner->apps.items[component].size + runner->apps.items[component].leaving;
 }
 
+void pleat_fake_runner_lose(struct pleat_runner *base, uint32_t component)
+{
+    struct fake_runner *runner = (struct fake_runner *)base;
+    struct fake_app none = {0};
+    if (component < runner->apps.count)
+        runner->apps.items[component] = none;
+}
+
 void pleat_fake_runner_add(struct pleat_runner *base, uint32_t component, int32_t more)
 {
     struct fake_runner *runner = (struct fake_runner *)base;

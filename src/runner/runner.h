@@ -142,6 +142,8 @@ int pleat_fake_runner_open(const struct pleat_fake_runner_options *options,
 void pleat_fake_runner_give_back(struct pleat_runner *runner, uint32_t component, int32_t count);
 /* Processes that its applications have now (leaving ones included), for comparing. */
 int32_t pleat_fake_runner_processes(const struct pleat_runner *runner, uint32_t component);
+/* Its processes, and all that is known of its run, are gone without a word. */
+void pleat_fake_runner_lose(struct pleat_runner *runner, uint32_t component);
 /* An application has so many processes more (fewer) by its own wish. */
 void pleat_fake_runner_add(struct pleat_runner *runner, uint32_t component, int32_t more);
 

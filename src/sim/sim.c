@@ -199,6 +199,9 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
         return app_kill(sim, effect->component, effect->id);
     case PLEAT_DO_STAGE:
         return bring_files(sim, effect);
+    case PLEAT_DO_REACH: /* nobody said that an agent of it is away */
+        return pleat_error_set(sim->err, PLEAT_E_UNSUPPORTED,
+                               "simulated sites have no agents that could be away");
     default:
         return 0;
     }

@@ -12,12 +12,21 @@ static int64_t host_now(void *arg)
     return ((struct world *)arg)->now_us;
 }
 
+static bool is_withheld(const struct world *world, const struct pleat_event *event)
+{
+    if (event->kind != PLEAT_EV_STARTED && event->kind != PLEAT_EV_START_FAILED)
+        return false;
+    uint32_t site = world_job(world, event->component)->site;
+    return site != PLEAT_NONE && pleat_core_view(world->core)->sites[site].away;
+}
+
 static void host_emit(void *arg, const struct pleat_event *event)
 {
     struct world *world = arg;
     struct pleat_event stamped = *event;
     stamped.time_us = world->now_us;
-    assert_int_equal(pleat_array_push(&world->queue, stamped), 0);
+    bool withheld = is_withheld(world, event);
+    assert_int_equal(pleat_array_push(withheld ? &world->withheld : &world->queue, stamped), 0);
 }
 
 static void host_later(void *arg, int64_t delay_us, void (*fn)(void *, uint64_t), void *fn_arg,
@@ -40,6 +49,7 @@ void world_init(struct world *world, const struct pleat_fake_runner_options *app
     world->check = true;
     pleat_heap_init(&world->timers);
     pleat_random_init(&world->files, applications->seed);
+    pleat_random_init(&world->agents, applications->seed + 1);
     assert_int_equal(pleat_core_create(&world->core), 0);
     assert_int_equal(pleat_fake_runner_open(applications, &world->host, &world->runner, NULL), 0);
 }
@@ -54,6 +64,7 @@ void world_finish(struct world *world)
     pleat_heap_finish(&world->timers);
     pleat_array_finish(&world->calls);
     pleat_array_finish(&world->queue);
+    pleat_array_finish(&world->withheld);
     pleat_array_finish(&world->log);
     pleat_array_finish(&world->effects);
     pleat_array_finish(&world->transfers);
@@ -178,6 +189,84 @@ static void carry_out_stage(struct world *world, const struct pleat_effect *effe
                on_transfer, world, world->transfers.count - 1);
 }
 
+/* ---- agents ---- */
+
+/* Another agent knows nothing of the runs of the one before: what ran is lost, and said to be. What
+ * was being started the core must judge by itself. */
+static void lose_runs(struct world *world, uint32_t site)
+{
+    const struct pleat_view *view = pleat_core_view(world->core);
+    for (uint32_t c = 0; c < view->component_count; c++) {
+        const struct pleat_component *job = &view->components[c];
+        if (job->site != site || job->exited || pleat_state_is_final((enum pleat_state)job->state))
+            continue;
+        pleat_fake_runner_lose(world->runner, c);
+        struct pleat_event lost = {.kind = PLEAT_EV_EXITED,
+                                   .component = c,
+                                   .u.exit = {.run = job->run, .reason = PLEAT_REASON_LOST}};
+        if (job->state != PLEAT_CLAIMING)
+            host_emit(world, &lost);
+    }
+}
+
+/* What an agent has not said yet it says when it is back; another one does not know it. */
+static void say_withheld(struct world *world, uint32_t site, bool other)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < world->withheld.count; i++) {
+        struct pleat_event event = world->withheld.items[i];
+        if (world_job(world, event.component)->site != site)
+            world->withheld.items[kept++] = event;
+        else if (!other)
+            assert_int_equal(pleat_array_push(&world->queue, event), 0);
+    }
+    world->withheld.count = kept;
+}
+
+static void on_agent(void *arg, uint64_t site)
+{
+    struct world *world = arg;
+    bool other = world->agent[site] == 0 || pleat_random_below(&world->agents, 2) == 0;
+    if (other && world->agent[site])
+        lose_runs(world, (uint32_t)site);
+    world->agent[site] += other;
+    world->coming[site] = false;
+    struct pleat_event back = {.kind = PLEAT_EV_AGENT_BACK,
+                               .component = (uint32_t)site,
+                               .u.agent = {.number = world->agent[site]}};
+    host_emit(world, &back);
+    say_withheld(world, (uint32_t)site, other);
+}
+
+static void await_agent(struct world *world, uint32_t site)
+{
+    if (!world->coming[site])
+        host_later(world, (int64_t)pleat_random_below(&world->agents, 90000000), on_agent, world,
+                   site);
+    world->coming[site] = true;
+}
+
+int world_agent_away(struct world *world, uint32_t site)
+{
+    struct pleat_event away = {.kind = PLEAT_EV_AGENT_AWAY, .component = site};
+    int rc = world_event(world, away, NULL);
+    if (rc == 0)
+        await_agent(world, site);
+    return rc;
+}
+
+/* Nobody is there to be told; or it is not wanted any more. */
+static bool is_dropped(const struct world *world, const struct pleat_effect *effect)
+{
+    const struct pleat_component *job = world_job(world, effect->component);
+    if (job->site == PLEAT_NONE || effect->kind == PLEAT_DO_REACH)
+        return false;
+    if (effect->kind == PLEAT_DO_START && !pleat_core_view(world->core)->sites[job->site].instant &&
+        (job->state != PLEAT_CLAIMING || !job->starting || job->run != effect->id))
+        return true;
+    return pleat_core_view(world->core)->sites[job->site].away;
+}
+
 static void note(struct world *world, const struct pleat_effect *effect)
 {
     if (effect->kind == PLEAT_NOTE_STATE)
@@ -190,6 +279,8 @@ static void note(struct world *world, const struct pleat_effect *effect)
         world->outcomes[effect->u.change.outcome]++;
     }
     world->warnings += effect->kind == PLEAT_NOTE_WARNING;
+    world->unknown += effect->kind == PLEAT_NOTE_STATE && effect->u.state.to == PLEAT_FINISHING &&
+                      effect->u.state.reason == PLEAT_REASON_START_UNKNOWN;
 }
 
 static void carry_out(struct world *world)
@@ -204,15 +295,20 @@ static void carry_out(struct world *world)
         case PLEAT_DO_RELEASE:
             carry_out_claim(world, &effect);
             break;
+        case PLEAT_DO_REACH:
+            await_agent(world, effect.u.reach.site);
+            break;
         case PLEAT_DO_START:
         case PLEAT_DO_KILL:
-            carry_out_run(world, &effect);
+            if (!is_dropped(world, &effect))
+                carry_out_run(world, &effect);
             break;
         case PLEAT_DO_ASK:
         case PLEAT_DO_RESIZE:
         case PLEAT_DO_WITHDRAW:
         case PLEAT_DO_RELAUNCH:
-            carry_out_change(world, &effect);
+            if (!is_dropped(world, &effect))
+                carry_out_change(world, &effect);
             break;
         case PLEAT_DO_PROCESSES:
             pleat_fake_runner_add(world->runner, effect.component, 1);

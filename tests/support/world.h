@@ -23,18 +23,24 @@ struct world {
     struct pleat_heap timers; /* payload: index into calls */
     struct world_calls calls;
     struct pleat_events queue; /* emitted, not yet applied */
-    struct pleat_events log;   /* applied: what a store would hold */
+    struct pleat_events
+        withheld;            /* whether runs were started: an agent that is away has not said */
+    struct pleat_events log; /* applied: what a store would hold */
     struct pleat_effects effects;
     struct pleat_effects transfers; /* all STAGE so far */
     struct pleat_site_instance *sites[8];
     uint32_t site_count;
     struct pleat_runner *runner;
-    bool check;                /* recount after every event */
-    struct pleat_random files; /* of what becomes of files that are brought */
-    double stage_fail;         /* probability, half of it by the user's fault */
+    bool check;                 /* recount after every event */
+    struct pleat_random files;  /* of what becomes of files that are brought */
+    double stage_fail;          /* probability, half of it by the user's fault */
+    struct pleat_random agents; /* when they come back, and whether as another one */
+    uint64_t agent[8];          /* of each site; 0: not said yet */
+    bool coming[8];             /* it is away, and will be back */
     uint32_t resizes_begun, resizes_ended;
     uint32_t outcomes[PLEAT_OUTCOME_COUNT];
     uint32_t warnings, passes;
+    uint32_t unknown; /* starts that an agent may have done that is gone */
     /* called with each effect before it is carried out; may be NULL */
     void (*observe)(struct world *world, const struct pleat_effect *effect);
 };
@@ -53,6 +59,9 @@ void world_settle(struct world *world);
 bool world_run(struct world *world, int64_t until_us);
 void world_policy(struct world *world, enum pleat_question question, const char *name);
 void world_parameter(struct world *world, enum pleat_parameter parameter, int64_t value);
+/* Nobody can tell the jobs of a site anything, until its agent, or another one, comes. The result
+ * of apply. */
+int world_agent_away(struct world *world, uint32_t site);
 /* Submits one; the component's index. Fails the test if it is refused. */
 uint32_t world_submit(struct world *world, enum pleat_job_kind kind, int32_t minimum,
                       int32_t maximum, int32_t initial);

@@ -46,6 +46,8 @@ static struct pleat_event random_submit(struct pleat_random *random, const struc
         event.flags |= PLEAT_COMPONENT_ASKS;
     if (pleat_random_below(random, 2) == 0)
         event.flags |= PLEAT_COMPONENT_RELAUNCHES;
+    if (pleat_random_below(random, 6) == 0)
+        event.flags |= PLEAT_COMPONENT_ONCE;
     if (pleat_random_below(random, 3) == 0)
         event.u.submit.initial = (minimum ? minimum : 1);
     if (event.u.submit.job_kind == PLEAT_RIGID)
@@ -455,18 +457,20 @@ static void check_replay(const struct world *world, const struct saved *from)
 
 static uint32_t totals[PLEAT_OUTCOME_COUNT];
 static uint32_t happened[256]; /* by kind of event */
+static uint32_t unknown;       /* starts that an agent may have done that is gone */
 
 /* A test that never met a kind of event says nothing about it. */
 static void check_happened(void)
 {
     static const enum pleat_event_kind kinds[] = {
-        PLEAT_EV_LIMITS,   PLEAT_EV_CANCEL,    PLEAT_EV_DEMAND,      PLEAT_EV_DEADLINE,
-        PLEAT_EV_RESERVE,  PLEAT_EV_FORGET,    PLEAT_EV_START,       PLEAT_EV_RESIZE,
-        PLEAT_EV_PROMISE,  PLEAT_EV_TERMS,     PLEAT_EV_TIMED,       PLEAT_EV_PREEMPT,
-        PLEAT_EV_HISTORY,  PLEAT_EV_PROGRESS,  PLEAT_EV_ADD_PROCESS, PLEAT_EV_STOP_PROCESS,
-        PLEAT_EV_BUFFER,   PLEAT_EV_INPUT,     PLEAT_EV_LINK,        PLEAT_EV_STAGED,
-        PLEAT_EV_RETURNED, PLEAT_EV_PARTITION, PLEAT_EV_HOLD,        PLEAT_EV_RELEASE,
-        PLEAT_EV_REQUEUE,  PLEAT_EV_DEPEND,    PLEAT_EV_REVISE,      PLEAT_EV_GROUP};
+        PLEAT_EV_LIMITS,     PLEAT_EV_CANCEL,    PLEAT_EV_DEMAND,      PLEAT_EV_DEADLINE,
+        PLEAT_EV_RESERVE,    PLEAT_EV_FORGET,    PLEAT_EV_START,       PLEAT_EV_RESIZE,
+        PLEAT_EV_PROMISE,    PLEAT_EV_TERMS,     PLEAT_EV_TIMED,       PLEAT_EV_PREEMPT,
+        PLEAT_EV_HISTORY,    PLEAT_EV_PROGRESS,  PLEAT_EV_ADD_PROCESS, PLEAT_EV_STOP_PROCESS,
+        PLEAT_EV_BUFFER,     PLEAT_EV_INPUT,     PLEAT_EV_LINK,        PLEAT_EV_STAGED,
+        PLEAT_EV_RETURNED,   PLEAT_EV_PARTITION, PLEAT_EV_HOLD,        PLEAT_EV_RELEASE,
+        PLEAT_EV_REQUEUE,    PLEAT_EV_DEPEND,    PLEAT_EV_REVISE,      PLEAT_EV_GROUP,
+        PLEAT_EV_AGENT_AWAY, PLEAT_EV_AGENT_BACK};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);
@@ -614,6 +618,7 @@ static void live(uint64_t seed, bool misbehave)
     world_parameter(&world, PLEAT_PARAM_BARRIER_US, 1000000 + (int64_t)(seed % 3) * 20000000);
     world_parameter(&world, PLEAT_PARAM_CLAIM_EARLIER_US, (int64_t)(seed % 6) * 1000000);
     struct saved saved[SAVED] = {{0}};
+    bool agents = seed % 2; /* that go away, and others that come */
     for (int i = 0; i < EVENTS; i++) {
         if (i % (EVENTS / SAVED) == EVENTS / SAVED / 2) {
             saved[i * SAVED / EVENTS].records = world.log.count;
@@ -627,6 +632,8 @@ static void live(uint64_t seed, bool misbehave)
             submit_several(&random, &world);
         if (pleat_core_view(world.core)->component_count > 0 && pleat_random_below(&random, 2) == 0)
             give_back(&random, &world);
+        if (agents && pleat_random_below(&random, 10) == 0)
+            (void)world_agent_away(&world, (uint32_t)pleat_random_below(&random, 4));
     }
     for (uint32_t s = 0; s < world.site_count; s++) {
         struct pleat_event calm = {.kind = PLEAT_EV_BACKGROUND, .component = s};
@@ -648,6 +655,7 @@ static void live(uint64_t seed, bool misbehave)
         totals[o] += world.outcomes[o];
     for (size_t i = 0; i < world.log.count; i++)
         happened[world.log.items[i].kind % 256]++;
+    unknown += world.unknown;
     world_finish(&world);
 }
 
@@ -668,6 +676,7 @@ static void test_misbehaving(void **state)
     for (uint64_t seed = 1000; seed < 1500; seed++)
         live(seed, true);
     check_happened();
+    assert_true(unknown > 0);
     /* a test that never met an outcome says nothing about it */
     for (int o = PLEAT_OUTCOME_GROWN; o < PLEAT_OUTCOME_COUNT; o++) {
         print_message("%-20s %u\n", pleat_outcome_name((enum pleat_outcome)o), totals[o]);

@@ -1,0 +1,150 @@
+/* The agent of a site, through which its jobs are started and told anything.
+ *
+ * While it is away the time of whatever waits for an application stands still: nobody could tell
+ * it. A START is given only to an agent whose AGENT_BACK is in the log. So when another agent comes
+ * it is known which starts may have been done by the one before it: those are over, and count as an
+ * attempt, since their processes can be reached no more and may have done anything. Others are
+ * simply given to the new one. */
+#include "core/internal.h"
+
+static void reach(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_effect *effect = emit(core, PLEAT_DO_REACH, component, 0);
+    if (effect)
+        effect->u.reach.site = component_at(core, component)->site;
+}
+
+void start_or_reach(struct pleat_core *core, uint32_t component)
+{
+    bool away = core_is_away(core, component);
+    component_at(core, component)->untold = away;
+    if (away)
+        reach(core, component);
+    else
+        start_effect(core, component);
+}
+
+static void resize_outstanding(struct pleat_core *core, uint32_t index)
+{
+    switch (resize_at(core, index)->step) {
+    case PLEAT_RESIZE_OFFERED:
+        resize_effect(core, index, PLEAT_DO_ASK, PLEAT_OUTCOME_NONE);
+        break;
+    case PLEAT_RESIZE_GRANTED:
+    case PLEAT_RESIZE_APPLIED:
+        resize_effect(core, index, PLEAT_DO_RESIZE, PLEAT_OUTCOME_NONE);
+        break;
+    case PLEAT_RESIZE_WITHDRAWING:
+        resize_effect(core, index, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
+        break;
+    case PLEAT_RESIZE_RELAUNCHING:
+        resize_effect(core, index, PLEAT_DO_RELAUNCH, PLEAT_OUTCOME_NONE);
+        break;
+    default:
+        break;
+    }
+}
+
+void outstanding_effects(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *job = component_at(core, component);
+    bool run = job->starting || (job->state == PLEAT_FINISHING && !job->exited);
+    if (!run && job->resize == PLEAT_NONE)
+        return;
+    if (core_is_away(core, component))
+        reach(core, component);
+    else if (run)
+        start_effect(core, component);
+    if (job->resize != PLEAT_NONE && !core_is_away(core, component))
+        resize_outstanding(core, job->resize);
+}
+
+/* ---- away ---- */
+
+static void stand_still(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->state == PLEAT_CLAIMING && job->starting && !job->untold)
+        disarm(core, &job->deadline); /* until the agent says whether it runs, or another comes */
+    if (job->resize == PLEAT_NONE || resize_at(core, job->resize)->step == PLEAT_RESIZE_ACCEPTED)
+        return;
+    uint32_t handle = resize_at(core, job->resize)->deadline;
+    resize_arm(core, job->resize, pleat_heap_time(&core->deadlines, handle) - now_of(core));
+}
+
+/* Components at that site that have not ended; ended ones may keep it. */
+static bool is_at(struct pleat_core *core, uint32_t component, uint32_t site)
+{
+    const struct pleat_component *job = component_at(core, component);
+    return job->site == site && !pleat_state_is_final((enum pleat_state)job->state);
+}
+
+static int check_site(const struct pleat_core *core, const struct pleat_event *event,
+                      struct pleat_error *err)
+{
+    if (event->component >= core->sites.count || core->sites.items[event->component].instant)
+        return pleat_error_set(err, PLEAT_E_INVALID, "site %u has no agent", event->component);
+    return 0;
+}
+
+int on_agent_away(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    uint32_t site = event->component;
+    int rc = check_site(core, event, err);
+    if (rc)
+        return rc;
+    if (site_at(core, site)->away)
+        return PLEAT_CORE_STALE;
+    site_at(core, site)->away = 1;
+    for (uint32_t c = 0; c < core->components.count; c++)
+        if (is_at(core, c, site))
+            stand_still(core, c);
+    return 0;
+}
+
+/* ---- back ---- */
+
+/* Its START was given to an agent that is gone. */
+static void start_is_unknown(struct pleat_core *core, uint32_t component)
+{
+    component_at(core, component)->reason = PLEAT_REASON_START_UNKNOWN;
+    set_state(core, component, PLEAT_FINISHING);
+    job_end_others(core, component);
+    component_give_back(core, component);
+}
+
+static void go_on(struct pleat_core *core, uint32_t component, bool other)
+{
+    struct pleat_component *job = component_at(core, component);
+    if (job->state == PLEAT_CLAIMING && job->starting) {
+        if (other && !job->untold) {
+            start_is_unknown(core, component);
+            return;
+        }
+        job->untold = 0;
+        arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+            now_of(core) + core->parameters[PLEAT_PARAM_START_US]);
+    }
+    if (job->resize != PLEAT_NONE && resize_at(core, job->resize)->left_us > 0)
+        resize_arm(core, job->resize, resize_at(core, job->resize)->left_us);
+    outstanding_effects(core, component);
+}
+
+int on_agent_back(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    uint32_t index = event->component;
+    int rc = check_site(core, event, err);
+    if (!rc && event->u.agent.number == 0)
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "an agent has a number");
+    if (rc)
+        return rc;
+    struct pleat_site *site = site_at(core, index);
+    bool other = site->agent != 0 && site->agent != event->u.agent.number;
+    site->agent = event->u.agent.number;
+    site->away = 0;
+    core->wants_pass = true;
+    for (uint32_t c = 0; c < core->components.count; c++)
+        if (is_at(core, c, index))
+            go_on(core, c, other);
+    return 0;
+}
