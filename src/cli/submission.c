@@ -48,7 +48,8 @@ enum {
     OPTION_HOLD,
     OPTION_DEPENDENCY,
     OPTION_ARRAY,
-    OPTION_SBATCH
+    OPTION_SBATCH,
+    OPTION_NO_REQUEUE
 };
 
 const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
@@ -91,6 +92,7 @@ const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
     {"dependency", required_argument, NULL, OPTION_DEPENDENCY},
     {"array", required_argument, NULL, OPTION_ARRAY},
     {"sbatch", no_argument, NULL, OPTION_SBATCH},
+    {"no-requeue", no_argument, NULL, OPTION_NO_REQUEUE},
     {0}};
 
 void pleat_submission_init(struct pleat_submission *submission)
@@ -300,6 +302,9 @@ static int take_more(struct pleat_submission *submission, int option, const char
         return 0;
     case OPTION_SBATCH:
         submission->sbatch = true;
+        return 0;
+    case OPTION_NO_REQUEUE:
+        submission->once = true;
         return 0;
     case OPTION_MALLEABLE:
         submission->moldable = false;

@@ -39,6 +39,7 @@ struct pleat_submission {
     const char *array;              /* indexes of tasks; NULL: not given */
     const char *dependency;         /* NULL: not given */
     bool sbatch;                    /* the lines #SBATCH of the script count, too */
+    bool once;                      /* never started again when it may have been started */
     const char *notify, *notify_on; /* NULL: not given */
     const char *resize;             /* "auto", "merge", "relaunch" */
     const char *exported;           /* "all", "none", or names with commas between */
@@ -54,7 +55,7 @@ struct pleat_submission {
 #define PLEAT_SUBMISSION_SHORTS "n:"
 /* The options, for pleat_options_init. */
 extern const struct option pleat_submission_options[];
-#define PLEAT_SUBMISSION_OPTIONS 41 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 42 /* their number, with the zeroed entry */
 /* The options, for --help. */
 #define PLEAT_SUBMISSION_HELP                                                                      \
     "  -n, --processors N   exactly N processors (rigid; default: 1)\n"                            \
@@ -100,6 +101,8 @@ extern const struct option pleat_submission_options[];
     "      --time-limit TIME  it is ended when it has run so long; also its estimate where none "  \
     "is\n"                                                                                         \
     "                       given\n"                                                               \
+    "      --no-requeue     it is never started again when it may have been started: where its\n"  \
+    "                       processors or its agent are lost, it fails\n"                          \
     "      --priority N     where the order looks at priorities, higher ones go first (default: "  \
     "0)\n"                                                                                         \
     "      --deadline WHEN  to be done by then: 2h from the submission on, or at 14:30\n"          \

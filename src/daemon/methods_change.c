@@ -92,7 +92,8 @@ static int make_submit(struct client *client, int64_t request, json_t *json,
     bool relaunches = can & PLEAT_RUNNER_RELAUNCHES && spec->resize != PLEAT_WAY_MERGE;
     input->event.flags = (uint16_t)((spec->asks ? PLEAT_COMPONENT_ASKS : 0) |
                                     (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0) |
-                                    (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0));
+                                    (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0) |
+                                    (spec->once ? PLEAT_COMPONENT_ONCE : 0));
     if (spec->folds) {
         rc = check_bound(client->daemon, site, err);
         if (rc)

@@ -66,6 +66,7 @@ struct pleat_spec {
     int64_t begin_us;    /* after the submission (advance reservation); 0: as soon as it can */
     int16_t priority;    /* higher goes first; 0: ordinary */
     bool asks;
+    bool once; /* never started again when it may have been started */
     /* patterns of paths (pleat_spec_path); NULL: the daemon's own files, and no input */
     char *output, *error, *input;
     bool append;         /* output and error files that exist are kept, and continued */

@@ -123,6 +123,7 @@ static int read_times(const json_t *object, struct pleat_spec *spec, struct plea
 static int read_numbers(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     int64_t minimum = 1, maximum = 1, initial = 0, priority = 0;
+    bool requeue = true;
     int rc = pleat_get_int(object, "min", true, 0, PLEAT_SIZE_MAX, &minimum, err);
     if (!rc)
         rc = pleat_get_int(object, "max", true, 1, PLEAT_SIZE_MAX, &maximum, err);
@@ -134,8 +135,11 @@ static int read_numbers(const json_t *object, struct pleat_spec *spec, struct pl
         rc = read_times(object, spec, err);
     if (!rc)
         rc = pleat_get_bool(object, "asks", false, &spec->asks, err);
+    if (!rc)
+        rc = pleat_get_bool(object, "requeue", false, &requeue, err);
     if (rc)
         return rc;
+    spec->once = !requeue;
     spec->minimum = (int32_t)minimum;
     spec->maximum = (int32_t)maximum;
     spec->initial = (int32_t)initial;
