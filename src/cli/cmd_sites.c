@@ -25,6 +25,7 @@ static int print_sites(const json_t *sites)
         {"USED", PLEAT_COLUMN_NUMBER}, {"BACKGROUND", PLEAT_COLUMN_NUMBER},
         {"FREE", PLEAT_COLUMN_NUMBER}, {"THRESHOLD", PLEAT_COLUMN_NUMBER},
         {"CPUS", PLEAT_COLUMN_NUMBER}, {"OVERSUBSCRIBED", PLEAT_COLUMN_TEXT},
+        {"STATE", PLEAT_COLUMN_TEXT},  {"FAILED", PLEAT_COLUMN_NUMBER},
         {"BOUND", PLEAT_COLUMN_TEXT}};
     static const char *const numbers[] = {"processors", "used",      "background",
                                           "free",       "threshold", "cpus"};
@@ -38,7 +39,9 @@ static int print_sites(const json_t *sites)
         for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
             pleat_table_setf(table, n + 1, "%lld", (long long)pleat_reply_int(site, numbers[n], 0));
         pleat_table_set(table, 7, pleat_reply_true(site, "oversubscribed") ? "yes" : "no");
-        pleat_table_set(table, 8, bound_text(site));
+        pleat_table_set(table, 8, pleat_reply_text(site, "state", "ok"));
+        pleat_table_setf(table, 9, "%lld", (long long)pleat_reply_int(site, "failed_starts", 0));
+        pleat_table_set(table, 10, bound_text(site));
     }
     int code = pleat_table_print(table);
     pleat_table_destroy(table);
@@ -66,8 +69,11 @@ const struct pleat_command pleat_cmd_sites = {
     .summary = "Lists the sites: where processors come from, and how many are free",
     .help =
         "BACKGROUND are processors in use by others; THRESHOLD are never used for growing;\n"
-        "OVERSUBSCRIBED: more processors are offered than the site has CPUs; BOUND: the CPUs of\n"
-        "its processors, in their order, where jobs are bound to them.\n\n"
+        "OVERSUBSCRIBED: more processors are offered than the site has CPUs; STATE: ok; paused\n"
+        "(it could not start jobs, and is asked again soon by itself); left alone (too many "
+        "errors,\n"
+        "site_errors); FAILED: starts that it could not do, so far; BOUND: the CPUs of its\n"
+        "processors, in their order, where jobs are bound to them.\n\n"
         "Exit codes: 0; 3 no daemon.\n\n"
         "Example:\n"
         "  pleat sites --json\n",

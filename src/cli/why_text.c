@@ -115,6 +115,11 @@ static void add_waiting(const json_t *why, const json_t *waiting, struct pleat_s
     } else if (!strcmp(code, "quiet")) {
         add_moment(out, "its site refused processors a moment ago, and is asked again at ", waiting,
                    "until_s");
+    } else if (!strcmp(code, "paused")) {
+        add_moment(out,
+                   "its site could not start it, or others, a moment ago ('pleat show' has the "
+                   "reason): tried again at ",
+                   waiting, "until_s");
     } else if (!strcmp(code, "claiming")) {
         pleat_string_addf(out, "its processors are being claimed at %s",
                           pleat_reply_text(waiting, "site", "its site"));
@@ -154,6 +159,8 @@ void pleat_why_add_short(const json_t *waiting, double now_s, struct pleat_strin
         pleat_string_add(out, "free ones are promised");
     else if (!strcmp(code, "quiet"))
         pleat_string_add(out, "site refused, again soon");
+    else if (!strcmp(code, "paused"))
+        pleat_string_add(out, "could not start, again soon");
     else if (*code)
         pleat_string_add(out, "left waiting");
 }

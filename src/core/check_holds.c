@@ -43,6 +43,8 @@ int core_check_holds(const struct pleat_core *core, uint32_t index, struct pleat
     if (waits && (job->holds != 0) != (job->aside == PLEAT_ASIDE_HELD))
         FAIL("component %u is held by %u, and %s aside", index, job->holds,
              job->aside ? "is" : "is not");
+    if ((job->holds & PLEAT_HELD_BY_FAULT) && (!waits || job->deadline == PLEAT_HEAP_NONE))
+        FAIL("component %u is held for a while, and nothing ends that", index);
     if ((job->first_need != PLEAT_NONE) != ((job->holds & PLEAT_HELD_BY_JOBS) != 0))
         FAIL("component %u is held by jobs, or not, against its dependencies", index);
     if (job->aside == PLEAT_ASIDE_HELD &&

@@ -493,8 +493,7 @@ static void begin_running(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *job = component_at(core, component);
     job->starting = 0;
-    job->failed_starts = 0;
-    site_at(core, job->site)->errors = 0;
+    start_works(core, component);
     job->start_us = now_of(core);
     job->since_us = job->start_us;
     job->relaunches = 0;
@@ -663,8 +662,10 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event)
         job->reason = (uint8_t)(by_user ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM);
         if (by_user)
             job->code = event->u.exit.code;
-        else
+        else if (again)
             site_error(core, job->site);
+        else
+            start_has_failed(core, event->component);
         set_state(core, event->component, PLEAT_FINISHING);
         job_end_others(core, event->component);
     }
@@ -705,6 +706,8 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
     case PLEAT_QUEUED:
         if (job->aside == PLEAT_ASIDE_RESERVATION)
             on_reservation_comes(core, component);
+        else if (job->holds & PLEAT_HELD_BY_FAULT)
+            on_pause_over(core, component);
         else
             earmarks_drop(core, component);
         break;

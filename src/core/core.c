@@ -37,6 +37,9 @@ static const struct {
     [PLEAT_PARAM_BUFFER_REVIEW_US] = {"buffer_review_us", 600000000},
     [PLEAT_PARAM_BUFFER_RANGE] = {"buffer_range", 5},
     [PLEAT_PARAM_BUFFER_PENDING] = {"buffer_pending", 0},
+    [PLEAT_PARAM_PAUSE_US] = {"pause_us", 0},
+    [PLEAT_PARAM_PAUSE_MAX_US] = {"pause_max_us", 60000000},
+    [PLEAT_PARAM_START_TRIES] = {"start_tries", 1000},
 };
 
 const char *pleat_parameter_name(uint32_t parameter)

@@ -102,6 +102,8 @@ static bool requeues(const struct pleat_core *core, const struct pleat_component
         return job_requeues(core, job->lead);
     if (job->reason == PLEAT_REASON_PREEMPTED || job->reason == PLEAT_REASON_REQUEUED)
         return true;
+    if (start_is_paused(core, job))
+        return true;
     return is_nobodys_fault(job) && may_start_again(job) &&
            job->attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
 }
@@ -146,10 +148,13 @@ void component_settle(struct pleat_core *core, uint32_t component)
     } else { /* a failure that is not the user's own: back to the front of the queue */
         bool preempted = job->reason == PLEAT_REASON_PREEMPTED;
         bool wished = job->reason == PLEAT_REASON_REQUEUED;
-        job->attempt = (uint16_t)(job->attempt + !(preempted || wished));
+        bool paused = start_is_paused(core, job);
+        job->attempt = (uint16_t)(job->attempt + !(preempted || wished || paused));
         job->preempted = (uint8_t)(job->preempted + preempted);
         component_reset(core, component);
-        if (wished)
+        if (paused)
+            component_pause(core, component);
+        else if (wished)
             hold_or_append(core, component);
         else if (preempted) /* it lost its processors, not its turn */
             queue_replace(core, component);
@@ -195,6 +200,7 @@ void component_give_up(struct pleat_core *core, uint32_t component, enum pleat_r
     else if (job->aside == PLEAT_ASIDE_NOT)
         queue_remove(core, component);
     job->aside = PLEAT_ASIDE_NOT;
+    disarm(core, &job->deadline); /* of a pause */
     staging_drop(job);
     job->reason = (uint8_t)reason;
     end(core, component, state);

@@ -1,7 +1,12 @@
 /* Errors of sites: Lammers 2005, 3.5. What goes wrong at a site by no fault of the user's is
  * counted: starts that its nodes could not do, processors that it took away, claims in which
  * something broke (one that it refuses for now is none). A start that succeeds shows that it was a
- * transient error. */
+ * transient error.
+ *
+ * Where pauses are configured a start that its node could not do (no process, no descriptor, no
+ * memory) uses up no attempt, since nothing has run. Its job waits aside and its site is asked for
+ * nothing for a while, each of them for longer every time in a row, and both go on by themselves.
+ */
 #include "core/internal.h"
 
 static void bar(struct pleat_core *core, uint32_t index)
@@ -24,10 +29,79 @@ void site_error(struct pleat_core *core, uint32_t index)
         bar(core, index);
 }
 
+/* After so many pauses in a row. */
+static int64_t next_pause(const struct pleat_core *core, uint32_t before)
+{
+    int64_t us = core->parameters[PLEAT_PARAM_PAUSE_US];
+    int64_t most_us = core->parameters[PLEAT_PARAM_PAUSE_MAX_US];
+    while (before-- > 0 && us < most_us)
+        us *= 2;
+    return us < most_us ? us : most_us;
+}
+
+bool start_is_paused(const struct pleat_core *core, const struct pleat_component *job)
+{
+    int64_t most = core->parameters[PLEAT_PARAM_START_TRIES];
+    return job->reason == PLEAT_REASON_START_SYSTEM && job->untold && job->failed_starts > 0 &&
+           next_pause(core, 0) > 0 && (most == 0 || job->failed_starts < most);
+}
+
+void start_has_failed(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    struct pleat_site *site = site_at(core, job->site);
+    site_error(core, job->site);
+    site->failed_us = now_of(core);
+    if (site->failed_starts < UINT32_MAX)
+        site->failed_starts++;
+    if (next_pause(core, 0) == 0)
+        return;
+    if (!is_several(core, job) && job->failed_starts < UINT16_MAX)
+        job->failed_starts++;
+    if (site->quiet_until_us > now_of(core))
+        return; /* started before its present pause */
+    site->quiet_until_us = now_of(core) + next_pause(core, site->pauses);
+    if (site->pauses < UINT8_MAX)
+        site->pauses++;
+}
+
+void start_works(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    struct pleat_site *site = site_at(core, job->site);
+    job->failed_starts = 0;
+    site->errors = 0;
+    if (site->quiet_until_us <= now_of(core))
+        site->pauses = 0; /* else it had been begun before the pause */
+}
+
+void component_pause(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    job->quiet_until_us = now_of(core) + next_pause(core, job->failed_starts - 1u);
+    job->holds |= PLEAT_HELD_BY_FAULT;
+    hold_or_append(core, component);
+    arm(core, &job->deadline, DEADLINE_COMPONENT, component, job->quiet_until_us);
+}
+
+void on_pause_over(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *job = component_at(core, component);
+    job->quiet_until_us = 0;
+    if (job->holds != PLEAT_HELD_BY_FAULT || job->group != PLEAT_NONE) {
+        hold_remove(core, component, PLEAT_HELD_BY_FAULT);
+        return;
+    }
+    job->holds = 0; /* it stands where it stood: that was not its fault */
+    job->aside = PLEAT_ASIDE_NOT;
+    queue_replace(core, component);
+}
+
 void site_pardon(struct pleat_core *core, uint32_t index)
 {
     struct pleat_site *site = site_at(core, index);
     site->errors = 0;
+    site->pauses = 0;
     if (site->barred)
         core->wants_pass = true;
     site->barred = 0;

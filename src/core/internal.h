@@ -299,6 +299,13 @@ void site_error(struct pleat_core *core, uint32_t site);
 void site_pardon(struct pleat_core *core, uint32_t site);
 /* The limit has changed. */
 void sites_judge(struct pleat_core *core);
+/* Its node could not start it; could. */
+void start_has_failed(struct pleat_core *core, uint32_t component);
+void start_works(struct pleat_core *core, uint32_t component);
+/* It ended since its node could not start it, and waits for a while before it is tried again. */
+bool start_is_paused(const struct pleat_core *core, const struct pleat_component *job);
+void component_pause(struct pleat_core *core, uint32_t component);
+void on_pause_over(struct pleat_core *core, uint32_t component);
 
 /* ---- agents.c ---- */
 int on_agent_away(struct pleat_core *core, const struct pleat_event *event,

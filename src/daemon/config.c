@@ -185,6 +185,13 @@ static bool in_seconds(uint32_t parameter, char *name, size_t size)
     return true;
 }
 
+/* In seconds. What was not there yet when a log began must not change what it decided: in the core
+ * it is off. */
+static double usual_seconds(uint32_t parameter)
+{
+    return parameter == PLEAT_PARAM_PAUSE_US ? 1 : (double)pleat_parameter_default(parameter) / 1e6;
+}
+
 /* Users say how far their jobs may be folded (--min, --mpl); an administrator may limit it. */
 static long usual_number(uint32_t parameter)
 {
@@ -220,8 +227,7 @@ static void make_schema(struct schema *schema)
     }
     for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
         bool seconds = in_seconds(p, schema->names[p], sizeof(schema->names[p]));
-        cfg_opt_t real =
-            CFG_FLOAT(schema->names[p], (double)pleat_parameter_default(p) / 1e6, CFGF_NONE);
+        cfg_opt_t real = CFG_FLOAT(schema->names[p], usual_seconds(p), CFGF_NONE);
         cfg_opt_t number = CFG_INT(schema->names[p], usual_number(p), CFGF_NONE);
         add(schema, &count, seconds ? real : number);
     }

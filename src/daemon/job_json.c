@@ -36,7 +36,12 @@ static json_t *reason_to_json(struct daemon *d, const struct pleat_component *co
     if (component->state == PLEAT_QUEUED) {
         char text[160];
         int32_t need = pleat_accept_start(view, component);
-        if (component->aside == PLEAT_ASIDE_HELD)
+        if (component->holds == PLEAT_HELD_BY_FAULT)
+            snprintf(text, sizeof(text),
+                     "the node could not start it (%u in a row): tried again in %.0f s",
+                     component->failed_starts,
+                     ceil((double)(component->quiet_until_us - daemon_now_us(d)) / 1e6));
+        else if (component->aside == PLEAT_ASIDE_HELD)
             holds_text(d, component, text, sizeof(text));
         else if (component->aside)
             snprintf(text, sizeof(text), "its reservation begins in %.0f s",

@@ -45,9 +45,13 @@ static const struct made_spec *unwritten(const struct daemon *d, int64_t job)
     return NULL;
 }
 
-static json_t *read_json(const char *text, int64_t job, struct pleat_error *err)
+static json_t *read_json(const char *text, json_type type, int64_t job, struct pleat_error *err)
 {
     json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
+    if (json && json_typeof(json) != type) {
+        json_decref(json);
+        json = NULL;
+    }
     if (!json)
         pleat_error_set(err, PLEAT_E_CORRUPT, "the spec of job %lld cannot be read",
                         (long long)job);
@@ -59,12 +63,12 @@ static json_t *load(struct daemon *d, int64_t job, struct pleat_error *err)
     const struct made_spec *made = unwritten(d, job);
     struct pleat_string text = {0};
     if (made)
-        return read_json(made->text, job, err);
+        return read_json(made->text, JSON_OBJECT, job, err);
     if (pleat_store_get_spec(d->store, job, &text, err)) {
         pleat_string_finish(&text);
         return NULL;
     }
-    json_t *json = read_json(text.text, job, err);
+    json_t *json = read_json(text.text, JSON_OBJECT, job, err);
     pleat_string_finish(&text);
     return json;
 }
@@ -79,7 +83,7 @@ static int load_environment(struct daemon *d, int64_t job, json_t **env, struct 
     if (!made)
         rc = pleat_store_get_shared(d->store, job, &text, err);
     if (!rc && (made ? made->environment : text.text)) {
-        *env = read_json(made ? made->environment : text.text, job, err);
+        *env = read_json(made ? made->environment : text.text, JSON_ARRAY, job, err);
         rc = *env ? 0 : PLEAT_E_CORRUPT;
     }
     pleat_string_finish(&text);

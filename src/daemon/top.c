@@ -121,18 +121,29 @@ static void add_waiting(struct daemon *d, const struct pleat_pass *pass, uint32_
         add_job(d, c, why_waits_short(pass, c), jobs);
 }
 
-/* In the order of the queue, with why they wait; then reservations, by their times. */
+/* Those that wait beside the queue: held, or since a node could not start them. */
+static void add_held(struct daemon *d, const struct pleat_pass *pass, int64_t limit, json_t *jobs)
+{
+    const struct pleat_view *view = pass->view;
+    for (uint32_t c = 0; c < view->component_count && (int64_t)json_array_size(jobs) < limit; c++)
+        if (view->components[c].state == PLEAT_QUEUED && view->components[c].holds)
+            add_job(d, c, why_waits_short(pass, c), jobs);
+}
+
+/* In the order of the queue, with why they wait; then those beside it; then reservations, by their
+ * times. */
 static int add_queue(struct daemon *d, int64_t limit, json_t *jobs, struct pleat_error *err)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
     struct pleat_rehearsal rehearsal;
-    if (view->queue_first == PLEAT_NONE && view->reserved_first == PLEAT_NONE)
+    if (d->living == 0)
         return 0;
     int rc = pleat_core_rehearse(d->core, daemon_now_us(d), &rehearsal);
     if (rc)
         pleat_error_set(err, rc, "out of memory");
     if (!rc) {
         add_waiting(d, &rehearsal.pass, view->queue_first, limit, jobs);
+        add_held(d, &rehearsal.pass, limit, jobs);
         add_waiting(d, &rehearsal.pass, view->reserved_first, limit, jobs);
     }
     pleat_rehearsal_finish(&rehearsal);

@@ -166,7 +166,12 @@ enum pleat_parameter {
     PLEAT_PARAM_BUFFER_RANGE = 27,     /* iterations between reviews, and covered by a prediction */
     PLEAT_PARAM_PREEMPTIONS = 28,      /* of a component, in all its runs */
     PLEAT_PARAM_BUFFER_PENDING = 29,   /* 1: those on their way count as prepared; 0: not */
-    PLEAT_PARAM_COUNT = 30             /* some numbers below are not in use */
+    PLEAT_PARAM_PAUSE_US = 30,         /* a job that a node could not start, and its site, are left
+                                        * alone for so long, after each further time twice as long,
+                                        * 0: not, and it counts as an attempt */
+    PLEAT_PARAM_PAUSE_MAX_US = 31,     /* ... and no longer than that */
+    PLEAT_PARAM_START_TRIES = 32,      /* then so often in a row; 0: no limit */
+    PLEAT_PARAM_COUNT = 33             /* some numbers below are not in use */
 };
 
 struct pleat_event {

@@ -21,9 +21,10 @@ enum pleat_aside {
 
 /* What holds a component back, so that it does not stand in the queue (core/hold.c): bits. */
 enum pleat_hold {
-    PLEAT_HELD_BY_USER = 1, /* its user, who releases it */
-    PLEAT_HELD_BY_JOBS = 2, /* it depends on other jobs (core/depend.c) */
-    PLEAT_HELD_BY_GROUP = 4 /* as many of its group as may already wait in the queue or run */
+    PLEAT_HELD_BY_USER = 1,  /* its user, who releases it */
+    PLEAT_HELD_BY_JOBS = 2,  /* it depends on other jobs (core/depend.c) */
+    PLEAT_HELD_BY_GROUP = 4, /* as many of its group as may already wait in the queue or run */
+    PLEAT_HELD_BY_FAULT = 8  /* a node could not start it: until quiet_until_us (core/errors.c) */
 };
 
 struct pleat_component {

@@ -7,7 +7,7 @@ const char *pleat_waits_name(enum pleat_why_waits code)
 {
     static const char *const names[] = {"next",       "begin",  "too large", "room",
                                         "processors", "behind", "growing",   "kept",
-                                        "quiet",      "policy", "held"};
+                                        "quiet",      "policy", "held",      "paused"};
     return code < PLEAT_WAITS_COUNT ? names[code] : "?";
 }
 
@@ -91,6 +91,7 @@ struct best_place {
     uint32_t site;
     int32_t free, largest;
     int64_t quiet_until_us; /* of a site that has enough, but is quiet */
+    bool paused;            /* ... for starts that failed there */
 };
 
 static struct best_place best_place(const struct pleat_pass *pass, uint32_t component, int32_t need)
@@ -107,9 +108,10 @@ static struct best_place best_place(const struct pleat_pass *pass, uint32_t comp
         if (place->capacity > best.largest)
             best.largest = place->capacity;
         if (free >= need && place->quiet_until_us > view->now_us &&
-            place->quiet_until_us < best.quiet_until_us)
+            place->quiet_until_us < best.quiet_until_us) {
             best.quiet_until_us = place->quiet_until_us;
-        else if (best.site == PLEAT_NONE || free > best.free) {
+            best.paused = place->pauses > 0;
+        } else if (best.site == PLEAT_NONE || free > best.free) {
             best.site = site;
             best.free = free;
         }
@@ -129,6 +131,9 @@ struct pleat_wait_answer pleat_why_waits(const struct pleat_pass *pass, uint32_t
                                        .until_us = PLEAT_NEVER};
     if (is_decided(pass, component)) {
         answer.code = PLEAT_WAITS_NEXT;
+    } else if (job->holds == PLEAT_HELD_BY_FAULT) {
+        answer.code = PLEAT_WAITS_PAUSED;
+        answer.until_us = job->quiet_until_us;
     } else if (job->aside == PLEAT_ASIDE_HELD) {
         answer.code = PLEAT_WAITS_HELD;
     } else if (job->aside == PLEAT_ASIDE_RESERVATION) {
@@ -141,7 +146,7 @@ struct pleat_wait_answer pleat_why_waits(const struct pleat_pass *pass, uint32_t
     } else if (best.free >= need) {
         answer.code = who_comes_first(pass, component, &answer.behind);
     } else if (best.quiet_until_us != PLEAT_NEVER) {
-        answer.code = PLEAT_WAITS_QUIET;
+        answer.code = best.paused ? PLEAT_WAITS_PAUSED : PLEAT_WAITS_QUIET;
         answer.until_us = best.quiet_until_us;
     } else {
         answer.code = PLEAT_WAITS_PROCESSORS;

@@ -19,6 +19,7 @@ enum pleat_why_waits {
     PLEAT_WAITS_QUIET,      /* its site refused processors a moment ago */
     PLEAT_WAITS_POLICY,     /* it would fit, and the policies in force do not start it */
     PLEAT_WAITS_HELD,       /* something holds it: pleat_component.holds */
+    PLEAT_WAITS_PAUSED,     /* its node, or its site, could not start it or others a moment ago */
     PLEAT_WAITS_COUNT
 };
 
@@ -47,7 +48,7 @@ struct pleat_wait_answer {
     int32_t free;     /* the most that it could get at one site now, its earmarks included */
     uint32_t site;    /* where that is, PLEAT_NONE: nowhere */
     uint32_t behind;  /* BEHIND: the one in front. PLEAT_NONE */
-    int64_t until_us; /* BEGIN, QUIET: when that is over; else PLEAT_NEVER */
+    int64_t until_us; /* BEGIN, QUIET, PAUSED: when that is over; else PLEAT_NEVER */
 };
 
 struct pleat_size_answer {

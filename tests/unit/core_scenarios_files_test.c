@@ -389,6 +389,126 @@ static void test_losses_and_broken_claims_are_errors(void **state)
     hand_finish(&h);
 }
 
+/* ---- pauses ---- */
+
+static void pauses(struct hand *h)
+{
+    hand_init(h, 8);
+    hand_parameter(h, PLEAT_PARAM_PAUSE_US, 1 * SECONDS);
+    hand_parameter(h, PLEAT_PARAM_PAUSE_MAX_US, 8 * SECONDS);
+    hand_parameter(h, PLEAT_PARAM_ATTEMPTS, 1);
+}
+
+/* It has its processors, and its node cannot start it. */
+static void cannot_start(struct hand *h, uint32_t job)
+{
+    is(h, job, PLEAT_CLAIMING);
+    assert_int_equal(hand_claimed(h, claim_of(h, job), 2), 0);
+    assert_int_equal(hand_ended(h, PLEAT_EV_START_FAILED, job, PLEAT_REASON_START_SYSTEM), 0);
+    hand_release_all(h);
+}
+
+static void test_a_job_that_cannot_be_started_waits_for_a_while(void **state)
+{
+    (void)state;
+    struct hand h;
+    pauses(&h);
+    uint32_t job = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+    cannot_start(&h, job);
+    is(&h, job, PLEAT_QUEUED);
+    assert_int_equal(hand_job(&h, job)->attempt, 0);
+    assert_int_equal(hand_site(&h)->failed_starts, 1);
+    /* nobody else is tried there meanwhile */
+    uint32_t other = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+    is(&h, other, PLEAT_QUEUED);
+    hand_sleep(&h, 1 * SECONDS - 1);
+    is(&h, job, PLEAT_QUEUED);
+    is(&h, other, PLEAT_QUEUED);
+    hand_sleep(&h, 1);
+    is(&h, job, PLEAT_CLAIMING);
+    is(&h, other, PLEAT_CLAIMING);
+    /* at its old place: before the other one, whose claim comes after its own */
+    assert_int_equal(hand_claimed(&h, claim_of(&h, job), 2), 0);
+    assert_int_equal(hand_started(&h, job), 0);
+    is(&h, job, PLEAT_RUNNING);
+    assert_int_equal(hand_job(&h, job)->failed_starts, 0);
+    assert_int_equal(hand_site(&h)->pauses, 0);
+    hand_finish(&h);
+}
+
+static void test_pauses_grow_to_a_bound(void **state)
+{
+    (void)state;
+    static const int64_t seconds[] = {1, 2, 4, 8, 8, 8};
+    struct hand h;
+    pauses(&h);
+    uint32_t job = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+    for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
+        cannot_start(&h, job);
+        hand_sleep(&h, seconds[i] * SECONDS - 1);
+        is(&h, job, PLEAT_QUEUED);
+        hand_sleep(&h, 1);
+    }
+    is(&h, job, PLEAT_CLAIMING);
+    /* one that succeeds ends that */
+    assert_int_equal(hand_claimed(&h, claim_of(&h, job), 2), 0);
+    assert_int_equal(hand_started(&h, job), 0);
+    uint32_t next = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+    cannot_start(&h, next);
+    hand_sleep(&h, 1 * SECONDS);
+    is(&h, next, PLEAT_CLAIMING);
+    hand_finish(&h);
+}
+
+static void test_many_failures_at_once_are_one_pause(void **state)
+{
+    (void)state;
+    struct hand h;
+    pauses(&h);
+    uint32_t jobs[4];
+    for (int i = 0; i < 4; i++)
+        jobs[i] = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+    for (int i = 0; i < 4; i++)
+        cannot_start(&h, jobs[i]);
+    assert_int_equal(hand_site(&h)->pauses, 1);
+    assert_int_equal(hand_site(&h)->failed_starts, 4);
+    hand_sleep(&h, 1 * SECONDS);
+    for (int i = 0; i < 4; i++)
+        is(&h, jobs[i], PLEAT_CLAIMING);
+    hand_finish(&h);
+}
+
+static void test_a_job_is_not_tried_for_ever(void **state)
+{
+    (void)state;
+    struct hand h;
+    pauses(&h);
+    hand_parameter(&h, PLEAT_PARAM_START_TRIES, 3);
+    uint32_t job = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+    cannot_start(&h, job);
+    hand_sleep(&h, 1 * SECONDS);
+    cannot_start(&h, job);
+    hand_sleep(&h, 2 * SECONDS);
+    cannot_start(&h, job);
+    is(&h, job, PLEAT_FAILED);
+    assert_int_equal(hand_job(&h, job)->reason, PLEAT_REASON_START_SYSTEM);
+    hand_finish(&h);
+}
+
+static void test_cancelled_in_a_pause(void **state)
+{
+    (void)state;
+    struct hand h;
+    pauses(&h);
+    uint32_t job = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+    cannot_start(&h, job);
+    assert_int_equal(hand_cancel(&h, job), 0);
+    is(&h, job, PLEAT_CANCELLED);
+    hand_sleep(&h, 10 * SECONDS);
+    is(&h, job, PLEAT_CANCELLED);
+    hand_finish(&h);
+}
+
 /* Nobody grows there either. */
 static void test_nobody_grows_at_a_site_that_is_left_alone(void **state)
 {
@@ -497,6 +617,11 @@ int main(void)
         cmocka_unit_test(test_a_start_that_succeeds_makes_errors_forgotten),
         cmocka_unit_test(test_a_site_is_considered_again_after_a_while),
         cmocka_unit_test(test_losses_and_broken_claims_are_errors),
+        cmocka_unit_test(test_a_job_that_cannot_be_started_waits_for_a_while),
+        cmocka_unit_test(test_pauses_grow_to_a_bound),
+        cmocka_unit_test(test_many_failures_at_once_are_one_pause),
+        cmocka_unit_test(test_a_job_is_not_tried_for_ever),
+        cmocka_unit_test(test_cancelled_in_a_pause),
         cmocka_unit_test(test_nobody_grows_at_a_site_that_is_left_alone),
         cmocka_unit_test(test_an_application_gives_back_processors),
         cmocka_unit_test(test_it_gives_back_more_than_its_minimum),
