@@ -93,9 +93,10 @@ def test_the_same_after_a_restart(pleat):
 
 
 def test_a_frame_is_bounded(pleat):
-    done = [pleat.submit("--", "true") for _ in range(3)]
-    for number in done:
-        pleat.wait_end(number)
+    done = []
+    for _ in range(3):  # one after the other: those that run beside each other end in any order
+        done.append(pleat.submit("--", "true"))
+        pleat.wait_end(done[-1])
     first = pleat.submit("-n", 8, "--", "sleep", "1000")
     pleat.wait_for(first, "running")
     waiting = [pleat.submit("-n", 2, "--", "sleep", "1000") for _ in range(3)]
