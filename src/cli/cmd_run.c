@@ -9,11 +9,13 @@
 
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/input.h"
 #include "cli/interrupt.h"
 #include "cli/jobs.h"
 #include "cli/output.h"
 #include "cli/reply.h"
 #include "cli/submit.h"
+#include "model/types.h"
 
 /* The job's standard error, copied by a thread with a connection of its own. */
 struct errors_copy {
@@ -78,20 +80,36 @@ static int resume(struct pleat_client **client, int *losses, const struct pleat_
     return code;
 }
 
-static int cancel(struct pleat_client **client, int64_t job)
+/* The first time its processes are told to end, the second time they are killed. */
+static int cancel(struct pleat_client **client, int64_t job, bool now)
 {
     struct pleat_error err;
     int status, losses = 0;
-    pleat_interrupt_again(); /* a second signal leaves at once */
+    pleat_interrupt_reset();
+    if (now)
+        pleat_interrupt_again(); /* one more leaves at once */
     do {
         pleat_client_set_interrupt(*client, NULL);
-        status = pleat_client_call(*client, "cancel", json_pack("{s:I}", "job", (json_int_t)job),
+        status = pleat_client_call(*client, "cancel",
+                                   json_pack("{s:I, s:b}", "job", (json_int_t)job, "now", now),
                                    NULL, &err);
     } while (status && pleat_client_is_lost(*client) &&
              pleat_daemon_resume(client, NULL, &losses, &err) == 0);
     if (status == PLEAT_E_STATE || status == PLEAT_E_NOTFOUND)
         return 0; /* it has ended by itself meanwhile */
-    return status ? pleat_daemon_failed(&err, false) : 0;
+    if (status)
+        return pleat_daemon_failed(&err, false);
+    if (now)
+        pleat_say("job %lld is being killed; Ctrl-C again leaves without waiting for its end",
+                  (long long)job);
+    else
+        pleat_say(
+            "job %lld is told to end (SIGTERM), and killed if it has not in %d s; Ctrl-C again "
+            "kills it at once",
+            (long long)job, PLEAT_END_GRACE_S);
+    if (!now)
+        pleat_client_set_interrupt(*client, pleat_interrupt_flag());
+    return 0;
 }
 
 /* Copies stdout until the job is over; cancels the job where that is asked for. Returns 0 or an
@@ -103,11 +121,13 @@ static int copy_output(struct pleat_client **client, int64_t job, int *cancelled
         .client = *client, .job = job, .stream = "stdout", .follow = true};
     int64_t before = 0;
     int losses = 0;
+    bool now = false;
     for (;;) {
         int status = pleat_output_copy(&output, STDOUT_FILENO, &err);
         if (status == 0)
             return 0;
         if (status == PLEAT_INTERRUPTED) {
+            now = *cancelled != 0;
             *cancelled = PLEAT_EXIT_SIGNAL + pleat_interrupt_signal();
         } else if (status == PLEAT_OUTPUT_UNWRITABLE) {
             *cancelled =
@@ -124,7 +144,7 @@ static int copy_output(struct pleat_client **client, int64_t job, int *cancelled
             output.client = *client; /* from where it was */
             continue;
         }
-        int code = cancel(client, job);
+        int code = cancel(client, job, now);
         if (code || status == PLEAT_OUTPUT_UNWRITABLE)
             return code;
     }
@@ -190,6 +210,30 @@ static int submit(struct pleat_client **client, json_t *spec, int64_t *job)
     return code == PLEAT_EXIT_NO_DAEMON ? code : PLEAT_EXIT_BEFORE_RUN;
 }
 
+/* Its standard input comes from here, where nothing else was asked for. */
+static void pass_input(struct pleat_input *input, json_t *spec)
+{
+    struct pleat_paths paths;
+    struct pleat_error err;
+    struct pleat_string pattern = {0};
+    *input = (struct pleat_input){.path = ""};
+    if (json_is_string(json_object_get(spec, "input")))
+        return;
+    if (pleat_paths_init(&paths, &err) || pleat_input_begin(input, &paths, &err)) {
+        pleat_say("%s: the job has no input", err.text);
+        *input->path = '\0';
+        return;
+    }
+    for (const char *at = input->path; *at; at++) { /* in patterns of paths %% stands for it */
+        pleat_string_add_bytes(&pattern, at, 1);
+        if (*at == '%')
+            pleat_string_add_bytes(&pattern, at, 1);
+    }
+    if (pattern.length && !pattern.failed)
+        json_object_set_new(spec, "input", json_string(pattern.text));
+    pleat_string_finish(&pattern);
+}
+
 static int run(const struct pleat_submission *submission)
 {
     struct pleat_error err = {0};
@@ -215,11 +259,15 @@ static int run(const struct pleat_submission *submission)
         return code;
     }
     pleat_interrupt_catch();
+    struct pleat_input input;
+    pass_input(&input, spec);
     code = submit(&client, spec, &job); /* not interrupted: else nobody would know the job */
     if (!code) {
         pleat_client_set_interrupt(client, pleat_interrupt_flag());
+        pleat_input_start(&input);
         code = attend(&client, job);
     }
+    pleat_input_end(&input);
     pleat_client_close(client);
     return code;
 }
@@ -241,7 +289,8 @@ const struct pleat_command pleat_cmd_run = {
     .summary = "Runs a job: submits it, shows what it writes, returns its exit code",
     .help =
         "Ctrl-C (also SIGTERM, SIGHUP, or nobody reading its output) cancels the job and waits\n"
-        "for its end; a second Ctrl-C does not wait. Standard input is not passed on.\n\n"
+        "for its end; a second Ctrl-C kills it at once, a third does not wait. Standard input is\n"
+        "passed on, to rank 0 of an MPI program; in a loop that reads, say < /dev/null.\n\n"
         "Options (those of 'pleat submit'):\n" PLEAT_SUBMISSION_HELP "\n"
         "Exit codes: the job's; 128 + N if signal N ended it; 125 Pleat failed or refused; 126 "
         "the\n"

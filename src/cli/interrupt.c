@@ -5,11 +5,16 @@
 
 static volatile sig_atomic_t caught;
 static volatile sig_atomic_t leave_now;
+static const char *volatile doomed; /* a file that goes when the program is left */
 
 static void on_signal(int number)
 {
-    if (caught || leave_now)
+    const char *path = doomed;
+    if (caught || leave_now) {
+        if (path)
+            (void)unlink(path);
         _exit(128 + number);
+    }
     caught = number;
 }
 
@@ -34,7 +39,17 @@ int pleat_interrupt_signal(void)
     return (int)caught;
 }
 
+void pleat_interrupt_reset(void)
+{
+    caught = 0;
+}
+
 void pleat_interrupt_again(void)
 {
     leave_now = 1;
+}
+
+void pleat_interrupt_remove(const char *path)
+{
+    doomed = path;
 }

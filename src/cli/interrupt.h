@@ -12,6 +12,10 @@ void pleat_interrupt_catch(void);
 /* The flag for pleat_client_set_interrupt: the number of the signal, or 0. */
 const volatile sig_atomic_t *pleat_interrupt_flag(void);
 int pleat_interrupt_signal(void);
+/* The next such signal sets the flag again, instead of ending the program. */
+void pleat_interrupt_reset(void);
+/* A file that is removed where a signal ends the program; NULL: none. Borrowed. */
+void pleat_interrupt_remove(const char *path);
 /* From now on any such signal ends the program, also the first. */
 void pleat_interrupt_again(void);
 

@@ -286,10 +286,21 @@ static void do_kill(struct daemon *d, const struct pleat_effect *effect)
                                     .component = effect->component,
                                     .job = (uint64_t)job->id,
                                     .site = component->site,
-                                    .node = slots_first_node(d, component)};
+                                    .node = slots_first_node(d, component),
+                                    .at_once = job->kill_at_once};
     struct pleat_runner *runner = job_runner(d, job);
     if (runner->ops->kill(runner, &order, &err)) /* its deadline says it again */
         daemon_log("job %lld: %s", (long long)job->id, err.text);
+}
+
+void carry_out_kill(struct daemon *d, struct job *job)
+{
+    const struct pleat_component *component = job_component(d, job);
+    struct pleat_effect effect = {
+        .kind = PLEAT_DO_KILL, .component = job->component, .id = component->run};
+    job->kill_at_once = true;
+    if (component->state == PLEAT_FINISHING && !component->exited)
+        do_kill(d, &effect);
 }
 
 static int change(struct pleat_runner *runner, const struct pleat_effect *effect,

@@ -31,6 +31,7 @@ struct job {
     bool ended;              /* its state is final */
     bool accounted;          /* its account is in the store: it is shown from there */
     bool gone;               /* being forgotten */
+    bool kill_at_once;       /* where it is ended, without SIGTERM before */
     const char *runner;      /* its name; NULL: not asked for yet */
     struct account *account; /* NULL: not asked for yet, see job_account */
     int64_t iteration, iteration_us;
@@ -310,6 +311,8 @@ int secret_take(struct daemon *d, struct pleat_error *err);
 
 /* carry_out.c: effects into the world */
 void carry_out(struct daemon *d, const struct pleat_effect *effect);
+/* Of a job that is being ended: its processes are killed now. */
+void carry_out_kill(struct daemon *d, struct job *job);
 int sites_open(struct daemon *d, struct pleat_error *err);
 void sites_close(struct daemon *d);
 /* After a recovery: sites take up the claims that the core holds. */

@@ -222,9 +222,15 @@ int method_cancel(struct client *client, int64_t request, const json_t *params,
                   struct pleat_error *err)
 {
     int rc;
+    bool now = false;
     const struct job *job = params_job(client, params, &rc, err);
     if (!job)
         return rc;
+    rc = pleat_get_bool(params, "now", false, &now, err);
+    if (rc)
+        return rc;
+    if (now) /* what it is being ended for is in the log already, or will be when it is ended */
+        carry_out_kill(client->daemon, job_find(client->daemon, job->id));
     struct input input = {.request = request,
                           .reply = REPLY_EMPTY,
                           .event = {.kind = PLEAT_EV_CANCEL, .component = job->component}};

@@ -20,6 +20,9 @@ enum pleat_job_kind { PLEAT_RIGID, PLEAT_MOLDABLE, PLEAT_MALLEABLE };
 /* How long a job runs, as its user classifies it (004, 3.2.1 and 3.6.1.2). */
 enum pleat_job_class { PLEAT_CLASS_UNKNOWN, PLEAT_CLASS_SHORT, PLEAT_CLASS_LONG };
 
+/* From SIGTERM to SIGKILL, for the processes of a job that is ended, in seconds. */
+#define PLEAT_END_GRACE_S 3
+
 /* States of a component; the one table of transitions is core/transition.c. Staging out belongs to
  * the table already; no input leads there yet. */
 enum pleat_state {

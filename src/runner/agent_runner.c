@@ -9,7 +9,7 @@
 #include "launch/pmi.h"
 #include "wire/message.h"
 
-#define GRACE_S 3.0 /* from SIGTERM to SIGKILL */
+#define GRACE_S ((double)PLEAT_END_GRACE_S)
 
 static const struct pleat_agent_runner_kind *const kinds[] = {
     &pleat_runner_plain, &pleat_runner_mpi, &pleat_runner_malleable, &pleat_runner_folded};
@@ -315,7 +315,8 @@ static int runner_withdraw(struct pleat_runner *base, const struct pleat_change_
 static int runner_kill(struct pleat_runner *base, const struct pleat_run_order *order,
                        struct pleat_error *err)
 {
-    json_t *params = json_pack("{s:I, s:f}", "run", (json_int_t)order->run, "grace_s", GRACE_S);
+    json_t *params = json_pack("{s:I, s:f}", "run", (json_int_t)order->run, "grace_s",
+                               order->at_once ? 0.0 : GRACE_S);
     if (!params)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     return base->agents->send(base->agents->arg, order->site, order->node, "kill", params, err);

@@ -60,6 +60,7 @@ struct pleat_run_order {
     const char *stdin_path; /* NULL: no input */
     const char *stdout_path, *stderr_path;
     bool truncate;       /* output files that exist are emptied first */
+    bool at_once;        /* kill: without SIGTERM before */
     const char *scratch; /* of this run alone; made and removed by the agent */
 };
 

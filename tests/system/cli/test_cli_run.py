@@ -145,21 +145,27 @@ def test_a_signal_cancels(cli, number):
         assert process.stdout.readline() == "first\n"
         process.send_signal(number)
         _, err = process.communicate(timeout=30)
-        assert fake.asked("cancel") == [{"job": 5}]
+        assert fake.asked("cancel") == [{"job": 5, "now": False}]
     assert process.returncode == 128 + number and "job 5: cancelled" in err
+    assert "job 5 is told to end (SIGTERM), and killed if it has not in 3 s" in err
 
 
-def test_a_second_signal_leaves_at_once(cli):
+def test_a_second_signal_kills_and_a_third_leaves(cli):
     job = Job(b"first\n")
     with cli.fake(dict(job.answers(), cancel={})) as fake:  # it does not end
         process = cli.start("run", "true", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert process.stdout.readline() == "first\n"
+        process.stderr.readline()  # a warning of the daemon
         process.send_signal(signal.SIGINT)
-        fake.wait_asked("cancel")
+        assert "Ctrl-C again kills it at once" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert "is being killed; Ctrl-C again leaves" in process.stderr.readline()
+        assert fake.asked("cancel") == [{"job": 5, "now": False}, {"job": 5, "now": True}]
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
         job.over.set()
     assert process.returncode == 130
+    assert not [name for name in os.listdir(cli.path) if name.startswith("stdin-")]
 
 
 def test_a_job_that_ended_meanwhile_is_no_failure(cli):
@@ -185,7 +191,7 @@ def test_a_closed_pipe_cancels(cli):
         process = cli.start("run", "true", stdout=writer, stderr=subprocess.PIPE, text=True)
         os.close(writer)
         _, err = process.communicate(timeout=30)
-        assert fake.asked("cancel") == [{"job": 5}]
+        assert fake.asked("cancel") == [{"job": 5, "now": False}]
     assert process.returncode == 128 + signal.SIGPIPE and "cannot write" not in err
 
 
@@ -193,5 +199,5 @@ def test_a_full_disk_cancels(cli):
     job = Job(b"x" * 100)
     with cli.fake(job.answers()) as fake, open("/dev/full", "w") as full:
         done = cli("run", "true", stdout=full)
-        assert fake.asked("cancel") == [{"job": 5}]
+        assert fake.asked("cancel") == [{"job": 5, "now": False}]
     assert done.returncode == 1 and "No space left" in done.stderr

@@ -190,9 +190,11 @@ class Instance:
 
     # ---- commands
 
-    def pleat(self, *words, check=None, timeout=LIMIT_S):
+    def pleat(self, *words, check=None, timeout=LIMIT_S, given=None):
+        """`given`: its standard input; without it that is /dev/null."""
+        source = {"stdin": subprocess.DEVNULL} if given is None else {"input": given}
         done = subprocess.run([PLEAT, *map(str, words)], env=self.env, cwd=self.dir, text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              **source, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=timeout, check=False)
         if check is not None:
             assert done.returncode == check, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
