@@ -166,6 +166,14 @@ static void learn_state(struct account *account, const json_t *data)
     for (size_t i = 0; to && i < sizeof(over) / sizeof(over[0]); i++)
         if (!strcmp(to, pleat_state_name(over[i])))
             account->runs = false;
+    const char *from = json_string_value(json_object_get(data, "from"));
+    bool started = to && from && !strcmp(to, pleat_state_name(PLEAT_RUNNING)) &&
+                   !strcmp(from, pleat_state_name(PLEAT_CLAIMING));
+    /* what was wrong has been overcome; it stays among the events */
+    if (started || (to && !strcmp(to, pleat_state_name(PLEAT_DONE)))) {
+        free(account->text);
+        account->text = NULL;
+    }
 }
 
 void account_note(struct account *account, const char *kind, int64_t time_us, const json_t *data)

@@ -348,7 +348,8 @@ def test_refused_resize_ends_at_once(pleat):
     resize = pleat.wait_outcome(number, "application failed")
     assert (resize["from"], resize["to"]) == (2, 8)
     assert pleat.job(number)["text"] == "there is no room for that"
-    agent.end(pleat, run, number)
+    assert agent.end(pleat, run, number)["text"] is None  # it is done: what was wrong on the way does not count
+    assert pleat.job(number)["text"] is None and pleat.call("jobs", all=True)["jobs"][0]["text"] is None
 
 
 def test_killing_what_is_not_there(pleat):
