@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "launch/launch.h"
 #include "model/dependency.h"
@@ -36,6 +38,7 @@ enum {
     OPTION_OUTPUT,
     OPTION_ERROR,
     OPTION_INPUT,
+    OPTION_WRAP,
     OPTION_APPEND,
     OPTION_NOTIFY,
     OPTION_NOTIFY_ON,
@@ -79,6 +82,7 @@ const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
     {"output", required_argument, NULL, OPTION_OUTPUT},
     {"error", required_argument, NULL, OPTION_ERROR},
     {"input", required_argument, NULL, OPTION_INPUT},
+    {"wrap", required_argument, NULL, OPTION_WRAP},
     {"append", no_argument, NULL, OPTION_APPEND},
     {"notify", required_argument, NULL, OPTION_NOTIFY},
     {"notify-on", required_argument, NULL, OPTION_NOTIFY_ON},
@@ -291,6 +295,8 @@ static int take_more(struct pleat_submission *submission, int option, const char
         return take_pattern("--output", value, &submission->output, err);
     case OPTION_ERROR:
         return take_pattern("--error", value, &submission->error, err);
+    case OPTION_WRAP:
+        return take_text("--wrap", value, &submission->wrap, err);
     case OPTION_INPUT:
         return take_pattern("--input", value, &submission->input, err);
     case OPTION_NOTIFY:
@@ -437,6 +443,18 @@ static void clear_size(struct pleat_submission *submission, const struct pleat_s
         submission->processors = -1;
 }
 
+/* No program is named: it is --wrap, or the script comes from standard input, which `run` passes on
+ * to the job. */
+static bool may_be_unnamed(const struct pleat_command *command,
+                           const struct pleat_submission *given)
+{
+    struct stat about;
+    if (given->wrap)
+        return true;
+    return command->name && !strcmp(command->name, "submit") && fstat(STDIN_FILENO, &about) == 0 &&
+           !S_ISCHR(about.st_mode);
+}
+
 int pleat_submission_read(struct pleat_submission *submission, const struct pleat_command *command,
                           int argc, char **argv, const char *beside, struct pleat_string *notes,
                           int *exit_code, struct pleat_error *err)
@@ -446,7 +464,11 @@ int pleat_submission_read(struct pleat_submission *submission, const struct plea
     pleat_submission_init(submission);
     pleat_submission_init(&given);
     int status = take_all(&given, command, argc, argv, &options, err);
-    if (!status && options.first >= argc)
+    static char *unnamed[][2] = {{"-", NULL}, {"wrap", NULL}};
+    bool is_unnamed = !status && options.first >= argc && may_be_unnamed(command, &given);
+    if (!status && given.wrap && options.first < argc)
+        status = pleat_error_set(err, PLEAT_E_INVALID, "--wrap takes the place of a program");
+    else if (!status && options.first >= argc && !is_unnamed)
         status = command->name
                      ? pleat_error_set(err, PLEAT_E_INVALID, "which program? It is 'pleat %s %s'",
                                        command->name, command->arguments)
@@ -454,8 +476,9 @@ int pleat_submission_read(struct pleat_submission *submission, const struct plea
     submission->beside = beside;
     submission->sbatch = given.sbatch;
     if (!status) {
-        submission->argv = argv + options.first;
-        submission->argc = argc - options.first;
+        submission->argv = is_unnamed ? unnamed[given.wrap != NULL] : argv + options.first;
+        submission->argc = is_unnamed ? 1 : argc - options.first;
+        submission->wrap = given.wrap;
         status = pleat_submission_open_script(submission, notes, err);
     }
     if (!status)

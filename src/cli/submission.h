@@ -34,6 +34,7 @@ struct pleat_submission {
     bool moldable;
     bool asks;
     const char *output, *error, *input; /* patterns of paths, or NULL */
+    const char *wrap;                   /* a command line for the shell; NULL: a program */
     bool append;
     bool hold;
     const char *array;              /* indexes of tasks; NULL: not given */
@@ -127,6 +128,7 @@ extern const struct option pleat_submission_options[];
     "                       number, %x its name, %u its user, %A and %a its array and index\n"     \
     "      --error FILE     the same for its standard error\n"                                     \
     "      --input FILE     its standard input comes from there\n"                                 \
+    "      --wrap COMMAND   instead of a program: a command line for the shell\n"                  \
     "      --append         keep what is in these files (default: they are emptied at its "        \
     "start)\n"                                                                                     \
     "      --sbatch         lines #SBATCH of the script count, as far as they have an "            \

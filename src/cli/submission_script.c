@@ -56,10 +56,9 @@ static bool find_script(const struct pleat_submission *s, char *path)
 
 /* Up to the limit and one byte more. NULL where it cannot be read: it may be executed all the same.
  */
-static char *read_text(const char *path, size_t *size)
+static char *read_text(int fd, size_t *size)
 {
     size_t most = PLEAT_SPEC_SCRIPT_MAX + 1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *text = fd >= 0 ? malloc(most + 1) : NULL;
     ssize_t count = 1;
     *size = 0;
@@ -70,8 +69,6 @@ static char *read_text(const char *path, size_t *size)
         else if (count > 0)
             *size += (size_t)count;
     }
-    if (fd >= 0)
-        close(fd);
     if (text && count < 0) {
         free(text);
         return NULL;
@@ -195,14 +192,74 @@ static int take(struct pleat_submission *s, const char *path, char *text, size_t
     return s->script && s->script_path ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
 }
 
+/* Its path, which is that of no file: the job is named after it. */
+static int name_script(struct pleat_submission *s, const char *name, struct pleat_error *err)
+{
+    char here[PATH_MAX], path[2 * PATH_MAX];
+    if (!getcwd(here, sizeof(here)))
+        return pleat_error_sys(err, errno, "cannot find out the current directory");
+    snprintf(path, sizeof(path), "%s/%s", here, name);
+    free(s->script_path);
+    s->script_path = strdup(path);
+    return s->script_path ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+}
+
+static int wrap(struct pleat_submission *s, struct pleat_error *err)
+{
+    struct pleat_string text = {0};
+    pleat_string_addf(&text, "#!/bin/sh\n%s\n", s->wrap);
+    if (text.failed)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (!is_text(text.text, text.length)) {
+        pleat_string_finish(&text);
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--wrap: a command line is text of at most %d bytes",
+                               PLEAT_SPEC_SCRIPT_MAX);
+    }
+    s->script = text.text;
+    return name_script(s, "wrap", err);
+}
+
+static int take_input(struct pleat_submission *s, struct pleat_string *notes,
+                      struct pleat_error *err)
+{
+    size_t size;
+    char *text = read_text(STDIN_FILENO, &size);
+    int status;
+    if (!text)
+        status = pleat_error_sys(err, errno, "cannot read standard input");
+    else if (size == 0)
+        status = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "which program? None is named, and standard input, where a batch "
+                                 "script may come from, is empty");
+    else if (!is_text(text, size))
+        status = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "the batch script from standard input is not text, or longer than "
+                                 "%d bytes",
+                                 PLEAT_SPEC_SCRIPT_MAX);
+    else
+        status = check_interpreter(s, text, err);
+    if (!status)
+        status = take(s, "stdin", text, size, notes, err);
+    free(text);
+    return status ? status : name_script(s, "stdin", err);
+}
+
 int pleat_submission_open_script(struct pleat_submission *s, struct pleat_string *notes,
                                  struct pleat_error *err)
 {
     char path[PATH_MAX];
     size_t size;
+    if (s->wrap)
+        return wrap(s, err);
+    if (!strcmp(s->argv[0], "-"))
+        return take_input(s, notes, err);
     if (!find_script(s, path))
         return 0;
-    char *text = read_text(path, &size);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *text = read_text(fd, &size);
+    if (fd >= 0)
+        close(fd);
     int status = text ? take(s, path, text, size, notes, err) : 0;
     free(text);
     return status;

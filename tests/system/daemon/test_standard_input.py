@@ -67,3 +67,25 @@ def test_who_takes_its_place_goes_on_reading(pleat):
     code = "read x; echo got $x; [ -e once ] && exit 0; touch once; kill -9 $PPID; exec sleep 60"
     done = pleat.pleat("run", "--", "sh", "-c", code, given="one\ntwo\nthree\n", check=0)
     assert done.stdout == "got one\ngot two\n"
+
+
+def test_a_script_from_standard_input(pleat):
+    script = '#!/bin/sh\n#PLEAT --name mine\necho "$PLEAT_JOB_NAME $1"\n'
+    job = int(pleat.pleat("submit", given=script, check=0).stdout)
+    pleat.pleat("wait", job, check=0)
+    assert pleat.call("job", job=job)["name"] == "mine"
+    job = int(pleat.pleat("submit", "-n", "2", "-", "given", given=script, check=0).stdout)
+    pleat.pleat("wait", job, check=0)
+    assert pleat.pleat("log", job, check=0).stdout.split()[-1] == "given"
+    for text, said in (("", "which program?"), ("echo\n", "-:1: a batch script begins with its interpreter")):
+        done = pleat.pleat("submit", given=text, check=2)
+        assert said in done.stderr
+    assert "which program?" in pleat.pleat("submit", check=2).stderr
+
+
+def test_a_command_line_is_wrapped(pleat):
+    done = pleat.pleat("run", "--wrap", "for i in 1 2; do echo $i; done | tail -n 1", check=0)
+    assert done.stdout == "2\n"
+    done = pleat.pleat("run", "--wrap", "true", "--", "false", check=2)
+    assert "--wrap takes the place of a program" in done.stderr
+    assert pleat.pleat("run", "--wrap", "exit 3").returncode == 3
