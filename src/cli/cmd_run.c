@@ -145,6 +145,7 @@ static int copy_output(struct pleat_client **client, int64_t job, int *cancelled
             continue;
         }
         int code = cancel(client, job, now);
+        output.client = *client;
         if (code || status == PLEAT_OUTPUT_UNWRITABLE)
             return code;
     }
