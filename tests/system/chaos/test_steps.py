@@ -9,13 +9,17 @@ import concurrent.futures
 import os
 import threading
 
-from conftest import RANKS, ChaosInstance, Diary, Failure, Stubborn, check_nothing_left, check_slots, diary, touch, wait_until
+from conftest import BUILD, RANKS, ChaosInstance, Diary, Failure, Stubborn, check_nothing_left, check_slots, diary, touch, wait_until
 
 AT_ONCE = 4  # they wait for each other's processes most of the time
 
 
 def until(path):
     return ["sh", "-c", 'while [ ! -e "$1" ]; do sleep 0.02; done', "until", path]
+
+
+# agent-ranks starts its ranks itself; what is resized is a program that is launched.
+LAUNCH = os.path.join(BUILD, "bin", "pleat") + " launch --mpi openmpi -n 1"
 
 
 def scenario(instance, daemon):
@@ -28,7 +32,7 @@ def scenario(instance, daemon):
     first = daemon.submit("first", diary(path("d-first"), *until(path("go"))), 2)
     daemon.wait(first, "runs", lambda job: job["state"] == "running")
     malleable = daemon.submit(
-        "malleable", diary(path("d-malleable"), "sh", "-c", f'exec {RANKS} $PLEAT_PROCESSORS {ranks}'), 1, 6,
+        "malleable", diary(path("d-malleable"), "sh", "-c", f'exec {LAUNCH} {RANKS} $PLEAT_PROCESSORS {ranks}'), 1, 6,
         runner="malleable", initial=2)
     daemon.wait(malleable, "has grown", lambda job: job["state"] == "running" and job["processors"] == 6)
     second = daemon.submit("second", diary(path("d-second"), "sleep", "1000"), 3)
