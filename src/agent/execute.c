@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "agent/fold.h"
@@ -158,9 +159,14 @@ static void settle(struct pleat_run *run)
 static void on_report(uv_poll_t *poll, int status, int events)
 {
     struct pleat_starting *starting = poll->data;
+    int bytes = 0;
     (void)status;
     (void)events;
-    if (starting->run)
+    if (!starting->run)
+        return;
+    if (ioctl(starting->report, FIONREAD, &bytes) == 0 && bytes > 0)
+        (void)uv_poll_stop(poll); /* it failed: told when it has ended, and is in no cpuset */
+    else
         settle(starting->run);
 }
 

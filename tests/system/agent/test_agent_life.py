@@ -104,6 +104,7 @@ def test_bad_requests_are_answered(linked):
     for method in ("start", "ask", "resize", "withdraw", "signal", "kill", "forget"):
         linked.daemon.fails("invalid", method)
     linked.start(1, "sleep", "1000")
+    linked.daemon.expect("started", 1)
     for number in (0, -1, 65, "TERM"):
         linked.daemon.fails("invalid", "signal", run=1, signal=number)
     for grace in (-1, "1", 1e9):
