@@ -140,9 +140,18 @@ static int put_checkpoint(struct maker *maker)
     return rc;
 }
 
+/* The daemon that made the log said that no agent was there yet: now one is. */
+static int agent_comes(struct maker *maker)
+{
+    struct pleat_event back = {.kind = PLEAT_EV_AGENT_BACK, .component = 0, .u.agent.number = 1};
+    return input(maker, back);
+}
+
 static int add_jobs(struct maker *maker, int jobs)
 {
     int rc = pleat_store_begin(maker->store, maker->err);
+    if (!rc)
+        rc = agent_comes(maker);
     for (int i = 0; !rc && i < jobs; i++) {
         rc = add_job(maker, i + 1);
         if (!rc && i + 1 == (int)(CHECKPOINT_AT * jobs))
