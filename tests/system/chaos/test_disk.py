@@ -202,7 +202,7 @@ def test_the_disk_hangs(on_disk, tmp_path):
     subprocess.run(["fsfreeze", "--freeze", on_disk.dir], check=True)
     try:
         asked = on_disk.popen("cancel", waits)  # pleatd takes it, and waits for the disk: so does this
-        pid = int(read(on_disk.path("pleatd.lock")))
+        pid = int(read(on_disk.path("pleatd.lock")).split()[0])
         wait_until(lambda: is_waiting_for_a_disk(pid), "pleatd waits for the disk")
         done = on_disk.pleat("ps", timeout=30)
         assert done.returncode == 3 and "does not answer in time" in done.stderr, done.stderr

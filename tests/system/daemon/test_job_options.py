@@ -47,7 +47,7 @@ def test_files(pleat):
     assert read(pleat, f"sub/a_b.1-{getpass.getuser()}%") == "err\n"
     job = pleat.job(1)
     assert job["stdout"] == pleat.path("sub/out") and job["input"] == "../in.txt"
-    assert os.listdir(pleat.path("jobs/1")) == []
+    assert os.listdir(pleat.path("jobs/1")) == ["run"]  # which run of it was the last
     assert pleat.pleat("log", 1, check=0).stdout == "one\ntwo\n"
     assert pleat.pleat("log", "--stderr", 1, check=0).stdout == "err\n"
 
@@ -57,13 +57,13 @@ def test_files(pleat):
     # what is there already is shown, too: a file has one content
     assert pleat.pleat("log", 2, check=0).stdout == "one\ntwo\nmore\nand\n"
 
-    done = run(pleat, "--input", "not-there", "true", code=127)
+    done = run(pleat, "--input", "not-there", "true", code=125)
     assert "cannot open the input file" in done.stderr and "not-there" in done.stderr
-    done = run(pleat, "--output", "no/such/directory/x", "true", code=127)
+    done = run(pleat, "--output", "no/such/directory/x", "true", code=125)
     assert "cannot open the output file" in done.stderr
     run(pleat, "--output", "/dev/null", "echo", "x")
     os.mkfifo(pleat.path("pipe"))
-    done = run(pleat, "--output", "pipe", "echo", "x", code=127)  # nobody reads it: no waiting
+    done = run(pleat, "--output", "pipe", "echo", "x", code=125)  # nobody reads it: no waiting
     assert "cannot open the output file" in done.stderr
     done = pleat.pleat("submit", "--output", "%q", "true", check=2)
     assert "'%q' in '%q' stands for nothing" in done.stderr

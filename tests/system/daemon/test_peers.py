@@ -134,12 +134,21 @@ def test_no_hello(served):
 
 
 def test_agent_of_another_instance(served):
-    for params in ({}, {"instance": "0123", "site": "local", "node": 0},
-                   {"instance": served.instance_id, "site": "moon", "node": 0},
+    for params in ({}, {"instance": served.instance_id, "site": "moon", "node": 0},
                    {"instance": served.instance_id, "site": 7, "node": "x"}):
         peer = Client(served.socket, role="agent")
         peer.send({"method": "hello", "params": {"protocol": 1, "role": "agent", **params}})
         assert peer.read_to_end() == []
+    # one whose log is lost: it is told to end what it runs, and itself, and nothing else
+    peer = Client(served.socket, role="agent")
+    peer.send({"method": "hello", "params": {"protocol": 1, "role": "agent", "instance": "0123",
+                                             "site": "local", "node": 0}})
+    asked = peer.read()
+    assert asked["method"] == "list"
+    peer.send({"id": asked["id"], "result": {"runs": [{"run": 4}], "more": False}})
+    asked = peer.read()
+    assert asked["method"] == "kill" and asked["params"]["run"] == 4
+    assert peer.read()["method"] == "quit"
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
