@@ -45,12 +45,13 @@ struct sums {
 /* Files in a job's directory, each with who else may have named it. */
 static const struct own_file {
     const char *name;
+    bool is_output; /* and so counted; the others are Pleat's own notes */
     bool is_stream;
     enum job_file which;
-} own_files[] = {{"stdout", true, JOB_OUTPUT},
-                 {"stderr", true, JOB_ERROR},
-                 {"notify", false, 0},
-                 {"run", false, 0}};
+} own_files[] = {{"stdout", true, true, JOB_OUTPUT},
+                 {"stderr", true, true, JOB_ERROR},
+                 {"notify", true, false, 0},
+                 {"run", false, false, 0}};
 
 /* Opens DIRECTORY/jobs/JOB, not through a link. -1 and errno. */
 static int open_directory(struct daemon *d, int64_t job, char *path, size_t size)
@@ -81,7 +82,7 @@ static int take_output(struct daemon *d, int64_t job, bool removes, int64_t *byt
             continue;
         if (removes && unlinkat(directory, own_files[i].name, 0) && errno != ENOENT)
             rc = pleat_error_sys(err, errno, "cannot remove %s/%s", path, own_files[i].name);
-        else
+        else if (own_files[i].is_output)
             *bytes += about.st_size;
     }
     close(directory);
