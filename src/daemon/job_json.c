@@ -55,7 +55,7 @@ static json_t *reason_to_json(struct daemon *d, const struct pleat_component *co
             snprintf(text, sizeof(text), "waits its turn behind job %llu",
                      (unsigned long long)view->components[view->queue_first].job);
         else
-            snprintf(text, sizeof(text), "waits for %d processors%s", need,
+            snprintf(text, sizeof(text), "waits for %d processor%s%s", need, need == 1 ? "" : "s",
                      others_busy(view) ? " (other work on the machine keeps some busy)" : "");
         return json_string(text);
     }
