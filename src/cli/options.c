@@ -37,6 +37,22 @@ void pleat_options_init(struct pleat_options *options, const struct pleat_comman
     optind = 0; /* glibc: begin anew */
 }
 
+/* What an option of a batch system or of an mpirun is called here; NULL: nothing that the command
+ * has. The nearest word would be another thing (--asks for --ntasks). */
+static const char *called_here(const char *name, const char *const *names, size_t count)
+{
+    static const char *const called[][2] = {{"ntasks", "processors"},   {"np", "processors"},
+                                            {"procs", "processors"},    {"job-name", "name"},
+                                            {"walltime", "time-limit"}, {"workdir", "chdir"},
+                                            {"begin-time", "begin"},    {"stdin", "input"},
+                                            {"stdout", "output"},       {"stderr", "error"}};
+    for (size_t i = 0; i < sizeof(called) / sizeof(called[0]); i++)
+        for (size_t n = 0; !strcmp(name, called[i][0]) && n < count; n++)
+            if (!strcmp(names[n], called[i][1]))
+                return names[n];
+    return NULL;
+}
+
 static int unknown(const struct pleat_options *options, const char *given, struct pleat_error *err)
 {
     const char *names[PLEAT_OPTIONS_MAX];
@@ -51,7 +67,9 @@ static int unknown(const struct pleat_options *options, const char *given, struc
                                (int)length + 2, given);
     char name[64];
     snprintf(name, sizeof(name), "%.*s", (int)length, given + 2);
-    const char *near = pleat_nearest(name, names, count);
+    const char *near = called_here(name, names, count);
+    if (!near)
+        near = pleat_nearest(name, names, count);
     return pleat_error_set(err, PLEAT_E_INVALID, "unknown option '--%s'%s%s%s", name,
                            near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "");
 }

@@ -29,6 +29,8 @@ COMMANDS = ("run submit launch mix ps show wait cancel grow shrink limits log ev
     (["run", "-n", "0", "true"], "--processors: '0'"),
     (["run", "--mim", "2", "true"], "did you mean '--min'"),
     (["run", "--m", "2", "true"], "ambiguous"),
+    (["submit", "--ntasks=4", "true"], "did you mean '--processors'"),
+    (["submit", "--job-name", "x", "true"], "did you mean '--name'"),
     (["run", "--min", "4", "true"], "--min needs --max"),
     (["run", "--min", "4", "--max", "2", "true"], "--min 4 is above --max 2"),
     (["run", "-n", "4", "--max", "2", "true"], "exactly that many"),
