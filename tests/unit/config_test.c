@@ -23,6 +23,8 @@ PLEAT_ARRAY(key_array, struct key);
 /* Of the core, but where users are asked instead. */
 static int64_t usual(uint32_t parameter)
 {
+    if (parameter == PLEAT_PARAM_PAUSE_US)
+        return 1000000;
     return parameter == PLEAT_PARAM_MPL_MAX ? UINT8_MAX : pleat_parameter_default(parameter);
 }
 
