@@ -165,6 +165,13 @@ static void wait_for_rest(struct pleat_call *call)
     pleat_runs_sweep(launches->run->agent);
 }
 
+/* With its script the run is over, and how that ended is how the run did: a program that outlives
+ * it is not started again, whatever was under way. */
+static bool is_last(const struct pleat_run *run)
+{
+    return run->unwanted || run->state == PLEAT_RUN_ENDING;
+}
+
 static void ended(struct pleat_call *call, int status)
 {
     struct pleat_launches *launches = call->launches;
@@ -172,9 +179,9 @@ static void ended(struct pleat_call *call, int status)
     if (call->stage != RUNNING || launches->current != call)
         return;
     pleat_malleable_look(run->malleable); /* what was done just before the end counts */
-    launches->broke = !pleat_relaunch_is_due(run) && status != 0 && !run->unwanted &&
+    launches->broke = !pleat_relaunch_is_due(run) && status != 0 && !is_last(run) &&
                       pleat_malleable_is_broken(run->malleable, &run->failure);
-    if (!launches->broke && (!pleat_relaunch_is_due(run) || run->unwanted)) {
+    if (!launches->broke && (!pleat_relaunch_is_due(run) || is_last(run))) {
         over(call);
         return;
     }
@@ -194,7 +201,7 @@ static void alone(struct pleat_call *call)
     call->stage = WAITING;
     launches->killing = false;
     pleat_array_finish(&run->told);
-    if (run->unwanted)
+    if (is_last(run))
         over(call);
     else if (pleat_relaunch_is_due(run))
         pleat_relaunch_go(run);

@@ -217,6 +217,8 @@ static void launch_again(struct pleat_run *run)
     struct pleat_relaunch *relaunch = run->relaunch;
     bool from_state = pleat_state_store_held(&run->malleable->state, &held) == 0;
     bool there = pleat_launches_pid(run) != 0;
+    if (run->state == PLEAT_RUN_ENDING)
+        return; /* its script has ended, and with it the run: that is told */
     run->code = run->signal = 0;
     run->broken = false;
     memset(&run->failure, 0, sizeof(run->failure));

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from conftest import BUILD, PLEAT, wait_until
+from conftest import BUILD, PLEAT, is_alive, parent_of, wait_until, words_of
 from relaunching import LONG, MPIS, SHORT, computes, program, resizes, text_of_events
 
 BOTH = pytest.mark.parametrize("first, second", [(a, b) for a in ("openmpi", "mpich") for b in ("openmpi", "mpich")])
@@ -163,6 +163,30 @@ def test_a_program_that_is_killed(pleat, mpi, victim):
     assert "failed" in pleat.output(number)
     last = [line for line in pleat.output(number).splitlines() if "RESULT" in line][-1].split()
     assert last[3:5] == ["resizes=0", "ranks=3"], last
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_its_script_ends_first(pleat, mpi):
+    """A resize is under way when the script fails; the program that outlives it would change now. How the script
+    ended is how the job did: nothing is started again in its place."""
+    pleat.configure(LONG)
+    number = submit(pleat, f"sh -c '{until(pleat, mpi, 'end')}; exit $?'\nexit $?")
+    launch_in_progress(pleat, number, 0, 2)
+    ranks = [pid for pid in pleat.job_pids(number) if words_begin(pid, os.path.realpath(program("loop", mpi)))]
+    (wrapper,) = [pid for pid in pleat.job_pids(number) if words_of(pid)[:2] == ["sh", "-c"]]
+    script = parent_of(wrapper)
+    for pid in ranks:
+        os.kill(pid, signal.SIGSTOP)
+    pleat.pleat("shrink", "--to", 1, number, check=0)
+    pleat.wait_for(number, "resizing")
+    os.kill(wrapper, signal.SIGKILL)
+    wait_until(lambda: not is_alive(script), "the script has ended")
+    for pid in ranks:
+        os.kill(pid, signal.SIGCONT)
+    job = pleat.wait_end(number)
+    assert (job["state"], job["exit_code"]) == ("failed", 137), job
+    pleat.wait_free()
+    assert pleat.job_pids() == [] and marks(pleat) == ["0"]
 
 
 def words_begin(pid, word):
