@@ -29,7 +29,7 @@ struct files {
 
 static bool is_of_mpi(const char *name)
 {
-    static const char *const prefixes[] = {"mpich_", "ucx_shm_posix_"};
+    static const char *const prefixes[] = {"mpich_", "ucx_shm_posix_", "open_mpi."};
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
         if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
             return true;

@@ -54,14 +54,16 @@ static void what_nobody_holds_goes(void **state)
     close(old);
     close(make("mpich_shar_tmpABCdef"));
     close(make("ucx_shm_posix_12ab"));
+    close(make("open_mpi.0000")); /* where a process was killed while it tried shared memory */
     close(make("somebody_elses"));
     int open_one = make("ucx_shm_posix_open");
     int mapped_one = make("mpich_shar_tmpmapped");
     void *memory = mmap(NULL, 4096, PROT_READ, MAP_SHARED, mapped_one, 0);
     assert_true(memory != MAP_FAILED);
     close(mapped_one);
-    assert_int_equal(pleat_shared_files_sweep(folder, 2000), 2);
-    assert_false(is_there("mpich_shar_tmpABCdef") || is_there("ucx_shm_posix_12ab"));
+    assert_int_equal(pleat_shared_files_sweep(folder, 2000), 3);
+    assert_false(is_there("mpich_shar_tmpABCdef") || is_there("ucx_shm_posix_12ab") ||
+                 is_there("open_mpi.0000"));
     assert_true(is_there("mpich_shar_tmpold") && is_there("somebody_elses"));
     assert_true(is_there("ucx_shm_posix_open") && is_there("mpich_shar_tmpmapped"));
     /* once they are let go */
