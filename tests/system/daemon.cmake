@@ -32,7 +32,7 @@ if(TARGET pleatd AND TARGET app-loop)
   foreach(daemon_test ${daemon_tests})
     string(REGEX REPLACE ".*/test_(.*)\\.py" "\\1" part ${daemon_test})
     add_test(NAME system-daemon-${part} COMMAND ${PYTEST} -q -p no:cacheprovider ${daemon_test})
-    set_tests_properties(system-daemon-${part} PROPERTIES LABELS system TIMEOUT 300
+    set_tests_properties(system-daemon-${part} PROPERTIES LABELS system TIMEOUT 600
       ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
   endforeach()
 endif()
