@@ -50,6 +50,9 @@ static int run_log(int argc, char **argv)
     if (status == PLEAT_OUTPUT_UNWRITABLE) {
         pleat_say("cannot write to standard output: %s", strerror(output.write_errno));
         code = PLEAT_EXIT_FAILED;
+    } else if (status == PLEAT_OUTPUT_UNREADABLE) {
+        pleat_say("%s", err.text);
+        code = PLEAT_EXIT_FAILED;
     } else if (status < 0 && !code) {
         code = pleat_daemon_failed(&err, true);
     }

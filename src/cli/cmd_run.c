@@ -117,8 +117,11 @@ static int cancel(struct pleat_client **client, int64_t job, bool now)
 static int copy_output(struct pleat_client **client, int64_t job, int *cancelled)
 {
     struct pleat_error err;
-    struct pleat_output output = {
-        .client = *client, .job = job, .stream = "stdout", .follow = true};
+    struct pleat_output output = {.client = *client,
+                                  .job = job,
+                                  .stream = "stdout",
+                                  .follow = true,
+                                  .interrupted = pleat_interrupt_flag()};
     int64_t before = 0;
     int losses = 0;
     bool now = false;
@@ -126,6 +129,10 @@ static int copy_output(struct pleat_client **client, int64_t job, int *cancelled
         int status = pleat_output_copy(&output, STDOUT_FILENO, &err);
         if (status == 0)
             return 0;
+        if (status == PLEAT_OUTPUT_UNREADABLE) { /* the job is over all the same */
+            pleat_say("%s", err.text);
+            return 0;
+        }
         if (status == PLEAT_INTERRUPTED) {
             now = *cancelled != 0;
             *cancelled = PLEAT_EXIT_SIGNAL + pleat_interrupt_signal();

@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
+#include "cli/file_reader.h"
 #include "cli/reply.h"
 
 int pleat_output_write(int fd, const char *bytes, size_t count)
@@ -24,39 +26,101 @@ int pleat_output_write(int fd, const char *bytes, size_t count)
     return 0;
 }
 
-/* One piece: 1 there may be more, 0 that was all, or as pleat_output_copy. */
-static int copy_piece(struct pleat_output *output, int fd, struct pleat_string *bytes,
-                      struct pleat_error *err)
+/* A copy under way. */
+struct copy {
+    struct pleat_output *output;
+    int fd;
+    struct pleat_string bytes;
+    struct pleat_file_reader reader;
+    bool read_all; /* as far as the file went: there is nothing to hurry for */
+    bool said;
+};
+
+enum { SILENT_MS = 5000 }; /* so long may a file be silent */
+
+static int write_piece(struct copy *copy, int64_t next)
 {
-    json_t *answer = NULL;
-    json_t *params =
-        json_pack("{s:I, s:s, s:I, s:b}", "job", (json_int_t)output->job, "stream", output->stream,
-                  "offset", (json_int_t)output->offset, "follow", output->follow);
-    bytes->length = 0;
-    int status = pleat_client_call_bytes(output->client, "output", params, &answer, bytes, err);
+    struct pleat_output *output = copy->output;
+    output->offset = next;
+    output->write_errno = pleat_output_write(copy->fd, copy->bytes.text, copy->bytes.length);
+    return output->write_errno ? PLEAT_OUTPUT_UNWRITABLE : 0;
+}
+
+/* The file that the user named. As copy_piece. */
+static int copy_file(struct copy *copy, const char *path, bool over, struct pleat_error *err)
+{
+    struct pleat_output *output = copy->output;
+    struct pleat_error why;
+    int status = 0;
+    if (!copy->reader.process)
+        status = pleat_file_reader_open(&copy->reader, path, err);
     if (status)
         return status;
-    int64_t next = pleat_reply_int(answer, "offset", output->offset + (int64_t)bytes->length);
+    status = pleat_file_reader_read(&copy->reader, output->offset, SILENT_MS, output->interrupted,
+                                    &copy->bytes, &why);
+    if (status == PLEAT_E_TIMEOUT && output->follow && !over) {
+        if (!copy->said)
+            pleat_say("%s: %s: its file system hangs, or is slow; waiting for it (Ctrl-C ends)",
+                      path, why.text);
+        copy->said = copy->read_all = true;
+        return 1;
+    }
+    if (status == PLEAT_INTERRUPTED)
+        return status;
+    if (status) {
+        pleat_error_set(err, status, "cannot read %s, where job %lld writes: %s%s", path,
+                        (long long)output->job, why.text,
+                        status == PLEAT_E_TIMEOUT ? ": its file system hangs, or is slow" : "");
+        return PLEAT_OUTPUT_UNREADABLE;
+    }
+    copy->read_all = copy->bytes.length == 0;
+    if (copy->read_all)
+        return output->follow && !over;
+    status = write_piece(copy, output->offset + (int64_t)copy->bytes.length);
+    return status ? status : 1;
+}
+
+static int wrong_answer(struct pleat_error *err)
+{
+    return pleat_error_set(err, PLEAT_E_PROTOCOL, "pleatd sent output from the wrong place");
+}
+
+/* One piece: 1 there may be more, 0 that was all, or as pleat_output_copy. */
+static int copy_piece(struct copy *copy, struct pleat_error *err)
+{
+    struct pleat_output *output = copy->output;
+    json_t *answer = NULL;
+    json_t *params = json_pack("{s:I, s:s, s:I, s:b, s:b, s:b}", "job", (json_int_t)output->job,
+                               "stream", output->stream, "offset", (json_int_t)output->offset,
+                               "follow", output->follow, "paths", 1, "read", copy->read_all);
+    copy->bytes.length = 0;
+    int status =
+        pleat_client_call_bytes(output->client, "output", params, &answer, &copy->bytes, err);
+    if (status)
+        return status;
+    int64_t next = pleat_reply_int(answer, "offset", output->offset + (int64_t)copy->bytes.length);
     bool end = pleat_reply_true(answer, "end");
+    const char *path = pleat_reply_text(answer, "path", NULL);
+    if (copy->bytes.failed)
+        status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the output of job %lld",
+                                 (long long)output->job);
+    else if (path)
+        status = copy_file(copy, path, pleat_reply_true(answer, "over"), err);
+    else if (next < output->offset)
+        status = wrong_answer(err);
+    else if ((status = write_piece(copy, next)) == 0)
+        status = !end && (output->follow || copy->bytes.length > 0);
     json_decref(answer);
-    if (bytes->failed)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the output of job %lld",
-                               (long long)output->job);
-    if (next < output->offset)
-        return pleat_error_set(err, PLEAT_E_PROTOCOL, "pleatd sent output from the wrong place");
-    output->offset = next;
-    output->write_errno = pleat_output_write(fd, bytes->text, bytes->length);
-    if (output->write_errno)
-        return PLEAT_OUTPUT_UNWRITABLE;
-    return !end && (output->follow || bytes->length > 0);
+    return status;
 }
 
 int pleat_output_copy(struct pleat_output *output, int fd, struct pleat_error *err)
 {
-    struct pleat_string bytes = {0};
+    struct copy copy = {.output = output, .fd = fd};
     int status;
-    while ((status = copy_piece(output, fd, &bytes, err)) == 1)
+    while ((status = copy_piece(&copy, err)) == 1)
         ;
-    pleat_string_finish(&bytes);
+    pleat_file_reader_close(&copy.reader);
+    pleat_string_finish(&copy.bytes);
     return status;
 }

@@ -9,6 +9,9 @@
 
 /* The file descriptor took no more (output->write_errno says why). Not an error of Pleat's. */
 #define PLEAT_OUTPUT_UNWRITABLE 3
+/* The file that the user named for it cannot be read: its file system does not answer. Said in
+ * *err. */
+#define PLEAT_OUTPUT_UNREADABLE 4
 
 struct pleat_output {
     struct pleat_client *client; /* borrowed */
@@ -17,10 +20,15 @@ struct pleat_output {
     bool follow;        /* until the job has ended and all of it was copied */
     int64_t offset;     /* how far it is; a copy that was interrupted can be continued */
     int write_errno;
+    /* as pleat_client_set_interrupt, for the waits that are not the client's; may be NULL */
+    const volatile sig_atomic_t *interrupted;
 };
 
-/* Copies to fd (SIGPIPE must be ignored if EPIPE is to come back). Blocks. 0 when all is copied,
- * PLEAT_OUTPUT_UNWRITABLE, PLEAT_INTERRUPTED, or as pleat_client_call. */
+/* Copies to fd (SIGPIPE must be ignored if EPIPE is to come back). Blocks. What Pleat's own files
+ * have comes from pleatd; a file that the user named is read here. Where that does not answer for
+ * some seconds this is said once, and followed on; given up when the job is over, or at once
+ * without `follow`. 0 when all is copied, PLEAT_OUTPUT_UNWRITABLE, PLEAT_OUTPUT_UNREADABLE,
+ * PLEAT_INTERRUPTED, or as pleat_client_call. */
 int pleat_output_copy(struct pleat_output *output, int fd,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -62,8 +62,7 @@ static int open_directory(struct daemon *d, int64_t job, char *path, size_t size
 
 static bool is_users(struct daemon *d, int64_t job, const struct own_file *file)
 {
-    const struct pleat_spec *spec = job_spec(d, job);
-    return file->is_stream && (file->which == JOB_OUTPUT ? spec->output : spec->error);
+    return file->is_stream && job_file_is_users(d, job, file->which);
 }
 
 /* Counts the files that Pleat made for a job, and removes them where that is asked for; what its

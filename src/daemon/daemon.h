@@ -111,6 +111,8 @@ enum job_file { JOB_INPUT, JOB_OUTPUT, JOB_ERROR };
 /* The path of a stream, as its user wants it, else the daemon's own; "" for no input. */
 int job_file_path(struct daemon *d, int64_t job, enum job_file which, char *buffer, size_t size,
                   struct pleat_error *err);
+/* Whether its user named that file; else it is one of Pleat's. */
+bool job_file_is_users(struct daemon *d, int64_t job, enum job_file which);
 /* Where the copy of its script is: under a name that the script would know as its own. */
 void job_script_path(struct daemon *d, const struct job *job, char *buffer, size_t size);
 int job_script_make(struct daemon *d, const struct job *job, const char *path,
@@ -534,8 +536,14 @@ int top_to_json(struct daemon *d, int64_t limit, int64_t ended, json_t **result,
 
 /* parked.c: answers that wait for something (wait, output --follow) */
 void parked_wait(struct client *client, int64_t request, int64_t job);
-void parked_output(struct client *client, int64_t request, int64_t job, const char *stream,
-                   int64_t offset, bool follow);
+struct output_wish {
+    int64_t job, offset;
+    char stream[8]; /* "stdout" or "stderr" */
+    bool follow;    /* answered when there is something */
+    bool paths;     /* the client reads what its user named */
+    bool read;      /* ... and has read all of it */
+};
+void parked_output(struct client *client, int64_t request, const struct output_wish *wish);
 /* Answers those whose time has come. */
 void parked_check(struct daemon *d);
 void parked_forget(struct client *client);

@@ -19,13 +19,21 @@ static const char *user_name(void)
     return name;
 }
 
+static const char *pattern_of(const struct pleat_spec *spec, enum job_file which)
+{
+    return which == JOB_INPUT ? spec->input : which == JOB_OUTPUT ? spec->output : spec->error;
+}
+
+bool job_file_is_users(struct daemon *d, int64_t job, enum job_file which)
+{
+    return pattern_of(job_spec(d, job), which) != NULL;
+}
+
 int job_file_path(struct daemon *d, int64_t job, enum job_file which, char *buffer, size_t size,
                   struct pleat_error *err)
 {
     const struct pleat_spec *spec = job_spec(d, job);
-    const char *pattern = which == JOB_INPUT    ? spec->input
-                          : which == JOB_OUTPUT ? spec->output
-                                                : spec->error;
+    const char *pattern = pattern_of(spec, which);
     if (pattern)
         return pleat_spec_path(spec, pattern, job, user_name(), buffer, size, err);
     if (which == JOB_INPUT)

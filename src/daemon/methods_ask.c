@@ -102,20 +102,24 @@ int method_output(struct client *client, int64_t request, const json_t *params,
                   struct pleat_error *err)
 {
     const char *stream = "stdout";
-    int64_t offset = 0;
-    bool follow = false;
-    int64_t job;
-    int rc = params_job_number(client, params, &job, err);
+    struct output_wish wish = {0};
+    int rc = params_job_number(client, params, &wish.job, err);
     if (!rc)
         rc = pleat_get_string(params, "stream", false, &stream, err);
     if (!rc)
-        rc = pleat_get_int(params, "offset", false, 0, INT64_MAX, &offset, err);
+        rc = pleat_get_int(params, "offset", false, 0, INT64_MAX, &wish.offset, err);
     if (!rc)
-        rc = pleat_get_bool(params, "follow", false, &follow, err);
+        rc = pleat_get_bool(params, "follow", false, &wish.follow, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "paths", false, &wish.paths, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "read", false, &wish.read, err);
     if (!rc && strcmp(stream, "stdout") && strcmp(stream, "stderr"))
         rc = pleat_error_set(err, PLEAT_E_INVALID, "no stream '%s': stdout or stderr", stream);
-    if (!rc)
-        parked_output(client, request, job, stream, offset, follow);
+    if (!rc) {
+        snprintf(wish.stream, sizeof(wish.stream), "%s", stream);
+        parked_output(client, request, &wish);
+    }
     return rc;
 }
 

@@ -19,8 +19,7 @@ struct parked {
     int64_t request;
     int64_t job; /* -1: all */
     enum parked_what what;
-    char stream[8];
-    int64_t offset;
+    struct output_wish wish;
 };
 
 static struct parked *list;
@@ -65,9 +64,27 @@ void parked_wait(struct client *client, int64_t request, int64_t job)
 
 /* ---- output ---- */
 
+/* A file that the user named is not read here: its file system may never answer. Where it is, and
+ * whether more is to come, is what its reader needs to know. */
+static void answer_path(struct client *client, int64_t request, const struct output_wish *wish,
+                        const char *path, bool over)
+{
+    struct pleat_error err;
+    if (wish->paths) {
+        client_reply(client, request,
+                     json_pack("{s:s, s:b, s:I, s:b}", "path", path, "over", over, "offset",
+                               (json_int_t)wish->offset, "end", false));
+        return;
+    }
+    pleat_error_set(&err, PLEAT_E_INVALID,
+                    "job %lld writes its %s to %s, which pleatd does not read: read that file",
+                    (long long)wish->job, wish->stream, path);
+    client_fail(client, request, &err);
+}
+
 /* Answers with what is there; false where there is nothing yet and the job goes on. */
-static bool answer_output(struct daemon *d, struct client *client, const struct parked *wish,
-                          bool wait)
+static bool answer_output(struct daemon *d, struct client *client, int64_t request,
+                          const struct output_wish *wish, bool wait)
 {
     char path[PATH_MAX] = "";
     struct job *job = job_find(d, wish->job);
@@ -75,11 +92,15 @@ static bool answer_output(struct daemon *d, struct client *client, const struct 
     bool over = !job || job->ended; /* read before the file: the end comes after it */
     if (job_file_path(d, wish->job, file, path, sizeof(path), NULL))
         path[0] = '\0';
+    if (*path && job_file_is_users(d, wish->job, file)) {
+        answer_path(client, request, wish, path, over);
+        return true;
+    }
     char *buffer = malloc(CHUNK);
     ssize_t count = 0;
     struct stat about;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    /* a terminal or a pipe that its user chose is not for reading */
+    /* no link of the job's to somewhere that does not answer */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (fd >= 0 && buffer && fstat(fd, &about) == 0 && S_ISREG(about.st_mode)) {
         count = pread(fd, buffer, CHUNK, wish->offset);
         if (count < 0)
@@ -94,7 +115,7 @@ static bool answer_output(struct daemon *d, struct client *client, const struct 
     struct pleat_string out = {0};
     json_t *result = json_pack("{s:I, s:b}", "offset", (json_int_t)wish->offset + count, "end",
                                over && count == 0);
-    if (!buffer || pleat_write_result_bytes(&out, wish->request, result, buffer, (size_t)count))
+    if (!buffer || pleat_write_result_bytes(&out, request, result, buffer, (size_t)count))
         daemon_log("an answer could not be written");
     client_send(client, &out);
     free(buffer);
@@ -106,16 +127,19 @@ static void on_tail(uv_timer_t *handle)
     parked_check(handle->data);
 }
 
-void parked_output(struct client *client, int64_t request, int64_t job, const char *stream,
-                   int64_t offset, bool follow)
+void parked_output(struct client *client, int64_t request, const struct output_wish *wish)
 {
-    struct parked parked = {.request = request, .job = job, .what = FOR_OUTPUT, .offset = offset};
-    snprintf(parked.stream, sizeof(parked.stream), "%s", stream);
-    if (answer_output(client->daemon, client, &parked, follow))
+    struct daemon *d = client->daemon;
+    struct parked parked = {.request = request, .job = wish->job, .what = FOR_OUTPUT};
+    const struct job *job = job_find(d, wish->job);
+    /* whoever has read all of a file looks again after a while, or at the end */
+    bool later = wish->follow && wish->read && job && !job->ended;
+    if (!later && answer_output(d, client, request, wish, wish->follow))
         return;
+    parked.wish = *wish;
     park(client, &parked);
-    if (client->daemon->parked_outputs++ == 0)
-        uv_timer_start(&client->daemon->tail, on_tail, TAIL_MS, TAIL_MS);
+    if (d->parked_outputs++ == 0)
+        uv_timer_start(&d->tail, on_tail, TAIL_MS, TAIL_MS);
 }
 
 static void unpark(struct daemon *d, struct parked **at)
@@ -132,9 +156,10 @@ void parked_check(struct daemon *d)
 {
     for (struct parked **at = &list; *at;) {
         struct parked *parked = *at;
-        bool answered = parked->what == FOR_END
-                            ? answer_end(d, parked->client, parked->request, parked->job)
-                            : answer_output(d, parked->client, parked, true);
+        bool answered =
+            parked->what == FOR_END
+                ? answer_end(d, parked->client, parked->request, parked->job)
+                : answer_output(d, parked->client, parked->request, &parked->wish, true);
         if (answered)
             unpark(d, at);
         else

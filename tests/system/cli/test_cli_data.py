@@ -320,7 +320,7 @@ def test_log(cli):
         assert process.communicate(timeout=30)[0] == text
         assert process.returncode == 0
         assert fake.asked("output")[0] == {"job": 3, "stream": "stderr", "offset": 0,
-                                           "follow": False}
+                                           "follow": False, "paths": True, "read": False}
 
 
 def test_stop_waits_for_the_end(cli):

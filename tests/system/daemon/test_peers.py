@@ -194,7 +194,7 @@ MEMBERS = {
                "asks", "site", "estimate_s", "priority", "deadline_in_s", "begin_in_s"],
     "jobs": ["all"], "job": ["job"], "cancel": ["job"],
     "resize": ["job", "processors", "by", "mandatory"], "limits": ["job", "min", "max"],
-    "wait": ["job"], "output": ["job", "stream", "offset", "follow"],
+    "wait": ["job"], "output": ["job", "stream", "offset", "follow", "paths", "read"],
     "events": ["job", "after", "limit"], "follow": ["job", "after"], "sites": [], "info": [],
     "policies": [], "configure": ["policies"], "stop": ["force"]}
 GOOD = {"name": "x", "argv": ["true"], "cwd": "/", "env": ["A=b"], "runner": "plain", "mpi": "none",

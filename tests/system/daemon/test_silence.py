@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import CONFIG, LIMIT_S, PLEAT, is_alive, until_file, wait_until, words_of
+from conftest import CONFIG, LIMIT_S, PLEAT, Failure, is_alive, until_file, wait_until, words_of
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 INIT = 26  # of FUSE
@@ -53,12 +53,14 @@ def spec(name, *argv, **more):
 def test_a_file_system_that_does_not_answer(pleat):
     pleat.configure("attempts = 1\nstart_s = 0.5\nkill_s = 0.5\n")
     place = pleat.path("hung")
-    with hung_file_system(place):
+    with contextlib.ExitStack() as readers, hung_file_system(place):
         hung = [pleat.call("submit", **spec(*each[0], **each[1]))["job"] for each in (
             (("directory", "true"), {"cwd": place}),
             (("output", "true"), {"output": f"{place}/out"}),
             (("input", "true"), {"input": f"{place}/in"}),
             (("program", f"{place}/program"), {}))]
+        # who reads what such a job writes is told, and neither hangs nor lets others wait
+        once, follower = (readers.enter_context(pleat.popen(*words, hung[1])) for words in (["log"], ["log", "-f"]))
         for _ in range(3):  # the others are not disturbed, before those are given up and after
             job = pleat.call("submit", **spec("other", "sh", "-c", "exit 5"))["job"]
             assert pleat.wait_end(job)["exit_code"] == 5
@@ -71,8 +73,32 @@ def test_a_file_system_that_does_not_answer(pleat):
         assert all(pleat.job(each)["state"] == "finishing" for each in stuck())  # nobody gets their processors
         job = pleat.call("submit", **spec("other", "sh", "-c", "exit 6"))["job"]
         assert pleat.wait_end(job)["exit_code"] == 6
+        out, err = once.communicate(timeout=LIMIT_S)
+        assert (out, once.returncode) == ("", 1) and f"cannot read {place}/out" in err and "hangs" in err, err
+        assert "waiting for it" in follower.stderr.readline()
+        follower.kill()
     assert all(pleat.wait_end(each)["state"] == "failed" for each in hung)
     pleat.wait_free()
+
+
+def test_what_a_user_named_is_read_by_its_reader(pleat):
+    """Not by pleatd: what is there, what comes, the end; also a file that is not there yet; no pipe."""
+    go, file = pleat.path("go"), pleat.path("out-1")
+    text = f'while [ ! -e {go} ]; do sleep 0.05; done; head -c 200000 /dev/zero; echo last'
+    job = pleat.call("submit", **spec("one", "sh", "-c", f"echo first; {text}", output=pleat.path("out-%j"), error="/dev/null"))
+    assert job["job"] == 1
+    following = pleat.popen("log", "--follow", 1)
+    assert following.stdout.readline() == "first\n"
+    assert pleat.pleat("log", 1, check=0).stdout == "first\n"
+    open(go, "w", encoding="ascii").close()
+    out, err = following.communicate(timeout=LIMIT_S)
+    assert (out, err, following.returncode) == ("\0" * 200000 + "last\n", "", 0)
+    assert pleat.pleat("log", "--stderr", 1, check=0).stdout == ""
+    with pytest.raises(Failure, match=f"writes its stdout to {file}, which pleatd does not read"):
+        pleat.call("output", job=1)
+    assert pleat.call("output", job=1, paths=True, offset=7) == {"path": file, "over": True, "offset": 7, "end": False}
+    done = pleat.pleat("run", "--output", pleat.path("out-%j"), "--", "sh", "-c", "echo here; exit 3", check=3)
+    assert done.stdout == "here\n"
 
 
 def said(pleat, text):

@@ -1,0 +1,36 @@
+/* file_reader.h - reads a file of the user's that may never answer: its file system hangs, say.
+ *
+ * A process of its own opens and reads the file. Where the kernel does not let go of that one, not
+ * even for SIGKILL, whoever asked can still say so, be interrupted and end.
+ */
+#ifndef PLEAT_CLI_FILE_READER_H
+#define PLEAT_CLI_FILE_READER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "wire/message.h"
+
+struct pleat_file_reader {
+    pid_t process; /* 0: none */
+    int to, from;  /* pipes to and from it */
+    bool asked;    /* its answer has not come yet */
+};
+
+/* Starts the process; `path` is absolute. PLEAT_E_SYSTEM. */
+int pleat_file_reader_open(struct pleat_file_reader *reader, const char *path,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Appends up to 64 KiB from `offset` on to *bytes; nothing where the file has no more, is not there
+ * or is not a regular one (a terminal, a pipe). Waits at most limit_ms: then PLEAT_E_TIMEOUT, and
+ * the next call, which must have the same offset, waits on. PLEAT_INTERRUPTED once *interrupted
+ * (may be NULL) is not 0. PLEAT_E_SYSTEM: the process is gone. PLEAT_E_NOMEM. */
+int pleat_file_reader_read(struct pleat_file_reader *reader, int64_t offset, int limit_ms,
+                           const volatile sig_atomic_t *interrupted, struct pleat_string *bytes,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Accepts one that is not open. Does not wait for a process that hangs. */
+void pleat_file_reader_close(struct pleat_file_reader *reader);
+
+#endif
