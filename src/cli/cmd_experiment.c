@@ -175,7 +175,7 @@ static int list(void)
     static const struct pleat_column columns[] = {{"EXPERIMENT", PLEAT_COLUMN_TEXT},
                                                   {"SEEDS", PLEAT_COLUMN_NUMBER},
                                                   {"WHAT IS RUN", PLEAT_COLUMN_WRAP},
-                                                  {"FROM", PLEAT_COLUMN_CUT}};
+                                                  {"FROM", PLEAT_COLUMN_WRAP}};
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; pleat_experiment_at(i); i++) {
         const struct pleat_experiment *experiment = pleat_experiment_at(i);

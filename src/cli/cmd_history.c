@@ -116,11 +116,11 @@ static int print_one(const json_t *job)
     printf(", ran %s\n", pleat_time_span(pleat_reply_real(job, "run_s"), a));
     if (json_array_size(sizes) > 0) {
         putchar('\n');
-        code = pleat_history_table(sizes, pleat_history_columns(PLEAT_BY_SIZE));
+        code = pleat_history_table(sizes, pleat_history_columns(PLEAT_BY_SIZE), false);
     }
     if (!code && json_array_size(resizes) > 0) {
         putchar('\n');
-        code = pleat_history_table(resizes, pleat_history_resize_columns);
+        code = pleat_history_table(resizes, pleat_history_resize_columns, false);
     }
     if (!code) {
         putchar('\n');
@@ -164,7 +164,7 @@ static int print(const struct history *history, const json_t *jobs)
         pleat_say("no such jobs");
     } else {
         json_t *totals = pleat_history_totals(jobs);
-        code = pleat_history_table(rows, columns);
+        code = pleat_history_table(rows, columns, false);
         putchar('\n');
         if (!code)
             print_totals(totals);

@@ -10,7 +10,7 @@ enum { LABEL = 16 };
 
 static void print_line(const struct pleat_term *term, const char *name, const char *value)
 {
-    pleat_entry_print(term, LABEL, pleat_entry_width(term, PLEAT_ENTRY_PIPE_WIDTH), name, value);
+    pleat_entry_print(term, LABEL, pleat_entry_width(term, PLEAT_PIPE_WIDTH), name, value);
 }
 
 static void print_configuration(const struct pleat_term *term, const json_t *info)

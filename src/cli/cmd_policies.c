@@ -13,7 +13,7 @@ static int print_policies(const json_t *policies)
                                                   {"POLICY", PLEAT_COLUMN_TEXT},
                                                   {"IN FORCE", PLEAT_COLUMN_TEXT},
                                                   {"WHAT IT DOES", PLEAT_COLUMN_WRAP},
-                                                  {"FROM", PLEAT_COLUMN_CUT}};
+                                                  {"FROM", PLEAT_COLUMN_WRAP}};
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     size_t i;
     json_t *policy;

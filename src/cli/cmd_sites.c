@@ -26,7 +26,7 @@ static int print_sites(const json_t *sites)
         {"FREE", PLEAT_COLUMN_NUMBER}, {"THRESHOLD", PLEAT_COLUMN_NUMBER},
         {"CPUS", PLEAT_COLUMN_NUMBER}, {"OVERSUBSCRIBED", PLEAT_COLUMN_TEXT},
         {"STATE", PLEAT_COLUMN_TEXT},  {"FAILED", PLEAT_COLUMN_NUMBER},
-        {"BOUND", PLEAT_COLUMN_TEXT}};
+        {"BOUND", PLEAT_COLUMN_CUT}};
     static const char *const numbers[] = {"processors", "used",      "background",
                                           "free",       "threshold", "cpus"};
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));

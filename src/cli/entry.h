@@ -4,10 +4,6 @@
 
 #include "cli/term.h"
 
-/* A line that no terminal bounds is broken before this column, so that it can be read in a pager.
- */
-#define PLEAT_ENTRY_PIPE_WIDTH 100
-
 /* Prints to stdout: the label in `indent` columns (0: none), then the text; lines that follow are
  * indented as much. Lines end before `width` columns where words allow it; 0: they are not broken.
  * Control characters become '?'. */

@@ -117,7 +117,7 @@ int pleat_format_print(const struct pleat_format *format, const json_t *rows, bo
     size_t i;
     json_array_foreach(rows, i, row) json_array_append_new(shown, cut_row(format, row));
     int code = csv ? pleat_history_csv(shown, format->columns)
-                   : pleat_history_table(shown, format->columns);
+                   : pleat_history_table(shown, format->columns, true);
     json_decref(shown);
     return code;
 }

@@ -3,6 +3,7 @@
 #define PLEAT_CLI_HISTORY_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum pleat_history_kind {
@@ -48,8 +49,10 @@ json_t *pleat_history_totals(const json_t *jobs);
 /* KiB as people read them: "12.3 MiB"; size: 24 or more. */
 void pleat_history_memory(double kib, char *text, size_t size);
 
-/* Both return an exit code. */
-int pleat_history_table(const json_t *rows, const struct pleat_history_column *columns);
+/* Both return an exit code. chosen: the user named the columns, so each row is one line in a pipe.
+ */
+int pleat_history_table(const json_t *rows, const struct pleat_history_column *columns,
+                        bool chosen);
 int pleat_history_csv(const json_t *rows, const struct pleat_history_column *columns);
 
 #endif

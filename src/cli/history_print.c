@@ -66,7 +66,7 @@ static void set_cell(struct pleat_table *table, size_t at, const json_t *row,
     }
 }
 
-int pleat_history_table(const json_t *rows, const struct pleat_history_column *columns)
+int pleat_history_table(const json_t *rows, const struct pleat_history_column *columns, bool chosen)
 {
     struct pleat_column shown[COLUMNS_MAX];
     size_t count = 0, i;
@@ -76,6 +76,8 @@ int pleat_history_table(const json_t *rows, const struct pleat_history_column *c
             shown[count++] = (struct pleat_column){
                 c->title, c->kind == PLEAT_HISTORY_TEXT ? PLEAT_COLUMN_CUT : PLEAT_COLUMN_NUMBER};
     struct pleat_table *table = pleat_table_create(shown, count);
+    if (chosen)
+        pleat_table_keep_rows(table);
     json_array_foreach(rows, i, row)
     {
         size_t at = 0;

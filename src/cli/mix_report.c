@@ -182,7 +182,7 @@ int pleat_mix_print(const struct pleat_mix *mix, const struct pleat_gantt *gantt
         {"JOB", PLEAT_COLUMN_NUMBER},     {"NAME", PLEAT_COLUMN_CUT},
         {"ARRIVED", PLEAT_COLUMN_NUMBER}, {"WAIT", PLEAT_COLUMN_NUMBER},
         {"RUN", PLEAT_COLUMN_NUMBER},     {"RESPONSE", PLEAT_COLUMN_NUMBER},
-        {"SIZES", PLEAT_COLUMN_TEXT},     {"RESIZES", PLEAT_COLUMN_TEXT},
+        {"SIZES", PLEAT_COLUMN_WRAP},     {"RESIZES", PLEAT_COLUMN_TEXT},
         {"COST", PLEAT_COLUMN_NUMBER},    {"ENDED", PLEAT_COLUMN_CUT}};
     struct pleat_term term;
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/entry.h"
 #include "cli/sim_metrics.h"
 #include "cli/table.h"
 #include "cli/timefmt.h"
@@ -80,36 +81,22 @@ static int fill(const struct pleat_term *term, const struct pleat_sim_experiment
     return 0;
 }
 
-static int width_of(const struct pleat_term *term, const struct comparison *c, size_t column)
+static int print_cells(const struct comparison *c)
 {
-    int width = pleat_term_width(term, c->titles[column]);
-    for (size_t row = 0; row < c->rows; row++) {
-        int cell = pleat_term_width(term, cell_at(c, row, column));
-        width = cell > width ? cell : width;
-    }
-    return width;
-}
-
-/* The label and columns [from, to). */
-static int print_columns(const struct comparison *c, size_t from, size_t to)
-{
-    struct pleat_column columns[METRICS_MAX + 1] = {{c->titles[0], PLEAT_COLUMN_CUT}};
-    size_t count = 1;
-    for (size_t column = from; column < to; column++)
-        columns[count++] = (struct pleat_column){c->titles[column], PLEAT_COLUMN_NUMBER};
-    struct pleat_table *table = pleat_table_create(columns, count);
+    struct pleat_column columns[METRICS_MAX + 1] = {{c->titles[0], PLEAT_COLUMN_WRAP}};
+    for (size_t column = 1; column < c->columns; column++)
+        columns[column] = (struct pleat_column){c->titles[column], PLEAT_COLUMN_NUMBER};
+    struct pleat_table *table = pleat_table_create(columns, c->columns);
     for (size_t row = 0; row < c->rows; row++) {
         pleat_table_row(table);
-        pleat_table_set(table, 0, cell_at(c, row, 0));
-        for (size_t column = from; column < to; column++)
-            pleat_table_set(table, 1 + column - from, cell_at(c, row, column));
+        for (size_t column = 0; column < c->columns; column++)
+            pleat_table_set(table, column, cell_at(c, row, column));
     }
     int code = pleat_table_print(table);
     pleat_table_destroy(table);
     return code;
 }
 
-/* As many columns as the terminal is wide enough for, then a further table with the next. */
 static int print_table(const struct pleat_term *term, const struct pleat_sim_experiment *experiment,
                        size_t first, bool differences)
 {
@@ -117,20 +104,10 @@ static int print_table(const struct pleat_term *term, const struct pleat_sim_exp
     struct pleat_error err;
     int code = 0;
     if (fill(term, experiment, first, differences, &c)) {
-        free(c.cells);
         pleat_error_set(&err, PLEAT_E_NOMEM, "cannot print the table: out of memory");
-        return pleat_fail(&err);
-    }
-    for (size_t from = 1; !code && from < c.columns;) {
-        int width = width_of(term, &c, 0) + 1 + width_of(term, &c, from);
-        size_t to = from + 1;
-        while (to < c.columns &&
-               (!term->limited || width + 1 + width_of(term, &c, to) <= term->width))
-            width += 1 + width_of(term, &c, to++);
-        code = print_columns(&c, from, to);
-        from = to;
-        if (!code && from < c.columns)
-            putchar('\n');
+        code = pleat_fail(&err);
+    } else {
+        code = print_cells(&c);
     }
     free(c.cells);
     return code;
@@ -145,9 +122,15 @@ int pleat_sim_compare(const struct pleat_term *term, const struct pleat_sim_expe
         differ = differ || pleat_sim_seeds_differ(experiment, i);
     if (code || all->count < 2 || experiment->request->seeds < 2 || !differ)
         return code;
-    printf(
-        "\nLess %s, run by run with the same seed%s; where 0 is not within the interval, it is not "
-        "chance (95 %%):\n",
+    struct pleat_string text = {0};
+    pleat_string_addf(
+        &text,
+        "Less %s, run by run with the same seed%s; where 0 is not within the interval, it is not "
+        "chance (95 %%):",
         all->items[0].label, experiment->variation == PLEAT_SIM_WORKLOADS ? " and workload" : "");
+    putchar('\n');
+    pleat_entry_print(term, 0, pleat_entry_width(term, PLEAT_PIPE_WIDTH), "",
+                      text.text ? text.text : "");
+    pleat_string_finish(&text);
     return print_table(term, experiment, 1, true);
 }

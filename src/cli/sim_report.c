@@ -1,11 +1,11 @@
 /* sim_report.c - results in the terminal: a summary of one run, a comparison of several. */
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/entry.h"
 #include "cli/sim_metrics.h"
 #include "cli/table.h"
 #include "cli/term.h"
@@ -13,25 +13,10 @@
 
 enum { INDENT = 13, CELL_SIZE = 40 };
 
-/* The value goes on below itself where the terminal is too narrow. */
 static void line(const struct pleat_term *term, const char *name, struct pleat_string *value)
 {
-    struct pleat_string clean = {0};
-    pleat_term_add(term, &clean, value->text ? value->text : "-", 0);
-    const char *at = clean.text ? clean.text : "";
-    int room = term->limited && term->width > INDENT + 20 ? term->width - INDENT : INT_MAX;
-    printf("%-*s", INDENT, name);
-    while (pleat_term_width(term, at) > room) {
-        int length = room;
-        while (length > 0 && at[length] != ' ')
-            length--;
-        if (length == 0)
-            break; /* one word */
-        printf("%.*s\n%*s", length, at, INDENT, "");
-        at += length + 1;
-    }
-    puts(at);
-    pleat_string_finish(&clean);
+    pleat_entry_print(term, INDENT, pleat_entry_width(term, PLEAT_PIPE_WIDTH), name,
+                      value->text ? value->text : "-");
     value->length = 0;
 }
 

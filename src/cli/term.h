@@ -4,6 +4,10 @@
 
 #include "figure/term.h"
 
+/* A line that no terminal bounds is broken before this column, so that it can be read in a pager.
+ */
+#define PLEAT_PIPE_WIDTH 100
+
 void pleat_term_init(struct pleat_term *term);
 
 #endif

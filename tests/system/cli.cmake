@@ -1,7 +1,7 @@
 # The command line against a daemon played by the test (fake_pleatd.py); test_cli_real.py: a real one.
 if(TARGET pleat AND TARGET pleatd AND TARGET pleat-agent)
   find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
-  foreach(part usage data chart mix run fold workload sim experiment real top times history completion waiting)
+  foreach(part usage data chart mix run fold workload sim experiment real top times history tables completion waiting)
     add_test(NAME system-cli-${part}
       COMMAND ${PYTEST} -q -p no:cacheprovider
         ${CMAKE_CURRENT_LIST_DIR}/cli/test_cli_${part}.py)

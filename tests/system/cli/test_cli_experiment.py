@@ -46,6 +46,8 @@ def test_intervals_only_where_seeds_differ(cli, tmp_path):
     assert one.returncode == 0 and "±" not in (tmp_path / "one" / "logs" / "page.md").read_text()
     shown = cli("experiment", "logs", "--quick", "--out", str(tmp_path / "c"), env={"LC_ALL": "C"}).stdout
     assert "quick: nothing is claimed" in shown and "?" not in shown
+    table = shown[shown.index("HOLDS"):shown.index("Page and figures")].splitlines()
+    assert max(map(len, table)) <= 100  # a pipe
 
 
 @needs_gnuplot

@@ -251,7 +251,7 @@ def test_applications_that_ask_for_processes(cli, log):
     assert none["process_requests_satisfied"] < none["process_requests"]
     text = cli("sim", *args, "periodic").stdout
     assert re.search(r"^processes +29 asked for, 29 satisfied at once \(100\.0 %\), \d+ "
-                     r"processor-seconds prepared and waiting$", text, re.M)
+                     r"processor-seconds prepared\s+and\s+waiting$", text, re.M)
 
 
 def test_csv(cli, log):
