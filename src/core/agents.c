@@ -82,7 +82,7 @@ static bool is_at(struct pleat_core *core, uint32_t component, uint32_t site)
 static int check_site(const struct pleat_core *core, const struct pleat_event *event,
                       struct pleat_error *err)
 {
-    if (event->component >= core->sites.count || core->sites.items[event->component].instant)
+    if (core->sites.items[event->component].instant)
         return pleat_error_set(err, PLEAT_E_INVALID, "site %u has no agent", event->component);
     return 0;
 }

@@ -316,8 +316,9 @@ static void advance(struct pleat_core *core, struct pleat_buffer *buffer, int32_
         due_on(core, component_at(core, buffer->component)->buffer);
 }
 
-int on_progress(struct pleat_core *core, const struct pleat_event *event)
+int on_progress(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     struct pleat_buffer *buffer = running_buffer(core, event->component, event->u.progress.run);
     int64_t iteration_us = event->u.progress.iteration_us;
     int32_t iteration = event->u.progress.iteration;
@@ -368,8 +369,10 @@ static bool may_ask(const struct pleat_core *core, const struct pleat_component 
            site->capacity - site->background - site->held - site->threshold > 0;
 }
 
-int on_add_process(struct pleat_core *core, const struct pleat_event *event)
+int on_add_process(struct pleat_core *core, const struct pleat_event *event,
+                   struct pleat_error *err)
 {
+    (void)err;
     uint32_t component = event->component;
     const struct pleat_component *job = component_at(core, component);
     struct pleat_buffer *buffer = running_buffer(core, component, event->u.process.run);

@@ -291,8 +291,9 @@ uint32_t claim_find(const struct pleat_core *core, const struct pleat_event *eve
     return claim->state != PLEAT_CLAIM_FREE && claim->id == id ? index : PLEAT_NONE;
 }
 
-int on_piece(struct pleat_core *core, const struct pleat_event *event)
+int on_piece(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     uint32_t claim = claim_find(core, event);
     if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_REQUESTED)
         return PLEAT_CORE_STALE;
@@ -302,8 +303,9 @@ int on_piece(struct pleat_core *core, const struct pleat_event *event)
                         event->u.piece.count);
 }
 
-int on_claimed(struct pleat_core *core, const struct pleat_event *event)
+int on_claimed(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     uint32_t claim = claim_find(core, event);
     if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_REQUESTED)
         return PLEAT_CORE_STALE; /* it crossed our release, which will be answered */
@@ -331,8 +333,10 @@ int on_claimed(struct pleat_core *core, const struct pleat_event *event)
     return 0;
 }
 
-int on_claim_failed(struct pleat_core *core, const struct pleat_event *event)
+int on_claim_failed(struct pleat_core *core, const struct pleat_event *event,
+                    struct pleat_error *err)
 {
+    (void)err;
     uint32_t claim = claim_find(core, event);
     if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_REQUESTED)
         return PLEAT_CORE_STALE;
@@ -359,8 +363,9 @@ int on_claim_failed(struct pleat_core *core, const struct pleat_event *event)
     return 0;
 }
 
-int on_released(struct pleat_core *core, const struct pleat_event *event)
+int on_released(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     uint32_t claim = claim_find(core, event);
     if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_RELEASING)
         return PLEAT_CORE_STALE;
@@ -372,7 +377,7 @@ int on_released(struct pleat_core *core, const struct pleat_event *event)
     return 0;
 }
 
-int on_lost(struct pleat_core *core, const struct pleat_event *event)
+int on_lost(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     uint32_t claim = claim_find(core, event);
     if (claim == PLEAT_NONE)
@@ -384,7 +389,7 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event)
     if (c->state == PLEAT_CLAIM_RELEASING) { /* gone is gone: as good as released */
         struct pleat_event released = *event;
         released.kind = PLEAT_EV_RELEASED;
-        return on_released(core, &released);
+        return on_released(core, &released, err);
     }
     if (c->state != PLEAT_CLAIM_REQUESTED)
         site_error(core, c->site);
@@ -402,7 +407,7 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event)
         struct pleat_event failed = *event;
         failed.kind = PLEAT_EV_CLAIM_FAILED;
         failed.u.claim.reason = PLEAT_REASON_CLAIM_FAILED;
-        return on_claim_failed(core, &failed);
+        return on_claim_failed(core, &failed, err);
     } else if (c->purpose == PLEAT_FOR_BUFFER) {
         buffer_lost(core, claim); /* its application never knew of it */
         return 0;

@@ -633,8 +633,9 @@ int on_preempt(struct pleat_core *core, const struct pleat_event *event, struct 
     return 0;
 }
 
-int on_started(struct pleat_core *core, const struct pleat_event *event)
+int on_started(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     struct pleat_component *job = component_at(core, event->component);
     if (job->state != PLEAT_CLAIMING || !job->starting || event->u.exit.run != job->run)
         return PLEAT_CORE_STALE;
@@ -642,8 +643,10 @@ int on_started(struct pleat_core *core, const struct pleat_event *event)
     return 0;
 }
 
-int on_start_failed(struct pleat_core *core, const struct pleat_event *event)
+int on_start_failed(struct pleat_core *core, const struct pleat_event *event,
+                    struct pleat_error *err)
 {
+    (void)err;
     struct pleat_component *job = component_at(core, event->component);
     bool again = job->state == PLEAT_RESIZING &&
                  resize_at(core, job->resize)->step == PLEAT_RESIZE_RELAUNCHING;
@@ -673,8 +676,9 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event)
     return 0;
 }
 
-int on_exited(struct pleat_core *core, const struct pleat_event *event)
+int on_exited(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     struct pleat_component *job = component_at(core, event->component);
     if (job->exited || event->u.exit.run != job->run)
         return PLEAT_CORE_STALE;

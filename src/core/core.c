@@ -4,64 +4,6 @@
 
 #include "core/internal.h"
 
-static const struct {
-    const char *name;
-    int64_t value;
-} parameters[PLEAT_PARAM_COUNT] = {
-    [PLEAT_PARAM_ANSWER_US] = {"answer_us", 10000000},
-    [PLEAT_PARAM_CLAIM_US] = {"claim_us", 60000000},
-    [PLEAT_PARAM_APPLY_US] = {"apply_us", 60000000},
-    [PLEAT_PARAM_SHRINK_US] = {"shrink_us", 60000000},
-    [PLEAT_PARAM_STUCK_US] = {"stuck_us", 30000000},
-    [PLEAT_PARAM_VACATE_US] = {"vacate_us", 30000000},
-    [PLEAT_PARAM_START_US] = {"start_us", 60000000},
-    [PLEAT_PARAM_EARMARK_US] = {"earmark_us", 120000000},
-    [PLEAT_PARAM_BACKOFF_US] = {"backoff_us", 5000000},
-    [PLEAT_PARAM_KILL_US] = {"kill_us", 10000000},
-    [PLEAT_PARAM_MAX_TRIES] = {"tries", 0},
-    [PLEAT_PARAM_TRY_US] = {"try_us", 1000000},
-    [PLEAT_PARAM_ATTEMPTS] = {"attempts", 3},
-    [PLEAT_PARAM_GRACE_US] = {"grace_us", 10000000},
-    [PLEAT_PARAM_NOTICE_MAX_US] = {"notice_max_us", 3600000000},
-    [PLEAT_PARAM_LIFETIME_US] = {"lifetime_us", 0},
-    [PLEAT_PARAM_LIFETIME_MAX_US] = {"lifetime_max_us", 3600000000},
-    [PLEAT_PARAM_RELAUNCHES] = {"relaunches", 3},
-    [PLEAT_PARAM_RELAUNCH_US] = {"relaunch_us", 60000000},
-    [PLEAT_PARAM_BARRIER_US] = {"barrier_us", 600000000},
-    [PLEAT_PARAM_SITE_ERRORS] = {"site_errors", 0},
-    [PLEAT_PARAM_SITE_AGAIN_US] = {"site_again_us", 0},
-    [PLEAT_PARAM_CLAIM_EARLIER_US] = {"claim_earlier_us", 60000000},
-    [PLEAT_PARAM_MPL_MAX] = {"mpl_max", 4},
-    [PLEAT_PARAM_PREEMPTIONS] = {"preemptions", 3},
-    [PLEAT_PARAM_BUFFER_LEVEL] = {"buffer_level", 1},
-    [PLEAT_PARAM_BUFFER_REVIEW_US] = {"buffer_review_us", 600000000},
-    [PLEAT_PARAM_BUFFER_RANGE] = {"buffer_range", 5},
-    [PLEAT_PARAM_BUFFER_PENDING] = {"buffer_pending", 0},
-    [PLEAT_PARAM_PAUSE_US] = {"pause_us", 0},
-    [PLEAT_PARAM_PAUSE_MAX_US] = {"pause_max_us", 60000000},
-    [PLEAT_PARAM_START_TRIES] = {"start_tries", 1000},
-};
-
-const char *pleat_parameter_name(uint32_t parameter)
-{
-    return parameter < PLEAT_PARAM_COUNT ? parameters[parameter].name : NULL;
-}
-
-uint32_t pleat_parameter_next(uint32_t parameter)
-{
-    while (++parameter < PLEAT_PARAM_COUNT)
-        if (parameters[parameter].name)
-            return parameter;
-    return 0;
-}
-
-int64_t pleat_parameter_default(uint32_t parameter)
-{
-    return parameter < PLEAT_PARAM_COUNT ? parameters[parameter].value : 0;
-}
-
-/* ---- effects and deadlines ---- */
-
 struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t component, uint64_t id)
 {
     struct pleat_effects *out = core->out;
@@ -76,61 +18,6 @@ struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t compo
     effect->kind = kind;
     effect->component = component;
     return effect;
-}
-
-void disarm(struct pleat_core *core, uint32_t *handle)
-{
-    if (*handle != PLEAT_HEAP_NONE)
-        pleat_heap_remove(&core->deadlines, *handle);
-    *handle = PLEAT_HEAP_NONE;
-}
-
-void arm(struct pleat_core *core, uint32_t *handle, enum deadline_kind kind, uint32_t index,
-         int64_t at_us)
-{
-    if (*handle != PLEAT_HEAP_NONE) {
-        pleat_heap_move(&core->deadlines, *handle, at_us);
-        return;
-    }
-    if (pleat_heap_push(&core->deadlines, at_us, (uint64_t)kind << 32 | index, handle)) {
-        *handle = PLEAT_HEAP_NONE;
-        core->failed = 1;
-    }
-}
-
-static int on_time(struct pleat_core *core)
-{
-    const struct pleat_heap_entry *first;
-    bool any = false;
-    while ((first = pleat_heap_first(&core->deadlines)) && first->time_us <= now_of(core)) {
-        struct pleat_heap_entry entry = pleat_heap_pop(&core->deadlines);
-        uint32_t index = (uint32_t)entry.payload;
-        any = true;
-        core->operations++;
-        switch ((enum deadline_kind)(entry.payload >> 32)) {
-        case DEADLINE_COMPONENT:
-            component_at(core, index)->deadline = PLEAT_HEAP_NONE;
-            on_component_deadline(core, index);
-            break;
-        case DEADLINE_RESIZE:
-            resize_at(core, index)->deadline = PLEAT_HEAP_NONE;
-            on_resize_deadline(core, index);
-            break;
-        case DEADLINE_BUFFER:
-            core->buffers.items[index].deadline = PLEAT_HEAP_NONE;
-            on_buffer_deadline(core, index);
-            break;
-        case DEADLINE_WAKE:
-            core->wake = PLEAT_HEAP_NONE;
-            core->wants_pass = true;
-            break;
-        case DEADLINE_SITE:
-            site_at(core, index)->again = PLEAT_HEAP_NONE;
-            site_pardon(core, index);
-            break;
-        }
-    }
-    return any ? 0 : PLEAT_CORE_STALE;
 }
 
 /* ---- life ---- */
@@ -227,7 +114,7 @@ int pleat_core_create(struct pleat_core **out)
     core->pass.view = &core->view;
     core->pass.plan = &core->plan;
     for (uint32_t p = 0; p < PLEAT_PARAM_COUNT; p++)
-        core->parameters[p] = parameters[p].value;
+        core->parameters[p] = pleat_parameter_default(p);
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
         if (core_set_policy(core, pleat_policy_default((enum pleat_question)q))) {
             pleat_core_destroy(core);
@@ -269,272 +156,50 @@ void pleat_core_destroy(struct pleat_core *core)
     free(core);
 }
 
-/* ---- configuration and sites ---- */
-
-static int on_policy(struct pleat_core *core, const struct pleat_event *event,
-                     struct pleat_error *err)
-{
-    uint32_t question = event->u.policy.question;
-    const struct pleat_policy *policy =
-        question < PLEAT_QUESTION_COUNT
-            ? pleat_policy_get((enum pleat_question)question, event->u.policy.policy)
-            : NULL;
-    if (!policy)
-        return pleat_error_set(err, PLEAT_E_NOTFOUND,
-                               "no policy has the number %u for question %u: was the log written "
-                               "by a newer Pleat?",
-                               event->u.policy.policy, question);
-    core->wants_pass = true;
-    return core_set_policy(core, policy);
-}
-
-static int on_parameter(struct pleat_core *core, const struct pleat_event *event,
-                        struct pleat_error *err)
-{
-    uint32_t which = event->u.parameter.which;
-    int64_t value = event->u.parameter.value;
-    if (!pleat_parameter_name(which) || value < 0 || value > INT64_MAX / 4 ||
-        (which == PLEAT_PARAM_MPL_MAX && (value < 1 || value > UINT8_MAX)))
-        return pleat_error_set(err, PLEAT_E_INVALID, "parameter %u cannot be %lld", which,
-                               (long long)value);
-    core->parameters[which] = value;
-    core_sync_view(core);
-    if (which == PLEAT_PARAM_SITE_ERRORS)
-        sites_judge(core);
-    if (which == PLEAT_PARAM_LIFETIME_US || which == PLEAT_PARAM_LIFETIME_MAX_US)
-        for (uint32_t c = 0; c < core->components.count; c++)
-            held_refresh(core, c);
-    if ((which >= PLEAT_PARAM_BUFFER_LEVEL && which <= PLEAT_PARAM_BUFFER_RANGE) ||
-        which == PLEAT_PARAM_BUFFER_PENDING)
-        buffers_review(core);
-    core->wants_pass = true;
-    return 0;
-}
-
-static int on_site(struct pleat_core *core, const struct pleat_event *event,
-                   struct pleat_error *err)
-{
-    if (event->component > core->sites.count || event->component >= PLEAT_SITES_MAX ||
-        event->u.site.capacity < 0 || event->u.site.capacity > PLEAT_SIZE_MAX ||
-        event->u.site.threshold < 0)
-        return pleat_error_set(err, PLEAT_E_INVALID, "site %u with %d processors", event->component,
-                               event->u.site.capacity);
-    if (event->component == core->sites.count) {
-        struct pleat_site fresh = {.malleable_first = PLEAT_NONE,
-                                   .malleable_last = PLEAT_NONE,
-                                   .rigid_first = PLEAT_NONE,
-                                   .rigid_last = PLEAT_NONE,
-                                   .ends_first = PLEAT_NONE,
-                                   .ends_last = PLEAT_NONE,
-                                   .buffers_first = PLEAT_NONE,
-                                   .again = PLEAT_HEAP_NONE,
-                                   .instant = (event->flags & PLEAT_SITE_INSTANT) != 0};
-        uint32_t none = PLEAT_NONE;
-        if (pleat_array_push(&core->ends_roots, none))
-            return PLEAT_E_NOMEM;
-        if (pleat_array_push(&core->sites, fresh)) {
-            core->ends_roots.count--;
-            return PLEAT_E_NOMEM;
-        }
-        core_sync_view(core);
-    }
-    struct pleat_site *site = site_at(core, event->component);
-    site->capacity = event->u.site.capacity;
-    site->threshold = event->u.site.threshold;
-    site->background = event->u.site.background;
-    site_pardon(core, event->component);
-    core->wants_pass = true;
-    return 0;
-}
-
-static int on_background(struct pleat_core *core, const struct pleat_event *event,
-                         struct pleat_error *err)
-{
-    if (event->component >= core->sites.count || event->u.site.background < 0)
-        return pleat_error_set(err, PLEAT_E_INVALID, "no site %u", event->component);
-    struct pleat_site *site = site_at(core, event->component);
-    if (site->background == event->u.site.background)
-        return PLEAT_CORE_STALE;
-    site->background = event->u.site.background;
-    core->wants_pass = true;
-    return 0;
-}
-
-static int on_sizes(struct pleat_core *core, const struct pleat_event *event,
-                    struct pleat_error *err)
-{
-    uint32_t list = event->u.sizes.list, count = event->u.sizes.count;
-    if (list > core->size_lists.count || count > 10)
-        return pleat_error_set(err, PLEAT_E_INVALID, "list %u of sizes", list);
-    if (list == core->size_lists.count) {
-        struct pleat_size_list fresh = {0};
-        if (pleat_array_push(&core->size_lists, fresh))
-            return PLEAT_E_NOMEM;
-        core_sync_view(core);
-    }
-    struct pleat_size_list *sizes = &core->size_lists.items[list];
-    for (uint32_t i = 0; i < count; i++) {
-        int32_t before = i              ? event->u.sizes.values[i - 1]
-                         : sizes->count ? sizes->items[sizes->count - 1]
-                                        : 0;
-        if (event->u.sizes.values[i] <= before)
-            return pleat_error_set(err, PLEAT_E_INVALID, "a list of sizes must increase");
-    }
-    if (pleat_array_reserve(sizes, count))
-        return PLEAT_E_NOMEM;
-    for (uint32_t i = 0; i < count; i++)
-        sizes->items[sizes->count++] = event->u.sizes.values[i];
-    return 0;
-}
-
-/* Nobody gave so many numbers since the last one that is known. */
-static int on_salvaged(struct pleat_core *core)
-{
-    core->next_id = ((core->next_id >> 32) + 1) << 32;
-    return 0;
-}
-
 /* ---- the two calls ---- */
 
-/* Events about a component that must exist. */
-static const bool needs_component[] = {
-    [PLEAT_EV_LIMITS] = true,        [PLEAT_EV_CANCEL] = true,       [PLEAT_EV_DEMAND] = true,
-    [PLEAT_EV_DEADLINE] = true,      [PLEAT_EV_RESERVE] = true,      [PLEAT_EV_FORGET] = true,
-    [PLEAT_EV_STARTED] = true,       [PLEAT_EV_START_FAILED] = true, [PLEAT_EV_EXITED] = true,
-    [PLEAT_EV_ANSWER] = true,        [PLEAT_EV_APPLIED] = true,      [PLEAT_EV_VACATED] = true,
-    [PLEAT_EV_RESIZE_FAILED] = true, [PLEAT_EV_WITHDRAWN] = true,    [PLEAT_EV_START] = true,
-    [PLEAT_EV_RESIZE] = true,        [PLEAT_EV_TRIED] = true,        [PLEAT_EV_PROMISE] = true,
-    [PLEAT_EV_TERMS] = true,         [PLEAT_EV_RELAUNCHED] = true,   [PLEAT_EV_TIMED] = true,
-    [PLEAT_EV_PREEMPT] = true,       [PLEAT_EV_HISTORY] = true,      [PLEAT_EV_PROGRESS] = true,
-    [PLEAT_EV_ADD_PROCESS] = true,   [PLEAT_EV_STOP_PROCESS] = true, [PLEAT_EV_BUFFER] = true,
-    [PLEAT_EV_INPUT] = true,         [PLEAT_EV_RETURNED] = true,     [PLEAT_EV_STAGED] = true,
-    [PLEAT_EV_STAGE_FAILED] = true,  [PLEAT_EV_PARTITION] = true,    [PLEAT_EV_HOLD] = true,
-    [PLEAT_EV_RELEASE] = true,       [PLEAT_EV_REQUEUE] = true,      [PLEAT_EV_DEPEND] = true,
-    [PLEAT_EV_REVISE] = true,        [PLEAT_EV_GROUP] = true,
+int on_pass(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)event;
+    (void)err;
+    core->wants_pass = false;
+    return 0;
+}
+
+int on_wake(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)err;
+    arm(core, &core->wake, DEADLINE_WAKE, 0, event->u.at.at_us);
+    return 0;
+}
+
+enum subject { NOTHING, COMPONENT, SITE, CLAIM, NEW };
+
+static const struct {
+    int (*handler)(struct pleat_core *core, const struct pleat_event *event,
+                   struct pleat_error *err);
+    enum subject subject;
+} handlers[PLEAT_EV_COUNT] = {
+#define EVENT(number, kind, name, subject, handler, member, last)                                  \
+    [PLEAT_EV_##kind] = {handler, subject},
+#define BARE_EVENT(number, kind, name, subject, handler) [PLEAT_EV_##kind] = {handler, subject},
+#include "model/events.def"
+#undef EVENT
+#undef BARE_EVENT
 };
 
 static int dispatch(struct pleat_core *core, const struct pleat_event *event,
                     struct pleat_error *err)
 {
-    switch (event->kind) {
-    case PLEAT_EV_POLICY:
-        return on_policy(core, event, err);
-    case PLEAT_EV_PARAMETER:
-        return on_parameter(core, event, err);
-    case PLEAT_EV_SITE:
-        return on_site(core, event, err);
-    case PLEAT_EV_BACKGROUND:
-        return on_background(core, event, err);
-    case PLEAT_EV_SIZES:
-        return on_sizes(core, event, err);
-    case PLEAT_EV_SALVAGED:
-        return on_salvaged(core);
-    case PLEAT_EV_SUBMIT:
-        return on_submit(core, event, err);
-    case PLEAT_EV_LIMITS:
-        return on_limits(core, event, err);
-    case PLEAT_EV_PARTITION:
-        return on_partition(core, event, err);
-    case PLEAT_EV_CANCEL:
-        return on_cancel(core, event, err);
-    case PLEAT_EV_DEMAND:
-        return on_demand(core, event, err);
-    case PLEAT_EV_DEADLINE:
-        return on_deadline(core, event, err);
-    case PLEAT_EV_RESERVE:
-        return on_reserve(core, event, err);
-    case PLEAT_EV_FORGET:
-        return on_forget(core, event, err);
-    case PLEAT_EV_TERMS:
-        return on_terms(core, event, err);
-    case PLEAT_EV_INPUT:
-        return on_input(core, event, err);
-    case PLEAT_EV_LINK:
-        return on_link(core, event, err);
-    case PLEAT_EV_PIECE:
-        return on_piece(core, event);
-    case PLEAT_EV_CLAIMED:
-        return on_claimed(core, event);
-    case PLEAT_EV_CLAIM_FAILED:
-        return on_claim_failed(core, event);
-    case PLEAT_EV_RELEASED:
-        return on_released(core, event);
-    case PLEAT_EV_LOST:
-        return on_lost(core, event);
-    case PLEAT_EV_AGENT_AWAY:
-        return on_agent_away(core, event, err);
-    case PLEAT_EV_AGENT_BACK:
-        return on_agent_back(core, event, err);
-    case PLEAT_EV_STARTED:
-        return on_started(core, event);
-    case PLEAT_EV_START_FAILED:
-        return on_start_failed(core, event);
-    case PLEAT_EV_EXITED:
-        return on_exited(core, event);
-    case PLEAT_EV_ANSWER:
-        return on_answer(core, event);
-    case PLEAT_EV_APPLIED:
-        return on_applied(core, event);
-    case PLEAT_EV_VACATED:
-        return on_vacated(core, event);
-    case PLEAT_EV_RESIZE_FAILED:
-        return on_resize_failed(core, event);
-    case PLEAT_EV_WITHDRAWN:
-        return on_withdrawn(core, event);
-    case PLEAT_EV_RELAUNCHED:
-        return on_relaunched(core, event);
-    case PLEAT_EV_TIMED:
-        return on_timed(core, event);
-    case PLEAT_EV_HISTORY:
-        return on_history(core, event, err);
-    case PLEAT_EV_PROGRESS:
-        return on_progress(core, event);
-    case PLEAT_EV_ADD_PROCESS:
-        return on_add_process(core, event);
-    case PLEAT_EV_STOP_PROCESS:
-        return on_stop_process(core, event, err);
-    case PLEAT_EV_BUFFER:
-        return on_buffer(core, event, err);
-    case PLEAT_EV_RETURNED:
-        return on_returned(core, event);
-    case PLEAT_EV_STAGED:
-        return on_staged(core, event);
-    case PLEAT_EV_STAGE_FAILED:
-        return on_stage_failed(core, event);
-    case PLEAT_EV_HOLD:
-        return on_hold(core, event, err);
-    case PLEAT_EV_RELEASE:
-        return on_release(core, event, err);
-    case PLEAT_EV_REQUEUE:
-        return on_requeue(core, event, err);
-    case PLEAT_EV_DEPEND:
-        return on_depend(core, event, err);
-    case PLEAT_EV_REVISE:
-        return on_revise(core, event, err);
-    case PLEAT_EV_GROUP:
-        return on_group(core, event, err);
-    case PLEAT_EV_TIME:
-        return on_time(core);
-    case PLEAT_EV_PASS:
-        core->wants_pass = false;
-        return 0;
-    case PLEAT_EV_START:
-        return on_start(core, event, err);
-    case PLEAT_EV_RESIZE:
-        return on_resize(core, event, err);
-    case PLEAT_EV_TRIED:
-        return on_tried(core, event, err);
-    case PLEAT_EV_PROMISE:
-        return on_promise(core, event, err);
-    case PLEAT_EV_PREEMPT:
-        return on_preempt(core, event, err);
-    case PLEAT_EV_WAKE:
-        arm(core, &core->wake, DEADLINE_WAKE, 0, event->u.at.at_us);
-        return 0;
-    default:
+    if (event->kind >= PLEAT_EV_COUNT || !handlers[event->kind].handler)
         return pleat_error_set(err, PLEAT_E_INVALID, "events of kind %u are not known",
                                event->kind);
-    }
+    enum subject subject = handlers[event->kind].subject;
+    if (subject == COMPONENT && event->component >= core->components.count)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "no component %u", event->component);
+    if (subject == SITE && event->component >= core->sites.count)
+        return pleat_error_set(err, PLEAT_E_INVALID, "no site %u", event->component);
+    return handlers[event->kind].handler(core, event, err);
 }
 
 int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
@@ -542,9 +207,6 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
 {
     if (event->time_us > core->view.now_us)
         core->view.now_us = event->time_us;
-    if (event->component >= core->components.count && event->kind < sizeof(needs_component) &&
-        needs_component[event->kind])
-        return pleat_error_set(err, PLEAT_E_NOTFOUND, "no component %u", event->component);
     core->out = effects;
     core->failed = 0;
     core->operations++;

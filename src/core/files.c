@@ -183,8 +183,9 @@ void on_placed_deadline(struct pleat_core *core, uint32_t component)
     claim_now(core, component);
 }
 
-int on_staged(struct pleat_core *core, const struct pleat_event *event)
+int on_staged(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     struct pleat_component *job = component_at(core, event->component);
     if (!job->staging || event->u.exit.run != job->run)
         return PLEAT_CORE_STALE;
@@ -198,8 +199,10 @@ int on_staged(struct pleat_core *core, const struct pleat_event *event)
     return 0;
 }
 
-int on_stage_failed(struct pleat_core *core, const struct pleat_event *event)
+int on_stage_failed(struct pleat_core *core, const struct pleat_event *event,
+                    struct pleat_error *err)
 {
+    (void)err;
     struct pleat_component *job = component_at(core, event->component);
     if (!job->staging || event->u.exit.run != job->run)
         return PLEAT_CORE_STALE;

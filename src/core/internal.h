@@ -76,6 +76,16 @@ struct pleat_core {
     int failed;                /* out of memory in the call under way */
 };
 
+/* ---- handlers of events, each in the file of what it is about ----
+ * 0, PLEAT_CORE_STALE or an error, as pleat_core_apply. Its subject exists (model/events.def). */
+#define EVENT(number, kind, name, subject, handler, member, last)                                  \
+    int handler(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+#define BARE_EVENT(number, kind, name, subject, handler)                                           \
+    int handler(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
+#include "model/events.def"
+#undef EVENT
+#undef BARE_EVENT
+
 /* ---- core.c ---- */
 /* The view's pointers and counts are those of the arrays again. */
 void core_sync_view(struct pleat_core *core);
@@ -87,6 +97,8 @@ static inline struct pleat_effect *emit_note(struct pleat_core *core, enum pleat
 {
     return core->notes & pleat_note_bit(kind) ? emit(core, (uint16_t)kind, component, id) : NULL;
 }
+
+/* ---- deadlines.c ---- */
 void arm(struct pleat_core *core, uint32_t *handle, enum deadline_kind kind, uint32_t index,
          int64_t at_us);
 void disarm(struct pleat_core *core, uint32_t *handle);
@@ -143,28 +155,10 @@ void component_earmark_tail(struct pleat_core *core, uint32_t component, int32_t
 /* Shrinks under way for a waiting component go on, for nobody in particular. */
 void coming_drop(struct pleat_core *core, uint32_t waiter);
 void earmarks_drop(struct pleat_core *core, uint32_t waiter);
-int on_piece(struct pleat_core *core, const struct pleat_event *event);
-int on_claimed(struct pleat_core *core, const struct pleat_event *event);
-int on_claim_failed(struct pleat_core *core, const struct pleat_event *event);
-int on_released(struct pleat_core *core, const struct pleat_event *event);
-int on_lost(struct pleat_core *core, const struct pleat_event *event);
 
 /* ---- component.c ---- */
 /* A record before its submission. */
 const struct pleat_component *component_fresh(void);
-int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_forget(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_promise(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_limits(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_partition(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_start(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_tried(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_preempt(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_started(struct pleat_core *core, const struct pleat_event *event);
-int on_start_failed(struct pleat_core *core, const struct pleat_event *event);
-int on_exited(struct pleat_core *core, const struct pleat_event *event);
 void on_component_deadline(struct pleat_core *core, uint32_t component);
 /* The processors of its start have come (all, or what there was). */
 void component_claimed(struct pleat_core *core, uint32_t component);
@@ -249,11 +243,6 @@ int core_check_holds(const struct pleat_core *core, uint32_t component, struct p
 int core_check_groups(const struct pleat_core *core, struct pleat_error *err);
 
 /* ---- hold.c: what keeps a waiting component out of the queue ---- */
-int on_hold(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_release(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_requeue(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_revise(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_group(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 /* 0: it is the only component of its job, waits, and is no reservation, so it can be held. */
 int hold_check(const struct pleat_core *core, uint32_t component, struct pleat_error *err);
 /* It is held by that, too: it leaves the queue if it stands there. It is QUEUED. */
@@ -266,7 +255,6 @@ void hold_or_append(struct pleat_core *core, uint32_t component);
 void hold_end(struct pleat_core *core, uint32_t component);
 
 /* ---- depend.c: jobs that wait for other jobs ---- */
-int on_depend(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 /* It waits for no job any more. */
 void needs_drop(struct pleat_core *core, uint32_t component);
 /* The first component of a job has started; the job has ended, well or not. */
@@ -276,14 +264,9 @@ void dependents_ended(struct pleat_core *core, uint32_t component, bool well);
 void dependents_settle(struct pleat_core *core);
 
 /* ---- reserve.c ---- */
-int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 void on_reservation_comes(struct pleat_core *core, uint32_t component);
 
 /* ---- files.c ---- */
-int on_input(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_link(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_staged(struct pleat_core *core, const struct pleat_event *event);
-int on_stage_failed(struct pleat_core *core, const struct pleat_event *event);
 void inputs_free(struct pleat_core *core, uint32_t component);
 /* It is PLACED: its files are brought, its processors claimed, each in its time. */
 void component_placed(struct pleat_core *core, uint32_t component);
@@ -308,10 +291,6 @@ void component_pause(struct pleat_core *core, uint32_t component);
 void on_pause_over(struct pleat_core *core, uint32_t component);
 
 /* ---- agents.c ---- */
-int on_agent_away(struct pleat_core *core, const struct pleat_event *event,
-                  struct pleat_error *err);
-int on_agent_back(struct pleat_core *core, const struct pleat_event *event,
-                  struct pleat_error *err);
 /* Emits what of a component is not answered yet: START, KILL, what its resize waits for. Where its
  * agent is away, that one is wanted. */
 void outstanding_effects(struct pleat_core *core, uint32_t component);
@@ -319,10 +298,8 @@ void outstanding_effects(struct pleat_core *core, uint32_t component);
 void start_or_reach(struct pleat_core *core, uint32_t component);
 
 /* ---- returned.c ---- */
-int on_returned(struct pleat_core *core, const struct pleat_event *event);
 
 /* ---- terms.c ---- */
-int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 /* Sets a running component's deadline: the end of its time limit, or of what holds its size. */
 void running_arm(struct pleat_core *core, uint32_t component);
 /* Will it be held once it has a new size? */
@@ -341,7 +318,6 @@ void on_running_deadline(struct pleat_core *core, uint32_t component);
 int64_t notice_of(const struct pleat_core *core, const struct pleat_component *job);
 
 /* ---- timings.c ---- */
-int on_timed(struct pleat_core *core, const struct pleat_event *event);
 /* What is known about a component's iterations is forgotten. */
 void timings_drop(struct pleat_core *core, uint32_t component);
 
@@ -365,12 +341,6 @@ void on_buffer_deadline(struct pleat_core *core, uint32_t buffer);
 /* A claim FOR_BUFFER came; was refused, or taken away. */
 int buffer_claimed(struct pleat_core *core, uint32_t claim);
 void buffer_lost(struct pleat_core *core, uint32_t claim);
-int on_history(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_progress(struct pleat_core *core, const struct pleat_event *event);
-int on_add_process(struct pleat_core *core, const struct pleat_event *event);
-int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
-                    struct pleat_error *err);
-int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
 
 /* ---- relaunch.c ---- */
 /* A resize cannot go on. All processes of the job are ended, and it is started again on
@@ -379,16 +349,8 @@ void relaunch_or_kill(struct pleat_core *core, uint32_t resize, int32_t processo
                       enum pleat_reason cause);
 /* Its processes died in a resize, or before they went on after one. False: it stays ended. */
 bool relaunch_broken(struct pleat_core *core, uint32_t component);
-int on_relaunched(struct pleat_core *core, const struct pleat_event *event);
 
 /* ---- resize.c ---- */
-int on_resize(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_demand(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err);
-int on_answer(struct pleat_core *core, const struct pleat_event *event);
-int on_applied(struct pleat_core *core, const struct pleat_event *event);
-int on_vacated(struct pleat_core *core, const struct pleat_event *event);
-int on_resize_failed(struct pleat_core *core, const struct pleat_event *event);
-int on_withdrawn(struct pleat_core *core, const struct pleat_event *event);
 void on_resize_deadline(struct pleat_core *core, uint32_t resize);
 void resize_claimed(struct pleat_core *core, uint32_t resize);
 void resize_claim_failed(struct pleat_core *core, uint32_t resize);

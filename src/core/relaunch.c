@@ -59,8 +59,9 @@ bool relaunch_broken(struct pleat_core *core, uint32_t component)
     return true;
 }
 
-int on_relaunched(struct pleat_core *core, const struct pleat_event *event)
+int on_relaunched(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     uint32_t index = resize_of(core, event);
     if (index == PLEAT_NONE)
         return PLEAT_CORE_STALE;

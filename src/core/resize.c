@@ -395,8 +395,9 @@ uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event)
                                                                                        : PLEAT_NONE;
 }
 
-int on_answer(struct pleat_core *core, const struct pleat_event *event)
+int on_answer(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     uint32_t index = resize_of(core, event);
     if (index == PLEAT_NONE)
         return PLEAT_CORE_STALE;
@@ -511,8 +512,9 @@ void resize_vacated(struct pleat_core *core, uint32_t index, enum pleat_outcome 
     resize_end(core, index, outcome);
 }
 
-int on_applied(struct pleat_core *core, const struct pleat_event *event)
+int on_applied(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     uint32_t index = resize_of(core, event);
     if (index == PLEAT_NONE)
         return PLEAT_CORE_STALE;
@@ -552,8 +554,9 @@ int on_applied(struct pleat_core *core, const struct pleat_event *event)
     return 0;
 }
 
-int on_vacated(struct pleat_core *core, const struct pleat_event *event)
+int on_vacated(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     uint32_t index = resize_of(core, event);
     if (index == PLEAT_NONE)
         return PLEAT_CORE_STALE;
@@ -574,8 +577,10 @@ static bool still_mandatory(const struct pleat_resize *resize)
     return resize->mandatory && (resize->by_user || resize->waiter != PLEAT_NONE);
 }
 
-int on_resize_failed(struct pleat_core *core, const struct pleat_event *event)
+int on_resize_failed(struct pleat_core *core, const struct pleat_event *event,
+                     struct pleat_error *err)
 {
+    (void)err;
     uint32_t index = resize_of(core, event);
     if (index == PLEAT_NONE)
         return PLEAT_CORE_STALE;
@@ -593,8 +598,9 @@ int on_resize_failed(struct pleat_core *core, const struct pleat_event *event)
     return 0;
 }
 
-int on_withdrawn(struct pleat_core *core, const struct pleat_event *event)
+int on_withdrawn(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     uint32_t index = resize_of(core, event);
     if (index == PLEAT_NONE || resize_at(core, index)->step != PLEAT_RESIZE_WITHDRAWING)
         return PLEAT_CORE_STALE;

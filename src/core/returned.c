@@ -14,8 +14,9 @@ static bool may_give_back(struct pleat_core *core, const struct pleat_component 
     return resize->step < PLEAT_RESIZE_GRANTED && resize->to > resize->from;
 }
 
-int on_returned(struct pleat_core *core, const struct pleat_event *event)
+int on_returned(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     uint32_t component = event->component;
     struct pleat_component *job = component_at(core, component);
     int32_t count = event->u.returned.count, left = job->processors - count;

@@ -43,8 +43,9 @@ static struct pleat_timing *timing_of(struct pleat_core *core, uint32_t componen
     return &core->timings.items[fresh];
 }
 
-int on_timed(struct pleat_core *core, const struct pleat_event *event)
+int on_timed(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    (void)err;
     const struct pleat_component *job = component_at(core, event->component);
     int32_t processors = event->u.timed.processors;
     int64_t iteration_us = event->u.timed.iteration_us;

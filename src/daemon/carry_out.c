@@ -389,6 +389,23 @@ static void do_state(struct daemon *d, const struct pleat_effect *effect)
     run_forget(d, component->run);
 }
 
+/* Files cannot be brought, processes cannot be added: no job that needs it is taken. If one is
+ * there all the same (a log of another Pleat), it says so, and does not wait for ever. */
+static void do_nothing(struct daemon *d, const struct pleat_effect *effect)
+{
+    struct pleat_error err = {0};
+    struct job *job = job_of_component(d, effect->component);
+    if (!pleat_effect_unsupported(effect, "pleatd", &err) || !job)
+        return;
+    daemon_log("job %lld: %s", (long long)job->id, err.text);
+    note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", err.text));
+    struct pleat_event failed = {.kind = PLEAT_EV_STAGE_FAILED,
+                                 .component = effect->component,
+                                 .u.exit = {.run = effect->id, .reason = PLEAT_REASON_START_USER}};
+    if (effect->kind == PLEAT_DO_STAGE)
+        turn_event(d, &failed);
+}
+
 void carry_out(struct daemon *d, const struct pleat_effect *effect)
 {
     switch (effect->kind) {
@@ -416,6 +433,7 @@ void carry_out(struct daemon *d, const struct pleat_effect *effect)
         do_state(d, effect);
         break;
     default:
+        do_nothing(d, effect);
         break;
     }
 }

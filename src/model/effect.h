@@ -11,37 +11,18 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "model/types.h"
 
+/* What each one asks for, or says: model/effects.def. */
 enum pleat_effect_kind {
-    /* sites */
-    PLEAT_DO_CLAIM = 1, /* claim: get `count` processors */
-    PLEAT_DO_SPLIT,     /* claim: its last `count` processors become claim `into`; no answer */
-    PLEAT_DO_RELEASE,   /* claim: give the last `count` back (also of a claim still requested) */
-    /* runners */
-    PLEAT_DO_START,    /* run */
-    PLEAT_DO_ASK,      /* change: what do you accept? */
-    PLEAT_DO_RESIZE,   /* change */
-    PLEAT_DO_WITHDRAW, /* change */
-    PLEAT_DO_KILL,     /* run.reason */
-    PLEAT_DO_RELAUNCH, /* change: end what is left of the run, start it again from its last state */
-    PLEAT_DO_STAGE = 10,     /* stage: bring its files to its site. What was asked for before under
-                              * another id is not wanted any more */
-    PLEAT_DO_PROCESSES = 11, /* claim: the prepared processes on it are the application's now: the
-                              * answer to ADD_PROCESS; without this effect the request failed */
-    PLEAT_DO_REACH = 12, /* reach: its agent is away, and something waits for it: see that there is
-                          * one. What it is to do is said once AGENT_BACK was applied */
-    /* notes */
-    PLEAT_NOTE_STATE = 64, /* state: a component changed its state */
-    PLEAT_NOTE_CLAIM,      /* claim: its state or purpose changed (look at it: pieces, owner) */
-    PLEAT_NOTE_RESIZE,     /* change: a resize went one step on, or ended (outcome) */
-    PLEAT_NOTE_SIZE,       /* run: the component now runs at this size */
-    PLEAT_NOTE_LIMITS,     /* change: processors = minimum, processes = maximum */
-    PLEAT_NOTE_WARNING     /* change: outcome BAD_ANSWER: the application's answer made no sense and
-                            * was ignored; NOT_HONOURED: the notice of a mandatory shrink is over,
-                            * after the grace it is enforced; RELAUNCHED: from its beginning, as no
-                            * state of it was held */
+#define EFFECT(kind, number, name, member) PLEAT_##kind = (number),
+#include "model/effects.def"
+#undef EFFECT
+    PLEAT_EFFECT_COUNT = 128 /* all numbers are below */
 };
+
+enum { PLEAT_EFFECT_FIRST_NOTE = PLEAT_NOTE_STATE };
 
 struct pleat_effect {
     int64_t time_us;
@@ -89,5 +70,13 @@ struct pleat_effect {
 _Static_assert(sizeof(struct pleat_effect) == 64, "effects are copied about by the million");
 
 PLEAT_ARRAY(pleat_effects, struct pleat_effect);
+
+/* "claim", "start", ...; "?" for a number that is none. */
+const char *pleat_effect_name(unsigned kind);
+
+/* What a driver answers that cannot carry an effect out: 0 for a note, which asks for nothing;
+ * otherwise PLEAT_E_UNSUPPORTED, with `who` ("pleatd", ...) and the effect's name in err. */
+int pleat_effect_unsupported(const struct pleat_effect *effect, const char *who,
+                             struct pleat_error *err);
 
 #endif

@@ -17,73 +17,14 @@
 
 #define PLEAT_EVENT_SCHEMA 1
 
+/* What a kind means, and what it uses of the union: model/events.def. */
 enum pleat_event_kind {
-    /* ---- configuration (before anything else, and when it changes) ---- */
-    PLEAT_EV_POLICY = 1,     /* policy: which one answers a question */
-    PLEAT_EV_PARAMETER = 2,  /* parameter */
-    PLEAT_EV_SITE = 3,       /* site: joins, or its capacity changes */
-    PLEAT_EV_BACKGROUND = 4, /* site: processors in use that Pleat did not hand out */
-    PLEAT_EV_SIZES = 5,      /* sizes: part of a list that a later SUBMIT refers to */
-    PLEAT_EV_SALVAGED = 6,   /* events before this one were lost, and the numbers that they gave */
-    /* ---- users ---- */
-    PLEAT_EV_SUBMIT = 16,
-    PLEAT_EV_LIMITS = 17, /* limits: minimum and maximum change */
-    PLEAT_EV_CANCEL = 18,
-    PLEAT_EV_DEMAND = 19,   /* demand: the user wants this size now */
-    PLEAT_EV_DEADLINE = 20, /* at: it should be done by then */
-    PLEAT_EV_RESERVE =
-        21,               /* at: it starts then (advance reservation); before that it waits aside */
-    PLEAT_EV_FORGET = 22, /* it has ended and nobody asks for it any more: its index is free */
-    PLEAT_EV_TERMS = 23,  /* terms: notice, lifetime of a size, time limit */
-    PLEAT_EV_INPUT = 24,  /* input: a file that a component reads, and a site that has it */
-    PLEAT_EV_LINK = 25,   /* link: how fast files get from one site to another */
-    PLEAT_EV_HISTORY = 26,   /* history: what earlier executions of its application asked for */
-    PLEAT_EV_PARTITION = 27, /* partition: how many processors one that folds may have */
-    PLEAT_EV_HOLD = 28,      /* it does not stand in the queue until it is released */
-    PLEAT_EV_RELEASE = 29,   /* what flags say (PLEAT_RELEASE_*) does not hold it any more */
-    PLEAT_EV_REQUEUE = 30, /* it is ended, and waits again, behind all others; held: PLEAT_AND_HOLD
-                            */
-    PLEAT_EV_DEPEND = 31,  /* depend: it waits for another job */
-    /* ---- sites ---- */
-    PLEAT_EV_PIECE = 32,   /* piece: where (part of) a claim's processors are; before CLAIMED */
-    PLEAT_EV_CLAIMED = 33, /* claim: `count` processors are ours */
-    PLEAT_EV_CLAIM_FAILED = 34, /* claim */
-    PLEAT_EV_RELEASED = 35,     /* claim: `count` processors are the site's again */
-    PLEAT_EV_LOST = 36,         /* claim: taken away by the site */
-    PLEAT_EV_AGENT_AWAY = 37, /* nobody can tell the jobs of a site anything; component: the site */
-    PLEAT_EV_AGENT_BACK = 38, /* agent: this one can from now on, and has said what it runs */
-    /* ---- runners ---- */
-    PLEAT_EV_STARTED = 48,      /* exit.run */
-    PLEAT_EV_START_FAILED = 49, /* exit.run, exit.reason */
-    PLEAT_EV_EXITED = 50,       /* exit */
-    PLEAT_EV_ANSWER = 51,       /* change: `processors` is the total size accepted */
-    PLEAT_EV_APPLIED = 52,      /* change: runs at `processes` */
-    PLEAT_EV_VACATED = 53,      /* change: leaving processes are gone */
-    PLEAT_EV_RESIZE_FAILED = 54,
-    PLEAT_EV_WITHDRAWN = 55,
-    PLEAT_EV_RELAUNCHED = 56,   /* change: all its processes ended, it was started again at
-                                 * `processes` */
-    PLEAT_EV_RETURNED = 57,     /* returned: it gave back its last `count` processors by itself */
-    PLEAT_EV_TIMED = 58,        /* timed: how long its iterations take at its present size */
-    PLEAT_EV_PROGRESS = 59,     /* progress: so far it is */
-    PLEAT_EV_ADD_PROCESS = 60,  /* process: the application asks for one more */
-    PLEAT_EV_STOP_PROCESS = 61, /* process: it has vacated its last one */
-    PLEAT_EV_STAGED = 62,       /* exit.run, of its STAGE: its files are there */
-    PLEAT_EV_STAGE_FAILED = 63, /* exit.run, exit.reason: START_USER: they do not exist */
-    /* ---- time ---- */
-    PLEAT_EV_TIME = 64, /* deadlines up to time_us have passed */
-    /* ---- users, again ---- */
-    PLEAT_EV_REVISE = 80, /* revise: priority, estimate; flags say which */
-    PLEAT_EV_GROUP = 81,  /* group: it is one of those of which only so many may run at one time */
-    /* ---- decisions: a pass, then what it decided ---- */
-    PLEAT_EV_PASS = 128,
-    PLEAT_EV_START = 129,   /* start */
-    PLEAT_EV_RESIZE = 130,  /* resize */
-    PLEAT_EV_TRIED = 131,   /* a placement try that failed */
-    PLEAT_EV_WAKE = 132,    /* at: another pass is wanted then */
-    PLEAT_EV_PROMISE = 133, /* promise: when a waiting component will start at the latest */
-    PLEAT_EV_PREEMPT = 134, /* a running component is ended, and waits again at its old place */
-    PLEAT_EV_BUFFER = 135   /* buffer: prepared processes are asked for, or given back */
+#define EVENT(number, kind, name, subject, handler, member, last) PLEAT_EV_##kind = (number),
+#define BARE_EVENT(number, kind, name, subject, handler) PLEAT_EV_##kind = (number),
+#include "model/events.def"
+#undef EVENT
+#undef BARE_EVENT
+    PLEAT_EV_COUNT = 256 /* all numbers are below */
 };
 
 enum { PLEAT_EV_FIRST_DECISION = PLEAT_EV_PASS };
@@ -136,50 +77,20 @@ enum { PLEAT_FROM_STATE = 1 };
 /* flag of effects about a resize: its user asked for it */
 enum { PLEAT_BY_USER = 2 };
 
+/* What each one means: model/parameters.def. */
 enum pleat_parameter {
-    PLEAT_PARAM_ANSWER_US = 1, /* deadlines of a resize's steps, microseconds */
-    PLEAT_PARAM_CLAIM_US = 2,
-    PLEAT_PARAM_APPLY_US = 3,   /* voluntary: until the application's adaptation point */
-    PLEAT_PARAM_SHRINK_US = 4,  /* mandatory: the notice of jobs that ask for none of their own */
-    PLEAT_PARAM_STUCK_US = 5,   /* after a withdrawal nobody answers */
-    PLEAT_PARAM_VACATE_US = 6,  /* leaving processes, after the application went on */
-    PLEAT_PARAM_START_US = 7,   /* until the runner says started */
-    PLEAT_PARAM_EARMARK_US = 8, /* earmarked processors may wait this long for their job */
-    PLEAT_PARAM_BACKOFF_US = 9, /* no voluntary offer this long after one that failed */
-    PLEAT_PARAM_KILL_US = 10,   /* a killed job must be gone by then; else killed again */
-    PLEAT_PARAM_MAX_TRIES = 11, /* placement tries; 0: no limit */
-    PLEAT_PARAM_TRY_US = 12,    /* a job's tries are at least this far apart */
-    PLEAT_PARAM_ATTEMPTS = 13,  /* starts of a component that fail by no fault of the user's */
-    PLEAT_PARAM_GRACE_US = 14,  /* a mandatory shrink, after the warning; then it is enforced */
-    PLEAT_PARAM_NOTICE_MAX_US = 15,    /* the longest notice that a job may ask for */
-    PLEAT_PARAM_LIFETIME_US = 16,      /* of a size, at least, unless its job says otherwise */
-    PLEAT_PARAM_LIFETIME_MAX_US = 17,  /* the longest that a job may ask for */
-    PLEAT_PARAM_RELAUNCHES = 18,       /* of a run, because a resize could not go on */
-    PLEAT_PARAM_RELAUNCH_US = 19,      /* until it runs again */
-    PLEAT_PARAM_BARRIER_US = 20,       /* a job that has processors waits so long for the others */
-    PLEAT_PARAM_SITE_ERRORS = 21,      /* a site with more in a row is left alone; 0: no limit */
-    PLEAT_PARAM_SITE_AGAIN_US = 22,    /* for so long; 0: until its next SITE */
-    PLEAT_PARAM_CLAIM_EARLIER_US = 23, /* after each claim that failed, than files are expected */
-    PLEAT_PARAM_MPL_MAX = 24,          /* processes on a processor, of a component that folds */
-    PLEAT_PARAM_BUFFER_LEVEL = 25,     /* prepared processes that a buffer is kept at */
-    PLEAT_PARAM_BUFFER_REVIEW_US = 26, /* between reviews by time */
-    PLEAT_PARAM_BUFFER_RANGE = 27,     /* iterations between reviews, and covered by a prediction */
-    PLEAT_PARAM_PREEMPTIONS = 28,      /* of a component, in all its runs */
-    PLEAT_PARAM_BUFFER_PENDING = 29,   /* 1: those on their way count as prepared; 0: not */
-    PLEAT_PARAM_PAUSE_US = 30,         /* a job that a node could not start, and its site, are left
-                                        * alone for so long, after each further time twice as long,
-                                        * 0: not, and it counts as an attempt */
-    PLEAT_PARAM_PAUSE_MAX_US = 31,     /* ... and no longer than that */
-    PLEAT_PARAM_START_TRIES = 32,      /* then so often in a row; 0: no limit */
-    PLEAT_PARAM_COUNT = 33             /* some numbers below are not in use */
+#define PARAMETER(number, which, name, value) PLEAT_PARAM_##which = (number),
+#include "model/parameters.def"
+#undef PARAMETER
+    PLEAT_PARAM_COUNT = 33 /* all numbers are below */
 };
 
 struct pleat_event {
     int64_t time_us;
     uint16_t kind;
     uint16_t flags;
-    uint32_t component; /* dense index; a site's for SITE, BACKGROUND and AGENT_*, a claim's for the
-                         * events of sites; PLEAT_NONE */
+    uint32_t component; /* the dense index of its subject, which is a component, a site or a claim;
+                         * PLEAT_NONE */
     union {
         struct {
             uint32_t question; /* enum pleat_question of policy/policy.h */

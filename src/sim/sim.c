@@ -199,11 +199,10 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
         return app_kill(sim, effect->component, effect->id);
     case PLEAT_DO_STAGE:
         return bring_files(sim, effect);
-    case PLEAT_DO_REACH: /* nobody said that an agent of it is away */
-        return pleat_error_set(sim->err, PLEAT_E_UNSUPPORTED,
-                               "simulated sites have no agents that could be away");
-    default:
+    case PLEAT_DO_SPLIT: /* its processors have no places: there is nothing to split */
         return 0;
+    default:
+        return pleat_effect_unsupported(effect, "the simulator", sim->err);
     }
 }
 

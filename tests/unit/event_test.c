@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "model/effect.h"
 #include "model/event.h"
 
 static struct pleat_event filled(uint16_t kind)
@@ -90,11 +91,71 @@ static void test_what_is_used_stays(void **state)
     assert_int_equal(used(&event), 0);
 }
 
+/* Numbers are in logs that exist: who renumbers, or forgets what a kind uses, cannot read them. */
+static void test_numbers_stay(void **state)
+{
+    (void)state;
+    static const struct {
+        uint16_t number;
+        const char *name;
+        size_t used;
+    } known[] = {
+        {1, "policy", 12},        {2, "parameter", 12},   {3, "site", 12},
+        {4, "background", 12},    {5, "sizes", 48},       {6, "salvaged", 0},
+        {16, "submit", 48},       {17, "limits", 8},      {18, "cancel", 0},
+        {19, "demand", 4},        {20, "deadline", 8},    {21, "reserve", 8},
+        {22, "forget", 0},        {23, "terms", 24},      {24, "input", 16},
+        {25, "link", 16},         {26, "history", 48},    {27, "partition", 12},
+        {28, "hold", 0},          {29, "release", 0},     {30, "requeue", 0},
+        {31, "depend", 16},       {32, "piece", 20},      {33, "claimed", 16},
+        {34, "claim failed", 16}, {35, "released", 16},   {36, "lost", 16},
+        {37, "agent away", 0},    {38, "agent back", 8},  {48, "started", 20},
+        {49, "start failed", 20}, {50, "exited", 20},     {51, "answer", 16},
+        {52, "applied", 16},      {53, "vacated", 16},    {54, "resize failed", 16},
+        {55, "withdrawn", 16},    {56, "relaunched", 16}, {57, "returned", 12},
+        {58, "timed", 28},        {59, "progress", 20},   {60, "add process", 12},
+        {61, "stop process", 12}, {62, "staged", 20},     {63, "stage failed", 20},
+        {64, "time", 0},          {80, "revise", 10},     {81, "group", 8},
+        {128, "pass", 0},         {129, "start", 16},     {130, "resize", 20},
+        {131, "tried", 0},        {132, "wake", 8},       {133, "promise", 12},
+        {134, "preempt", 0},      {135, "buffer", 20},
+    };
+    size_t count = 0;
+    for (unsigned kind = 0; kind < PLEAT_EV_COUNT; kind++)
+        count += strcmp(pleat_event_name(kind), "?") != 0;
+    assert_int_equal(count, sizeof(known) / sizeof(known[0])); /* a new kind is added here, too */
+    for (size_t i = 0; i < count; i++) {
+        struct pleat_event event = filled(known[i].number);
+        pleat_event_clean(&event);
+        assert_string_equal(pleat_event_name(known[i].number), known[i].name);
+        assert_int_equal(used(&event), known[i].used);
+    }
+}
+
+/* No driver may pass over what it cannot do; what it is only told asks for nothing. */
+static void test_effects_that_are_not_carried_out(void **state)
+{
+    (void)state;
+    struct pleat_error err = {0};
+    struct pleat_effect effect = {.kind = PLEAT_DO_STAGE};
+    assert_int_equal(pleat_effect_unsupported(&effect, "pleatd", &err), PLEAT_E_UNSUPPORTED);
+    assert_string_equal(err.text, "pleatd does not carry out 'stage' (effect 10)");
+    effect.kind = 63;
+    assert_int_equal(pleat_effect_unsupported(&effect, "pleatd", &err), PLEAT_E_UNSUPPORTED);
+    assert_string_equal(err.text, "pleatd does not carry out '?' (effect 63)");
+    for (uint16_t kind = PLEAT_EFFECT_FIRST_NOTE; kind < PLEAT_EFFECT_COUNT; kind++) {
+        effect.kind = kind;
+        assert_int_equal(pleat_effect_unsupported(&effect, "pleatd", &err), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_not_used_is_cleaned),
         cmocka_unit_test(test_what_is_used_stays),
+        cmocka_unit_test(test_numbers_stay),
+        cmocka_unit_test(test_effects_that_are_not_carried_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,150 @@
+/* What the core is told about sites, policies and parameters. */
+#include "core/internal.h"
+
+static const struct {
+    const char *name;
+    int64_t value;
+} parameters[PLEAT_PARAM_COUNT] = {
+#define PARAMETER(number, which, name, value) [PLEAT_PARAM_##which] = {name, value},
+#include "model/parameters.def"
+#undef PARAMETER
+};
+
+const char *pleat_parameter_name(uint32_t parameter)
+{
+    return parameter < PLEAT_PARAM_COUNT ? parameters[parameter].name : NULL;
+}
+
+uint32_t pleat_parameter_next(uint32_t parameter)
+{
+    while (++parameter < PLEAT_PARAM_COUNT)
+        if (parameters[parameter].name)
+            return parameter;
+    return 0;
+}
+
+int64_t pleat_parameter_default(uint32_t parameter)
+{
+    return parameter < PLEAT_PARAM_COUNT ? parameters[parameter].value : 0;
+}
+
+int on_policy(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    uint32_t question = event->u.policy.question;
+    const struct pleat_policy *policy =
+        question < PLEAT_QUESTION_COUNT
+            ? pleat_policy_get((enum pleat_question)question, event->u.policy.policy)
+            : NULL;
+    if (!policy)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND,
+                               "no policy has the number %u for question %u: was the log written "
+                               "by a newer Pleat?",
+                               event->u.policy.policy, question);
+    core->wants_pass = true;
+    return core_set_policy(core, policy);
+}
+
+int on_parameter(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    uint32_t which = event->u.parameter.which;
+    int64_t value = event->u.parameter.value;
+    if (!pleat_parameter_name(which) || value < 0 || value > INT64_MAX / 4 ||
+        (which == PLEAT_PARAM_MPL_MAX && (value < 1 || value > UINT8_MAX)))
+        return pleat_error_set(err, PLEAT_E_INVALID, "parameter %u cannot be %lld", which,
+                               (long long)value);
+    core->parameters[which] = value;
+    core_sync_view(core);
+    if (which == PLEAT_PARAM_SITE_ERRORS)
+        sites_judge(core);
+    if (which == PLEAT_PARAM_LIFETIME_US || which == PLEAT_PARAM_LIFETIME_MAX_US)
+        for (uint32_t c = 0; c < core->components.count; c++)
+            held_refresh(core, c);
+    if ((which >= PLEAT_PARAM_BUFFER_LEVEL && which <= PLEAT_PARAM_BUFFER_RANGE) ||
+        which == PLEAT_PARAM_BUFFER_PENDING)
+        buffers_review(core);
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_site(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    if (event->component > core->sites.count || event->component >= PLEAT_SITES_MAX ||
+        event->u.site.capacity < 0 || event->u.site.capacity > PLEAT_SIZE_MAX ||
+        event->u.site.threshold < 0)
+        return pleat_error_set(err, PLEAT_E_INVALID, "site %u with %d processors", event->component,
+                               event->u.site.capacity);
+    if (event->component == core->sites.count) {
+        struct pleat_site fresh = {.malleable_first = PLEAT_NONE,
+                                   .malleable_last = PLEAT_NONE,
+                                   .rigid_first = PLEAT_NONE,
+                                   .rigid_last = PLEAT_NONE,
+                                   .ends_first = PLEAT_NONE,
+                                   .ends_last = PLEAT_NONE,
+                                   .buffers_first = PLEAT_NONE,
+                                   .again = PLEAT_HEAP_NONE,
+                                   .instant = (event->flags & PLEAT_SITE_INSTANT) != 0};
+        uint32_t none = PLEAT_NONE;
+        if (pleat_array_push(&core->ends_roots, none))
+            return PLEAT_E_NOMEM;
+        if (pleat_array_push(&core->sites, fresh)) {
+            core->ends_roots.count--;
+            return PLEAT_E_NOMEM;
+        }
+        core_sync_view(core);
+    }
+    struct pleat_site *site = site_at(core, event->component);
+    site->capacity = event->u.site.capacity;
+    site->threshold = event->u.site.threshold;
+    site->background = event->u.site.background;
+    site_pardon(core, event->component);
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_background(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    if (event->u.site.background < 0)
+        return pleat_error_set(err, PLEAT_E_INVALID, "site %u with %d processors in use",
+                               event->component, event->u.site.background);
+    struct pleat_site *site = site_at(core, event->component);
+    if (site->background == event->u.site.background)
+        return PLEAT_CORE_STALE;
+    site->background = event->u.site.background;
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_sizes(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    uint32_t list = event->u.sizes.list, count = event->u.sizes.count;
+    if (list > core->size_lists.count || count > 10)
+        return pleat_error_set(err, PLEAT_E_INVALID, "list %u of sizes", list);
+    if (list == core->size_lists.count) {
+        struct pleat_size_list fresh = {0};
+        if (pleat_array_push(&core->size_lists, fresh))
+            return PLEAT_E_NOMEM;
+        core_sync_view(core);
+    }
+    struct pleat_size_list *sizes = &core->size_lists.items[list];
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t before = i              ? event->u.sizes.values[i - 1]
+                         : sizes->count ? sizes->items[sizes->count - 1]
+                                        : 0;
+        if (event->u.sizes.values[i] <= before)
+            return pleat_error_set(err, PLEAT_E_INVALID, "a list of sizes must increase");
+    }
+    if (pleat_array_reserve(sizes, count))
+        return PLEAT_E_NOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        sizes->items[sizes->count++] = event->u.sizes.values[i];
+    return 0;
+}
+
+/* Nobody gave so many numbers since the last one that is known. */
+int on_salvaged(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)event;
+    (void)err;
+    core->next_id = ((core->next_id >> 32) + 1) << 32;
+    return 0;
+}

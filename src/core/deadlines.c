@@ -1,0 +1,59 @@
+/* What ends in time whatever happens: one heap for all deadlines. */
+#include "core/internal.h"
+
+void disarm(struct pleat_core *core, uint32_t *handle)
+{
+    if (*handle != PLEAT_HEAP_NONE)
+        pleat_heap_remove(&core->deadlines, *handle);
+    *handle = PLEAT_HEAP_NONE;
+}
+
+void arm(struct pleat_core *core, uint32_t *handle, enum deadline_kind kind, uint32_t index,
+         int64_t at_us)
+{
+    if (*handle != PLEAT_HEAP_NONE) {
+        pleat_heap_move(&core->deadlines, *handle, at_us);
+        return;
+    }
+    if (pleat_heap_push(&core->deadlines, at_us, (uint64_t)kind << 32 | index, handle)) {
+        *handle = PLEAT_HEAP_NONE;
+        core->failed = 1;
+    }
+}
+
+int on_time(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)event;
+    (void)err;
+    const struct pleat_heap_entry *first;
+    bool any = false;
+    while ((first = pleat_heap_first(&core->deadlines)) && first->time_us <= now_of(core)) {
+        struct pleat_heap_entry entry = pleat_heap_pop(&core->deadlines);
+        uint32_t index = (uint32_t)entry.payload;
+        any = true;
+        core->operations++;
+        switch ((enum deadline_kind)(entry.payload >> 32)) {
+        case DEADLINE_COMPONENT:
+            component_at(core, index)->deadline = PLEAT_HEAP_NONE;
+            on_component_deadline(core, index);
+            break;
+        case DEADLINE_RESIZE:
+            resize_at(core, index)->deadline = PLEAT_HEAP_NONE;
+            on_resize_deadline(core, index);
+            break;
+        case DEADLINE_BUFFER:
+            core->buffers.items[index].deadline = PLEAT_HEAP_NONE;
+            on_buffer_deadline(core, index);
+            break;
+        case DEADLINE_WAKE:
+            core->wake = PLEAT_HEAP_NONE;
+            core->wants_pass = true;
+            break;
+        case DEADLINE_SITE:
+            site_at(core, index)->again = PLEAT_HEAP_NONE;
+            site_pardon(core, index);
+            break;
+        }
+    }
+    return any ? 0 : PLEAT_CORE_STALE;
+}
