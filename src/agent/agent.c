@@ -219,7 +219,7 @@ static const char *socket_path(const struct pleat_agent *agent, char *recorded, 
 
 static void connect_to_daemon(struct pleat_agent *agent)
 {
-    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
+    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
     const struct pleat_agent_options *options = &agent->options;
     struct pleat_string out = {0};
     struct pleat_error err;

@@ -54,13 +54,26 @@ struct events {
     json_t *kinds; /* those wanted; NULL: all */
     double from_s; /* 0: from the beginning */
     bool follows;
+    bool live; /* what is known from before has been shown */
     double patience_s;
     int64_t last; /* number of the last one seen */
 };
 
+/* Whoever is slow gets what the log still has: what was archived meanwhile is not there. */
+static void say_gap(const struct events *events, int64_t seq)
+{
+    int64_t missing = seq - events->last - 1;
+    if (events->live && !events->job && events->last > 0 && missing > 0)
+        pleat_say("%lld events are not shown: they were archived before they could be (see "
+                  "keep_ended_s)",
+                  (long long)missing);
+}
+
 static void take(struct events *events, const json_t *event)
 {
-    events->last = pleat_reply_int(event, "seq", events->last);
+    int64_t seq = pleat_reply_int(event, "seq", events->last);
+    say_gap(events, seq);
+    events->last = seq;
     if (pleat_word_is_chosen(events->kinds, event, "kind"))
         print_event(&events->term, event);
 }
@@ -98,6 +111,7 @@ static int show(struct events *events)
     json_decref(known);
     if (events->follows && fflush(stdout))
         return PLEAT_EXIT_FAILED;
+    events->live = true;
     while (!code && events->follows) {
         code = follow(events, &err);
         if (!code)

@@ -1,4 +1,5 @@
 /* mix_run.c - submitting a mix's jobs when their time comes, and following them to their end. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "cli/interrupt.h"
 #include "cli/jobs.h"
 #include "cli/mix.h"
+#include "cli/output.h"
 #include "cli/reply.h"
 #include "cli/submit.h"
 
@@ -210,45 +212,42 @@ static const char *result_of(const char *line)
     return "wrong";
 }
 
-static void take_output(struct pleat_mix_job *job, struct pleat_string *text, bool end)
+/* What a job wrote, line by line. */
+struct result_lines {
+    struct pleat_mix_job *job;
+    struct pleat_string rest; /* of a line that is still to come */
+};
+
+static int take_output(void *arg, const char *bytes, size_t count)
 {
-    char *line = text->text;
+    struct result_lines *lines = arg;
+    pleat_string_add_bytes(&lines->rest, bytes, count);
+    char *line = lines->rest.failed ? NULL : lines->rest.text;
     for (char *newline; line && (newline = strchr(line, '\n')); line = newline + 1) {
         *newline = 0;
         const char *result = result_of(line);
-        job->result = result ? result : job->result;
+        lines->job->result = result ? result : lines->job->result;
     }
-    if (line && end && result_of(line))
-        job->result = result_of(line);
     size_t left = line ? strlen(line) : 0;
     if (line)
-        memmove(text->text, line, left + 1); /* the rest of the line is still to come */
-    text->length = left;
+        memmove(lines->rest.text, line, left + 1);
+    lines->rest.length = left;
+    return lines->rest.failed ? ENOMEM : 0;
 }
 
 /* Its last RESULT line, from its output. */
 static int fetch_result(struct pleat_client *client, struct pleat_mix_job *job)
 {
-    struct pleat_string text = {0};
+    struct result_lines lines = {.job = job};
     struct pleat_error err;
-    int64_t offset = 0;
-    for (bool more = true; more;) {
-        json_t *answer;
-        size_t before = text.length;
-        json_t *params = json_pack("{s:I, s:s, s:I, s:b}", "job", (json_int_t)job->job, "stream",
-                                   "stdout", "offset", (json_int_t)offset, "follow", 0);
-        int status = pleat_client_call_bytes(client, "output", params, &answer, &text, &err);
-        if (status) {
-            pleat_string_finish(&text);
-            return status < 0 ? pleat_daemon_failed(&err, true) : PLEAT_EXIT_FAILED;
-        }
-        more = text.length > before && !pleat_reply_true(answer, "end");
-        offset = pleat_reply_int(answer, "offset", offset);
-        json_decref(answer);
-        take_output(job, &text, !more);
-    }
-    pleat_string_finish(&text);
-    return 0;
+    struct pleat_output output = {.client = client, .job = job->job, .stream = "stdout"};
+    int status = pleat_output_take(&output, take_output, &lines, &err);
+    if (!status && lines.rest.length && result_of(lines.rest.text))
+        job->result = result_of(lines.rest.text);
+    pleat_string_finish(&lines.rest);
+    if (status == PLEAT_OUTPUT_UNREADABLE)
+        pleat_say("%s", err.text);
+    return status < 0 ? pleat_daemon_failed(&err, true) : status ? PLEAT_EXIT_FAILED : 0;
 }
 
 static int fetch_reports(struct run *run)

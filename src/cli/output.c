@@ -29,7 +29,8 @@ int pleat_output_write(int fd, const char *bytes, size_t count)
 /* A copy under way. */
 struct copy {
     struct pleat_output *output;
-    int fd;
+    int (*sink)(void *arg, const char *bytes, size_t count);
+    void *arg;
     struct pleat_string bytes;
     struct pleat_file_reader reader;
     bool read_all; /* as far as the file went: there is nothing to hurry for */
@@ -42,7 +43,9 @@ static int write_piece(struct copy *copy, int64_t next)
 {
     struct pleat_output *output = copy->output;
     output->offset = next;
-    output->write_errno = pleat_output_write(copy->fd, copy->bytes.text, copy->bytes.length);
+    if (copy->bytes.length == 0)
+        return 0;
+    output->write_errno = copy->sink(copy->arg, copy->bytes.text, copy->bytes.length);
     return output->write_errno ? PLEAT_OUTPUT_UNWRITABLE : 0;
 }
 
@@ -114,13 +117,26 @@ static int copy_piece(struct copy *copy, struct pleat_error *err)
     return status;
 }
 
-int pleat_output_copy(struct pleat_output *output, int fd, struct pleat_error *err)
+int pleat_output_take(struct pleat_output *output,
+                      int (*sink)(void *arg, const char *bytes, size_t count), void *arg,
+                      struct pleat_error *err)
 {
-    struct copy copy = {.output = output, .fd = fd};
+    struct copy copy = {.output = output, .sink = sink, .arg = arg};
     int status;
     while ((status = copy_piece(&copy, err)) == 1)
         ;
     pleat_file_reader_close(&copy.reader);
     pleat_string_finish(&copy.bytes);
     return status;
+}
+
+static int to_descriptor(void *arg, const char *bytes, size_t count)
+{
+    const int *fd = arg;
+    return pleat_output_write(*fd, bytes, count);
+}
+
+int pleat_output_copy(struct pleat_output *output, int fd, struct pleat_error *err)
+{
+    return pleat_output_take(output, to_descriptor, &fd, err);
 }

@@ -32,6 +32,12 @@ struct pleat_output {
 int pleat_output_copy(struct pleat_output *output, int fd,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* As above, to a function that takes all of it and returns 0, or an errno (then
+ * PLEAT_OUTPUT_UNWRITABLE). */
+int pleat_output_take(struct pleat_output *output,
+                      int (*sink)(void *arg, const char *bytes, size_t count), void *arg,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* Writes all of it, waiting where fd does not block. 0 or an errno. */
 int pleat_output_write(int fd, const char *bytes, size_t count);
 

@@ -700,7 +700,7 @@ static uint64_t number_of(const json_t *hello)
 
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello)
 {
-    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
+    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
     const char *site = json_string_value(json_object_get(hello, "site"));
     const char *instance = json_string_value(json_object_get(hello, "instance"));
     uint32_t index = 0;

@@ -1,4 +1,4 @@
-/* Connections of clients: greeting, sending, following. */
+/* Connections of clients: greeting, sending. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ void client_drop(struct client *client)
 static void client_gone(struct client *client)
 {
     client->connection = NULL;
-    client->follows = false;
+    client->follow = (struct follow){0};
     parked_forget(client);
     client_drop(client);
 }
@@ -129,6 +129,12 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     client_gone(client);
 }
 
+static void on_drained(void *arg, struct pleat_connection *connection)
+{
+    (void)connection;
+    follow_on(arg);
+}
+
 /* So that one that runs wild leaves descriptors for the others, and for the log. */
 static bool has_enough(const struct daemon *d, int process)
 {
@@ -153,7 +159,7 @@ static void turn_away(struct pleat_connection *connection)
 
 void client_accept(void *arg, struct pleat_connection *connection)
 {
-    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
+    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, on_drained};
     struct daemon *d = arg;
     int process = pleat_connection_peer_pid(connection);
     if (has_enough(d, process)) {
@@ -177,21 +183,6 @@ void client_accept(void *arg, struct pleat_connection *connection)
                           json_pack("{s:i, s:s}", "pid", (int)getpid(), "instance", d->instance)))
         daemon_log("a greeting could not be written");
     client_send(client, &out);
-}
-
-void clients_notify(struct daemon *d, const struct made_note *note)
-{
-    struct client *next;
-    for (struct client *client = d->clients; client; client = next) {
-        next = client->next;
-        if (!client->follows || (client->follow_job >= 0 && client->follow_job != note->job))
-            continue;
-        struct pleat_string out = {0};
-        json_t *event = note_to_json(note->seq, note->time_us, note->kind, note->job, note->data);
-        if (!event || pleat_write_notification(&out, "event", event))
-            daemon_log("a notification could not be written");
-        client_send(client, &out);
-    }
 }
 
 void clients_close(struct daemon *d)

@@ -471,14 +471,31 @@ void agent_reach(struct daemon *d, uint32_t site);
  * only that one may be told to start anything. */
 bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node);
 
+/* follow.c: a client that is told what happens. Events that it does not take in time are not kept
+ * for it in memory: they are in the log, and it gets them from there, when it takes them. */
+struct follow {
+    bool on;
+    bool behind;     /* more is in the log than it was sent */
+    int64_t job;     /* -1: all */
+    int64_t from_us; /* only what happened then or later */
+    int64_t last;    /* number of the last event that it was sent */
+};
+
+struct client;
+/* From now on, beginning with what is in the log, when the answer to that wish has been written. */
+void follow_begin(struct client *client, const struct pleat_note_filter *filter);
+/* All that it was sent has been written: more of what it is behind. */
+void follow_on(struct client *client);
+/* That has just been written. */
+void clients_notify(struct daemon *d, const struct made_note *note);
+
 /* clients.c */
 struct client {
     struct daemon *daemon;
     struct pleat_connection *connection; /* NULL: gone, kept only for what refers to it */
     struct client *next;
     bool greeted;
-    bool follows;
-    int64_t follow_job;          /* -1: all */
+    struct follow follow;
     int references;              /* inputs and replies under way */
     uint64_t asked;              /* the last turn that had an input of it; 0: none */
     int process;                 /* who connected */
@@ -491,7 +508,6 @@ void client_fail(struct client *client, int64_t request, const struct pleat_erro
 void client_reply(struct client *client, int64_t request, json_t *result);
 void client_hold(struct client *client);
 void client_drop(struct client *client);
-void clients_notify(struct daemon *d, const struct made_note *note);
 void clients_close(struct daemon *d);
 json_t *note_to_json(int64_t seq, int64_t time_us, const char *kind, int64_t job,
                      const json_t *data);

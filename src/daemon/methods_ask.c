@@ -131,28 +131,18 @@ static int add_event(void *arg, const struct pleat_note *note)
     return event && !json_array_append_new(arg, event) ? 0 : PLEAT_E_NOMEM;
 }
 
-static int read_events(struct client *client, const json_t *params, json_t **events, int64_t *job,
-                       int64_t default_limit, struct pleat_error *err)
+static int read_filter(struct client *client, const json_t *params,
+                       struct pleat_note_filter *filter, struct pleat_error *err)
 {
-    struct pleat_note_filter filter = {.limit = default_limit};
     double from_s = 0;
-    int rc = params_job_if_named(client, params, &filter.job, err);
+    int rc = params_job_if_named(client, params, &filter->job, err);
     if (!rc)
         rc = pleat_get_real(params, "from_s", false, &from_s, err);
     if (!rc && !(from_s >= 0 && from_s <= 1e12))
         rc = pleat_error_set(err, PLEAT_E_INVALID, "'from_s' is in seconds since 1970, up to 1e12");
-    filter.from_us = (int64_t)(from_s * 1e6);
+    filter->from_us = (int64_t)(from_s * 1e6);
     if (!rc)
-        rc = pleat_get_int(params, "after", false, 0, INT64_MAX, &filter.after_seq, err);
-    if (!rc)
-        rc = pleat_get_int(params, "limit", false, 1, 4000, &filter.limit, err);
-    if (rc)
-        return rc;
-    *job = filter.job;
-    *events = json_array();
-    rc = pleat_store_read_notes(client->daemon->store, &filter, add_event, *events, err);
-    if (rc)
-        json_decref(*events);
+        rc = pleat_get_int(params, "after", false, 0, INT64_MAX, &filter->after_seq, err);
     return rc;
 }
 
@@ -167,10 +157,17 @@ static int64_t last_of(const json_t *events, const json_t *params)
 int method_events(struct client *client, int64_t request, const json_t *params,
                   struct pleat_error *err)
 {
-    json_t *events;
-    int64_t job;
-    int rc = read_events(client, params, &events, &job, 2000, err);
+    struct pleat_note_filter filter = {.limit = 2000};
+    int rc = read_filter(client, params, &filter, err);
     if (!rc)
+        rc = pleat_get_int(params, "limit", false, 1, 4000, &filter.limit, err);
+    if (rc)
+        return rc;
+    json_t *events = json_array();
+    rc = pleat_store_read_notes(client->daemon->store, &filter, add_event, events, err);
+    if (rc)
+        json_decref(events);
+    else
         client_reply(
             client, request,
             json_pack("{s:o, s:I}", "events", events, "last", (json_int_t)last_of(events, params)));
@@ -180,23 +177,11 @@ int method_events(struct client *client, int64_t request, const json_t *params,
 int method_follow(struct client *client, int64_t request, const json_t *params,
                   struct pleat_error *err)
 {
-    json_t *events;
-    int64_t job;
-    int rc = read_events(client, params, &events, &job, 0, err);
+    struct pleat_note_filter filter = {0};
+    int rc = read_filter(client, params, &filter, err);
     if (rc)
         return rc;
     client_reply(client, request, NULL);
-    size_t index;
-    json_t *event;
-    json_array_foreach(events, index, event)
-    {
-        struct pleat_string out = {0};
-        if (pleat_write_notification(&out, "event", json_incref(event)))
-            daemon_log("a notification could not be written");
-        client_send(client, &out);
-    }
-    json_decref(events);
-    client->follows = client->connection != NULL;
-    client->follow_job = job;
+    follow_begin(client, &filter);
     return 0;
 }

@@ -77,7 +77,7 @@ static void on_closed(void *arg, struct pleat_connection *connection,
 void stranger_accept(struct daemon *d, struct pleat_connection *connection, const char *site,
                      uint32_t node)
 {
-    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
+    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
     struct stranger *stranger = calloc(1, sizeof(*stranger));
     if (!stranger) {
         pleat_connection_close(connection);

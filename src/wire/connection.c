@@ -197,6 +197,8 @@ static void on_written(uv_write_t *request, int status)
         fail(connection, &err);
     } else if (connection->state == FLUSHING && connection->backlog == 0) {
         close_handles(connection);
+    } else if (connection->backlog == 0 && connection->callbacks.drained) {
+        connection->callbacks.drained(connection->arg, connection);
     }
 }
 

@@ -27,6 +27,8 @@ struct pleat_connection_callbacks {
     /* The connection is closed (error->code 0: by the peer, orderly). The last callback; the
      * connection is freed when it returns. Not called after pleat_connection_close. */
     void (*closed)(void *arg, struct pleat_connection *connection, const struct pleat_error *error);
+    /* All that was queued has been written; may be NULL. Not called while the connection closes. */
+    void (*drained)(void *arg, struct pleat_connection *connection);
 };
 
 /* Listens on a unix socket (mode 0600; an existing socket there is replaced, so hold the instance's

@@ -65,7 +65,7 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     pleat_connection_close(connection); /* does nothing here */
 }
 
-static const struct pleat_connection_callbacks callbacks = {on_message, on_closed};
+static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
 
 static void on_accept(void *arg, struct pleat_connection *connection)
 {

@@ -323,6 +323,26 @@ def test_log(cli):
                                            "follow": False, "paths": True, "read": False}
 
 
+def test_events_that_were_archived_before_they_were_shown(cli):
+    def event(seq):
+        return {"seq": seq, "time_s": 1.0, "kind": "daemon", "text": "something"}
+
+    def follow(params, connection):
+        assert params == {"after": 5}
+        connection.notify(event(6))
+        connection.notify(event(17))
+        connection.notify(event(18))
+        return {}
+
+    known = [event(2), event(5)]
+    with cli.fake({"events": lambda params, _: {"events": known if params["after"] == 0 else []}, "follow": follow}):
+        process = cli.start("events", "--follow", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(5):
+            assert "something" in process.stdout.readline()
+        process.kill()
+        assert process.communicate(timeout=30)[1].count("10 events are not shown") == 1
+
+
 def test_stop_waits_for_the_end(cli):
     def stop(_params, connection):
         connection.notify({"kind": "daemon", "text": "ending"})

@@ -71,23 +71,25 @@ def test_what_is_no_moment(cli, text):
 
 
 def test_following_events_over_a_restart(cli):
+    first_seq = EVENTS[-1]["seq"] + 1
+
     def follow(news):
         def answer(params, connection):
-            assert params["after"] == (EVENTS[-1]["seq"] if news == 1000 else 1000)
+            assert params["after"] == news - 1
             connection.notify({"seq": news, "time_s": 1.7e9, "kind": "daemon", "job": None,
                                "text": f"news {news}"})
             return {}
         return answer
 
-    first = cli.fake(dict(answers(), follow=follow(1000)))
+    first = cli.fake(dict(answers(), follow=follow(first_seq)))
     process = cli.start("events", "--follow", "--kind", "daemon", stdout=subprocess.PIPE,
                         stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline().endswith("started\n")
-    assert process.stdout.readline().endswith("news 1000\n")
+    assert process.stdout.readline().endswith(f"news {first_seq}\n")
     first.close()
     assert "waiting for pleatd" in process.stderr.readline()
-    with cli.fake(dict(answers(), follow=follow(1001))):
-        assert process.stdout.readline().endswith("news 1001\n")
+    with cli.fake(dict(answers(), follow=follow(first_seq + 1))):
+        assert process.stdout.readline().endswith(f"news {first_seq + 1}\n")
         assert "there again" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == -signal.SIGINT
