@@ -40,7 +40,7 @@ static void shut_down(struct pleat_agent *agent)
     agent->connection = NULL;
     void *handles[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt, &agent->reconnect,
                        &agent->idle,     &agent->reap,    &agent->ending,       &agent->resizing,
-                       &agent->progress, &agent->folding};
+                       &agent->progress, &agent->folding, &agent->measuring};
     for (size_t i = 0; i < sizeof(handles) / sizeof(*handles); i++)
         close_handle(handles[i]);
 }
@@ -268,8 +268,9 @@ static void connection_lost(struct pleat_agent *agent)
 
 static int init_handles(struct pleat_agent *agent, struct pleat_error *err)
 {
-    uv_timer_t *timers[] = {&agent->reconnect, &agent->idle,     &agent->reap,   &agent->ending,
-                            &agent->resizing,  &agent->progress, &agent->folding};
+    uv_timer_t *timers[] = {&agent->reconnect, &agent->idle,     &agent->reap,
+                            &agent->ending,    &agent->resizing, &agent->progress,
+                            &agent->folding,   &agent->measuring};
     uv_signal_t *signals[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt};
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         (void)uv_timer_init(&agent->loop, timers[i]); /* cannot fail */

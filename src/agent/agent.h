@@ -12,7 +12,9 @@
  *   fold.c     segment and partition of a folded  fold_watch.c looks at what it does
  *              run                                fold_tell.c  ... and tells of it
  *   mapping.c  which process stands where         detector.c is a program balanced?
+ *   memory.c what runs have in memory, their limits
  *   contention.c does somebody else compute there? cpuset.c  groups that cannot leave their CPUs
+ *   cgroup.c groups that the kernel keeps         memgroup.c groups that get no more memory
  *
  * One thread, one loop; nothing blocks but pleat_strays_end (before the loop starts), and nothing
  * that a user names is touched by it: a new process opens its files and goes to its directory
@@ -46,9 +48,10 @@ struct pleat_agent_options {
     const char *instance;
     const char *site;
     uint32_t node;
-    const char *state; /* directory of the lock file; NULL: none */
-    const char *cpus;  /* of the slots; NULL: all that may be used */
-    bool no_cpusets;   /* none are used, although there may be some */
+    const char *state;     /* directory of the lock file; NULL: none */
+    const char *cpus;      /* of the slots; NULL: all that may be used */
+    bool no_cpusets;       /* none are used, although there may be some */
+    bool no_memory_groups; /* likewise; limits of memory are kept by measuring */
 };
 
 struct pleat_run;
@@ -58,12 +61,13 @@ struct pleat_agent {
     struct pleat_agent_options options;
     const char *proc; /* "/proc" */
     pid_t pid;
-    uint64_t start;                    /* of this process, in ticks */
-    int64_t number;                    /* no other agent has it: above 0 */
-    struct rlimit files;               /* as the agent was started with: what runs get */
-    struct pleat_cpu_set allowed;      /* likewise: what runs may use that are not bound */
-    struct pleat_cpu_list cpus;        /* slot i is the i-th of these */
-    struct pleat_cpuset_place cpusets; /* where runs get theirs; zeroed: they get none */
+    uint64_t start;               /* of this process, in ticks */
+    int64_t number;               /* no other agent has it: above 0 */
+    struct rlimit files;          /* as the agent was started with: what runs get */
+    struct pleat_cpu_set allowed; /* likewise: what runs may use that are not bound */
+    struct pleat_cpu_list cpus;   /* slot i is the i-th of these */
+    /* where runs get their groups; zeroed: they get none */
+    struct pleat_cgroup_place cpusets, memgroups;
 
     uv_loop_t loop;
     uv_signal_t on_child;
@@ -76,6 +80,7 @@ struct pleat_agent {
     uv_timer_t resizing;
     uv_timer_t progress;
     uv_timer_t folding;
+    uv_timer_t measuring;
 
     struct pleat_connection *connection; /* NULL: none, `reconnect` is running */
     bool greeted;                        /* the daemon's hello has come */
@@ -86,7 +91,8 @@ struct pleat_agent {
     bool answering; /* a request is being answered: notifications wait in `held` behind the reply */
     struct pleat_string held;
 
-    int64_t folding_us; /* when the timer of folded runs is due (monotonic) */
+    int64_t memory_wait_us; /* until the memory of runs is looked at again */
+    int64_t folding_us;     /* when the timer of folded runs is due (monotonic) */
 
     struct pleat_run_list runs; /* ordered by id */
     struct pleat_tree tree;     /* the last snapshot; kept to reuse its memory */

@@ -75,30 +75,28 @@ const struct pleat_cpu_set *pleat_bind_mask(const struct pleat_run *run)
 
 /* ---- its cpuset ---- */
 
-#define NAME_SIZE 256
-
 /* Names of instances and sites have no colon. */
 static void group_prefix(const struct pleat_agent *agent, char *name)
 {
-    snprintf(name, NAME_SIZE, "pleat:%s:%s:%" PRIu32 ":", agent->options.instance,
+    snprintf(name, PLEAT_GROUP_NAME_SIZE, "pleat:%s:%s:%" PRIu32 ":", agent->options.instance,
              agent->options.site, agent->options.node);
 }
 
-static void group_name(const struct pleat_run *run, char *name)
+void pleat_bind_group_name(const struct pleat_run *run, char *name)
 {
     group_prefix(run->agent, name);
     size_t used = strlen(name);
-    snprintf(name + used, NAME_SIZE - used, "%" PRIu64, run->id);
+    snprintf(name + used, PLEAT_GROUP_NAME_SIZE - used, "%" PRIu64, run->id);
 }
 
 void pleat_bind_group(struct pleat_run *run, int *procs)
 {
-    char name[NAME_SIZE];
+    char name[PLEAT_GROUP_NAME_SIZE];
     struct pleat_error err;
     *procs = -1;
     if (!*run->agent->cpusets.path || run->binding.cpus.count == 0 || run->folded)
         return;
-    group_name(run, name);
+    pleat_bind_group_name(run, name);
     if (pleat_cpuset_make(&run->agent->cpusets, name, &run->binding.told, procs, &err)) {
         pleat_log("%s: doing without", err.text);
         run->binding.has_cpuset = false;
@@ -109,23 +107,23 @@ void pleat_bind_group(struct pleat_run *run, int *procs)
 
 static void change_group(const struct pleat_run *run, const struct pleat_cpu_set *cpus)
 {
-    char name[NAME_SIZE];
+    char name[PLEAT_GROUP_NAME_SIZE];
     struct pleat_error err;
     if (!run->binding.has_cpuset)
         return;
-    group_name(run, name);
+    pleat_bind_group_name(run, name);
     if (pleat_cpuset_change(&run->agent->cpusets, name, cpus, &err))
         pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, err.text);
 }
 
 void pleat_bind_over(struct pleat_run *run)
 {
-    char name[NAME_SIZE];
+    char name[PLEAT_GROUP_NAME_SIZE];
     struct pleat_error err;
     if (!run->binding.has_cpuset)
         return;
-    group_name(run, name);
-    int result = pleat_cpuset_remove(&run->agent->cpusets, name, &err);
+    pleat_bind_group_name(run, name);
+    int result = pleat_cgroup_remove(&run->agent->cpusets, name, &err);
     run->binding.has_cpuset = result == PLEAT_E_BUSY; /* until the run is forgotten */
     if (result && result != PLEAT_E_BUSY)
         pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, err.text);
@@ -133,12 +131,15 @@ void pleat_bind_over(struct pleat_run *run)
 
 void pleat_bind_remove_old(const struct pleat_agent *agent)
 {
-    char prefix[NAME_SIZE];
+    char prefix[PLEAT_GROUP_NAME_SIZE];
     group_prefix(agent, prefix);
-    size_t left = pleat_cpuset_remove_all(&agent->cpusets, prefix);
-    if (left)
-        pleat_log("%zu cpusets of an earlier agent stay in %s: they are in use", left,
-                  agent->cpusets.path);
+    const struct pleat_cgroup_place *places[] = {&agent->cpusets, &agent->memgroups};
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        size_t left = pleat_cgroup_remove_all(places[i], prefix);
+        if (left)
+            pleat_log("%zu groups of an earlier agent stay in %s: they are in use", left,
+                      places[i]->path);
+    }
 }
 
 void pleat_bind_finish(struct pleat_run *run)

@@ -37,6 +37,11 @@ struct pleat_binding {
     bool has_cpuset;              /* of the name that agent and run give it */
 };
 
+#define PLEAT_GROUP_NAME_SIZE 256
+
+/* What the run's groups (cgroup.h) are called. */
+void pleat_bind_group_name(const struct pleat_run *run, char *name);
+
 /* Before the run's main process is started: that it will be bound to the CPUs of `slots`
  * ([{"first","count"},..], docs/protocol.md; NULL: that it will not). PLEAT_E_INVALID: there are no
  * such slots here. */

@@ -208,10 +208,12 @@ static int begin(struct pleat_run *run, char *const *argv, char *const *env,
     free(run->program);
     run->program = program;
     struct pleat_process_spec spec = spec_of(run, argv, env);
-    pleat_bind_group(run, &spec.group);
+    pleat_bind_group(run, &spec.groups[0]);
+    pleat_memory_group(run, &spec.groups[1]);
     int result = pleat_process_begin(&spec, &run->pid, &starting->report, err);
-    if (spec.group >= 0)
-        close(spec.group);
+    for (int i = 0; i < 2; i++)
+        if (spec.groups[i] >= 0)
+            close(spec.groups[i]);
     if (result) {
         free(starting);
         return result;

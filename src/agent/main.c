@@ -16,6 +16,7 @@
 #include "agent/bind.h"
 #include "agent/cpus.h"
 #include "agent/log.h"
+#include "agent/memgroup.h"
 #include "agent/scratch.h"
 #include "agent/shared_files.h"
 #include "base/oom.h"
@@ -25,7 +26,7 @@
 
 static const char usage[] =
     "usage: pleat-agent --daemon SOCKET --instance ID --site NAME --node N [--state DIR]\n"
-    "                   [--cpus LIST] [--no-cpusets]\n"
+    "                   [--cpus LIST] [--no-cpusets] [--no-memory-groups]\n"
     "\n"
     "Starts, watches and ends the processes of jobs on one node, for pleatd, which starts it.\n"
     "\n"
@@ -38,6 +39,7 @@ static const char usage[] =
     "that\n"
     "                    it may use, neighbours next to each other\n"
     "  --no-cpusets      bind jobs without cpusets also where there are some\n"
+    "  --no-memory-groups  limits of memory are kept by measuring also where the kernel could\n"
     "  --help, --version\n"
     "\n"
     "SIGTERM ends its jobs (SIGKILL after 5 s, or at a second SIGTERM), then the agent.\n";
@@ -75,12 +77,13 @@ static int complain(const char *text)
 static int read_options(int argc, char **argv, struct pleat_agent_options *options)
 {
     static const struct option known[] = {
-        {"daemon", required_argument, NULL, 'd'}, {"instance", required_argument, NULL, 'i'},
-        {"site", required_argument, NULL, 's'},   {"node", required_argument, NULL, 'n'},
-        {"state", required_argument, NULL, 't'},  {"help", no_argument, NULL, 'h'},
-        {"cpus", required_argument, NULL, 'c'},   {"no-cpusets", no_argument, NULL, 'o'},
+        {"daemon", required_argument, NULL, 'd'},     {"instance", required_argument, NULL, 'i'},
+        {"site", required_argument, NULL, 's'},       {"node", required_argument, NULL, 'n'},
+        {"state", required_argument, NULL, 't'},      {"help", no_argument, NULL, 'h'},
+        {"cpus", required_argument, NULL, 'c'},       {"no-cpusets", no_argument, NULL, 'o'},
+        {"no-memory-groups", no_argument, NULL, 'm'},
 
-        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0},
+        {"version", no_argument, NULL, 'v'},          {NULL, 0, NULL, 0},
     };
     bool has_node = false;
     int option;
@@ -108,6 +111,9 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
             break;
         case 'o':
             options->no_cpusets = true;
+            break;
+        case 'm':
+            options->no_memory_groups = true;
             break;
         case 'h':
             fputs(usage, stdout);
@@ -243,6 +249,12 @@ int main(int argc, char **argv)
     if (!result) {
         if (!agent.options.no_cpusets)
             (void)pleat_cpuset_find("", &agent.cpusets);
+        if (!agent.options.no_memory_groups)
+            (void)pleat_memgroup_find("", &agent.memgroups);
+        /* of version 2 a process can be in one group only */
+        if (agent.cpusets.second && agent.memgroups.second &&
+            strcmp(agent.cpusets.path, agent.memgroups.path) != 0)
+            agent.memgroups = (struct pleat_cgroup_place){0};
         pleat_strays_end(&agent);
         pleat_bind_remove_old(&agent);
         pleat_scratch_remove_old(agent.options.instance);

@@ -179,6 +179,9 @@ static int read_process(const json_t *params, struct pleat_run_request *request,
         result = pleat_limits_parse(text, limits, err);
     if (!result && json_object_get(params, "nice"))
         result = pleat_get_int(params, "nice", true, -20, 19, &nice, err);
+    if (!result)
+        result = pleat_get_int(params, "memory_limit_kb", false, 0, INT64_MAX / 1024,
+                               &request->memory_kb, err);
     request->limits = text ? limits : NULL;
     request->nice = (int32_t)nice;
     return result;

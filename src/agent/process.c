@@ -162,8 +162,9 @@ static enum stage become(const struct pleat_process_spec *spec, int report, int 
         *code = errno;
         return STAGE_SESSION;
     }
-    if (spec->group > 0) /* bound it is also without */
-        (void)!write(spec->group, "0", 1);
+    for (int i = 0; i < 2; i++)
+        if (spec->groups[i] > 0) /* bound it is also without */
+            (void)!write(spec->groups[i], "0", 1);
     if ((report != REPORT && dup3(report, REPORT, O_CLOEXEC) < 0) ||
         syscall(SYS_close_range, REPORT + 1u, ~0u, 0) != 0) {
         *code = errno;

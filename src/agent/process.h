@@ -26,7 +26,7 @@ struct pleat_process_spec {
     const struct pleat_limits *limits; /* all of its limits; NULL: only `files` */
     int32_t nice;                      /* PLEAT_PROCESS_NICE_HERE: as here */
     const struct pleat_cpu_set *cpus;  /* that it may use; NULL: as here */
-    int group; /* file of a cgroup that it joins, where it can; -1 or 0: none */
+    int groups[2]; /* files of cgroups that it joins, where it can; -1 or 0: none */
 };
 
 /* Begins to start a process as leader of a new session, with default signal dispositions, no

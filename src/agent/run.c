@@ -101,6 +101,7 @@ static void run_free(struct pleat_run *run)
     pleat_outcomes_finish(run);
     pleat_array_finish(&run->told);
     pleat_bind_finish(run);
+    pleat_memory_over(run);
     free(run->cwd);
     free(run->stdin_path);
     free(run->stdout_path);
@@ -124,6 +125,7 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
     run->truncate = request->truncate;
     run->umask = request->umask;
     run->nice = request->nice;
+    run->memory.limit_kb = request->memory_kb;
     run->limits = request->limits ? malloc(sizeof(*run->limits)) : NULL;
     if (run->limits)
         *run->limits = *request->limits;
@@ -152,6 +154,7 @@ static void start_failed(struct pleat_run *run, const struct pleat_error *failur
     pleat_folded_destroy(run->folded);
     run->folded = NULL;
     pleat_bind_over(run);
+    pleat_memory_over(run);
     run->state = PLEAT_RUN_FAILED;
     run->failure = *failure;
 }
@@ -162,6 +165,7 @@ void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *fa
     if (!failure) {
         run->state = PLEAT_RUN_RUNNING;
         run->first_pid = run->pid;
+        pleat_memory_watch(agent);
     }
     if (run->relaunch && run->relaunch->stage == PLEAT_RELAUNCH_STARTING) {
         pleat_relaunch_started(run, failure);
@@ -239,6 +243,7 @@ static void main_exited(struct pleat_run *run, int status, const struct rusage *
     run->cpu_us += timeval_us(&usage->ru_utime) + timeval_us(&usage->ru_stime);
     if (usage->ru_maxrss > run->max_rss_kb)
         run->max_rss_kb = usage->ru_maxrss;
+    pleat_memory_largest(run, usage->ru_maxrss);
     pleat_run_end_rest(run);
 }
 
@@ -264,10 +269,11 @@ void pleat_runs_reap(struct pleat_agent *agent)
 
 static void report_exit(const struct pleat_run *run)
 {
-    json_t *params =
-        json_pack("{s:I, s:i, s:i, s:I, s:I, s:i, s:b}", "run", (json_int_t)run->id, "code",
-                  run->code, "signal", run->signal, "cpu_us", (json_int_t)run->cpu_us, "max_rss_kb",
-                  (json_int_t)run->max_rss_kb, "left", (int)run->left, "broken", run->broken);
+    json_t *params = json_pack(
+        "{s:I, s:i, s:i, s:I, s:I, s:I, s:i, s:b, s:b}", "run", (json_int_t)run->id, "code",
+        run->code, "signal", run->signal, "cpu_us", (json_int_t)run->cpu_us, "max_rss_kb",
+        (json_int_t)run->max_rss_kb, "memory_kb", (json_int_t)run->memory.peak_kb, "left",
+        (int)run->left, "broken", run->broken, "over_memory", run->memory.over);
     if (params && run->failure.text[0] &&
         json_object_set_new(params, "text", pleat_json_text(run->failure.text))) {
         json_decref(params);
@@ -280,7 +286,8 @@ void pleat_run_exited(struct pleat_run *run)
 {
     if (run->malleable) /* what was done just before the end counts */
         pleat_malleable_look(run->malleable);
-    if (run->launches) { /* with its script all is over, whatever was under way */
+    /* with its script all is over, whatever was under way; so it is for what had too much memory */
+    if (pleat_memory_is_over(run) || run->launches) {
         pleat_run_finish(run, false);
         return;
     }
@@ -328,14 +335,18 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
     pleat_scratch_remove(run->scratch);
     if (run->scratch) /* programs of an MPI may have been in it */
         (void)pleat_shared_files_sweep(PLEAT_SHARED_MEMORY, run->begun_s);
-    if (!broken)
+    if (!broken) {
         pleat_bind_over(run);
+        pleat_memory_over(run);
+    }
     report_exit(run);
 }
 
-void pleat_run_report(const struct pleat_run *run)
+void pleat_run_report(struct pleat_run *run)
 {
     report_start(run);
+    if (pleat_run_is_live(run))
+        pleat_memory_report(run);
     pleat_outcomes_report(run);
     if (run->folded)
         pleat_folded_report(run->folded);

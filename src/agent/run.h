@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "agent/bind.h"
+#include "agent/memory.h"
 #include "agent/outcomes.h"
 #include "agent/process.h"
 
@@ -72,6 +73,7 @@ struct pleat_run {
     struct pleat_outcomes outcomes;    /* what came of requests */
 
     struct pleat_binding binding;
+    struct pleat_memory memory;
 
     char *cwd; /* for starting it again */
     char *stdin_path, *stdout_path, *stderr_path;
@@ -104,6 +106,7 @@ struct pleat_run_request {
     const char *scratch; /* NULL: none */
     uint32_t hosts;      /* so many processors are said in a file there; 0: no file */
     const json_t *slots; /* NULL: it is not bound */
+    int64_t memory_kb;   /* all its processes may have so much together; 0: no limit */
 };
 
 /* ---- run.c ---- */
@@ -129,7 +132,7 @@ void pleat_run_broke(struct pleat_run *run);
 /* Of a run that has exited broken: it is not wanted again. Tells its exit once more, as final. */
 void pleat_run_give_up(struct pleat_run *run);
 /* Sends again what the daemon may have missed. */
-void pleat_run_report(const struct pleat_run *run);
+void pleat_run_report(struct pleat_run *run);
 /* Removes an EXITED or FAILED run from the agent and frees it. */
 void pleat_run_destroy(struct pleat_run *run);
 /* STARTING, RUNNING or ENDING. */

@@ -101,6 +101,10 @@ int pleat_parse_word(const char *what, const char *text, const char *const *word
  * things is refused with the question which: a number without a unit (but 0), and "1:30". */
 int pleat_parse_duration(const char *what, const char *text, double *seconds,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* "512M", "1.5G", "2T", "100K", also with B or iB behind it: above 0, in KiB. What has no unit is
+ * refused with the question which. */
+int pleat_parse_memory(const char *what, const char *text, int64_t *kib,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Seconds from now on: a duration above 0, or a time of the day, "14:30" or "14:30:15": the next
  * one. */
 int pleat_parse_when(const char *what, const char *text, double *seconds,

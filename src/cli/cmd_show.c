@@ -227,6 +227,29 @@ static void show_wishes(const json_t *job)
                       pleat_time_moment(pleat_reply_real(job, times[i].member), moment));
 }
 
+static void add_memory(const json_t *job, const char *member, const char *format,
+                       struct pleat_string *text)
+{
+    char size[24];
+    if (!(pleat_reply_real(job, member) > 0))
+        return;
+    pleat_history_memory(pleat_reply_real(job, member), size, sizeof(size));
+    if (text->length)
+        pleat_string_add_bytes(text, ", ", 2);
+    pleat_string_addf(text, format, size);
+}
+
+static void show_memory(const json_t *job)
+{
+    struct pleat_string text = {0};
+    add_memory(job, "memory_kb", "%s at its peak", &text);
+    add_memory(job, "max_rss_kb", "%s its largest process", &text);
+    add_memory(job, "memory_limit_kb", "limit %s", &text);
+    if (text.length)
+        line("memory", &text);
+    pleat_string_finish(&text);
+}
+
 static void show_times(const json_t *job)
 {
     char a[PLEAT_TIME_SIZE], b[PLEAT_TIME_SIZE];
@@ -248,12 +271,7 @@ static void show_times(const json_t *job)
         pleat_string_addf(&text, "%lld", (long long)pleat_reply_int(job, "attempt", 1));
         line("attempt", &text);
     }
-    if (isfinite(pleat_reply_real(job, "max_rss_kb"))) {
-        text.length = 0;
-        pleat_history_memory(pleat_reply_real(job, "max_rss_kb"), a, sizeof(a));
-        pleat_string_addf(&text, "%s, its largest process at its peak", a);
-        line("memory", &text);
-    }
+    show_memory(job);
     if (pleat_reply_text(job, "input", NULL))
         line_text("stdin", pleat_reply_text(job, "input", NULL));
     line_text("stdout", pleat_reply_text(job, "stdout", NULL));

@@ -2,16 +2,24 @@
 
 #include <string.h>
 
+#include "cli/history.h"
 #include "cli/reply.h"
 #include "cli/timefmt.h"
 
-const char *const pleat_event_kinds[] = {"state",  "size",    "slots",      "resize",
-                                         "limits", "used",    "background", "policy",
-                                         "notify", "warning", "daemon",     NULL};
+const char *const pleat_event_kinds[] = {"state",   "size",   "slots",      "resize", "limits",
+                                         "used",    "memory", "background", "policy", "notify",
+                                         "warning", "daemon", NULL};
 
 static void add_processors(struct pleat_string *out, const char *before, int64_t count)
 {
     pleat_string_addf(out, "%s%lld processor%s", before, (long long)count, count == 1 ? "" : "s");
+}
+
+static void add_memory(const json_t *event, const char *format, struct pleat_string *out)
+{
+    char size[24];
+    pleat_history_memory(pleat_reply_real(event, "memory_kb"), size, sizeof(size));
+    pleat_string_addf(out, format, size);
 }
 
 static void add_pieces(const json_t *event, struct pleat_string *out)
@@ -92,6 +100,10 @@ void pleat_event_add_text(const json_t *event, struct pleat_string *out)
         pleat_string_addf(out, " of %s", pleat_reply_text(event, "site", "?"));
     } else if (!strcmp(kind, "used")) {
         pleat_string_addf(out, "used %.3f s of processor time", pleat_reply_real(event, "cpu_s"));
+        if (pleat_reply_int(event, "memory_kb", 0) > 0)
+            add_memory(event, ", at most %s of memory", out);
+    } else if (!strcmp(kind, "memory")) {
+        add_memory(event, "uses %s of memory", out);
     } else if (!strcmp(kind, "policy")) {
         pleat_string_addf(out, "policy for %s: %s", pleat_reply_text(event, "question", "?"),
                           pleat_reply_text(event, "name", "?"));

@@ -23,7 +23,8 @@ static const struct pleat_history_column by_job[] = {
     {"resizes", "RESIZES", PLEAT_HISTORY_COUNT},
     {"resize_s", "STOOD", PLEAT_HISTORY_SPAN},
     {"cpu_s", "CPU", PLEAT_HISTORY_SPAN},
-    {"max_rss_kb", "MEMORY", PLEAT_HISTORY_MEMORY},
+    {"memory_kb", "MEMORY", PLEAT_HISTORY_MEMORY},
+    {"max_rss_kb", "LARGEST", PLEAT_HISTORY_MEMORY},
     {"attempt", NULL, PLEAT_HISTORY_COUNT},
     {"exit_code", NULL, PLEAT_HISTORY_COUNT},
     {"ending", "ENDED", PLEAT_HISTORY_TEXT},
@@ -144,9 +145,10 @@ json_t *pleat_history_totals(const json_t *jobs)
 
 static json_t *job_row(const json_t *job)
 {
-    static const char *const same[] = {"job",      "name",  "state",   "kind",      "submit_s",
-                                       "start_s",  "end_s", "wait_s",  "run_s",     "processor_s",
-                                       "resize_s", "cpu_s", "attempt", "exit_code", "max_rss_kb"};
+    static const char *const same[] = {"job",      "name",        "state",     "kind",
+                                       "submit_s", "start_s",     "end_s",     "wait_s",
+                                       "run_s",    "processor_s", "resize_s",  "cpu_s",
+                                       "attempt",  "exit_code",   "memory_kb", "max_rss_kb"};
     struct pleat_string ending = {0};
     json_t *row = json_object();
     double run_s = pleat_reply_real(job, "run_s");

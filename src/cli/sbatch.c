@@ -35,11 +35,24 @@ static int keep(struct reading *reading, const char *option, const char *value, 
     return 0;
 }
 
+/* Whether a list with ", " between its items has one. */
+static bool has_item(const char *list, const char *item)
+{
+    size_t length = strlen(item);
+    for (const char *at = list; *at; at += strspn(at, ", ")) {
+        size_t here = strcspn(at, ",");
+        if (here == length && !strncmp(at, item, length))
+            return true;
+        at += here;
+    }
+    return false;
+}
+
 static int leave_out(struct reading *reading, const char *name)
 {
     struct pleat_string *left = &reading->sbatch->left;
     const char *before = left->text ? left->text : "";
-    if (!strstr(before, name))
+    if (!has_item(before, name))
         pleat_string_addf(left, "%s%s", *before ? ", " : "", name);
     return 0;
 }
@@ -101,7 +114,7 @@ static int take_pattern(struct reading *reading, const char *option, const char 
                         const char *value, struct pleat_error *err)
 {
     for (const char *at = value; (at = strchr(at, '%')) != NULL; at += 2)
-        if (!at[1] || !strchr("jxu%", at[1]))
+        if (!at[1] || !strchr("jxuAa%", at[1]))
             return leave_out(reading, name);
     return keep(reading, option, value, reading->line, err);
 }
@@ -115,6 +128,21 @@ static int take_export(struct reading *reading, const char *value, struct pleat_
     if (strchr(value, '=') || !strncmp(value, "ALL,", 4))
         return leave_out(reading, "--export");
     return keep(reading, "--export", value, reading->line, err);
+}
+
+/* "512", "512M", "2G": MiB where there is no unit; 0 is all of a node, which is no limit here. */
+static int take_memory(struct reading *reading, const char *value, struct pleat_error *err)
+{
+    char words[64];
+    size_t digits = strspn(value, "0123456789");
+    bool plain = digits > 0 && digits < 20 && !value[digits];
+    if (plain && strspn(value, "0") == digits)
+        return 0;
+    if (digits == 0 || digits > 20 || strlen(value) > digits + 2)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--mem wants a size such as 512 (MiB), 512M or 2G, not '%s'", value);
+    snprintf(words, sizeof(words), "%s%s", value, plain ? "M" : "");
+    return keep(reading, "--memory", words, reading->line, err);
 }
 
 static int take_count(struct reading *reading, const char *name, const char *value, long *number,
@@ -140,7 +168,9 @@ static int take(struct reading *reading, const char *name, const char *value,
                                   : take_count(reading, name, value, &size->nodes, err);
     if (!strcmp(name, "--time"))
         return take_time(reading, value, err);
-    if (!strcmp(name, "--dependency"))
+    if (!strcmp(name, "--mem"))
+        return take_memory(reading, value, err);
+    if (!strcmp(name, "--array") || !strcmp(name, "--dependency"))
         return keep(reading, name, value, reading->line, err);
     if (!strcmp(name, "--job-name"))
         return keep(reading, "--name", value, reading->line, err);
@@ -156,10 +186,20 @@ static int take(struct reading *reading, const char *name, const char *value,
 static const struct {
     char letter;
     const char *name;
-} known[] = {{'n', "--ntasks"}, {0, "--ntasks-per-node"}, {'c', "--cpus-per-task"},
-             {'N', "--nodes"},  {'t', "--time"},          {'J', "--job-name"},
-             {'D', "--chdir"},  {'d', "--dependency"},    {0, "--open-mode"},
-             {0, "--export"},   {'o', "--output"},        {'e', "--error"},
+} known[] = {{'n', "--ntasks"},
+             {0, "--ntasks-per-node"},
+             {'c', "--cpus-per-task"},
+             {'N', "--nodes"},
+             {'t', "--time"},
+             {'J', "--job-name"},
+             {'D', "--chdir"},
+             {'d', "--dependency"},
+             {0, "--open-mode"},
+             {0, "--export"},
+             {0, "--mem"},
+             {'a', "--array"},
+             {'o', "--output"},
+             {'e', "--error"},
              {'i', "--input"}};
 
 /* One option; *used: how many words it took. */

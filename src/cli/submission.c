@@ -52,7 +52,8 @@ enum {
     OPTION_DEPENDENCY,
     OPTION_ARRAY,
     OPTION_SBATCH,
-    OPTION_NO_REQUEUE
+    OPTION_NO_REQUEUE,
+    OPTION_MEMORY
 };
 
 const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
@@ -97,6 +98,7 @@ const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
     {"array", required_argument, NULL, OPTION_ARRAY},
     {"sbatch", no_argument, NULL, OPTION_SBATCH},
     {"no-requeue", no_argument, NULL, OPTION_NO_REQUEUE},
+    {"memory", required_argument, NULL, OPTION_MEMORY},
     {0}};
 
 void pleat_submission_init(struct pleat_submission *submission)
@@ -309,6 +311,8 @@ static int take_more(struct pleat_submission *submission, int option, const char
     case OPTION_SBATCH:
         submission->sbatch = true;
         return 0;
+    case OPTION_MEMORY:
+        return pleat_parse_memory("--memory", value, &submission->memory_kb, err);
     case OPTION_NO_REQUEUE:
         submission->once = true;
         return 0;

@@ -29,6 +29,7 @@ struct pleat_submission {
     bool unfolded;
     double estimate_s, deadline_s, begin_s; /* 0: not given. The latter after the submission */
     double limit_s;                         /* 0: not given */
+    int64_t memory_kb;                      /* 0: not given */
     double notice_s, lifetime_s;            /* -1: not given */
     int64_t priority;
     bool moldable;
@@ -56,7 +57,7 @@ struct pleat_submission {
 #define PLEAT_SUBMISSION_SHORTS "n:"
 /* The options, for pleat_options_init. */
 extern const struct option pleat_submission_options[];
-#define PLEAT_SUBMISSION_OPTIONS 42 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 43 /* their number, with the zeroed entry */
 /* The options, for --help. */
 #define PLEAT_SUBMISSION_HELP                                                                      \
     "  -n, --processors N   exactly N processors (rigid; default: 1)\n"                            \
@@ -102,6 +103,9 @@ extern const struct option pleat_submission_options[];
     "      --time-limit TIME  it is ended when it has run so long; also its estimate where none "  \
     "is\n"                                                                                         \
     "                       given\n"                                                               \
+    "      --memory SIZE    all its processes together may use so much: 512M, 2G (units K, M, G, " \
+    "T);\n"                                                                                        \
+    "                       with more it is ended, and fails\n"                                    \
     "      --no-requeue     it is never started again when it may have been started: where its\n"  \
     "                       processors or its agent are lost, it fails\n"                          \
     "      --priority N     where the order looks at priorities, higher ones go first (default: "  \

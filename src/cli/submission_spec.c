@@ -417,6 +417,8 @@ static int add_more(const struct pleat_submission *s, json_t *spec, struct pleat
         json_object_set_new(spec, "hold", json_true());
     if (s->append)
         json_object_set_new(spec, "append", json_true());
+    if (s->memory_kb)
+        json_object_set_new(spec, "memory_limit_kb", json_integer(s->memory_kb));
     if (s->once)
         json_object_set_new(spec, "requeue", json_false());
     mode_t mask = umask(0);

@@ -688,7 +688,8 @@ int on_exited(struct pleat_core *core, const struct pleat_event *event, struct p
     job->code = event->u.exit.code;
     job->signal = (int16_t)event->u.exit.signal;
     if (job->state != PLEAT_FINISHING) {
-        bool known = reason == PLEAT_REASON_LOST || reason == PLEAT_REASON_BROKEN;
+        bool known = reason == PLEAT_REASON_LOST || reason == PLEAT_REASON_BROKEN ||
+                     reason == PLEAT_REASON_MEMORY;
         job->reason = (uint8_t)(known ? reason : PLEAT_REASON_EXIT);
         if (job->resize != PLEAT_NONE)
             resize_end(core, job->resize, PLEAT_OUTCOME_JOB_ENDED);

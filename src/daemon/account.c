@@ -176,6 +176,13 @@ static void learn_state(struct account *account, const json_t *data)
     }
 }
 
+static void learn_most(int64_t *most, const json_t *data, const char *name)
+{
+    int64_t value = json_integer_value(json_object_get(data, name));
+    if (value > *most)
+        *most = value;
+}
+
 void account_note(struct account *account, const char *kind, int64_t time_us, const json_t *data)
 {
     account_until(account, time_us);
@@ -189,9 +196,10 @@ void account_note(struct account *account, const char *kind, int64_t time_us, co
     } else if (!strcmp(kind, "used")) {
         account->has_cpu = true;
         account->cpu_us += us_of(data, "cpu_s");
-        int64_t rss_kb = json_integer_value(json_object_get(data, "max_rss_kb"));
-        if (rss_kb > account->max_rss_kb)
-            account->max_rss_kb = rss_kb;
+        learn_most(&account->max_rss_kb, data, "max_rss_kb");
+        learn_most(&account->memory_kb, data, "memory_kb");
+    } else if (!strcmp(kind, "memory")) {
+        learn_most(&account->memory_kb, data, "memory_kb");
     } else if (!strcmp(kind, "warning") && !json_object_get(data, "resize")) {
         /* what is wrong with a resize ends with it */
         const char *text = json_string_value(json_object_get(data, "text"));
@@ -216,9 +224,12 @@ static int64_t spent_us(const struct account *account)
     return sum;
 }
 
-static json_t *memory(const struct account *account)
+static void add_memory(const struct account *account, json_t *object)
 {
-    return account->max_rss_kb > 0 ? json_integer(account->max_rss_kb) : json_null();
+    json_object_set_new(object, "memory_kb",
+                        account->memory_kb > 0 ? json_integer(account->memory_kb) : json_null());
+    json_object_set_new(object, "max_rss_kb",
+                        account->max_rss_kb > 0 ? json_integer(account->max_rss_kb) : json_null());
 }
 
 void account_add_counts(const struct account *account, json_t *object)
@@ -240,7 +251,7 @@ void account_add_counts(const struct account *account, json_t *object)
     json_object_set_new(object, "shrunk", json_integer(shrunk));
     json_object_set_new(object, "failed_resizes", json_integer(failed));
     json_object_set_new(object, "resize_s", seconds(spent_us(account)));
-    json_object_set_new(object, "max_rss_kb", memory(account));
+    add_memory(account, object);
     json_object_set_new(object, "text", account->text ? json_string(account->text) : json_null());
 }
 
@@ -298,7 +309,7 @@ void account_add_use(const struct account *account, json_t *object)
     json_object_set_new(object, "processor_s", seconds(account_held_us(account)));
     json_object_set_new(object, "resize_s", seconds(spent_us(account)));
     json_object_set_new(object, "cpu_s", account->has_cpu ? seconds(account->cpu_us) : json_null());
-    json_object_set_new(object, "max_rss_kb", memory(account));
+    add_memory(account, object);
     json_object_set_new(object, "sizes", sizes);
     json_object_set_new(object, "resizes", resizes);
 }

@@ -48,6 +48,7 @@ struct account {
     struct usages usages; /* by processors, the fewest first */
     char *text;           /* the last thing that people should know about it, or NULL */
     int64_t cpu_us;
+    int64_t memory_kb;  /* of all processes of a run together, the most; 0: not known */
     int64_t max_rss_kb; /* of the largest process of all runs; 0: not known */
     bool has_cpu;
     bool runs;

@@ -240,11 +240,14 @@ static void agent_spawn(struct agent *agent)
                     NULL,
                     NULL,
                     NULL,
+                    NULL,
                     NULL};
     const struct pleat_config_site *site = &d->config.sites[agent->site];
-    size_t next = sizeof(args) / sizeof(args[0]) - 4;
+    size_t next = sizeof(args) / sizeof(args[0]) - 5;
     if (!site->cpusets)
         args[next++] = "--no-cpusets";
+    if (!site->memory_groups)
+        args[next++] = "--no-memory-groups";
     if (site->cpus) {
         args[next++] = "--cpus";
         args[next] = site->cpus;
@@ -380,8 +383,9 @@ static void note_use(struct daemon *d, const struct job *job, const json_t *para
 {
     if (json_is_integer(json_object_get(params, "cpu_us")))
         note_make(d, daemon_now_us(d), "used", job->id,
-                  json_pack("{s:f, s:I}", "cpu_s", (double)cost_of(params, "cpu_us") / 1e6,
-                            "max_rss_kb", (json_int_t)cost_of(params, "max_rss_kb")));
+                  json_pack("{s:f, s:I, s:I}", "cpu_s", (double)cost_of(params, "cpu_us") / 1e6,
+                            "max_rss_kb", (json_int_t)cost_of(params, "max_rss_kb"), "memory_kb",
+                            (json_int_t)cost_of(params, "memory_kb")));
 }
 
 static void learn(struct daemon *d, struct job *job, const char *method, const json_t *params)
@@ -438,6 +442,16 @@ static void learn_progress(struct daemon *d, struct job *job, uint64_t run, cons
                     job->redistributed_size == size ? job->redistributed_us : 0);
 }
 
+/* So its peak is known while it runs, and where its agent dies. It may be told again. */
+static void learn_memory(struct daemon *d, struct job *job, const json_t *params)
+{
+    int64_t memory_kb = cost_of(params, "memory_kb");
+    const struct account *account = job_account(d, job);
+    if (account && memory_kb > account->memory_kb)
+        note_make(d, daemon_now_us(d), "memory", job->id,
+                  json_pack("{s:I}", "memory_kb", (json_int_t)memory_kb));
+}
+
 /* An iteration of a folded program is a second of useful processor time of all its processes; it
  * has nothing to redistribute, but a change is felt. An agent knows of its own node only: where the
  * run has others, its processors are not all that the job has, and nothing is learned. */
@@ -475,6 +489,10 @@ static void on_notice(struct agent *agent, const struct pleat_message *message)
     }
     if (!rc && !strcmp(message->method, "progress")) {
         learn_progress(d, job, (uint64_t)run, message->params);
+        return;
+    }
+    if (!rc && !strcmp(message->method, "memory")) {
+        learn_memory(d, job, message->params);
         return;
     }
     if (!rc && !strcmp(message->method, "folded")) {

@@ -86,7 +86,7 @@ static int check_sharing(cfg_t *cfg, cfg_opt_t *option)
     return one_of(cfg, option, "space", "time");
 }
 
-static int check_cpuset(cfg_t *cfg, cfg_opt_t *option)
+static int check_groups(cfg_t *cfg, cfg_opt_t *option)
 {
     return one_of(cfg, option, "auto", "off");
 }
@@ -214,11 +214,15 @@ static void add(struct schema *schema, size_t *count, cfg_opt_t option)
 static void make_schema(struct schema *schema)
 {
     size_t count = 0;
-    cfg_opt_t site[] = {
-        CFG_STR("kind", "local", CFGF_NONE),  CFG_INT("processors", 0, CFGF_NONE),
-        CFG_INT("threshold", 0, CFGF_NONE),   CFG_STR("background", "auto", CFGF_NONE),
-        CFG_STR("cpus", "auto", CFGF_NONE),   CFG_STR("sharing", "space", CFGF_NONE),
-        CFG_STR("cpuset", "auto", CFGF_NONE), CFG_END()};
+    cfg_opt_t site[] = {CFG_STR("kind", "local", CFGF_NONE),
+                        CFG_INT("processors", 0, CFGF_NONE),
+                        CFG_INT("threshold", 0, CFGF_NONE),
+                        CFG_STR("background", "auto", CFGF_NONE),
+                        CFG_STR("cpus", "auto", CFGF_NONE),
+                        CFG_STR("sharing", "space", CFGF_NONE),
+                        CFG_STR("cpuset", "auto", CFGF_NONE),
+                        CFG_STR("memory_groups", "auto", CFGF_NONE),
+                        CFG_END()};
     memcpy(schema->site, site, sizeof(site));
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
         cfg_opt_t option = CFG_STR(pleat_question_name((enum pleat_question)q),
@@ -269,7 +273,8 @@ static void set_checks(cfg_t *cfg, struct schema *schema)
     cfg_set_validate_func(cfg, "site|background", check_background);
     cfg_set_validate_func(cfg, "site|cpus", check_cpus);
     cfg_set_validate_func(cfg, "site|sharing", check_sharing);
-    cfg_set_validate_func(cfg, "site|cpuset", check_cpuset);
+    cfg_set_validate_func(cfg, "site|cpuset", check_groups);
+    cfg_set_validate_func(cfg, "site|memory_groups", check_groups);
     cfg_set_validate_func(cfg, "site", check_site);
 }
 
@@ -289,6 +294,7 @@ static int take_site(struct pleat_config_site *site, const char *name, cfg_t *fr
     }
     site->shares_time = from && !strcmp(cfg_getstr(from, "sharing"), "time");
     site->cpusets = !from || !strcmp(cfg_getstr(from, "cpuset"), "auto");
+    site->memory_groups = !from || !strcmp(cfg_getstr(from, "memory_groups"), "auto");
     return site->name && site->kind && (count <= 0 || site->cpus) ? 0 : PLEAT_E_NOMEM;
 }
 

@@ -10,10 +10,11 @@ struct pleat_config_site {
     char *kind;         /* "local" */
     int32_t processors; /* 0: as many as there are */
     int32_t threshold;
-    int background;   /* 1 measure, 0 ignore, -1 measure unless oversubscribed */
-    char *cpus;       /* which its slots are, one after the other; NULL: not said */
-    bool shares_time; /* jobs are bound to all of them together, not each to its own */
-    bool cpusets;     /* used where the machine has them */
+    int background;     /* 1 measure, 0 ignore, -1 measure unless oversubscribed */
+    char *cpus;         /* which its slots are, one after the other; NULL: not said */
+    bool shares_time;   /* jobs are bound to all of them together, not each to its own */
+    bool cpusets;       /* used where the machine has them */
+    bool memory_groups; /* likewise, for limits of memory */
 };
 
 struct pleat_config {

@@ -33,6 +33,7 @@ struct pleat_spec_fold {
 };
 
 #define PLEAT_SPEC_NICE_HERE INT32_MAX
+#define PLEAT_SPEC_MEMORY_MAX_KB (INT64_C(1) << 40) /* a PiB */
 
 /* Which task of an array of jobs it is. */
 struct pleat_spec_array {
@@ -81,9 +82,10 @@ struct pleat_spec {
     struct pleat_spec_array array;
     bool hold; /* it does not start before its user releases it */
     /* of its processes: its user's when it was submitted */
-    int32_t umask; /* 0 to 0777 */
-    char *limits;  /* base/limits.h; NULL: those of the agent */
-    int32_t nice;  /* -20 to 19; PLEAT_SPEC_NICE_HERE: the agent's */
+    int32_t umask;           /* 0 to 0777 */
+    char *limits;            /* base/limits.h; NULL: those of the agent */
+    int32_t nice;            /* -20 to 19; PLEAT_SPEC_NICE_HERE: the agent's */
+    int64_t memory_limit_kb; /* of all of them together, on a node; 0: none */
 };
 
 void pleat_spec_finish(struct pleat_spec *spec);

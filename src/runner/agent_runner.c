@@ -230,6 +230,8 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
         has_scratch(runner, order) ? order->scratch : NULL, "limits", order->spec->limits);
     if (params && order->spec->nice != PLEAT_SPEC_NICE_HERE)
         json_object_set_new(params, "nice", json_integer(order->spec->nice));
+    if (params && order->spec->memory_limit_kb)
+        json_object_set_new(params, "memory_limit_kb", json_integer(order->spec->memory_limit_kb));
     int rc = add_command(runner, order, params, err);
     bool bad = params && starts_others(runner, order->spec) &&
                (add(params, "launches", json_integer(order->processes)) ||
@@ -327,7 +329,7 @@ static int notice_life(struct pleat_runner *base, struct pleat_event *event, con
                        const json_t *params, struct pleat_error *err)
 {
     int64_t run = 0, code = 0, signal = 0;
-    bool user_fault = false, broken = false;
+    bool user_fault = false, broken = false, over_memory = false;
     int rc = pleat_get_int(params, "run", true, 0, INT64_MAX, &run, err);
     if (!rc)
         rc = pleat_get_int(params, "code", false, -1, 65535, &code, err);
@@ -337,6 +339,8 @@ static int notice_life(struct pleat_runner *base, struct pleat_event *event, con
         rc = pleat_get_bool(params, "user_fault", false, &user_fault, err);
     if (!rc)
         rc = pleat_get_bool(params, "broken", false, &broken, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "over_memory", false, &over_memory, err);
     if (rc)
         return rc;
     event->u.exit.run = (uint64_t)run;
@@ -348,7 +352,9 @@ static int notice_life(struct pleat_runner *base, struct pleat_event *event, con
         event->u.exit.reason = user_fault ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM;
     } else if (!strcmp(method, "exited")) {
         event->kind = PLEAT_EV_EXITED;
-        event->u.exit.reason = broken ? PLEAT_REASON_BROKEN : PLEAT_REASON_EXIT;
+        event->u.exit.reason = broken        ? PLEAT_REASON_BROKEN
+                               : over_memory ? PLEAT_REASON_MEMORY
+                                             : PLEAT_REASON_EXIT;
     }
     base->host->emit(base->host->arg, event);
     return 0;

@@ -182,6 +182,9 @@ static int read_process(const json_t *object, struct pleat_spec *spec, struct pl
         rc = pleat_limits_parse(spec->limits, &limits, err);
     if (!rc && json_object_get(object, "nice"))
         rc = pleat_get_int(object, "nice", true, -20, 19, &nice, err);
+    if (!rc)
+        rc = pleat_get_int(object, "memory_limit_kb", false, 0, PLEAT_SPEC_MEMORY_MAX_KB,
+                           &spec->memory_limit_kb, err);
     spec->nice = (int32_t)nice;
     return rc;
 }

@@ -1,5 +1,5 @@
-/* Cpusets: where groups can be made, by files as they are on machines of both versions, and what is
- * written into them. */
+/* Cpusets, and groups with a limit of memory: where groups can be made, by files as they are on
+ * machines of both versions, and what is written into them. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "agent/cpuset.h"
+#include "agent/memgroup.h"
 #include "support/cpu_set_of.h"
 
 static char root[64];
@@ -59,7 +60,7 @@ static void expect_text(const char *name, const char *wanted)
     assert_string_equal(text, wanted);
 }
 
-static void expect_place(const struct pleat_cpuset_place *place, const char *wanted)
+static void expect_place(const struct pleat_cgroup_place *place, const char *wanted)
 {
     char path[512];
     snprintf(path, sizeof(path), "%s%s", root, wanted);
@@ -69,7 +70,7 @@ static void expect_place(const struct pleat_cpuset_place *place, const char *wan
 static void test_nowhere(void **state)
 {
     (void)state;
-    struct pleat_cpuset_place place;
+    struct pleat_cgroup_place place;
     assert_false(pleat_cpuset_find(root, &place)); /* no /proc */
     assert_string_equal(place.path, "");
     put("proc/self/mountinfo", "20 1 0:5 / /sys rw - sysfs sysfs rw\nnonsense\n\n");
@@ -82,13 +83,13 @@ static void test_nowhere(void **state)
     put("cg/a/cgroup.controllers", "memory pids\n");
     put("cg/a/cgroup.subtree_control", "");
     assert_false(pleat_cpuset_find(root, &place));
-    assert_int_equal(pleat_cpuset_remove_all(&place, "pleat:"), 0);
+    assert_int_equal(pleat_cgroup_remove_all(&place, "pleat:"), 0);
 }
 
 static void test_version_1(void **state)
 {
     (void)state;
-    struct pleat_cpuset_place place;
+    struct pleat_cgroup_place place;
     put("proc/self/mountinfo",
         "20 1 0:5 / /cg/memory rw shared:3 - cgroup cgroup rw,memory\n"
         "21 1 0:6 / /cg/cpuset rw shared:4 master:1 - cgroup cgroup rw,noprefix,cpuset\n");
@@ -106,7 +107,7 @@ static void test_version_1(void **state)
 static void test_version_2(void **state)
 {
     (void)state;
-    struct pleat_cpuset_place place;
+    struct pleat_cgroup_place place;
     put("proc/self/mountinfo", "20 1 0:5 / /cg rw - cgroup2 none rw,nsdelegate\n");
     put("proc/self/cgroup", "0::/slice/scope\n");
     put("cg/slice/scope/cgroup.controllers", "cpuset cpu\n");
@@ -128,7 +129,7 @@ static void test_version_2(void **state)
 static void test_groups(void **state)
 {
     (void)state;
-    struct pleat_cpuset_place place = {0};
+    struct pleat_cgroup_place place = {0};
     struct pleat_error err = {0};
     struct pleat_cpu_set some = set_of("0-1,5"), one = set_of("5");
     int procs = -1;
@@ -138,7 +139,7 @@ static void test_groups(void **state)
     assert_int_equal(pleat_cpuset_make(&place, "pleat:a:1", &some, &procs, &err), PLEAT_E_SYSTEM);
     assert_non_null(strstr(err.text, "pleat:a:1"));
     assert_int_equal(pleat_cpuset_change(&place, "pleat:a:1", &some, &err), PLEAT_E_SYSTEM);
-    assert_int_equal(pleat_cpuset_remove(&place, "pleat:a:1", &err), 0);
+    assert_int_equal(pleat_cgroup_remove(&place, "pleat:a:1", &err), 0);
 
     put("cg/place/pleat:a:1/cpuset.mems", "\n");
     put("cg/place/pleat:a:1/cpuset.cpus", "");
@@ -159,22 +160,64 @@ static void test_groups(void **state)
     put("cg/place/pleat:b:2/x", "");
     /* the first one has files here, which those of cgroups do not count as; b's are not asked for
      */
-    assert_int_equal(pleat_cpuset_remove_all(&place, "pleat:a:"), 1);
+    assert_int_equal(pleat_cgroup_remove_all(&place, "pleat:a:"), 1);
     assert_int_equal(access(empty, F_OK), -1);
-    assert_int_equal(pleat_cpuset_remove(&place, "pleat:a:2", &err), 0);
-    assert_int_equal(pleat_cpuset_remove(&place, "pleat:b:2", &err), PLEAT_E_SYSTEM);
+    assert_int_equal(pleat_cgroup_remove(&place, "pleat:a:2", &err), 0);
+    assert_int_equal(pleat_cgroup_remove(&place, "pleat:b:2", &err), PLEAT_E_SYSTEM);
 
-    char longer[PLEAT_CPUSET_PATH_MAX];
+    char longer[PLEAT_CGROUP_PATH_MAX];
     memset(longer, 'x', sizeof(longer) - 1);
     longer[sizeof(longer) - 1] = '\0';
     assert_int_equal(pleat_cpuset_make(&place, longer, &some, &procs, &err), PLEAT_E_TOOBIG);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    struct pleat_cgroup_place place;
+    struct pleat_error err = {0};
+    int procs = -1;
+    put("proc/self/mountinfo", "20 1 0:5 / /cg/memory rw - cgroup cgroup rw,memory\n"
+                               "21 1 0:6 / /cg/two rw - cgroup2 none rw\n");
+    put("proc/self/cgroup", "5:memory:/mine\n0::/own\n");
+    put("cg/memory/mine/memory.limit_in_bytes", "9223372036854771712\n");
+    assert_true(pleat_memgroup_find(root, &place));
+    expect_place(&place, "/cg/memory/mine");
+    assert_false(place.second);
+    assert_int_equal(pleat_memgroup_ended(&place, "pleat:a:1"), 0);
+    assert_int_equal(pleat_memgroup_make(&place, "pleat:a:1", 64, &procs, &err), PLEAT_E_SYSTEM);
+    put("cg/memory/mine/pleat:a:1/memory.limit_in_bytes", "");
+    put("cg/memory/mine/pleat:a:1/cgroup.procs", "");
+    put("cg/memory/mine/pleat:a:1/memory.oom_control",
+        "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+    assert_int_equal(pleat_memgroup_make(&place, "pleat:a:1", 64, &procs, &err), 0);
+    assert_true(fcntl(procs, F_GETFD) & FD_CLOEXEC);
+    close(procs);
+    expect_text("cg/memory/mine/pleat:a:1/memory.limit_in_bytes", "65536");
+    assert_int_equal(pleat_memgroup_ended(&place, "pleat:a:1"), 2);
+    /* version 2, where version 1 has no such controller */
+    put("proc/self/cgroup", "0::/own\n");
+    put("cg/two/own/cgroup.controllers", "cpu memory\n");
+    put("cg/two/own/cgroup.subtree_control", "cpu\n");
+    assert_true(pleat_memgroup_find(root, &place));
+    assert_true(place.second);
+    expect_text("cg/two/own/cgroup.subtree_control", "+memory");
+    put("cg/two/own/pleat:a:1/memory.max", "max\n");
+    put("cg/two/own/pleat:a:1/memory.swap.max", "max\n");
+    put("cg/two/own/pleat:a:1/cgroup.procs", "");
+    put("cg/two/own/pleat:a:1/memory.events", "low 0\nhigh 0\nmax 7\noom 1\noom_kill 1\n");
+    assert_int_equal(pleat_memgroup_make(&place, "pleat:a:1", 1024, &procs, &err), 0);
+    close(procs);
+    expect_text("cg/two/own/pleat:a:1/memory.max", "1048576");
+    expect_text("cg/two/own/pleat:a:1/memory.swap.max", "0");
+    assert_int_equal(pleat_memgroup_ended(&place, "pleat:a:1"), 1);
 }
 
 /* On this machine, where it lets us. */
 static void test_live(void **state)
 {
     (void)state;
-    struct pleat_cpuset_place place;
+    struct pleat_cgroup_place place;
     struct pleat_cpu_set all, one = {0};
     struct pleat_error err = {0};
     char name[64];
@@ -195,7 +238,7 @@ static void test_live(void **state)
     assert_int_equal(pleat_cpuset_change(&place, name, &all, &err), 0);
     assert_int_equal(pleat_cpuset_make(&place, name, &one, &procs, &err), 0); /* taken over */
     close(procs);
-    assert_int_equal(pleat_cpuset_remove_all(&place, name), 0);
+    assert_int_equal(pleat_cgroup_remove_all(&place, name), 0);
     assert_int_equal(pleat_cpuset_change(&place, name, &one, &err), PLEAT_E_SYSTEM); /* gone */
 }
 
@@ -206,6 +249,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_version_1, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_version_2, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_groups, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(test_memory, make_root, remove_root),
         cmocka_unit_test(test_live),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

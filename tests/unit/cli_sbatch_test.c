@@ -53,6 +53,9 @@ static void test_equivalents(void **state)
           "1:--append|1:--export|1:none|2:--export|2:A,B", "", 1);
     reads("#SBATCH -H --dependency=afterok:7\n", false, "1:--hold|1:--dependency|1:afterok:7", "",
           1);
+    reads("#SBATCH -a 0-9%2 -o out-%A_%a\n#SBATCH --mem=4G\n#SBATCH --mem 700 --mem=0\n", false,
+          "1:--array|1:0-9%2|1:--output|1:out-%A_%a|2:--memory|2:4G|3:--memory|3:700M", "", 1);
+    refuses("#!/bin/sh\n#SBATCH --mem=much\n", "--mem wants");
     reads("#SBATCH --open-mode=truncate --export=ALL\n", false, "1:--export|1:all", "", 1);
 }
 
@@ -96,9 +99,9 @@ static void test_sizes(void **state)
 static void test_what_has_no_equivalent(void **state)
 {
     (void)state;
-    reads("#SBATCH --mem=4G -p long\n#SBATCH --exclusive -n 2\n#SBATCH --mem 2G\n", false,
-          "2:--processors|2:2", "--mem, -p, --exclusive", 1);
-    reads("#SBATCH -o out-%A_%a --export=A=1\n", false, "", "--output, --export", 1);
+    reads("#SBATCH --mem-per-cpu=4G -p long\n#SBATCH --exclusive -n 2\n#SBATCH --mem-per-cpu 2G\n",
+          false, "2:--processors|2:2", "--mem-per-cpu, -p, --exclusive", 1);
+    reads("#SBATCH -o out-%N --export=A=1\n", false, "", "--output, --export", 1);
 }
 
 int main(void)

@@ -67,6 +67,7 @@ static struct key_array known_keys(void)
     add_key(&keys, "cpus", "auto", true);
     add_key(&keys, "sharing", "space", true);
     add_key(&keys, "cpuset", "auto", true);
+    add_key(&keys, "memory_groups", "auto", true);
     return keys;
 }
 
@@ -137,6 +138,7 @@ static void check_defaults(const struct pleat_config *config)
     assert_null(config->sites[0].cpus);
     assert_false(config->sites[0].shares_time);
     assert_true(config->sites[0].cpusets);
+    assert_true(config->sites[0].memory_groups);
 }
 
 static void test_defaults(void **state)
@@ -237,7 +239,8 @@ static void test_cpus(void **state)
     struct pleat_config config;
     char text[200];
     snprintf(text, sizeof(text),
-             "site \"a\" {\n  cpus = \"%u,%u,%u\"\n  sharing = time\n  cpuset = off\n}\n"
+             "site \"a\" {\n  cpus = \"%u,%u,%u\"\n  sharing = time\n  cpuset = off\n"
+             "  memory_groups = off\n}\n"
              "site b { processors = 2 cpus = \"%u, %u\" }",
              a_cpu(), a_cpu(), a_cpu(), a_cpu(), a_cpu());
     loads(text, &config);
@@ -245,6 +248,7 @@ static void test_cpus(void **state)
     assert_non_null(config.sites[0].cpus);
     assert_true(config.sites[0].shares_time);
     assert_false(config.sites[0].cpusets);
+    assert_false(config.sites[0].memory_groups);
     assert_int_equal(config.sites[1].processors, 2);
     assert_false(config.sites[1].shares_time);
     pleat_config_finish(&config);
@@ -267,6 +271,7 @@ static void test_mistakes(void **state)
     refuses("site \"a\" {\n  cpus = 8000\n}\n", 2, "CPU 8000 is not there");
     refuses("site \"a\" {\n  sharing = both\n}\n", 2, "space or time");
     refuses("site \"a\" {\n  cpuset = on\n}\n", 2, "auto or off");
+    refuses("site \"a\" {\n  memory_groups = 1\n}\n", 2, "auto or off");
     refuses("idle_exit_s = -1\n", 1, "0 to 1e9 seconds");
     refuses("claim_s = nan\n", 1, "0 to 1e9 seconds");
     refuses("site \"a\" {}\nsite \"a\" {}\n", 2, "a");

@@ -36,6 +36,27 @@ static void test_a_time_limit_ends_the_job(void **state)
     hand_finish(&h);
 }
 
+static void test_too_much_memory_ends_the_job(void **state)
+{
+    (void)state;
+    for (int resizing = 0; resizing < 2; resizing++) {
+        struct hand h;
+        hand_init(&h, 8);
+        uint32_t job = hand_run(&h, 2, 8, 4);
+        if (resizing)
+            assert_int_equal(hand_demand(&h, job, 2, true), 0);
+        is(&h, job, resizing ? PLEAT_RESIZING : PLEAT_RUNNING);
+        hand_mark(&h);
+        assert_int_equal(hand_ended(&h, PLEAT_EV_EXITED, job, PLEAT_REASON_MEMORY), 0);
+        hand_release_all(&h);
+        is(&h, job, PLEAT_FAILED); /* for good */
+        assert_int_equal(hand_job(&h, job)->reason, PLEAT_REASON_MEMORY);
+        assert_int_equal(hand_outcome(&h), resizing ? PLEAT_OUTCOME_JOB_ENDED : PLEAT_OUTCOME_NONE);
+        assert_int_equal(hand_site(&h)->held, 0);
+        hand_finish(&h);
+    }
+}
+
 static void test_a_time_limit_changes_while_it_runs(void **state)
 {
     (void)state;
@@ -348,6 +369,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_time_limit_ends_the_job),
+        cmocka_unit_test(test_too_much_memory_ends_the_job),
         cmocka_unit_test(test_a_time_limit_changes_while_it_runs),
         cmocka_unit_test(test_a_time_limit_counts_for_each_run),
         cmocka_unit_test(test_a_time_limit_in_a_resize),

@@ -232,4 +232,4 @@ def test_memory_is_measured(cli):
     entry = json.loads(cli("history", number, "--json").stdout)["jobs"][0]
     assert entry["max_rss_kb"] == peak
     assert f"{peak / 1024:.1f} MiB" in cli("history").stdout
-    assert f"{peak / 1024:.1f} MiB, its largest process" in cli("show", number).stdout
+    assert f"{peak / 1024:.1f} MiB its largest process" in cli("show", number).stdout

@@ -352,13 +352,13 @@ def test_a_plain_mpirun_takes_what_the_job_has(pleat, cpus):
 
 
 def test_sbatch_lines(pleat):
-    write(pleat, "job.sh", "#!/bin/sh\n#SBATCH --job-name=s -n 2\n#SBATCH -t 1:30:00 --mem=4G\ntrue\n")
+    write(pleat, "job.sh", "#!/bin/sh\n#SBATCH --job-name=s -n 2\n#SBATCH -t 1:30:00 --mem-per-cpu=4G\ntrue\n")
     done = pleat.pleat("submit", "job.sh", check=0)
     assert done.stderr.count("#SBATCH") == 1 and "--sbatch" in done.stderr and "job.sh:2" in done.stderr
     job = pleat.wait_end(int(done.stdout))
     assert (job["name"], job["min"], job["limit_s"]) == ("job.sh", 1, None)
     done = pleat.pleat("submit", "--sbatch", "--name", "mine", "job.sh", check=0)
-    assert done.stderr.strip().endswith("these have no equivalent: --mem"), done.stderr
+    assert done.stderr.strip().endswith("these have no equivalent: --mem-per-cpu"), done.stderr
     job = pleat.wait_end(int(done.stdout))
     assert (job["name"], job["min"], job["max"], job["limit_s"]) == ("mine", 2, 2, 5400)
     write(pleat, "both.sh", "#!/bin/sh\n#SBATCH -n 2\n#PLEAT --sbatch --min 3 --max 4 --moldable\ntrue\n")

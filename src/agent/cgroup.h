@@ -1,0 +1,51 @@
+/* cgroup.h - groups of processes that the kernel keeps (cgroups, version 1 or 2): where this user
+ * may make such groups with a controller, and their files.
+ *
+ * A group is a directory; who is in it, and what these start, stays in it. Everything is read from
+ * the root of a file system, so that tests can bring their own. In version 2 a process is in one
+ * group for all controllers, so groups with the same name at the same place are one.
+ */
+#ifndef PLEAT_AGENT_CGROUP_H
+#define PLEAT_AGENT_CGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+#define PLEAT_CGROUP_PATH_MAX 1024
+
+/* Where groups are made. A zeroed one: nowhere. */
+struct pleat_cgroup_place {
+    char path[PLEAT_CGROUP_PATH_MAX];
+    bool second; /* version 2 */
+};
+
+/* Finds where this process may make groups: version 1, its own group there; version 2, its own or
+ * the one around it, where the controller is there for those below. False: nowhere.
+ * root: "" for the real one; probe: a file that groups of version 1 with the controller have. */
+bool pleat_cgroup_find(const char *root, const char *controller, const char *probe,
+                       struct pleat_cgroup_place *place);
+/* Makes a group; one of that name is taken over. PLEAT_E_SYSTEM, PLEAT_E_TOOBIG. */
+int pleat_cgroup_make(const struct pleat_cgroup_place *place, const char *name,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The file (close-on-exec) into which a process writes "0" to join it. 0 or errno. */
+int pleat_cgroup_open(const struct pleat_cgroup_place *place, const char *name, int *procs);
+/* Removes it; nothing where there is none. PLEAT_E_BUSY: somebody is in it. */
+int pleat_cgroup_remove(const struct pleat_cgroup_place *place, const char *name,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Removes all groups whose names begin so, and in which nobody is; how many are left. */
+size_t pleat_cgroup_remove_all(const struct pleat_cgroup_place *place, const char *prefix);
+
+/* ---- files ---- */
+
+/* path: PLEAT_CGROUP_PATH_MAX bytes. False: it is too long. */
+bool pleat_cgroup_join(char *path, const char *directory, const char *name);
+/* The first line of a file, without its end; false: it cannot be read. */
+bool pleat_cgroup_read(const char *directory, const char *name, char *line, size_t size);
+/* The number that follows the word `key` at the beginning of a line; -1: there is none. */
+long long pleat_cgroup_read_key(const char *directory, const char *name, const char *key);
+/* 0 or errno. */
+int pleat_cgroup_write(const char *directory, const char *name, const char *text);
+
+#endif

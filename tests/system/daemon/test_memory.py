@@ -1,0 +1,131 @@
+"""Memory: what all processes of a job have together is measured, and kept below a limit, by a group of
+the kernel's or by measuring."""
+
+import glob
+import json
+import os
+import signal
+import sys
+
+import pytest
+
+from conftest import CONFIG, wait_until
+
+MIB = 1024  # KiB
+PYTHON = sys.executable
+
+# Touches so many MiB, then waits for a file.
+EAT = """
+import os, sys, time
+kept = bytearray(int(sys.argv[1]) << 20)
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.02)
+"""
+# Processes that all read what they share.
+SHARE = """
+import mmap, os, sys, time
+size = int(sys.argv[1]) << 20
+shared = mmap.mmap(-1, size)
+for at in range(0, size, 4096):
+    shared[at] = 1
+for _ in range(6):
+    if os.fork() == 0:
+        sum(shared[at] for at in range(0, size, 4096))
+        break
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.02)
+"""
+
+
+def groups_of(pleat):
+    """Groups of this instance's jobs in which the kernel limits memory."""
+    pleat.call("info")
+    found = glob.glob("/sys/fs/cgroup/**/pleat:" + pleat.instance_id + ":*", recursive=True)
+    return [path for path in found if os.path.exists(os.path.join(path, "memory.max"))
+            or os.path.exists(os.path.join(path, "memory.limit_in_bytes"))]
+
+
+def configure(pleat, groups):
+    pleat.configure(text=CONFIG.replace("processors = 8", f"processors = 8 memory_groups = {groups}"))
+
+
+@pytest.fixture(params=["auto", "off"])
+def limited(request, pleat):
+    """With a group where there can be one, and by measuring."""
+    configure(pleat, request.param)
+    go = pleat.path("go")
+    if request.param == "auto":
+        number = pleat.submit("--memory", "200M", "--", PYTHON, "-c", EAT, 1, go)
+        pleat.wait_for(number, "running")
+        found = groups_of(pleat)
+        open(go, "w", encoding="ascii").close()
+        pleat.wait_end(number)
+        os.unlink(go)
+        if not found:
+            pytest.skip("SKIPPED: this user may make no group of processes with a limit of memory here")
+        assert not groups_of(pleat), "its group goes with the run"
+    return pleat
+
+
+def test_what_takes_too_much_is_ended(limited):
+    go = limited.path("go")
+    number = limited.submit("--memory", "64M", "--", PYTHON, "-c", EAT, 200, go)
+    # of a job that goes on without it, too
+    script = limited.submit("--memory", "64M", "--", "sh", "-c", f'{PYTHON} -c "$0" 200 "$1"; exec sleep 1000',
+                            EAT, go)
+    for job in (limited.wait_end(number), limited.wait_end(script)):
+        assert (job["state"], job["reason"], job["attempt"]) == ("failed", "memory limit reached", 0), job
+        assert "limit" in job["text"] and "64.0 MiB" in job["text"], job["text"]
+        assert job["memory_limit_kb"] == 64 * MIB and job["memory_kb"] >= 64 * MIB
+    assert not limited.job_pids()
+    assert not groups_of(limited)
+    shown = limited.pleat("show", number, check=0).stdout
+    assert "memory limit reached" in shown and "limit 64.0 MiB" in shown, shown
+    done = limited.pleat("run", "--memory", "64M", "--", PYTHON, "-c", EAT, 200, go)
+    assert done.returncode == 128 + signal.SIGKILL and "memory limit reached" in done.stderr, done
+
+
+def test_shared_memory_counts_once(limited):
+    go = limited.path("go")
+    number = limited.submit("--memory", "400M", "--", PYTHON, "-c", SHARE, 120, go)
+    # 7 processes that have 120 MiB each: 840 MiB by what is resident
+    wait_until(lambda: (limited.job(number)["memory_kb"] or 0) > 120 * MIB, "it is measured")
+    limited.kill_daemon()  # what was told is kept, and what is measured goes on
+    assert 120 * MIB < limited.job(number)["memory_kb"] < 400 * MIB
+    open(go, "w", encoding="ascii").close()
+    job = limited.wait_end(number)
+    assert job["state"] == "done", job
+    assert 120 * MIB < job["memory_kb"] < 400 * MIB, job
+    entry = json.loads(limited.pleat("history", "--json", check=0).stdout)["jobs"][-1]
+    assert (entry["memory_kb"], entry["max_rss_kb"]) == (job["memory_kb"], job["max_rss_kb"])
+    listed = limited.pleat("history", "--format", "job,memory_kb,max_rss_kb", check=0).stdout
+    assert "MEMORY" in listed and "LARGEST" in listed and "MiB" in listed
+    assert "at its peak" in limited.pleat("show", number, check=0).stdout
+
+
+def test_what_a_lost_agent_measured_is_kept(pleat):
+    configure(pleat, "off")
+    go = pleat.path("go")
+    number = pleat.submit("--no-requeue", "--", PYTHON, "-c", EAT, 50, go)
+    wait_until(lambda: (pleat.job(number)["memory_kb"] or 0) > 50 * MIB, "it is measured")
+    os.kill(pleat.agent_pid(), signal.SIGKILL)
+    job = pleat.wait_end(number)
+    assert job["state"] == "failed" and job["memory_kb"] > 50 * MIB, job
+
+
+def test_sizes_say_their_unit(pleat):
+    for wrong in ("512", "0M", "M", "12Q", "-3G", "1.5.2G", "2000000T"):
+        done = pleat.pleat("submit", "--memory", wrong, "--", "true", check=2)
+        assert "--memory" in done.stderr, done.stderr
+    for size, kb in (("1.5G", 1536 * MIB), ("64MiB", 64 * MIB), ("2000k", 2000), ("1TB", MIB ** 3)):
+        number = pleat.submit("--memory", size, "--", "true")
+        assert pleat.job(number)["memory_limit_kb"] == kb
+    script = pleat.path("script")
+    with open(script, "w", encoding="ascii") as file:
+        file.write("#!/bin/sh\n#SBATCH --mem=700\n#SBATCH --array=4-5\nexit 0\n")
+    os.chmod(script, 0o755)
+    done = pleat.pleat("submit", "--sbatch", script, check=0)
+    first = int(done.stdout.split()[-1].split("_")[0]) if "_" in done.stdout else int(done.stdout.split()[-1])
+    tasks = [job for job in pleat.call("jobs")["jobs"] if job["job"] >= first]
+    assert [job["array"]["index"] for job in tasks] == [4, 5], (done.stdout, tasks)
+    assert pleat.job(tasks[0]["job"])["memory_limit_kb"] == 700 * MIB
