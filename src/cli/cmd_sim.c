@@ -30,6 +30,7 @@ enum {
     OPTION_ZERO,
     OPTION_JOBS,
     OPTION_LOAD,
+    OPTION_HOLD_LOAD,
     OPTION_WARMUP,
     OPTION_COOLDOWN,
     OPTION_SEED,
@@ -64,6 +65,7 @@ static const struct option own[] = {
     {"zero-run-times", required_argument, NULL, OPTION_ZERO},
     {"jobs", required_argument, NULL, OPTION_JOBS},
     {"load", required_argument, NULL, OPTION_LOAD},
+    {"hold-load", no_argument, NULL, OPTION_HOLD_LOAD},
     {"warmup", required_argument, NULL, OPTION_WARMUP},
     {"cooldown", required_argument, NULL, OPTION_COOLDOWN},
     {"seed", required_argument, NULL, OPTION_SEED},
@@ -119,8 +121,15 @@ static int take_run(struct pleat_sim_request *request, int option, struct pleat_
     int rc;
     switch (option) {
     case OPTION_ESTIMATES:
+        request->popular.wanted = false;
+        if (pleat_parse_popular("--estimates", optarg, &request->popular, err))
+            return err->code;
         rc = pleat_parse_word("--estimates", optarg, estimates, 2, &word, err);
-        request->estimates = word ? PLEAT_ESTIMATES_EXACT : PLEAT_ESTIMATES_GIVEN;
+        if (rc)
+            return pleat_error_set(
+                err, PLEAT_E_INVALID,
+                "--estimates: '%s' is none of given, exact, popular, popular:MAX", optarg);
+        request->estimates = word == 1 ? PLEAT_ESTIMATES_EXACT : PLEAT_ESTIMATES_GIVEN;
         return rc;
     case OPTION_KILL:
         request->kill_at_estimate = true;
@@ -131,6 +140,9 @@ static int take_run(struct pleat_sim_request *request, int option, struct pleat_
         return parse_count("--jobs", INT32_MAX, &request->jobs, err);
     case OPTION_LOAD:
         return pleat_parse_seconds("--load", optarg, 1e-3, 1e3, &request->load, err);
+    case OPTION_HOLD_LOAD:
+        request->hold_load = true;
+        return 0;
     case OPTION_WARMUP:
         return pleat_sim_request_cut("--warmup", optarg, &request->warmup, err);
     case OPTION_COOLDOWN:
@@ -420,11 +432,15 @@ const struct pleat_command pleat_cmd_sim = {
         "                       \"amdahl:0.02 adapt=30s resize=2s\"\n"
         "      --sizes SIZES    which they take: any, powers, squares, grids, multiples:N, or\n"
         "                       table: exactly those of --app \"table:...\"\n"
-        "      --estimates WHICH  given: the log's; exact: the run times (default: given)\n"
+        "      --estimates WHICH  given: the log's (default); exact: the run times; popular or\n"
+        "                       popular:MAX (popular:48h): as users do, round values, often MAX\n"
         "      --kill-at-estimate  jobs that run longer are ended\n"
         "      --zero-run-times WHICH  skip or keep jobs that ran for no time (default: skip)\n"
         "      --jobs N         only the first N\n"
         "      --load FACTOR    they arrive so many times as densely\n"
+        "      --hold-load      the load stays that of the workload whatever sizes jobs get: in "
+        "each\n"
+        "                       run, arrivals are made denser by what the jobs take less\n"
         "      --warmup T, --cooldown T  jobs submitted in the first or last part of the time "
         "count\n"
         "                       nowhere: 10%, or 2d\n"

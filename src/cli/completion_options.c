@@ -145,7 +145,7 @@ bool pleat_help_option_words(const struct pleat_command *command, const char *op
         {NULL, "--runner", "auto plain mpi malleable folded"},
         {NULL, "--class", "short long"},
         {NULL, "--mpi", "auto openmpi mpich none"},
-        {NULL, "--estimates", "given exact"},
+        {NULL, "--estimates", "given exact popular"},
         {NULL, "--zero-run-times", "skip keep"},
         {"top", "--sort", "queue job processors time name"},
         {"cancel", "--state", "waiting held running"},

@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "experiment/pool.h"
+#include "workload/convert.h"
 
 /* What the runs share. */
 struct pool {
@@ -70,7 +71,8 @@ static int on_progress(void *context, const struct pleat_sim_progress *progress)
     return pleat_pool_stops(&work->pool->runs) ? PLEAT_E_CLOSED : 0;
 }
 
-static int simulate(struct work *work, const struct pleat_workload *workload,
+/* A trial leaves nothing but its totals. */
+static int simulate(struct work *work, const struct pleat_workload *workload, bool trial,
                     struct pleat_sim_outcome *outcomes, struct pleat_error *err)
 {
     const struct pleat_sim_request *request = work->pool->experiment->request;
@@ -80,7 +82,7 @@ static int simulate(struct work *work, const struct pleat_workload *workload,
                                         .estimates = request->estimates,
                                         .kill_at_estimate = request->kill_at_estimate,
                                         .context = work,
-                                        .on_change = on_change,
+                                        .on_change = trial ? NULL : on_change,
                                         .on_progress = on_progress};
     memcpy(options.policies, run->combination->policies, sizeof(options.policies));
     memcpy(options.parameters, request->parameters, sizeof(options.parameters));
@@ -137,6 +139,19 @@ static bool measured(const struct pleat_sim_run *run, int64_t submit_us)
     return submit_us >= run->from_us && submit_us <= run->to_us;
 }
 
+/* Processor-seconds of the jobs that ended, at their recorded sizes. */
+static double work_of(const struct pleat_workload *workload,
+                      const struct pleat_sim_outcome *outcomes)
+{
+    double work_s = 0;
+    for (size_t i = 0; i < workload->jobs.count; i++) {
+        const struct pleat_workload_job *job = &workload->jobs.items[i];
+        if (ended(&outcomes[i]))
+            work_s += (double)job->run_us / 1e6 * (double)job->processors;
+    }
+    return work_s;
+}
+
 /* Summaries of the jobs that ended; the curves of them where there is to be a chart. */
 static int measure_jobs(struct pleat_sim_run *run, const struct pleat_workload *workload,
                         const struct pleat_sim_outcome *outcomes, bool curves)
@@ -146,13 +161,12 @@ static int measure_jobs(struct pleat_sim_run *run, const struct pleat_workload *
     if (!values)
         return PLEAT_E_NOMEM;
     double *waits = values, *responses = values + jobs, *slowdowns = values + 2 * jobs;
+    run->work_s = work_of(workload, outcomes);
     for (size_t i = 0; i < jobs; i++) {
         const struct pleat_sim_outcome *outcome = &outcomes[i];
-        const struct pleat_workload_job *job = &workload->jobs.items[i];
-        int64_t submit_us = job->submit_us;
+        int64_t submit_us = workload->jobs.items[i].submit_us;
         if (!ended(outcome))
             continue;
-        run->work_s += (double)job->run_us / 1e6 * (double)job->processors;
         if (!measured(run, submit_us)) {
             run->outside++;
             continue;
@@ -201,7 +215,7 @@ static int run_on(struct work *work, const struct pleat_workload *workload, stru
     if (experiment->csv)
         rc = pleat_sim_csv_begin(experiment->csv, work->run, workload, &work->files, err);
     if (!rc)
-        rc = simulate(work, workload, outcomes, err);
+        rc = simulate(work, workload, false, outcomes, err);
     if (!rc)
         rc = measure(work, workload, outcomes, err);
     if (!rc && experiment->csv)
@@ -216,6 +230,57 @@ static int run_on(struct work *work, const struct pleat_workload *workload, stru
     return rc;
 }
 
+/* ---- the load, held ---- */
+
+enum { HOLD_ROUNDS = 10, HOLD_DIRECT = 4 };
+
+/* What the jobs take of the processors for what they are recorded with; 0: no job ended. */
+static int try_load(const struct work *work, const struct pleat_workload *workload, double *ratio,
+                    struct pleat_error *err)
+{
+    struct pleat_sim_run run = *work->run;
+    struct work trial = {.pool = work->pool, .run = &run, .index = work->index};
+    struct pleat_sim_outcome *outcomes = calloc(workload->jobs.count, sizeof(*outcomes));
+    if (!outcomes)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the results");
+    int rc = simulate(&trial, workload, true, outcomes, err);
+    double work_s = rc ? 0 : work_of(workload, outcomes);
+    *ratio = work_s > 0 ? run.totals.busy_us / 1e6 / work_s : 0;
+    free(outcomes);
+    return rc;
+}
+
+static void arrive(struct pleat_workload *workload, const struct pleat_workload_job *jobs,
+                   double factor)
+{
+    memcpy(workload->jobs.items, jobs, workload->jobs.count * sizeof(*jobs));
+    pleat_workload_scale_load(workload, factor);
+}
+
+/* Jobs that take a share r of their processor time are to arrive 1 / r times as densely. What they
+ * take depends on the sizes that they get, and so on the arrivals: simulated until both agree to a
+ * quarter of a percent, in the end by halves of the way, since the two may chase each other. */
+static int hold_load(struct work *work, struct pleat_workload *workload, struct pleat_error *err)
+{
+    size_t size = workload->jobs.count * sizeof(*workload->jobs.items);
+    struct pleat_workload_job *jobs = malloc(size);
+    double factor = 1, ratio = 0;
+    int rc = jobs ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the arrivals");
+    if (!rc)
+        memcpy(jobs, workload->jobs.items, size);
+    for (int round = 0; !rc && round < HOLD_ROUNDS; round++) {
+        rc = try_load(work, workload, &ratio, err);
+        if (rc || !(ratio > 0) || fabs(factor * ratio - 1) < 0.0025)
+            break;
+        factor = round < HOLD_DIRECT ? 1 / ratio : sqrt(factor / ratio);
+        arrive(workload, jobs, factor);
+    }
+    free(jobs);
+    work->run->arrivals = factor;
+    return rc ? rc
+              : pleat_sim_workload_cut(work->pool->experiment->request, workload, work->run, err);
+}
+
 static int run_one(void *context, size_t index, struct pleat_error *err)
 {
     struct pool *pool = context;
@@ -224,6 +289,9 @@ static int run_one(void *context, size_t index, struct pleat_error *err)
     struct pleat_sim_own own;
     const struct pleat_workload *workload;
     int rc = pleat_sim_workload_for(pool->experiment, run, &own, &workload, err);
+    run->arrivals = 1;
+    if (!rc && pool->experiment->request->hold_load)
+        rc = hold_load(&work, &own.workload, err);
     if (!rc)
         rc = run_on(&work, workload, err);
     pleat_sim_workload_drop(&own);

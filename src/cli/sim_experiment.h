@@ -27,6 +27,7 @@ struct pleat_sim_run {
     uint64_t seed;
     size_t jobs;            /* of the workload */
     double work_s;          /* processor-seconds of the jobs that ended, at their recorded sizes */
+    double arrivals;        /* so many times as dense as the workload's, where the load is held */
     double used_s;          /* processor-seconds in use between warm-up and cool-down */
     int64_t from_us, to_us; /* the time that is measured; jobs submitted outside count nowhere */
     size_t outside;         /* jobs that ended and were submitted outside of it */
@@ -105,6 +106,10 @@ int pleat_sim_workload_for(const struct pleat_sim_experiment *experiment, struct
                            struct pleat_sim_own *own, const struct pleat_workload **workload,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_sim_workload_drop(struct pleat_sim_own *own);
+/* Sets the time of the run that is measured: between the first submission and the last. */
+int pleat_sim_workload_cut(const struct pleat_sim_request *request,
+                           const struct pleat_workload *workload, struct pleat_sim_run *run,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Is only a part of the time measured? */
 static inline bool pleat_sim_cuts(const struct pleat_sim_request *request)
 {

@@ -104,7 +104,9 @@ static void print_workload(const struct pleat_term *term,
     add_count(&text, report->bursts, "parts of other lines' jobs");
     if (text.length)
         line(term, "left out", &text);
-    if (request->estimates == PLEAT_ESTIMATES_EXACT)
+    if (request->popular.wanted)
+        pleat_string_add(&text, "popular values (Tsafrir, Etsion and Feitelson 2005)");
+    else if (request->estimates == PLEAT_ESTIMATES_EXACT)
         pleat_string_add(&text, "the run times");
     else if (report->missing_estimate > 0)
         pleat_string_addf(&text, "the log's, and the run times of %zu job%s without one",
@@ -331,21 +333,31 @@ static void print_work(const struct pleat_term *term, const struct pleat_sim_exp
 {
     const struct pleat_sim_request *request = experiment->request;
     struct pleat_string text = {0};
-    double least = 1, most = 1;
+    double least = INFINITY, most = 0, sparse = INFINITY, dense = 0;
     bool converted = pleat_sim_request_most_malleable(request) > 0 || request->moldable > 0;
     for (size_t i = 0; i < experiment->run_count; i++) {
         const struct pleat_sim_run *run = &experiment->runs[i];
         double work = run->work_s > 0 ? run->totals.busy_us / 1e6 / run->work_s : 1;
+        work *= run->arrivals;
         least = fmin(least, work);
         most = fmax(most, work);
+        sparse = fmin(sparse, run->arrivals);
+        dense = fmax(dense, run->arrivals);
     }
-    if (converted && (least < 0.995 || most > 1.005)) {
+    if (request->hold_load) {
+        pleat_string_addf(&text,
+                          "held: arrivals %.3f to %.3f times as dense, so that jobs on the sizes "
+                          "that they got took %.1f to %.1f %% of the workload's processor time, in "
+                          "the same time",
+                          sparse, dense, least * 100, most * 100);
+        line(term, "load", &text);
+    } else if (converted && (least < 0.995 || most > 1.005)) {
         pleat_string_addf(&text, "not the workload's: on the sizes that they got, jobs took %.0f",
                           least * 100);
         if (most - least >= 0.005)
             pleat_string_addf(&text, " to %.0f", most * 100);
-        pleat_string_add(&text, " % of the processor time that they take at their own. With --app "
-                                "linear it is the same at every size");
+        pleat_string_add(&text, " % of the processor time that they take at their own. --hold-load "
+                                "makes arrivals denser by that");
         line(term, "load", &text);
     }
     bool none = false;

@@ -56,9 +56,11 @@ struct pleat_sim_request {
     double from_s, to_s; /* of the drawing; NAN: not given */
     size_t first;        /* jobs in the drawing; 0: not given */
     enum pleat_estimates estimates;
+    struct pleat_popular popular; /* estimates that take the place of the workload's */
     enum pleat_swf_zero zero;
     bool kill_at_estimate;
-    bool clock; /* drawings have the time of day on their axes */
+    bool hold_load; /* arrivals follow what the jobs take on the sizes that they get */
+    bool clock;     /* drawings have the time of day on their axes */
     size_t jobs;
     uint64_t seed;
     size_t seeds; /* runs of each combination: with so many seeds, or of so many workloads */

@@ -5,6 +5,7 @@
 
 #include "cli/sim_experiment.h"
 #include "workload/convert.h"
+#include "workload/estimate.h"
 
 /* Of the machine that a workload is of, where its header does not say: its largest job. */
 static int32_t machine_of(const struct pleat_workload *workload, bool *said)
@@ -121,6 +122,16 @@ static int read_sizes(struct pleat_sim_experiment *experiment,
 
 /* ---- where workloads come from ---- */
 
+/* In the place of those that the workload has. */
+static int estimate(const struct pleat_sim_request *request, uint64_t seed,
+                    struct pleat_workload *workload, struct pleat_error *err)
+{
+    if (!request->popular.wanted)
+        return 0;
+    int rc = pleat_estimate_popular(&workload->jobs, request->popular.longest_us, seed, err);
+    return rc ? pleat_error_prefix(err, "--estimates popular") : 0;
+}
+
 static int generate(const struct pleat_sim_request *request, uint64_t seed,
                     struct pleat_workload *workload, struct pleat_error *err)
 {
@@ -136,11 +147,11 @@ static int generate(const struct pleat_sim_request *request, uint64_t seed,
         return pleat_error_set(err, PLEAT_E_INVALID, "--generate %s: no job came in that time",
                                request->generate);
     pleat_workload_scale_load(workload, request->load);
-    return 0;
+    return estimate(request, seed, workload, err);
 }
 
-static int read_log(const struct pleat_sim_request *request, struct pleat_sim_source *source,
-                    struct pleat_error *err)
+static int read_log(const struct pleat_sim_request *request, uint64_t seed,
+                    struct pleat_sim_source *source, struct pleat_error *err)
 {
     const struct pleat_swf_options options = {.zero = request->zero, .most = request->jobs};
     if (pleat_workload_init(&source->workload))
@@ -151,7 +162,7 @@ static int read_log(const struct pleat_sim_request *request, struct pleat_sim_so
                              source->name);
     if (!rc)
         pleat_workload_scale_load(&source->workload, request->load);
-    return rc;
+    return rc ? rc : estimate(request, seed, &source->workload, err);
 }
 
 static int read_sources(struct pleat_sim_experiment *experiment,
@@ -166,7 +177,7 @@ static int read_sources(struct pleat_sim_experiment *experiment,
         struct pleat_sim_source *source = &experiment->sources[i];
         source->name = request->generate ? request->generate : request->workloads[i];
         int rc = request->generate ? generate(request, request->seed, &source->workload, err)
-                                   : read_log(request, source, err);
+                                   : read_log(request, request->seed + i, source, err);
         if (!rc)
             rc = read_app(experiment, &source->workload, &source->app, err);
         if (rc)
@@ -220,8 +231,8 @@ int pleat_sim_workload_read(struct pleat_sim_experiment *experiment,
                                 ? PLEAT_SIM_WORKLOADS
                             : chooses(request) ? PLEAT_SIM_CONVERSIONS
                                                : PLEAT_SIM_SAME_JOBS;
-    experiment->shared = request->malleable_count == 1 && (one_run || !request->generate) &&
-                         (one_run || !chooses(request));
+    experiment->shared = !request->hold_load && request->malleable_count == 1 &&
+                         (one_run || !request->generate) && (one_run || !chooses(request));
     return experiment->shared ? convert_sources(experiment, err) : 0;
 }
 
@@ -267,9 +278,9 @@ static int make_own(const struct pleat_sim_experiment *experiment,
                         &run->moldable, err);
 }
 
-/* The time that is measured: between the first submission and the last. */
-static int cut(const struct pleat_sim_request *request, const struct pleat_workload *workload,
-               struct pleat_sim_run *run, struct pleat_error *err)
+int pleat_sim_workload_cut(const struct pleat_sim_request *request,
+                           const struct pleat_workload *workload, struct pleat_sim_run *run,
+                           struct pleat_error *err)
 {
     const struct pleat_workload_job *jobs = workload->jobs.items;
     int64_t first = jobs[0].submit_us, last = jobs[workload->jobs.count - 1].submit_us;
@@ -306,7 +317,7 @@ int pleat_sim_workload_for(const struct pleat_sim_experiment *experiment, struct
         *workload = &own->workload;
     }
     run->jobs = (*workload)->jobs.count;
-    return rc ? rc : cut(experiment->request, *workload, run, err);
+    return rc ? rc : pleat_sim_workload_cut(experiment->request, *workload, run, err);
 }
 
 void pleat_sim_workload_drop(struct pleat_sim_own *own)

@@ -1,10 +1,12 @@
 /* workload_models.c - the options of the models of workloads. */
 #include "cli/workload_models.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/workload.h"
+#include "workload/estimate.h"
 
 enum {
     OPTION_JOBS = 1,
@@ -60,6 +62,40 @@ static int take_seed(uint64_t *seed, struct pleat_error *err)
     return status;
 }
 
+bool pleat_parse_popular(const char *option, const char *text, struct pleat_popular *popular,
+                         struct pleat_error *err)
+{
+    static const char word[] = "popular";
+    size_t length = sizeof(word) - 1;
+    double seconds = 0;
+    if (strncmp(text, word, length) != 0 || (text[length] && text[length] != ':'))
+        return false;
+    if (text[length] && pleat_parse_duration(option, text + length + 1, &seconds, err))
+        return true;
+    if (text[length] && !(seconds >= PLEAT_ESTIMATE_LONGEST_LEAST_S && seconds <= 1e9)) {
+        pleat_error_set(err, PLEAT_E_INVALID,
+                        "%s: the longest estimate of '%s' must be from %d s on, up to 1e9 s",
+                        option, text, PLEAT_ESTIMATE_LONGEST_LEAST_S);
+        return true;
+    }
+    *popular = (struct pleat_popular){.wanted = true, .longest_us = llround(seconds) * 1000000};
+    return true;
+}
+
+/* A factor of the run times, or popular values. */
+static int take_estimate(struct pleat_model_request *request, double *factor,
+                         struct pleat_error *err)
+{
+    struct pleat_error own = {0};
+    request->estimates.wanted = false;
+    *factor = 0;
+    if (!pleat_parse_popular("--estimate", optarg, &request->estimates, &own))
+        return pleat_parse_seconds("--estimate", optarg, 1, 1e6, factor, err);
+    if (own.code)
+        *err = own;
+    return own.code;
+}
+
 static int take_simple(struct pleat_model_request *request, int option, struct pleat_error *err)
 {
     struct pleat_simple_model *model = &request->simple;
@@ -83,7 +119,7 @@ static int take_simple(struct pleat_model_request *request, int option, struct p
         model->powers = true;
         return 0;
     case OPTION_ESTIMATE:
-        return pleat_parse_seconds("--estimate", optarg, 1, 1e6, &model->estimate, err);
+        return take_estimate(request, &model->estimate, err);
     case OPTION_TICK:
         return pleat_parse_seconds("--tick", optarg, 0, 1e6, &model->tick, err);
     default:
@@ -112,7 +148,7 @@ static int take_lublin(struct pleat_model_request *request, int option, struct p
             model->kind = (enum pleat_lublin_class)index;
         return status;
     case OPTION_ESTIMATE:
-        return pleat_parse_seconds("--estimate", optarg, 1, 1e6, &model->estimate, err);
+        return take_estimate(request, &model->estimate, err);
     default:
         return take_seed(&model->seed, err);
     }
@@ -153,6 +189,15 @@ static int take_utrera(struct pleat_model_request *request, int option, struct p
     }
 }
 
+static int estimate(const struct pleat_model_request *request, uint64_t seed,
+                    struct pleat_workload *workload, struct pleat_error *err)
+{
+    if (!request->estimates.wanted)
+        return 0;
+    int rc = pleat_estimate_popular(&workload->jobs, request->estimates.longest_us, seed, err);
+    return rc ? pleat_error_prefix(err, "--estimate popular") : 0;
+}
+
 static int generate_simple(const struct pleat_model_request *request,
                            struct pleat_workload *workload, struct pleat_error *err)
 {
@@ -162,13 +207,15 @@ static int generate_simple(const struct pleat_model_request *request,
             .kind = PLEAT_DIST_UNIFORM, .a = 1, .b = (double)model.machine};
     if (!request->has_gap && !request->has_load)
         model.load = 0.7;
-    return pleat_generate_simple(&model, workload, err);
+    int rc = pleat_generate_simple(&model, workload, err);
+    return rc ? rc : estimate(request, model.seed, workload, err);
 }
 
 static int generate_lublin(const struct pleat_model_request *request,
                            struct pleat_workload *workload, struct pleat_error *err)
 {
-    return pleat_generate_lublin(&request->lublin, workload, err);
+    int rc = pleat_generate_lublin(&request->lublin, workload, err);
+    return rc ? rc : estimate(request, request->lublin.seed, workload, err);
 }
 
 static int generate_utrera(const struct pleat_model_request *request,

@@ -6,12 +6,24 @@
 #include "cli/cli.h"
 #include "workload/generate.h"
 
+/* Estimates as users make them (workload/estimate.h). */
+struct pleat_popular {
+    bool wanted;
+    int64_t longest_us; /* 0: as the run times are */
+};
+
+/* "popular" or "popular:48h"; false, with nothing read or said: the text is another one. err has a
+ * code where it begins so and is wrong. */
+bool pleat_parse_popular(const char *option, const char *text, struct pleat_popular *popular,
+                         struct pleat_error *err);
+
 /* What was asked of any of the models; each reads what it has. */
 struct pleat_model_request {
     struct pleat_simple_model simple;
     struct pleat_lublin_model lublin;
     struct pleat_utrera_model utrera;
     bool has_size, has_gap, has_load;
+    struct pleat_popular estimates; /* where those are wanted; else as the model has them */
 };
 
 struct pleat_model {

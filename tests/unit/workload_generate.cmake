@@ -4,6 +4,7 @@ pleat_unit_test(workload-generate SOURCES ${test_dir}/workload_generate_test.c D
 pleat_unit_test(workload-lublin SOURCES ${test_dir}/workload_lublin_test.c DEPS pleat-workload m)
 target_compile_definitions(test-workload-lublin PRIVATE
   SHARED_DATA="${CMAKE_SOURCE_DIR}/../shared/data")
+pleat_unit_test(workload-estimate SOURCES ${test_dir}/workload_estimate_test.c DEPS pleat-workload m)
 pleat_unit_test(workload-utrera SOURCES ${test_dir}/workload_utrera_test.c DEPS pleat-workload m)
 pleat_unit_test(workload-grid SOURCES ${test_dir}/workload_grid_test.c DEPS pleat-workload m)
 pleat_unit_test(workload-generate-memory SOURCES ${test_dir}/workload_generate_memory_test.c

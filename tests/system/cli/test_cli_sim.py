@@ -387,9 +387,41 @@ def test_rigid_and_malleable_in_one_comparison(cli, log):
     shown = " ".join(cli("sim", "--workload", path, "--malleable", "0,100", "--malleability",
                          "none,egs").stdout.split())
     assert "--malleable 0 is the rigid workload" in shown
-    assert "With --app linear it is the same at every size" in shown
+    assert "--hold-load makes arrivals denser by that" in shown
     linear = sim(cli, "--workload", path, "--malleable", "100", "--app", "linear")["runs"][0]
     assert linear["busy_processor_s"] == pytest.approx(linear["recorded_processor_s"], rel=1e-6)
+
+
+def test_the_load_is_held_when_sizes_change(cli, log):
+    """What jobs take of the processors in a second is that of the rigid workload, by denser arrivals."""
+    path = log(random_jobs(400), 32)
+    options = ("--workload", path, "--queue", "fcfs,easy", "--malleable", "0,50,100", "--app", "amdahl:0.1")
+    text = sim(cli, *options, "--hold-load")
+    free = sim(cli, *options)
+    assert text["hold_load"] and not free["hold_load"]
+    for run, before in zip(text["runs"], free["runs"]):
+        assert before["arrivals"] == 1
+        taken = run["busy_processor_s"] / run["recorded_processor_s"]
+        assert run["arrivals"] * taken == pytest.approx(1, abs=0.02)
+        if run["malleable_percent"] == 0:
+            one, other = dict(run), dict(before)
+            one.pop("elapsed_s"), other.pop("elapsed_s")
+            assert one == other
+        else:
+            assert run["arrivals"] > 1.05 and before["busy_processor_s"] < 0.95 * before["recorded_processor_s"]
+            assert run["recorded_processor_s"] == pytest.approx(before["recorded_processor_s"])
+    # the same jobs come at the same places of a shorter time; what is measured of it goes along
+    cut = sim(cli, *options, "--hold-load", "--warmup", "10%", "--cooldown", "10%")["runs"]
+    assert all(30 < run["not_measured"] < 130 for run in cut)
+    out = os.path.join(cli.path, "held")
+    assert cli("sim", "--workload", path, "--malleable", "100", "--hold-load", "--csv", out).returncode == 0
+    with open(os.path.join(out, "jobs.csv")) as file:
+        last = [float(row["submit_s"]) for row in csv.DictReader(file)][-1]
+    run = sim(cli, "--workload", path, "--malleable", "100", "--hold-load")["runs"][0]
+    jobs = random_jobs(400)
+    assert last == pytest.approx(max(job[1] for job in jobs) / run["arrivals"], rel=0.01)
+    shown = " ".join(cli("sim", *options, "--hold-load").stdout.split())
+    assert "held: arrivals 1.000 to " in shown and "of the workload's processor time, in the same time" in shown
 
 
 def test_a_generator_makes_a_workload_for_each_seed(cli):
@@ -820,3 +852,25 @@ def test_replay_of_what_is_no_log(cli):
         assert (done.returncode, done.stdout) == (1, "")
         assert log in done.stderr and done.stderr.count("\n") == 1
     assert os.listdir(cli.path) == ["log.sqlite"]
+
+
+def test_estimates_as_users_make_them(cli, log):
+    model = "lublin --jobs 500 --machine 64 --load 0.8"
+    with_model = sim(cli, "--generate", model + " --estimate popular:60h", "--queue", "easy")
+    instead = sim(cli, "--generate", model, "--queue", "easy", "--estimates", "popular:60h")
+    assert instead["estimates"] == "popular" and with_model["estimates"] == "given"
+    for one, other in zip(with_model["runs"], instead["runs"]):  # drawn with the same seed
+        assert one["wait_s"] == other["wait_s"] and one["wait_s"]["mean"] > 0
+    exact = sim(cli, "--generate", model, "--queue", "easy", "--estimates", "exact")
+    assert exact["runs"][0]["wait_s"] != instead["runs"][0]["wait_s"]
+    path = log(random_jobs(150), 32)
+    shown = cli("sim", "--workload", path, "--queue", "easy", "--estimates", "popular")
+    assert "popular values (Tsafrir, Etsion and Feitelson 2005)" in shown.stdout
+    for options, words in ((("--estimates", "popular:1h"), "from 6000 s on"),
+                           (("--estimates", "popular:soon"), "soon"),
+                           (("--estimates", "popul"), "given, exact, popular, popular:MAX")):
+        done = cli("sim", "--workload", path, *options)
+        assert done.returncode == 2 and words in done.stderr
+    long = log([(1, 0, 7000, 1, -1), (2, 5, 8000, 1, -1)], 4, name="long.swf")
+    done = cli("sim", "--workload", long, "--estimates", "popular:6500s")
+    assert done.returncode == 2 and "runs for 8000 s, above the longest estimate, 6500 s" in done.stderr
