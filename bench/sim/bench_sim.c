@@ -276,7 +276,8 @@ static void report_json(void)
                                      .baseline = bench_median(&result->bare),
                                      .goal = result->goal,
                                      .met = met(result)};
-        snprintf(rows[i].name, sizeof(rows[i].name), "%s", result->name);
+        _Static_assert(sizeof(rows[i].name) == sizeof(result->name), "the same name");
+        memcpy(rows[i].name, result->name, sizeof(rows[i].name));
     }
     bench_print_json(rows, result_count);
 }
