@@ -15,6 +15,8 @@ if(TARGET pleat-fold-openmpi)
     add_executable(fold-calls-${mpi} ${test_dir}/fold/calls.c ${test_dir}/fold/calls_collective.c
       ${test_dir}/fold/calls_comms.c ${test_dir}/fold/calls_messages.c ${test_dir}/fold/calls_windows.c)
     add_executable(fold-lives-${mpi} ${test_dir}/fold/lives.c)
+    add_executable(fold-groups-${mpi} ${test_dir}/fold/groups.c ${test_dir}/fold/groups_between.c
+      ${test_dir}/fold/groups_files.c ${test_dir}/fold/groups_shapes.c ${test_dir}/fold/groups_windows.c)
     add_executable(fold-threads-${mpi} ${test_dir}/fold/threads.c)
     if(OpenMP_C_FOUND)
       target_link_libraries(fold-threads-${mpi} PRIVATE OpenMP::OpenMP_C)
@@ -29,19 +31,20 @@ if(TARGET pleat-fold-openmpi)
     target_include_directories(fold-record-${mpi} PRIVATE ${CMAKE_SOURCE_DIR}/src)
     target_include_directories(fold-record-${mpi} SYSTEM PRIVATE
       $<TARGET_PROPERTY:${found},INTERFACE_INCLUDE_DIRECTORIES>)
-    foreach(target fold-calls-${mpi} fold-lives-${mpi} fold-pairs-${mpi} fold-threads-${mpi} fold-tool-${mpi})
+    foreach(target fold-calls-${mpi} fold-groups-${mpi} fold-lives-${mpi} fold-pairs-${mpi} fold-threads-${mpi}
+        fold-tool-${mpi})
       target_link_libraries(${target} PRIVATE ${found})
     endforeach()
     # mpi.h's constants for "no array" are no arrays
-    foreach(target fold-calls-${mpi} fold-threads-${mpi})
+    foreach(target fold-calls-${mpi} fold-groups-${mpi} fold-threads-${mpi})
       target_compile_options(${target} PRIVATE
         $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>)
     endforeach()
     target_compile_options(fold-tool-${mpi} PRIVATE -fvisibility=default)
-    set_target_properties(fold-calls-${mpi} fold-lives-${mpi} fold-pairs-${mpi} fold-threads-${mpi}
+    set_target_properties(fold-calls-${mpi} fold-groups-${mpi} fold-lives-${mpi} fold-pairs-${mpi} fold-threads-${mpi}
       fold-tool-${mpi} fold-record-${mpi} PROPERTIES PREFIX "" RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    foreach(part library threads)
+    foreach(part library threads groups)
       add_test(NAME system-fold-${part}-${mpi} COMMAND ${PYTEST} -q -p no:cacheprovider
         ${test_dir}/fold/test_${part}.py)
       set_tests_properties(system-fold-${part}-${mpi} PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2
