@@ -1,5 +1,5 @@
 /* claimbook.h - which slots of one node belong to which claim; for sites that keep that themselves
- * (local, fake). No events, no time. */
+ * (local). No events, no time. */
 #ifndef PLEAT_SITE_CLAIMBOOK_H
 #define PLEAT_SITE_CLAIMBOOK_H
 

@@ -1,4 +1,4 @@
-/* site.h - the seam to whatever gives processors: this machine, a batch system, a fake.
+/* site.h - the seam to whatever gives processors: this machine, a batch system.
  *
  * A call only accepts: 0, or a negative code with nothing begun. What comes of it arrives once, as
  * an event through the host, never from inside the call:
@@ -16,10 +16,8 @@
 #include "model/host.h"
 
 enum pleat_site_capability {
-    PLEAT_SITE_SPLITS = 1,   /* can give back part of a claim */
-    PLEAT_SITE_GROWS = 2,    /* further claims for a running job can be had */
-    PLEAT_SITE_RESERVES = 4, /* claims for a later time */
-    PLEAT_SITE_NOTICE = 8    /* says so before it takes processors away */
+    PLEAT_SITE_SPLITS = 1, /* can give back part of a claim */
+    PLEAT_SITE_GROWS = 2   /* further claims for a running job can be had */
 };
 
 struct pleat_site_options {
@@ -30,7 +28,7 @@ struct pleat_site_options {
     int background;     /* local: 1 measure load of others, 0 ignore it, -1 measure unless
                            oversubscribed */
     const char *root;   /* local: where /proc is looked for; "" for the real one */
-    const void *fake;   /* struct pleat_fake_site_options, or NULL */
+    const void *own;    /* options of its kind; NULL: as usual */
 };
 
 /* A claim as the core remembers it, for a site that starts anew (after a restart). */
@@ -47,7 +45,7 @@ struct pleat_site_instance {
 };
 
 struct pleat_site_ops {
-    const char *name; /* kind: "local", "fake", ... */
+    const char *name; /* kind: "local", ... */
     unsigned capabilities;
     /* Opens and says what there is with a SITE event. The host is borrowed until close. */
     int (*open)(const struct pleat_site_options *options, const struct pleat_host *host,
@@ -71,24 +69,8 @@ struct pleat_site_ops {
 };
 
 extern const struct pleat_site_ops pleat_site_local;
-extern const struct pleat_site_ops pleat_site_fake;
 
 /* By kind; NULL where there is none. */
 const struct pleat_site_ops *pleat_site_find(const char *kind);
-
-/* ---- the fake: processors from nowhere, with delays and failures from a seed ---- */
-
-struct pleat_fake_site_options {
-    uint64_t seed;
-    int64_t claim_delay_us;   /* uniform in 0 .. this */
-    int64_t release_delay_us; /* likewise */
-    double fail;              /* probability that a claim fails */
-    double partial;           /* that it gets fewer than asked */
-    double lose;              /* that a claim is lost some time after it was given */
-    int64_t lose_delay_us;
-};
-
-/* Processors that the fake has handed out now, for comparing. */
-int32_t pleat_fake_site_in_use(const struct pleat_site_instance *site);
 
 #endif

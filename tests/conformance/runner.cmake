@@ -6,4 +6,4 @@ if(TARGET pleat-fold-openmpi) # which it finds beside itself
   add_dependencies(test-runner pleat-fold-openmpi)
 endif()
 pleat_unit_test(runner-fake LABEL conformance
-  SOURCES ${test_dir}/runner_fake.c ${test_dir}/host.c DEPS pleat-runner)
+  SOURCES ${test_dir}/runner_fake.c ${test_dir}/host.c DEPS pleat-test-world)

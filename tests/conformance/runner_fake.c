@@ -1,7 +1,7 @@
 /* The contract of src/runner/runner.h, over the fake; over the runners that jobs have: runner.c. */
 #include "host.h"
 
-#include "runner/runner.h"
+#include "fake_runner.h"
 
 enum { JOB = 2, RUN = 71, RESIZE = 300 };
 

@@ -1,2 +1,2 @@
 pleat_unit_test(site LABEL conformance
-  SOURCES ${test_dir}/site.c ${test_dir}/host.c DEPS pleat-site)
+  SOURCES ${test_dir}/site.c ${test_dir}/host.c DEPS pleat-test-world)

@@ -77,7 +77,7 @@ void world_add_site(struct world *world, int32_t processors, int32_t threshold,
                                       .index = world->site_count,
                                       .processors = processors,
                                       .threshold = threshold,
-                                      .fake = options};
+                                      .own = options};
     assert_int_equal(
         pleat_site_fake.open(&site, &world->host, &world->sites[world->site_count], NULL), 0);
     world->site_count++;

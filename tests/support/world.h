@@ -5,8 +5,8 @@
 #include "base/heap.h"
 #include "base/random.h"
 #include "core/core.h"
-#include "runner/runner.h"
-#include "site/site.h"
+#include "fake_runner.h"
+#include "fake_site.h"
 
 struct world_call {
     void (*fn)(void *arg, uint64_t token);

@@ -1,5 +1,8 @@
-add_library(pleat-test-world STATIC ${CMAKE_CURRENT_SOURCE_DIR}/support/world.c)
-target_include_directories(pleat-test-world PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/support)
+# A site and a runner that exist only as numbers, and a world made of them.
+set(support_dir ${CMAKE_CURRENT_SOURCE_DIR}/support)
+add_library(pleat-test-world STATIC
+  ${support_dir}/fake_runner.c ${support_dir}/fake_site.c ${support_dir}/world.c)
+target_include_directories(pleat-test-world PUBLIC ${support_dir})
 pleat_find(cmocka cmocka)
 target_link_libraries(pleat-test-world PUBLIC pleat-core pleat-site pleat-runner PkgConfig::cmocka)
 

@@ -1,5 +1,5 @@
-/* A site without processors: answers after random delays, fails and takes away at random, all from
- * a seed. Part of the product's tests, and a first-class site for the conformance suite. */
+#include "fake_site.h"
+
 #include <string.h>
 
 #include "base/random.h"
@@ -41,8 +41,8 @@ static int fake_open(const struct pleat_site_options *options, const struct plea
     }
     site->base.ops = &pleat_site_fake;
     site->host = host;
-    if (options->fake)
-        site->options = *(const struct pleat_fake_site_options *)options->fake;
+    if (options->own)
+        site->options = *(const struct pleat_fake_site_options *)options->own;
     pleat_random_init(&site->random, site->options.seed);
     struct pleat_event there = {
         .kind = PLEAT_EV_SITE,

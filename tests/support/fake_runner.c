@@ -1,9 +1,8 @@
-/* Applications that exist only as numbers: they compute, adapt, refuse, die and get stuck as the
- * seed says. Part of the product's tests. */
+#include "fake_runner.h"
+
 #include <string.h>
 
 #include "base/random.h"
-#include "runner/runner.h"
 
 enum fake_what { AT_STARTED, AT_EXIT, AT_ANSWER, AT_ADAPT, AT_VACATED, AT_KILLED, AT_RELAUNCHED };
 

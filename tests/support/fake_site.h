@@ -1,0 +1,24 @@
+/* fake_site.h - a site without processors: answers after random delays, fails and takes away at
+ * random, all from a seed. */
+#ifndef PLEAT_TESTS_FAKE_SITE_H
+#define PLEAT_TESTS_FAKE_SITE_H
+
+#include "site/site.h"
+
+/* Its options' `own` is a struct pleat_fake_site_options. */
+extern const struct pleat_site_ops pleat_site_fake;
+
+struct pleat_fake_site_options {
+    uint64_t seed;
+    int64_t claim_delay_us;   /* uniform in 0 .. this */
+    int64_t release_delay_us; /* likewise */
+    double fail;              /* probability that a claim fails */
+    double partial;           /* that it gets fewer than asked */
+    double lose;              /* that a claim is lost some time after it was given */
+    int64_t lose_delay_us;
+};
+
+/* Processors that the fake has handed out now, for comparing. */
+int32_t pleat_fake_site_in_use(const struct pleat_site_instance *site);
+
+#endif
