@@ -149,6 +149,30 @@ bool pleat_config_is_live(const struct pleat_policy *policy)
     return policy->question != PLEAT_BUFFER || policy == pleat_policy_default(PLEAT_BUFFER);
 }
 
+bool pleat_config_parameter_is_live(uint32_t parameter)
+{
+    switch (parameter) {
+    case PLEAT_PARAM_BARRIER_US:       /* no job of several components is taken, */
+    case PLEAT_PARAM_CLAIM_EARLIER_US: /* no files are brought, */
+    case PLEAT_PARAM_BUFFER_LEVEL:     /* no job asks for processes */
+    case PLEAT_PARAM_BUFFER_REVIEW_US:
+    case PLEAT_PARAM_BUFFER_RANGE:
+    case PLEAT_PARAM_BUFFER_PENDING:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static int refuse(cfg_t *cfg, cfg_opt_t *option)
+{
+    cfg_error(cfg,
+              "%s: pleatd has no use for it; it is a parameter of the simulator: pleat sim "
+              "--parameter %s=VALUE",
+              option->name, option->name);
+    return -1;
+}
+
 static int check_policy(cfg_t *cfg, cfg_opt_t *option)
 {
     const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
@@ -258,9 +282,10 @@ static void set_checks(cfg_t *cfg, struct schema *schema)
     for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
         char name[40];
         cfg_set_validate_func(cfg, schema->names[p],
-                              in_seconds(p, name, sizeof(name)) ? check_seconds
-                              : p == PLEAT_PARAM_MPL_MAX        ? check_mpl
-                                                                : check_count);
+                              !pleat_config_parameter_is_live(p)  ? refuse
+                              : in_seconds(p, name, sizeof(name)) ? check_seconds
+                              : p == PLEAT_PARAM_MPL_MAX          ? check_mpl
+                                                                  : check_count);
     }
     cfg_set_validate_func(cfg, "idle_exit_s", check_seconds);
     cfg_set_validate_func(cfg, "notify_limit_s", check_seconds);

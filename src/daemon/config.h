@@ -36,6 +36,9 @@ int pleat_config_load(const char *path, struct pleat_config *config,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Can that policy be in force in a daemon? The others need what nothing that it runs can do yet. */
 bool pleat_config_is_live(const struct pleat_policy *policy);
+/* Has a daemon any use for it? The other parameters are about what only the simulator can do yet,
+ * and are refused. */
+bool pleat_config_parameter_is_live(uint32_t parameter);
 void pleat_config_finish(struct pleat_config *config);
 
 #endif

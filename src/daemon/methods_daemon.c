@@ -46,6 +46,8 @@ static json_t *parameters_to_json(struct daemon *d)
     json_t *object = json_object();
     for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
         char name[40];
+        if (!pleat_config_parameter_is_live(p))
+            continue;
         snprintf(name, sizeof(name), "%s", pleat_parameter_name(p));
         size_t length = strlen(name);
         int64_t value = pleat_core_parameter(d->core, (enum pleat_parameter)p);

@@ -45,6 +45,8 @@ static struct key_array known_keys(void)
                 pleat_policy_default((enum pleat_question)q)->name, false);
     for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
         char name[40], fallback[40];
+        if (!pleat_config_parameter_is_live(p))
+            continue;
         snprintf(name, sizeof(name), "%s", pleat_parameter_name(p));
         char *unit = strstr(name, "_us");
         double value = (double)usual(p);
@@ -184,7 +186,9 @@ static void test_every_parameter(void **state)
     (void)state;
     struct key_array keys = known_keys();
     const struct key *key = &keys.items[PLEAT_QUESTION_COUNT];
-    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p), key++) {
+    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
+        if (!pleat_config_parameter_is_live(p))
+            continue;
         struct pleat_config config;
         bool seconds = strcmp(pleat_parameter_name(p), key->name) != 0;
         char text[100];
@@ -200,8 +204,21 @@ static void test_every_parameter(void **state)
                 p == PLEAT_PARAM_MPL_MAX ? "must be from 1 to 255" : "must be from 0 to 1");
         snprintf(text, sizeof(text), "\n\n%s = soon\n", key->name);
         refuses(text, 3, key->name);
+        key++;
     }
     pleat_array_finish(&keys);
+}
+
+/* They would do nothing: who sets one is told so, with where it does something. */
+static void test_parameters_of_the_simulator(void **state)
+{
+    (void)state;
+    refuses("barrier_s = 5\n", 1, "pleat sim --parameter barrier_s=VALUE");
+    refuses("claim_earlier_s = 60\n", 1, "pleatd has no use for it");
+    refuses("\nbuffer_level = 1\n", 2, "buffer_level: pleatd has no use for it");
+    refuses("buffer_review_s = 600\n", 1, "buffer_review_s");
+    refuses("buffer_range = 5\n", 1, "buffer_range");
+    refuses("buffer_pending = 0\n", 1, "buffer_pending");
 }
 
 static void test_sites(void **state)
@@ -402,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_every_policy),
         cmocka_unit_test(test_every_parameter),
+        cmocka_unit_test(test_parameters_of_the_simulator),
         cmocka_unit_test(test_sites),
         cmocka_unit_test(test_cpus),
         cmocka_unit_test(test_mistakes),
