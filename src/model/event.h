@@ -5,7 +5,7 @@
  * state back (recovery); applying only the inputs and letting the policies decide again at every
  * PASS must give the same decisions (replay).
  *
- * The layout is part of the log's schema (PLEAT_EVENT_SCHEMA): never reorder, only append kinds.
+ * The layout is part of the log's schema: it never changes, kinds are only added.
  */
 #ifndef PLEAT_MODEL_EVENT_H
 #define PLEAT_MODEL_EVENT_H
@@ -14,8 +14,6 @@
 
 #include "base/array.h"
 #include "model/types.h"
-
-#define PLEAT_EVENT_SCHEMA 1
 
 /* What a kind means, and what it uses of the union: model/events.def. */
 enum pleat_event_kind {

@@ -64,7 +64,6 @@ const char *pleat_reason_name(enum pleat_reason reason)
         [PLEAT_REASON_STUCK] = "stuck in a resize",
         [PLEAT_REASON_NOT_HONOURED] = "mandatory shrink not honoured",
         [PLEAT_REASON_LOST] = "processors lost",
-        [PLEAT_REASON_IMPOSSIBLE] = "no site can hold it",
         [PLEAT_REASON_CLAIM_REFUSED] = "claim refused",
         [PLEAT_REASON_CLAIM_CANNOT] = "the site cannot claim this",
         [PLEAT_REASON_CLAIM_FAILED] = "claim failed",

@@ -104,10 +104,9 @@ enum pleat_reason {
     PLEAT_REASON_STUCK,        /* stuck in a resize */
     PLEAT_REASON_NOT_HONOURED, /* mandatory shrink not honoured */
     PLEAT_REASON_LOST,         /* its processors were taken away by the site, or its node is gone */
-    PLEAT_REASON_IMPOSSIBLE,   /* no site can ever hold it */
-    PLEAT_REASON_CLAIM_REFUSED, /* claim: the site says no for now */
-    PLEAT_REASON_CLAIM_CANNOT,  /* claim: the site can never do this */
-    PLEAT_REASON_CLAIM_FAILED,  /* claim: something broke */
+    PLEAT_REASON_CLAIM_REFUSED = 10, /* 9 was never given. claim: the site says no for now */
+    PLEAT_REASON_CLAIM_CANNOT,       /* claim: the site can never do this */
+    PLEAT_REASON_CLAIM_FAILED,       /* claim: something broke */
     PLEAT_REASON_CLAIM_TIMEOUT,
     PLEAT_REASON_TIME_LIMIT, /* it ran as long as its user allowed */
     PLEAT_REASON_BROKEN,     /* EXITED: its processes died in a resize, and a state of it is held */

@@ -189,8 +189,6 @@ int pleat_write_hello(struct pleat_string *out, const char *role, json_t *extra)
     json_t *params = json_object();
     /* the members of the hello itself come last, so that extra cannot replace them */
     int failed = !params || (extra && json_object_update(params, extra));
-    if (!failed && !json_object_get(params, "features"))
-        failed = json_object_set_new(params, "features", json_array());
     failed = failed || json_object_set_new(params, "protocol", json_integer(PLEAT_WIRE_PROTOCOL)) ||
              json_object_set_new(params, "version", json_string(PLEAT_VERSION)) ||
              json_object_set_new(params, "role", json_string(role));

@@ -6,7 +6,7 @@
  * ps'"}} notification  {"method":"exited","params":{...}}
  *
  * Both sides send a hello notification first: {"method":"hello","params":{"protocol":1,
- * "version":"0.1.0","role":"client|daemon|agent","features":[...], ...}}. Unknown fields are
+ * "version":"0.1.0","role":"client|daemon|agent", ...}}. Unknown fields are
  * ignored. A line is at most PLEAT_WIRE_LINE_MAX bytes, its newline included. A message with an
  * integer member "bytes": N (N <= PLEAT_WIRE_BYTES_MAX) is followed by exactly N raw bytes.
  * Ids of requests are from 1 to 2^63 - 1; an error with id 0 is about the connection itself, and
