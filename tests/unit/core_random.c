@@ -560,8 +560,26 @@ static void random_links(struct pleat_random *random, struct world *world)
         }
 }
 
-/* One random world, from a seed. */
-static void live(uint64_t seed, bool misbehave)
+static void keep(const char *path, const void *bytes, size_t count)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The log as old_logs_test.c reads it, and the state after `records` of it. */
+static void keep_log(const struct world *world, const struct saved *saved, const char *path)
+{
+    char name[400];
+    snprintf(name, sizeof(name), "%s.log", path);
+    keep(name, world->log.items, world->log.count * sizeof(*world->log.items));
+    snprintf(name, sizeof(name), "%s-%zu.state", path, saved->records);
+    keep(name, saved->bytes.text, saved->bytes.length);
+}
+
+/* One random world, from a seed. Its log is kept there, unless that is NULL. */
+static void live(uint64_t seed, bool misbehave, const char *path)
 {
     struct pleat_random random;
     pleat_random_init(&random, seed);
@@ -652,6 +670,8 @@ static void live(uint64_t seed, bool misbehave)
     check_recovery(&world);
     check_replay(&world, NULL);
     check_replay(&world, &saved[SAVED / 2]);
+    if (path)
+        keep_log(&world, &saved[SAVED / 2], path);
     check_saved(&world, saved);
     for (int o = 0; o < PLEAT_OUTCOME_COUNT; o++)
         totals[o] += world.outcomes[o];
@@ -666,7 +686,7 @@ static void test_well_behaved(void **state)
     (void)state;
     memset(happened, 0, sizeof(happened));
     for (uint64_t seed = 0; seed < 300; seed++)
-        live(seed, false);
+        live(seed, false, NULL);
     check_happened();
 }
 
@@ -676,7 +696,7 @@ static void test_misbehaving(void **state)
     memset(totals, 0, sizeof(totals));
     memset(happened, 0, sizeof(happened));
     for (uint64_t seed = 1000; seed < 1500; seed++)
-        live(seed, true);
+        live(seed, true, NULL);
     check_happened();
     assert_true(unknown > 0);
     /* a test that never met an outcome says nothing about it */
@@ -688,8 +708,8 @@ static void test_misbehaving(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1) { /* one seed, for looking closer */
-        live(strtoull(argv[1], NULL, 10), argc > 2);
+    if (argc > 1) { /* SEED [misbehave [PATH]]: one, for looking closer, or to keep its log */
+        live(strtoull(argv[1], NULL, 10), argc > 2, argc > 3 ? argv[3] : NULL);
         return 0;
     }
     const struct CMUnitTest tests[] = {

@@ -4,3 +4,5 @@ pleat_unit_test(sim-objects SOURCES ${test_dir}/sim_objects_test.c DEPS pleat-si
 pleat_unit_test(sim-sites SOURCES ${test_dir}/sim_sites_test.c DEPS pleat-sim m)
 pleat_unit_test(sim-random SOURCES ${test_dir}/sim_random_test.c DEPS pleat-sim m)
 pleat_unit_test(sim-several SOURCES ${test_dir}/sim_several_test.c DEPS pleat-sim m)
+pleat_unit_test(old-logs SOURCES ${test_dir}/old_logs_test.c DEPS pleat-sim)
+target_compile_definitions(test-old-logs PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
