@@ -11,6 +11,7 @@
 
 #include "agent/cpus.h"
 #include "agent/log.h"
+#include "agent/resize.h"
 #include "agent/run.h"
 
 /* Looks at a run's processes, until one in which nobody had to be told. What forks faster than that
@@ -315,10 +316,44 @@ void pleat_bind_renew(struct pleat_run *run)
     run->binding.unsettled = false;
 }
 
+/* One that has all of the run's CPUs, or none of its own any more. */
+static void tell_task(struct pleat_run *run, struct walk *walk, uint32_t rank, pid_t pid)
+{
+    struct pleat_tree_process *process = pleat_tree_find(&run->agent->tree, pid);
+    memset(&walk->to, 0, sizeof(walk->to));
+    pleat_cpu_set_add_task(&walk->to, &run->binding.cpus, rank, run->cpus_per_task);
+    if (process && !pleat_tree_is_dead(process) &&
+        pleat_run_of_process(run->agent, process) == run->id)
+        tell_process(walk, process);
+}
+
+void pleat_bind_tasks(struct pleat_run *run)
+{
+    struct pleat_agent *agent = run->agent;
+    struct walk walk = {.agent = agent, .from = run->binding.told, .first = &run->binding.first};
+    uint32_t count = run->malleable ? pleat_malleable_processes(run->malleable) : 0;
+    int32_t *pids = run->cpus_per_task && run->binding.cpus.count && count > 0
+                        ? calloc(count, sizeof(*pids))
+                        : NULL;
+    if (!pids || pleat_tree_read(agent->proc, &agent->tree, NULL)) {
+        free(pids);
+        return;
+    }
+    count = pleat_mailbox_pids(run->malleable->mailbox, 0, count, pids);
+    for (uint32_t rank = 0; rank < count; rank++)
+        tell_task(run, &walk, rank, pids[rank]);
+    free(pids);
+    if (walk.refused)
+        pleat_log("run %" PRIu64 " (job %s): %zu of its threads keep their CPUs: %s", run->id,
+                  run->job, walk.refused, strerror(walk.why));
+}
+
 size_t pleat_bind_close(struct pleat_run *run)
 {
     struct pleat_cpu_set both = set_of_both(run);
-    return tell(run, &both);
+    size_t refused = tell(run, &both);
+    pleat_bind_tasks(run);
+    return refused;
 }
 
 /* ---- single threads ---- */

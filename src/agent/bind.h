@@ -73,6 +73,10 @@ void pleat_bind_renew(struct pleat_run *run);
 /* How many threads could not be told, and may still use other CPUs (logged). */
 size_t pleat_bind_close(struct pleat_run *run);
 
+/* Binds each process that is in the mailbox to its own of the run's CPUs, where each has several:
+ * at a start its launcher did that, but processes that join later, and a change, want it anew. */
+void pleat_bind_tasks(struct pleat_run *run);
+
 /* ---- single threads, for folded runs ---- */
 
 /* Binds one thread of exactly this process. PLEAT_E_NOTFOUND: it is gone. */

@@ -22,9 +22,17 @@ struct words {
 /* Variables of an agent around this one (a job that submits jobs) must not reach its runs. */
 static bool is_own_variable(const char *entry)
 {
-    static const char *const names[] = {
-        PLEAT_RUN_ENV,   PLEAT_NODE_ENV, PLEAT_AGENT_ENV,     PLEAT_MAILBOX_ENV, PLEAT_DOORBELL_ENV,
-        PLEAT_STATE_ENV, PLEAT_FOLD_ENV, PLEAT_LAUNCHING_ENV, PLEAT_LAUNCH_ENV,  NULL};
+    static const char *const names[] = {PLEAT_RUN_ENV,
+                                        PLEAT_NODE_ENV,
+                                        PLEAT_AGENT_ENV,
+                                        PLEAT_MAILBOX_ENV,
+                                        PLEAT_DOORBELL_ENV,
+                                        PLEAT_STATE_ENV,
+                                        PLEAT_FOLD_ENV,
+                                        PLEAT_LAUNCHING_ENV,
+                                        PLEAT_LAUNCH_ENV,
+                                        PLEAT_CPUS_ENV,
+                                        NULL};
     for (size_t i = 0; names[i]; i++) {
         size_t length = strlen(names[i]);
         if (strncmp(entry, names[i], length) == 0 && entry[length] == '=')
@@ -33,7 +41,7 @@ static bool is_own_variable(const char *entry)
     return false;
 }
 
-#define OWN_VARIABLES 7
+#define OWN_VARIABLES 8
 
 static int words_init(struct words *words, const json_t *array, bool variables)
 {
@@ -92,6 +100,13 @@ static int make_env(const struct pleat_run *run, struct words *env)
         add_variable(&env->own, PLEAT_DOORBELL_ENV, text);
         pleat_state_store_paths(&run->malleable->state, paths);
         add_variable(&env->own, PLEAT_STATE_ENV, paths);
+    }
+    if (run->cpus_per_task && run->binding.cpus.count) {
+        struct pleat_string list = {0};
+        pleat_cpu_list_text(&run->binding.cpus, &list);
+        add_variable(&env->own, PLEAT_CPUS_ENV, list.text ? list.text : "");
+        env->own.failed = env->own.failed || list.failed;
+        pleat_string_finish(&list);
     }
     if (run->folded) {
         pleat_folded_path(run->folded, text, sizeof(text));

@@ -191,7 +191,7 @@ static int read_process(const json_t *params, struct pleat_run_request *request,
 static int read_start(const json_t *params, struct pleat_run_request *request,
                       struct pleat_limits *limits, struct pleat_error *err)
 {
-    int64_t ranks = 0, launches = 0, hosts = 0, mask = 077;
+    int64_t ranks = 0, launches = 0, hosts = 0, cpus = 0, mask = 077;
     int result = get_id(params, "run", &request->id, err);
     request->job = "?";
     if (!result)
@@ -228,6 +228,9 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
     if (!result)
         result = pleat_get_int(params, "hosts", false, 0, RANKS_MAX, &hosts, err);
     request->hosts = (uint32_t)hosts;
+    if (!result)
+        result = pleat_get_int(params, "cpus_per_task", false, 0, RANKS_MAX, &cpus, err);
+    request->cpus_per_task = (uint32_t)cpus;
     if (!result && json_object_get(params, "scratch"))
         result = get_scratch(params, &request->scratch, err);
     if (!result)
@@ -273,6 +276,21 @@ static int get_malleable(struct pleat_agent *agent, const json_t *params,
     return 0;
 }
 
+/* A number of processors, as one of processes. */
+static int get_size(const struct pleat_run *run, const json_t *params, const char *name,
+                    uint32_t *processes, struct pleat_error *err)
+{
+    int64_t size = 0;
+    int result = pleat_get_int(params, name, true, 1, RANKS_MAX, &size, err);
+    *processes = result ? 0 : pleat_run_processes(run, (uint32_t)size);
+    if (!result && pleat_run_processors(run, *processes) != size)
+        result = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "'%s' must be a multiple of the %" PRIu32
+                                 " processors that each process of run %" PRIu64 " has",
+                                 name, run->cpus_per_task, run->id);
+    return result;
+}
+
 /* argv, env and grace_s of an object. */
 static int read_order(const json_t *object, double grace_s, struct pleat_relaunch_order *order,
                       struct pleat_error *err)
@@ -293,20 +311,18 @@ static int request_size(struct pleat_agent *agent, const json_t *params, bool as
     struct pleat_malleable *malleable = NULL;
     struct pleat_mailbox_request request = {0};
     struct pleat_relaunch_order order = {0};
-    int64_t target = 0;
     int result = get_malleable(agent, params, &malleable, err);
     if (!result)
         result = get_id(params, "resize", &request.resize, err);
     if (!result)
-        result =
-            pleat_get_int(params, ask ? "offered" : "target", true, 1, RANKS_MAX, &target, err);
+        result = get_size(malleable->run, params, ask ? "offered" : "target", &request.target, err);
     if (!result)
         result = pleat_get_bool(params, "mandatory", false, &request.mandatory, err);
     const json_t *relaunch = ask ? NULL : json_object_get(params, "relaunch");
     const json_t *slots = NULL;
     if (!result && !ask)
         result = get_slots(params, &slots, err);
-    request.target = order.processes = (uint32_t)target;
+    order.processes = request.target;
     order.resize = request.resize;
     request.relaunch = relaunch && !json_is_null(relaunch);
     if (!result && request.relaunch)
@@ -383,13 +399,11 @@ static int do_relaunch(struct pleat_agent *agent, const json_t *params, json_t *
     (void)answer;
     struct pleat_malleable *malleable = NULL;
     struct pleat_relaunch_order order = {0};
-    int64_t processes = 0;
     int result = get_malleable(agent, params, &malleable, err);
     if (!result)
         result = get_id(params, "resize", &order.resize, err);
     if (!result)
-        result = pleat_get_int(params, "processes", true, 1, RANKS_MAX, &processes, err);
-    order.processes = (uint32_t)processes;
+        result = get_size(malleable->run, params, "processes", &order.processes, err);
     if (!result)
         result = read_order(params, RELAUNCH_GRACE_S, &order, err);
     if (!result)
@@ -483,8 +497,9 @@ static json_t *describe(const struct pleat_run *run)
     }
     if (!text || !run->malleable)
         return text;
-    int failed = json_object_set_new(text, "processes",
-                                     json_integer(pleat_malleable_processes(run->malleable)));
+    int failed = json_object_set_new(
+        text, "processes",
+        json_integer(pleat_run_processors(run, pleat_malleable_processes(run->malleable))));
     if (pleat_malleable_outstanding(run->malleable, &resize))
         failed |= json_object_set_new(text, "resize", json_integer((json_int_t)resize));
     if (failed) {

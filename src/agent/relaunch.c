@@ -111,6 +111,7 @@ void pleat_relaunch_begun(struct pleat_run *run, const struct pleat_mailbox_stat
                             status->loaded ? "" : "it began from its beginning, not its state");
     if (status->size < before) /* nothing of the old processes is left */
         pleat_leavers_tell(run, resize, status->size);
+    pleat_bind_tasks(run);
 }
 
 /* ---- as a request of its own ---- */
@@ -185,8 +186,8 @@ static void tell_relaunched(struct pleat_run *run)
     pleat_outcome_add(run, "relaunched", relaunch->resize,
                       json_pack("{s:I, s:I, s:I, s:i, s:b, s:o}", "run", (json_int_t)run->id,
                                 "resize", (json_int_t)relaunch->resize, "processes",
-                                (json_int_t)relaunch->processes, "pid", (int)run->pid, "from_state",
-                                relaunch->from_state, "iteration",
+                                (json_int_t)pleat_run_processors(run, relaunch->processes), "pid",
+                                (int)run->pid, "from_state", relaunch->from_state, "iteration",
                                 pleat_outcome_number(relaunch->iteration)));
     pleat_relaunch_drop(run);
 }

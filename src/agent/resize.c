@@ -46,9 +46,11 @@ static void answered(struct pleat_malleable *malleable, const struct pleat_mailb
     uint64_t resize = malleable->request.resize;
     pleat_malleable_abandon(malleable);
     pleat_mailbox_acknowledge(malleable->mailbox);
-    pleat_outcome_add(malleable->run, "answer", resize,
-                      json_pack("{s:I, s:I, s:I}", "run", (json_int_t)malleable->run->id, "resize",
-                                (json_int_t)resize, "accepted", (json_int_t)status->accepted));
+    pleat_outcome_add(
+        malleable->run, "answer", resize,
+        json_pack("{s:I, s:I, s:I}", "run", (json_int_t)malleable->run->id, "resize",
+                  (json_int_t)resize, "accepted",
+                  (json_int_t)pleat_run_processors(malleable->run, (uint32_t)status->accepted)));
 }
 
 /* `warning`: empty, or what went wrong and did not prevent it. */
@@ -59,7 +61,7 @@ static json_t *describe_applied(const struct pleat_malleable *malleable, uint32_
     const struct {
         const char *name;
         uint64_t value;
-    } members[] = {{"processes", processes},
+    } members[] = {{"processes", pleat_run_processors(malleable->run, processes)},
                    {"wait_us", cost->wait_ns / 1000},
                    {"save_us", cost->save_ns / 1000},
                    {"processes_us", cost->processes_ns / 1000},
@@ -87,7 +89,8 @@ void pleat_malleable_applied(struct pleat_malleable *malleable, uint32_t process
     bool all = processes == malleable->request.target;
     pleat_launches_sized(malleable->run, processes);
     pleat_malleable_abandon(malleable);
-    pleat_bind_accept(malleable->run, all ? SIZE_MAX : processes);
+    pleat_bind_accept(malleable->run,
+                      all ? SIZE_MAX : pleat_run_processors(malleable->run, processes));
     if (processes >= malleable->size_before) /* else when nobody is left on what it gives up */
         (void)pleat_bind_close(malleable->run);
     pleat_outcome_add(malleable->run, "applied", resize, params);

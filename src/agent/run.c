@@ -32,6 +32,16 @@ size_t pleat_runs_live(const struct pleat_agent *agent)
     return live;
 }
 
+uint32_t pleat_run_processors(const struct pleat_run *run, uint32_t processes)
+{
+    return run->cpus_per_task > 1 ? processes * run->cpus_per_task : processes;
+}
+
+uint32_t pleat_run_processes(const struct pleat_run *run, uint32_t processors)
+{
+    return run->cpus_per_task > 1 ? processors / run->cpus_per_task : processors;
+}
+
 /* Where a run with this id is, or would be inserted. */
 static size_t position(const struct pleat_agent *agent, uint64_t id)
 {
@@ -124,6 +134,7 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
     run->cwd = strdup(request->cwd);
     run->truncate = request->truncate;
     run->umask = request->umask;
+    run->cpus_per_task = request->cpus_per_task;
     run->nice = request->nice;
     run->memory.limit_kb = request->memory_kb;
     run->limits = request->limits ? malloc(sizeof(*run->limits)) : NULL;
@@ -199,9 +210,11 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     struct pleat_error failure = {0};
     int result = pleat_bind_begin(run, request->slots, &failure);
     if (!result && request->mailbox_ranks)
-        result = pleat_malleable_create(run, request->mailbox_ranks, !request->launches, &failure);
+        result = pleat_malleable_create(run, pleat_run_processes(run, request->mailbox_ranks),
+                                        !request->launches, &failure);
     if (!result && request->launches)
-        result = pleat_launches_create(run, request->launches, request->launches_adapt, &failure);
+        result = pleat_launches_create(run, pleat_run_processes(run, request->launches),
+                                       request->launches_adapt, &failure);
     if (!result && request->folded)
         result = pleat_folded_create(run, request->folded, &failure);
     if (!result && run->scratch) {
@@ -212,7 +225,7 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
         }
     }
     if (!result && run->scratch && request->hosts)
-        pleat_scratch_hosts(run->scratch, request->hosts);
+        pleat_scratch_hosts(run->scratch, pleat_run_processes(run, request->hosts));
     if (!result)
         result = pleat_run_execute(run, request->argv, request->env, &failure);
     if (result) {

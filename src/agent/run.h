@@ -74,6 +74,7 @@ struct pleat_run {
 
     struct pleat_binding binding;
     struct pleat_memory memory;
+    uint32_t cpus_per_task; /* processors of each process of its MPI programs; 0: not said, one */
 
     char *cwd; /* for starting it again */
     char *stdin_path, *stdout_path, *stderr_path;
@@ -103,10 +104,11 @@ struct pleat_run_request {
     bool launches_adapt; /* ... and are relaunched where their MPI can do nothing else */
     const struct pleat_folded_request *folded; /* NULL: it is not folded */
     int64_t linger_us;
-    const char *scratch; /* NULL: none */
-    uint32_t hosts;      /* so many processors are said in a file there; 0: no file */
-    const json_t *slots; /* NULL: it is not bound */
-    int64_t memory_kb;   /* all its processes may have so much together; 0: no limit */
+    const char *scratch;    /* NULL: none */
+    uint32_t hosts;         /* so many processors are said in a file there; 0: no file */
+    const json_t *slots;    /* NULL: it is not bound */
+    int64_t memory_kb;      /* all its processes may have so much together; 0: no limit */
+    uint32_t cpus_per_task; /* as in the run */
 };
 
 /* ---- run.c ---- */
@@ -138,6 +140,10 @@ void pleat_run_destroy(struct pleat_run *run);
 /* STARTING, RUNNING or ENDING. */
 bool pleat_run_is_live(const struct pleat_run *run);
 size_t pleat_runs_live(const struct pleat_agent *agent);
+
+/* The daemon speaks of processors, mailboxes and launchers of processes. */
+uint32_t pleat_run_processors(const struct pleat_run *run, uint32_t processes);
+uint32_t pleat_run_processes(const struct pleat_run *run, uint32_t processors);
 
 /* ---- ending.c ---- */
 

@@ -116,7 +116,8 @@ void pleat_leavers_tell(struct pleat_run *run, uint64_t resize, uint32_t process
     (void)pleat_bind_close(run);
     pleat_outcome_add(run, "vacated", resize,
                       json_pack("{s:I, s:I, s:I}", "run", (json_int_t)run->id, "resize",
-                                (json_int_t)resize, "processes", (json_int_t)processes));
+                                (json_int_t)resize, "processes",
+                                (json_int_t)pleat_run_processors(run, processes)));
 }
 
 static void vacated(struct pleat_leavers *leavers)

@@ -113,6 +113,13 @@ void pleat_cpu_set_add_list(struct pleat_cpu_set *set, const struct pleat_cpu_li
         pleat_cpu_set_add(set, list->items[i]);
 }
 
+void pleat_cpu_set_add_task(struct pleat_cpu_set *set, const struct pleat_cpu_list *list,
+                            uint32_t task, uint32_t each)
+{
+    for (uint32_t i = 0; i < each && i < list->count; i++)
+        pleat_cpu_set_add(set, list->items[((uint64_t)task * each + i) % list->count]);
+}
+
 bool pleat_cpu_set_has(const struct pleat_cpu_set *set, uint32_t cpu)
 {
     return cpu < PLEAT_CPUS_MAX && CPU_ISSET_S(cpu, sizeof(set->sets), set->sets);

@@ -39,6 +39,15 @@ struct pleat_cpu_set pleat_cpu_set_both(const struct pleat_cpu_set *a,
 /* Adds its numbers, ascending, as "0-3,8". */
 void pleat_cpu_set_text(const struct pleat_cpu_set *set, struct pleat_string *text);
 
+/* Which CPUs a job has, as a list in the order of its processes: in its environment, where each of
+ * these has so many of them, and the job is bound. */
+#define PLEAT_CPUS_ENV "PLEAT_CPUS"
+
+/* Adds those of one of several processes that have `each` of the list: of the one with number
+ * `task`, from 0. Where the list is shorter it is begun again; an empty one adds nothing. */
+void pleat_cpu_set_add_task(struct pleat_cpu_set *set, const struct pleat_cpu_list *list,
+                            uint32_t task, uint32_t each);
+
 /* What a thread may use (0: this one), and telling it. 0 or errno. */
 int pleat_cpu_set_get(pid_t tid, struct pleat_cpu_set *set) PLEAT_MUST_CHECK;
 int pleat_cpu_set_tell(pid_t tid, const struct pleat_cpu_set *set) PLEAT_MUST_CHECK;

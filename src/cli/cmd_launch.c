@@ -37,6 +37,16 @@ static int64_t size_in_mailbox(void)
     return status.size;
 }
 
+/* How many processors each process of this job has; 0: nothing was said of that. */
+static int64_t cpus_per_task(void)
+{
+    const char *text = getenv("PLEAT_CPUS_PER_TASK");
+    int64_t cpus = 0;
+    return text && !pleat_parse_int("PLEAT_CPUS_PER_TASK", text, 1, PLEAT_SIZE_MAX, &cpus, NULL)
+               ? cpus
+               : 0;
+}
+
 static int present_size(int64_t *size, struct pleat_error *err)
 {
     /* of a job that folds the number of its processes, which stays */
@@ -57,6 +67,8 @@ static int present_size(int64_t *size, struct pleat_error *err)
     if (*size > 0)
         return 0;
     int status = pleat_parse_int("PLEAT_PROCESSORS", started_with, 0, PLEAT_SIZE_MAX, size, err);
+    if (!status && cpus_per_task() > 1)
+        *size /= cpus_per_task();
     if (!status && *size == 0)
         *size = 1;
     return status;
@@ -92,14 +104,16 @@ static int compose(const struct launch *launch, int64_t size, struct pleat_launc
         status = pleat_launch_fold_check(launch->path, err);
     if (folds && !status)
         status = pleat_launch_fold_library(launch->found.mpi, preload, sizeof(preload), err);
-    if (!status && launch->found.mpi == PLEAT_MPI_MPICH)
+    bool by_pmi = launch->found.mpi == PLEAT_MPI_MPICH || cpus_per_task() > 0;
+    if (!status && by_pmi)
         status = pleat_launch_pmi(pmi, sizeof(pmi), err);
     if (status)
         return status;
     struct pleat_launch_request request = {
         .mpi = launch->found.mpi,
         .preload = folds ? preload : NULL,
-        .pmi = launch->found.mpi == PLEAT_MPI_MPICH ? pmi : NULL,
+        .pmi = by_pmi ? pmi : NULL,
+        .cpus_per_task = folds ? 0 : (uint32_t)cpus_per_task(),
         .processes = (uint32_t)size,
         .argv = (const char *const *)launch->argv,
         .env = (const char *const *)environ,
@@ -219,7 +233,9 @@ const struct pleat_command pleat_cmd_launch = {
         "script waits on. One such program runs at a time. A program without MPI is just\n"
         "executed.\n\n"
         "Options:\n"
-        "  -n, --processes N  so many processes (default: as many as the job has processors)\n"
+        "  -n, --processes N  so many processes (default: as many as the job has processors; "
+        "where\n"
+        "                     it was submitted with --cpus-per-task C, one for every C of them)\n"
         "      --mpi WHICH    auto, openmpi, mpich, none (default: auto: what it is linked "
         "with)\n"
         "      --print        print the command instead\n\n"

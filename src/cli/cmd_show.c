@@ -50,6 +50,9 @@ static void show_limits(const json_t *job)
     if (pleat_reply_int(fold, "mpl", 0) > 0)
         pleat_string_addf(&text, ", at most %lld processes on one",
                           (long long)pleat_reply_int(fold, "mpl", 0));
+    if (pleat_reply_int(job, "cpus_per_task", 0) > 0)
+        pleat_string_addf(&text, ", %lld for each process",
+                          (long long)pleat_reply_int(job, "cpus_per_task", 0));
     line("limits", &text);
     pleat_string_finish(&text);
 }

@@ -9,7 +9,7 @@
 
 #define NUMBER_MAX 1000000
 
-/* How many processors: put together when all lines were read. */
+/* How many processes: put together when all lines were read. */
 struct size {
     int line; /* of the last that says something; 0: none */
     long tasks, per_node, nodes, cpus;
@@ -253,7 +253,7 @@ static int read_line(struct reading *reading, const char *line, size_t length,
     return status;
 }
 
-/* Tasks times processors of each. Nodes count only where they say how many tasks there are: what
+/* Nodes count only where they say how many tasks there are: what
  * Pleat has is one machine. */
 static int add_size(struct reading *reading, bool sized, struct pleat_error *err)
 {
@@ -266,10 +266,15 @@ static int add_size(struct reading *reading, bool sized, struct pleat_error *err
         tasks = size->per_node * (size->nodes ? size->nodes : 1);
     if (!tasks && size->nodes > 1)
         leave_out(reading, "--nodes");
-    if (!tasks && !size->cpus)
+    if (size->cpus) {
+        snprintf(number, sizeof(number), "%ld", size->cpus);
+        int status = keep(reading, "--cpus-per-task", number, size->line, err);
+        if (status)
+            return status;
+    }
+    if (!tasks)
         return 0;
-    snprintf(number, sizeof(number), "%lld",
-             (long long)(tasks ? tasks : 1) * (size->cpus ? size->cpus : 1));
+    snprintf(number, sizeof(number), "%ld", tasks);
     return keep(reading, "--processors", number, size->line, err);
 }
 

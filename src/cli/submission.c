@@ -58,6 +58,7 @@ enum {
 
 const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
     {"processors", required_argument, NULL, 'n'},
+    {"cpus-per-task", required_argument, NULL, 'c'},
     {"name", required_argument, NULL, OPTION_NAME},
     {"min", required_argument, NULL, OPTION_MIN},
     {"max", required_argument, NULL, OPTION_MAX},
@@ -340,6 +341,8 @@ int pleat_submission_take(struct pleat_submission *submission, int option, const
     case 'n':
         return pleat_parse_int("--processors", value, 1, PLEAT_SIZE_MAX, &submission->processors,
                                err);
+    case 'c':
+        return pleat_parse_int("--cpus-per-task", value, 1, PLEAT_SIZE_MAX, &submission->cpus, err);
     case OPTION_MIN:
         return pleat_parse_int("--min", value, 0, PLEAT_SIZE_MAX, &submission->least, err);
     case OPTION_MAX:

@@ -20,7 +20,8 @@ struct pleat_submission {
     const char *site;
     const char *chdir;
     const char *beside; /* a directory where programs are looked for first; NULL: the current */
-    int64_t processors, least, most, initial; /* -1: not given */
+    int64_t processors, least, most, initial; /* -1: not given; of tasks, where there are cpus */
+    int64_t cpus;                             /* processors of each task; 0: not given */
     const char *processes;                    /* NULL: not given */
     int64_t mpl;                              /* 0: not given */
     const char *job_class;                    /* "unknown": not given */
@@ -54,10 +55,10 @@ struct pleat_submission {
     char *script_path;        /* absolute */
 };
 
-#define PLEAT_SUBMISSION_SHORTS "n:"
+#define PLEAT_SUBMISSION_SHORTS "n:c:"
 /* The options, for pleat_options_init. */
 extern const struct option pleat_submission_options[];
-#define PLEAT_SUBMISSION_OPTIONS 43 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 44 /* their number, with the zeroed entry */
 /* The options, for --help. */
 #define PLEAT_SUBMISSION_HELP                                                                      \
     "  -n, --processors N   exactly N processors (rigid; default: 1)\n"                            \
@@ -71,6 +72,12 @@ extern const struct option pleat_submission_options[];
     "      --sizes SIZES    which sizes it takes: any, powers (of two), squares, grids (r x r "    \
     "and\n"                                                                                        \
     "                       r x (r+1)), multiples:N, or a list such as 2,4,6 (default: any)\n"     \
+    "  -c, --cpus-per-task C  each of its processes has C processors, and OpenMP as many "         \
+    "threads: -n,\n"                                                                               \
+    "                       --min, --max, --initial and --sizes then count processes: -n 4 -c "    \
+    "2 is 8\n"                                                                                     \
+    "                       processors (default: a processor for each, and nothing about "         \
+    "threads)\n"                                                                                   \
     "      --processes N    an unmodified MPI program runs with N processes (2,4,8 or 2-8: one "   \
     "of\n"                                                                                         \
     "                       these is chosen at its start) on fewer processors, and these change\n" \
@@ -166,6 +173,11 @@ int pleat_submission_open_script(struct pleat_submission *submission, struct ple
 /* The environment that goes along, as a JSON array; NULL: out of memory. */
 json_t *pleat_submission_environment(const struct pleat_submission *submission,
                                      struct pleat_string *notes);
+
+/* What it takes as text where each of its processes has so many processors; to be freed. `most`:
+ * its most processes. PLEAT_E_INVALID, PLEAT_E_TOOBIG. */
+int pleat_submission_scale_sizes(const struct pleat_submission *submission, int64_t most,
+                                 char **sizes, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- folding ---- */
 

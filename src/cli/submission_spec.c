@@ -16,6 +16,7 @@
 
 struct plan {
     int64_t least, most, initial;
+    char *sizes; /* in processors, where each process has several; owned; NULL: as given */
     struct pleat_submission_fold fold; /* where there is --processes; owned */
     bool folds;
     const char *runner;
@@ -43,6 +44,11 @@ static int check_folding(const struct pleat_submission *s, struct pleat_error *e
                                alone);
     if (!s->processes)
         return 0;
+    if (s->cpus > 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--processes is for programs with several processes on a processor, "
+                               "--cpus-per-task for those with several processors for each "
+                               "process: leave out one of them");
     if (s->processors > 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--processes says how many processes, and --min and --max on how "
@@ -168,6 +174,24 @@ static int check_sizes(const struct pleat_submission *s, const struct plan *plan
     return 0;
 }
 
+/* From here on its sizes are processors. */
+static int count_processors(const struct pleat_submission *s, struct plan *plan,
+                            struct pleat_error *err)
+{
+    if (s->cpus == 0)
+        return 0;
+    if (plan->most > PLEAT_SIZE_MAX / s->cpus)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%lld processes with %lld processors each (--cpus-per-task) are "
+                               "more than %d",
+                               (long long)plan->most, (long long)s->cpus, PLEAT_SIZE_MAX);
+    int status = pleat_submission_scale_sizes(s, plan->most, &plan->sizes, err);
+    plan->least *= s->cpus;
+    plan->most *= s->cpus;
+    plan->initial *= s->cpus;
+    return status;
+}
+
 /* ---- the program ---- */
 
 static int find_directory(const struct pleat_submission *s, struct plan *plan,
@@ -289,8 +313,8 @@ static void note_size(const struct pleat_submission *s, const struct plan *plan,
                           "'%s' is not linked with libpleat: its size is chosen at its start and "
                           "does not change (--moldable says that this is meant)\n",
                           s->argv[0]);
-    if (!s->script && plan->mpi == PLEAT_MPI_NONE && plan->most > 1 &&
-        !strcmp(plan->runner, "plain"))
+    int64_t tasks = s->cpus > 0 ? plan->most / s->cpus : plan->most;
+    if (!s->script && plan->mpi == PLEAT_MPI_NONE && tasks > 1 && !strcmp(plan->runner, "plain"))
         pleat_string_addf(notes,
                           "'%s' is not linked with an MPI: one process is started, however many "
                           "processors it gets\n",
@@ -457,7 +481,12 @@ static int build(const struct pleat_submission *s, const struct plan *plan, json
     json_object_set_new(spec, "min", json_integer(plan->least));
     json_object_set_new(spec, "max", json_integer(plan->most));
     json_object_set_new(spec, "initial", json_integer(plan->initial));
-    json_object_set_new(spec, "sizes", json_string(s->processes ? plan->fold.sizes : s->sizes));
+    json_object_set_new(spec, "sizes",
+                        json_string(s->processes  ? plan->fold.sizes
+                                    : plan->sizes ? plan->sizes
+                                                  : s->sizes));
+    if (s->cpus > 0)
+        json_object_set_new(spec, "cpus_per_task", json_integer(s->cpus));
     if (strcmp(s->job_class, "unknown") != 0)
         json_object_set_new(spec, "class", json_string(s->job_class));
     if (plan->folds &&
@@ -502,6 +531,8 @@ static int make_plan(const struct pleat_submission *submission, struct plan *pla
     if (!status)
         status = check_sizes(submission, plan, err);
     if (!status)
+        status = count_processors(submission, plan, err);
+    if (!status)
         status = check_times(submission, err);
     if (!status)
         status = find_directory(submission, plan, err);
@@ -524,6 +555,7 @@ int pleat_submission_spec(const struct pleat_submission *submission, json_t **sp
     if (!status)
         status = build(submission, &plan, built, notes, err);
     pleat_submission_finish_fold(&plan.fold);
+    free(plan.sizes);
     if (status)
         json_decref(built);
     else

@@ -41,6 +41,7 @@ struct agent {
     int64_t next_id, list_id;
     json_t *runs;     /* the pages of its list that have come */
     char *cpus;       /* of its slots, as it said; NULL: it did not */
+    bool has_tasks;   /* it knows of processes with several processors */
     uv_timer_t timer; /* until it must have connected */
 };
 
@@ -304,6 +305,12 @@ bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node)
     const struct agent *agent = agent_get(d, site, node);
     return agent && agent->connection && agent->listed && !known->away &&
            known->agent == agent->number;
+}
+
+bool agent_has_tasks(struct daemon *d, uint32_t site, uint32_t node)
+{
+    const struct agent *agent = agent_get(d, site, node);
+    return agent && agent->has_tasks;
 }
 
 /* Remembers a request, for the case that its answer is an error. */
@@ -716,6 +723,18 @@ static uint64_t number_of(const json_t *hello)
     return number > 0 ? (uint64_t)number : 1;
 }
 
+static bool has_feature(const json_t *hello, const char *wanted)
+{
+    size_t i;
+    const json_t *name;
+    json_array_foreach(json_object_get(hello, "features"), i, name)
+    {
+        if (json_is_string(name) && !strcmp(json_string_value(name), wanted))
+            return true;
+    }
+    return false;
+}
+
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
@@ -749,6 +768,7 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     agent->failures = 0;
     agent->number = number_of(hello);
     take_cpus(agent, json_string_value(json_object_get(hello, "cpus")));
+    agent->has_tasks = has_feature(hello, PLEAT_FEATURE_TASKS);
     if (pleat_connection_start(connection, &callbacks, agent))
         daemon_log("the agent of node %u cannot be reached", node);
     else

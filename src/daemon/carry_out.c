@@ -239,6 +239,11 @@ static int start(struct daemon *d, const struct job *job, struct pleat_runner *r
                  struct start_order *made, struct pleat_error *err)
 {
     int rc = make_output_directory(d, job->id, err);
+    if (!rc && made->order.spec->cpus_per_task &&
+        !agent_has_tasks(d, made->order.site, made->order.node))
+        rc = pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                             "its agent is from before Pleat was upgraded, and knows nothing of "
+                             "'cpus_per_task': submit it again when the jobs of before have ended");
     if (!rc)
         run_note(d, job->id, made->order.run);
     if (!rc && job_spec(d, job->id)->script)

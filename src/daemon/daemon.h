@@ -82,6 +82,8 @@ json_t *jobs_counts(struct daemon *d);
 /* The fewest and the most processors that a job may have, whether it folds or not. */
 int32_t job_minimum(const struct pleat_component *c);
 int32_t job_maximum(const struct pleat_component *c);
+/* How many processes it has now. */
+int32_t job_processes(struct daemon *d, int64_t job, const struct pleat_component *c);
 /* submit_s, start_s, end_s, wait_s, run_s. */
 void job_add_times(json_t *object, const struct pleat_component *c, int64_t now_us);
 
@@ -470,6 +472,8 @@ void agent_reach(struct daemon *d, uint32_t site);
 /* Whether the agent that is connected is the one that the core, and so the log, knows to be there:
  * only that one may be told to start anything. */
 bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node);
+/* Whether it knows of processes with several processors: one from before an upgrade may not. */
+bool agent_has_tasks(struct daemon *d, uint32_t site, uint32_t node);
 
 /* follow.c: a client that is told what happens. Events that it does not take in time are not kept
  * for it in memory: they are in the log, and it gets them from there, when it takes them. */

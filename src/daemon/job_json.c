@@ -80,6 +80,11 @@ int32_t job_maximum(const struct pleat_component *c)
     return most < processes ? most : processes;
 }
 
+int32_t job_processes(struct daemon *d, int64_t job, const struct pleat_component *c)
+{
+    return pleat_view_folds(c) ? c->processes : pleat_spec_tasks(job_spec(d, job), c->processes);
+}
+
 /* How long a job has waited and run, to its end or to now; run: PLEAT_NEVER before its start. */
 struct spans {
     int64_t wait_us, run_us;
@@ -183,7 +188,7 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
         json_object_set_new(object, "array", json_null());
     json_object_set_new(object, "waits_for", needs_to_json(d, c));
     json_object_set_new(object, "processors", json_integer(c->processors));
-    json_object_set_new(object, "processes", json_integer(c->processes));
+    json_object_set_new(object, "processes", json_integer(job_processes(d, job->id, c)));
     json_object_set_new(object, "mpl", json_integer(pleat_mpl(c->processes, c->processors)));
     json_object_set_new(object, "folded", job->folded ? json_incref(job->folded) : json_null());
     json_object_set_new(object, "target", json_integer(c->target));
@@ -239,6 +244,7 @@ json_t *job_brief(struct daemon *d, struct job *job)
     const struct pleat_component *c = job_component(d, job);
     const char *text = job_account(d, job)->text;
     struct pleat_error err;
+    int32_t processes = job_processes(d, job->id, c);
     const json_t *spec = spec_json(d, job->id, &err);
     const char *name = json_string_value(json_object_get(spec, "name"));
     struct spans spans = spans_of(c, daemon_now_us(d));
@@ -251,7 +257,7 @@ json_t *job_brief(struct daemon *d, struct job *job)
         (double)spans.wait_us / 1e6, "run_s", json_seconds(spans.run_us), "exit_code",
         over ? json_integer(c->code) : json_null(), "signal",
         over && c->signal ? json_integer(c->signal) : json_null(), "progress",
-        progress_or_null(job), "processes", c->processes, "held_by", holds_to_json(c), "array",
+        progress_or_null(job), "processes", processes, "held_by", holds_to_json(c), "array",
         json_object_get(spec, "array"));
 }
 

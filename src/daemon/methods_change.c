@@ -308,6 +308,12 @@ int method_limits(struct client *client, int64_t request, const json_t *params,
         rc = pleat_get_int(params, "max", false, 1, PLEAT_SIZE_MAX, &maximum, err);
     if (!rc && json_object_get(params, "limit_s"))
         return change_time_limit(client, request, job, params, err);
+    int32_t cpus = rc ? 0 : job_spec(client->daemon, job->id)->cpus_per_task;
+    if (cpus > 1 && (minimum % cpus || maximum % cpus))
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "each process of job %lld has %d processors: its limits must be "
+                             "multiples of %d processors",
+                             (long long)job->id, cpus, cpus);
     if (rc)
         return rc;
     struct input input = {

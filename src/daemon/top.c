@@ -50,6 +50,7 @@ static void add_job(struct daemon *d, uint32_t component, json_t *why, json_t *j
 {
     const struct pleat_component *c = &pleat_core_view(d->core)->components[component];
     struct job *job = job_of_component(d, component);
+    int32_t processes = job_processes(d, (int64_t)c->job, c);
     bool over = pleat_state_is_final(c->state), reason = c->reason != PLEAT_REASON_NONE;
     json_t *object = json_pack(
         "{s:I, s:o, s:s, s:s, s:i, s:i, s:i, s:i, s:s?, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:s?, "
@@ -64,7 +65,7 @@ static void add_job(struct daemon *d, uint32_t component, json_t *why, json_t *j
         resize_to_json(d, c), "why", why ? why : json_null(), "reason",
         reason ? pleat_reason_name((enum pleat_reason)c->reason) : NULL, "exit_code",
         over ? json_integer(c->code) : json_null(), "signal",
-        over && c->signal ? json_integer(c->signal) : json_null(), "processes", c->processes);
+        over && c->signal ? json_integer(c->signal) : json_null(), "processes", processes);
     if (!object)
         return;
     json_object_set_new(object, "text", short_text(job ? job_account(d, job)->text : NULL));

@@ -36,7 +36,10 @@ struct pleat_launch_request {
                           * user's LD_PRELOAD names; NULL: none. They wait so that it can see it */
     const char *pmi; /* pleat-pmi, which starts MPICH's processes where all are on one node; NULL:
                       * MPICH's own mpiexec does, which listens for connections of anybody */
-    bool is_root;    /* the command will run as root */
+    uint32_t cpus_per_task; /* processors of each process: those of MPI programs are bound to theirs
+                             * where the job is (PLEAT_CPUS_ENV in base/cpus.h), by pmi, which must
+                             * be given; 0: nothing was said of that */
+    bool is_root;           /* the command will run as root */
     bool oversubscribed; /* more processes than processors, now or after a grow or a fold: waiting
                           * processes must give up the processor */
 };

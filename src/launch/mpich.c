@@ -62,6 +62,10 @@ static void add_pmi(const struct pleat_launch_request *request, struct pleat_lau
     }
     pleat_launch_add(argv, "-n");
     pleat_launch_addf(argv, "%u", request->processes);
+    if (request->cpus_per_task) {
+        pleat_launch_add(argv, "--cpus-per-task");
+        pleat_launch_addf(argv, "%u", request->cpus_per_task);
+    }
     pleat_launch_add(argv, "--");
 }
 

@@ -97,6 +97,12 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     }
     pleat_launch_add(argv, "-n");
     pleat_launch_addf(argv, "%u", request->processes);
+    if (request->cpus_per_task) { /* --bind-to knows nothing of which processors the job has */
+        pleat_launch_add(argv, request->pmi);
+        pleat_launch_add(argv, "--task");
+        pleat_launch_addf(argv, "%u", request->cpus_per_task);
+        pleat_launch_add(argv, "--");
+    }
 
     pleat_launch_set(env, "EVENT_NOEPOLL", "1");
     if (request->is_root) {

@@ -178,6 +178,56 @@ int pleat_sizes_parse(const char *text, struct pleat_sizes *sizes, struct pleat_
     return parse_list(text, sizes, list, err);
 }
 
+bool pleat_sizes_are_multiples(const struct pleat_sizes *sizes, int32_t step)
+{
+    if (sizes->kind == PLEAT_SIZES_MULTIPLES)
+        return sizes->step % step == 0;
+    if (sizes->kind != PLEAT_SIZES_LIST)
+        return step == 1;
+    for (uint32_t i = 0; i < sizes->count; i++)
+        if (sizes->list[i] % step != 0)
+            return false;
+    return true;
+}
+
+/* As a list. What is above `most` belongs to it, too, as far as it is short: limits may be changed
+ * later. */
+static int scale_by_list(const struct pleat_sizes *sizes, int32_t times, int32_t most,
+                         struct pleat_string *out, struct pleat_error *err)
+{
+    enum { SHORT = 32 };
+    uint32_t count = 0;
+    for (int32_t n = pleat_sizes_ceil(sizes, 1); n > 0 && n <= PLEAT_SIZE_MAX / times;
+         n = pleat_sizes_ceil(sizes, n + 1)) {
+        if (n > most && count >= SHORT)
+            break;
+        if (count == PLEAT_SIZES_LIST_MAX)
+            return pleat_error_set(err, PLEAT_E_TOOBIG,
+                                   "accepted sizes: more than %d up to %d, %d times each: they "
+                                   "cannot be listed",
+                                   PLEAT_SIZES_LIST_MAX, most, times);
+        pleat_string_addf(out, "%s%d", count++ ? "," : "", n * times);
+    }
+    return 0;
+}
+
+int pleat_sizes_scale(const struct pleat_sizes *sizes, int32_t times, int32_t most,
+                      struct pleat_string *out, struct pleat_error *err)
+{
+    int code = 0;
+    if (times == 1)
+        pleat_sizes_format(sizes, out);
+    else if (sizes->kind == PLEAT_SIZES_ANY)
+        pleat_string_addf(out, "multiples:%d", times);
+    else if (sizes->kind == PLEAT_SIZES_MULTIPLES && sizes->step <= PLEAT_SIZE_MAX / times)
+        pleat_string_addf(out, "multiples:%d", sizes->step * times);
+    else
+        code = scale_by_list(sizes, times, most, out, err);
+    if (!code && out->failed)
+        code = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    return code;
+}
+
 void pleat_sizes_format(const struct pleat_sizes *sizes, struct pleat_string *out)
 {
     switch (sizes->kind) {

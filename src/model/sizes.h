@@ -8,6 +8,7 @@
 #ifndef PLEAT_MODEL_SIZES_H
 #define PLEAT_MODEL_SIZES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/array.h"
@@ -54,6 +55,12 @@ PLEAT_ARRAY(pleat_size_list, int32_t);
  * caller's, emptied first), which sizes->list then points into. */
 int pleat_sizes_parse(const char *text, struct pleat_sizes *sizes, struct pleat_size_list *list,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Whether all sizes that it takes are multiples of `step` (at least 1). */
+bool pleat_sizes_are_multiples(const struct pleat_sizes *sizes, int32_t step);
+/* Adds, as a text that parse reads, `times` each of the sizes that it takes: at least those up to
+ * `most` of them. PLEAT_E_TOOBIG: they cannot be listed. */
+int pleat_sizes_scale(const struct pleat_sizes *sizes, int32_t times, int32_t most,
+                      struct pleat_string *out, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The text that parse reads. */
 void pleat_sizes_format(const struct pleat_sizes *sizes, struct pleat_string *out);
 

@@ -37,6 +37,11 @@ void pleat_spec_finish(struct pleat_spec *spec)
     memset(spec, 0, sizeof(*spec));
 }
 
+int32_t pleat_spec_tasks(const struct pleat_spec *spec, int32_t processors)
+{
+    return spec->cpus_per_task > 1 ? processors / spec->cpus_per_task : processors;
+}
+
 /* ---- words ---- */
 
 unsigned pleat_notify_bit(const char *word)

@@ -60,6 +60,8 @@ struct pleat_spec {
     bool folds;
     struct pleat_spec_fold fold;
     int32_t minimum, maximum, initial;
+    int32_t cpus_per_task;    /* processors of each of its processes, of which all its sizes are
+                               * multiples; 0: not said, which is one */
     struct pleat_sizes sizes; /* its list points into size_list */
     struct pleat_size_list size_list;
     int64_t estimate_us; /* 0: none */
@@ -89,6 +91,9 @@ struct pleat_spec {
 };
 
 void pleat_spec_finish(struct pleat_spec *spec);
+
+/* How many processes it has on so many processors, where it is not folded. */
+int32_t pleat_spec_tasks(const struct pleat_spec *spec, int32_t processors);
 
 /* Whether that word stands somewhere in a text, by itself: no letter, digit or '_' beside it. */
 bool pleat_spec_has_word(const char *text, const char *word);

@@ -1,23 +1,30 @@
 /* pleat-pmi starts the processes of an MPICH program on this node and serves them PMI-1 through
  * streams that they inherit. Nothing listens for connections, so nobody else can reach it. */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "pmi/task.h"
 #include "pmi/watch.h"
 
 #define PROCESSES_MAX 65536
 #define EXIT_USAGE 2
 
 static const char usage[] =
-    "usage: pleat-pmi -n N [--preload LIBRARIES] [--] PROGRAM [ARGUMENT...]\n"
+    "usage: pleat-pmi -n N [--cpus-per-task C] [--preload LIBRARIES] [--] PROGRAM [ARGUMENT...]\n"
+    "       pleat-pmi --task C [--] PROGRAM [ARGUMENT...]\n"
     "\n"
     "Starts N processes of an MPICH program on this node; what 'pleat' starts such programs with.\n"
     "\n"
     "  -n N                 so many processes\n"
+    "  --cpus-per-task C    each is bound to C of the processors that PLEAT_CPUS lists\n"
     "  --preload LIBRARIES  LD_PRELOAD of the processes\n"
+    "  --task C             becomes the program, bound so, as the process that Open MPI's mpirun\n"
+    "                       says that it is\n"
     "  --help, --version\n"
     "\n"
     "The first process gets standard input. Signals are passed on. If one dies, or ends without\n"
@@ -43,13 +50,28 @@ static int read_count(const char *text, uint32_t *count)
     return 0;
 }
 
-/* -1: go on. Else the exit code. */
-static int read_options(int argc, char **argv, struct pleat_pmi_program *program)
+/* As a process of Open MPI; returns where that cannot be done, with the exit code. */
+static int become(uint32_t each, char **argv)
 {
-    static const struct option known[] = {{"preload", required_argument, NULL, 'p'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, 'v'},
-                                          {NULL, 0, NULL, 0}};
+    const char *text = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
+    int code = text ? pleat_pmi_bind_task((uint32_t)strtoul(text, NULL, 10), each) : 0;
+    if (code) {
+        fprintf(stderr, "pleat-pmi: cannot bind '%s' to its processors: %s\n", argv[0],
+                strerror(code));
+        return 125;
+    }
+    execvp(argv[0], argv);
+    fprintf(stderr, "pleat-pmi: cannot start '%s': %s\n", argv[0], strerror(errno));
+    return errno == ENOENT ? 127 : 126;
+}
+
+/* -1: go on. Else the exit code. */
+static int read_options(int argc, char **argv, struct pleat_pmi_program *program, uint32_t *task)
+{
+    static const struct option known[] = {
+        {"preload", required_argument, NULL, 'p'}, {"cpus-per-task", required_argument, NULL, 'c'},
+        {"task", required_argument, NULL, 't'},    {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0}};
     for (int option; (option = getopt_long(argc, argv, "+n:", known, NULL)) != -1;) {
         switch (option) {
         case 'n':
@@ -58,6 +80,14 @@ static int read_options(int argc, char **argv, struct pleat_pmi_program *program
             break;
         case 'p':
             program->preload = optarg;
+            break;
+        case 'c':
+            if (read_count(optarg, &program->cpus_per_task))
+                return complain("--cpus-per-task must be a number from 1 to 65536");
+            break;
+        case 't':
+            if (read_count(optarg, task))
+                return complain("--task must be a number from 1 to 65536");
             break;
         case 'h':
             fputs(usage, stdout);
@@ -69,8 +99,8 @@ static int read_options(int argc, char **argv, struct pleat_pmi_program *program
             return complain("unknown or incomplete option");
         }
     }
-    if (!program->count || optind >= argc)
-        return complain("-n and a program must be given");
+    if (!program->count == !*task || optind >= argc)
+        return complain("-n or --task, and a program, must be given");
     program->argv = argv + optind;
     return -1;
 }
@@ -78,9 +108,12 @@ static int read_options(int argc, char **argv, struct pleat_pmi_program *program
 int main(int argc, char **argv)
 {
     struct pleat_pmi_program program = {0};
-    int code = read_options(argc, argv, &program);
+    uint32_t task = 0;
+    int code = read_options(argc, argv, &program, &task);
     if (code >= 0)
         return code;
+    if (task)
+        return become(task, program.argv);
     if (getrlimit(RLIMIT_NOFILE, &program.files) == 0) {
         struct rlimit most = {program.files.rlim_max, program.files.rlim_max};
         (void)setrlimit(RLIMIT_NOFILE, &most); /* a stream for every process */

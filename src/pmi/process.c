@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "pmi/task.h"
+
 static int set_number(const char *name, uint32_t value)
 {
     char text[16];
@@ -83,6 +85,9 @@ static int become(const struct pleat_pmi_program *program, uint32_t rank, const 
     for (int i = 0; i < 2; i++)
         if (ends->written[i][1] >= 0 && dup2(ends->written[i][1], STDOUT_FILENO + i) < 0)
             return errno;
+    int unbound = program->cpus_per_task ? pleat_pmi_bind_task(rank, program->cpus_per_task) : 0;
+    if (unbound)
+        return unbound;
     (void)sigaction(SIGPIPE, &program->on_pipe, NULL);
     (void)setrlimit(RLIMIT_NOFILE, &program->files);
     if (sigprocmask(SIG_SETMASK, &program->signals, NULL))

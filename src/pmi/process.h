@@ -25,6 +25,7 @@ struct pleat_pmi_program {
     char **argv;
     const char *preload;      /* LD_PRELOAD of the processes; NULL: as here */
     uint32_t count;           /* of processes */
+    uint32_t cpus_per_task;   /* processors to which each is bound, where the job is; 0: to none */
     sigset_t signals;         /* that they have blocked */
     struct sigaction on_pipe; /* what they do at SIGPIPE */
     struct rlimit files;      /* their limit of open files */

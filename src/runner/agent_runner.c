@@ -89,8 +89,9 @@ static int launch_by_mpi(const struct agent_runner *runner, const struct pleat_r
     int rc = pleat_mpi_parse(order->spec->mpi, &request->mpi, err);
     if (rc || request->mpi == PLEAT_MPI_NONE)
         return rc;
-    request->processes = (uint32_t)order->processes;
-    if (request->mpi == PLEAT_MPI_MPICH) {
+    request->processes = (uint32_t)pleat_spec_tasks(order->spec, order->processes);
+    request->cpus_per_task = (uint32_t)order->spec->cpus_per_task;
+    if (request->mpi == PLEAT_MPI_MPICH || request->cpus_per_task) {
         request->pmi = paths->pmi;
         rc = pleat_launch_pmi(paths->pmi, sizeof(paths->pmi), err);
     }
@@ -232,6 +233,8 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
         json_object_set_new(params, "nice", json_integer(order->spec->nice));
     if (params && order->spec->memory_limit_kb)
         json_object_set_new(params, "memory_limit_kb", json_integer(order->spec->memory_limit_kb));
+    if (params && order->spec->cpus_per_task > 0)
+        json_object_set_new(params, "cpus_per_task", json_integer(order->spec->cpus_per_task));
     int rc = add_command(runner, order, params, err);
     bool bad = params && starts_others(runner, order->spec) &&
                (add(params, "launches", json_integer(order->processes)) ||

@@ -6,14 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "launch/pmi.h"
 #include "runner/agent_runner.h"
 
-static const char *const own[] = {"PLEAT_JOB", "PLEAT_JOB_NAME", "PLEAT_PROCESSORS", "PLEAT_MIN",
-                                  "PLEAT_MAX", "PLEAT_SCRIPT", "PLEAT_SCRATCH", "PLEAT_PROCESSES",
-                                  "PLEAT_ARRAY_JOB", "PLEAT_ARRAY_INDEX", "PLEAT_ARRAY_COUNT",
-                                  "PLEAT_ARRAY_MIN", "PLEAT_ARRAY_MAX", "PLEAT_ARRAY_STEP",
-                                  /* how many processors a script's own mpirun takes */
-                                  "OMPI_MCA_orte_set_default_slots", "HYDRA_HOST_FILE"};
+static const char *const own[] = {
+    "PLEAT_JOB", "PLEAT_JOB_NAME", "PLEAT_PROCESSORS", "PLEAT_MIN", "PLEAT_MAX", "PLEAT_SCRIPT",
+    "PLEAT_SCRATCH", "PLEAT_PROCESSES", "PLEAT_ARRAY_JOB", "PLEAT_ARRAY_INDEX", "PLEAT_ARRAY_COUNT",
+    "PLEAT_ARRAY_MIN", "PLEAT_ARRAY_MAX", "PLEAT_ARRAY_STEP", "PLEAT_CPUS_PER_TASK",
+    /* how many processors a script's own mpirun takes */
+    "OMPI_MCA_orte_set_default_slots", "OMPI_MCA_orte_fork_agent", "HYDRA_HOST_FILE"};
 
 /* Set by a job around the submission: not about this one. */
 static bool is_own(const char *variable)
@@ -56,13 +57,46 @@ static int add_array(json_t *env, const struct pleat_spec_array *array)
            add_number(env, "PLEAT_ARRAY_STEP", array->step);
 }
 
-static bool has(char *const *base, const char *name)
+/* NULL: there is none. */
+static const char *find(char *const *base, const char *name)
 {
     size_t length = strlen(name);
     for (; *base; base++)
         if (!strncmp(*base, name, length) && (*base)[length] == '=')
-            return true;
-    return false;
+            return *base + length + 1;
+    return NULL;
+}
+
+/* Whether the number of threads is what Pleat told a job, which submitted this one. */
+static bool is_of_outer_job(char *const *base, const char *threads)
+{
+    const char *cpus = find(base, "PLEAT_CPUS_PER_TASK");
+    return cpus && threads && !strcmp(cpus, threads);
+}
+
+static bool is_threads(const char *variable)
+{
+    return !strncmp(variable, "OMP_NUM_THREADS=", strlen("OMP_NUM_THREADS="));
+}
+
+/* How many processors each process has, and as many OpenMP threads, unless its user said how many.
+ * A script's own mpirun binds its processes to them by the program that it starts them with; it
+ * takes that apart at blanks, so a path with one is of no use to it. */
+static int add_tasks(json_t *env, const struct pleat_run_order *order, char *const *base)
+{
+    const char *threads = find(base, "OMP_NUM_THREADS");
+    int32_t cpus = order->spec->cpus_per_task;
+    char path[PATH_MAX], agent[PATH_MAX + 32];
+    if (cpus < 1)
+        return 0;
+    int bad = add_number(env, "PLEAT_CPUS_PER_TASK", cpus);
+    if (!bad && (!threads || is_of_outer_job(base, threads)))
+        bad = add_number(env, "OMP_NUM_THREADS", cpus);
+    if (bad || !order->spec->script || pleat_launch_pmi(path, sizeof(path), NULL) ||
+        strpbrk(path, " \t"))
+        return bad;
+    snprintf(agent, sizeof(agent), "%s --task %d --", path, cpus);
+    return add(env, "OMPI_MCA_orte_fork_agent", agent);
 }
 
 /* A script's own `mpirun` or `mpiexec`, without a number, starts as many processes as the job has
@@ -83,9 +117,10 @@ static int add_launchers(json_t *env, const struct pleat_run_order *order, char 
         return 0;
     snprintf(path, sizeof(path), "%s/" PLEAT_RUNNER_HOSTS, order->scratch);
     bad = add(env, "HYDRA_HOST_FILE", path) ||
-          add_number(env, "OMPI_MCA_orte_set_default_slots", order->processes);
+          add_number(env, "OMPI_MCA_orte_set_default_slots",
+                     pleat_spec_tasks(order->spec, order->processes));
     for (size_t i = 0; !bad && i < sizeof(settings) / sizeof(*settings); i++)
-        if (!has(base, settings[i][0]))
+        if (!find(base, settings[i][0]))
             bad = add(env, settings[i][0], settings[i][1]);
     if (!bad && geteuid() == 0) /* else mpirun refuses, as it does not by 'pleat launch' */
         bad = add(env, "OMPI_ALLOW_RUN_AS_ROOT", "1") ||
@@ -100,7 +135,9 @@ json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *
     char *const *submitted = base;
     int bad = !env;
     for (; !bad && *base; base++) {
-        json_t *item = is_own(*base) ? NULL : json_string(*base);
+        bool drop = is_own(*base) ||
+                    (is_threads(*base) && is_of_outer_job(submitted, strchr(*base, '=') + 1));
+        json_t *item = drop ? NULL : json_string(*base);
         if (item) /* not UTF-8: the wire cannot carry it */
             bad = json_array_append_new(env, item);
     }
@@ -112,7 +149,8 @@ json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *
           add_number(env, "PLEAT_MAX", spec->maximum) ||
           add(env, "PLEAT_SCRIPT", spec->script ? spec->argv[0] : NULL) ||
           add(env, "PLEAT_SCRATCH", scratch ? order->scratch : NULL) ||
-          add_array(env, &spec->array) || add_launchers(env, order, submitted);
+          add_array(env, &spec->array) || add_tasks(env, order, submitted) ||
+          add_launchers(env, order, submitted);
     if (!bad)
         return env;
     json_decref(env);

@@ -341,6 +341,31 @@ static int read_fold(const json_t *object, struct pleat_spec *spec, struct pleat
     return rc ? rc : check_fold(spec, err);
 }
 
+/* Its sizes are processors, for so many of its processes that each has as many of them. */
+static int read_tasks(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    int64_t cpus = 0;
+    if (!json_object_get(object, "cpus_per_task") ||
+        json_is_null(json_object_get(object, "cpus_per_task")))
+        return 0;
+    int rc = pleat_get_int(object, "cpus_per_task", true, 1, PLEAT_SIZE_MAX, &cpus, err);
+    if (rc)
+        return rc;
+    spec->cpus_per_task = (int32_t)cpus;
+    if (spec->folds)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "a job that folds has several processes on a processor, so it has "
+                               "no 'cpus_per_task'");
+    if (spec->minimum % cpus || spec->maximum % cpus || spec->initial % cpus ||
+        (spec->minimum < spec->maximum &&
+         !pleat_sizes_are_multiples(&spec->sizes, spec->cpus_per_task)))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "'min', 'max', 'initial' and all 'sizes' must be multiples of "
+                               "'cpus_per_task', %lld",
+                               (long long)cpus);
+    return 0;
+}
+
 static int read_class(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     static const char *const classes[] = {"unknown", "short", "long", NULL};
@@ -406,7 +431,9 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
         rc = read_holds(object, spec, err);
     if (!rc)
         rc = read_array(object, spec, err);
-    return rc ? rc : read_fold(object, spec, err);
+    if (!rc)
+        rc = read_fold(object, spec, err);
+    return rc ? rc : read_tasks(object, spec, err);
 }
 
 /* What is shown of a job must fit into an answer, and many jobs into a few. */

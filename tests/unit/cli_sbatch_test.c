@@ -82,8 +82,9 @@ static void test_sizes(void **state)
 {
     (void)state;
     reads("#SBATCH -n4\n", false, "1:--processors|1:4", "", 1);
-    reads("#SBATCH -n 4\n#SBATCH -c 2\n", false, "2:--processors|2:8", "", 1);
-    reads("#SBATCH -c 6\n", false, "1:--processors|1:6", "", 1);
+    reads("#SBATCH -n 4\n#SBATCH -c 2\n", false, "2:--cpus-per-task|2:2|2:--processors|2:4", "", 1);
+    reads("#SBATCH -c 6\n", false, "1:--cpus-per-task|1:6", "", 1);
+    reads("#SBATCH -c 6\n", true, "", "", 1);
     reads("#SBATCH -N 2 --ntasks-per-node=3\n", false, "1:--processors|1:6", "", 1);
     reads("#SBATCH -N 1 -n 5\n", false, "1:--processors|1:5", "", 1);
     reads("#SBATCH -N 1\n", false, "", "", 1);

@@ -122,6 +122,21 @@ static void test_mpich(void **state)
     expect(&request, "/bin/pleat-pmi|--preload|/lib/fold.so|-n|3|--|" APP, "UCX_TLS=rc,shm");
 }
 
+static void test_several_processors_each(void **state)
+{
+    (void)state;
+    struct pleat_launch_request request = request_of(PLEAT_MPI_OPENMPI, 3);
+    request.cpus_per_task = 2;
+    request.pmi = "/a b/pleat-pmi";
+    expect(&request, OPENMPI "--mca|mpi_yield_when_idle|0|-n|3|/a b/pleat-pmi|--task|2|--|" APP,
+           "EVENT_NOEPOLL=1");
+    request.mpi = PLEAT_MPI_MPICH;
+    expect(&request, "/a b/pleat-pmi|-n|3|--cpus-per-task|2|--|" APP, "UCX_TLS=^tcp");
+    request.mpi = PLEAT_MPI_NONE;
+    request.processes = 1;
+    expect(&request, APP, "");
+}
+
 static void test_preload(void **state)
 {
     (void)state;
@@ -242,10 +257,15 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_none),        cmocka_unit_test(test_openmpi),
-        cmocka_unit_test(test_openmpi_env), cmocka_unit_test(test_mpich),
-        cmocka_unit_test(test_preload),     cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_names),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_openmpi),
+        cmocka_unit_test(test_openmpi_env),
+        cmocka_unit_test(test_mpich),
+        cmocka_unit_test(test_preload),
+        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_several_processors_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,6 +195,41 @@ static void test_the_longest_list(void **state)
     pleat_array_finish(&list);
 }
 
+static void scales(const char *text, int32_t times, int32_t most, const char *expected)
+{
+    struct pleat_sizes sizes;
+    struct pleat_size_list list = {0};
+    struct pleat_string out = {0};
+    struct pleat_error err = {0};
+    assert_int_equal(pleat_sizes_parse(text, &sizes, &list, &err), 0);
+    assert_int_equal(pleat_sizes_scale(&sizes, times, most, &out, &err), 0);
+    if (strncmp(out.text, expected, strlen(expected)) != 0)
+        fail_msg("%s times %d: %s, expected %s", text, times, out.text, expected);
+    assert_int_equal(pleat_sizes_parse(out.text, &sizes, &list, &err), 0);
+    assert_true(pleat_sizes_are_multiples(&sizes, times));
+    pleat_string_finish(&out);
+    pleat_array_finish(&list);
+}
+
+static void test_multiples(void **state)
+{
+    (void)state;
+    scales("any", 3, 9, "multiples:3");
+    scales("multiples:4", 3, 100, "multiples:12");
+    scales("powers", 3, 4, "3,6,12,24,48");
+    scales("squares", 2, 9, "2,8,18,32");
+    scales("grids", 2, 9, "2,4,8,12,18,24");
+    scales("2,3,5", 4, 5, "8,12,20");
+    struct pleat_sizes sizes = {.kind = PLEAT_SIZES_POWERS};
+    struct pleat_string out = {0};
+    struct pleat_error err;
+    assert_true(pleat_sizes_are_multiples(&sizes, 1));
+    assert_false(pleat_sizes_are_multiples(&sizes, 2));
+    sizes.kind = PLEAT_SIZES_SQUARES;
+    assert_int_equal(pleat_sizes_scale(&sizes, 2, 1024 * 1024 * 2, &out, &err), PLEAT_E_TOOBIG);
+    pleat_string_finish(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_texts_there_and_back),
         cmocka_unit_test(test_texts_that_are_refused),
         cmocka_unit_test(test_the_longest_list),
+        cmocka_unit_test(test_multiples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,6 +128,49 @@ static void test_everything_given(void **state)
     pleat_spec_finish(&spec);
 }
 
+/* Whether sizes and processors of each process fit together. */
+static int read_tasks(const char *change, struct pleat_spec *spec, struct pleat_error *err)
+{
+    json_t *object = json_loads(good, 0, NULL);
+    json_t *members = json_loads(change, 0, NULL);
+    assert_true(object && members);
+    json_object_update(object, members);
+    int code = pleat_spec_from_json(object, spec, err);
+    json_decref(members);
+    json_decref(object);
+    return code;
+}
+
+static void test_several_processors_for_each_process(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "{\"cpus_per_task\":2,\"min\":1,\"max\":4,\"initial\":0,\"sizes\":\"multiples:2\"}",
+        "{\"cpus_per_task\":2,\"min\":2,\"max\":5,\"initial\":0,\"sizes\":\"multiples:2\"}",
+        "{\"cpus_per_task\":2,\"min\":2,\"max\":4,\"initial\":3,\"sizes\":\"multiples:2\"}",
+        "{\"cpus_per_task\":2,\"min\":2,\"max\":4,\"initial\":0,\"sizes\":\"multiples:3\"}",
+        "{\"cpus_per_task\":2,\"min\":2,\"max\":4,\"initial\":0,\"sizes\":\"2,3\"}",
+        "{\"cpus_per_task\":2,\"min\":2,\"max\":4,\"initial\":0,\"sizes\":\"any\"}",
+        "{\"cpus_per_task\":0}"};
+    struct pleat_spec spec;
+    struct pleat_error err;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        assert_int_equal(read_tasks(bad[i], &spec, &err), PLEAT_E_INVALID);
+        assert_non_null(strstr(err.text, "cpus_per_task"));
+    }
+    assert_int_equal(read_tasks("{\"cpus_per_task\":3,\"min\":6,\"max\":6,\"initial\":0,"
+                                "\"sizes\":\"any\"}",
+                                &spec, &err),
+                     0);
+    assert_int_equal(spec.cpus_per_task, 3);
+    assert_int_equal(pleat_spec_tasks(&spec, 6), 2);
+    pleat_spec_finish(&spec);
+    assert_int_equal(read_tasks("{\"runner\":\"folded\",\"mpi\":\"mpich\",\"kind\":\"malleable\","
+                                "\"fold\":{\"min\":4,\"max\":16},\"cpus_per_task\":2}",
+                                &spec, &err),
+                     PLEAT_E_UNSUPPORTED);
+}
+
 /* `good` but for what makes it fold; `more` may change that. */
 static json_t *folding(const char *more)
 {
@@ -453,6 +496,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_everything_given),
+        cmocka_unit_test(test_several_processors_for_each_process),
         cmocka_unit_test(test_folding),
         cmocka_unit_test(test_folding_that_makes_no_sense),
         cmocka_unit_test(test_a_word_for_a_number),

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from conftest import (PLEATD, Client, Failure, Peer, is_alive, loop, until_file,
+from conftest import (BUILD, PLEATD, Client, Failure, Peer, is_alive, loop, until_file,
                       wait_until)
 
 
@@ -311,6 +311,18 @@ def test_answer_of_more_than_was_offered(pleat):
     job = pleat.job(number)
     assert job["processors"] == 2 and "more than was offered" in job["text"]
     assert agent.end(pleat, run, number)["state"] == "done"
+
+
+def test_an_agent_of_before_and_processes_with_several_processors(pleat):
+    """It would start as many processes as it is told processors; so it is told nothing."""
+    pleat.call("info")
+    agent = FakeAgent(pleat)
+    number = pleat.submit("-n", 2, "-c", 2, "--", BUILD + "/apps/loop")
+    job = pleat.wait_end(number)
+    assert job["state"] == "failed" and "from before Pleat was upgraded" in job["text"], job
+    number = pleat.submit("-n", 2, "--", BUILD + "/apps/loop")
+    assert "cpus_per_task" not in pleat.job(number)
+    assert agent.end(pleat, agent.start(), number)["state"] == "done"
 
 
 def test_answering_twice(pleat):

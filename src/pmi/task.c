@@ -1,0 +1,29 @@
+#include "pmi/task.h"
+
+#include <stdlib.h>
+
+#include "base/cpus.h"
+
+/* What is in the set, ascending, in the place of what is in the list. */
+static int list_of(const struct pleat_cpu_set *set, struct pleat_cpu_list *list)
+{
+    list->count = 0;
+    for (uint32_t cpu = 0; cpu < PLEAT_CPUS_MAX; cpu++)
+        if (pleat_cpu_set_has(set, cpu) && pleat_array_push(list, cpu))
+            return PLEAT_E_NOMEM;
+    return 0;
+}
+
+int pleat_pmi_bind_task(uint32_t task, uint32_t each)
+{
+    struct pleat_cpu_list list = {0};
+    struct pleat_cpu_set allowed, listed = {0}, own = {0};
+    const char *text = getenv(PLEAT_CPUS_ENV);
+    if (!text || pleat_cpu_set_get(0, &allowed) || pleat_cpu_list_parse(text, &list, NULL))
+        return 0;
+    pleat_cpu_set_add_list(&listed, &list);
+    int code = pleat_cpu_set_equal(&listed, &allowed) ? 0 : list_of(&allowed, &list);
+    pleat_cpu_set_add_task(&own, &list, task, each);
+    pleat_array_finish(&list);
+    return code || pleat_cpu_set_count(&own) == 0 ? 0 : pleat_cpu_set_tell(0, &own);
+}
