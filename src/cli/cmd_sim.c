@@ -31,6 +31,7 @@ enum {
     OPTION_JOBS,
     OPTION_LOAD,
     OPTION_HOLD_LOAD,
+    OPTION_FEEDBACK,
     OPTION_WARMUP,
     OPTION_COOLDOWN,
     OPTION_SEED,
@@ -66,6 +67,7 @@ static const struct option own[] = {
     {"jobs", required_argument, NULL, OPTION_JOBS},
     {"load", required_argument, NULL, OPTION_LOAD},
     {"hold-load", no_argument, NULL, OPTION_HOLD_LOAD},
+    {"feedback", no_argument, NULL, OPTION_FEEDBACK},
     {"warmup", required_argument, NULL, OPTION_WARMUP},
     {"cooldown", required_argument, NULL, OPTION_COOLDOWN},
     {"seed", required_argument, NULL, OPTION_SEED},
@@ -143,6 +145,9 @@ static int take_run(struct pleat_sim_request *request, int option, struct pleat_
     case OPTION_HOLD_LOAD:
         request->hold_load = true;
         return 0;
+    case OPTION_FEEDBACK:
+        request->feedback = true;
+        return 0;
     case OPTION_WARMUP:
         return pleat_sim_request_cut("--warmup", optarg, &request->warmup, err);
     case OPTION_COOLDOWN:
@@ -216,6 +221,7 @@ static int check(const struct pleat_sim_request *request, const bool *given,
 {
     static const int of_conversions[] = {OPTION_MIN_FACTOR, OPTION_MAX_FACTOR,
                                          OPTION_INITIAL_FACTOR, OPTION_APP, OPTION_SIZES};
+    static const int of_arrivals[] = {OPTION_HOLD_LOAD, OPTION_WARMUP, OPTION_COOLDOWN};
     static const int of_charts[] = {OPTION_CLOCK, OPTION_FROM, OPTION_TO, OPTION_FIRST};
     if (request->replay) {
         for (int i = 1; i < OPTION_COUNT; i++)
@@ -240,6 +246,12 @@ static int check(const struct pleat_sim_request *request, const bool *given,
     if (request->warmup.share + request->cooldown.share >= 1)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--warmup and --cooldown leave nothing in between");
+    for (size_t i = 0; request->feedback && i < sizeof(of_arrivals) / sizeof(of_arrivals[0]); i++)
+        if (given[of_arrivals[i]])
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "--%s goes by the recorded submissions, and with --feedback "
+                                   "there are others",
+                                   own[of_arrivals[i] - 1].name);
     double malleable = pleat_sim_request_most_malleable(request);
     if (malleable + request->moldable > 1)
         return pleat_error_set(err, PLEAT_E_INVALID,
@@ -354,8 +366,8 @@ static int simulate(struct pleat_sim_request *request, struct pleat_sim_csv *csv
         int rc = pleat_sim_experiment_run(&experiment, &err);
         if (rc == PLEAT_E_CLOSED)
             code = PLEAT_EXIT_FAILED; /* a signal's: below */
-        else if (rc)
-            code = pleat_fail(&err);
+        else if (rc) /* a job of the workload that makes no sense, or the run itself */
+            code = rc == PLEAT_E_INVALID ? pleat_fail_input(&err) : pleat_fail(&err);
         else
             code = report(request, csv, &experiment);
         if (code && pleat_interrupt_signal())
@@ -441,6 +453,10 @@ const struct pleat_command pleat_cmd_sim = {
         "      --hold-load      the load stays that of the workload whatever sizes jobs get: in "
         "each\n"
         "                       run, arrivals are made denser by what the jobs take less\n"
+        "      --feedback       a job that names a preceding one (columns 17 and 18 of the log) "
+        "is\n"
+        "                       submitted its think time after that ended, not when it was "
+        "recorded\n"
         "      --warmup T, --cooldown T  jobs submitted in the first or last part of the time "
         "count\n"
         "                       nowhere: 10%, or 2d\n"

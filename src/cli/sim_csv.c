@@ -172,16 +172,16 @@ static void put_job(const struct pleat_sim_csv *csv, FILE *file,
                     const struct pleat_workload_job *job, const struct pleat_sim_outcome *outcome)
 {
     struct pleat_csv_row row = {.length = 0};
-    double wait_s = (double)(outcome->start_us - job->submit_us) / 1e6;
+    double wait_s = (double)(outcome->start_us - outcome->submit_us) / 1e6;
     double run_s = (double)(outcome->end_us - outcome->start_us) / 1e6;
     pleat_csv_number(&row, job->number);
-    pleat_csv_seconds(&row, job->submit_us);
+    pleat_csv_seconds(&row, outcome->submit_us);
     pleat_csv_seconds(&row, outcome->start_us);
     pleat_csv_seconds(&row, outcome->end_us);
     pleat_csv_number(&row, outcome->processors);
     pleat_csv_text(&row, site_name(csv, outcome->site));
-    pleat_csv_seconds(&row, outcome->start_us - job->submit_us);
-    pleat_csv_seconds(&row, outcome->end_us - job->submit_us);
+    pleat_csv_seconds(&row, outcome->start_us - outcome->submit_us);
+    pleat_csv_seconds(&row, outcome->end_us - outcome->submit_us);
     pleat_csv_real(&row, 9, pleat_bounded_slowdown(wait_s, run_s, PLEAT_SIM_TAU_S));
     pleat_csv_real(&row, 6, (double)outcome->average);
     pleat_csv_number(&row, outcome->grown);
@@ -223,7 +223,7 @@ static int write_skipped(struct pleat_sim_csv *csv, const char *directory,
             continue;
         struct pleat_csv_row row = {.length = 0};
         pleat_csv_number(&row, job->number);
-        pleat_csv_seconds(&row, job->submit_us);
+        pleat_csv_seconds(&row, outcomes[i].submit_us);
         pleat_csv_number(&row, job->minimum);
         pleat_csv_number(&row, job->processors);
         pleat_csv_text(&row, pleat_sim_fate_name((enum pleat_sim_fate)outcomes[i].fate));
@@ -258,7 +258,7 @@ static size_t add_steps(const struct pleat_workload *workload,
         if (never && outcomes[i].fate != PLEAT_SIM_LEFT)
             continue; /* it was turned away */
         steps[count++] = (struct step){
-            .at_us = job->submit_us, .queued = 1, .queued_processors = job->processors};
+            .at_us = outcomes[i].submit_us, .queued = 1, .queued_processors = job->processors};
         if (never)
             continue;
         steps[count++] = (struct step){.at_us = outcomes[i].start_us,

@@ -81,6 +81,7 @@ static int simulate(struct work *work, const struct pleat_workload *workload, bo
                                         .seed = run->seed,
                                         .estimates = request->estimates,
                                         .kill_at_estimate = request->kill_at_estimate,
+                                        .feedback = request->feedback,
                                         .context = work,
                                         .on_change = trial ? NULL : on_change,
                                         .on_progress = on_progress};
@@ -164,7 +165,7 @@ static int measure_jobs(struct pleat_sim_run *run, const struct pleat_workload *
     run->work_s = work_of(workload, outcomes);
     for (size_t i = 0; i < jobs; i++) {
         const struct pleat_sim_outcome *outcome = &outcomes[i];
-        int64_t submit_us = workload->jobs.items[i].submit_us;
+        int64_t submit_us = outcome->submit_us;
         if (!ended(outcome))
             continue;
         if (!measured(run, submit_us)) {

@@ -47,7 +47,7 @@ static int add_jobs(struct pleat_gantt *gantt, const struct pleat_workload *work
             continue;
         struct pleat_gantt_job entry = {.job = job->number,
                                         .name = pleat_kind_name((enum pleat_job_kind)job->kind),
-                                        .submit_s = (double)job->submit_us / 1e6,
+                                        .submit_s = (double)run->outcomes[i].submit_us / 1e6,
                                         .start_s = seconds_or_nan(run->outcomes[i].start_us),
                                         .end_s = seconds_or_nan(run->outcomes[i].end_us)};
         drawn[i] = gantt->jobs.count;

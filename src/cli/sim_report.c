@@ -328,6 +328,24 @@ static void print_seeds(const struct pleat_term *term,
     pleat_string_finish(&text);
 }
 
+static void print_feedback(const struct pleat_term *term,
+                           const struct pleat_sim_experiment *experiment)
+{
+    const struct pleat_sim_totals *totals = &experiment->runs[0].totals;
+    struct pleat_string text = {0};
+    if (!experiment->request->feedback)
+        return;
+    pleat_string_addf(&text, "%zu job%s submitted after the one before, with think times",
+                      totals->followers, totals->followers == 1 ? "" : "s");
+    if (totals->followers == 0)
+        pleat_string_add(&text, ": none names one that is there (column 17)");
+    if (totals->lost > 0)
+        pleat_string_addf(&text, "; %zu name%s one that is not there: submitted as recorded",
+                          totals->lost, totals->lost == 1 ? "s" : "");
+    line(term, "feedback", &text);
+    pleat_string_finish(&text);
+}
+
 /* Jobs on other sizes take other processor time: then the load is not the workload's. */
 static void print_work(const struct pleat_term *term, const struct pleat_sim_experiment *experiment)
 {
@@ -381,6 +399,7 @@ int pleat_sim_print(const struct pleat_sim_experiment *experiment)
     print_workload(&term, experiment);
     print_sites(&term, experiment);
     print_policies(&term, experiment);
+    print_feedback(&term, experiment);
     if (experiment->run_count == 1) {
         print_fates(&term, &experiment->runs[0]);
         putchar('\n');

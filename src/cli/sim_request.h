@@ -60,6 +60,7 @@ struct pleat_sim_request {
     enum pleat_swf_zero zero;
     bool kill_at_estimate;
     bool hold_load; /* arrivals follow what the jobs take on the sizes that they get */
+    bool feedback;  /* jobs are submitted after those that they follow */
     bool clock;     /* drawings have the time of day on their axes */
     size_t jobs;
     uint64_t seed;

@@ -127,7 +127,7 @@ int pleat_curve_queued(struct pleat_curve *curve, const struct pleat_workload *w
     if (pleat_array_reserve(&edges, workload->jobs.count * 2 + 1))
         return PLEAT_E_NOMEM;
     for (size_t i = 0; i < workload->jobs.count; i++) {
-        int64_t submit_us = workload->jobs.items[i].submit_us;
+        int64_t submit_us = outcomes[i].submit_us;
         if (outcomes[i].start_us == PLEAT_NEVER || outcomes[i].start_us == submit_us)
             continue;
         edges.items[edges.count++] = (struct pleat_edge){submit_us, 1};

@@ -106,9 +106,8 @@ static double seconds(int64_t us)
 
 double pleat_trial_wait_s(const struct pleat_trial *trial, size_t job)
 {
-    const struct pleat_workload_job *wish = &trial->workload->jobs.items[job];
-    return ended(trial, job) ? seconds(trial->outcomes[job].start_us - wish->submit_us)
-                             : (double)NAN;
+    const struct pleat_sim_outcome *outcome = &trial->outcomes[job];
+    return ended(trial, job) ? seconds(outcome->start_us - outcome->submit_us) : (double)NAN;
 }
 
 double pleat_trial_run_s(const struct pleat_trial *trial, size_t job)

@@ -408,7 +408,8 @@ static bool is_usual(const struct pleat_workload_job *job)
            (job->initial | job->processes | (int32_t)job->app | job->mpl_max | job->part) == 0 &&
            job->job_class <= PLEAT_CLASS_LONG && job->user >= -1 &&
            job->sizes_kind == PLEAT_SIZES_ANY && job->site == PLEAT_NONE &&
-           ((job->submit_us | job->run_us | job->estimate_us | job->deadline_us | job->begin_us) &
+           ((job->submit_us | job->run_us | job->estimate_us | job->deadline_us | job->begin_us |
+             job->think_us) &
             too_long) == 0;
 }
 
@@ -428,9 +429,9 @@ int pleat_workload_check_job(const struct pleat_workload *workload,
     if (rc)
         return rc;
     if (!time_fits(job->submit_us) || !time_fits(job->run_us) || !time_fits(job->estimate_us) ||
-        !time_fits(job->deadline_us) || !time_fits(job->begin_us))
-        return wrong(err, "its submission, run time, estimate, deadline or begin is negative, or "
-                          "above 3,170 years");
+        !time_fits(job->deadline_us) || !time_fits(job->begin_us) || !time_fits(job->think_us))
+        return wrong(err, "its submission, run time, estimate, deadline, begin or think time is "
+                          "negative, or above 3,170 years");
     if (job->processes < 0 || job->processes > PLEAT_SIZE_MAX)
         return pleat_error_set(err, PLEAT_E_INVALID, "%d processes: not from 0 to %d",
                                job->processes, PLEAT_SIZE_MAX);

@@ -106,6 +106,8 @@ struct pleat_workload_job {
     int64_t run_us;      /* on `processors` processors of speed 1 */
     int64_t estimate_us; /* its user's; 0: none */
     int64_t deadline_us; /* to be done by then (of the workload); 0: none */
+    int64_t preceding;   /* the number of a job after whose end it is submitted; 0: none */
+    int64_t think_us;    /* from that end to its submission */
     int64_t begin_us;    /* advance reservation: starts then (of the workload); 0: none */
     int32_t processors;  /* for which run_us and estimate_us hold */
     int32_t minimum, maximum, initial; /* initial 0: as many as are available */

@@ -18,6 +18,7 @@ enum timer_kind {
     TIMER_APP,        /* component: see milestone() in app.c */
     TIMER_ADAPT,      /* component: an adaptation point, or the end of standing still at one */
     TIMER_FILES,      /* component: its files are there */
+    TIMER_SUBMIT,     /* job, by index: its user has thought long enough */
     TIMER_CLAIM,      /* claim: it is there */
     TIMER_RELEASE,    /* claim: it is the site's again */
     TIMER_JOIN,       /* site, as all below */
@@ -110,6 +111,12 @@ struct claim_timer {
 PLEAT_ARRAY(claim_timers, struct claim_timer);
 PLEAT_ARRAY(local_jobs, int32_t);
 PLEAT_ARRAY(claim_list, uint32_t);
+PLEAT_ARRAY(due_list, uint32_t);
+
+struct follower {         /* of jobs, by index */
+    uint32_t first, next; /* who waits for it; who else waits for the same; PLEAT_NONE */
+    bool follows;         /* it waits for one */
+};
 
 struct site {
     const struct pleat_sim_site *spec;
@@ -151,6 +158,9 @@ struct sim {
     struct site *sites;
     int32_t *lists; /* by application: the list of its table's sizes; NULL: no table is there */
     uint32_t lead;  /* of the job that is being submitted; PLEAT_NONE */
+    struct follower *followers; /* by job; NULL: nobody waits for another */
+    struct due_list due;        /* of those, to be submitted at this instant; the last one first */
+    size_t thinking;            /* of those, with a timer */
     uint32_t site_count;
     bool is_watched;      /* every input and decision is: logged, or the core checked after it */
     bool reads_decisions; /* they tell what effects do not */
@@ -179,6 +189,15 @@ int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, in
 int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra, int64_t at_us,
               uint32_t *handle);
 void stop_timer(struct sim *sim, uint32_t *handle);
+
+/* ---- feedback.c ---- */
+/* Who follows whom. PLEAT_E_INVALID: one follows itself, or a later one. */
+int feedback_create(struct sim *sim);
+void feedback_destroy(struct sim *sim);
+/* A job is over, whatever its fate: those that follow it have their timers. */
+int feedback_over(struct sim *sim, size_t index);
+/* One of them is to be submitted at this instant. */
+int feedback_due(struct sim *sim, uint32_t index);
 
 /* ---- sizes.c ---- */
 /* Tells the core the lists that jobs refer to. */

@@ -70,6 +70,8 @@ static int on_timer(struct sim *sim, uint64_t payload)
     case TIMER_FILES:
         sim->apps.items[index].files_timer = PLEAT_HEAP_NONE;
         return files_are_there(sim, index);
+    case TIMER_SUBMIT:
+        return feedback_due(sim, index);
     default:
         return site_timer(sim, kind, index, (uint32_t)(payload >> 32) & 0xffffff);
     }
@@ -132,7 +134,14 @@ int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, in
     return sim->options->on_change(sim->options->context, &change);
 }
 
-static void end_job(struct sim *sim, struct app *app, enum pleat_state state)
+/* Nothing more happens to it. */
+static inline int over(struct sim *sim, size_t index)
+{
+    sim->ended++;
+    return sim->followers ? feedback_over(sim, index) : 0;
+}
+
+static int end_job(struct sim *sim, struct app *app, enum pleat_state state)
 {
     struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
     bool unneeded = app->sibling != PLEAT_NONE && !app->started && state == PLEAT_DONE;
@@ -144,10 +153,10 @@ static void end_job(struct sim *sim, struct app *app, enum pleat_state state)
     if (outcome->fate == PLEAT_SIM_FAILED && outcome->end_us == PLEAT_NEVER)
         outcome->end_us = sim->now_us; /* given up while it waited */
     sim->totals->fates[outcome->fate]++;
-    sim->ended++;
     sim->last_us = sim->now_us;
     stop_timer(sim, &app->files_timer);
     app->stage = APP_GONE;
+    return over(sim, app->job);
 }
 
 /* Of one component; false: nothing has happened to it. */
@@ -158,8 +167,8 @@ static int conclude_one(struct sim *sim, uint32_t component)
     if (app->stage == APP_GONE)
         return 0;
     if (pleat_state_is_final(state))
-        end_job(sim, app, state);
-    else if (state == PLEAT_QUEUED && app->phase > 0)
+        return end_job(sim, app, state);
+    if (state == PLEAT_QUEUED && app->phase > 0)
         return app_rewind(sim, component);
     return 0;
 }
@@ -305,16 +314,17 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
 static int add_wishes(struct sim *sim, const struct pleat_workload_job *job, uint32_t component)
 {
     struct pleat_event event = {.time_us = sim->now_us, .component = component};
+    int64_t later_us = sim->now_us - job->submit_us; /* than recorded */
     int rc = 0;
     if (job->deadline_us > 0) {
         event.kind = PLEAT_EV_DEADLINE;
-        event.u.at.at_us = job->deadline_us;
+        event.u.at.at_us = job->deadline_us + later_us;
         rc = input(sim, &event);
     }
     if (rc || job->begin_us <= 0)
         return rc;
     event.kind = PLEAT_EV_RESERVE;
-    event.u.at.at_us = job->begin_us;
+    event.u.at.at_us = job->begin_us + later_us;
     rc = try_input(sim, &event);
     if (rc == 0 || rc == PLEAT_E_NOMEM)
         return rc;
@@ -330,8 +340,7 @@ static int refused(struct sim *sim, const struct pleat_workload_job *job, size_t
     if (rc == PLEAT_E_TOOBIG) {
         sim->outcomes[index].fate = PLEAT_SIM_SKIPPED;
         sim->totals->fates[PLEAT_SIM_SKIPPED]++;
-        sim->ended++;
-        return 0;
+        return over(sim, index);
     }
     if (rc == PLEAT_E_NOMEM)
         return nomem(sim);
@@ -373,7 +382,8 @@ static __attribute__((cold)) int take_back(struct sim *sim, size_t first, size_t
         component = next;
     }
     sim->totals->fates[PLEAT_SIM_SKIPPED] += count;
-    sim->ended += count;
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = over(sim, first + i);
     return rc;
 }
 
@@ -432,8 +442,10 @@ static int submit(struct sim *sim, size_t index, size_t first)
     if (job->sizes_kind == PLEAT_SIZES_LIST)
         event.u.submit.sizes_parameter = sim->lists[job->app];
     struct pleat_error why;
-    sim->outcomes[index] = (struct pleat_sim_outcome){
-        .start_us = PLEAT_NEVER, .end_us = PLEAT_NEVER, .fate = PLEAT_SIM_LEFT};
+    sim->outcomes[index] = (struct pleat_sim_outcome){.submit_us = sim->now_us,
+                                                      .start_us = PLEAT_NEVER,
+                                                      .end_us = PLEAT_NEVER,
+                                                      .fate = PLEAT_SIM_LEFT};
     int rc = apply(sim, &event, &why);
     if (rc)
         return refused(sim, job, index, rc, &why);
@@ -450,16 +462,21 @@ static int submit(struct sim *sim, size_t index, size_t first)
     return rc;
 }
 
-/* A job, with all of its components. */
-static int submit_job(struct sim *sim)
+static size_t last_part(const struct sim *sim, size_t first)
 {
     const struct pleat_workload_job *jobs = sim->workload->jobs.items;
-    size_t first = sim->next_job, last = first;
+    while (jobs[first].part & PLEAT_PART_FOLLOWS)
+        first++;
+    return first;
+}
+
+/* A job, with all of its components. */
+static int submit_job(struct sim *sim, size_t first)
+{
+    const struct pleat_workload_job *jobs = sim->workload->jobs.items;
+    size_t last = last_part(sim, first);
     int rc = 0;
     sim->lead = PLEAT_NONE;
-    while (jobs[last].part & PLEAT_PART_FOLLOWS)
-        last++;
-    sim->next_job = last + 1;
     if (last == first)
         return submit(sim, first, first);
     for (size_t i = first; !rc && i <= last; i++) {
@@ -467,10 +484,10 @@ static int submit_job(struct sim *sim)
         if (rc || sim->outcomes[i].fate != PLEAT_SIM_SKIPPED)
             continue;
         rc = i > first ? take_back(sim, first, i - first) : 0;
-        while (++i <= last) {
+        while (!rc && ++i <= last) {
             sim->outcomes[i] = sim->outcomes[first];
             sim->totals->fates[PLEAT_SIM_SKIPPED]++;
-            sim->ended++;
+            rc = over(sim, i);
         }
     }
     bool waits = !rc && sim->outcomes[first].fate != PLEAT_SIM_SKIPPED;
@@ -489,9 +506,12 @@ static int pass_time(struct sim *sim)
     return rc ? rc : drain(sim);
 }
 
+/* The next one that is submitted when the workload says so. */
 static void look_ahead(struct sim *sim)
 {
     const struct pleat_workload_jobs *jobs = &sim->workload->jobs;
+    while (sim->followers && sim->next_job < jobs->count && sim->followers[sim->next_job].follows)
+        sim->next_job = last_part(sim, sim->next_job) + 1;
     sim->next_submit_us =
         sim->next_job < jobs->count ? jobs->items[sim->next_job].submit_us : PLEAT_NEVER;
 }
@@ -499,8 +519,14 @@ static void look_ahead(struct sim *sim)
 static int submit_all(struct sim *sim)
 {
     int rc = 0;
-    while (!rc && sim->next_submit_us <= sim->now_us) {
-        rc = submit_job(sim);
+    while (!rc && (sim->due.count > 0 || sim->next_submit_us <= sim->now_us)) {
+        size_t next = sim->next_submit_us <= sim->now_us ? sim->next_job : SIZE_MAX;
+        if (sim->due.count > 0 && sim->due.items[sim->due.count - 1] < next) {
+            rc = submit_job(sim, sim->due.items[--sim->due.count]);
+            continue;
+        }
+        sim->next_job = last_part(sim, next) + 1;
+        rc = submit_job(sim, next);
         look_ahead(sim);
     }
     return rc || sim->effects.count == 0 ? rc : drain(sim);
@@ -534,7 +560,8 @@ static int64_t next_instant(const struct sim *sim)
 static bool is_over(const struct sim *sim, int64_t next)
 {
     return next == PLEAT_NEVER || sim->ended == sim->workload->jobs.count ||
-           (sim->next_submit_us == PLEAT_NEVER && next - sim->last_us > PATIENCE_US);
+           (sim->next_submit_us == PLEAT_NEVER && sim->thinking == 0 &&
+            next - sim->last_us > PATIENCE_US);
 }
 
 static int report(struct sim *sim)
@@ -653,9 +680,12 @@ static int create(struct sim *sim)
     sim->report_at = sim->options->on_progress ? 0 : SIZE_MAX;
     sim->now_us = sim->workload->jobs.count ? sim->workload->jobs.items[0].submit_us : 0;
     sim->last_us = sim->now_us;
+    int rc = feedback_create(sim);
+    if (rc)
+        return rc;
     look_ahead(sim);
     sim->totals->begin_us = sim->totals->end_us = sim->now_us;
-    int rc = sites_create(sim);
+    rc = sites_create(sim);
     if (rc)
         return rc;
     if (pleat_core_create(&sim->core))
@@ -687,6 +717,7 @@ static void destroy(struct sim *sim)
     pleat_array_finish(&sim->apps);
     pleat_array_finish(&sim->waves);
     objects_destroy(sim);
+    feedback_destroy(sim);
     sites_destroy(sim);
     free(sim->lists);
 }

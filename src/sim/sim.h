@@ -58,6 +58,8 @@ struct pleat_sim_options {
     int64_t parameters[PLEAT_PARAM_COUNT];
     uint64_t seed; /* of what happens at random: failures, delays, load */
     enum pleat_estimates estimates;
+    bool feedback; /* jobs with a predecessor are submitted their think time after it ended, not as
+                    * recorded */
     bool kill_at_estimate; /* a job that runs longer than its user's estimate is ended */
     bool check;            /* recount the core's indexes after every event (slow; for tests) */
     uint64_t most_passes;  /* at one instant, then the policies are taken never to settle; 0: more
@@ -83,6 +85,7 @@ enum pleat_sim_fate {
 };
 
 struct pleat_sim_outcome {    /* of a job */
+    int64_t submit_us;        /* as recorded, but with feedback */
     int64_t start_us, end_us; /* PLEAT_NEVER: it never did. The start is the last one's; the end
                                * that of its processes, or when it was given up waiting */
     int32_t processors;       /* at the start */
@@ -98,15 +101,17 @@ struct pleat_sim_totals {
     uint64_t inputs, passes, decisions;
     uint64_t grows, shrinks;
     size_t fates[PLEAT_SIM_LEFT + 1]; /* jobs by fate */
-    int64_t begin_us, end_us;         /* first submission, last end of a run */
-    double stood_us;                  /* processor-microseconds lost standing still in resizes */
-    double busy_us;                   /* that jobs ran on: their changes, summed up */
-    double wasted_us;                 /* that jobs had and did not run on, while they waited for
-                                       * others of their components, or for files */
-    double background_us;             /* that local users had, from begin to end */
-    double capacity_us;               /* that sites had: without nodes that were down */
-    uint64_t requests, satisfied;     /* of processes, by jobs that ask for them; at once */
-    double prepared_us;               /* processor time that prepared processes waited */
+    size_t followers, lost;   /* with feedback: jobs that wait for their predecessor; that name one
+                               * which is not in the workload, and are submitted as recorded */
+    int64_t begin_us, end_us; /* first submission, last end of a run */
+    double stood_us;          /* processor-microseconds lost standing still in resizes */
+    double busy_us;           /* that jobs ran on: their changes, summed up */
+    double wasted_us;         /* that jobs had and did not run on, while they waited for
+                               * others of their components, or for files */
+    double background_us;     /* that local users had, from begin to end */
+    double capacity_us;       /* that sites had: without nodes that were down */
+    uint64_t requests, satisfied; /* of processes, by jobs that ask for them; at once */
+    double prepared_us;           /* processor time that prepared processes waited */
 };
 
 /* Runs a workload to its end; outcomes has as many entries as it has jobs. PLEAT_E_INVALID: a job,

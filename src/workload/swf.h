@@ -78,7 +78,8 @@ int pleat_swf_parse(const char *line, size_t length, struct pleat_swf_record *re
 
 /* Reads a file ("-": standard input; also one packed by gzip, bzip2, xz or zstd) into an empty,
  * initialized workload. A job has its allocated processors, else the requested ones; its estimate
- * is the requested time, where above 0. The machine is MaxProcs of the header, else MaxNodes; times
+ * is the requested time, where above 0; column 17 above 0 is the job before it, 18 its think time
+ * (unknown: none). The machine is MaxProcs of the header, else MaxNodes; times
  * count from UnixStartTime. Times are kept to the microsecond. A file without jobs gives a workload
  * without jobs. PLEAT_E_INVALID (err names file, line and column), PLEAT_E_SYSTEM, PLEAT_E_NOMEM:
  * nothing is changed. report may be NULL. */

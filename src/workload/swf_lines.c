@@ -159,7 +159,9 @@ static int check_ranges(struct pleat_swf_reading *reading, const struct pleat_de
                   {PLEAT_SWF_ALLOCATED, PLEAT_SIZE_MAX},
                   {PLEAT_SWF_REQUESTED, PLEAT_SIZE_MAX},
                   {PLEAT_SWF_REQUESTED_TIME, PLEAT_WORKLOAD_TIME_MAX / US - 1},
-                  {PLEAT_SWF_USER, INT32_MAX}};
+                  {PLEAT_SWF_USER, INT32_MAX},
+                  {PLEAT_SWF_PRECEDING, INT64_MAX - 1},
+                  {PLEAT_SWF_THINK, PLEAT_WORKLOAD_TIME_MAX / US - 1}};
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         int64_t value = numbers[ranges[i].field].whole;
         if (value > ranges[i].most || value < -ranges[i].most)
@@ -212,6 +214,11 @@ static void make_job(const struct pleat_decimal *numbers, struct pleat_workload_
     job->estimate_us = estimate_us > 0 ? estimate_us : 0;
     job->processors = (int32_t)(allocated > 0 ? allocated : numbers[PLEAT_SWF_REQUESTED].whole);
     job->user = user >= 0 ? (int32_t)user : -1;
+    if (numbers[PLEAT_SWF_PRECEDING].whole > 0) {
+        int64_t think_us = microseconds(&numbers[PLEAT_SWF_THINK]);
+        job->preceding = numbers[PLEAT_SWF_PRECEDING].whole;
+        job->think_us = think_us > 0 ? think_us : 0; /* unknown: at once */
+    }
     pleat_swf_extras_default(job);
 }
 

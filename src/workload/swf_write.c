@@ -169,8 +169,13 @@ static void add_job(struct pleat_string *out, const struct pleat_workload_job *j
     add_integer(out, record.executable);
     add_integer(out, record.queue);
     add_integer(out, record.partition);
-    add_integer(out, record.preceding);
-    add_real(out, record.think_s);
+    if (job->preceding <= 0 || record.preceding == job->preceding) {
+        add_integer(out, record.preceding);
+        add_real(out, record.think_s);
+    } else {
+        add_integer(out, job->preceding);
+        add_seconds(out, job->think_us);
+    }
 }
 
 static void add_extras(struct pleat_string *out, const struct pleat_workload_job *job,

@@ -90,6 +90,10 @@ static void add_random_job(struct pleat_random *random, struct pleat_workload *w
         job.site = (uint32_t)pleat_random_below(random, PLEAT_SITES_MAX);
     if (features & 256)
         job.priority = (int16_t)(any(random, 2 * INT16_MAX) - INT16_MAX);
+    if (features & 512 && pleat_random_below(random, 2)) {
+        job.preceding = 1 + any(random, INT64_MAX - 2);
+        job.think_us = any(random, PLEAT_WORKLOAD_TIME_MAX - S);
+    }
     assert_int_equal(pleat_array_push(&workload->jobs, job), 0);
 }
 
@@ -113,7 +117,7 @@ static void make_random(uint64_t seed, struct pleat_workload *workload)
     struct pleat_random random;
     int64_t submit_us = 0;
     pleat_random_init(&random, seed);
-    unsigned features = (unsigned)pleat_random_below(&random, 512);
+    unsigned features = (unsigned)pleat_random_below(&random, 1024);
     memset(workload, 0, sizeof(*workload));
     assert_int_equal(pleat_workload_init(workload), 0);
     if (features & 64)
@@ -336,6 +340,38 @@ static void test_all_columns_again(void **state)
     pleat_swf_source_finish(&source);
 }
 
+/* Who waits for whom is the workload's; what a log says of it stays, also that nothing is known. */
+static void test_preceding(void **state)
+{
+    (void)state;
+    static const char log[] = "1 0 -1 5 2 -1 -1 2 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n"
+                              "2 9 -1 5 2 -1 -1 2 -1 -1 1 -1 -1 -1 -1 -1 1 2.5\n"
+                              "3 9 -1 5 2 -1 -1 2 -1 -1 1 -1 -1 -1 -1 -1 1 -1\n"
+                              "4 9 -1 5 2 -1 -1 2 -1 -1 1 -1 -1 -1 -1 -1 0 7\n";
+    struct pleat_workload workload;
+    struct pleat_swf_source source;
+    struct text text;
+    read_source(log, &workload, &source);
+    const struct pleat_workload_job *jobs = workload.jobs.items;
+    assert_int_equal(jobs[0].preceding, 0);
+    assert_int_equal(jobs[1].preceding, 1);
+    assert_int_equal(jobs[1].think_us, 5 * S / 2);
+    assert_int_equal(jobs[2].preceding, 1);
+    assert_int_equal(jobs[2].think_us, 0); /* not known: at once */
+    assert_int_equal(jobs[3].preceding, 0);
+    assert_int_equal(jobs[3].think_us, 0);
+    write_again(&workload, &source, &text);
+    assert_non_null(strstr(text.bytes, log)); /* as they were */
+    free(text.bytes);
+    write_text(&workload, NULL, &text); /* as the workload has them */
+    assert_non_null(strstr(text.bytes, "\n2 9 -1 5 2 -1 -1 2 -1 -1 1 -1 -1 -1 -1 -1 1 2.5\n"));
+    assert_non_null(strstr(text.bytes, "\n3 9 -1 5 2 -1 -1 2 -1 -1 1 -1 -1 -1 -1 -1 1 0\n"));
+    assert_non_null(strstr(text.bytes, "\n4 9 -1 5 2 -1 -1 2 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n"));
+    free(text.bytes);
+    pleat_workload_finish(&workload);
+    pleat_swf_source_finish(&source);
+}
+
 /* A header of nothing but what is made anew; and no source at all is left behind by a failure. */
 static void test_source_of_little(void **state)
 {
@@ -433,10 +469,15 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_workloads), cmocka_unit_test(test_plain_text),
-        cmocka_unit_test(test_additions),        cmocka_unit_test(test_all_columns_again),
-        cmocka_unit_test(test_source_of_little), cmocka_unit_test(test_source_of_another_log),
-        cmocka_unit_test(test_full_disk),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_random_workloads),
+        cmocka_unit_test(test_plain_text),
+        cmocka_unit_test(test_additions),
+        cmocka_unit_test(test_all_columns_again),
+        cmocka_unit_test(test_preceding),
+        cmocka_unit_test(test_source_of_little),
+        cmocka_unit_test(test_source_of_another_log),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -874,3 +874,44 @@ def test_estimates_as_users_make_them(cli, log):
     long = log([(1, 0, 7000, 1, -1), (2, 5, 8000, 1, -1)], 4, name="long.swf")
     done = cli("sim", "--workload", long, "--estimates", "popular:6500s")
     assert done.returncode == 2 and "runs for 8000 s, above the longest estimate, 6500 s" in done.stderr
+
+
+def test_feedback_by_hand(cli):
+    """4 processors. Recorded 1 at 0, 2 at 5, 3 at 20, 4 at 21 and 5 at 30; 3 follows 2 after 4 s, 4 follows 3
+    at once (its think time is not known), 5 names a job that is not there."""
+    path = os.path.join(cli.path, "chain.swf")
+    lines = [(1, 0, 30, 4, -1, -1), (2, 5, 10, 4, -1, -1), (3, 20, 10, 2, 2, 4), (4, 21, 6, 4, 3, -1),
+             (5, 30, 3, 2, 99, 0)]
+    text = "; MaxProcs: 4\n" + "".join(
+        f"{n} {at} -1 {run} {size} -1 -1 {size} {run} -1 1 -1 -1 -1 -1 -1 {before} {think}\n"
+        for n, at, run, size, before, think in lines)
+    pathlib.Path(path).write_text(text)
+
+    def schedule(*options):
+        out = os.path.join(cli.path, "out")
+        assert cli("sim", "--workload", path, "--csv", out, *options).returncode == 0
+        return {int(row["job"]): tuple(float(row[c]) for c in ("submit_s", "start_s", "end_s", "wait_s"))
+                for row in rows(os.path.join(out, "jobs.csv"))}
+
+    recorded = {1: (0, 0, 30, 0), 2: (5, 30, 40, 25), 3: (20, 40, 50, 20), 4: (21, 50, 56, 29), 5: (30, 56, 59, 26)}
+    assert schedule() == recorded  # arrivals stay as they were: the default
+    # 5 waits behind 2 and starts at 40; 3 comes at 44, 4 when that has ended
+    assert schedule("--feedback") == {1: (0, 0, 30, 0), 2: (5, 30, 40, 25), 3: (44, 44, 54, 0), 4: (54, 54, 60, 0),
+                                      5: (30, 40, 43, 10)}
+    text = sim(cli, "--workload", path, "--feedback")
+    assert text["feedback"] and (text["runs"][0]["followers"], text["runs"][0]["predecessors_missing"]) == (2, 1)
+    shown = " ".join(cli("sim", "--workload", path, "--feedback").stdout.split())
+    assert "2 jobs submitted after the one before, with think times; 1 names one that is not there" in shown
+    # all that reads and writes a log keeps both columns
+    other = os.path.join(cli.path, "other.swf")
+    assert cli("workload", "convert", "--malleable", "100", path, other).returncode == 0
+    kept = [line.split()[16:18] for line in open(other) if not line.startswith(";")]
+    assert kept == [["-1", "-1"], ["-1", "-1"], ["2", "4"], ["3", "-1"], ["99", "0"]]
+    for options in (("--hold-load",), ("--warmup", "10%")):
+        done = cli("sim", "--workload", path, "--feedback", *options)
+        assert done.returncode == 2 and "goes by the recorded submissions" in done.stderr
+    pathlib.Path(path).write_text("1 0 -1 5 1 -1 -1 1 5 -1 1 -1 -1 -1 -1 -1 2 0\n"
+                                  "2 1 -1 5 1 -1 -1 1 5 -1 1 -1 -1 -1 -1 -1 1 0\n")
+    assert cli("sim", "--workload", path).returncode == 0
+    done = cli("sim", "--workload", path, "--feedback")
+    assert done.returncode == 2 and "job 1: its preceding job is 2, which is submitted after it" in done.stderr
