@@ -25,7 +25,8 @@ function(pleat_install_library PLEAT_PC_NAME PLEAT_PC_MPI_NAME PLEAT_PC_MPI)
 endfunction()
 pleat_install_library(openmpi "Open MPI" ompi-c)
 pleat_install_library(mpich "MPICH" mpich)
-# libpleat-fold belongs to the programs: nobody links with it
+# libpleat-loopback and libpleat-fold belong to the programs: nobody links with them
+install(TARGETS pleat-loopback LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
 foreach(name openmpi mpich)
   if(TARGET pleat-fold-${name})
     install(TARGETS pleat-fold-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
@@ -71,7 +72,7 @@ install(FILES ${guides} README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/experiments DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # all that is installed, and nothing else
-add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi)
+add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-loopback)
 foreach(target pleat-openmpi pleat-mpich pleat-fold-openmpi pleat-fold-mpich pleat-man pleat-completion)
   if(TARGET ${target})
     add_dependencies(pleat-product ${target})

@@ -10,6 +10,7 @@
 #include "launch/detect.h"
 #include "launch/fold.h"
 #include "launch/launch.h"
+#include "launch/library.h"
 #include "launch/pmi.h"
 #include "model/types.h"
 #include "shm/mailbox.h"
@@ -97,7 +98,7 @@ static bool may_be_resized(const struct launch *launch)
 static int compose(const struct launch *launch, int64_t size, struct pleat_launch_command *command,
                    struct pleat_error *err)
 {
-    char preload[PATH_MAX], pmi[PATH_MAX];
+    char preload[PATH_MAX], pmi[PATH_MAX], loopback[PATH_MAX];
     int status = 0;
     bool folds = getenv("PLEAT_PROCESSES") && launch->found.mpi != PLEAT_MPI_NONE;
     if (folds)
@@ -107,6 +108,8 @@ static int compose(const struct launch *launch, int64_t size, struct pleat_launc
     bool by_pmi = launch->found.mpi == PLEAT_MPI_MPICH || cpus_per_task() > 0;
     if (!status && by_pmi)
         status = pleat_launch_pmi(pmi, sizeof(pmi), err);
+    if (!status && launch->found.mpi == PLEAT_MPI_OPENMPI)
+        status = pleat_launch_loopback(loopback, sizeof(loopback), err);
     if (status)
         return status;
     struct pleat_launch_request request = {
@@ -114,6 +117,7 @@ static int compose(const struct launch *launch, int64_t size, struct pleat_launc
         .preload = folds ? preload : NULL,
         .pmi = by_pmi ? pmi : NULL,
         .cpus_per_task = folds ? 0 : (uint32_t)cpus_per_task(),
+        .loopback = launch->found.mpi == PLEAT_MPI_OPENMPI ? loopback : NULL,
         .processes = (uint32_t)size,
         .argv = (const char *const *)launch->argv,
         .env = (const char *const *)environ,

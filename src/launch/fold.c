@@ -13,50 +13,23 @@
 #include <unistd.h>
 
 #include "launch/launcher.h"
+#include "launch/library.h"
 
 /* ---- where the library is ---- */
 
-static int write_library(char *path, size_t size, const char *from, const char *directory,
-                         enum pleat_mpi mpi, struct pleat_error *err)
-{
-    int length =
-        snprintf(path, size, "%s/%slibpleat-fold-%s.so", from, directory, pleat_mpi_name(mpi));
-    return length < 0 || (size_t)length >= size
-               ? pleat_error_set(err, PLEAT_E_TOOBIG, "the path of libpleat-fold is too long")
-               : 0;
-}
-
 int pleat_launch_fold_library(enum pleat_mpi mpi, char *path, size_t size, struct pleat_error *err)
 {
-    static const char *const directories[] = {"../lib/", PLEAT_FOLD_DIR "/"};
-    char self[512];
+    char file[64];
     if (mpi == PLEAT_MPI_NONE)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED, "only an MPI program can be folded");
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length < 0)
-        return pleat_error_sys(err, errno, "cannot find out where this program is");
-    self[length] = '\0';
-    *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
-        int rc = write_library(path, size, self, directories[i], mpi, err);
-        char whole[PATH_MAX];
-        if (rc)
-            return rc;
-        if (!realpath(path, whole))
-            continue;
-        /* lists of libraries to preload are cut there */
-        if (strlen(whole) >= size || strpbrk(whole, ": \t\n"))
-            return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                                   "'%s' cannot be preloaded: its path has a blank or a ':', or is "
-                                   "too long; install Pleat elsewhere",
-                                   whole);
-        memcpy(path, whole, strlen(whole) + 1);
-        return 0;
-    }
-    return pleat_error_set(err, PLEAT_E_NOTFOUND,
-                           "there is no libpleat-fold-%s.so beside %s: this Pleat was built or "
-                           "installed without folding for that MPI",
-                           pleat_mpi_name(mpi), self);
+    snprintf(file, sizeof(file), "libpleat-fold-%s.so", pleat_mpi_name(mpi));
+    int rc = pleat_launch_library(file, path, size, err);
+    return rc == PLEAT_E_NOTFOUND
+               ? pleat_error_set(err, rc,
+                                 "there is no %s where Pleat's libraries are: this Pleat was built "
+                                 "or installed without folding for that MPI",
+                                 file)
+               : rc;
 }
 
 /* ---- what it can be preloaded into ---- */

@@ -36,6 +36,8 @@ struct pleat_launch_request {
                           * user's LD_PRELOAD names; NULL: none. They wait so that it can see it */
     const char *pmi; /* pleat-pmi, which starts MPICH's processes where all are on one node; NULL:
                       * MPICH's own mpiexec does, which listens for connections of anybody */
+    const char *loopback; /* libpleat-loopback, preloaded into Open MPI's mpirun and processes where
+                           * all are on one node; NULL: they listen for connections of anybody */
     uint32_t cpus_per_task; /* processors of each process: those of MPI programs are bound to theirs
                              * where the job is (PLEAT_CPUS_ENV in base/cpus.h), by pmi, which must
                              * be given; 0: nothing was said of that */

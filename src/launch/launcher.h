@@ -16,6 +16,7 @@ struct pleat_launch_list {
 
 void pleat_launch_add(struct pleat_launch_list *list, const char *text);
 void pleat_launch_addf(struct pleat_launch_list *list, const char *fmt, ...) PLEAT_PRINTF(2, 3);
+void pleat_launch_unset(struct pleat_launch_list *env, const char *name);
 /* Sets NAME=value in an environment, replacing what is there. */
 void pleat_launch_set(struct pleat_launch_list *env, const char *name, const char *value);
 /* The value of NAME in an environment ending with NULL, or NULL. env may be NULL. */
@@ -26,10 +27,11 @@ bool pleat_launch_is_local(const struct pleat_launch_request *request);
 void pleat_launch_add_hosts(struct pleat_launch_list *argv,
                             const struct pleat_launch_request *request);
 
-/* Adds `prefix` and the value of LD_PRELOAD for the processes: what is to be preloaded, then what
- * their user preloads. */
-void pleat_launch_add_preload(struct pleat_launch_list *argv,
-                              const struct pleat_launch_request *request, const char *prefix);
+/* Adds `prefix` and a value of LD_PRELOAD: the libraries (each NULL: none), then what the user
+ * preloads. */
+void pleat_launch_add_preload(struct pleat_launch_list *list,
+                              const struct pleat_launch_request *request, const char *prefix,
+                              const char *first, const char *second);
 
 struct pleat_launcher {
     const char *name;

@@ -38,7 +38,7 @@ static bool has_name(const char *entry, const char *name, size_t length)
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-void pleat_launch_set(struct pleat_launch_list *env, const char *name, const char *value)
+void pleat_launch_unset(struct pleat_launch_list *env, const char *name)
 {
     size_t length = strlen(name);
     size_t kept = 0;
@@ -49,6 +49,13 @@ void pleat_launch_set(struct pleat_launch_list *env, const char *name, const cha
             env->items[kept++] = env->items[i];
     }
     env->count = kept;
+    if (env->items)
+        env->items[kept] = NULL;
+}
+
+void pleat_launch_set(struct pleat_launch_list *env, const char *name, const char *value)
+{
+    pleat_launch_unset(env, name);
     pleat_launch_addf(env, "%s=%s", name, value);
 }
 
@@ -82,13 +89,20 @@ void pleat_launch_add_hosts(struct pleat_launch_list *argv,
     pleat_string_finish(&hosts);
 }
 
-void pleat_launch_add_preload(struct pleat_launch_list *argv,
-                              const struct pleat_launch_request *request, const char *prefix)
+void pleat_launch_add_preload(struct pleat_launch_list *list,
+                              const struct pleat_launch_request *request, const char *prefix,
+                              const char *first, const char *second)
 {
-    const char *theirs = pleat_launch_env(request->env, "LD_PRELOAD");
-    bool any = theirs && *theirs;
-    pleat_launch_addf(argv, "%s%s%s%s", prefix, request->preload, any ? ":" : "",
-                      any ? theirs : "");
+    const char *const libraries[] = {first, second, pleat_launch_env(request->env, "LD_PRELOAD")};
+    struct pleat_string value = {0};
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+        if (libraries[i] && *libraries[i])
+            pleat_string_addf(&value, "%s%s", value.length ? ":" : "", libraries[i]);
+    if (value.failed)
+        list->failed = true;
+    else
+        pleat_launch_addf(list, "%s%s", prefix, value.length ? value.text : "");
+    pleat_string_finish(&value);
 }
 
 int pleat_launch_check_program(const char *launcher, const struct pleat_launch_request *request,

@@ -58,7 +58,7 @@ static void add_pmi(const struct pleat_launch_request *request, struct pleat_lau
     pleat_launch_add(argv, request->pmi);
     if (request->preload) {
         pleat_launch_add(argv, "--preload");
-        pleat_launch_add_preload(argv, request, "");
+        pleat_launch_add_preload(argv, request, "", request->preload, NULL);
     }
     pleat_launch_add(argv, "-n");
     pleat_launch_addf(argv, "%u", request->processes);
@@ -98,7 +98,7 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
             add_environment(argv, env);
         pleat_launch_add(argv, "-genv");
         pleat_launch_add(argv, "LD_PRELOAD");
-        pleat_launch_add_preload(argv, request, "");
+        pleat_launch_add_preload(argv, request, "", request->preload, NULL);
     }
     pleat_launch_add(argv, "-n");
     pleat_launch_addf(argv, "%u", request->processes);

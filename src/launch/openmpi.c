@@ -10,6 +10,10 @@
  *   mpi_yield_when_idle     more ranks than processors: waiting ranks burn the others' time
  *   ras/plm ^slurm,...      within a batch job mpirun asks the batch system instead of using the
  *                           nodes it was given
+ * On one node mpirun and its processes have libpleat-loopback preloaded (src/loopback), so that
+ * nothing they listen on is reached by others, and UCX, where a user has chosen it, does without
+ * TCP (UCX_TLS), as under MPICH. AddressSanitizer refuses to run where another library is loaded
+ * before its own; it is told not to look (ASAN_OPTIONS; what the user says there counts more).
  * mpirun refuses to run as root, and refuses to run below another mpirun, which it recognizes by
  * what that one left in the environment.
  */
@@ -66,9 +70,24 @@ static void add_parameter(const struct pleat_launch_request *request,
     pleat_launch_add(argv, value);
 }
 
+static void stay_on_loopback(const struct pleat_launch_request *request,
+                             struct pleat_launch_list *env)
+{
+    const char *asan = pleat_launch_env(request->env, "ASAN_OPTIONS");
+    pleat_launch_unset(env, "LD_PRELOAD");
+    pleat_launch_add_preload(env, request, "LD_PRELOAD=", request->loopback, NULL);
+    pleat_launch_unset(env, "ASAN_OPTIONS");
+    pleat_launch_addf(env, "ASAN_OPTIONS=verify_asan_link_order=0%s%s", asan ? ":" : "",
+                      asan ? asan : "");
+    if (!pleat_launch_env(request->env, "UCX_TLS"))
+        pleat_launch_set(env, "UCX_TLS", "^tcp");
+}
+
 static int compose(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
                    struct pleat_launch_list *env, struct pleat_error *err)
 {
+    bool local = pleat_launch_is_local(request);
+    const char *loopback = local ? request->loopback : NULL;
     int result = pleat_launch_check_program("mpirun", request, err);
     if (result)
         return result;
@@ -87,11 +106,11 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
         pleat_launch_add(argv, "mpi_yield_when_idle");
         pleat_launch_add(argv, "1");
         pleat_launch_add(argv, "-x");
-        pleat_launch_add_preload(argv, request, "LD_PRELOAD=");
+        pleat_launch_add_preload(argv, request, "LD_PRELOAD=", loopback, request->preload);
     } else {
         add_parameter(request, argv, "mpi_yield_when_idle", request->oversubscribed ? "1" : "0");
     }
-    if (!pleat_launch_is_local(request)) {
+    if (!local) {
         pleat_launch_add(argv, "--host");
         pleat_launch_add_hosts(argv, request);
     }
@@ -105,6 +124,8 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     }
 
     pleat_launch_set(env, "EVENT_NOEPOLL", "1");
+    if (loopback)
+        stay_on_loopback(request, env);
     if (request->is_root) {
         pleat_launch_set(env, "OMPI_ALLOW_RUN_AS_ROOT", "1");
         pleat_launch_set(env, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");

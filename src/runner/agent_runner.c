@@ -6,6 +6,7 @@
 
 #include "launch/fold.h"
 #include "launch/launch.h"
+#include "launch/library.h"
 #include "launch/pmi.h"
 #include "wire/message.h"
 
@@ -78,7 +79,7 @@ static char **words_of(const struct pleat_run_order *order)
 }
 
 struct paths {
-    char preload[PATH_MAX], pmi[PATH_MAX];
+    char preload[PATH_MAX], pmi[PATH_MAX], loopback[PATH_MAX];
 };
 
 /* The MPI that starts its processes, and how many; what is preloaded into them. */
@@ -94,6 +95,10 @@ static int launch_by_mpi(const struct agent_runner *runner, const struct pleat_r
     if (request->mpi == PLEAT_MPI_MPICH || request->cpus_per_task) {
         request->pmi = paths->pmi;
         rc = pleat_launch_pmi(paths->pmi, sizeof(paths->pmi), err);
+    }
+    if (!rc && request->mpi == PLEAT_MPI_OPENMPI) {
+        request->loopback = paths->loopback;
+        rc = pleat_launch_loopback(paths->loopback, sizeof(paths->loopback), err);
     }
     if (rc || !runner->kind->folds)
         return rc;

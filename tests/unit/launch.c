@@ -104,6 +104,34 @@ static void test_openmpi_env(void **state)
            "OMPI_MCA_btl=tcp,self|HOME=/h|EVENT_NOEPOLL=1");
 }
 
+static void test_openmpi_on_loopback(void **state)
+{
+    (void)state;
+    static const struct pleat_launch_node two[] = {{"h1", 4}, {"h2", 2}};
+    struct pleat_launch_request request = request_of(PLEAT_MPI_OPENMPI, 2);
+    request.loopback = "/lib/loopback.so";
+    expect(&request, OPENMPI "--mca|mpi_yield_when_idle|0|-n|2|" APP,
+           "EVENT_NOEPOLL=1|LD_PRELOAD=/lib/loopback.so|ASAN_OPTIONS=verify_asan_link_order=0|"
+           "UCX_TLS=^tcp");
+    /* what the user preloads comes after it, what he tells the sanitizer counts more */
+    static const char *const env[] = {"LD_PRELOAD=their.so", "ASAN_OPTIONS=a=1", "UCX_TLS=rc",
+                                      NULL};
+    request.env = env;
+    request.preload = "/lib/fold.so";
+    expect(&request,
+           OPENMPI "--mca|mpi_yield_when_idle|1|-x|"
+                   "LD_PRELOAD=/lib/loopback.so:/lib/fold.so:their.so|-n|2|" APP,
+           "UCX_TLS=rc|EVENT_NOEPOLL=1|LD_PRELOAD=/lib/loopback.so:their.so|"
+           "ASAN_OPTIONS=verify_asan_link_order=0:a=1");
+    /* others must be able to connect */
+    request.nodes = two;
+    request.node_count = 2;
+    expect(&request,
+           OPENMPI "--mca|mpi_yield_when_idle|1|-x|LD_PRELOAD=/lib/fold.so:their.so|"
+                   "--host|h1:4,h2:2|-n|2|" APP,
+           "LD_PRELOAD=their.so|ASAN_OPTIONS=a=1|UCX_TLS=rc|EVENT_NOEPOLL=1");
+}
+
 static void test_mpich(void **state)
 {
     (void)state;
@@ -257,15 +285,11 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_openmpi),
-        cmocka_unit_test(test_openmpi_env),
-        cmocka_unit_test(test_mpich),
-        cmocka_unit_test(test_preload),
-        cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_several_processors_each),
+        cmocka_unit_test(test_none),        cmocka_unit_test(test_openmpi),
+        cmocka_unit_test(test_openmpi_env), cmocka_unit_test(test_openmpi_on_loopback),
+        cmocka_unit_test(test_mpich),       cmocka_unit_test(test_preload),
+        cmocka_unit_test(test_nodes),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_several_processors_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

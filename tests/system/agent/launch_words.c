@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "launch/detect.h"
+#include "launch/library.h"
 #include "launch/pmi.h"
 
 static int fail(const struct pleat_error *err)
@@ -42,7 +43,7 @@ int main(int argc, char **argv)
     struct pleat_launch_detected detected = {PLEAT_MPI_NONE, false};
     struct pleat_launch_command command;
     struct pleat_launch_node nodes[8];
-    char pmi[4096];
+    char pmi[4096], loopback[4096];
     if (argc < 3)
         return 2;
     char *colon = strchr(argv[1], ':');
@@ -53,7 +54,8 @@ int main(int argc, char **argv)
     } else if (pleat_launch_detect(argv[2], &detected, &err)) {
         return fail(&err);
     }
-    if (pleat_launch_pmi(pmi, sizeof(pmi), &err))
+    if (pleat_launch_pmi(pmi, sizeof(pmi), &err) ||
+        pleat_launch_loopback(loopback, sizeof(loopback), &err))
         return fail(&err);
     struct pleat_launch_request request = {
         .mpi = detected.mpi,
@@ -64,6 +66,7 @@ int main(int argc, char **argv)
         .node_count = read_nodes(getenv("LAUNCH_NODES"), nodes, sizeof(nodes) / sizeof(*nodes)),
         .preload = getenv("LAUNCH_PRELOAD"),
         .pmi = pmi,
+        .loopback = loopback,
         .scratch = getenv("LAUNCH_SCRATCH"),
         .is_root = geteuid() == 0,
         .oversubscribed = true};

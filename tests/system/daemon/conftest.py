@@ -296,8 +296,9 @@ class Instance:
                 found.append(pid)
         return found
 
-    def rank_pids(self, number):
-        return [pid for pid in self.job_pids(number) if words_of(pid)[:1] == [os.path.realpath(LOOP)]]
+    def rank_pids(self, number, program=LOOP):
+        own = ([program], [os.path.realpath(program)])
+        return [pid for pid in self.job_pids(number) if words_of(pid)[:1] in own]
 
     def wait_ranks(self, number, count):
         """The processes of a running MPI job, once they are all there and have begun."""
