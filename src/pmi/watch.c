@@ -37,9 +37,13 @@ struct watch {
     bool told;              /* to end, from outside */
     bool ending;            /* all processes are to end */
     int64_t kill_at_us;     /* monotonic; INT64_MAX: killed already, or not ending */
-    int64_t lost_us;      /* the others end by then, too, or are ended: one has left them well, but
-                           * without MPI_Finalize; INT64_MAX: none has */
-    uint32_t lost;        /* that one */
+    int64_t lost_us; /* the others end by then, too, or are ended: one has left them well, but
+                      * without MPI_Finalize, or before MPI_Init; INT64_MAX: none has */
+    uint32_t lost;   /* that one */
+    bool absent; /* `missing` ended, by `missing_status`, without a word of MPI. That is nobody's
+                  * business unless others say one: they would wait in MPI_Init for ever */
+    uint32_t missing;
+    int missing_status;
     bool refusal_is_said; /* on standard error */
 };
 
@@ -180,39 +184,71 @@ static void listen_to(struct watch *watch, uint32_t rank)
 static void describe(const struct watch *watch, uint32_t rank, int status, char *text, size_t size)
 {
     int pid = (int)watch->processes[rank].pid;
+    bool silent = pleat_pmi_life(watch->pmi, rank) == PLEAT_PMI_SILENT;
     const char *others = watch->program->count > 1 ? ": all others were ended, too" : "";
     if (WIFSIGNALED(status))
         snprintf(text, size, "rank %u (process %d) was ended by signal %d (%s)%s", rank, pid,
                  WTERMSIG(status), strsignal(WTERMSIG(status)), others);
     else
-        snprintf(text, size, "rank %u (process %d) ended with exit code %d, without MPI_Finalize%s",
-                 rank, pid, WEXITSTATUS(status), others);
+        snprintf(text, size, "rank %u (process %d) ended with exit code %d, %s%s", rank, pid,
+                 WEXITSTATUS(status), silent ? "before MPI_Init" : "without MPI_Finalize", others);
+}
+
+static int code_of(int status)
+{
+    return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The others cannot go on without it. */
+static void lose(struct watch *watch, uint32_t rank, int status)
+{
+    char why[200];
+    int code = code_of(status);
+    if (code) {
+        describe(watch, rank, status, why, sizeof(why));
+        fail(watch, code, why);
+        if (!watch->why.text[0]) /* it counted already, before that mattered to the others */
+            snprintf(watch->why.text, sizeof(watch->why.text), "%s", why);
+        if (!watch->told)
+            end_all(watch);
+    } else if (watch->lost_us == INT64_MAX) {
+        watch->lost = rank;
+        watch->lost_us = pleat_clock_monotonic_us() + GRACE_US;
+    }
+}
+
+static void look_for_absent(struct watch *watch)
+{
+    bool waited_for = false;
+    for (uint32_t i = 0; watch->absent && !waited_for && i < watch->program->count; i++)
+        waited_for = pleat_pmi_life(watch->pmi, i) == PLEAT_PMI_JOINED;
+    if (waited_for && !watch->ending) {
+        watch->absent = false;
+        lose(watch, watch->missing, watch->missing_status);
+    }
 }
 
 static void ended(struct watch *watch, uint32_t rank, int status)
 {
     struct pleat_pmi_process *process = &watch->processes[rank];
-    char why[200];
     listen_to(watch, rank); /* what it said last */
     for (int i = 0; i < 2; i++)
         pleat_pmi_source_read(&process->written[i], &watch->sinks[i], true);
     process->ended = true;
     watch->running--;
     pleat_pmi_process_finish(process);
-    int code = WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
-    bool abandoned = pleat_pmi_life(watch->pmi, rank) == PLEAT_PMI_JOINED;
+    enum pleat_pmi_life life = pleat_pmi_life(watch->pmi, rank);
     if (watch->ending)
         return; /* by which signal, or how it saw the others go, is not what went wrong */
-    if (!abandoned && !WIFSIGNALED(status)) {
-        fail(watch, code, NULL);
-    } else if (code) {
-        describe(watch, rank, status, why, sizeof(why));
-        fail(watch, code, why);
-        if (!watch->told)
-            end_all(watch);
-    } else if (watch->lost_us == INT64_MAX) {
-        watch->lost = rank;
-        watch->lost_us = pleat_clock_monotonic_us() + GRACE_US;
+    if (life == PLEAT_PMI_JOINED || WIFSIGNALED(status)) {
+        lose(watch, rank, status);
+        return;
+    }
+    fail(watch, code_of(status), NULL);
+    if (life == PLEAT_PMI_SILENT && (!watch->absent || !watch->missing_status)) {
+        watch->absent = true;
+        watch->missing = rank;
+        watch->missing_status = status;
     }
 }
 
@@ -349,6 +385,7 @@ static void serve(struct watch *watch)
 {
     uint32_t count = watch->program->count;
     const struct pollfd *last = watch->polled + (size_t)count * PER_PROCESS;
+    look_for_absent(watch);
     int64_t next = look_at_time(watch);
     set_polled(watch);
     if (poll(watch->polled, (nfds_t)count * PER_PROCESS + 4, ms_until(next)) <= 0)

@@ -6,6 +6,8 @@
  *   test-pmi-ranks abort CODE        rank 1 calls MPI_Abort
  *   test-pmi-ranks exit CODE         rank 1 exits without MPI_Finalize
  *   test-pmi-ranks late CODE         ... after it
+ *   test-pmi-ranks early CODE        ... before MPI_Init
+ *   test-pmi-ranks shot NUMBER       rank 1 is ended by that signal before MPI_Init
  *   test-pmi-ranks signal NUMBER     rank 1 is ended by that signal
  *   test-pmi-ranks deaf              rank 0 ignores SIGTERM, rank 1 is killed
  *   test-pmi-ranks spawn             tries to start more
@@ -45,6 +47,13 @@ int main(int argc, char **argv)
     int rank, sum = 0;
     const char *how = argc > 1 ? argv[1] : "sum";
     int number = argc > 2 ? atoi(argv[2]) : SIGKILL;
+    const char *own = getenv("PMI_RANK");
+    if (own && !strcmp(own, "1")) {
+        if (!strcmp(how, "early"))
+            _exit(number);
+        if (!strcmp(how, "shot"))
+            raise(number);
+    }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

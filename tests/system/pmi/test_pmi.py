@@ -42,6 +42,13 @@ def is_gone(pid):
         return True
 
 
+def program_of(pid):
+    try:
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return ""
+
+
 def listeners(pid):
     """Inodes of TCP sockets of that process which take connections."""
     waiting = set()
@@ -91,6 +98,9 @@ def test_standard_input_is_that_of_the_first():
     ("exit", 3, 3, "rank 1 (process "),
     ("exit", 0, 1, "without MPI_Finalize: all others were ended, too"),
     ("late", 3, 3, None),
+    ("early", 3, 3, "ended with exit code 3, before MPI_Init: all others were ended, too"),
+    ("early", 0, 1, "ended with exit code 0, before MPI_Init: all others were ended, too"),
+    ("shot", signal.SIGKILL, 137, "was ended by signal 9 (Killed): all others were ended, too"),
     ("signal", signal.SIGKILL, 137, "was ended by signal 9 (Killed): all others were ended, too"),
     ("signal", signal.SIGSEGV, 139, "was ended by signal 11"),
     ("deaf", signal.SIGKILL, 137, "was ended by signal 9"),
@@ -103,6 +113,24 @@ def test_one_fails(how, number, code, said):
         assert said in done.stderr and "BAD TERMINATION" not in done.stderr
     else:
         assert done.stderr == ""
+
+
+@pytest.mark.parametrize("others", ["later", "before"])
+def test_one_that_ends_before_the_others_come(tmp_path, others):
+    """Whether they call MPI_Init after it has ended or before, they would wait in it for ever."""
+    go = tmp_path / "go"
+    wait = f"until test -e {go}; do sleep 0.01; done;"
+    last, first = (wait, "") if others == "later" else ("", wait)
+    process = start("sh", "-c", f"echo ready; test $PMI_RANK = 1 && {{ {first} exit 3; }}; {last} exec {RANKS} sum")
+    if others == "later":
+        while len(children(process.pid)) > 2:
+            select.select([], [], [], 0.01)
+    else:
+        while sum("ranks" in program_of(pid) for pid in children(process.pid)) < 2:
+            select.select([], [], [], 0.01)
+    go.touch()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 3 and "before MPI_Init: all others were ended, too" in said, said
 
 
 def test_no_more_can_be_started():
