@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 
+import campaign_jobs
 from conftest import FINAL, PLEAT, Diary, holders, is_alive, pids_with, uptime, wait_until, words_of
 
 LEFT_S = 30  # so long may the last things take to go
@@ -53,7 +54,7 @@ def judge(world):
     for wanted in world.jobs.values():
         check_submission(verdict, world, wanted, by_name[wanted.name], jobs)
     for number, job in sorted(jobs.items()):
-        check_job(verdict, world, number, job, events[number])
+        check_job(verdict, world, job, events[number], jobs)
     check_recovery(verdict, world, jobs)
     check_left(verdict, world)
     check_replay(verdict, world)
@@ -66,13 +67,13 @@ def judge(world):
 def check_submission(verdict, world, wanted, numbers, jobs):
     """What a client was told is so."""
     where = f"attempts = {world.attempts}, {wanted.name}"
-    if len(numbers) > 1:
-        verdict.repeated.append(f"{where}: submitted once, there are {numbers}")
+    if numbers and sorted(numbers) != list(range(min(numbers), min(numbers) + wanted.tasks)):
+        verdict.repeated.append(f"{where}: submitted once, {wanted.tasks} of it, there are {numbers}")
     if wanted.told and wanted.told not in numbers:
         verdict.lost.append(f"{where}: submitted as job {wanted.told}, it is not there")
     if wanted.exit is None:
         verdict.wrong.append(f"{where}: 'pleat {wanted.command}' did not end")
-    elif not wanted.client_hit and wanted.exit not in (0, BROKE):
+    elif not wanted.client_hit and wanted.exit not in (0, BROKE) and not campaign_jobs.is_refused_in_vain(wanted, jobs):
         state = jobs[numbers[0]]["state"] if numbers else "not there"
         if wanted.command == "submit" or state in ("done", "not there"):
             verdict.wrong.append(f"{where}: 'pleat {wanted.command}' ended with {wanted.exit}, the job is {state}: "
@@ -82,26 +83,27 @@ def check_submission(verdict, world, wanted, numbers, jobs):
                              f"{jobs[numbers[0]]['state'] if numbers else 'not there'}")
 
 
-def relaunches_of(job, events):
-    """How often, by the log, all processes of a run were ended and started again."""
+def relaunches_of(job, events, once):
+    """How often, by the log, all processes of a run were ended and started again; as far as they may be of one that is
+    started once."""
     steps = collections.defaultdict(set)
     for event in events:
         if event["kind"] == "resize":
             steps[event["resize"]] |= {event["step"], event["outcome"]}
-    ways = [{"relaunching", "relaunched"}]  # it could not go on
+    ways = [] if once else [{"relaunching", "relaunched"}]  # it could not go on
     if job["mpi"] == "mpich" or job["resize"] == "relaunch":
         ways.append({"granted", "applied"})  # its MPI adds no processes to those that run
     return sum(bool(seen & way) for seen in steps.values() for way in ways)
 
 
-def check_job(verdict, world, number, job, events):
-    wanted = world.jobs.get(job["name"])
+def check_job(verdict, world, job, events, jobs):
+    number, wanted = job["job"], world.jobs.get(job["name"])
     if wanted is None:
         verdict.wrong.append(f"job {number} '{job['name']}' was never submitted")
         return
-    wrote = Diary(wanted.file)
+    wrote = Diary(wanted.file_of(job))
     hits = world.hit[number] + ["cancelled"] * wanted.cancelled
-    story = (f"attempts = {world.attempts}, job {number} ({wanted.kind}, {wanted.mpi}): {job['state']} "
+    story = (f"attempts = {world.attempts}, job {number} ({wanted.kind}{', once' * wanted.once}, {wanted.mpi}): {job['state']} "
              f"{job['reason']} exit {job['exit_code']} signal {job['signal']} attempt {job['attempt']}, text "
              f"{job['text']}, hit {hits}, wrote {wrote}")
     begun = collections.Counter(run for run, _ in wrote.begun)
@@ -110,22 +112,30 @@ def check_job(verdict, world, number, job, events):
     verdict.requeued += job["attempt"]
     if wrote.overlaps:
         verdict.repeated.append(f"twice at a time: {story}")
-    if max(begun.values(), default=0) > 1 + relaunches_of(job, events):
+    if max(begun.values(), default=0) > 1 + relaunches_of(job, events, wanted.once):
         verdict.repeated.append(f"one start of the log, several of the program: {story}")
+    if wanted.once and len(begun) > 1:
+        verdict.repeated.append(f"--no-requeue, and {len(begun)} runs: {story}")
     if len(begun) > max(1, world.attempts):
         verdict.repeated.append(f"more runs than attempts: {story}")
     elif len(begun) > decided:
         verdict.repeated.append(f"{len(begun)} runs, {decided} in the log: {story}")
-    check_end(verdict, world, job, wrote, hits, story)
+    early = campaign_jobs.wrong_start(wanted, wrote, jobs, time.time() - uptime())
+    if early:
+        verdict.wrong.append(f"{early}: {story}")
+    if not campaign_jobs.is_as_it_must(wanted, job, wrote, jobs):
+        check_end(verdict, world, job, wrote, hits, story)
 
 
 def check_end(verdict, world, job, wrote, hits, story):
-    state = job["state"]
+    state, wanted = job["state"], world.jobs[job["name"]]
     if state not in FINAL:
         verdict.lost.append(f"it did not end: {story}")
         return
     if state == "done":
-        if job["exit_code"] != 0 or not wrote.successes:
+        if wanted.kind in ("limited", "hungry"):
+            verdict.wrong.append(f"done, and not bound by its limit: {story}")
+        elif job["exit_code"] != 0 or not wrote.successes:
             verdict.lost.append(f"done, but its program did not get to its end: {story}")
         return
     if state == "cancelled":
@@ -134,8 +144,8 @@ def check_end(verdict, world, job, wrote, hits, story):
         return
     shift = time.time() - uptime()
     first, last = job["submit_s"] - shift - 1, job["end_s"] - shift + 1
-    losses = sum(first < at < last for at in world.agents_struck)
-    if not hits and losses < world.attempts:
+    losses = sum(first < until and since < last for since, until in world.agents_struck)
+    if not hits and losses < (1 if wanted.once else world.attempts):
         verdict.lost.append(f"it failed, {losses} agents were lost and nobody touched it: {story}")
 
 

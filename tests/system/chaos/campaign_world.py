@@ -10,8 +10,9 @@ import sys
 import threading
 import time
 
+import campaign_jobs
 import campaign_verdict
-from conftest import BUILD, DIARY, PLEAT, ChaosInstance, Stubborn, is_alive, parent_of, pids_with, uptime, words_of
+from conftest import DIARY, PLEAT, ChaosInstance, Stubborn, is_alive, parent_of, pids_with, uptime, words_of
 
 PROCESSORS = 8
 ALIVE = 7       # jobs that wait or run at a time
@@ -30,25 +31,11 @@ try_s = 0.1
 checkpoint_records = 2000
 attempts = {attempts}
 """
-MPIS = [mpi for mpi in ("openmpi", "mpich")
-        if os.path.exists(os.path.join(BUILD, "apps", "" if mpi == "openmpi" else mpi, "ring"))]
-KINDS = {"plain": 40, "mpi": 12, "malleable": 22, "folded": 10, "script": 16}
+DEADLINES = ("answer_s", "claim_s", "apply_s", "shrink_s", "grace_s", "stuck_s", "vacate_s", "start_s", "earmark_s", "kill_s",
+             "relaunch_s", "agent_answer_s")
+LONG_S = 4  # to be stopped for that long: then for longer than every deadline
 VICTIMS = {"daemon": 30, "agent": 12, "daemon+agent": 8, "launcher": 10, "rank": 12, "shell": 8, "client": 20}
 FREEZES = 0.15  # so many of the blows stop the process for a while instead
-
-
-def app(name, mpi):
-    return os.path.join(BUILD, "apps", *([mpi] if mpi == "mpich" else []), name)
-
-
-class Job:
-    """What was asked for; its number once somebody said it."""
-
-    def __init__(self, name, kind, mpi, file):
-        self.name, self.kind, self.mpi, self.file = name, kind, mpi, file
-        self.number, self.client, self.command = None, None, None
-        self.told = self.exit = self.said = None  # by its client
-        self.client_hit = self.cancelled = False
 
 
 class World:
@@ -57,7 +44,7 @@ class World:
         self.rng = random.Random(seed)
         self.kills, self.freezes = collections.Counter(), collections.Counter()
         self.hit = collections.defaultdict(list)  # a job's number: kinds of its own processes that were struck
-        self.agents_struck = []                   # uptimes
+        self.agents_struck = []                   # uptimes: from when, until when it may be lost by that
         self.jobs, self.clients, self.timers, self.hung = {}, [], [], []
         self.instance = self.daemon = None
 
@@ -67,7 +54,8 @@ class World:
         self.instance = ChaosInstance()
         cpus = sorted(os.sched_getaffinity(0))  # what folds has processors of its own
         self.instance.configure(text=CONFIG.format(
-            attempts=self.attempts, processors=PROCESSORS, cpus=",".join(str(cpus[i % len(cpus)]) for i in range(PROCESSORS))))
+            attempts=self.attempts, processors=PROCESSORS,
+            cpus=",".join(str(cpus[i % len(cpus)]) for i in range(PROCESSORS))) + self.deadlines())
         with open(self.instance.path("diary.sh"), "w", encoding="ascii") as file:
             file.write(DIARY)
         self.daemon = Stubborn(self.instance)
@@ -79,6 +67,9 @@ class World:
         finally:
             self.daemon.close()
             self.end_all()
+
+    def deadlines(self):
+        return "".join(f"{name} = {self.chosen.freeze / 2}\n" for name in DEADLINES if self.chosen.freeze >= LONG_S)
 
     def strike_all(self):
         told = time.monotonic()
@@ -138,42 +129,16 @@ class World:
 
     # ---- what users do
 
-    def client_of(self, *words):
-        return subprocess.Popen([PLEAT, *map(str, words)], env=self.instance.env, cwd=self.instance.dir, text=True,
+    def client_of(self, *words, before=()):
+        return subprocess.Popen([*before, PLEAT, *map(str, words)], env=self.instance.env, cwd=self.instance.dir, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def submit(self):
-        name = f"job{len(self.jobs) + 1}"
-        kind = self.choose(KINDS)
-        mpi = self.rng.choice(MPIS)
-        job = Job(name, kind, mpi, self.instance.path(f"d-{name}"))
-        wrapped = ["sh", self.instance.path("diary.sh"), job.file]
-        iterations = self.rng.randrange(30, 100)
-        loop = [app("loop", mpi), "--iterations", iterations, "--pause", 10, "--state", "4K", "--rows", 50]
-        ring = [app("ring", mpi), "--iterations", iterations * 5, "--work", 20]
-        sizes = ["--min", 1, "--max", self.rng.randrange(2, 5)]
-        words = ["--name", name]
-        if kind == "plain":
-            words += ["-n", self.rng.randrange(1, 4), "--", *wrapped, "sleep", f"{self.rng.uniform(0, 1.5):.2f}"]
-        elif kind == "mpi":
-            words += ["-n", 2, "--runner", "mpi", "--mpi", mpi, "--", *wrapped, *loop]
-        elif kind == "malleable":
-            words += [*sizes, "--initial", self.rng.randrange(1, 3), "--runner", "malleable", "--mpi", mpi, "--",
-                      *wrapped, *loop]
-        elif kind == "folded":
-            words += ["--processes", 4, "--min", 1, "--max", 2, "--runner", "folded", "--mpi", mpi, "--", *wrapped,
-                      *ring]
-        else:
-            script = self.instance.path(name + ".sh")
-            inner = " ".join(map(str, [*wrapped, PLEAT, "launch", "--", *loop]))
-            with open(script, "w", encoding="ascii") as file:
-                file.write(f"#!/bin/sh\n#PLEAT --malleable\n{inner}\nexit $?\n")
-            words += [*sizes, script]
-        # what is run by 'pleat run' ends with its exit code
-        job.command = "run" if self.rng.random() < 0.2 else "submit"
-        job.client = self.client_of(job.command, *words)
+        known = sorted(job.number for job in self.jobs.values() if job.number and job.tasks == 1)
+        job = campaign_jobs.make(self.rng, f"job{len(self.jobs) + 1}", self.instance, known[-ALIVE:])
+        job.client = self.client_of(job.command, *job.words, before=job.before)
         self.clients.append((job, job.client))
-        self.jobs[name] = job
+        self.jobs[job.name] = job
 
     def refill(self):
         alive = self.daemon.call("jobs", brief=True)["jobs"]
@@ -186,7 +151,7 @@ class World:
         """Who runs 'pleat run' is not told the number."""
         for shown in listed:
             job = self.jobs.get(shown["name"])
-            if job is not None and job.number is None:
+            if job is not None and job.number is None and job.tasks == 1:
                 job.number = shown["job"]
 
     def act(self):
@@ -219,7 +184,7 @@ class World:
                 job.told = told
 
     def choose(self, weights):
-        return self.rng.choices(list(weights), list(weights.values()))[0]
+        return campaign_jobs.choose(self.rng, weights)
 
     # ---- what is done to them
 
@@ -266,7 +231,7 @@ class World:
         if job is not None:
             self.hit[job].append(kind)
         if kind == "agent" and how == signal.SIGKILL:
-            self.agents_struck.append(uptime())
+            self.agents_struck.append((uptime(), uptime()))
         for owner, client in self.clients:
             if owner is not None and client.pid == pid and how == signal.SIGKILL:
                 owner.client_hit = True
@@ -276,7 +241,10 @@ class World:
             self.kills[kind] += 1
             return
         self.freezes[kind] += 1
-        timer = threading.Timer(self.rng.uniform(0.05, self.chosen.freeze), signal_to, (pid, signal.SIGCONT))
+        seconds = self.rng.uniform(0.05, self.chosen.freeze)
+        if kind == "agent" and seconds >= LONG_S / 2:
+            self.agents_struck.append((uptime(), uptime() + seconds + 1))
+        timer = threading.Timer(seconds, signal_to, (pid, signal.SIGCONT))
         self.timers = [one for one in self.timers if one.is_alive()] + [timer]
         timer.start()
 
