@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lock_record.h"
+
 static const char *env(const char *name)
 {
     const char *value = getenv(name);
@@ -92,15 +94,9 @@ int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err)
 
 bool pleat_paths_recorded_socket(const struct pleat_paths *paths, char *socket, size_t size)
 {
-    char path[sizeof(paths->state) + 16], line[256] = "";
-    snprintf(path, sizeof(path), "%s/pleatd.lock", paths->state);
-    FILE *file = fopen(path, "re");
-    bool found = file && fgets(line, sizeof(line), file) && fgets(line, sizeof(line), file) &&
-                 line[0] == '/' && strchr(line, '\n');
-    if (file)
-        fclose(file);
-    line[strcspn(line, "\n")] = '\0';
-    return found && fits(snprintf(socket, size, "%s", line), size);
+    struct pleat_lock_record record;
+    return pleat_lock_record_read(&record, paths->state) && *record.socket &&
+           fits(snprintf(socket, size, "%s", record.socket), size);
 }
 
 static int belongs_to_another(const char *path, uid_t owner, struct pleat_error *err)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/lock_record.h"
 
 #define HELLO_LIMIT_US (10 * PLEAT_US_PER_S)
 #define NEVER INT64_MAX
@@ -242,6 +243,9 @@ int pleat_client_open(const struct pleat_paths *paths, struct pleat_client **cli
         pleat_paths_recorded_socket(paths, fresh->socket_path, sizeof(fresh->socket_path)) &&
         strcmp(fresh->socket_path, paths->socket) != 0)
         status = connect_socket(fresh, &ignored) ? status : 0;
+    struct pleat_lock_record record;
+    if (status == PLEAT_E_NOTFOUND && pleat_lock_record_read(&record, paths->state))
+        status = pleat_lock_record_check(&record, paths->state, err) ? PLEAT_E_BUSY : status;
     if (!status)
         status = check_owner(fresh, err);
     if (!status)

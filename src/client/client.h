@@ -20,8 +20,9 @@
 struct pleat_client;
 
 /* Connects to the daemon's socket and exchanges hellos (at most 10 s: then PLEAT_E_TIMEOUT).
- * PLEAT_E_NOTFOUND: no daemon runs. PLEAT_E_PERMISSION: it is another user's. PLEAT_E_PROTOCOL: of
- * another version. PLEAT_E_CLOSED: it ended meanwhile. PLEAT_E_SYSTEM, PLEAT_E_NOMEM. */
+ * PLEAT_E_NOTFOUND: no daemon runs. PLEAT_E_BUSY: one of another machine has the log.
+ * PLEAT_E_PERMISSION: it is another user's. PLEAT_E_PROTOCOL: of another version. PLEAT_E_CLOSED:
+ * it ended meanwhile. PLEAT_E_SYSTEM, PLEAT_E_NOMEM. */
 int pleat_client_open(const struct pleat_paths *paths, struct pleat_client **client,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -268,13 +268,17 @@ void daemon_stop(struct daemon *d);
  * then it goes to the background, executes itself again, and does not return. */
 void daemon_outset(char **argv);
 
-/* place.c: the locks of state and runtime directory, and where it listens. The lock in the state
- * directory has its process id and, on a second line, its socket. */
-/* 0, or PLEAT_E_BUSY when another daemon has one of the directories. */
+/* place.c: the locks of state and runtime directory, and where it listens. In them is a record of
+ * it (base/lock_record.h). */
+/* 0, or PLEAT_E_BUSY when another daemon has one of the directories, or one of
+ * another machine had and its jobs may still run there. */
 int place_lock(struct daemon *d, struct pleat_error *err);
 int place_listen(struct daemon *d, struct pleat_error *err);
-/* Listens again where its socket was removed. To call now and then. */
+/* Listens again where its socket was removed; ends the process at once where another pleatd has the
+ * log. To call now and then. */
 void place_check(struct daemon *d);
+/* At an end in order: another machine may go on with the log, unless jobs run here. */
+void place_leave(struct daemon *d);
 
 /* crash.c: called between any two steps that another process, or the log, can see. Ends the daemon
  * as SIGKILL does at the n-th call where the environment has PLEAT_TEST_CRASH_AFTER=n; for tests.

@@ -217,6 +217,7 @@ static void finish(struct daemon *d)
         notify_finish(d);
         note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", "ended"));
         turn_run(d);
+        place_leave(d);
         pleat_store_close(d->store); /* whoever sees a connection closed finds the log closed */
         d->store = NULL;
         pleat_listener_close(d->listener);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/lock_record.h"
 #include "daemon/daemon.h"
 
 enum { INSTANCE_LENGTH = 16 };
@@ -15,22 +16,11 @@ static void mark_path(const struct daemon *d, char *path, size_t size)
     snprintf(path, size, "%s/log.mark", d->paths.state);
 }
 
-/* Changes when the machine is started. */
-static void boot_id(char *id, size_t size)
-{
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (!file || !fgets(id, (int)size, file))
-        snprintf(id, size, "-");
-    if (file)
-        fclose(file);
-    id[strcspn(id, "\n")] = '\0';
-}
-
 /* Always as long, so that it is written over in one piece. */
 void log_mark(struct daemon *d)
 {
     char path[600], text[192], boot[40];
-    boot_id(boot, sizeof(boot));
+    pleat_boot_id(boot, sizeof(boot));
     int length = snprintf(text, sizeof(text), "%16s %019lld %019lld %36s %020lld\n", d->instance,
                           (long long)pleat_store_last_seq(d->store), (long long)d->last_job, boot,
                           (long long)d->clock_offset_us);
@@ -84,7 +74,7 @@ void log_mark_clock(struct daemon *d, bool keep)
     long long offset;
     int64_t monotonic = pleat_clock_monotonic_us();
     mark_path(d, path, sizeof(path));
-    boot_id(now, sizeof(now));
+    pleat_boot_id(now, sizeof(now));
     FILE *file = fopen(path, "re");
     if (keep && file && fgets(text, sizeof(text), file) &&
         sscanf(text, "%*s %*s %*s %39s %lld", boot, &offset) == 2 && !strcmp(boot, now))

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lock_record.h"
 #include "daemon/daemon.h"
 
 static void lock_path(const char *directory, char *path, size_t size)
@@ -14,33 +15,47 @@ static void lock_path(const char *directory, char *path, size_t size)
     snprintf(path, size, "%s/pleatd.lock", directory);
 }
 
+static void read_record(int fd, struct pleat_lock_record *found)
+{
+    char text[512];
+    ssize_t count = pread(fd, text, sizeof(text) - 1, 0);
+    text[count > 0 ? count : 0] = '\0';
+    pleat_lock_record_parse(found, text);
+}
+
 static int take(const char *directory, int *fd, struct pleat_error *err)
 {
-    char path[600], pid[32] = "";
+    char path[600];
+    struct pleat_lock_record found;
     lock_path(directory, path, sizeof(path));
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (*fd < 0) {
         *fd = 0;
         return pleat_error_sys(err, errno, "cannot open %s", path);
     }
-    if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
+    bool free = flock(*fd, LOCK_EX | LOCK_NB) == 0;
+    read_record(*fd, &found);
+    /* not every file system's locks reach other machines; and jobs live on without a pleatd */
+    int rc = pleat_lock_record_check(&found, directory, err);
+    if (!rc && !free)
+        rc = pleat_error_set(err, PLEAT_E_BUSY,
+                             "another pleatd (process %d) runs for %s already: use that one, or "
+                             "give another directory with --dir",
+                             found.pid, directory);
+    if (!rc)
         return 0;
-    ssize_t count = pread(*fd, pid, sizeof(pid) - 1, 0);
-    pid[count > 0 ? count : 0] = '\0';
-    pid[strcspn(pid, "\n")] = '\0';
     close(*fd);
     *fd = 0;
-    return pleat_error_set(err, PLEAT_E_BUSY,
-                           "another pleatd (process %s) runs for %s already: use that one, or give "
-                           "another directory with --dir",
-                           pid, directory);
+    return rc;
 }
 
 /* Overwritten rather than emptied first: who reads it meanwhile finds one or the other. */
 static int record(const struct daemon *d, int fd)
 {
-    char text[sizeof(d->paths.socket) + 32];
-    int length = snprintf(text, sizeof(text), "%d\n%s\n", (int)getpid(), d->paths.socket);
+    char text[512];
+    struct pleat_lock_record own;
+    pleat_lock_record_make(&own, d->paths.socket);
+    int length = pleat_lock_record_format(&own, text, sizeof(text));
     if (pwrite(fd, text, (size_t)length, 0) != length || ftruncate(fd, length))
         return errno ? errno : EIO;
     return 0;
@@ -71,25 +86,24 @@ int place_listen(struct daemon *d, struct pleat_error *err)
 
 /* ---- when it was removed ---- */
 
-/* Nobody else may have come to the runtime directory meanwhile. */
-static int lock_again(struct daemon *d, struct pleat_error *err)
+/* The lock of a directory may have been removed, and somebody else be there now. Where nobody is,
+ * it is made again. */
+static int lock_again(struct daemon *d, const char *directory, int *held, struct pleat_error *err)
 {
     char path[600];
     struct stat there, ours;
     int fd = 0;
-    if (!is_apart(d))
-        return 0;
-    lock_path(d->paths.runtime, path, sizeof(path));
-    if (d->runtime_lock_fd && stat(path, &there) == 0 && fstat(d->runtime_lock_fd, &ours) == 0 &&
+    lock_path(directory, path, sizeof(path));
+    if (*held && stat(path, &there) == 0 && fstat(*held, &ours) == 0 &&
         there.st_dev == ours.st_dev && there.st_ino == ours.st_ino)
         return 0;
-    int rc = take(d->paths.runtime, &fd, err);
+    int rc = take(directory, &fd, err);
     if (rc)
         return rc;
-    if (d->runtime_lock_fd)
-        close(d->runtime_lock_fd);
-    d->runtime_lock_fd = fd;
-    (void)record(d, fd); /* for people; the other one counts */
+    if (*held)
+        close(*held);
+    *held = fd;
+    (void)record(d, fd);
     return 0;
 }
 
@@ -99,8 +113,8 @@ static int listen_again(struct daemon *d, struct pleat_listener **fresh, struct 
     char path[sizeof(d->paths.state) + 16];
     snprintf(path, sizeof(path), "%s/pleatd.sock", d->paths.runtime);
     int rc = pleat_paths_make_private(d->paths.runtime, err);
-    if (!rc)
-        rc = lock_again(d, err);
+    if (!rc && is_apart(d))
+        rc = lock_again(d, d->paths.runtime, &d->runtime_lock_fd, err);
     if (!rc)
         rc = pleat_listener_create(&d->loop, path, client_accept, d, fresh, err);
     if (rc && is_apart(d)) {
@@ -115,10 +129,34 @@ static int listen_again(struct daemon *d, struct pleat_listener **fresh, struct 
     return rc;
 }
 
+/* Where locks do not reach other machines, or somebody removed ours, another pleatd may have the
+ * log by now: what we write would ruin it for both. */
+static void end_if_displaced(struct daemon *d)
+{
+    struct pleat_error err = {0};
+    struct pleat_lock_record found;
+    int rc = lock_again(d, d->paths.state, &d->lock_fd, &err);
+    if (!rc) {
+        read_record(d->lock_fd, &found);
+        rc = pleat_lock_record_check(&found, d->paths.state, &err);
+    }
+    if (rc != PLEAT_E_BUSY)
+        return; /* also where it cannot be told */
+    daemon_log("ending at once, and leaving the log alone: %s", err.text);
+    _exit(1);
+}
+
+void place_leave(struct daemon *d)
+{
+    if (d->lock_fd && d->runs.count == 0 && ftruncate(d->lock_fd, 0))
+        daemon_log("cannot empty pleatd.lock: %s", strerror(errno));
+}
+
 void place_check(struct daemon *d)
 {
     struct pleat_listener *fresh = NULL;
     struct pleat_error err = {0};
+    end_if_displaced(d);
     if (!d->listener || !pleat_listener_is_lost(d->listener))
         return;
     if (listen_again(d, &fresh, &err)) {

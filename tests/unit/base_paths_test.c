@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lock_record.h"
 #include "base/paths.h"
 
 static const char *const names[] = {"PLEAT_DIR", "HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
@@ -215,6 +216,38 @@ static void test_what_others_put_there(void **state)
     assert_int_equal(rmdir(base), 0);
 }
 
+/* What another machine wrote keeps this one from its log; what cannot be read does not. */
+static void test_lock_records(void **state)
+{
+    struct pleat_lock_record record, again;
+    struct pleat_error err;
+    char text[512];
+    (void)state;
+    pleat_lock_record_make(&record, "/run/pleatd.sock");
+    assert_true(pleat_lock_record_format(&record, text, sizeof(text)) < (int)sizeof(text));
+    pleat_lock_record_parse(&again, text);
+    assert_int_equal(again.pid, getpid());
+    assert_string_equal(again.socket, "/run/pleatd.sock");
+    assert_string_equal(again.host, record.host);
+    assert_string_equal(again.boot, record.boot);
+    assert_int_equal(pleat_lock_record_check(&again, "/state", &err), 0);
+    snprintf(again.boot, sizeof(again.boot), "another"); /* it was started again */
+    assert_int_equal(pleat_lock_record_check(&again, "/state", &err), 0);
+    snprintf(again.host, sizeof(again.host), "elsewhere");
+    assert_int_equal(pleat_lock_record_check(&again, "/state", &err), PLEAT_E_BUSY);
+    assert_non_null(strstr(err.text, "elsewhere"));
+    assert_non_null(strstr(err.text, "/state/pleatd.lock"));
+    snprintf(again.boot, sizeof(again.boot), "%s", record.boot); /* as in a container */
+    assert_int_equal(pleat_lock_record_check(&again, "/state", &err), 0);
+    static const char *const others[] = {
+        "", "17", "17\n/s", "17\n/s\n", "17\n/s\nelsewhere boot", "17\n/s\nelsewhere\n", "\n\n\n"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        pleat_lock_record_parse(&again, others[i]);
+        assert_int_equal(pleat_lock_record_check(&again, "/state", &err), 0);
+        assert_string_equal(again.socket, i >= 3 && i < 6 ? "/s" : "");
+    }
+}
+
 #define fresh(test) cmocka_unit_test_setup(test, clear_environment)
 
 int main(void)
@@ -227,6 +260,7 @@ int main(void)
         fresh(test_too_long),
         fresh(test_make_private),
         fresh(test_what_others_put_there),
+        fresh(test_lock_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
