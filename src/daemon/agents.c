@@ -111,6 +111,15 @@ static double patience_s(const struct daemon *d)
     return d->stopping && (most <= 0 || most > STOP_S) ? STOP_S : most;
 }
 
+/* Seconds from an answer to the next question: fewer where so long a silence would be too much. */
+static int ping_after_s(const struct daemon *d)
+{
+    double most_s = patience_s(d);
+    if (d->stopping)
+        return 1;
+    return most_s > 0 && most_s < PING_S ? (int)(most_s < 1 ? 1 : most_s) : PING_S;
+}
+
 static void say_silent(struct agent *agent, const char *how)
 {
     char text[300], then[80] = "it is waited for";
@@ -803,7 +812,7 @@ static void look(struct agent *agent)
         }
         return;
     }
-    if (++agent->since_ping_s < (agent->daemon->stopping ? 1 : PING_S))
+    if (++agent->since_ping_s < ping_after_s(agent->daemon))
         return;
     agent->since_ping_s = 0;
     agent->ping_id = agent->next_id++;

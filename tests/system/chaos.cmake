@@ -10,7 +10,7 @@ if(TARGET pleatd AND TARGET app-loop AND TARGET agent-ranks)
   endforeach()
   # anything dies, at any moment: a few of the kills of a long campaign
   add_test(NAME system-chaos-campaign
-    COMMAND ${test_dir}/chaos/campaign --kills 40 --build ${CMAKE_BINARY_DIR})
+    COMMAND ${test_dir}/chaos/campaign --kills 160 --build ${CMAKE_BINARY_DIR})
   set_tests_properties(system-chaos-campaign PROPERTIES LABELS system TIMEOUT 600
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 endif()

@@ -54,6 +54,7 @@ def make(rng, name, instance, numbers):
     wrapped = ["sh", instance.path("diary.sh"), job.file]
     iterations = rng.randrange(30, 100)
     loop = [app("loop", job.mpi), "--iterations", iterations, "--pause", 10, "--state", "4K", "--rows", 50]
+    heat = [app("heat", job.mpi), "--n", 32, "--iterations", iterations, "--pause", 10]
     ring = [app("ring", job.mpi), "--iterations", iterations * 5, "--work", 20]
     nap = ["sleep", f"{rng.uniform(0, 1.5):.2f}"]
     sizes = ["--min", 1, "--max", rng.randrange(2, 5)]
@@ -63,7 +64,8 @@ def make(rng, name, instance, numbers):
     elif job.kind == "mpi":
         words = ["-n", 2, "--runner", "mpi", "--mpi", job.mpi, "--", *wrapped, *loop]
     elif job.kind == "malleable":
-        words = [*sizes, "--initial", min(first, 2), "--runner", "malleable", "--mpi", job.mpi, "--", *wrapped, *loop]
+        words = [*sizes, "--initial", min(first, 2), "--runner", "malleable", "--mpi", job.mpi, "--", *wrapped,
+                 *rng.choice([loop, loop, heat])]
     elif job.kind == "folded":
         words = ["--processes", 4, "--min", 1, "--max", 2, "--runner", "folded", "--mpi", job.mpi, "--", *wrapped, *ring]
     elif job.kind == "array":

@@ -51,6 +51,7 @@ def judge(world):
         by_name[job["name"]].append(number)
     if sorted(jobs) != list(range(1, len(jobs) + 1)):
         verdict.wrong.append(f"numbers of jobs were left out or given twice: {sorted(jobs)}")
+    verdict.wrong += [f"attempts = {world.attempts}: {shared}" for shared in world.shared_processors]
     for wanted in world.jobs.values():
         check_submission(verdict, world, wanted, by_name[wanted.name], jobs)
     for number, job in sorted(jobs.items()):
@@ -120,11 +121,22 @@ def check_job(verdict, world, job, events, jobs):
         verdict.repeated.append(f"more runs than attempts: {story}")
     elif len(begun) > decided:
         verdict.repeated.append(f"{len(begun)} runs, {decided} in the log: {story}")
+    losses = agents_lost(world, job)
+    if job["attempt"] > losses:
+        verdict.wrong.append(f"it waited again {job['attempt']} times, {losses} agents were lost: {story}")
     early = campaign_jobs.wrong_start(wanted, wrote, jobs, time.time() - uptime())
     if early:
         verdict.wrong.append(f"{early}: {story}")
     if not campaign_jobs.is_as_it_must(wanted, job, wrote, jobs):
         check_end(verdict, world, job, wrote, hits, story)
+
+
+def agents_lost(world, job):
+    """While the job was there."""
+    shift = time.time() - uptime()
+    first = job["submit_s"] - shift - 1
+    last = (job["end_s"] - shift if job["state"] in FINAL else uptime()) + 1
+    return sum(first < until and since < last for since, until in world.agents_struck)
 
 
 def check_end(verdict, world, job, wrote, hits, story):
@@ -142,9 +154,7 @@ def check_end(verdict, world, job, wrote, hits, story):
         if "cancelled" not in hits:
             verdict.lost.append(f"nobody cancelled it: {story}")
         return
-    shift = time.time() - uptime()
-    first, last = job["submit_s"] - shift - 1, job["end_s"] - shift + 1
-    losses = sum(first < until and since < last for since, until in world.agents_struck)
+    losses = agents_lost(world, job)
     if not hits and losses < (1 if wanted.once else world.attempts):
         verdict.lost.append(f"it failed, {losses} agents were lost and nobody touched it: {story}")
 

@@ -12,7 +12,7 @@ import time
 
 import campaign_jobs
 import campaign_verdict
-from conftest import DIARY, PLEAT, ChaosInstance, Stubborn, is_alive, parent_of, pids_with, uptime, words_of
+from conftest import DIARY, PLEAT, ChaosInstance, Stubborn, check_slots, is_alive, parent_of, pids_with, uptime, words_of
 
 PROCESSORS = 8
 ALIVE = 7       # jobs that wait or run at a time
@@ -46,6 +46,7 @@ class World:
         self.hit = collections.defaultdict(list)  # a job's number: kinds of its own processes that were struck
         self.agents_struck = []                   # uptimes: from when, until when it may be lost by that
         self.jobs, self.clients, self.timers, self.hung = {}, [], [], []
+        self.shared_processors = []               # what was seen of jobs that had the same one
         self.instance = self.daemon = None
 
     # ---- the whole of it
@@ -141,7 +142,11 @@ class World:
         self.jobs[job.name] = job
 
     def refill(self):
-        alive = self.daemon.call("jobs", brief=True)["jobs"]
+        alive = self.daemon.call("jobs")["jobs"]
+        try:
+            check_slots(alive)
+        except AssertionError as shared:
+            self.shared_processors.append(str(shared))
         self.see(alive)
         coming = sum(job.number is None and job.client is not None for job in self.jobs.values())
         for _ in range(min(ALIVE - len(alive) - coming, CLIENTS - len(self.clients))):
@@ -210,7 +215,7 @@ class World:
                 kind = {"pleatd": "daemon", "pleat-agent": "agent", "pleat": "client"}.get(program)
             elif program.startswith(("mpirun", "mpiexec", "orterun", "hydra_pmi_proxy", "pleat-pmi")):
                 kind = "launcher"
-            elif program in ("loop", "ring"):
+            elif program in ("loop", "heat", "ring"):
                 kind = "rank"
             else:
                 kind = "shell" if program == "sh" else None

@@ -9,6 +9,8 @@ import signal
 import sys
 import time
 
+import pytest
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -255,3 +257,17 @@ def counted(states):
 def touch(path):
     with open(path, "w", encoding="ascii"):
         pass
+
+
+@pytest.fixture
+def pleat():  # in place of the one that came with daemon_tests
+    instance = ChaosInstance()
+    try:
+        yield instance
+        instance.finish()
+    except BaseException:
+        with open(instance.path("pleatd.log"), encoding="utf-8", errors="replace") as file:
+            print(file.read())
+        raise
+    finally:
+        instance.clean()

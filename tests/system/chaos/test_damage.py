@@ -21,20 +21,6 @@ SEED = int(os.environ.get("PLEAT_CHAOS_SEED", "0")) or random.SystemRandom().ran
 DAMAGES = int(os.environ.get("PLEAT_CHAOS_DAMAGES", "30"))
 
 
-@pytest.fixture(name="pleat")
-def fixture_pleat():
-    instance = ChaosInstance()
-    try:
-        yield instance
-        instance.finish()
-    except BaseException:
-        with open(instance.path("pleatd.log"), encoding="utf-8", errors="replace") as file:
-            print(file.read())
-        raise
-    finally:
-        instance.clean()
-
-
 def aside(instance):
     return sorted(name for name in glob.glob(glob.escape(instance.log) + ".damaged-*") if not name.endswith("-wal"))
 

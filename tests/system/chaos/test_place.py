@@ -7,21 +7,7 @@ import signal
 
 import pytest
 
-from conftest import ChaosInstance, Diary, Stubborn, check_nothing_left, diary, is_alive, touch, until_file, wait_until
-
-
-@pytest.fixture(name="pleat")
-def fixture_pleat():
-    instance = ChaosInstance()
-    try:
-        yield instance
-        instance.finish()
-    except BaseException:
-        with open(instance.path("pleatd.log"), encoding="utf-8", errors="replace") as file:
-            print(file.read())
-        raise
-    finally:
-        instance.clean()
+from conftest import Diary, Stubborn, check_nothing_left, diary, is_alive, touch, until_file, wait_until
 
 
 def displace(pleat, how):

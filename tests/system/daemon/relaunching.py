@@ -14,8 +14,13 @@ MPIS = [
                                                    reason="no MPICH")),
 ]
 # What these tests wait for is short; what must not strike on a busy machine is long.
-SHORT = "apply_s = 3\nstuck_s = 0.5\nshrink_s = 3\ngrace_s = 0.5\nvacate_s = 3\nlifetime_s = 0\nbackoff_s = 60"
+SHORT = "apply_s = 1\nstuck_s = 0.5\nshrink_s = 1\ngrace_s = 0.5\nvacate_s = 1\nlifetime_s = 0\nbackoff_s = 60"
 LONG = "apply_s = 60\nshrink_s = 60\nvacate_s = 60\nbackoff_s = 60"
+
+
+def deadlines(how):
+    """Of a job that misbehaves in this way: of one that sleeps they are waited for; one that dies is noticed at once."""
+    return SHORT if how == "sleep" else LONG + "\nlifetime_s = 0"
 
 
 def program(name, mpi):

@@ -7,9 +7,8 @@ import signal
 import pytest
 
 from conftest import BUILD, PLEAT, is_alive, parent_of, wait_until, words_of
-from relaunching import LONG, MPIS, SHORT, computes, program, resizes, text_of_events
+from relaunching import LONG, MPIS, SHORT, computes, deadlines, program, resizes, text_of_events
 
-BOTH = pytest.mark.parametrize("first, second", [(a, b) for a in ("openmpi", "mpich") for b in ("openmpi", "mpich")])
 pytestmark = pytest.mark.skipif(not os.path.exists(program("loop", "mpich")), reason="no MPICH")
 
 
@@ -58,8 +57,10 @@ def ends_well(pleat, number, results):
     return job
 
 
-@BOTH
-@pytest.mark.parametrize("first_size, second_size", [(1, 3), (4, 1)])
+# each MPI grows and shrinks, as the first and as the second, after itself and after the other
+@pytest.mark.parametrize("first, second, first_size, second_size", [
+    ("openmpi", "openmpi", 1, 3), ("openmpi", "openmpi", 4, 1), ("mpich", "mpich", 1, 3), ("openmpi", "mpich", 4, 1),
+    ("mpich", "openmpi", 4, 1)])
 def test_two_programs(pleat, first, second, first_size, second_size):
     """Both are resized; the second has the same file, arguments and values as the first where its MPI is."""
     pleat.configure(LONG)
@@ -101,11 +102,12 @@ def test_a_program_notices_what_was_skipped(pleat):
     assert "5 of 20 iterations were computed by nobody" in pleat.output(number, "stderr")
 
 
-@BOTH
-@pytest.mark.parametrize("how", ["sleep", "die"])
+# each MPI sleeps and dies, after itself and after the other
+@pytest.mark.parametrize("first, second, how", [
+    ("openmpi", "openmpi", "sleep"), ("mpich", "mpich", "sleep"), ("mpich", "openmpi", "die"), ("openmpi", "mpich", "die")])
 def test_a_relaunch_of_the_second(pleat, first, second, how):
     """Stuck in its resize, or dead: it alone is started again, from its own state."""
-    pleat.configure(SHORT)
+    pleat.configure(deadlines(how))
     touch(pleat, "once")
     shim = os.path.join(BUILD, "tests", f"misbehave-{second}.so")
     bad = f"LD_PRELOAD={shim} MISBEHAVE={how} MISBEHAVE_ONCE={pleat.path('once')} "
@@ -194,7 +196,7 @@ def words_begin(pid, word):
         return file.read().split(b"\0")[0].decode() == word
 
 
-@BOTH
+@pytest.mark.parametrize("first, second", [("openmpi", "mpich"), ("mpich", "openmpi")])  # the second does not start
 def test_two_at_once(pleat, first, second):
     """One of them is refused, and says why; plain programs may run beside."""
     pleat.configure(LONG)
@@ -234,7 +236,7 @@ def test_input_exit_codes_and_children(pleat, mpi):
 @pytest.mark.parametrize("mpi", MPIS)
 def test_cancelled_while_it_waits(pleat, mpi):
     """Its program died in a resize, and cannot be relaunched any more."""
-    pleat.configure(SHORT + "\nrelaunches = 0")
+    pleat.configure(deadlines("die") + "\nrelaunches = 0")
     touch(pleat, "once")
     shim = os.path.join(BUILD, "tests", f"misbehave-{mpi}.so")
     bad = f"LD_PRELOAD={shim} MISBEHAVE=die MISBEHAVE_ONCE={pleat.path('once')} "

@@ -6,13 +6,13 @@ import signal
 import pytest
 
 from conftest import loop, wait_until
-from relaunching import MPIS, SHORT, computes, ends_well, submit, text_of_events
+from relaunching import MPIS, SHORT, computes, deadlines, ends_well, submit, text_of_events
 
 
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("how", ["sleep", "die"])
 def test_a_growth_that_cannot_go_on(pleat, mpi, how):
-    pleat.configure(SHORT)
+    pleat.configure(deadlines(how))
     number = submit(pleat, mpi, misbehave=how)
     computes(pleat, number, 2)
     pleat.pleat("limits", number, "--max", "4", check=0)
@@ -27,7 +27,7 @@ def test_a_growth_that_cannot_go_on(pleat, mpi, how):
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("how", ["sleep", "die"])
 def test_a_mandatory_shrink_that_cannot_go_on(pleat, mpi, how):
-    pleat.configure(SHORT)
+    pleat.configure(deadlines(how))
     number = submit(pleat, mpi, sizes=(1, 4), options=["--initial", "4"], misbehave=how)
     computes(pleat, number, 4)
     pleat.pleat("limits", number, "--max", "2", check=0)
@@ -40,7 +40,7 @@ def test_a_mandatory_shrink_that_cannot_go_on(pleat, mpi, how):
 def test_a_spawn_that_hangs(pleat):
     pleat.configure(SHORT)
     number = submit(pleat, "openmpi", name="heat", misbehave="spawn",
-                    args=["--pause", "5", "--iterations", "1500"])
+                    args=["--pause", "5", "--iterations", "500"])
     computes(pleat, number, 2)
     pleat.pleat("limits", number, "--max", "4", check=0)
     pleat.wait_outcome(number, "relaunched")

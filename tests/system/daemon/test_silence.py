@@ -106,7 +106,7 @@ def said(pleat, text):
 
 
 def test_a_stopped_agent_is_ended(pleat):
-    pleat.configure("agent_answer_s = 2\n")
+    pleat.configure("agent_answer_s = 1\n")
     job = pleat.submit("--min", 1, "--max", 1, *until_file(pleat.path("go")))
     pleat.wait_for(job, "running")
     agent = pleat.agent_pid()
@@ -141,13 +141,20 @@ def test_freezing_all_longer_than_every_deadline_loses_nothing(pleat):
     pleat.wait_for(job, "running")
     daemon, agent = pleat.daemon_pid(), pleat.agent_pid()
     main = next(pid for pid in pleat.job_pids(job) if "until-file" in words_of(pid))  # not what it starts to wait
-    for frozen in ((daemon,), (daemon, agent), (main,), (agent, daemon, main)):
+
+    def freeze(*frozen):
         for pid in frozen:
             os.kill(pid, signal.SIGSTOP)
-        subprocess.run(["sleep", "3"], check=True)  # longer than agent_answer_s, which is what is tested
+        subprocess.run(["sleep", "2.5"], check=True)  # longer than agent_answer_s, which is what is tested
         for pid in frozen:
             os.kill(pid, signal.SIGCONT)
         assert pleat.job(job)["state"] == "running" and pleat.job(job)["attempt"] == 0
+    os.kill(main, signal.SIGSTOP)
+    freeze(daemon)
+    freeze(daemon, agent)
+    assert pleat.job(job)["state"] == "running"
+    os.kill(main, signal.SIGCONT)
+    freeze(agent, daemon, main)
     open(pleat.path("go"), "w", encoding="ascii").close()
     assert pleat.wait_end(job)["exit_code"] == 7
     assert pleat.agent_pid() == agent and pleat.daemon_pid() == daemon
