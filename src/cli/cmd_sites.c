@@ -72,7 +72,7 @@ const struct pleat_command pleat_cmd_sites = {
         "OVERSUBSCRIBED: more processors are offered than the site has CPUs; STATE: ok; paused\n"
         "(it could not start jobs, and is asked again soon by itself); left alone (too many "
         "errors,\n"
-        "site_errors); FAILED: starts that it could not do, so far; BOUND: the CPUs of its\n"
+        "site_errors); FAILED: starts that it could not do of late; BOUND: the CPUs of its\n"
         "processors, in their order, where jobs are bound to them.\n\n"
         "Exit codes: 0; 3 no daemon.\n\n"
         "Example:\n"

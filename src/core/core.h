@@ -96,6 +96,8 @@ uint32_t pleat_core_next_group(const struct pleat_core *core);
 /* One of a component's: first_need, then next_need. */
 const struct pleat_dependency *pleat_core_dependency(const struct pleat_core *core, uint32_t index);
 const struct pleat_view *pleat_core_view(const struct pleat_core *core);
+/* The starts that a site could not do, as far as they count at that time: they fade. */
+uint32_t pleat_core_failed_starts(const struct pleat_core *core, uint32_t site, int64_t now_us);
 const struct pleat_claim *pleat_core_claim(const struct pleat_core *core, uint32_t index);
 uint32_t pleat_core_size_list_count(const struct pleat_core *core);
 uint32_t pleat_core_claim_count(const struct pleat_core *core); /* indexes below; some FREE */

@@ -1,7 +1,8 @@
 /* Errors of sites: Lammers 2005, 3.5. What goes wrong at a site by no fault of the user's is
  * counted: starts that its nodes could not do, processors that it took away, claims in which
  * something broke (one that it refuses for now is none). A start that succeeds shows that it was a
- * transient error.
+ * transient error. What lies long enough behind counts less: the numbers halve again and again
+ * (PLEAT_PARAM_ERRORS_FADE_US).
  *
  * Where pauses are configured a start that its node could not do (no process, no descriptor, no
  * memory) uses up no attempt, since nothing has run. Its job waits aside and its site is asked for
@@ -19,9 +20,39 @@ static void bar(struct pleat_core *core, uint32_t index)
     core->wants_pass = true; /* who waits may find another place */
 }
 
+/* How often the numbers of a site halve by `now_us`. */
+static int64_t halvings(const struct pleat_core *core, const struct pleat_site *site,
+                        int64_t now_us)
+{
+    int64_t fade_us = core->parameters[PLEAT_PARAM_ERRORS_FADE_US];
+    return fade_us > 0 && now_us > site->faded_us ? (now_us - site->faded_us) / fade_us : 0;
+}
+
+static uint32_t halved(uint32_t number, int64_t times)
+{
+    return times < 32 ? number >> times : 0;
+}
+
+static void fade(struct pleat_core *core, struct pleat_site *site)
+{
+    int64_t times = halvings(core, site, now_of(core));
+    site->errors = halved(site->errors, times);
+    site->failed_starts = halved(site->failed_starts, times);
+    site->faded_us += times * core->parameters[PLEAT_PARAM_ERRORS_FADE_US];
+    if (!site->errors && !site->failed_starts)
+        site->faded_us = now_of(core); /* from the first of them on */
+}
+
+uint32_t pleat_core_failed_starts(const struct pleat_core *core, uint32_t site, int64_t now_us)
+{
+    const struct pleat_site *of = &core->sites.items[site];
+    return halved(of->failed_starts, halvings(core, of, now_us));
+}
+
 void site_error(struct pleat_core *core, uint32_t index)
 {
     struct pleat_site *site = site_at(core, index);
+    fade(core, site);
     int64_t limit = core->parameters[PLEAT_PARAM_SITE_ERRORS];
     if (site->errors < UINT32_MAX)
         site->errors++;

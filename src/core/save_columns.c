@@ -131,7 +131,8 @@
     X(29, failed_starts)                                                                           \
     X(30, away)                                                                                    \
     X(31, pauses)                                                                                  \
-    X(32, spare2)
+    X(32, spare2)                                                                                  \
+    X(33, faded_us)
 
 #define CLAIM_MEMBERS(X)                                                                           \
     X(1, id)                                                                                       \

@@ -213,7 +213,10 @@ static bool in_seconds(uint32_t parameter, char *name, size_t size)
  * it is off. */
 static double usual_seconds(uint32_t parameter)
 {
-    return parameter == PLEAT_PARAM_PAUSE_US ? 1 : (double)pleat_parameter_default(parameter) / 1e6;
+    return parameter == PLEAT_PARAM_PAUSE_US ? 1
+           : parameter == PLEAT_PARAM_ERRORS_FADE_US
+               ? 3600
+               : (double)pleat_parameter_default(parameter) / 1e6;
 }
 
 /* Users say how far their jobs may be folded (--min, --mpl); an administrator may limit it. */

@@ -20,22 +20,22 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
         bool paused = site->pauses > 0 && site->quiet_until_us > daemon_now_us(d);
         json_array_append_new(
             sites,
-            json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:b, s:s, s:s?, s:s, "
-                      "s:o, s:I, s:o, s:o}",
-                      "name", d->config.sites[i].name, "kind", d->config.sites[i].kind,
-                      "processors", site->capacity, "free", unused > 0 ? unused : 0, "used",
-                      site->held, "background", site->background, "threshold", site->threshold,
-                      "oversubscribed", site->capacity > cpus, "cpus", (json_int_t)cpus, "bound",
-                      slots_are_bound(d, i), "sharing",
-                      d->config.sites[i].shares_time ? "time" : "space", "slot_cpus",
-                      slots_are_bound(d, i) ? slots_cpus(d, i) : NULL, "state",
-                      paused         ? "paused"
-                      : site->barred ? "left alone"
-                                     : "ok",
-                      "paused_until_s", paused ? json_seconds(site->quiet_until_us) : json_null(),
-                      "failed_starts", (json_int_t)site->failed_starts, "failed_s",
-                      site->failed_starts ? json_seconds(site->failed_us) : json_null(), "silent_s",
-                      silent_s ? json_integer(silent_s) : json_null()));
+            json_pack(
+                "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:b, s:s, s:s?, s:s, "
+                "s:o, s:I, s:o, s:o}",
+                "name", d->config.sites[i].name, "kind", d->config.sites[i].kind, "processors",
+                site->capacity, "free", unused > 0 ? unused : 0, "used", site->held, "background",
+                site->background, "threshold", site->threshold, "oversubscribed",
+                site->capacity > cpus, "cpus", (json_int_t)cpus, "bound", slots_are_bound(d, i),
+                "sharing", d->config.sites[i].shares_time ? "time" : "space", "slot_cpus",
+                slots_are_bound(d, i) ? slots_cpus(d, i) : NULL, "state",
+                paused         ? "paused"
+                : site->barred ? "left alone"
+                               : "ok",
+                "paused_until_s", paused ? json_seconds(site->quiet_until_us) : json_null(),
+                "failed_starts", (json_int_t)pleat_core_failed_starts(d->core, i, daemon_now_us(d)),
+                "failed_s", site->failed_us ? json_seconds(site->failed_us) : json_null(),
+                "silent_s", silent_s ? json_integer(silent_s) : json_null()));
     }
     client_reply(client, request, json_pack("{s:o}", "sites", sites));
     return 0;

@@ -225,13 +225,14 @@ struct pleat_site {
     uint8_t spare[7];
     uint64_t agent;         /* the last one that was there; 0: nobody said */
     int64_t failed_us;      /* when a start last failed by its fault */
-    uint32_t failed_starts; /* so many have, in all */
+    uint32_t failed_starts; /* so many have, as far as that has not faded */
     uint8_t away;           /* its agent is not there: its jobs cannot be told anything */
     uint8_t pauses;         /* in a row, for starts that failed */
     uint8_t spare2[2];
+    int64_t faded_us; /* errors and failed_starts have halved for all the time until then */
 };
 
-_Static_assert(sizeof(struct pleat_site) == 136, "no padding in a site");
+_Static_assert(sizeof(struct pleat_site) == 144, "no padding in a site");
 
 /* A site that has a file of a component. */
 struct pleat_input {

@@ -25,6 +25,8 @@ static int64_t usual(uint32_t parameter)
 {
     if (parameter == PLEAT_PARAM_PAUSE_US)
         return 1000000;
+    if (parameter == PLEAT_PARAM_ERRORS_FADE_US)
+        return 3600000000;
     return parameter == PLEAT_PARAM_MPL_MAX ? UINT8_MAX : pleat_parameter_default(parameter);
 }
 

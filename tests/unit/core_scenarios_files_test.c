@@ -370,6 +370,39 @@ static void test_a_site_is_considered_again_after_a_while(void **state)
     hand_finish(&h);
 }
 
+static void test_errors_fade(void **state)
+{
+    (void)state;
+    struct hand h;
+    two_sites(&h);
+    hand_parameter(&h, PLEAT_PARAM_ATTEMPTS, 1);
+    hand_parameter(&h, PLEAT_PARAM_SITE_ERRORS, 3);
+    hand_parameter(&h, PLEAT_PARAM_ERRORS_FADE_US, 100 * SECONDS);
+    for (int i = 0; i < 3; i++)
+        fails_at(&h, 0);
+    assert_int_equal(site_of(&h, 0)->errors, 3);
+    /* whoever asks sees it without an event */
+    int64_t now = site_of(&h, 0)->faded_us;
+    assert_int_equal(pleat_core_failed_starts(h.core, 0, now + 99 * SECONDS), 3);
+    assert_int_equal(pleat_core_failed_starts(h.core, 0, now + 100 * SECONDS), 1);
+    assert_int_equal(pleat_core_failed_starts(h.core, 0, now + 200 * SECONDS), 0);
+    assert_int_equal(pleat_core_failed_starts(h.core, 0, INT64_MAX), 0);
+    /* one more at once had been too many; later it is not, and the rest of a time is not lost */
+    hand_sleep(&h, 150 * SECONDS);
+    fails_at(&h, 0);
+    assert_int_equal(site_of(&h, 0)->errors, 2);
+    assert_false(site_of(&h, 0)->barred);
+    hand_sleep(&h, 50 * SECONDS);
+    fails_at(&h, 0);
+    assert_int_equal(site_of(&h, 0)->errors, 2);
+    /* as many as that without a pause still are too many */
+    fails_at(&h, 0);
+    assert_false(site_of(&h, 0)->barred);
+    fails_at(&h, 0);
+    assert_true(site_of(&h, 0)->barred);
+    hand_finish(&h);
+}
+
 static void test_losses_and_broken_claims_are_errors(void **state)
 {
     (void)state;
@@ -616,6 +649,7 @@ int main(void)
         cmocka_unit_test(test_a_site_with_too_many_errors_is_left_alone),
         cmocka_unit_test(test_a_start_that_succeeds_makes_errors_forgotten),
         cmocka_unit_test(test_a_site_is_considered_again_after_a_while),
+        cmocka_unit_test(test_errors_fade),
         cmocka_unit_test(test_losses_and_broken_claims_are_errors),
         cmocka_unit_test(test_a_job_that_cannot_be_started_waits_for_a_while),
         cmocka_unit_test(test_pauses_grow_to_a_bound),

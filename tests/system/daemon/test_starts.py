@@ -2,13 +2,17 @@
 whoever dies meanwhile. Starts that the node cannot do, and agents that end before they connect."""
 
 import concurrent.futures
+import json
 import os
 import resource
 import shutil
+import signal
+import subprocess
+import tempfile
 
 import pytest
 
-from conftest import BUILD, FINAL, Instance, Lost, wait_until
+from conftest import BUILD, FINAL, Instance, Lost, pids_with, wait_until, words_of
 
 UNKNOWN = "its agent died: it may have been started"
 
@@ -138,6 +142,79 @@ def test_a_node_that_cannot_start_programs_for_a_while(pleat):
     assert pleat.call("sites")["sites"][0]["state"] == "ok"
     pleat.call("cancel", job=first)
     pleat.wait_end(first)
+
+
+class Somebody:
+    """A user of this machine that nobody else is, with a Pleat of his own: limits on processes do not
+    hold for root."""
+
+    def __init__(self, configuration):
+        taken = {os.stat(f"/proc/{pid}").st_uid for pid in os.listdir("/proc") if pid.isdigit()}
+        self.uid = next(uid for uid in range(52345, 60000) if uid not in taken)
+        self.place = tempfile.mkdtemp(prefix="pl-", dir="/tmp")
+        self.state = os.path.join(self.place, "state")
+        for name in ("pleat", "pleatd", "pleat-agent"):
+            shutil.copy(os.path.join(BUILD, "bin", name), self.place)
+        os.mkdir(self.state, 0o700)
+        with open(os.path.join(self.state, "pleat.conf"), "w", encoding="ascii") as file:
+            file.write(configuration)
+        for path in (self.place, self.state, os.path.join(self.state, "pleat.conf")):
+            os.chown(path, self.uid, self.uid)
+
+    def run(self, *words):
+        return subprocess.run(["setpriv", f"--reuid={self.uid}", f"--regid={self.uid}", "--clear-groups",
+                               *map(str, words)], timeout=60, text=True, cwd=self.place, check=True,
+                              env={"PATH": "/usr/bin:/bin", "PLEAT_DIR": self.state}, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE).stdout
+
+    def pleat(self, *words):
+        return self.run(os.path.join(self.place, "pleat"), *words)
+
+    def may_have(self, pid, processes):
+        """His soft limit, which he may raise again."""
+        self.run("prlimit", f"--pid={pid}", f"--nproc={processes}:")
+
+    def site(self):
+        return json.loads(self.pleat("sites", "--json"))["sites"][0]
+
+    def agent(self):
+        found = [pid for pid in pids_with(f"PLEAT_DIR={self.state}") if words_of(pid)[0].endswith("/pleat-agent")]
+        return found[0] if found else None
+
+    def end(self):
+        self.pleat("stop", "--force")
+        wait_until(lambda: not pids_with(f"PLEAT_DIR={self.state}"), "nothing of his is left")
+
+    def clean(self):
+        for pid in pids_with(f"PLEAT_DIR={self.state}"):
+            os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.place)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
+def test_a_user_who_may_have_no_more_processes():
+    """RLIMIT_NPROC: a fork says EAGAIN. That is nobody's fault and does not last."""
+    user = Somebody('site "local" { processors = 8 }\npause_s = 0.1\npause_max_s = 0.3\nattempts = 1\n')
+    try:
+        first = user.pleat("submit", "--", "sleep", 1000).strip()
+        agent = wait_until(user.agent, "an agent")
+        wait_until(lambda: user.site()["used"] == 1, "the first runs")
+        user.may_have(agent, 1)
+        numbers = [user.pleat("submit", "--", "true").strip() for _ in range(20)]
+        wait_until(lambda: user.site()["failed_starts"] >= 5, "starts fail")
+        assert json.loads(user.pleat("why", "--json", numbers[0]))["waiting"]["code"] == "paused"
+        assert {job["state"] for job in json.loads(user.pleat("ps", "--all", "--json"))["jobs"]} <= {
+            "running", "queued", "placed", "claiming"}
+        hard = user.run("prlimit", f"--pid={agent}", "--nproc", "--output=HARD", "--noheadings").strip()
+        user.may_have(agent, hard)
+        user.pleat("wait", *numbers)  # 0: all are done
+        states = {str(job["job"]): (job["state"], job["attempt"])
+                  for job in json.loads(user.pleat("ps", "--all", "--json"))["jobs"]}
+        assert [states[number] for number in numbers] == 20 * [("done", 0)]
+        user.pleat("cancel", first)
+        user.end()
+    finally:
+        user.clean()
 
 
 def test_an_agent_that_ends_before_it_connects(pleat):
