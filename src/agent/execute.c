@@ -213,6 +213,8 @@ static int watch(struct pleat_run *run, struct pleat_starting *starting, struct 
 static int begin(struct pleat_run *run, char *const *argv, char *const *env,
                  struct pleat_error *err)
 {
+    if (!argv[0])
+        return pleat_error_set(err, PLEAT_E_INVALID, "run %" PRIu64 " names no program", run->id);
     struct pleat_starting *starting = calloc(1, sizeof(*starting));
     char *program = strdup(argv[0]);
     if (!starting || !program) {

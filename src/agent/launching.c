@@ -201,11 +201,10 @@ static void alone(struct pleat_call *call)
     call->stage = WAITING;
     launches->killing = false;
     pleat_array_finish(&run->told);
-    if (is_last(run))
-        over(call);
-    else if (pleat_relaunch_is_due(run))
+    bool goes_on = !is_last(run);
+    if (goes_on && pleat_relaunch_is_due(run))
         pleat_relaunch_go(run);
-    else if (launches->broke)
+    else if (goes_on && launches->broke)
         pleat_run_broke(run);
     else
         over(call);

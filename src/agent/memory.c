@@ -119,7 +119,7 @@ static void size_text(int64_t kb, char *text, size_t size)
 {
     if (kb < 1024)
         snprintf(text, size, "%" PRId64 " KiB", kb);
-    else if (kb < 1024 * 1024)
+    else if (kb < INT64_C(1024) * 1024)
         snprintf(text, size, "%.1f MiB", (double)kb / 1024);
     else
         snprintf(text, size, "%.2f GiB", (double)kb / 1024 / 1024);

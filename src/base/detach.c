@@ -47,20 +47,24 @@ static bool is_of_a_job(const char *variable)
 /* LD_PRELOAD without libpleat-fold; NULL: out of memory. */
 static char *other_libraries(const char *variable)
 {
+    const size_t start = strlen(PRELOAD);
     char *kept = malloc(strlen(variable) + 1);
     if (!kept)
         return NULL;
-    strcpy(kept, PRELOAD);
-    for (const char *at = variable + strlen(PRELOAD); *at;) {
+    char *end = kept + start;
+    memcpy(kept, PRELOAD, start);
+    for (const char *at = variable + start; *at;) {
         size_t length = strcspn(at, ": ");
         const char *found = strstr(at, FOLD_LIBRARY);
         if (length && (!found || found >= at + length)) {
-            if (kept[strlen(PRELOAD)])
-                strcat(kept, ":");
-            strncat(kept, at, length);
+            if (end > kept + start)
+                *end++ = ':';
+            memcpy(end, at, length);
+            end += length;
         }
         at += length + (at[length] != '\0');
     }
+    *end = '\0';
     return kept;
 }
 

@@ -34,12 +34,12 @@ struct pleat_plot { /* one panel */
     const char *title, *x_label, *y_label;
     enum pleat_plot_style style;
     bool log_x;             /* x not above 0 is left out */
+    bool time_x;            /* with log_x: x is seconds, marked as 1 s, 1 min, 1 h, 1 d */
     double y_least, y_most; /* equal: from 0, or the least where that is negative, to the most */
     const struct pleat_plot_series *series;
     const struct pleat_plot_band *bands; /* of each series, or NULL */
     size_t series_count;
-    bool time_x;   /* with log_x: x is seconds, marked as 1 s, 1 min, 1 h, 1 d */
-    size_t number; /* of the colour of its first series */
+    size_t number;                     /* of the colour of its first series */
     const struct pleat_plot_tic *tics; /* where not NULL: the marks of x. Borrowed */
     size_t tic_count;
     const char *const *x_names; /* where not NULL: instead of numbers, x_names[i] at the first
