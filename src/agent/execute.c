@@ -131,6 +131,7 @@ static struct pleat_process_spec spec_of(const struct pleat_run *run, char *cons
                                        .env = env,
                                        .cwd = run->cwd,
                                        .stdin_path = run->stdin_path,
+                                       .terminal = run->terminal,
                                        .truncate = run->truncate,
                                        .umask = run->umask,
                                        .stdout_path = run->stdout_path,

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -21,6 +22,7 @@ enum stage {
     STAGE_FILES,
     STAGE_LIMIT,
     STAGE_CPUS,
+    STAGE_TERMINAL,
     STAGE_INPUT,
     STAGE_OUTPUT,
     STAGE_ERROR,
@@ -127,9 +129,23 @@ static int open_as(int descriptor, const char *path, int how)
     return code;
 }
 
+/* One that another session has cannot be had: it may be another one than was meant, where its
+ * number was given away anew. */
+static int open_terminal(const char *path)
+{
+    int code = open_as(0, path, O_RDWR);
+    if (code)
+        return code;
+    return ioctl(0, TIOCSCTTY, 0) || dup2(0, 1) < 0 || dup2(0, 2) < 0 ? errno : 0;
+}
+
 static int open_files(const struct pleat_process_spec *spec, enum stage *stage)
 {
     int out = O_WRONLY | O_APPEND | O_CREAT | (spec->truncate ? O_TRUNC : 0);
+    if (spec->terminal) {
+        *stage = STAGE_TERMINAL;
+        return open_terminal(spec->terminal);
+    }
     *stage = STAGE_INPUT;
     int code = open_as(0, spec->stdin_path ? spec->stdin_path : "/dev/null", O_RDONLY);
     if (code)
@@ -251,6 +267,13 @@ static int explain(const struct pleat_process_spec *spec, const struct failure *
     case STAGE_CPUS:
         (void)pleat_error_sys(err, failure->code, "cannot start '%s': binding it to its CPUs",
                               program);
+        break;
+    case STAGE_TERMINAL:
+        *user_fault = true;
+        (void)pleat_error_sys(err, failure->code,
+                              "cannot start '%s' on the terminal '%s' (is its 'pleat run --pty' "
+                              "gone?)",
+                              program, spec->terminal ? spec->terminal : "?");
         break;
     case STAGE_INPUT:
         *user_fault = is_users(failure->code);

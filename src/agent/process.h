@@ -17,12 +17,13 @@ struct pleat_process_spec {
     char *const *argv;
     char *const *env; /* the whole environment; PATH in it is where argv[0] is looked for */
     const char *cwd;
-    const char *stdin_path;     /* absolute; NULL: /dev/null */
-    const char *stdout_path;    /* absolute; created with mode 0600, appended to */
-    const char *stderr_path;    /* may be the same file */
-    bool truncate;              /* output files that exist are emptied first */
-    mode_t umask;               /* of the process; its output files are private all the same */
-    const struct rlimit *files; /* RLIMIT_NOFILE for the process; NULL: as here */
+    const char *stdin_path;  /* absolute; NULL: /dev/null */
+    const char *stdout_path; /* absolute; created with mode 0600, appended to */
+    const char *stderr_path; /* may be the same file */
+    const char *terminal; /* absolute; in the place of the three: its controlling terminal; NULL */
+    bool truncate;        /* output files that exist are emptied first */
+    mode_t umask;         /* of the process; its output files are private all the same */
+    const struct rlimit *files;        /* RLIMIT_NOFILE for the process; NULL: as here */
     const struct pleat_limits *limits; /* all of its limits; NULL: only `files` */
     int32_t nice;                      /* PLEAT_PROCESS_NICE_HERE: as here */
     const struct pleat_cpu_set *cpus;  /* that it may use; NULL: as here */

@@ -116,6 +116,7 @@ static void run_free(struct pleat_run *run)
     free(run->stdin_path);
     free(run->stdout_path);
     free(run->stderr_path);
+    free(run->terminal);
     free(run->scratch);
     free(run->program);
     free(run->limits);
@@ -143,11 +144,12 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
     run->stdin_path = request->stdin_path ? strdup(request->stdin_path) : NULL;
     run->stdout_path = strdup(request->stdout_path);
     run->stderr_path = strdup(request->stderr_path);
+    run->terminal = request->terminal ? strdup(request->terminal) : NULL;
     run->scratch = request->scratch ? strdup(request->scratch) : NULL;
     snprintf(run->job, sizeof(run->job), "%s", request->job);
     if (run->cwd && run->stdout_path && run->stderr_path &&
         (!request->stdin_path || run->stdin_path) && (!request->scratch || run->scratch) &&
-        (!request->limits || run->limits))
+        (!request->terminal || run->terminal) && (!request->limits || run->limits))
         return run;
     run_free(run);
     return NULL;

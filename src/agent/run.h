@@ -78,7 +78,8 @@ struct pleat_run {
 
     char *cwd; /* for starting it again */
     char *stdin_path, *stdout_path, *stderr_path;
-    bool truncate; /* at the next start; the first one does that */
+    char *terminal; /* in the place of these; NULL: none */
+    bool truncate;  /* at the next start; the first one does that */
     mode_t umask;
     struct pleat_limits *limits; /* NULL: the agent's */
     int32_t nice;                /* PLEAT_PROCESS_NICE_HERE: the agent's */
@@ -95,6 +96,7 @@ struct pleat_run_request {
     const char *stdin_path; /* NULL: none */
     const char *stdout_path;
     const char *stderr_path;
+    const char *terminal;              /* in the place of these; NULL: none */
     bool truncate;                     /* output files that exist are emptied first */
     mode_t umask;                      /* of its processes */
     const struct pleat_limits *limits; /* NULL: the agent's */

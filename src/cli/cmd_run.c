@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/reply.h"
 #include "cli/submit.h"
+#include "cli/terminal.h"
 #include "model/types.h"
 
 /* The job's standard error, copied by a thread with a connection of its own. */
@@ -186,6 +187,40 @@ static int ending(struct pleat_client **client, int64_t job, int *exit_code)
     return 0;
 }
 
+/* Waits for the end of one that has a terminal: its keys are the job's, but signals that this
+ * program gets cancel it, as ever. */
+static int attend_terminal(struct pleat_client **client, int64_t job,
+                           struct pleat_terminal *terminal)
+{
+    struct pleat_error err;
+    int cancelled = 0, losses = 0, exit_code = PLEAT_EXIT_BEFORE_RUN, code = 0;
+    for (;;) {
+        json_t *answer = NULL;
+        int status = pleat_client_call(*client, "wait", json_pack("{s:I}", "job", (json_int_t)job),
+                                       &answer, &err);
+        json_decref(answer);
+        if (status == 0)
+            break;
+        if (status == PLEAT_INTERRUPTED) {
+            bool now = cancelled != 0;
+            cancelled = PLEAT_EXIT_SIGNAL + pleat_interrupt_signal();
+            pleat_terminal_leave(terminal);
+            code = cancel(client, job, now);
+        } else {
+            code = resume(client, &losses, &err);
+        }
+        if (code) {
+            pleat_terminal_leave(terminal);
+            return code;
+        }
+    }
+    pleat_terminal_end(terminal);
+    pleat_client_set_interrupt(*client, NULL);
+    pleat_interrupt_again();
+    code = ending(client, job, &exit_code);
+    return code ? code : cancelled ? cancelled : exit_code;
+}
+
 static int attend(struct pleat_client **client, int64_t job)
 {
     static struct errors_copy copy; /* a thread left alone may use it to the end of the program */
@@ -242,6 +277,31 @@ static void pass_input(struct pleat_input *input, json_t *spec)
     pleat_string_finish(&pattern);
 }
 
+/* The job's input and output are a terminal; takes spec over. */
+static int run_on_terminal(struct pleat_client **client, json_t *spec)
+{
+    struct pleat_terminal terminal;
+    struct pleat_error err;
+    int64_t job = 0;
+    int status = pleat_terminal_begin(&terminal, &err);
+    if (!status)
+        status = pleat_terminal_start(&terminal, &err);
+    if (status) {
+        pleat_terminal_end(&terminal);
+        json_decref(spec);
+        return status == PLEAT_E_UNSUPPORTED ? pleat_usage(&pleat_cmd_run, "%s", err.text)
+                                             : (pleat_fail(&err), PLEAT_EXIT_BEFORE_RUN);
+    }
+    json_object_set_new(spec, "terminal", json_string(terminal.path));
+    int code = submit(client, spec, &job); /* not interrupted: else nobody would know the job */
+    if (!code) {
+        pleat_client_set_interrupt(*client, pleat_interrupt_flag());
+        code = attend_terminal(client, job, &terminal);
+    }
+    pleat_terminal_end(&terminal);
+    return code;
+}
+
 static int run(const struct pleat_submission *submission)
 {
     struct pleat_error err = {0};
@@ -267,6 +327,11 @@ static int run(const struct pleat_submission *submission)
         return code;
     }
     pleat_interrupt_catch();
+    if (submission->pty) {
+        code = run_on_terminal(&client, spec);
+        pleat_client_close(client);
+        return code;
+    }
     struct pleat_input input;
     pass_input(&input, spec);
     code = submit(&client, spec, &job); /* not interrupted: else nobody would know the job */
@@ -298,7 +363,11 @@ const struct pleat_command pleat_cmd_run = {
     .help =
         "Ctrl-C (also SIGTERM, SIGHUP, or nobody reading its output) cancels the job and waits\n"
         "for its end; a second Ctrl-C kills it at once, a third does not wait. Standard input is\n"
-        "passed on, to rank 0 of an MPI program; in a loop that reads, say < /dev/null.\n\n"
+        "passed on, to rank 0 of an MPI program; in a loop that reads, say < /dev/null. With "
+        "--pty\n"
+        "keys go to the job's own terminal: there Ctrl-C is the job's business, and 'pleat "
+        "cancel'\n"
+        "from elsewhere ends it.\n\n"
         "Options (those of 'pleat submit'):\n" PLEAT_SUBMISSION_HELP "\n"
         "Exit codes: the job's; 128 + N if signal N ended it; 125 Pleat failed or refused; 126 "
         "the\n"

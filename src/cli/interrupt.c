@@ -5,12 +5,16 @@
 
 static volatile sig_atomic_t caught;
 static volatile sig_atomic_t leave_now;
-static const char *volatile doomed; /* a file that goes when the program is left */
+static const char *volatile doomed;     /* a file that goes when the program is left */
+static void (*volatile last_act)(void); /* what is to be done then, too */
 
 static void on_signal(int number)
 {
     const char *path = doomed;
+    void (*act)(void) = last_act;
     if (caught || leave_now) {
+        if (act)
+            act();
         if (path)
             (void)unlink(path);
         _exit(128 + number);
@@ -47,6 +51,11 @@ void pleat_interrupt_reset(void)
 void pleat_interrupt_again(void)
 {
     leave_now = 1;
+}
+
+void pleat_interrupt_do(void (*act)(void))
+{
+    last_act = act;
 }
 
 void pleat_interrupt_remove(const char *path)

@@ -53,6 +53,7 @@ enum {
     OPTION_ARRAY,
     OPTION_SBATCH,
     OPTION_NO_REQUEUE,
+    OPTION_PTY,
     OPTION_MEMORY
 };
 
@@ -99,6 +100,7 @@ const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
     {"array", required_argument, NULL, OPTION_ARRAY},
     {"sbatch", no_argument, NULL, OPTION_SBATCH},
     {"no-requeue", no_argument, NULL, OPTION_NO_REQUEUE},
+    {"pty", no_argument, NULL, OPTION_PTY},
     {"memory", required_argument, NULL, OPTION_MEMORY},
     {0}};
 
@@ -314,6 +316,9 @@ static int take_more(struct pleat_submission *submission, int option, const char
         return 0;
     case OPTION_MEMORY:
         return pleat_parse_memory("--memory", value, &submission->memory_kb, err);
+    case OPTION_PTY:
+        submission->pty = true;
+        return 0;
     case OPTION_NO_REQUEUE:
         submission->once = true;
         return 0;
@@ -499,6 +504,10 @@ int pleat_submission_read(struct pleat_submission *submission, const struct plea
     if (!status && submission->array && (!command->name || strcmp(command->name, "submit") != 0))
         status = pleat_error_set(err, PLEAT_E_INVALID,
                                  "--array makes many jobs of one: that can only 'pleat submit'");
+    if (!status && submission->pty && (!command->name || strcmp(command->name, "run") != 0))
+        status = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "--pty shows the job's terminal on this one: that can only 'pleat "
+                                 "run'");
     pleat_submission_finish(&given);
     *exit_code = options.exit_code;
     return status;

@@ -42,6 +42,7 @@ struct pleat_submission {
     const char *array;              /* indexes of tasks; NULL: not given */
     const char *dependency;         /* NULL: not given */
     bool sbatch;                    /* the lines #SBATCH of the script count, too */
+    bool pty;                       /* it has a terminal of its own; `pleat run` only */
     bool once;                      /* never started again when it may have been started */
     const char *notify, *notify_on; /* NULL: not given */
     const char *resize;             /* "auto", "merge", "relaunch" */
@@ -58,7 +59,7 @@ struct pleat_submission {
 #define PLEAT_SUBMISSION_SHORTS "n:c:"
 /* The options, for pleat_options_init. */
 extern const struct option pleat_submission_options[];
-#define PLEAT_SUBMISSION_OPTIONS 44 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 45 /* their number, with the zeroed entry */
 /* The options, for --help. */
 #define PLEAT_SUBMISSION_HELP                                                                      \
     "  -n, --processors N   exactly N processors (rigid; default: 1)\n"                            \
@@ -139,6 +140,10 @@ extern const struct option pleat_submission_options[];
     "                       number, %x its name, %u its user, %A and %a its array and index\n"     \
     "      --error FILE     the same for its standard error\n"                                     \
     "      --input FILE     its standard input comes from there\n"                                 \
+    "      --pty            it has a terminal of its own, shown on this one: keys, Ctrl-C among "  \
+    "them, go\n"                                                                                   \
+    "                       to it. For programs without MPI, and scripts. Only with 'pleat "       \
+    "run'\n"                                                                                       \
     "      --wrap COMMAND   instead of a program: a command line for the shell\n"                  \
     "      --append         keep what is in these files (default: they are emptied at its "        \
     "start)\n"                                                                                     \

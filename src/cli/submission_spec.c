@@ -314,11 +314,33 @@ static void note_size(const struct pleat_submission *s, const struct plan *plan,
                           "does not change (--moldable says that this is meant)\n",
                           s->argv[0]);
     int64_t tasks = s->cpus > 0 ? plan->most / s->cpus : plan->most;
-    if (!s->script && plan->mpi == PLEAT_MPI_NONE && tasks > 1 && !strcmp(plan->runner, "plain"))
+    if (!s->script && !s->pty && plan->mpi == PLEAT_MPI_NONE && tasks > 1 &&
+        !strcmp(plan->runner, "plain"))
         pleat_string_addf(notes,
                           "'%s' is not linked with an MPI: one process is started, however many "
                           "processors it gets\n",
                           s->argv[0]);
+}
+
+/* A terminal is of use only to the process that is started with it. */
+static int check_terminal(const struct pleat_submission *s, const struct plan *plan,
+                          struct pleat_error *err)
+{
+    if (!s->pty)
+        return 0;
+    if (s->output || s->error || s->input)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--pty: its input and output are the terminal: leave out --%s",
+                               s->output  ? "output"
+                               : s->error ? "error"
+                                          : "input");
+    if (!s->script && strcmp(plan->runner, "plain") != 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--pty: '%s' is started by the launcher of its MPI, which passes no "
+                               "terminal on to its ranks; run a shell ('pleat run --pty -n 4 "
+                               "bash'), and in it 'pleat launch', or a debugger",
+                               s->argv[0]);
+    return 0;
 }
 
 static int choose_runner(const struct pleat_submission *s,
@@ -357,7 +379,7 @@ static int choose_runner(const struct pleat_submission *s,
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--asks is for malleable jobs, and this one is %s", plan->kind);
     note_size(s, plan, apart && !malleable && !s->moldable && !s->unfolded, notes);
-    return 0;
+    return check_terminal(s, plan, err);
 }
 
 /* ---- the spec ---- */

@@ -41,7 +41,7 @@ struct agent {
     int64_t next_id, list_id;
     json_t *runs;     /* the pages of its list that have come */
     char *cpus;       /* of its slots, as it said; NULL: it did not */
-    bool has_tasks;   /* it knows of processes with several processors */
+    json_t *features; /* what it knows that not every agent does, as it said; NULL: nothing */
     uv_timer_t timer; /* until it must have connected */
 };
 
@@ -316,10 +316,17 @@ bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node)
            known->agent == agent->number;
 }
 
-bool agent_has_tasks(struct daemon *d, uint32_t site, uint32_t node)
+bool agent_knows(struct daemon *d, uint32_t site, uint32_t node, const char *feature)
 {
     const struct agent *agent = agent_get(d, site, node);
-    return agent && agent->has_tasks;
+    size_t i;
+    const json_t *name;
+    json_array_foreach(agent ? agent->features : NULL, i, name)
+    {
+        if (json_is_string(name) && !strcmp(json_string_value(name), feature))
+            return true;
+    }
+    return false;
 }
 
 /* Remembers a request, for the case that its answer is an error. */
@@ -732,18 +739,6 @@ static uint64_t number_of(const json_t *hello)
     return number > 0 ? (uint64_t)number : 1;
 }
 
-static bool has_feature(const json_t *hello, const char *wanted)
-{
-    size_t i;
-    const json_t *name;
-    json_array_foreach(json_object_get(hello, "features"), i, name)
-    {
-        if (json_is_string(name) && !strcmp(json_string_value(name), wanted))
-            return true;
-    }
-    return false;
-}
-
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
@@ -777,7 +772,8 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     agent->failures = 0;
     agent->number = number_of(hello);
     take_cpus(agent, json_string_value(json_object_get(hello, "cpus")));
-    agent->has_tasks = has_feature(hello, PLEAT_FEATURE_TASKS);
+    json_decref(agent->features);
+    agent->features = json_incref(json_object_get(hello, "features"));
     if (pleat_connection_start(connection, &callbacks, agent))
         daemon_log("the agent of node %u cannot be reached", node);
     else
@@ -885,7 +881,9 @@ void agents_quit(struct daemon *d)
             pleat_connection_close(agent->connection);
         }
         free(agent->cpus);
+        json_decref(agent->features);
         agent->cpus = NULL;
+        agent->features = NULL;
         pleat_array_finish(&agent->asked);
         uv_timer_stop(&agent->timer);
         uv_close((uv_handle_t *)&agent->timer, NULL);

@@ -235,15 +235,27 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
     return rc;
 }
 
+/* What the agent that is there has to know for it. */
+static int check_agent(struct daemon *d, const struct pleat_run_order *order,
+                       struct pleat_error *err)
+{
+    const char *const needed[] = {order->spec->cpus_per_task ? PLEAT_FEATURE_TASKS : NULL,
+                                  order->spec->terminal ? PLEAT_FEATURE_TERMINAL : NULL};
+    for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+        if (needed[i] && !agent_knows(d, order->site, order->node, needed[i]))
+            return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                                   "its agent is from before Pleat was upgraded, and knows nothing "
+                                   "of '%s': submit it again when the jobs of before have ended",
+                                   needed[i]);
+    return 0;
+}
+
 static int start(struct daemon *d, const struct job *job, struct pleat_runner *runner,
                  struct start_order *made, struct pleat_error *err)
 {
     int rc = make_output_directory(d, job->id, err);
-    if (!rc && made->order.spec->cpus_per_task &&
-        !agent_has_tasks(d, made->order.site, made->order.node))
-        rc = pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                             "its agent is from before Pleat was upgraded, and knows nothing of "
-                             "'cpus_per_task': submit it again when the jobs of before have ended");
+    if (!rc)
+        rc = check_agent(d, &made->order, err);
     if (!rc)
         run_note(d, job->id, made->order.run);
     if (!rc && job_spec(d, job->id)->script)

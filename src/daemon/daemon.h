@@ -476,8 +476,8 @@ void agent_reach(struct daemon *d, uint32_t site);
 /* Whether the agent that is connected is the one that the core, and so the log, knows to be there:
  * only that one may be told to start anything. */
 bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node);
-/* Whether it knows of processes with several processors: one from before an upgrade may not. */
-bool agent_has_tasks(struct daemon *d, uint32_t site, uint32_t node);
+/* Whether it has a feature (wire/message.h): one from before an upgrade may not. */
+bool agent_knows(struct daemon *d, uint32_t site, uint32_t node, const char *feature);
 
 /* follow.c: a client that is told what happens. Events that it does not take in time are not kept
  * for it in memory: they are in the log, and it gets them from there, when it takes them. */

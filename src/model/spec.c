@@ -26,6 +26,7 @@ void pleat_spec_finish(struct pleat_spec *spec)
     free(spec->output);
     free(spec->error);
     free(spec->input);
+    free(spec->terminal);
     free(spec->script);
     free(spec->limits);
     free(spec->notify);

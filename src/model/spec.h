@@ -72,9 +72,10 @@ struct pleat_spec {
     bool once; /* never started again when it may have been started */
     /* patterns of paths (pleat_spec_path); NULL: the daemon's own files, and no input */
     char *output, *error, *input;
-    bool append;         /* output and error files that exist are kept, and continued */
-    char *script;        /* text of a batch script, run instead of argv[0]; NULL: none */
-    char *notify;        /* a command line for sh; NULL: none */
+    char *terminal; /* path of a pseudo-terminal, which is its input and output; NULL: files are */
+    bool append;    /* output and error files that exist are kept, and continued */
+    char *script;   /* text of a batch script, run instead of argv[0]; NULL: none */
+    char *notify;   /* a command line for sh; NULL: none */
     unsigned notify_on;  /* enum pleat_notify_on */
     int64_t limit_us;    /* a run is ended after this; 0: no limit */
     int64_t notice_us;   /* before a mandatory shrink is enforced; -1: as configured */

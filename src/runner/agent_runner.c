@@ -240,6 +240,8 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
         json_object_set_new(params, "memory_limit_kb", json_integer(order->spec->memory_limit_kb));
     if (params && order->spec->cpus_per_task > 0)
         json_object_set_new(params, "cpus_per_task", json_integer(order->spec->cpus_per_task));
+    if (params && order->spec->terminal)
+        json_object_set_new(params, "terminal", json_string(order->spec->terminal));
     int rc = add_command(runner, order, params, err);
     bool bad = params && starts_others(runner, order->spec) &&
                (add(params, "launches", json_integer(order->processes)) ||

@@ -26,6 +26,8 @@
 #define PLEAT_WIRE_PROTOCOL 1
 /* A feature of agents: runs whose processes have several processors each. */
 #define PLEAT_FEATURE_TASKS "cpus_per_task"
+/* Likewise: runs on a terminal. */
+#define PLEAT_FEATURE_TERMINAL "terminal"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */
 #define PLEAT_WIRE_BYTES_MAX 4194304 /* 4 MiB */
 

@@ -163,6 +163,13 @@ static int read_files(const json_t *object, struct pleat_spec *spec, struct plea
     if (!rc)
         rc = read_pattern(object, "input", &spec->input, err);
     if (!rc)
+        rc = copy_bounded(object, "terminal", PLEAT_SPEC_NAME_MAX, &spec->terminal, err);
+    if (!rc && spec->terminal && *spec->terminal != '/')
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'terminal' must be an absolute path");
+    if (!rc && spec->terminal && (spec->output || spec->error || spec->input))
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "'terminal' takes the place of 'output', 'error' and 'input'");
+    if (!rc)
         rc = pleat_get_bool(object, "append", false, &spec->append, err);
     if (!rc)
         rc = copy_bounded(object, "script", PLEAT_SPEC_SCRIPT_MAX, &spec->script, err);

@@ -1,5 +1,6 @@
 """Standard input of `pleat run`, and what Ctrl-C does to a job that does not care."""
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -60,6 +61,18 @@ def test_rank_0_reads(pleat):
     text = "".join(f"line {number}\n" for number in range(3000))
     done = pleat.pleat("run", "-n", "2", "--", RANKS, "cat", given=text, check=0)
     assert done.stdout == text
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", pytest.param("mpich", marks=pytest.mark.skipif(
+    not os.path.exists(RANKS), reason="no MPICH"))])
+def test_only_rank_0_reads(pleat, mpi):
+    """Some megabytes, and their end; the others see an end at once."""
+    text = "".join(f"line {number} of many\n" for number in range(300000))
+    code = ('case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in 0) md5sum;; *) echo "others $(wc -c)";; esac')
+    done = pleat.pleat("run", "-n", "3", "--mpi", mpi, "--runner", "mpi", "--", "sh", "-c", code, given=text, check=0)
+    assert sorted(done.stdout.splitlines()) == [hashlib.md5(text.encode()).hexdigest() + "  -", "others 0", "others 0"]
+    done = pleat.pleat("run", "-n", "2", "--mpi", mpi, "--runner", "mpi", "--", "sh", "-c", code, given="", check=0)
+    assert done.stdout.count("others 0") == 1 and hashlib.md5(b"").hexdigest() in done.stdout
 
 
 def test_who_takes_its_place_goes_on_reading(pleat):

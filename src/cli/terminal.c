@@ -1,0 +1,288 @@
+#include "cli/terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/interrupt.h"
+#include "cli/output.h"
+
+#define LOOK_MS 20   /* for a job that opens it */
+#define IDLE_MS 1000 /* for being in the foreground again */
+#define LAST_MS 1000 /* for the rest of its output, where somebody still has it open */
+
+/* What signal handlers use. There is one terminal in this program. */
+static struct termios usual; /* as it was */
+static atomic_bool raw, left;
+static atomic_int shown = -1; /* the master */
+
+/* ---- this program's own terminal ---- */
+
+static bool in_foreground(void)
+{
+    return tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+/* In the background it is the foreground's, which has set it as it wants it; and doing that would
+ * stop this program. */
+static void restore(void)
+{
+    if (atomic_exchange(&raw, false) && in_foreground())
+        (void)tcsetattr(STDIN_FILENO, TCSANOW, &usual);
+}
+
+static void copy_window(void)
+{
+    struct winsize size;
+    int master = atomic_load(&shown);
+    if (master >= 0 && ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0)
+        (void)ioctl(master, TIOCSWINSZ, &size);
+}
+
+static void make_raw(void)
+{
+    struct termios attributes = usual;
+    if (atomic_load(&left) || atomic_load(&raw) || !in_foreground())
+        return;
+    cfmakeraw(&attributes);
+    if (tcsetattr(STDIN_FILENO, TCSADRAIN, &attributes) == 0)
+        atomic_store(&raw, true);
+    copy_window();
+}
+
+/* A crash, or a signal that ends the program: as if there were no handler, but for the terminal. */
+static void on_end(int number)
+{
+    restore();
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+static void on_stop(int number)
+{
+    int before = errno;
+    bool was = atomic_load(&raw);
+    (void)number;
+    restore();
+    (void)raise(SIGSTOP);
+    if (was)
+        make_raw(); /* else, in the background, the thread looks for it */
+    errno = before;
+}
+
+static void on_window(int number)
+{
+    int before = errno;
+    (void)number;
+    copy_window();
+    errno = before;
+}
+
+static void catch (const int *numbers, size_t count, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < count; i++)
+        (void)sigaction(numbers[i], &action, NULL);
+}
+
+static void catch_signals(void)
+{
+    static const int ends[] = {SIGQUIT, SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGALRM};
+    static const int stop = SIGTSTP, window = SIGWINCH;
+    catch (ends, sizeof(ends) / sizeof(*ends), on_end);
+    catch (&stop, 1, on_stop);
+    catch (&window, 1, on_window);
+    (void)atexit(restore);
+    pleat_interrupt_do(restore);
+}
+
+/* ---- the job's ---- */
+
+static void close_all(struct pleat_terminal *terminal)
+{
+    int *const all[] = {&terminal->master, &terminal->slave, &terminal->over[0],
+                        &terminal->over[1]};
+    atomic_store(&shown, -1);
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        if (*all[i] >= 0)
+            close(*all[i]);
+        *all[i] = -1;
+    }
+}
+
+static int open_pair(struct pleat_terminal *terminal)
+{
+    terminal->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal->master < 0 || grantpt(terminal->master) || unlockpt(terminal->master) ||
+        fcntl(terminal->master, F_SETFL, O_NONBLOCK) || pipe2(terminal->over, O_CLOEXEC))
+        return errno;
+    int code = ptsname_r(terminal->master, terminal->path, sizeof(terminal->path));
+    if (code)
+        return code;
+    terminal->slave = open(terminal->path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    return terminal->slave < 0 || tcsetattr(terminal->slave, TCSANOW, &usual) ? errno : 0;
+}
+
+int pleat_terminal_begin(struct pleat_terminal *terminal, struct pleat_error *err)
+{
+    *terminal = (struct pleat_terminal){.master = -1, .slave = -1, .over = {-1, -1}};
+    bool has_input = tcgetattr(STDIN_FILENO, &usual) == 0;
+    if (!has_input || !isatty(STDOUT_FILENO))
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "--pty: standard %s is no terminal; without --pty standard input is "
+                               "passed on, and output copied, whatever they are",
+                               has_input ? "output" : "input");
+    int code = open_pair(terminal);
+    if (!code) {
+        atomic_store(&shown, terminal->master);
+        copy_window();
+        return 0;
+    }
+    close_all(terminal);
+    *terminal->path = '\0';
+    return pleat_error_sys(err, code, "--pty: there is no pseudo-terminal to be had");
+}
+
+/* ---- passing on ---- */
+
+/* What goes on between the two. */
+struct passing {
+    struct pleat_terminal *terminal;
+    char keys[4096]; /* read, and not yet taken by the job */
+    size_t count;
+    bool keys_end;  /* no more will come */
+    bool is_over;   /* the job has ended */
+    bool is_silent; /* nobody has the job's end open */
+};
+
+/* Whether a job has it as its controlling terminal. */
+static bool is_taken(const struct pleat_terminal *terminal)
+{
+    return tcgetsid(terminal->master) > 0;
+}
+
+static void follow_job(struct passing *passing)
+{
+    struct pleat_terminal *terminal = passing->terminal;
+    if (!is_taken(terminal)) {
+        if (passing->is_silent) /* what it wrote is shown as it is */
+            restore();
+        return;
+    }
+    make_raw();
+    passing->is_silent = false;
+    if (terminal->slave >= 0)
+        close(terminal->slave);
+    terminal->slave = -1;
+}
+
+static void read_keys(struct passing *passing)
+{
+    ssize_t got = read(STDIN_FILENO, passing->keys, sizeof(passing->keys));
+    if (got > 0)
+        passing->count = (size_t)got;
+    else if (got == 0 || (errno != EINTR && errno != EAGAIN))
+        passing->keys_end = true;
+}
+
+static void write_keys(struct passing *passing)
+{
+    ssize_t taken = write(passing->terminal->master, passing->keys, passing->count);
+    if (taken > 0) {
+        passing->count -= (size_t)taken;
+        memmove(passing->keys, passing->keys + taken, passing->count);
+    }
+}
+
+/* False: nothing was there. */
+static bool show(struct passing *passing)
+{
+    static char bytes[65536];
+    ssize_t got = read(passing->terminal->master, bytes, sizeof(bytes));
+    if (got > 0) {
+        make_raw(); /* a job that has it was quicker than looking for one */
+        (void)pleat_output_write(STDOUT_FILENO, bytes, (size_t)got);
+    } else if (got == 0 || (errno != EINTR && errno != EAGAIN))
+        passing->is_silent = true; /* all that was written has been read */
+    return got > 0;
+}
+
+/* Until something happens; the first two are left out where nothing can come of them. */
+static void await(struct passing *passing, struct pollfd *ends)
+{
+    bool keys = atomic_load(&raw) && !passing->keys_end && passing->count == 0;
+    short master = (short)(POLLIN | (passing->count > 0 ? POLLOUT : 0));
+    ends[0] = (struct pollfd){.fd = keys ? STDIN_FILENO : -1, .events = POLLIN};
+    ends[1] = (struct pollfd){.fd = passing->is_silent ? -1 : passing->terminal->master,
+                              .events = master};
+    ends[2] =
+        (struct pollfd){.fd = passing->is_over ? -1 : passing->terminal->over[0], .events = POLLIN};
+    bool waits = passing->is_silent || passing->terminal->slave >= 0;
+    if (poll(ends, 3, passing->is_over ? LAST_MS : waits ? LOOK_MS : IDLE_MS) < 0)
+        for (int i = 0; i < 3; i++)
+            ends[i].revents = 0;
+}
+
+static void *pass_on(void *arg)
+{
+    struct passing passing = {.terminal = arg};
+    struct pollfd ends[3];
+    for (;;) {
+        follow_job(&passing);
+        await(&passing, ends);
+        if (ends[0].revents)
+            read_keys(&passing);
+        if (passing.count > 0 && ends[1].revents & POLLOUT)
+            write_keys(&passing);
+        bool shown_some = ends[1].revents & (POLLIN | POLLHUP | POLLERR) && show(&passing);
+        if (passing.is_over && (passing.is_silent || (!shown_some && !ends[1].revents)))
+            break;
+        if (ends[2].revents) {
+            passing.is_over = true;
+            passing.is_silent = false;
+        }
+    }
+    restore();
+    return NULL;
+}
+
+int pleat_terminal_start(struct pleat_terminal *terminal, struct pleat_error *err)
+{
+    sigset_t all, before;
+    catch_signals();
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are for the main thread */
+    int code = pthread_create(&terminal->thread, NULL, pass_on, terminal);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    terminal->started = code == 0;
+    return code ? pleat_error_sys(err, code, "--pty: no thread") : 0;
+}
+
+void pleat_terminal_leave(struct pleat_terminal *terminal)
+{
+    (void)terminal;
+    atomic_store(&left, true);
+    restore();
+}
+
+void pleat_terminal_end(struct pleat_terminal *terminal)
+{
+    if (!*terminal->path)
+        return;
+    if (terminal->over[1] >= 0)
+        close(terminal->over[1]);
+    terminal->over[1] = -1;
+    if (terminal->started)
+        pthread_join(terminal->thread, NULL);
+    close_all(terminal);
+    restore();
+}

@@ -1,0 +1,180 @@
+"""`pleat run --pty`: a job that has a terminal, as seen from the terminal that `pleat run` has."""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pytest
+
+from conftest import BUILD, LIMIT_S, PLEAT, is_alive, wait_until, words_of
+
+
+class Screen:
+    """A terminal, and `pleat run --pty` in its foreground."""
+
+    def __init__(self, pleat, *words, rows=33, columns=91):
+        self.pleat = pleat
+        self.fd, self.slave = pty.openpty()
+        self.resize(rows, columns)
+        self.usual = termios.tcgetattr(self.slave)
+        self.text = ""
+        self.process = subprocess.Popen(
+            [PLEAT, "run", *map(str, words)], env=dict(pleat.env, TERM="dumb"), cwd=pleat.dir, stdin=self.slave,
+            stdout=self.slave, stderr=self.slave, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        pleat.started.append(self.process)
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def read(self, wait_s):
+        if select.select([self.fd], [], [], wait_s)[0]:
+            self.text += os.read(self.fd, 65536).decode()
+
+    def until(self, wanted):
+        """What was shown up to there, which is forgotten."""
+        end = time.monotonic() + LIMIT_S
+        while wanted not in self.text:
+            assert time.monotonic() < end, (wanted, self.text)
+            self.read(0.1)
+        shown, self.text = self.text.split(wanted, 1)
+        return shown
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def is_usual(self):
+        return termios.tcgetattr(self.slave) == self.usual
+
+    def end(self):
+        """All that was shown since; the terminal is as it was."""
+        end = time.monotonic() + LIMIT_S
+        while self.process.poll() is None:
+            assert time.monotonic() < end, self.text
+            self.read(0.1)
+        while select.select([self.fd], [], [], 0)[0]:
+            self.read(0)
+        assert self.is_usual()
+        self.close()
+        return self.process.returncode
+
+    def close(self):
+        os.close(self.slave)
+        os.close(self.fd)
+
+
+def shell(pleat):
+    """An interactive one, which has said that it is ready."""
+    screen = Screen(pleat, "--env", "PS1=ready> ", "--pty", "--", "bash", "--norc", "--noprofile", "-i")
+    screen.until("ready> ")
+    return screen
+
+
+def test_what_a_program_sees(pleat):
+    screen = Screen(pleat, "--pty", "--", "sh", "-c",
+                    "stty size; tty; test -t 0 && test -t 1 && test -t 2 && echo all three; "
+                    "ps -o tty= -p $$; exit 5")
+    assert screen.end() == 5
+    size, name, three, controlling = screen.text.split("\r\n")[:4]
+    assert (size, three) == ("33 91", "all three") and name == "/dev/" + controlling.strip(), screen.text
+    assert name != os.ttyname(0) if os.isatty(0) else name.startswith("/dev/pts/")
+    job = pleat.job(1)
+    assert job["terminal"] == name and job["exit_code"] == 5
+    assert pleat.pleat("log", 1, check=0).stdout == ""
+
+
+def test_all_of_its_output(pleat):
+    """Also what it writes just before its end."""
+    screen = Screen(pleat, "--pty", "--", "seq", "1", "60000")
+    assert screen.end() == 0
+    assert screen.text == "".join(f"{number}\r\n" for number in range(1, 60001))
+
+
+def test_an_interactive_shell(pleat):
+    """Also while its daemon is another one."""
+    screen = shell(pleat)
+    assert not screen.is_usual()  # keys go on as they are
+    screen.type("echo $((6 * 7))\n")
+    screen.until("42\r\n")
+    screen.until("ready> ")
+    screen.type("sleep 1000\n")
+    wait_until(lambda: [p for p in pleat.job_pids(1) if words_of(p) == ["sleep", "1000"]], "it sleeps")
+    screen.type("\x03")  # the job's business
+    screen.until("ready> ")
+    screen.type("echo code $?\n")
+    screen.until("code 130\r\n")
+    screen.resize(20, 50)
+    screen.type("stty size\n")
+    screen.until("20 50\r\n")
+    pleat.kill_daemon()
+    screen.type("echo still here; stty -echo; tput -T xterm reset\n")
+    screen.until("still here\r\n")
+    screen.until("ready> ")
+    screen.type("exit 3\n")
+    assert screen.end() == 3
+    assert pleat.wait_end(1)["exit_code"] == 3
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGSEGV, -11)])
+def test_a_signal(pleat, number, code):
+    """It is the end of the job, and the terminal is as it was."""
+    screen = shell(pleat)
+    screen.type("sleep 1000\n")
+    wait_until(lambda: [p for p in pleat.job_pids(1) if words_of(p) == ["sleep", "1000"]], "it sleeps")
+    screen.process.send_signal(number)
+    assert screen.end() == code
+    job = pleat.wait_end(1)
+    assert job["state"] == ("failed" if code < 0 else "cancelled"), job
+    wait_until(lambda: not pleat.job_pids(1), "nothing is left of it")
+
+
+def test_when_it_is_killed(pleat):
+    """Then nothing can be restored, but the job has no terminal any more, and hears of that."""
+    screen = shell(pleat)
+    screen.process.kill()
+    pleat.wait_end(1)
+    assert not is_alive(screen.process.pid) or screen.process.wait(LIMIT_S) == -9
+    screen.close()
+
+
+def test_one_that_waits(pleat):
+    """Until it has its terminal keys are those of `pleat run`; whoever wants none goes without."""
+    other = pleat.submit("-n", 8, "sleep", 1000)
+    pleat.wait_for(other, "running")
+    screen = Screen(pleat, "--pty", "--", "cat")
+    pleat.wait_for(other + 1, "queued") if wait_until(
+        lambda: pleat.call("jobs", all=True)["jobs"][1:], "the second") else None
+    assert screen.is_usual()
+    screen.type("\x03")
+    assert screen.end() == 130
+    assert pleat.job(other + 1)["state"] == "cancelled"
+    screen = Screen(pleat, "--pty", "--", "cat")
+    pleat.call("cancel", job=other)
+    screen.type("typed\n")
+    screen.until("typed\r\ntyped\r\n")  # the echo of the terminal, and cat
+    wait_until(lambda: not screen.is_usual(), "keys go to the job")
+    screen.type("\x04")
+    assert screen.end() == 0
+
+
+def test_what_cannot_have_one(pleat):
+    loop = os.path.join(BUILD, "apps", "loop")
+    done = pleat.pleat("run", "--pty", "--", "cat", check=2)
+    assert "standard input is no terminal" in done.stderr
+    done = pleat.pleat("submit", "--pty", "--", "cat", check=2)
+    assert "that can only 'pleat run'" in done.stderr
+    for words, said in ((("--pty", "-n", 2, "--", loop), "launcher of its MPI"),
+                        (("--pty", "--output", "x", "--", "cat"), "leave out --output")):
+        screen = Screen(pleat, *words)
+        assert screen.end() == 2
+        assert said in screen.text.replace("\r\n", " "), screen.text
+    job = pleat.call("submit", argv=["/bin/cat"], env=["PATH=/bin"], cwd="/", min=1, max=1,
+                     terminal="/dev/pts/9999999")["job"]
+    job = pleat.wait_end(job)
+    assert job["state"] == "failed" and "is its 'pleat run --pty' gone?" in job["text"], job
