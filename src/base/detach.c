@@ -12,10 +12,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/rank_env.h"
+
 #define RUN "PLEAT_RUN="
 #define AGENT "PLEAT_AGENT_PID"
 #define PRELOAD "LD_PRELOAD="
-#define FOLD_LIBRARY "libpleat-fold"
 #define GROUP_PREFIX "pleat:" /* src/agent/bind.c */
 
 static bool begins(const char *text, const char *with)
@@ -35,37 +36,9 @@ bool pleat_detach_is_inside(char *const *env)
 
 static bool is_of_a_job(const char *variable)
 {
-    static const char *const prefixes[] = {"PLEAT_", "OMPI_", "PMIX_", "PMI_", "HYDRA_", "HYDI_"};
-    if (begins(variable, "PLEAT_DIR=") || begins(variable, "PLEAT_TEST_"))
-        return false;
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        if (begins(variable, prefixes[i]))
-            return true;
-    return false;
-}
-
-/* LD_PRELOAD without libpleat-fold; NULL: out of memory. */
-static char *other_libraries(const char *variable)
-{
-    const size_t start = strlen(PRELOAD);
-    char *kept = malloc(strlen(variable) + 1);
-    if (!kept)
-        return NULL;
-    char *end = kept + start;
-    memcpy(kept, PRELOAD, start);
-    for (const char *at = variable + start; *at;) {
-        size_t length = strcspn(at, ": ");
-        const char *found = strstr(at, FOLD_LIBRARY);
-        if (length && (!found || found >= at + length)) {
-            if (end > kept + start)
-                *end++ = ':';
-            memcpy(end, at, length);
-            end += length;
-        }
-        at += length + (at[length] != '\0');
-    }
-    *end = '\0';
-    return kept;
+    if (begins(variable, "PLEAT_"))
+        return !begins(variable, "PLEAT_DIR=") && !begins(variable, "PLEAT_TEST_");
+    return pleat_rank_env_is(variable);
 }
 
 char **pleat_detach_environment(char *const *env, char **preload, bool *changed)
@@ -79,9 +52,9 @@ char **pleat_detach_environment(char *const *env, char **preload, bool *changed)
     for (size_t i = 0; left && i < count; i++) {
         if (is_of_a_job(env[i])) {
             *changed = true;
-        } else if (begins(env[i], PRELOAD) && strstr(env[i], FOLD_LIBRARY) && !*preload) {
+        } else if (pleat_rank_env_preloads(env[i]) && !*preload) {
             *changed = true;
-            *preload = other_libraries(env[i]);
+            *preload = pleat_rank_env_preload(env[i]);
             if (!*preload) {
                 free(left);
                 return NULL;

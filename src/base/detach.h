@@ -14,7 +14,7 @@
 /* Whether such an environment marks a process of a job. */
 bool pleat_detach_is_inside(char *const *env);
 /* The environment without what agents, runners and MPI launchers put into that of a job: PLEAT_*
- * but PLEAT_DIR and PLEAT_TEST_*, OMPI_*, PMIX_*, PMI_*, HYDRA_*, libpleat-fold in LD_PRELOAD. A
+ * but PLEAT_DIR and PLEAT_TEST_*, those of rank_env.h, Pleat's libraries in LD_PRELOAD. A
  * list to be freed, of strings that are borrowed but for *preload, which is to be freed, too (NULL
  * where nothing was changed in it). NULL: out of memory. *changed: it is another one. */
 char **pleat_detach_environment(char *const *env, char **preload, bool *changed);

@@ -1,8 +1,10 @@
 /* submission_env.c - the environment that a job gets. */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/rank_env.h"
 #include "cli/submission.h"
 
 /* What no job is without. */
@@ -13,10 +15,11 @@ static bool has_name(const char *variable, const char *name, size_t length)
     return !strncmp(variable, name, length) && variable[length] == '=';
 }
 
-static bool is_exported(const char *which, const char *variable)
+/* `rank`: this command runs in a rank of an MPI program. */
+static bool is_exported(const char *which, const char *variable, bool rank)
 {
     if (!strcmp(which, "all"))
-        return true;
+        return !rank || !pleat_rank_env_is(variable);
     for (size_t i = 0; i < sizeof(basic) / sizeof(basic[0]); i++)
         if (has_name(variable, basic[i], strlen(basic[i])))
             return true;
@@ -51,13 +54,25 @@ static void add_submit_directory(json_t *env)
     }
 }
 
+/* As it is here, but for the libraries that Pleat has preloaded into the job around. */
+static json_t *copy(const char *variable)
+{
+    if (!pleat_rank_env_preloads(variable))
+        return json_string(variable);
+    char *other = pleat_rank_env_preload(variable);
+    json_t *text = other ? json_string(other) : NULL;
+    free(other);
+    return text;
+}
+
 json_t *pleat_submission_environment(const struct pleat_submission *s, struct pleat_string *notes)
 {
     json_t *env = json_array();
+    bool rank = pleat_rank_env_is_rank(environ);
     for (char **variable = environ; env && *variable; variable++)
         if (strchr(*variable, '=') && !has_name(*variable, "PLEAT_SUBMIT_DIR", 16) &&
-            is_exported(s->exported, *variable) && !is_set(s, *variable, 0) &&
-            json_array_append_new(env, json_string(*variable)))
+            is_exported(s->exported, *variable, rank) && !is_set(s, *variable, 0) &&
+            json_array_append_new(env, copy(*variable)))
             pleat_string_addf(notes,
                               "the environment variable %.*s is left out: it is not valid UTF-8\n",
                               (int)strcspn(*variable, "="), *variable);

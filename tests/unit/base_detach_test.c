@@ -6,6 +6,7 @@
 
 #include "base/detach.h"
 #include "base/limits.h"
+#include "base/rank_env.h"
 
 static void test_environment(void **state)
 {
@@ -45,6 +46,35 @@ static void test_environment(void **state)
     assert_null(made[0]);
     free(preload);
     free(made);
+}
+
+static void test_ranks(void **state)
+{
+    (void)state;
+    char *const rank[] = {(char[]){"PATH=/bin"}, (char[]){"PMI_RANK=0"}, NULL};
+    char *const none[] = {(char[]){"OMPI_MCA_btl=self"}, (char[]){"PMI_RANKS=0"}, NULL};
+    assert_true(pleat_rank_env_is_rank(rank));
+    assert_false(pleat_rank_env_is_rank(none));
+    static const char *const theirs[] = {
+        "OMPI_MCA_pml=ob1",  "PMIX_RANK=0", "PMI_FD=3",       "MPIR_CVAR_X=1",  "HYDI_CONTROL_FD=3",
+        "MPI_LOCALRANKID=0", "PRTE_X=1",    "SLURM_PROCID=0", "HYDRA_RMK=user", "PMI2_X=1"};
+    static const char *const others[] = {"MPICH_ASYNC_PROGRESS=1",
+                                         "OMP_NUM_THREADS=2",
+                                         "UCX_TLS=all",
+                                         "PATH=/bin",
+                                         "SLURMED=1",
+                                         "MPI=openmpi"};
+    for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++)
+        assert_true(pleat_rank_env_is(theirs[i]));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_false(pleat_rank_env_is(others[i]));
+    const char *both = "LD_PRELOAD=/x/libpleat-loopback.so:/own.so:/x/libpleat-fold-openmpi.so";
+    assert_true(pleat_rank_env_preloads(both));
+    assert_false(pleat_rank_env_preloads("LD_PRELOAD=/own.so"));
+    assert_false(pleat_rank_env_preloads("X=libpleat-fold"));
+    char *kept = pleat_rank_env_preload(both);
+    assert_string_equal(kept, "LD_PRELOAD=/own.so");
+    free(kept);
 }
 
 static void test_no_agent(void **state)
@@ -90,6 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_no_agent),
         cmocka_unit_test(test_limits_text),
     };

@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from conftest import PLEAT, PLEATD, is_alive, until_file, wait_until
+from relaunching import MPIS, program
 
 # A job that is bound, has low limits and is nice: ends the daemon, and starts another by asking for it.
 INSIDE = r"""
@@ -95,6 +96,42 @@ def test_jobs_get_what_their_submission_had(pleat):
     one, two = (pleat.output(job).split() for job in jobs)
     assert one[0] == "99" and one[2:] == ["7000000", "0", "3", "0027", pleat.path("one"), "one"]
     assert two[:2] == ["111", "2222"] and two[4:] == ["0", "0002", pleat.path("two"), "two"]
+
+
+# Rank 0 submits a program that starts when this one has ended, and one that shows what it got.
+SUBMITTING = r"""
+if test "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0; then
+    export OMPI_MCA_btl_base_verbose=0 MINE=kept
+    "$1" submit --dependency "afterany:$PLEAT_JOB" --min 2 --max 2 -- "$2" --iterations 3 >"$4.new" &&
+        "$1" submit --min 1 --max 1 --env OMPI_WANTED=yes -- env >>"$4.new"
+    mv "$4.new" "$4"
+fi
+exec "$3" --iterations 3
+"""
+
+
+@pytest.mark.parametrize("outer", MPIS)
+def test_a_rank_that_submits_jobs(pleat, outer):
+    """They are not of its program: neither its launcher's variables, nor its libraries, nor its scratch."""
+    for number, inner in enumerate(("openmpi", "mpich")):
+        if not os.path.exists(program("loop", inner)):
+            continue
+        told = pleat.path(f"told{number}")
+        first = pleat.submit("--min", 3, "--max", 3, "--mpi", outer, "--", "sh", "-c", SUBMITTING, "rank", PLEAT,
+                             program("loop", inner), program("loop", outer), told)
+        assert pleat.wait_end(first)["state"] == "done", pleat.output(first, "stderr")
+        assert pleat.output(first).count("RESULT ok") == 1
+        with open(told, encoding="ascii") as file:
+            job, show = map(int, file.read().split())
+        ended = pleat.wait_end(job)
+        assert ended["state"] == "done", (ended, pleat.output(job, "stderr"))
+        assert pleat.output(job).count("RESULT ok") == 1 and pleat.output(job, "stderr") == ""
+        assert "ranks=2" in pleat.output(job), pleat.output(job)
+        assert pleat.wait_end(show)["state"] == "done"
+        lines = pleat.output(show).splitlines()
+        assert [line for line in lines if line.startswith(("OMPI_", "PMI", "HYDR", "HYDI", "MPIR", "MPI_LOCAL"))] == [
+            "OMPI_WANTED=yes"]
+        assert "MINE=kept" in lines and not any("libpleat-" in line for line in lines)
 
 
 def oom_score(pid):
