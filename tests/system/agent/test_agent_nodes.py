@@ -121,9 +121,9 @@ def fixture_nodes(tmp_path, hosts):
 
 @both_mpis
 @pytest.mark.parametrize("program, options", [
-    ("ring", ("--iterations", 10000, "--tokens", 3)),
-    ("halo", ("--iterations", 30000)),
-    ("alltoall", ("--iterations", 15000)),
+    ("ring", ("--iterations", 5000, "--tokens", 3)),
+    ("halo", ("--iterations", 12000)),
+    ("alltoall", ("--iterations", 6000)),
 ])
 def test_folded_on_each(nodes, mpi, program, options):
     first, second = nodes.worlds
