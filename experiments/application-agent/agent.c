@@ -70,8 +70,13 @@ static double percent(double share)
 static void shape(struct pleat_study *study, const char *statement, const char *where, bool claimed,
                   bool holds, struct pleat_estimate measured, const char *unit)
 {
-    pleat_study_shape(study, &(struct pleat_shape){statement, where, claimed, holds},
-                      "%.4g ± %.2g%s", measured.mean, measured.half, unit);
+    struct pleat_shape shape = {statement, where, claimed, holds};
+    int decimals = measured.mean < 10 ? 3 : measured.mean < 100 ? 2 : measured.mean < 1000 ? 1 : 0;
+    if (measured.half > 0) /* about four digits of the mean */
+        pleat_study_shape(study, &shape, "%s%s", pleat_estimate_text(measured, decimals).text,
+                          unit);
+    else
+        pleat_study_shape(study, &shape, "%.4g%s", measured.mean, unit);
 }
 
 static void tell_satisfaction(struct pleat_study *study, const struct pleat_numbers *n)
@@ -253,16 +258,20 @@ static void explain(struct pleat_page *page, const struct pleat_numbers *n)
 
 struct lines {
     double x[EXECUTIONS], y[POLICIES][EXECUTIONS];
+    double low[POLICIES][EXECUTIONS], high[POLICIES][EXECUTIONS];
 };
 
-/* Means over the seeds, by execution. */
+/* Means over the seeds, by execution, with their intervals. */
 static void take_lines(const struct pleat_numbers *n, int reading, size_t metric,
                        struct lines *lines)
 {
     for (size_t i = 0; i < EXECUTIONS; i++) {
         lines->x[i] = (double)i + 1;
-        for (int p = 0; p < POLICIES; p++)
-            lines->y[p][i] = of(n, reading, p, metric + i).mean;
+        for (int p = 0; p < POLICIES; p++) {
+            struct pleat_estimate of_all = of(n, reading, p, metric + i);
+            lines->y[p][i] = of_all.mean;
+            pleat_estimate_ends(of_all, &lines->low[p][i], &lines->high[p][i]);
+        }
     }
 }
 
@@ -273,18 +282,22 @@ static int draw(struct pleat_study *study, const struct pleat_numbers *n, size_t
     static const int drawn[PANELS] = {FACE, PENDING, LATE, STAGE};
     struct lines lines[PANELS];
     struct pleat_plot_series series[PANELS][2];
+    struct pleat_plot_band bands[PANELS][2];
     struct pleat_plot panels[PANELS];
     for (int i = 0; i < PANELS; i++) {
         take_lines(n, drawn[i], metric, &lines[i]);
-        for (int p = P; p <= PP; p++)
+        for (int p = P; p <= PP; p++) {
             series[i][p] = (struct pleat_plot_series){agent_policy_name(p), lines[i].x,
                                                       lines[i].y[p], EXECUTIONS};
+            bands[i][p] = (struct pleat_plot_band){lines[i].low[p], lines[i].high[p]};
+        }
         panels[i] = (struct pleat_plot){.title = readings[drawn[i]].name,
                                         .x_label = "execution",
                                         .y_label = metric == SATISFIED ? "S" : "W, time units",
                                         .style = PLEAT_PLOT_LINES,
                                         .y_most = metric == SATISFIED ? 1.05 : 0,
                                         .series = series[i],
+                                        .bands = bands[i],
                                         .series_count = 2};
     }
     return pleat_page_figure(&study->page, name, caption, panels, PANELS, 2, err);
@@ -305,11 +318,15 @@ static int run(struct pleat_study *study, struct pleat_error *err)
         tell_what_is_run(&study->page);
         pleat_page_heading(&study->page, "Figures 4 and 5");
         rc = draw(study, &numbers, SATISFIED, "figure-4",
-                  "Figure 4, request satisfaction: as printed, and in other readings", err);
+                  "Figure 4, request satisfaction: as printed, and in other readings, with 95 % "
+                  "intervals",
+                  err);
     }
     if (!rc)
-        rc = draw(study, &numbers, WASTE, "figure-5",
-                  "Figure 5, resource waste: as printed, and in other readings", err);
+        rc =
+            draw(study, &numbers, WASTE, "figure-5",
+                 "Figure 5, resource waste: as printed, and in other readings, with 95 % intervals",
+                 err);
     if (!rc) {
         tell_readings(&study->page, &numbers);
         explain(&study->page, &numbers);

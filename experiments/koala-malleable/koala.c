@@ -343,8 +343,9 @@ static int add_figures(struct pleat_study *study, enum koala_named setting, stru
     for (int a = 0; a < APPROACHES && !rc; a++) {
         snprintf(name, sizeof(name), "figure-%d-%s", a == PRA ? 7 : 8,
                  setting == KOALA_FACE ? "face" : named->name);
-        snprintf(caption, sizeof(caption), "Figure %d, %s. (e) and (f): the first seed",
-                 a == PRA ? 7 : 8, named->name);
+        snprintf(caption, sizeof(caption),
+                 "Figure %d, %s: means over the seeds, with 95 %% intervals", a == PRA ? 7 : 8,
+                 named->name);
         rc = koala_figure(study, (enum approach)a, &named->unsaid, name, caption, err);
     }
     return rc;

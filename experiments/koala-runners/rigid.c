@@ -281,23 +281,23 @@ static void shapes(struct pleat_study *study, const struct pleat_numbers *number
     struct pleat_estimate response = pleat_numbers_estimate(numbers, FIXED, RESPONSE);
     struct pleat_shape minute = {"a fixed job is completed in less than a minute", "3.9.1", true,
                                  pleat_estimate_below(response, 60)};
-    pleat_study_shape(study, &minute, "%.0f ± %.0f s, with run times of %d to %d s", response.mean,
-                      response.half, RUN_LEAST_S, RUN_MOST_S);
+    pleat_study_shape(study, &minute, "%s s, with run times of %d to %d s",
+                      pleat_estimate_text(response, 0).text, RUN_LEAST_S, RUN_MOST_S);
     struct pleat_estimate share = pleat_numbers_estimate(numbers, NON_FIXED, LEIDEN_SHARE);
     struct pleat_estimate most = pleat_numbers_estimate(numbers, NON_FIXED, LEAST_LOADED);
     struct pleat_shape leiden = {"worst-fit favours the cluster with the most idle processors",
                                  "3.9.2, figure 3.7", true, most.mean > 0.9};
     pleat_study_shape(study, &leiden,
-                      "Leiden gets %.0f ± %.0f %% of the work, and more than any other in %.0f %% "
+                      "Leiden gets %s %% of the work, and more than any other in %.0f %% "
                       "of the runs",
-                      share.mean, share.half, 100 * most.mean);
+                      pleat_estimate_text(share, 0).text, 100 * most.mean);
     struct pleat_estimate uneven =
         pleat_estimate_difference(pleat_numbers_of(numbers, NON_FIXED, UNEVEN),
                                   pleat_numbers_of(numbers, FIXED, UNEVEN), numbers->seeds);
     struct pleat_shape fair = {"jobs are spread less evenly than where their sites are drawn",
                                "3.9.2", false, pleat_estimate_above(uneven, 0)};
-    pleat_study_shape(study, &fair, "unevenness %+.0f ± %.0f percentage points", uneven.mean,
-                      uneven.half);
+    pleat_study_shape(study, &fair, "unevenness %s percentage points",
+                      pleat_estimate_text_plus(uneven, 0).text);
     struct pleat_estimate inside = pleat_numbers_estimate(numbers, FAULTY, IN_AMSTERDAM);
     struct pleat_shape faulty = {"with faults everywhere else, all jobs complete in Amsterdam",
                                  "3.9.4", true, done[FAULTY].mean > 99.999 && inside.mean > 99.999};
@@ -312,8 +312,8 @@ static void shapes(struct pleat_study *study, const struct pleat_numbers *number
         "they are tried first, and left alone when they have reached the "
         "threshold",
         "3.9.4", true, pleat_estimate_below(early, 0.2)};
-    pleat_study_shape(study, &given_up, "nothing is placed there after %.0f ± %.0f of %.0f s",
-                      last.mean, last.half, length.mean);
+    pleat_study_shape(study, &given_up, "nothing is placed there after %s of %.0f s",
+                      pleat_estimate_text(last, 0).text, length.mean);
     pleat_study_value(study, "faults.done_percent", done[FAULTY]);
     pleat_study_value(study, "faults.last_elsewhere_s", last);
 }

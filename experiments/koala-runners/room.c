@@ -133,18 +133,17 @@ int runners_room(struct pleat_study *study, struct pleat_error *err)
                                    "5.6.4, figure 5.9", true,
                                    least.mean < 0.5 && pleat_estimate_below(waited, 60)};
         pleat_study_shape(study, &room,
-                          "from up to %.0f processors to %.0f; the rigid job starts after %.0f ± "
-                          "%.0f s",
-                          before.mean, least.mean, waited.mean, waited.half);
+                          "from up to %.0f processors to %.0f; the rigid job starts after %s s",
+                          before.mean, least.mean, pleat_estimate_text(waited, 0).text);
         struct pleat_shape again = {"afterwards it grows towards full load again",
                                     "5.6.4, figure 5.9", true, pleat_estimate_above(after, 38)};
         pleat_study_shape(study, &again, "to %.0f of 40 processors", after.mean);
         struct pleat_shape zero = {"(its minimum is set to 0 for that)", "5.6.4", true,
                                    pleat_estimate_above(without, 300)};
         pleat_study_shape(study, &zero,
-                          "with a minimum of 1 the rigid job waits for %.0f ± %.0f s, until the "
+                          "with a minimum of 1 the rigid job waits for %s s, until the "
                           "malleable one has ended",
-                          without.mean, without.half);
+                          pleat_estimate_text(without, 0).text);
         pleat_study_value(study, "room.waited_s", waited);
         rc = draw(study, err);
     }

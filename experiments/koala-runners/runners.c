@@ -13,7 +13,9 @@ static int run(struct pleat_study *study, struct pleat_error *err)
         "malleable jobs that are made of components (5.6): a job grows by adding a component, and "
         "loses one when that has done its work; placement as before, malleability `round-robin`, "
         "approach `pwa`. The thesis gives sizes, numbers and rates; run times, delays and the load "
-        "of local users are not in it. What is taken stands at each part.");
+        "of local users are not in it. What is taken stands at each part. Tables have "
+        "means over the seeds; a figure over time, as the thesis has them, is of one run, with the "
+        "first seed.");
     int rc = runners_rigid(study, err);
     if (!rc)
         rc = runners_malleable(study, err);

@@ -169,15 +169,15 @@ int runners_sharing(struct pleat_study *study, struct pleat_error *err)
             "resources are distributed equally among both jobs", "5.6.3, figure 5.8", true,
             pleat_estimate_within(share, 48, 52) && pleat_estimate_below(apart, 15)};
         pleat_study_shape(study, &fair,
-                          "the first one's share is %.1f ± %.1f %%; at a time they differ by %.0f "
-                          "± %.0f %% of what both have",
-                          share.mean, share.half, apart.mean, apart.half);
+                          "the first one's share is %s %%; at a time they differ by %s %% "
+                          "of what both have",
+                          pleat_estimate_text(share, 1).text, pleat_estimate_text(apart, 0).text);
         struct pleat_shape steady = {"more malleable jobs together let the load swing less",
                                      "5.6.3, figure 5.8c", false, pleat_estimate_above(swings, 0)};
         pleat_study_shape(study, &steady,
-                          "its standard deviation is %.0f ± %.0f %% of the mean with one job, %.0f "
-                          "± %.0f %% with two",
-                          one.mean, one.half, two.mean, two.half);
+                          "its standard deviation is %s %% of the mean with one job, %s %% with "
+                          "two",
+                          pleat_estimate_text(one, 0).text, pleat_estimate_text(two, 0).text);
         pleat_study_value(study, "sharing.share_percent", share);
         rc = draw(study, err);
     }

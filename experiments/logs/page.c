@@ -144,10 +144,8 @@ static void fill_drawing(const struct logs_results *results, struct drawing *dra
             for (size_t r = 0; r < SHOWN; r++) {
                 struct pleat_estimate estimate =
                     percent(results, logs_setting(results, w, rows[r], share, 0), rigid);
-                bool sure = !isfinite(estimate.half) || !(estimate.half > 0);
                 drawing->y[s][r][w] = estimate.mean;
-                drawing->low[s][r][w] = sure ? (double)NAN : estimate.mean - estimate.half;
-                drawing->high[s][r][w] = sure ? (double)NAN : estimate.mean + estimate.half;
+                pleat_estimate_ends(estimate, &drawing->low[s][r][w], &drawing->high[s][r][w]);
             }
         }
     }

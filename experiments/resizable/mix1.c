@@ -324,8 +324,8 @@ static void tell_less(struct pleat_study *study, const struct pleat_numbers *num
         most = less.mean > most.mean ? less : most;
     }
     pleat_study_shape(study, &(struct pleat_shape){statement, where, true, holds},
-                      "%.0f ± %.0f to %.0f ± %.0f s less, by table and processors; thesis: %.0f s",
-                      least.mean, least.half, most.mean, most.half, paper);
+                      "%s to %s s less, by table and processors; thesis: %.0f s",
+                      pleat_estimate_text(least, 0).text, pleat_estimate_text(most, 0).text, paper);
 }
 
 static void tell_shapes(struct pleat_study *study, const struct faces *faces,

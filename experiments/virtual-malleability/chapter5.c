@@ -63,10 +63,16 @@ static bool is_best(const struct vm_results *results, int mix, int class_, doubl
     return best;
 }
 
+static struct pleat_estimate estimate_of(const struct vm_results *results, int mix,
+                                         enum vm_policy policy, int class_, int time)
+{
+    return vm_estimate(results, setting(mix, policy), vm_metric(class_, time));
+}
+
 static double mean_of(const struct vm_results *results, int mix, enum vm_policy policy, int class_,
                       int time)
 {
-    return vm_estimate(results, setting(mix, policy), vm_metric(class_, time)).mean;
+    return estimate_of(results, mix, policy, class_, time).mean;
 }
 
 static void tell_best(struct pleat_study *study, const struct vm_results *results, int first,
@@ -238,26 +244,32 @@ static int draw(struct pleat_study *study, const struct vm_results *results, con
 {
     static const char *const titles[2] = {"Waiting", "Execution"};
     double x[VM_MIXES], y[2][SHOWN][VM_MIXES];
+    double low[2][SHOWN][VM_MIXES], high[2][SHOWN][VM_MIXES];
     const char *names[VM_MIXES];
     struct pleat_plot_series series[2][SHOWN];
+    struct pleat_plot_band bands[2][SHOWN];
     struct pleat_plot panels[2];
     for (int panel = 0; panel < 2; panel++) {
         for (int p = 0; p < SHOWN; p++) {
             for (int i = 0; i < count; i++) {
                 x[i] = i;
                 names[i] = vm_mixes[first + i];
-                y[panel][p][i] = mean_of(results, first + i, shown[p], class_,
-                                         panel == 0 ? VM_WAIT : VM_EXECUTION);
+                struct pleat_estimate of = estimate_of(results, first + i, shown[p], class_,
+                                                       panel == 0 ? VM_WAIT : VM_EXECUTION);
+                y[panel][p][i] = of.mean;
+                pleat_estimate_ends(of, &low[panel][p][i], &high[panel][p][i]);
             }
             series[panel][p] =
                 (struct pleat_plot_series){shown[p] == VM_FJT ? "FJT" : vm_policy_name(shown[p]), x,
                                            y[panel][p], (size_t)count};
+            bands[panel][p] = (struct pleat_plot_band){low[panel][p], high[panel][p]};
         }
         panels[panel] = (struct pleat_plot){.title = titles[panel],
                                             .x_label = "workload",
                                             .y_label = "seconds",
                                             .style = PLEAT_PLOT_BARS,
                                             .series = series[panel],
+                                            .bands = bands[panel],
                                             .series_count = SHOWN,
                                             .x_names = names};
     }
@@ -325,14 +337,14 @@ int vm_chapter5_write(struct pleat_study *study, const struct vm_results *result
     tell_short(study, results);
     tell_worst(study, results);
     write_tables(&study->page, results);
-    int rc =
-        draw(study, results, "figure-5-6", "Figure 5.6: long jobs, w1 to w3", VM_LONG, 0, 3, err);
+    int rc = draw(study, results, "figure-5-6",
+                  "Figure 5.6: long jobs, w1 to w3, with 95 % intervals", VM_LONG, 0, 3, err);
     if (!rc)
-        rc = draw(study, results, "figure-5-7", "Figure 5.7: short jobs, w1 to w3", VM_SHORT, 0, 3,
-                  err);
+        rc = draw(study, results, "figure-5-7",
+                  "Figure 5.7: short jobs, w1 to w3, with 95 % intervals", VM_SHORT, 0, 3, err);
     if (!rc)
-        rc = draw(study, results, "figure-5-8", "Figure 5.8: long jobs, w4 to w6", VM_LONG, 3, 3,
-                  err);
+        rc = draw(study, results, "figure-5-8",
+                  "Figure 5.8: long jobs, w4 to w6, with 95 % intervals", VM_LONG, 3, 3, err);
     if (!rc && !study->quick)
         write_sweeps(study, results);
     return rc;

@@ -52,6 +52,13 @@ static struct pleat_estimate gain(const struct vm_results *results, int family, 
                    vm_metric(class_, VM_RESPONSE));
 }
 
+static struct pleat_estimate in_percent(struct pleat_estimate estimate)
+{
+    estimate.mean *= 100;
+    estimate.half *= 100;
+    return estimate;
+}
+
 /* A statement about both families: a is better than b. */
 static void tell_better(struct pleat_study *study, const struct vm_results *results,
                         const char *statement, const char *where, bool claimed, int load,
@@ -61,14 +68,21 @@ static void tell_better(struct pleat_study *study, const struct vm_results *resu
     struct pleat_estimate low = gain(results, 1, load, a, b, class_);
     bool holds = pleat_estimate_above(high, 0) && pleat_estimate_above(low, 0);
     pleat_study_shape(study, &(struct pleat_shape){statement, where, claimed, holds},
-                      "%+.0f ± %.0f %% (high communication), %+.0f ± %.0f %% (low)",
-                      100 * high.mean, 100 * high.half, 100 * low.mean, 100 * low.half);
+                      "%s %% (high communication), %s %% (low)",
+                      pleat_estimate_text_plus(in_percent(high), 0).text,
+                      pleat_estimate_text_plus(in_percent(low), 0).text);
+}
+
+static struct pleat_estimate estimate_of(const struct vm_results *results, int family, int load,
+                                         enum vm_policy policy, int class_, int time)
+{
+    return vm_estimate(results, setting(family, load, policy), vm_metric(class_, time));
 }
 
 static double mean_of(const struct vm_results *results, int family, int load, enum vm_policy policy,
                       int class_, int time)
 {
-    return vm_estimate(results, setting(family, load, policy), vm_metric(class_, time)).mean;
+    return estimate_of(results, family, load, policy, class_, time).mean;
 }
 
 static double growth(const struct vm_results *results, int family, enum vm_policy policy, int time)
@@ -183,23 +197,30 @@ static int draw(struct pleat_study *study, const struct vm_results *results, con
         {"Long jobs, low communication", "Short jobs, low communication"}};
     enum { PANELS = VM_FAMILIES * VM_CLASSES };
     double x[VM_LOADS], y[PANELS][SHOWN][VM_LOADS];
+    double low[PANELS][SHOWN][VM_LOADS], high[PANELS][SHOWN][VM_LOADS];
     struct pleat_plot_series series[PANELS][SHOWN];
+    struct pleat_plot_band bands[PANELS][SHOWN];
     struct pleat_plot panels[PANELS];
     for (int panel = 0; panel < PANELS; panel++) {
         int family = panel / VM_CLASSES, class_ = panel % VM_CLASSES;
         for (int p = 0; p < SHOWN; p++) {
             for (int load = 0; load < VM_LOADS; load++) {
                 x[load] = 100 * vm_loads[load];
-                y[panel][p][load] = mean_of(results, family, load, policies[p], class_, time);
+                struct pleat_estimate of =
+                    estimate_of(results, family, load, policies[p], class_, time);
+                y[panel][p][load] = of.mean;
+                pleat_estimate_ends(of, &low[panel][p][load], &high[panel][p][load]);
             }
             series[panel][p] =
                 (struct pleat_plot_series){vm_policy_name(policies[p]), x, y[panel][p], VM_LOADS};
+            bands[panel][p] = (struct pleat_plot_band){low[panel][p], high[panel][p]};
         }
         panels[panel] = (struct pleat_plot){.title = titles[family][class_],
                                             .x_label = "machine load, %",
                                             .y_label = "seconds",
                                             .style = PLEAT_PLOT_LINES,
                                             .series = series[panel],
+                                            .bands = bands[panel],
                                             .series_count = SHOWN};
     }
     return pleat_page_figure(&study->page, name, caption, panels, PANELS, 1, err);
@@ -216,7 +237,7 @@ static void write_sweep(struct pleat_page *page, const struct vm_results *result
                 struct pleat_estimate by =
                     vm_gain(results, varied(family, load, a, o, m), varied(family, load, b, o, m),
                             vm_metric(class_, VM_RESPONSE));
-                pleat_page_cell(page, "%+.0f ± %.0f %%", 100 * by.mean, 100 * by.half);
+                pleat_page_cell(page, "%s %%", pleat_estimate_text_plus(in_percent(by), 0).text);
             }
     }
 }
@@ -250,9 +271,10 @@ int vm_chapter6_write(struct pleat_study *study, const struct vm_results *result
 {
     static const struct {
         const char *name, *caption;
-    } figures[VM_TIMES] = {{"figures-6-4-to-6-7", "Figures 6.4 to 6.7: response"},
-                           {"figures-6-8-to-6-11", "Figures 6.8 to 6.11: waiting"},
-                           {"figures-6-12-to-6-15", "Figures 6.12 to 6.15: execution"}};
+    } figures[VM_TIMES] = {
+        {"figures-6-4-to-6-7", "Figures 6.4 to 6.7: response, with 95 % intervals"},
+        {"figures-6-8-to-6-11", "Figures 6.8 to 6.11: waiting, with 95 % intervals"},
+        {"figures-6-12-to-6-15", "Figures 6.12 to 6.15: execution, with 95 % intervals"}};
     int rc = 0;
     pleat_page_heading(&study->page, "Folding by job type with backfilling (chapter 6)");
     tell_all(study, results);

@@ -57,6 +57,13 @@ struct pleat_estimate pleat_estimate_ratio(const double *a, const double *b, siz
     return estimate_of(divided, a, b, count);
 }
 
+void pleat_estimate_ends(struct pleat_estimate estimate, double *low, double *high)
+{
+    bool sure = !isfinite(estimate.half) || !(estimate.half > 0);
+    *low = sure ? (double)NAN : estimate.mean - estimate.half;
+    *high = sure ? (double)NAN : estimate.mean + estimate.half;
+}
+
 int pleat_numbers_init(struct pleat_numbers *numbers, size_t settings, size_t metrics, size_t seeds)
 {
     size_t count = settings * metrics * seeds;

@@ -18,6 +18,10 @@ struct pleat_estimate pleat_estimate_difference(const double *a, const double *b
 /* Of a[i] / b[i]. */
 struct pleat_estimate pleat_estimate_ratio(const double *a, const double *b, size_t count);
 
+/* The ends of the interval, for a figure; not numbers where there is none: of one seed, and where
+ * all gave the same. */
+void pleat_estimate_ends(struct pleat_estimate estimate, double *low, double *high);
+
 /* Is all of the interval there? Never where there is less than two values. */
 static inline bool pleat_estimate_above(struct pleat_estimate estimate, double bound)
 {

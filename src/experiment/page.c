@@ -133,15 +133,42 @@ void pleat_page_cell(struct pleat_page *page, const char *fmt, ...)
     pleat_string_finish(&text);
 }
 
+static struct pleat_estimate_text write_estimate(struct pleat_estimate estimate, int decimals,
+                                                 bool plus)
+{
+    struct pleat_estimate_text out;
+    const char *mean = plus ? "%+.*f" : "%.*f";
+    bool sure = !isfinite(estimate.half) || !(estimate.half > 0); /* one value, however often */
+    int wanted = decimals;
+    while (!sure && wanted < decimals + 2 && estimate.half < 0.5 * pow(10, -wanted))
+        wanted++;
+    sure = sure || estimate.half < 0.5 * pow(10, -wanted);
+    if (!isfinite(estimate.mean)) {
+        snprintf(out.text, sizeof(out.text), "-");
+        return out;
+    }
+    wanted = sure ? decimals : wanted;
+    double shown = fabs(estimate.mean) < 0.5 * pow(10, -wanted) ? 0 : estimate.mean; /* not -0 */
+    int length = snprintf(out.text, sizeof(out.text), mean, wanted, shown);
+    if (!sure && length > 0 && (size_t)length < sizeof(out.text))
+        snprintf(out.text + length, sizeof(out.text) - (size_t)length, " \u00b1 %.*f", wanted,
+                 estimate.half);
+    return out;
+}
+
+struct pleat_estimate_text pleat_estimate_text(struct pleat_estimate estimate, int decimals)
+{
+    return write_estimate(estimate, decimals, false);
+}
+
+struct pleat_estimate_text pleat_estimate_text_plus(struct pleat_estimate estimate, int decimals)
+{
+    return write_estimate(estimate, decimals, true);
+}
+
 void pleat_estimate_add(struct pleat_string *out, struct pleat_estimate estimate, int decimals)
 {
-    if (!isfinite(estimate.mean))
-        pleat_string_add(out, "-");
-    else if (!isfinite(estimate.half) || !(estimate.half > 0)) /* one value, however often */
-        pleat_string_addf(out, "%.*f", decimals, estimate.mean);
-    else
-        pleat_string_addf(out, "%.*f \u00b1 %.*f", decimals, estimate.mean, decimals,
-                          estimate.half);
+    pleat_string_add(out, pleat_estimate_text(estimate, decimals).text);
 }
 
 void pleat_page_cell_estimate(struct pleat_page *page, struct pleat_estimate estimate, int decimals)

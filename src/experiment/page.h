@@ -55,8 +55,16 @@ static inline struct pleat_plot_series pleat_curve_series(const struct pleat_cur
     return (struct pleat_plot_series){title, curve->x, curve->y, curve->count};
 }
 
-/* Appends "12.3 ± 0.4" (without an interval where there is none: of one seed, and where
- * all gave the same). */
+/* Appends "12.3 ± 0.4": without an interval where there is none (of one seed, and where all gave
+ * the same), and with up to two decimals more where it would read as none. */
 void pleat_estimate_add(struct pleat_string *out, struct pleat_estimate estimate, int decimals);
+
+/* The same to print with "%s": pleat_estimate_text(estimate, 0).text lives as long as the call that
+ * it is an argument of. `plus`: a mean above 0 has a sign, too. */
+struct pleat_estimate_text {
+    char text[80];
+};
+struct pleat_estimate_text pleat_estimate_text(struct pleat_estimate estimate, int decimals);
+struct pleat_estimate_text pleat_estimate_text_plus(struct pleat_estimate estimate, int decimals);
 
 #endif

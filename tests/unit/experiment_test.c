@@ -282,6 +282,35 @@ static void test_estimates_as_text(void **state)
     pleat_string_finish(&text);
 }
 
+static void test_intervals_read_as_what_they_are(void **state)
+{
+    (void)state;
+    const struct {
+        struct pleat_estimate estimate;
+        int decimals;
+        const char *text, *plus;
+    } cases[] = {{{90.26, 2.4, 9}, 0, "90 \u00b1 2", "+90 \u00b1 2"},
+                 {{90.26, 0, 9}, 0, "90", "+90"}, /* all gave the same */
+                 {{90.26, 0.31, 9}, 0, "90.3 \u00b1 0.3", "+90.3 \u00b1 0.3"}, /* not 90 +- 0 */
+                 {{90.26, 0.0312, 9}, 0, "90.26 \u00b1 0.03", "+90.26 \u00b1 0.03"},
+                 {{90.26, 0.0001, 9}, 0, "90", "+90"}, /* nothing to be seen */
+                 {{-0.2, 0, 9}, 0, "0", "+0"},         /* not -0 */
+                 {{-0.2, 0.05, 9}, 1, "-0.2 \u00b1 0.1", "-0.2 \u00b1 0.1"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pleat_estimate estimate = cases[i].estimate;
+        assert_string_equal(pleat_estimate_text(estimate, cases[i].decimals).text, cases[i].text);
+        assert_string_equal(pleat_estimate_text_plus(estimate, cases[i].decimals).text,
+                            cases[i].plus);
+    }
+    double low, high;
+    pleat_estimate_ends((struct pleat_estimate){10, 2, 9}, &low, &high);
+    assert_true(low == 8 && high == 12);
+    pleat_estimate_ends((struct pleat_estimate){10, 0, 9}, &low, &high);
+    assert_true(isnan(low) && isnan(high));
+    pleat_estimate_ends((struct pleat_estimate){10, (double)INFINITY, 1}, &low, &high);
+    assert_true(isnan(low) && isnan(high));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_policies_that_there_are_not),
         cmocka_unit_test(test_a_page),
         cmocka_unit_test(test_estimates_as_text),
+        cmocka_unit_test(test_intervals_read_as_what_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
