@@ -143,7 +143,7 @@ static void set_place(struct line *line, size_t place, double x, const double *b
         line->high[place] = most;
 }
 
-/* The places are those that part the values of all seeds in equal shares. */
+/* At places that are as far apart: a band is drawn from one to the next, so steps must be short. */
 static int make_share(struct drawing *drawing, struct drawn *drawn, int panel, double *by_seed)
 {
     size_t seeds = drawing->study->seeds, jobs = drawing->jobs, all = seeds * jobs;
@@ -154,8 +154,13 @@ static int make_share(struct drawing *drawing, struct drawn *drawn, int panel, d
     qsort(sorted, all, sizeof(*sorted), compare);
     for (size_t seed = 0; seed < seeds; seed++)
         qsort(values + seed * jobs, jobs, sizeof(*values), compare);
+    size_t last = all;
+    while (last > 1 && !isfinite(sorted[last - 1]))
+        last--;
+    double least = sorted[0], most = sorted[last - 1];
     for (size_t place = 0; place < PLACES; place++) {
-        double x = sorted[place * (all - 1) / (PLACES - 1)];
+        double part = (double)place / (PLACES - 1);
+        double x = place + 1 < PLACES ? least + part * (most - least) : most;
         for (size_t seed = 0; seed < seeds; seed++)
             by_seed[seed] = share_at(values + seed * jobs, jobs, x);
         set_place(&drawn->lines[panel], place, x, by_seed, seeds, 1);
