@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/daemon.h"
 #include "cli/gantt.h"
+#include "cli/job_argument.h"
 #include "cli/moment.h"
 #include "cli/reply.h"
 
@@ -187,7 +188,7 @@ static int show(const struct chart *chart, const struct pleat_chart_data *data)
 static int read_options(struct pleat_options *options, struct chart *chart)
 {
     struct pleat_error err;
-    int64_t job;
+    struct pleat_job_numbers jobs = {0};
     double now_s = (double)pleat_clock_real_us() / 1e6;
     for (int option; (option = pleat_options_next(options)) != PLEAT_OPTION_END;) {
         int wrong = 0;
@@ -211,14 +212,18 @@ static int read_options(struct pleat_options *options, struct chart *chart)
         }
     }
     for (int i = options->first; i < options->argc; i++) {
-        if (pleat_parse_job(options->argv[i], &job, &err)) {
-            options->exit_code = pleat_usage(&pleat_cmd_chart, "%s", err.text);
+        options->exit_code = pleat_job_arguments(&pleat_cmd_chart, options->argv[i], &jobs);
+        if (options->exit_code) {
+            pleat_array_finish(&jobs);
             return PLEAT_OPTION_EXIT;
         }
+    }
+    for (size_t i = 0; i < jobs.count; i++) {
         if (!chart->only)
             chart->only = json_array();
-        json_array_append_new(chart->only, json_integer(job));
+        json_array_append_new(chart->only, json_integer(jobs.items[i]));
     }
+    pleat_array_finish(&jobs);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/daemon.h"
 #include "cli/event_text.h"
+#include "cli/job_argument.h"
 #include "cli/moment.h"
 #include "cli/reply.h"
 #include "cli/term.h"
@@ -140,9 +141,8 @@ static int read_options(struct pleat_options *options, struct events *events)
             return pleat_usage(&pleat_cmd_events, "%s", err.text);
     }
     int code = pleat_options_count(options, 0, 1);
-    if (!code && options->first < options->argc &&
-        pleat_parse_job(options->argv[options->first], &events->job, &err))
-        code = pleat_usage(&pleat_cmd_events, "%s", err.text);
+    if (!code && options->first < options->argc)
+        code = pleat_job_argument(&pleat_cmd_events, options->argv[options->first], &events->job);
     return code;
 }
 

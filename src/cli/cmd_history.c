@@ -8,6 +8,7 @@
 #include "cli/daemon.h"
 #include "cli/format.h"
 #include "cli/history.h"
+#include "cli/job_argument.h"
 #include "cli/jobs.h"
 #include "cli/moment.h"
 #include "cli/reply.h"
@@ -217,9 +218,8 @@ static int read_options(struct pleat_options *options, struct history *history)
         pleat_format_read(history->format, pleat_history_columns(history->by), &history->columns,
                           &err))
         code = pleat_usage(&pleat_cmd_history, "%s", err.text);
-    if (!code && options->first < options->argc &&
-        pleat_parse_job(options->argv[options->first], &history->job, &err))
-        code = pleat_usage(&pleat_cmd_history, "%s", err.text);
+    if (!code && options->first < options->argc)
+        code = pleat_job_argument(&pleat_cmd_history, options->argv[options->first], &history->job);
     return code;
 }
 

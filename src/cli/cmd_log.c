@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/job_argument.h"
 #include "cli/output.h"
 
 static int run_log(int argc, char **argv)
@@ -32,11 +33,10 @@ static int run_log(int argc, char **argv)
             return pleat_usage(&pleat_cmd_log, "%s", err.text);
     }
     int code = pleat_options_count(&options, 1, 1);
-    if (code)
-        return code;
-    if (pleat_parse_job(argv[options.first], &job, &err))
-        return pleat_usage(&pleat_cmd_log, "%s", err.text);
-    code = pleat_daemon_connect(&client);
+    if (!code)
+        code = pleat_job_argument(&pleat_cmd_log, argv[options.first], &job);
+    if (!code)
+        code = pleat_daemon_connect(&client);
     if (code)
         return code;
     struct pleat_output output = {.client = client, .job = job, .stream = stream, .follow = follow};

@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/job_argument.h"
 #include "cli/reply.h"
 #include "cli/timefmt.h"
 #include "model/types.h"
@@ -38,8 +39,9 @@ static int read_change(struct pleat_options *options, struct change *change)
     if (options->exit_code)
         return PLEAT_OPTION_EXIT;
     char **words = options->argv + options->first;
-    if (pleat_parse_job(words[0], &change->job, &err))
-        goto wrong;
+    options->exit_code = pleat_job_argument(options->command, words[0], &change->job);
+    if (options->exit_code)
+        return PLEAT_OPTION_EXIT;
     if (!have_to &&
         pleat_parse_int("number of processors", words[1], 1, PLEAT_SIZE_MAX, &change->by, &err))
         goto wrong;

@@ -3,15 +3,14 @@
 #include "base/array.h"
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "cli/job_argument.h"
 #include "cli/jobs.h"
 #include "cli/reply.h"
 
-PLEAT_ARRAY(numbers, int64_t);
-
 struct wait {
     struct pleat_client *client;
-    struct numbers numbers; /* of the jobs waited for */
-    json_t *jobs;           /* those that have ended */
+    struct pleat_job_numbers numbers; /* of the jobs waited for */
+    json_t *jobs;                     /* those that have ended */
     double patience_s;
     int outcome;
 };
@@ -61,15 +60,10 @@ static int find_living(struct wait *wait)
 
 static int read_jobs(struct wait *wait, const struct pleat_options *options)
 {
-    struct pleat_error err;
-    int64_t number;
-    for (int i = options->first; i < options->argc; i++) {
-        if (pleat_parse_job(options->argv[i], &number, &err))
-            return pleat_usage(&pleat_cmd_wait, "%s", err.text);
-        if (pleat_array_push(&wait->numbers, number))
-            return out_of_memory();
-    }
-    return 0;
+    int code = 0;
+    for (int i = options->first; !code && i < options->argc; i++)
+        code = pleat_job_arguments(&pleat_cmd_wait, options->argv[i], &wait->numbers);
+    return code;
 }
 
 static int wait_for_all(struct wait *wait, bool named)

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/daemon.h"
 #include "cli/entry.h"
+#include "cli/job_argument.h"
 #include "cli/reply.h"
 #include "cli/timefmt.h"
 #include "cli/why_text.h"
@@ -100,14 +101,13 @@ static void print_why(const json_t *why)
 static int run_why(int argc, char **argv)
 {
     struct pleat_options options;
-    struct pleat_error err;
     int64_t number;
     json_t *why;
     if (pleat_options_plain(&options, &pleat_cmd_why, argc, argv, 1, 1) == PLEAT_OPTION_EXIT)
         return options.exit_code;
-    if (pleat_parse_job(argv[options.first], &number, &err))
-        return pleat_usage(&pleat_cmd_why, "%s", err.text);
-    int code = pleat_daemon_ask_once("why", json_pack("{s:I}", "job", (json_int_t)number), &why);
+    int code = pleat_job_argument(&pleat_cmd_why, argv[options.first], &number);
+    if (!code)
+        code = pleat_daemon_ask_once("why", json_pack("{s:I}", "job", (json_int_t)number), &why);
     if (code)
         return code;
     if (pleat_settings.json)

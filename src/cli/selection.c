@@ -1,12 +1,11 @@
 #include "cli/selection.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/daemon.h"
+#include "cli/job_argument.h"
 #include "cli/reply.h"
-#include "model/indexes.h"
 
 static const char *const states[] = {"waiting",    "held",     "running",  "queued",
                                      "staging in", "claiming", "resizing", "finishing"};
@@ -48,29 +47,11 @@ static int parse_range(const char *word, int64_t *first, int64_t *last, struct p
     return status;
 }
 
-/* "12_3", "12_[1,3-5]": tasks of an array; *indexes is what follows '_', owned. */
-static int parse_tasks(const char *word, int64_t *array, struct pleat_index_list *indexes,
-                       struct pleat_error *err)
-{
-    char number[24], list[200];
-    const char *at = strchr(word, '_');
-    size_t length = (size_t)(at - word), rest = strlen(at + 1);
-    bool bracket = at[1] == '[' && at[rest] == ']';
-    int32_t limit;
-    snprintf(number, sizeof(number), "%.*s", (int)(length < 23 ? length : 23), word);
-    snprintf(list, sizeof(list), "%.*s", (int)(bracket ? rest - 2 : rest), at + 1 + bracket);
-    int status = pleat_parse_job(number, array, err);
-    if (!status && (rest >= sizeof(list) || (!bracket && strspn(list, "0123456789") != rest)))
-        status = pleat_error_set(err, PLEAT_E_INVALID,
-                                 "'%.100s' names no tasks: 12_3 or 12_[1,3-5]", word);
-    return status ? status : pleat_indexes_parse(list, indexes, &limit, err);
-}
-
 static int check_word(const char *word, struct pleat_error *err)
 {
     struct pleat_index_list indexes = {0};
     int64_t first, last;
-    int status = strchr(word, '_') ? parse_tasks(word, &first, &indexes, err)
+    int status = strchr(word, '_') ? pleat_parse_tasks(word, &first, &indexes, err)
                                    : parse_range(word, &first, &last, err);
     pleat_array_finish(&indexes);
     return status;
@@ -83,7 +64,8 @@ static bool is_task(const char *word, const json_t *job)
     const json_t *array = json_object_get(job, "array");
     int64_t number, index = pleat_reply_int(array, "index", -1);
     bool found = false;
-    if (!parse_tasks(word, &number, &indexes, NULL) && pleat_reply_int(array, "job", 0) == number)
+    if (!pleat_parse_tasks(word, &number, &indexes, NULL) &&
+        pleat_reply_int(array, "job", 0) == number)
         for (size_t i = 0; i < indexes.count && !found; i++)
             found = indexes.items[i] == index;
     pleat_array_finish(&indexes);
