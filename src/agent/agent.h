@@ -12,6 +12,7 @@
  *   fold.c     segment and partition of a folded  fold_watch.c looks at what it does
  *              run                                fold_tell.c  ... and tells of it
  *   mapping.c  which process stands where         detector.c is a program balanced?
+ *   limit_signal.c before a run's time limit
  *   memory.c what runs have in memory, their limits
  *   contention.c does somebody else compute there? cpuset.c  groups that cannot leave their CPUs
  *   cgroup.c groups that the kernel keeps         memgroup.c groups that get no more memory

@@ -437,6 +437,31 @@ static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **a
     return 0;
 }
 
+static int do_limit_signal(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                           struct pleat_error *err)
+{
+    static const char *const names[] = {
+        [PLEAT_SIGNAL_ALL] = "all", [PLEAT_SIGNAL_OTHERS] = "others", [PLEAT_SIGNAL_MAIN] = "main"};
+    (void)answer;
+    struct pleat_run *run = NULL;
+    const char *name = NULL;
+    int64_t number = 0;
+    unsigned to = 0;
+    int result = get_run(agent, params, &run, err);
+    if (!result)
+        result = pleat_get_int(params, "signal", true, 1, SIGRTMAX, &number, err);
+    if (!result)
+        result = pleat_get_string(params, "to", true, &name, err);
+    while (!result && to <= PLEAT_SIGNAL_MAIN && strcmp(names[to], name) != 0)
+        to++;
+    if (!result && to > PLEAT_SIGNAL_MAIN)
+        result =
+            pleat_error_set(err, PLEAT_E_INVALID, "'to' is all, others or main, not '%.20s'", name);
+    if (!result)
+        pleat_run_limit_signal(run, (int)number, (enum pleat_signal_to)to);
+    return result;
+}
+
 static int do_kill(struct pleat_agent *agent, const json_t *params, json_t **answer,
                    struct pleat_error *err)
 {
@@ -567,9 +592,10 @@ static const struct {
     int (*call)(struct pleat_agent *agent, const json_t *params, json_t **answer,
                 struct pleat_error *err);
 } methods[] = {
-    {"start", do_start},   {"ask", do_ask},   {"resize", do_resize},     {"withdraw", do_withdraw},
-    {"signal", do_signal}, {"kill", do_kill}, {"relaunch", do_relaunch}, {"forget", do_forget},
-    {"list", do_list},     {"quit", do_quit}, {"ping", do_ping},
+    {"start", do_start},       {"ask", do_ask},           {"resize", do_resize},
+    {"withdraw", do_withdraw}, {"signal", do_signal},     {"limit_signal", do_limit_signal},
+    {"kill", do_kill},         {"relaunch", do_relaunch}, {"forget", do_forget},
+    {"list", do_list},         {"quit", do_quit},         {"ping", do_ping},
 };
 
 int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *message,

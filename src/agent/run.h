@@ -75,6 +75,7 @@ struct pleat_run {
     struct pleat_binding binding;
     struct pleat_memory memory;
     uint32_t cpus_per_task; /* processors of each process of its MPI programs; 0: not said, one */
+    bool limit_signalled;   /* it was sent the signal before its time limit */
 
     char *cwd; /* for starting it again */
     char *stdin_path, *stdout_path, *stderr_path;
@@ -146,6 +147,18 @@ size_t pleat_runs_live(const struct pleat_agent *agent);
 /* The daemon speaks of processors, mailboxes and launchers of processes. */
 uint32_t pleat_run_processors(const struct pleat_run *run, uint32_t processes);
 uint32_t pleat_run_processes(const struct pleat_run *run, uint32_t processors);
+
+/* ---- limit_signal.c ---- */
+
+enum pleat_signal_to {
+    PLEAT_SIGNAL_ALL,    /* all of its processes */
+    PLEAT_SIGNAL_OTHERS, /* but its main process */
+    PLEAT_SIGNAL_MAIN    /* its main process alone */
+};
+
+/* Sends a run the signal before its time limit, once, and says so (`signalled`). Launchers get
+ * none, unless one is the main process alone: they would hand it on, or end of it. */
+void pleat_run_limit_signal(struct pleat_run *run, int number, enum pleat_signal_to to);
 
 /* ---- ending.c ---- */
 

@@ -101,6 +101,12 @@ int pleat_parse_word(const char *what, const char *text, const char *const *word
  * things is refused with the question which: a number without a unit (but 0), and "1:30". */
 int pleat_parse_duration(const char *what, const char *text, double *seconds,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* "[B:]SIG[@TIME]", as sbatch has it: a name ("USR1", "SIGUSR1") or a number, so long before the
+ * time limit (60 s), to all processes or (B:) to the script alone. */
+int pleat_parse_limit_signal(const char *what, const char *text, int *number, double *lead_s,
+                             bool *script_only, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* "SIGUSR1", or "signal 35" where it has no name. */
+const char *pleat_signal_name(int number, char *text, size_t size);
 /* "512M", "1.5G", "2T", "100K", also with B or iB behind it: above 0, in KiB. What has no unit is
  * refused with the question which. */
 int pleat_parse_memory(const char *what, const char *text, int64_t *kib,

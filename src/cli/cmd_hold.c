@@ -3,7 +3,7 @@
 #include "cli/daemon.h"
 #include "cli/selection.h"
 
-enum { OPTION_HOLD = 1 };
+enum { OPTION_HOLD = 1, OPTION_FORCE };
 
 struct what {
     const char *method, *done;
@@ -44,6 +44,8 @@ static int run(const struct pleat_command *command, const struct what *what, int
         }
         if (option == OPTION_HOLD)
             json_object_set_new(params, "hold", json_true());
+        else if (option == OPTION_FORCE)
+            json_object_set_new(params, "force", json_true());
         else if (pleat_selection_take(&selection, option, optarg, &err))
             code = pleat_usage(command, "%s", err.text);
     }
@@ -72,8 +74,10 @@ static int run_release(int argc, char **argv)
 
 static int run_requeue(int argc, char **argv)
 {
-    static const struct option options[] = {
-        PLEAT_SELECTION_OPTIONS, {"hold", no_argument, NULL, OPTION_HOLD}, {0}};
+    static const struct option options[] = {PLEAT_SELECTION_OPTIONS,
+                                            {"hold", no_argument, NULL, OPTION_HOLD},
+                                            {"force", no_argument, NULL, OPTION_FORCE},
+                                            {0}};
     static const struct what requeue = {"requeue", "requeued", PLEAT_SELECTS_RUNNING, options};
     return run(&pleat_cmd_requeue, &requeue, argc, argv);
 }
@@ -106,13 +110,15 @@ const struct pleat_command pleat_cmd_release = {
 
 const struct pleat_command pleat_cmd_requeue = {
     .name = "requeue",
-    .arguments = "[JOB...] [--name PATTERN] [--state STATE] [--all] [--hold]",
+    .arguments = "[JOB...] [--name PATTERN] [--state STATE] [--all] [--hold] [--force]",
     .summary = "Ends running jobs and lets them wait again",
     .help =
         "Their processes are ended as by 'pleat cancel'; then the jobs wait behind all others,\n"
         "and start from their beginning. JOB is a number, or a range such as 3-7.\n\n"
         "Options:\n" PLEAT_SELECTION_HELP
-        "      --hold       they are held, until 'pleat release'\n\n" EXIT_CODES "Example:\n"
+        "      --hold       they are held, until 'pleat release'\n"
+        "      --force      also those that were submitted with --no-requeue\n\n" EXIT_CODES
+        "Example:\n"
         "  pleat requeue 17\n",
     .run = run_requeue,
 };

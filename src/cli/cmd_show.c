@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/daemon.h"
 #include "cli/history.h"
+#include "cli/job_argument.h"
 #include "cli/jobs.h"
 #include "cli/reply.h"
 #include "cli/sizes_text.h"
@@ -201,6 +202,22 @@ static void show_notify(const json_t *job)
     pleat_string_finish(&text);
 }
 
+/* The one before the time limit. */
+static void show_signal(const json_t *signal)
+{
+    char name[24], lead[PLEAT_TIME_SIZE];
+    struct pleat_string text = {0};
+    if (!json_is_object(signal))
+        return;
+    pleat_string_addf(
+        &text, "%s %s before the time limit%s",
+        pleat_signal_name((int)pleat_reply_int(signal, "signal", 0), name, sizeof(name)),
+        pleat_time_span(pleat_reply_real(signal, "lead_s"), lead),
+        pleat_reply_true(signal, "script") ? ", to its script alone" : "");
+    line("signal", &text);
+    pleat_string_finish(&text);
+}
+
 /* What was asked for beyond processors, where something was. */
 static void show_wishes(const json_t *job)
 {
@@ -220,6 +237,7 @@ static void show_wishes(const json_t *job)
         if (pleat_reply_real(job, spans[i].member) > 0)
             line_text(spans[i].name,
                       pleat_time_span(pleat_reply_real(job, spans[i].member), moment));
+    show_signal(json_object_get(job, "limit_signal"));
     if (strcmp(pleat_reply_text(job, "resize", "auto"), "auto") != 0)
         line_text("on resize", pleat_reply_text(job, "resize", ""));
     if (pleat_reply_text(job, "notify", NULL))
@@ -337,14 +355,13 @@ static int show_resizes(const json_t *job)
 static int run_show(int argc, char **argv)
 {
     struct pleat_options options;
-    struct pleat_error err;
     int64_t number;
     json_t *job;
     if (pleat_options_plain(&options, &pleat_cmd_show, argc, argv, 1, 1) == PLEAT_OPTION_EXIT)
         return options.exit_code;
-    if (pleat_parse_job(argv[options.first], &number, &err))
-        return pleat_usage(&pleat_cmd_show, "%s", err.text);
-    int code = pleat_daemon_ask_once("job", json_pack("{s:I}", "job", (json_int_t)number), &job);
+    int code = pleat_job_argument(&pleat_cmd_show, argv[options.first], &number);
+    if (!code)
+        code = pleat_daemon_ask_once("job", json_pack("{s:I}", "job", (json_int_t)number), &job);
     if (code)
         return code;
     if (pleat_settings.json) {

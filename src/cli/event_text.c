@@ -2,13 +2,14 @@
 
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/history.h"
 #include "cli/reply.h"
 #include "cli/timefmt.h"
 
-const char *const pleat_event_kinds[] = {"state",   "size",   "slots",      "resize", "limits",
-                                         "used",    "memory", "background", "policy", "notify",
-                                         "warning", "daemon", NULL};
+const char *const pleat_event_kinds[] = {
+    "state",   "size",   "slots",      "resize", "limits", "used",    "memory", "hold",
+    "release", "signal", "background", "policy", "notify", "warning", "daemon", NULL};
 
 static void add_processors(struct pleat_string *out, const char *before, int64_t count)
 {
@@ -102,6 +103,21 @@ void pleat_event_add_text(const json_t *event, struct pleat_string *out)
         pleat_string_addf(out, "used %.3f s of processor time", pleat_reply_real(event, "cpu_s"));
         if (pleat_reply_int(event, "memory_kb", 0) > 0)
             add_memory(event, ", at most %s of memory", out);
+    } else if (!strcmp(kind, "hold")) {
+        pleat_string_add(out, "held by its user");
+    } else if (!strcmp(kind, "release")) {
+        pleat_string_add(out, !pleat_reply_true(event, "needs") ? "released by its user"
+                              : pleat_reply_true(event, "hold")
+                                  ? "released by its user, and waits "
+                                    "for no other job any more"
+                                  : "waits for no other job any more");
+    } else if (!strcmp(kind, "signal")) {
+        char left[PLEAT_TIME_SIZE], name[24];
+        pleat_string_addf(
+            out, "sent %s to its %s, %s before its time limit",
+            pleat_signal_name((int)pleat_reply_int(event, "signal", 0), name, sizeof(name)),
+            pleat_reply_true(event, "script") ? "script" : "processes",
+            pleat_time_span(pleat_reply_real(event, "left_s"), left));
     } else if (!strcmp(kind, "memory")) {
         add_memory(event, "uses %s of memory", out);
     } else if (!strcmp(kind, "policy")) {

@@ -145,6 +145,18 @@ static int take_memory(struct reading *reading, const char *value, struct pleat_
     return keep(reading, "--memory", words, reading->line, err);
 }
 
+/* Its time is in seconds. That of a reservation (R:) is another one's. */
+static int take_signal(struct reading *reading, const char *value, struct pleat_error *err)
+{
+    char words[64];
+    const char *at = strchr(value, '@');
+    bool plain = at && at[1] && strspn(at + 1, "0123456789") == strlen(at + 1);
+    if (strchr(value, 'R') == value || strlen(value) > 48)
+        return leave_out(reading, "--signal");
+    snprintf(words, sizeof(words), "%s%s", value, plain ? "s" : "");
+    return keep(reading, "--signal", words, reading->line, err);
+}
+
 static int take_count(struct reading *reading, const char *name, const char *value, long *number,
                       struct pleat_error *err)
 {
@@ -168,6 +180,8 @@ static int take(struct reading *reading, const char *name, const char *value,
                                   : take_count(reading, name, value, &size->nodes, err);
     if (!strcmp(name, "--time"))
         return take_time(reading, value, err);
+    if (!strcmp(name, "--signal"))
+        return take_signal(reading, value, err);
     if (!strcmp(name, "--mem"))
         return take_memory(reading, value, err);
     if (!strcmp(name, "--array") || !strcmp(name, "--dependency"))
@@ -197,6 +211,7 @@ static const struct {
              {0, "--open-mode"},
              {0, "--export"},
              {0, "--mem"},
+             {0, "--signal"},
              {'a', "--array"},
              {'o', "--output"},
              {'e', "--error"},

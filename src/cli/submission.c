@@ -54,7 +54,8 @@ enum {
     OPTION_SBATCH,
     OPTION_NO_REQUEUE,
     OPTION_PTY,
-    OPTION_MEMORY
+    OPTION_MEMORY,
+    OPTION_SIGNAL
 };
 
 const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
@@ -102,6 +103,7 @@ const struct option pleat_submission_options[PLEAT_SUBMISSION_OPTIONS] = {
     {"no-requeue", no_argument, NULL, OPTION_NO_REQUEUE},
     {"pty", no_argument, NULL, OPTION_PTY},
     {"memory", required_argument, NULL, OPTION_MEMORY},
+    {"signal", required_argument, NULL, OPTION_SIGNAL},
     {0}};
 
 void pleat_submission_init(struct pleat_submission *submission)
@@ -226,6 +228,16 @@ static int take_time_limit(struct pleat_submission *submission, const char *valu
     return status;
 }
 
+static int take_signal(struct pleat_submission *submission, const char *value,
+                       struct pleat_error *err)
+{
+    int number;
+    double lead_s;
+    bool script_only;
+    submission->signal = value;
+    return pleat_parse_limit_signal("--signal", value, &number, &lead_s, &script_only, err);
+}
+
 static int take_array(struct pleat_submission *submission, const char *value,
                       struct pleat_error *err)
 {
@@ -314,6 +326,8 @@ static int take_more(struct pleat_submission *submission, int option, const char
     case OPTION_SBATCH:
         submission->sbatch = true;
         return 0;
+    case OPTION_SIGNAL:
+        return take_signal(submission, value, err);
     case OPTION_MEMORY:
         return pleat_parse_memory("--memory", value, &submission->memory_kb, err);
     case OPTION_PTY:

@@ -30,6 +30,7 @@ struct pleat_submission {
     bool unfolded;
     double estimate_s, deadline_s, begin_s; /* 0: not given. The latter after the submission */
     double limit_s;                         /* 0: not given */
+    const char *signal;                     /* before the time limit, as given; NULL: none */
     int64_t memory_kb;                      /* 0: not given */
     double notice_s, lifetime_s;            /* -1: not given */
     int64_t priority;
@@ -59,7 +60,7 @@ struct pleat_submission {
 #define PLEAT_SUBMISSION_SHORTS "n:c:"
 /* The options, for pleat_options_init. */
 extern const struct option pleat_submission_options[];
-#define PLEAT_SUBMISSION_OPTIONS 45 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 46 /* their number, with the zeroed entry */
 /* The options, for --help. */
 #define PLEAT_SUBMISSION_HELP                                                                      \
     "  -n, --processors N   exactly N processors (rigid; default: 1)\n"                            \
@@ -111,6 +112,9 @@ extern const struct option pleat_submission_options[];
     "      --time-limit TIME  it is ended when it has run so long; also its estimate where none "  \
     "is\n"                                                                                         \
     "                       given\n"                                                               \
+    "      --signal [B:]SIG[@TIME]  it is sent that signal TIME before its time limit (default: "  \
+    "60s):\n"                                                                                      \
+    "                       all its processes but the script, or with B: the script alone\n"       \
     "      --memory SIZE    all its processes together may use so much: 512M, 2G (units K, M, G, " \
     "T);\n"                                                                                        \
     "                       with more it is ended, and fails\n"                                    \

@@ -128,6 +128,31 @@ static int choose_limits(const struct pleat_submission *s, struct plan *plan,
     return 0;
 }
 
+static int check_signal(const struct pleat_submission *s, struct pleat_string *notes,
+                        struct pleat_error *err)
+{
+    int number;
+    double lead_s = 0;
+    bool script_only = false;
+    if (!s->signal)
+        return 0;
+    int status =
+        pleat_parse_limit_signal("--signal", s->signal, &number, &lead_s, &script_only, err);
+    if (!status && script_only && !s->script)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--signal %s: only a batch script can be sent a signal alone; leave "
+                               "out 'B:'",
+                               s->signal);
+    if (!status && !(s->limit_s > 0))
+        pleat_string_add(notes, "--signal: without --time-limit none is sent\n");
+    else if (!status && lead_s >= s->limit_s)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--signal %s: that is not before the end of --time-limit (the time "
+                               "after '@' is 60s if none is given)",
+                               s->signal);
+    return status;
+}
+
 static int check_times(const struct pleat_submission *s, struct pleat_error *err)
 {
     if (s->begin_s > 0 && !(s->estimate_s > 0) && !(s->limit_s > 0))
@@ -442,6 +467,18 @@ static int add_process(json_t *spec, struct pleat_error *err)
     return status;
 }
 
+/* It was parsed before. */
+static void add_signal(const struct pleat_submission *s, json_t *spec)
+{
+    int number;
+    double lead_s;
+    bool script_only;
+    if (!pleat_parse_limit_signal("--signal", s->signal, &number, &lead_s, &script_only, NULL))
+        json_object_set_new(spec, "limit_signal",
+                            json_pack("{s:i, s:f, s:b}", "signal", number, "lead_s", lead_s,
+                                      "script", script_only));
+}
+
 static int add_more(const struct pleat_submission *s, json_t *spec, struct pleat_error *err)
 {
     int status = add_text(spec, "output", s->output, err);
@@ -463,6 +500,8 @@ static int add_more(const struct pleat_submission *s, json_t *spec, struct pleat
         json_object_set_new(spec, "hold", json_true());
     if (s->append)
         json_object_set_new(spec, "append", json_true());
+    if (s->signal)
+        add_signal(s, spec);
     if (s->memory_kb)
         json_object_set_new(spec, "memory_limit_kb", json_integer(s->memory_kb));
     if (s->once)
@@ -556,6 +595,8 @@ static int make_plan(const struct pleat_submission *submission, struct plan *pla
         status = count_processors(submission, plan, err);
     if (!status)
         status = check_times(submission, err);
+    if (!status)
+        status = check_signal(submission, notes, err);
     if (!status)
         status = find_directory(submission, plan, err);
     if (!status)

@@ -45,10 +45,28 @@ static void resize_outstanding(struct pleat_core *core, uint32_t index)
     }
 }
 
+void outstanding_signal(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *job = component_at(core, component);
+    if (job->state != PLEAT_RUNNING && job->state != PLEAT_RESIZING)
+        return;
+    if (core_is_away(core, component)) {
+        reach(core, component);
+        return;
+    }
+    struct pleat_effect *effect = emit(core, PLEAT_DO_SIGNAL, component, job->run);
+    if (!effect)
+        return;
+    effect->u.signal.number = job->signal_number;
+    effect->u.signal.script_only = job->signal_script;
+}
+
 void outstanding_effects(struct pleat_core *core, uint32_t component)
 {
     const struct pleat_component *job = component_at(core, component);
     bool run = job->starting || (job->state == PLEAT_FINISHING && !job->exited);
+    if (job->signalled == PLEAT_SIGNALLED_TOLD)
+        outstanding_signal(core, component);
     if (!run && job->resize == PLEAT_NONE)
         return;
     if (core_is_away(core, component))

@@ -497,6 +497,7 @@ static void begin_running(struct pleat_core *core, uint32_t component)
     job->start_us = now_of(core);
     job->since_us = job->start_us;
     job->relaunches = 0;
+    job->signalled = PLEAT_SIGNALLED_NOT;
     job->held = is_to_be_held(core, job);
     running_arm(core, component);
     job->processors = job->target;

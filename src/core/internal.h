@@ -293,6 +293,8 @@ void on_pause_over(struct pleat_core *core, uint32_t component);
 /* ---- agents.c ---- */
 /* Emits what of a component is not answered yet: START, KILL, what its resize waits for. Where its
  * agent is away, that one is wanted. */
+/* That of the signal before its time limit, which was not answered yet. */
+void outstanding_signal(struct pleat_core *core, uint32_t component);
 void outstanding_effects(struct pleat_core *core, uint32_t component);
 /* START, which that may have happened from now on; where the agent is away, it is wanted. */
 void start_or_reach(struct pleat_core *core, uint32_t component);

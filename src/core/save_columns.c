@@ -97,7 +97,12 @@
     X(90, spare4)                                                                                  \
     X(91, failed_starts)                                                                           \
     X(92, untold)                                                                                  \
-    X(93, spare5)
+    X(93, spare5)                                                                                  \
+    X(94, signalled)                                                                               \
+    X(95, signal_script)                                                                           \
+    X(96, spare6)                                                                                  \
+    X(97, signal_lead_us)                                                                          \
+    X(98, signal_number)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \

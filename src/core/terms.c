@@ -2,12 +2,23 @@
  * must do, how long a size lasts. */
 #include "core/internal.h"
 
+/* When its signal is due; PLEAT_NEVER: it has none, or was told it. */
+static int64_t signal_due(const struct pleat_component *job)
+{
+    if (job->signal_number == 0 || job->limit_us == 0 || job->signalled)
+        return PLEAT_NEVER;
+    return job->start_us +
+           (job->limit_us > job->signal_lead_us ? job->limit_us - job->signal_lead_us : 0);
+}
+
 void running_arm(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *job = component_at(core, component);
     int64_t at_us = job->limit_us > 0 ? job->start_us + job->limit_us : PLEAT_NEVER;
     if (is_young(core, job) && pleat_view_held_until(&core->view, job) < at_us)
         at_us = pleat_view_held_until(&core->view, job);
+    if (signal_due(job) < at_us)
+        at_us = signal_due(job);
     if (at_us < PLEAT_NEVER)
         arm(core, &job->deadline, DEADLINE_COMPONENT, component, at_us);
     else
@@ -43,11 +54,16 @@ int64_t notice_of(const struct pleat_core *core, const struct pleat_component *j
 
 void on_running_deadline(struct pleat_core *core, uint32_t component)
 {
-    const struct pleat_component *job = component_at(core, component);
-    if (job->limit_us > 0 && now_of(core) >= job->start_us + job->limit_us)
+    struct pleat_component *job = component_at(core, component);
+    if (job->limit_us > 0 && now_of(core) >= job->start_us + job->limit_us) {
         component_kill(core, component, PLEAT_REASON_TIME_LIMIT);
-    else
-        held_refresh(core, component);
+        return;
+    }
+    if (now_of(core) >= signal_due(job)) {
+        job->signalled = PLEAT_SIGNALLED_TOLD;
+        outstanding_signal(core, component);
+    }
+    held_refresh(core, component);
 }
 
 int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
@@ -71,5 +87,37 @@ int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pl
         job->limit_us = limit_us;
         held_refresh(core, c);
     }
+    return 0;
+}
+
+int on_limit_signal(struct pleat_core *core, const struct pleat_event *event,
+                    struct pleat_error *err)
+{
+    struct pleat_component *job = component_at(core, event->component);
+    int32_t number = event->u.signal.number;
+    int64_t lead_us = event->u.signal.lead_us;
+    if (pleat_state_is_final(job->state) || job->state == PLEAT_FINISHING)
+        return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
+                               pleat_state_name(job->state));
+    if (number < 0 || number > UINT8_MAX || lead_us < 0 || lead_us > PLEAT_NEVER / 4)
+        return pleat_error_set(err, PLEAT_E_INVALID, "no signal has the number %d, or %lld us",
+                               number, (long long)lead_us);
+    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = job->sibling) {
+        job = component_at(core, c);
+        job->signal_number = (uint8_t)number;
+        job->signal_lead_us = lead_us;
+        job->signal_script = event->u.signal.script_only != 0;
+        held_refresh(core, c);
+    }
+    return 0;
+}
+
+int on_signalled(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)err;
+    struct pleat_component *job = component_at(core, event->component);
+    if (job->run != event->u.exit.run || job->signalled != PLEAT_SIGNALLED_TOLD)
+        return PLEAT_CORE_STALE;
+    job->signalled = PLEAT_SIGNALLED_YES;
     return 0;
 }

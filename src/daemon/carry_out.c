@@ -310,6 +310,25 @@ static void do_kill(struct daemon *d, const struct pleat_effect *effect)
         daemon_log("job %lld: %s", (long long)job->id, err.text);
 }
 
+static void do_signal(struct daemon *d, const struct pleat_effect *effect)
+{
+    struct pleat_error err = {0};
+    struct job *job = job_of_component(d, effect->component);
+    if (!job)
+        return;
+    const struct pleat_component *component = job_component(d, job);
+    struct pleat_run_order order = {.run = effect->id,
+                                    .component = effect->component,
+                                    .job = (uint64_t)job->id,
+                                    .site = component->site,
+                                    .node = slots_first_node(d, component),
+                                    .spec = job_spec(d, job->id)};
+    struct pleat_runner *runner = job_runner(d, job);
+    if (runner->ops->signal(runner, &order, effect->u.signal.number, effect->u.signal.script_only,
+                            &err))
+        daemon_log("job %lld: %s", (long long)job->id, err.text);
+}
+
 void carry_out_kill(struct daemon *d, struct job *job)
 {
     const struct pleat_component *component = job_component(d, job);
@@ -439,6 +458,9 @@ void carry_out(struct daemon *d, const struct pleat_effect *effect)
         break;
     case PLEAT_DO_KILL:
         do_kill(d, effect);
+        break;
+    case PLEAT_DO_SIGNAL:
+        do_signal(d, effect);
         break;
     case PLEAT_DO_ASK:
     case PLEAT_DO_RESIZE:

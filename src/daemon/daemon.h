@@ -297,6 +297,8 @@ void turn_finish(struct daemon *d);
  */
 int turn_apply(struct daemon *d, const struct pleat_event *event, struct pleat_error *err);
 /* An answer that leaves when the turn that runs next is written. Takes the result. */
+/* False: the job's submission waits for the log, which cannot be written now. */
+bool turn_has_taken(const struct daemon *d, int64_t job);
 void turn_reply(struct daemon *d, struct client *client, int64_t request, json_t *result);
 /* Arms the timer for the core's next deadline. */
 void turn_arm(struct daemon *d);

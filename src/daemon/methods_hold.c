@@ -30,12 +30,31 @@ int method_release(struct client *client, int64_t request, const json_t *params,
     return rc ? rc : change(client, request, params, event, err);
 }
 
+/* Its user said that it must not run twice; a slip of the same hand is likelier than another wish.
+ */
+static int check_once(struct client *client, const json_t *params, struct pleat_error *err)
+{
+    int rc;
+    const struct job *job = params_job(client, params, &rc, err);
+    if (!job || !(job_component(client->daemon, job)->flags & PLEAT_COMPONENT_ONCE))
+        return rc;
+    return pleat_error_set(err, PLEAT_E_STATE,
+                           "job %lld is started once at most, as it was submitted with "
+                           "--no-requeue: 'pleat requeue --force %lld' lets it start again all the "
+                           "same",
+                           (long long)job->id, (long long)job->id);
+}
+
 int method_requeue(struct client *client, int64_t request, const json_t *params,
                    struct pleat_error *err)
 {
-    bool hold = false;
+    bool hold = false, force = false;
     int rc = pleat_get_bool(params, "hold", false, &hold, err);
     struct pleat_event event = {.kind = PLEAT_EV_REQUEUE, .flags = hold ? PLEAT_AND_HOLD : 0};
+    if (!rc)
+        rc = pleat_get_bool(params, "force", false, &force, err);
+    if (!rc && !force)
+        rc = check_once(client, params, err);
     return rc ? rc : change(client, request, params, event, err);
 }
 

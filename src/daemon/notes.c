@@ -182,8 +182,32 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
     }
 }
 
+/* What its user asked for, where nothing else says so, and the signal before its time limit. */
+static void note_of_job(struct daemon *d, const struct pleat_event *event)
+{
+    const struct job *job = job_of_component(d, event->component);
+    const struct pleat_component *c = job ? job_component(d, job) : NULL;
+    bool needs = event->flags & PLEAT_RELEASE_NEEDS;
+    if (!job)
+        return;
+    if (event->kind == PLEAT_EV_HOLD)
+        note_make(d, event->time_us, "hold", job->id, json_pack("{s:s}", "by", "user"));
+    else if (event->kind == PLEAT_EV_RELEASE)
+        note_make(d, event->time_us, "release", job->id,
+                  json_pack("{s:s, s:b, s:b}", "by", "user", "hold",
+                            !needs || (event->flags & PLEAT_RELEASE_HOLD), "needs", needs));
+    else if (event->kind == PLEAT_EV_SIGNALLED)
+        note_make(d, event->time_us, "signal", job->id,
+                  json_pack("{s:i, s:f, s:b}", "signal", (int)c->signal_number, "left_s",
+                            (double)(c->start_us + c->limit_us - event->time_us) / 1e6, "script",
+                            c->signal_script));
+}
+
 void note_event(struct daemon *d, const struct pleat_event *event)
 {
+    if (event->kind == PLEAT_EV_HOLD || event->kind == PLEAT_EV_RELEASE ||
+        event->kind == PLEAT_EV_SIGNALLED)
+        note_of_job(d, event);
     if (event->kind == PLEAT_EV_BACKGROUND)
         note_make(d, event->time_us, "background", -1,
                   json_pack("{s:s, s:i}", "site", d->config.sites[event->component].name,

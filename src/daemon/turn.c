@@ -111,6 +111,15 @@ static void hold_reply(struct daemon *d, struct client *client, struct pleat_str
     client_hold(client);
 }
 
+bool turn_has_taken(const struct daemon *d, int64_t job)
+{
+    for (size_t i = 0; d->holding && i < d->records.count; i++)
+        if (d->records.items[i].kind == PLEAT_EV_SUBMIT &&
+            d->records.items[i].u.submit.job == (uint64_t)job)
+            return false;
+    return true;
+}
+
 void turn_reply(struct daemon *d, struct client *client, int64_t request, json_t *result)
 {
     struct pleat_string out = {0};
@@ -272,6 +281,18 @@ static int set_terms(struct daemon *d, const struct pleat_event *submit,
     return usual ? 0 : turn_apply(d, &event, err);
 }
 
+static int set_signal(struct daemon *d, const struct pleat_event *submit,
+                      const struct pleat_spec *spec, struct pleat_error *err)
+{
+    struct pleat_event event = {.time_us = submit->time_us,
+                                .kind = PLEAT_EV_LIMIT_SIGNAL,
+                                .component = submit->component,
+                                .u.signal = {.lead_us = spec->signal.lead_us,
+                                             .number = spec->signal.number,
+                                             .script_only = spec->signal.script_only}};
+    return spec->signal.number ? turn_apply(d, &event, err) : 0;
+}
+
 /* How many processors one that folds may have, and with how many it starts: as its most processes
  * make it, so many on a processor. */
 static int set_partition(struct daemon *d, const struct pleat_event *submit,
@@ -318,6 +339,8 @@ static int apply_times(struct daemon *d, const struct pleat_event *submit,
     if (!job)
         return 0;
     int rc = set_terms(d, submit, spec, err);
+    if (!rc)
+        rc = set_signal(d, submit, spec, err);
     if (!rc)
         rc = set_partition(d, submit, spec, err);
     if (!rc)

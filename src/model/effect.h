@@ -26,7 +26,7 @@ enum { PLEAT_EFFECT_FIRST_NOTE = PLEAT_NOTE_STATE };
 
 struct pleat_effect {
     int64_t time_us;
-    uint64_t id; /* of the claim or of the resize; of the run for START, KILL and STAGE */
+    uint64_t id; /* of the claim or of the resize; of the run for START, KILL, SIGNAL and STAGE */
     uint16_t kind;
     uint16_t flags; /* of a resize: PLEAT_MANDATORY, PLEAT_BY_USER of model/event.h */
     uint32_t component;
@@ -59,6 +59,10 @@ struct pleat_effect {
         struct {
             uint32_t site;
         } reach;
+        struct {
+            int32_t number;
+            uint32_t script_only;
+        } signal;
         struct {
             uint32_t from, to;
             uint32_t reason;

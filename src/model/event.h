@@ -138,6 +138,11 @@ struct pleat_event {
             int64_t limit_us;    /* a run is ended after this; 0: no limit */
         } terms;
         struct {
+            int64_t lead_us; /* so long before the time limit */
+            int32_t number;  /* 0: none is sent */
+            uint32_t script_only;
+        } signal;
+        struct {
             int32_t processors;
         } demand;
         struct {

@@ -27,6 +27,13 @@ enum pleat_hold {
     PLEAT_HELD_BY_FAULT = 8  /* a node could not start it: until quiet_until_us (core/errors.c) */
 };
 
+/* The signal before the time limit of a run. */
+enum pleat_signalled {
+    PLEAT_SIGNALLED_NOT,
+    PLEAT_SIGNALLED_TOLD, /* SIGNAL was given, SIGNALLED has not come */
+    PLEAT_SIGNALLED_YES
+};
+
 struct pleat_component {
     /* what policies look at for many at every pass stands together */
     uint32_t previous, next; /* QUEUED: the queue. RUNNING, RESIZING: running by start, per site */
@@ -128,9 +135,16 @@ struct pleat_component {
     uint16_t failed_starts; /* in a row, that the node could not do */
     uint8_t untold;         /* no agent can have been told to start its present run */
     uint8_t spare5[5];
+
+    /* the signal before its time limit */
+    int64_t signal_lead_us; /* so long before it */
+    uint8_t signal_number;  /* 0: there is none */
+    uint8_t signal_script;  /* it is for its script alone */
+    uint8_t signalled;      /* enum pleat_signalled, in the present run */
+    uint8_t spare6[5];
 };
 
-_Static_assert(sizeof(struct pleat_component) == 368, "no padding in a component");
+_Static_assert(sizeof(struct pleat_component) == 384, "no padding in a component");
 
 /* A component waits for another one's end, or start. */
 struct pleat_dependency {

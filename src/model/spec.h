@@ -45,6 +45,13 @@ struct pleat_spec_array {
     int32_t limit;             /* so many at one time; 0: all */
 };
 
+/* Of SIGNAL before the time limit: to all its processes, or to its script alone. */
+struct pleat_spec_signal {
+    int32_t number; /* 0: none */
+    int64_t lead_us;
+    bool script_only;
+};
+
 /* Owns everything in it. Lists of strings end with NULL. */
 struct pleat_spec {
     char *name;
@@ -76,10 +83,11 @@ struct pleat_spec {
     bool append;    /* output and error files that exist are kept, and continued */
     char *script;   /* text of a batch script, run instead of argv[0]; NULL: none */
     char *notify;   /* a command line for sh; NULL: none */
-    unsigned notify_on;  /* enum pleat_notify_on */
-    int64_t limit_us;    /* a run is ended after this; 0: no limit */
-    int64_t notice_us;   /* before a mandatory shrink is enforced; -1: as configured */
-    int64_t lifetime_us; /* of a size, at least; -1: as configured */
+    unsigned notify_on;              /* enum pleat_notify_on */
+    int64_t limit_us;                /* a run is ended after this; 0: no limit */
+    struct pleat_spec_signal signal; /* before that */
+    int64_t notice_us;               /* before a mandatory shrink is enforced; -1: as configured */
+    int64_t lifetime_us;             /* of a size, at least; -1: as configured */
     enum pleat_resize_way resize;
     char *dependency; /* the jobs that it waits for (model/dependency.h); NULL: none */
     struct pleat_spec_array array;

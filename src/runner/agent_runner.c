@@ -334,7 +334,17 @@ static int runner_kill(struct pleat_runner *base, const struct pleat_run_order *
     return base->agents->send(base->agents->arg, order->site, order->node, "kill", params, err);
 }
 
-/* started, start_failed, exited */
+/* A script is told apart from what it starts. */
+static int runner_signal(struct pleat_runner *base, const struct pleat_run_order *order,
+                         int32_t number, bool script_only, struct pleat_error *err)
+{
+    const char *to = script_only ? "main" : order->spec->script ? "others" : "all";
+    json_t *params =
+        json_pack("{s:I, s:i, s:s}", "run", (json_int_t)order->run, "signal", number, "to", to);
+    return send(base, order->site, order->node, "limit_signal", params, 0, err);
+}
+
+/* started, start_failed, exited, signalled */
 static int notice_life(struct pleat_runner *base, struct pleat_event *event, const char *method,
                        const json_t *params, struct pleat_error *err)
 {
@@ -360,6 +370,8 @@ static int notice_life(struct pleat_runner *base, struct pleat_event *event, con
     if (!strcmp(method, "start_failed")) {
         event->kind = PLEAT_EV_START_FAILED;
         event->u.exit.reason = user_fault ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM;
+    } else if (!strcmp(method, "signalled")) {
+        event->kind = PLEAT_EV_SIGNALLED;
     } else if (!strcmp(method, "exited")) {
         event->kind = PLEAT_EV_EXITED;
         event->u.exit.reason = broken        ? PLEAT_REASON_BROKEN
@@ -404,7 +416,8 @@ static int runner_notice(struct pleat_runner *base, uint32_t component, const ch
                    {"resize_failed", PLEAT_EV_RESIZE_FAILED, NULL},
                    {"relaunched", PLEAT_EV_RELAUNCHED, "processes"}};
     struct pleat_event event = {.component = component};
-    if (!strcmp(method, "started") || !strcmp(method, "start_failed") || !strcmp(method, "exited"))
+    if (!strcmp(method, "started") || !strcmp(method, "start_failed") ||
+        !strcmp(method, "exited") || !strcmp(method, "signalled"))
         return notice_life(base, &event, method, params, err);
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
         if (!strcmp(method, changes[i].method)) {
@@ -443,6 +456,7 @@ int pleat_runner_open(const char *name, const struct pleat_host *host,
         .resize = runner_resize,
         .withdraw = runner_withdraw,
         .kill = runner_kill,
+        .signal = runner_signal,
         .relaunch = kind->capabilities & PLEAT_RUNNER_RELAUNCHES ? runner_relaunch : NULL,
         .notice = runner_notice,
         .close = runner_close,

@@ -6,7 +6,8 @@
  *   resize   -> APPLIED(processors), after a shrink then VACATED | RESIZE_FAILED
  *   withdraw -> WITHDRAWN, or what the resize gives after all
  *   kill     -> EXITED
- *   relaunch -> RELAUNCHED, when all processes of before are gone and new ones were started |
+ *   signal   -> SIGNALLED; the processes of one run get one such signal, however often it is asked
+ * for relaunch -> RELAUNCHED, when all processes of before are gone and new ones were started |
  *               START_FAILED(reason) | EXITED
  *
  * Where processes die inside a resize and a state of the application is held from which it can go
@@ -93,6 +94,9 @@ struct pleat_runner_ops {
                     struct pleat_error *err);
     int (*kill)(struct pleat_runner *runner, const struct pleat_run_order *order,
                 struct pleat_error *err);
+    /* Sends its processes, or those of its script alone, a signal. Launchers get none. */
+    int (*signal)(struct pleat_runner *runner, const struct pleat_run_order *order, int32_t number,
+                  bool script_only, struct pleat_error *err);
     /* Ends what is left of order->run, whatever it is doing, and starts order->start from the state
      * that is held, or from the beginning where none is. NULL: it cannot. */
     int (*relaunch)(struct pleat_runner *runner, const struct pleat_change_order *order,

@@ -208,6 +208,8 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
         return app_kill(sim, effect->component, effect->id);
     case PLEAT_DO_STAGE:
         return bring_files(sim, effect);
+    case PLEAT_DO_SIGNAL: /* its applications are models: none listens, and nothing waits for it */
+        return 0;
     case PLEAT_DO_SPLIT: /* its processors have no places: there is nothing to split */
         return 0;
     default:

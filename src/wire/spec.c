@@ -1,5 +1,6 @@
 #include "wire/spec.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,26 @@ static int read_seconds_or_default(const json_t *object, const char *name, int64
                : read_seconds(object, name, us, err);
 }
 
+/* The signal before the time limit: {"signal", "lead_s", "script"}. */
+static int read_signal(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    const json_t *member = json_object_get(object, "limit_signal");
+    int64_t number = 0;
+    if (!member || json_is_null(member))
+        return 0;
+    int rc = pleat_get_int(member, "signal", true, 1, SIGRTMAX, &number, err);
+    if (!rc)
+        rc = read_seconds(member, "lead_s", &spec->signal.lead_us, err);
+    if (!rc)
+        rc = pleat_get_bool(member, "script", false, &spec->signal.script_only, err);
+    spec->signal.number = (int32_t)number;
+    if (!rc && spec->limit_us && spec->signal.lead_us >= spec->limit_us)
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "a signal %g s before a time limit of %g s would come before the job",
+                             (double)spec->signal.lead_us / 1e6, (double)spec->limit_us / 1e6);
+    return rc;
+}
+
 static int read_times(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     int rc = read_seconds(object, "estimate_s", &spec->estimate_us, err);
@@ -107,6 +128,8 @@ static int read_times(const json_t *object, struct pleat_spec *spec, struct plea
         rc = read_seconds(object, "begin_in_s", &spec->begin_us, err);
     if (!rc)
         rc = read_seconds(object, "limit_s", &spec->limit_us, err);
+    if (!rc)
+        rc = read_signal(object, spec, err);
     if (!rc)
         rc = read_seconds_or_default(object, "notice_s", &spec->notice_us, err);
     if (!rc)

@@ -363,6 +363,17 @@ static void fake_close(struct pleat_runner *base)
     free(runner);
 }
 
+static int fake_signal(struct pleat_runner *base, const struct pleat_run_order *order,
+                       int32_t number, bool script_only, struct pleat_error *err)
+{
+    struct fake_runner *runner = (struct fake_runner *)base;
+    (void)number;
+    (void)script_only;
+    (void)err;
+    emit_exit(runner, PLEAT_EV_SIGNALLED, order->component, order->run, 0, 0, PLEAT_REASON_NONE);
+    return 0;
+}
+
 static const struct pleat_runner_ops fake_ops = {
     .name = "fake",
     .capabilities = PLEAT_RUNNER_RESIZES | PLEAT_RUNNER_EMPTIES | PLEAT_RUNNER_RELAUNCHES,
@@ -371,6 +382,7 @@ static const struct pleat_runner_ops fake_ops = {
     .resize = fake_resize,
     .withdraw = fake_withdraw,
     .kill = fake_kill,
+    .signal = fake_signal,
     .relaunch = fake_relaunch,
     .notice = fake_notice,
     .close = fake_close,

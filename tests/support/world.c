@@ -141,8 +141,11 @@ static void carry_out_run(struct world *world, const struct pleat_effect *effect
 {
     struct pleat_run_order run = {
         .run = effect->id, .component = effect->component, .processes = effect->u.run.processors};
-    int rc = effect->kind == PLEAT_DO_START ? world->runner->ops->start(world->runner, &run, NULL)
-                                            : world->runner->ops->kill(world->runner, &run, NULL);
+    const struct pleat_runner_ops *ops = world->runner->ops;
+    int rc = effect->kind == PLEAT_DO_SIGNAL
+                 ? ops->signal(world->runner, &run, effect->u.signal.number, false, NULL)
+             : effect->kind == PLEAT_DO_START ? ops->start(world->runner, &run, NULL)
+                                              : ops->kill(world->runner, &run, NULL);
     assert_int_equal(rc, 0);
 }
 
@@ -300,6 +303,7 @@ static void carry_out(struct world *world)
             break;
         case PLEAT_DO_START:
         case PLEAT_DO_KILL:
+        case PLEAT_DO_SIGNAL:
             if (!is_dropped(world, &effect))
                 carry_out_run(world, &effect);
             break;

@@ -223,6 +223,13 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
         event.kind = PLEAT_EV_FORGET;
         return event;
     case 15:
+        if (pleat_random_below(random, 2)) {
+            event.kind = PLEAT_EV_LIMIT_SIGNAL;
+            event.u.signal.number = (int32_t)pleat_random_below(random, 3);
+            event.u.signal.lead_us = (int64_t)pleat_random_below(random, 60000000);
+            event.u.signal.script_only = (uint32_t)pleat_random_below(random, 2);
+            return event;
+        }
         event.kind = PLEAT_EV_TERMS;
         event.u.terms.notice_us = (int64_t)pleat_random_below(random, 5000000) - 1;
         event.u.terms.lifetime_us = (int64_t)pleat_random_below(random, 20000000) - 1;
@@ -463,14 +470,14 @@ static uint32_t unknown;       /* starts that an agent may have done that is gon
 static void check_happened(void)
 {
     static const enum pleat_event_kind kinds[] = {
-        PLEAT_EV_LIMITS,     PLEAT_EV_CANCEL,    PLEAT_EV_DEMAND,      PLEAT_EV_DEADLINE,
-        PLEAT_EV_RESERVE,    PLEAT_EV_FORGET,    PLEAT_EV_START,       PLEAT_EV_RESIZE,
-        PLEAT_EV_PROMISE,    PLEAT_EV_TERMS,     PLEAT_EV_TIMED,       PLEAT_EV_PREEMPT,
-        PLEAT_EV_HISTORY,    PLEAT_EV_PROGRESS,  PLEAT_EV_ADD_PROCESS, PLEAT_EV_STOP_PROCESS,
-        PLEAT_EV_BUFFER,     PLEAT_EV_INPUT,     PLEAT_EV_LINK,        PLEAT_EV_STAGED,
-        PLEAT_EV_RETURNED,   PLEAT_EV_PARTITION, PLEAT_EV_HOLD,        PLEAT_EV_RELEASE,
-        PLEAT_EV_REQUEUE,    PLEAT_EV_DEPEND,    PLEAT_EV_REVISE,      PLEAT_EV_GROUP,
-        PLEAT_EV_AGENT_AWAY, PLEAT_EV_AGENT_BACK};
+        PLEAT_EV_LIMITS,     PLEAT_EV_CANCEL,     PLEAT_EV_DEMAND,       PLEAT_EV_DEADLINE,
+        PLEAT_EV_RESERVE,    PLEAT_EV_FORGET,     PLEAT_EV_START,        PLEAT_EV_RESIZE,
+        PLEAT_EV_PROMISE,    PLEAT_EV_TERMS,      PLEAT_EV_TIMED,        PLEAT_EV_PREEMPT,
+        PLEAT_EV_HISTORY,    PLEAT_EV_PROGRESS,   PLEAT_EV_ADD_PROCESS,  PLEAT_EV_STOP_PROCESS,
+        PLEAT_EV_BUFFER,     PLEAT_EV_INPUT,      PLEAT_EV_LINK,         PLEAT_EV_STAGED,
+        PLEAT_EV_RETURNED,   PLEAT_EV_PARTITION,  PLEAT_EV_HOLD,         PLEAT_EV_RELEASE,
+        PLEAT_EV_REQUEUE,    PLEAT_EV_DEPEND,     PLEAT_EV_REVISE,       PLEAT_EV_GROUP,
+        PLEAT_EV_AGENT_AWAY, PLEAT_EV_AGENT_BACK, PLEAT_EV_LIMIT_SIGNAL, PLEAT_EV_SIGNALLED};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);

@@ -36,6 +36,110 @@ static void test_a_time_limit_ends_the_job(void **state)
     hand_finish(&h);
 }
 
+static int signal_at(struct hand *h, uint32_t job, int64_t lead_us, bool script_only)
+{
+    struct pleat_event event = {
+        .kind = PLEAT_EV_LIMIT_SIGNAL,
+        .component = job,
+        .u.signal = {.lead_us = lead_us, .number = 10, .script_only = script_only}};
+    return hand_feed(h, event);
+}
+
+static int signalled(struct hand *h, uint32_t job)
+{
+    struct pleat_event event = {
+        .kind = PLEAT_EV_SIGNALLED, .component = job, .u.exit = {.run = hand_job(h, job)->run}};
+    return hand_feed(h, event);
+}
+
+static int agent(struct hand *h, uint16_t kind)
+{
+    struct pleat_event event = {.kind = kind};
+    event.u.agent.number = kind == PLEAT_EV_AGENT_BACK ? 7 : 0;
+    return hand_feed(h, event);
+}
+
+static void test_a_signal_before_the_time_limit(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t job = hand_run(&h, 2, 2, 2);
+    assert_int_equal(signal_at(&h, job, 60 * SECONDS, true), 0);
+    assert_int_equal(pleat_core_next_deadline(h.core), PLEAT_NEVER); /* it may run for ever */
+    assert_int_equal(signalled(&h, job), PLEAT_CORE_STALE);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 100 * SECONDS), 0);
+    hand_sleep(&h, 40 * SECONDS - 1);
+    assert_int_equal(hand_count(&h, PLEAT_DO_SIGNAL), 0);
+    hand_sleep(&h, 1);
+    struct pleat_effect effect = hand_last(&h, PLEAT_DO_SIGNAL);
+    assert_int_equal(effect.id, hand_job(&h, job)->run);
+    assert_int_equal(effect.u.signal.number, 10);
+    assert_true(effect.u.signal.script_only);
+    is(&h, job, PLEAT_RUNNING);
+    /* whoever carries effects out dies, and the next one asks: until it is answered */
+    hand_mark(&h);
+    assert_int_equal(pleat_core_outstanding(h.core, &h.effects), 0);
+    assert_int_equal(hand_count(&h, PLEAT_DO_SIGNAL), 1);
+    assert_int_equal(signalled(&h, job), 0);
+    assert_int_equal(signalled(&h, job), PLEAT_CORE_STALE);
+    hand_mark(&h);
+    assert_int_equal(pleat_core_outstanding(h.core, &h.effects), 0);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 1000 * SECONDS), 0); /* once for each run */
+    hand_sleep(&h, 950 * SECONDS);
+    assert_int_equal(hand_count(&h, PLEAT_DO_SIGNAL), 0);
+    hand_sleep(&h, 10 * SECONDS);
+    is(&h, job, PLEAT_FINISHING);
+    assert_int_equal(signal_at(&h, job, 0, false), PLEAT_E_STATE);
+    hand_finish(&h);
+}
+
+static void test_a_signal_while_the_agent_is_away(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    assert_int_equal(agent(&h, PLEAT_EV_AGENT_BACK), 0);
+    uint32_t job = hand_run(&h, 2, 2, 2);
+    assert_int_equal(signal_at(&h, job, 60 * SECONDS, false), 0);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 100 * SECONDS), 0);
+    assert_int_equal(agent(&h, PLEAT_EV_AGENT_AWAY), 0);
+    hand_sleep(&h, 40 * SECONDS);
+    assert_int_equal(hand_count(&h, PLEAT_DO_SIGNAL), 0);
+    assert_int_equal(hand_last(&h, PLEAT_DO_REACH).u.reach.site, 0);
+    assert_int_equal(agent(&h, PLEAT_EV_AGENT_BACK), 0);
+    assert_int_equal(hand_count(&h, PLEAT_DO_SIGNAL), 1);
+    assert_int_equal(hand_exited(&h, job, 0), 0); /* of it, maybe: nobody asks any more */
+    assert_int_equal(signalled(&h, job), 0);
+    hand_mark(&h);
+    assert_int_equal(pleat_core_outstanding(h.core, &h.effects), 0);
+    assert_int_equal(hand_count(&h, PLEAT_DO_SIGNAL), 0);
+    hand_finish(&h);
+}
+
+static void test_a_signal_for_each_run(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t job = hand_run(&h, 2, 2, 2);
+    assert_int_equal(signal_at(&h, job, 600 * SECONDS, false), 0);
+    assert_int_equal(hand_terms(&h, job, -1, -1, 100 * SECONDS), 0);
+    hand_sleep(&h, 0); /* so long before its limit that it is due at once */
+    assert_int_equal(hand_count(&h, PLEAT_DO_SIGNAL), 1);
+    assert_int_equal(signalled(&h, job), 0);
+    struct pleat_event again = {.kind = PLEAT_EV_REQUEUE, .component = job};
+    assert_int_equal(hand_feed(&h, again), 0);
+    assert_int_equal(hand_exited(&h, job, 0), 0);
+    hand_release_all(&h);
+    assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 2), 0);
+    hand_mark(&h);
+    assert_int_equal(hand_started(&h, job), 0);
+    hand_sleep(&h, 0);
+    assert_int_equal(hand_count(&h, PLEAT_DO_SIGNAL), 1);
+    hand_finish(&h);
+}
+
 static void test_too_much_memory_ends_the_job(void **state)
 {
     (void)state;
@@ -369,6 +473,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_time_limit_ends_the_job),
+        cmocka_unit_test(test_a_signal_before_the_time_limit),
+        cmocka_unit_test(test_a_signal_while_the_agent_is_away),
+        cmocka_unit_test(test_a_signal_for_each_run),
         cmocka_unit_test(test_too_much_memory_ends_the_job),
         cmocka_unit_test(test_a_time_limit_changes_while_it_runs),
         cmocka_unit_test(test_a_time_limit_counts_for_each_run),

@@ -160,6 +160,29 @@ def test_signal(linked):
     linked.daemon.fails("state", "signal", run=1, signal=15)
 
 
+def test_the_signal_before_a_time_limit(linked):
+    """Once for each run, however often it is asked for; a script is told apart from what it starts."""
+    script = """
+trap 'echo script' USR1
+bash -c 'trap "echo child" USR1; echo ready; while :; do sleep 0.05; done' &
+while :; do sleep 0.05; done
+"""
+    heard = {"all": ["child", "script"], "others": ["child"], "main": ["script"]}
+    for run, to in enumerate(heard, 1):
+        linked.start(run, "bash", "-c", script)
+        linked.daemon.expect("started", run)
+        wait_until(lambda: "ready" in linked.output(run), "the traps are set")
+        for _ in range(3):
+            linked.daemon.call("limit_signal", run=run, signal=int(signal.SIGUSR1), to=to)
+            linked.daemon.expect("signalled", run)
+        wait_until(lambda: len(linked.output(run).split()) > len(heard[to]), "it heard")
+        linked.daemon.call("limit_signal", run=run, signal=int(signal.SIGUSR1), to=to)
+        linked.daemon.call("kill", run=run, grace_s=0)
+        linked.daemon.expect("exited", run)
+        assert sorted(linked.output(run).split()) == sorted(["ready", *heard[to]])
+    linked.daemon.fails("invalid", "limit_signal", run=1, signal=10, to="nobody")
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -57,7 +57,7 @@ def test_what_can_never_be(cli):
     for number in ok, after:
         assert job(cli, number)["state"] == "cancelled"
         assert job(cli, number)["reason"] == "a job that it waited for ended otherwise"
-    assert "cancelled: a job that it waited for ended otherwise" in cli("ps", "--all").stdout
+    assert "cancelled: a job that it waited for ended otherwise" in " ".join(cli("ps", "--all").stdout.split())
     refused = cli("submit", "--dependency", f"afterok:{first}", "true")
     assert refused.returncode == 1 and f"job {first} has ended already" in refused.stderr
     assert cli("submit", "--dependency", f"afternotok:{first}", "true").returncode == 0
@@ -222,6 +222,55 @@ def test_an_array_is_taken_as_a_whole(cli):
     large = cli("submit", "--array", "0-9", "-n", "100000", "true")
     assert large.returncode == 1 and "100000 processors" in large.stderr
     assert json.loads(cli("ps", "--all", "--json").stdout)["jobs"] == []
+
+
+def test_tasks_are_jobs_everywhere(cli):
+    array = int(submit(cli, "--hold", "--array", "0-8:2%2"))
+    assert json.loads(cli("show", "--json", f"{array}_4").stdout)["array"]["index"] == 4
+    assert f"job          {array + 2} " in cli("show", f"{array}_4").stdout
+    assert cli("why", f"{array}_[6]").stdout.startswith(f"job {array + 3} ")
+    assert cli("release", str(array)).returncode == 0
+    assert cli("wait", f"{array}_[0-4]", f"{array}_6", f"{array}_8").returncode == 0
+    assert cli("log", f"{array}_8").returncode == 0
+    assert f"{array + 1}" in cli("history", f"{array}_2").stdout
+    assert cli("events", f"{array}_2").stdout == cli("events", str(array + 1)).stdout != ""
+    done = cli("show", f"{array}_3")
+    assert done.returncode == 4 and "its indexes are 0-8:2%2" in done.stderr
+    assert cli("show", f"{array}_[2,4]").returncode == 2
+    other = submit(cli)
+    done = cli("wait", f"{other}_1")
+    assert done.returncode == 4 and "no array" in done.stderr
+    assert cli("show", "5_").returncode == 2 and cli("grow", "5_x", "2").returncode == 2
+
+
+def test_hold_and_release_are_events(cli):
+    number = submit(cli, "--hold")
+    first = submit(cli, "--hold")
+    waits = submit(cli, "--dependency", f"afterok:{first}")
+    assert cli("release", number).returncode == 0
+    assert cli("wait", number).returncode == 0
+    assert cli("set", "--dependency", "none", waits).returncode == 0
+    assert cli("wait", waits).returncode == 0
+    text = cli("events", number).stdout
+    assert text.index("held by its user") < text.index("released by its user") < text.index("running")
+    assert "waits for no other job any more" in cli("events", waits).stdout
+    kinds = [json.loads(line)["kind"] for line in cli("events", "--json", number, "--kind", "hold,release").stdout.split("\n") if line]
+    assert kinds == ["hold", "release"]
+    assert cli("cancel", first).returncode == 0
+
+
+def test_what_is_started_once_is_not_requeued_by_a_slip(cli, tmp_path):
+    go = tmp_path / "go"
+    number = submit(cli, "--no-requeue", program=("sh", "-c", f"while [ ! -e {go} ]; do sleep 0.05; done"))
+    until(lambda: job(cli, number)["state"] == "running")
+    done = cli("requeue", number)
+    assert done.returncode == 1 and "--no-requeue" in done.stderr and f"requeue --force {number}" in done.stderr
+    assert job(cli, number)["state"] == "running" and job(cli, number)["attempt"] == 0
+    assert cli("requeue", "--force", "--hold", number).returncode == 0
+    until(lambda: job(cli, number)["held_by"] == ["user"])
+    go.touch()
+    assert cli("release", number).returncode == 0
+    assert cli("wait", number).returncode == 0
 
 
 def test_memory_is_measured(cli):

@@ -1,0 +1,65 @@
+/* The signal before a run's time limit. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/log.h"
+#include "agent/run.h"
+
+/* Programs that start others and hand signals on to them: mpirun of Open MPI does with SIGUSR1 and
+ * SIGUSR2, so that its processes would get them twice; the others end of what they do not know. */
+static bool is_launcher(const struct pleat_agent *agent, pid_t pid)
+{
+    static const char *const beginnings[] = {"mpirun", "mpiexec", "orte",      "orted", "prte",
+                                             "prted",  "hydra_",  "pleat-pmi", NULL};
+    char path[256], name[32] = "";
+    snprintf(path, sizeof(path), "%s/%d/comm", agent->proc, (int)pid);
+    FILE *file = fopen(path, "re");
+    if (file && !fgets(name, sizeof(name), file))
+        *name = '\0';
+    if (file)
+        fclose(file);
+    name[strcspn(name, "\n")] = '\0';
+    for (size_t i = 0; beginnings[i]; i++)
+        if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
+            return true;
+    return !strcmp(name, "pleat");
+}
+
+static bool gets_it(const struct pleat_run *run, const struct pleat_tree_process *process,
+                    enum pleat_signal_to to)
+{
+    bool is_main = process->pid == run->pid;
+    if (to == PLEAT_SIGNAL_MAIN)
+        return is_main;
+    return !(to == PLEAT_SIGNAL_OTHERS && is_main) && !is_launcher(run->agent, process->pid);
+}
+
+static int send_all(struct pleat_run *run, int number, enum pleat_signal_to to)
+{
+    struct pleat_agent *agent = run->agent;
+    struct pleat_error err;
+    int sent = 0;
+    if (pleat_tree_read(agent->proc, &agent->tree, &err)) {
+        pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, err.text);
+        return 0;
+    }
+    for (size_t i = 0; i < agent->tree.count; i++) {
+        struct pleat_tree_process *process = &agent->tree.items[i];
+        if (!pleat_tree_is_dead(process) && pleat_run_of_process(agent, process) == run->id &&
+            gets_it(run, process, to))
+            sent += pleat_tree_signal(agent->proc, process->pid, process->start, number, NULL) == 0;
+    }
+    return sent;
+}
+
+void pleat_run_limit_signal(struct pleat_run *run, int number, enum pleat_signal_to to)
+{
+    if (!run->limit_signalled && pleat_run_is_live(run)) {
+        int sent = send_all(run, number, to);
+        pleat_log("run %" PRIu64 " (job %s): its time limit is near: signal %d to %d process%s",
+                  run->id, run->job, number, sent, sent == 1 ? "" : "es");
+    }
+    run->limit_signalled = true;
+    pleat_agent_notify(run->agent, "signalled", json_pack("{s:I}", "run", (json_int_t)run->id));
+}
