@@ -154,6 +154,18 @@ static json_t *times_to_json(const struct pleat_view *view, const struct pleat_c
     return array;
 }
 
+/* Its submission is not in the log, which cannot be written: nothing of what the core decided about
+ * it counts, and nobody was told that it is a job. */
+static void add_untaken(const struct daemon *d, json_t *object, int64_t job)
+{
+    if (!object || turn_has_taken(d, job))
+        return;
+    json_object_set_new(object, "taken", json_false());
+    json_object_set_new(object, "state", json_string(pleat_state_name(PLEAT_QUEUED)));
+    json_object_set_new(object, "reason", json_string("not taken: the log cannot be written"));
+    json_object_set_new(object, "processors", json_integer(0));
+}
+
 json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
 {
     const struct account *account = job_account(d, job);
@@ -181,6 +193,7 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "max", json_integer(job_maximum(c)));
     json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
     json_object_set_new(object, "reason", reason_to_json(d, c));
+    add_untaken(d, object, job->id);
     json_object_set_new(object, "promised_s",
                         json_seconds(c->state == PLEAT_QUEUED ? c->promised_us : PLEAT_NEVER));
     json_object_set_new(object, "held_by", holds_to_json(c));
@@ -225,7 +238,7 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history)
 static const char *const brief_members[] = {
     "job",      "name",       "state",   "reason", "text",      "min",
     "max",      "processors", "wait_s",  "run_s",  "exit_code", "signal",
-    "progress", "processes",  "held_by", "array",  NULL};
+    "progress", "processes",  "held_by", "array",  "taken",     NULL};
 
 static json_t *brief_of_whole(json_t *whole)
 {
@@ -249,7 +262,7 @@ json_t *job_brief(struct daemon *d, struct job *job)
     const char *name = json_string_value(json_object_get(spec, "name"));
     struct spans spans = spans_of(c, daemon_now_us(d));
     bool over = pleat_state_is_final(c->state);
-    return json_pack(
+    json_t *object = json_pack(
         "{s:I, s:s, s:s, s:o, s:s?, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:i, s:o, s:O?}", "job",
         (json_int_t)job->id, "name", name ? name : "", "state",
         pleat_state_name((enum pleat_state)c->state), "reason", reason_to_json(d, c), "text", text,
@@ -259,6 +272,8 @@ json_t *job_brief(struct daemon *d, struct job *job)
         over && c->signal ? json_integer(c->signal) : json_null(), "progress",
         progress_or_null(job), "processes", processes, "held_by", holds_to_json(c), "array",
         json_object_get(spec, "array"));
+    add_untaken(d, object, job->id);
+    return object;
 }
 
 json_t *jobs_counts(struct daemon *d)

@@ -56,7 +56,6 @@ def test_full_disk(pleat, tmp_path):
     daemon.wait(job, "runs", lambda j: j["state"] == "running" and os.path.exists(wrote))
     waits = daemon.submit("waits", diary(str(tmp_path / "d-waits"), "true"), 8)
     fill(pleat.path("filling"))
-    touch(go)  # the job's end cannot be written down, unless there was just room for it: then what comes next
 
     def holds():
         if daemon.call("info")["holding"] is None:
@@ -64,6 +63,15 @@ def test_full_disk(pleat, tmp_path):
         return daemon.call("info")["holding"]
 
     assert "free some space" in wait_until(holds, "the log cannot be written")
+    # the last one is in no log, and nobody was told that it is a job
+    jobs = daemon.call("jobs")["jobs"]
+    assert [one.get("taken", True) for one in jobs] == [True] * (len(jobs) - 1) + [False]
+    untaken = jobs[-1]
+    assert (untaken["state"], untaken["reason"]) == ("queued", "not taken: the log cannot be written")
+    assert daemon.job(untaken["job"])["taken"] is False
+    rows = pleat.pleat("ps", check=0).stdout.splitlines()
+    assert [row for row in rows if "not taken" in row] == [rows[-1]]
+    touch(go)  # the job's end cannot be written down
     done = pleat.pleat("submit", "--", "true", check=1)
     assert "cannot write its log" in done.stderr and "nothing is taken until it can" in done.stderr
     os.unlink(pleat.path("filling"))
@@ -73,6 +81,7 @@ def test_full_disk(pleat, tmp_path):
         assert len(Diary(str(tmp_path / name)).begun) == 1
     assert daemon.call("info")["holding"] is None
     wait_until(lambda: not daemon.call("jobs")["jobs"], "what was held is taken, and ends")
+    assert "taken" not in daemon.job(untaken["job"])
     check_nothing_left(pleat, daemon)
     daemon.close()
 
