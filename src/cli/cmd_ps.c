@@ -27,6 +27,8 @@ static const struct pleat_history_column known[] = {
     {"start_s", "STARTED", PLEAT_HISTORY_MOMENT},
     {"end_s", "ENDED", PLEAT_HISTORY_MOMENT},
     {"promised_s", "STARTS BY", PLEAT_HISTORY_MOMENT},
+    {"forecast_s", "EXPECTED", PLEAT_HISTORY_MOMENT},
+    {"forecast_why", "NOT KNOWN AS", PLEAT_HISTORY_TEXT},
     {"wait_s", "WAIT", PLEAT_HISTORY_SPAN},
     {"run_s", "RUN", PLEAT_HISTORY_SPAN},
     {"estimate_s", NULL, PLEAT_HISTORY_SPAN},
@@ -45,7 +47,7 @@ static const struct pleat_history_column known[] = {
     {"stderr", NULL, PLEAT_HISTORY_TEXT},
     {NULL, NULL, PLEAT_HISTORY_TEXT}};
 
-#define STARTS "job,name,min,max,priority,estimate_s,promised_s,reason"
+#define STARTS "job,name,min,max,priority,estimate_s,promised_s,forecast_s,forecast_why"
 
 struct listing {
     bool all, start;
@@ -60,6 +62,35 @@ static json_t *waiting_of(const json_t *jobs)
     json_array_foreach(jobs, i, job) if (pleat_reply_is(job, "state", "queued"))
         json_array_append(waiting, job);
     return waiting;
+}
+
+/* Adds to each of them when it is expected to start, or why that is not known. */
+static int add_forecasts(struct pleat_client *client, json_t *jobs)
+{
+    json_t *answer, *job, *row;
+    size_t i, r = 0;
+    int code = pleat_daemon_ask(client, "forecast", json_object(), &answer);
+    if (code)
+        return code;
+    const json_t *rows = pleat_reply_array(answer, "forecasts");
+    json_t *by_job = json_object();
+    char key[24];
+    json_array_foreach(rows, r, row)
+    {
+        snprintf(key, sizeof(key), "%lld", (long long)pleat_reply_int(row, "job", 0));
+        json_object_set(by_job, key, row);
+    }
+    json_array_foreach(jobs, i, job)
+    {
+        snprintf(key, sizeof(key), "%lld", (long long)pleat_reply_int(job, "job", 0));
+        row = json_object_get(by_job, key);
+        json_t *start = json_object_get(row, "start_s"), *why = json_object_get(row, "why");
+        json_object_set_new(job, "forecast_s", start ? json_incref(start) : json_null());
+        json_object_set_new(job, "forecast_why", why ? json_incref(why) : json_null());
+    }
+    json_decref(by_job);
+    json_decref(answer);
+    return 0;
 }
 
 static int print(const struct listing *listing, const struct pleat_format *format,
@@ -85,11 +116,16 @@ static int list(const struct listing *listing, const struct pleat_format *format
         return code;
     code = pleat_daemon_jobs(
         client, (listing->all ? PLEAT_JOBS_ALL : 0) | (brief ? PLEAT_JOBS_BRIEF : 0), &jobs);
-    pleat_client_close(client);
-    if (code)
+    if (code) {
+        pleat_client_close(client);
         return code;
+    }
     json_t *shown = listing->start ? waiting_of(jobs) : json_incref(jobs);
-    code = print(listing, format, shown);
+    if (listing->start && json_array_size(shown) > 0)
+        code = add_forecasts(client, shown);
+    pleat_client_close(client);
+    if (!code)
+        code = print(listing, format, shown);
     json_decref(shown);
     json_decref(jobs);
     return code;
@@ -135,8 +171,9 @@ const struct pleat_command pleat_cmd_ps = {
         "waits or how it ended.\n\n"
         "Options:\n"
         "  -a, --all        those that have ended, too\n"
-        "      --start      those that wait, and by when each will have started: what the queue\n"
-        "                   policy promised it, or when its reservation begins; -: not known\n"
+        "      --start      those that wait. STARTS BY: what the queue policy promised, or when a\n"
+        "                   reservation begins. EXPECTED: a forecast, from all estimates and time\n"
+        "                   limits; no promise. -: not known\n"
         "  -o, --format LIST  these columns, as --json names them: job,name:20,state; a width "
         "cuts\n"
         "                   texts\n\n"

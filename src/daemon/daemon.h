@@ -560,6 +560,9 @@ json_t *why_waits_short(const struct pleat_pass *pass, uint32_t component);
 int top_to_json(struct daemon *d, int64_t limit, int64_t ended, json_t **result,
                 struct pleat_error *err);
 
+/* forecast.c: those under way end soon, and answer with what they know */
+void forecasts_end(void);
+
 /* parked.c: answers that wait for something (wait, output --follow) */
 void parked_wait(struct client *client, int64_t request, int64_t job);
 struct output_wish {

@@ -222,6 +222,7 @@ static void finish(struct daemon *d)
         d->store = NULL;
         pleat_listener_close(d->listener);
         agents_quit(d);
+        forecasts_end();
         clients_close(d);
         /* let what is queued for them leave; connections close themselves within a second */
         uv_unref((uv_handle_t *)&d->probe);

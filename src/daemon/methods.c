@@ -76,7 +76,7 @@ static int call(struct client *client, const struct pleat_message *message,
         {"why", method_why},           {"top", method_top},
         {"clean", method_clean},       {"hold", method_hold},
         {"release", method_release},   {"requeue", method_requeue},
-        {"revise", method_revise},
+        {"revise", method_revise},     {"forecast", method_forecast},
     };
     int rc = pleat_error_set(err, PLEAT_E_NOTFOUND, "no method '%s'", message->method);
     client->answer = answer;

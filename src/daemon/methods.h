@@ -17,6 +17,8 @@ method method_jobs, method_job, method_why, method_top, method_wait, method_outp
     method_follow;
 /* methods_daemon.c */
 method method_sites, method_info, method_policies, method_configure, method_stop;
+/* forecast.c */
+method method_forecast;
 /* history.c, clean.c */
 method method_history, method_clean;
 

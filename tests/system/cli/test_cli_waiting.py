@@ -170,6 +170,32 @@ def test_expected_starts(cli):
     assert abs(job(cli, begins)["promised_s"] - time.time() - 3600) < 600
 
 
+def test_forecasts(cli, tmp_path):
+    """What waits behind a job that says how long it runs; and behind one that does not."""
+    go = tmp_path / "go"
+    until_go = ("sh", "-c", f"while [ ! -e {go} ]; do sleep 0.05; done")
+    all_of_it = json.loads(cli("sites", "--json").stdout)["sites"][0]["processors"]
+    runs = submit(cli, "-n", str(all_of_it), "--estimate", "1h", program=until_go)
+    until(lambda: job(cli, runs)["state"] == "running")
+    first = submit(cli, "-n", str(all_of_it), "--time-limit", "30min")
+    open_end = submit(cli, "-n", str(all_of_it))
+    behind = submit(cli, "-n", str(all_of_it), "--estimate", "1min")
+    held = submit(cli, "--hold")
+    rows = {str(row["job"]): row for row in json.loads(cli("ps", "--start", "--json").stdout)["jobs"]}
+    begun = job(cli, runs)["start_s"]
+    assert abs(rows[first]["forecast_s"] - begun - 3600) < 1
+    assert abs(rows[open_end]["forecast_s"] - begun - 5400) < 1
+    assert (rows[behind]["forecast_s"], rows[behind]["forecast_why"]) == (
+        None, "jobs without an estimate run before it")
+    assert rows[held]["forecast_why"] == "held by its user" and rows[first]["forecast_why"] is None
+    shown = cli("ps", "--start").stdout
+    assert "EXPECTED" in shown and "STARTS BY" in shown and "held by its user" in " ".join(shown.split())
+    assert job(cli, first)["state"] == "queued"  # nothing of that has happened
+    assert cli("cancel", held, behind, open_end, first).returncode == 0
+    go.touch()
+    assert cli("wait", runs).returncode == 0
+
+
 def test_an_array(cli, tmp_path):
     text = "echo $PLEAT_ARRAY_JOB $PLEAT_ARRAY_INDEX $PLEAT_ARRAY_COUNT $PLEAT_ARRAY_MIN $PLEAT_ARRAY_MAX $PLEAT_ARRAY_STEP"
     first = submit(cli, "--array", "2-8:3", "--chdir", str(tmp_path), "--name", "sweep", "--output", "%x-%A-%a",
