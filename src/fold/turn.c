@@ -187,6 +187,15 @@ bool turn_polls_alone(void)
     return true;
 }
 
+bool turn_binds_threads(struct turn_cpus *all)
+{
+    if (!takes_part() || self.processors < 2 || self.pinned < 0)
+        return false;
+    memset(all, 0, sizeof(*all));
+    turn_add_all(&self, all);
+    return true;
+}
+
 /* ---- coming and going ---- */
 
 static bool take_slot(struct pleat_fold *fold, uint32_t index)

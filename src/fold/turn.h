@@ -50,6 +50,17 @@ bool turn_is_for_all(void);
 /* Before MPI_Finalize, and in a forked child. */
 void turn_leave(void);
 
+/* CPUs, as sched_setaffinity takes them. */
+#define TURN_CPUS 8192 /* as many as Linux can be built for */
+struct turn_cpus {
+    unsigned long bits[TURN_CPUS / (8 * sizeof(unsigned long))];
+};
+/* Whether the caller is bound to one CPU of several that the partition has, which are `all`, and so
+ * would be a thread that it starts. */
+bool turn_binds_threads(struct turn_cpus *all);
+/* For any thread, without anything else of this: may use these CPUs from now on. */
+void turn_roam(const struct turn_cpus *cpus);
+
 /* The process of this node whose rank is `rank`; TURN_NOBODY: there is none, or it is not there
  * yet. Looks through all places. */
 int32_t turn_place(int32_t rank);

@@ -9,23 +9,28 @@
 
 #include "fold/turn_self.h"
 
-#define CPUS 8192 /* as many as Linux can be built for */
-
-struct cpus {
-    unsigned long bits[CPUS / (8 * sizeof(unsigned long))];
-};
-
-static void add_cpu(struct cpus *cpus, uint32_t cpu)
+static void add_cpu(struct turn_cpus *cpus, uint32_t cpu)
 {
     const uint32_t width = 8 * sizeof(cpus->bits[0]);
-    if (cpu < CPUS)
+    if (cpu < TURN_CPUS)
         cpus->bits[cpu / width] |= 1ul << cpu % width;
 }
 
-static void set_cpus(pid_t tid, const struct cpus *cpus)
+static void set_cpus(pid_t tid, const struct turn_cpus *cpus)
 {
     /* A CPU that went offline, or that is not allowed: it stays where it is. */
     (void)sched_setaffinity(tid, sizeof(cpus->bits), (const cpu_set_t *)(const void *)cpus->bits);
+}
+
+void turn_add_all(const struct turn_self *self, struct turn_cpus *cpus)
+{
+    for (uint32_t i = 0; i < self->processors; i++)
+        add_cpu(cpus, atomic_load(&self->fold->processors[i].cpu));
+}
+
+void turn_roam(const struct turn_cpus *cpus)
+{
+    set_cpus(0, cpus);
 }
 
 /* With a global queue, and nobody who hands processors on, the kernel chooses of the partition. */
@@ -43,15 +48,14 @@ static pid_t own_thread(const struct turn_self *self)
 
 void turn_pin(struct turn_self *self)
 {
-    struct cpus cpus;
+    struct turn_cpus cpus;
     memset(&cpus, 0, sizeof(cpus));
     int32_t wanted = -1;
     if (is_bound_to_one(self)) {
         wanted = (int32_t)(atomic_load(&self->fold->processors[self->processor].cpu) & INT32_MAX);
         add_cpu(&cpus, (uint32_t)wanted);
     } else {
-        for (uint32_t i = 0; i < self->processors; i++)
-            add_cpu(&cpus, atomic_load(&self->fold->processors[i].cpu));
+        turn_add_all(self, &cpus);
     }
     self->pinned = wanted;
     set_cpus(turn_is_mine() ? 0 : own_thread(self), &cpus);
@@ -111,7 +115,7 @@ static bool is_sibling(const struct turn_self *self, uint32_t index, pid_t tid)
 
 void turn_move(const struct turn_self *self, uint32_t index, uint32_t processor)
 {
-    struct cpus cpus;
+    struct turn_cpus cpus;
     int32_t tid = atomic_load(&self->fold->slots[index].tid);
     if (!is_sibling(self, index, tid))
         return; /* it moves itself when it is awake, which takes longer */

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include "fold/turn.h"
 #include "shm/fold-layout.h"
 
 struct turn_self {
@@ -63,6 +64,8 @@ bool turn_is_alone(const struct turn_self *self);
 
 /* Whether the caller is the thread that attached. */
 bool turn_is_mine(void);
+/* All of the partition. */
+void turn_add_all(const struct turn_self *self, struct turn_cpus *cpus);
 
 static inline void turn_count_switch(struct turn_self *self)
 {

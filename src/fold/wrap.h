@@ -3,8 +3,8 @@
  *   calls.def  the MPI calls and what they mean     real.c   the functions behind them
  *   wrap.c     the wrappers, made from the table    life.c   MPI_Init to MPI_Finalize, fork
  *   hint.c     what they tell turn.h                peer.c   ranks of communicators
- *   request.c  requests that receive                fold-openmpi.c, fold-mpich.c   how each MPI
- * waits
+ *   request.c  requests that receive                thread.c the threads that a program starts
+ *   fold-openmpi.c, fold-mpich.c   how each MPI waits
  *
  * Everything here but fold_enter, fold_leave_untold, fold_takes_part, fold_idle and
  * fold_comm_is_freed is for the thread that called MPI_Init, between fold_enter (FOLD_TOLD) and

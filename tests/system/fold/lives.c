@@ -6,6 +6,7 @@
  *   tool      sends messages, counted by a tool that stands before MPI (tool.c)
  *   session   without MPI_COMM_WORLD (MPI 4)
  *   leave     ends without MPI_Finalize
+ *   places    says how many CPUs threads may use
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -86,6 +87,63 @@ static void threads(void)
     check(mine == expected(rank, size, ROUNDS), "the main thread got something else");
 }
 
+/* ---- places ---- */
+
+static int cpus_of_caller(void)
+{
+    cpu_set_t cpus;
+    check(!sched_getaffinity(0, sizeof(cpus), &cpus), "no CPUs");
+    return CPU_COUNT(&cpus);
+}
+
+static void *count_cpus(void *count)
+{
+    *(int *)count = cpus_of_caller();
+    return NULL;
+}
+
+static int cpus_of_thread(const pthread_attr_t *attributes)
+{
+    pthread_t id;
+    int count = 0;
+    check(!pthread_create(&id, attributes, count_cpus, &count), "no thread");
+    pthread_join(id, NULL);
+    return count;
+}
+
+/* One that starts another one: that inherits what it has. */
+static void *start_another(void *count)
+{
+    *(int *)count = cpus_of_thread(NULL);
+    return NULL;
+}
+
+/* It is told in the order of: this thread, those that it starts without attributes, with some that
+ * say nothing of CPUs, with CPUs, and one that another thread started. */
+static void places(void)
+{
+    pthread_attr_t attributes;
+    pthread_t id;
+    cpu_set_t mine;
+    int found[5], least[5], most[5];
+    check(!pthread_attr_init(&attributes), "no attributes");
+    ring(MPI_COMM_WORLD, 1, ROUNDS); /* until it is bound */
+    found[0] = cpus_of_caller();
+    found[1] = cpus_of_thread(NULL);
+    found[2] = cpus_of_thread(&attributes);
+    check(!sched_getaffinity(0, sizeof(mine), &mine), "no CPUs");
+    check(!pthread_attr_setaffinity_np(&attributes, sizeof(mine), &mine), "no place");
+    found[3] = cpus_of_thread(&attributes);
+    pthread_attr_destroy(&attributes);
+    check(!pthread_create(&id, NULL, start_another, &found[4]), "no thread");
+    pthread_join(id, NULL);
+    MPI_Reduce(found, least, 5, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
+    MPI_Reduce(found, most, 5, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    check(rank || !memcmp(least, most, sizeof(least)), "the ranks differ");
+    for (int i = 0; rank == 0 && i < 5; i++)
+        printf("%d%c", least[i], i < 4 ? ' ' : '\n');
+}
+
 /* ---- processes ---- */
 
 static void forks(void)
@@ -164,6 +222,8 @@ static void live(const char *mode, char **argv)
     else if (!strcmp(mode, "yield"))
         for (int i = 0; i < 1000; i++)
             sched_yield();
+    else if (!strcmp(mode, "places"))
+        places();
     else if (!strcmp(mode, "tool") || !strcmp(mode, "leave"))
         check(ring(MPI_COMM_WORLD, 1, ROUNDS) == expected(rank, size, ROUNDS), "the ring is wrong");
     else

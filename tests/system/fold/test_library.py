@@ -147,6 +147,7 @@ def test_no_call_that_communicates_is_forgotten():
 
 def test_only_the_calls_of_the_table_are_replaced():
     expected = {prefix + name for name in in_table() for prefix in ("MPI_", "PMPI_")}
+    expected.add("pthread_create")
     if MPI == "openmpi":
         expected.add("sched_yield")
     else:
@@ -238,6 +239,17 @@ def test_lives(mode, settings, tmp_path):
     # launchers mind that a rank leaves so, and one says so on standard output
     done, _ = folded([program("fold-lives"), mode], tmp_path, settings, may_fail=mode == "leave")
     assert done.stdout.startswith(f"{mode} is right\n") if mode == "leave" else done.stdout == f"{mode} is right\n"
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is only one CPU")
+@pytest.mark.parametrize("settings", ["wait=immediate,queue=local", "wait=yield,queue=local"])
+def test_threads_may_use_all_processors_of_the_job(settings, tmp_path):
+    """In this order: the thread that called MPI_Init, those that it starts, one with a place of its own, one that
+    another thread started."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    for count, expected in (2, "1 2 2 1 2"), (1, "1 1 1 1 1"):
+        done, _ = folded([program("fold-lives"), "places"], tmp_path, settings, ",".join(map(str, cpus[:count])))
+        assert done.stdout == f"{expected}\nplaces is right\n"
 
 
 @pytest.mark.skipif(MPI == "openmpi", reason="Open MPI 4.1 has no sessions")
