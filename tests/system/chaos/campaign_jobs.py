@@ -8,12 +8,14 @@ from conftest import BUILD, PLEAT
 MPIS = [mpi for mpi in ("openmpi", "mpich")
         if os.path.exists(os.path.join(BUILD, "apps", "" if mpi == "openmpi" else mpi, "ring"))]
 KINDS = {"plain": 30, "mpi": 12, "malleable": 20, "folded": 10, "script": 14, "array": 6, "dependent": 8, "limited": 4,
-         "hungry": 4}
+         "hungry": 3, "swelling": 3}
 ONCE = 0.15       # so many are submitted with --no-requeue
 TASKS = 3         # of an array
 LIMIT_S = 1       # of one that would run for ever
 MEMORY_KB = 500_000
 HUNGER = "bytearray(1 << 30)"  # of one that may have less
+MEMORY = "32M"                 # all of a job's, of one that would have more, and keep it
+SWELLING = "import time; kept = b'x' * (100 << 20); time.sleep(100000)"
 
 
 def app(name, mpi):
@@ -79,6 +81,8 @@ def make(rng, name, instance, numbers):
     elif job.kind == "hungry":
         job.before = ["sh", "-c", f'ulimit -S -v {MEMORY_KB}; exec "$@"', "sh"]
         words = ["--", *wrapped, sys.executable, "-c", HUNGER]
+    elif job.kind == "swelling":
+        words = ["--memory", MEMORY, "--", *wrapped, sys.executable, "-c", SWELLING]
     else:
         script = instance.path(name + ".sh")
         inner = " ".join(map(str, [*wrapped, PLEAT, "launch", "--", *loop]))
@@ -111,6 +115,8 @@ def is_as_it_must(wanted, job, wrote, jobs):
         return is_in_vain(wanted.needs, jobs)
     if wanted.kind == "limited" and job["reason"] == "time limit reached":
         return job["state"] == "failed" and job["run_s"] >= LIMIT_S
+    if wanted.kind == "swelling" and job["reason"] == "memory limit reached":
+        return job["state"] == "failed"
     if wanted.kind == "hungry" and job["reason"] == "exited":
         return job["state"] == "failed" and job["exit_code"] == 1 and 1 in wrote.ended.values()
     return False

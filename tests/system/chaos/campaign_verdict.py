@@ -145,7 +145,7 @@ def check_end(verdict, world, job, wrote, hits, story):
         verdict.lost.append(f"it did not end: {story}")
         return
     if state == "done":
-        if wanted.kind in ("limited", "hungry"):
+        if wanted.kind in ("limited", "hungry", "swelling"):
             verdict.wrong.append(f"done, and not bound by its limit: {story}")
         elif job["exit_code"] != 0 or not wrote.successes:
             verdict.lost.append(f"done, but its program did not get to its end: {story}")
