@@ -65,20 +65,21 @@ static int make_submit(struct client *client, int64_t request, json_t *json,
     int rc = find_site(client->daemon, spec->site, &site, err);
     if (rc)
         return rc;
-    *input = (struct input){.request = request,
-                            .reply = REPLY_SUBMIT,
-                            .spec_json = json,
-                            .spec = spec,
-                            .event = {.kind = PLEAT_EV_SUBMIT,
-                                      .u.submit = {.estimate_us = spec->estimate_us,
-                                                   .minimum = spec->minimum,
-                                                   .maximum = spec->maximum,
-                                                   .initial = spec->initial,
-                                                   .site = site,
-                                                   .priority = spec->priority,
-                                                   .job_kind = (uint8_t)spec->kind,
-                                                   .job_class = (uint8_t)spec->job_class,
-                                                   .sizes_kind = (uint8_t)spec->sizes.kind}}};
+    *input =
+        (struct input){.request = request,
+                       .reply = REPLY_SUBMIT,
+                       .spec_json = json,
+                       .spec = spec,
+                       .event = {.kind = PLEAT_EV_SUBMIT,
+                                 .u.submit = {.estimate_us = estimate_for_core(spec->estimate_us),
+                                              .minimum = spec->minimum,
+                                              .maximum = spec->maximum,
+                                              .initial = spec->initial,
+                                              .site = site,
+                                              .priority = spec->priority,
+                                              .job_kind = (uint8_t)spec->kind,
+                                              .job_class = (uint8_t)spec->job_class,
+                                              .sizes_kind = (uint8_t)spec->sizes.kind}}};
     unsigned can = pleat_runner_capabilities(spec->runner);
     if (spec->kind == PLEAT_MALLEABLE && !(can & PLEAT_RUNNER_RESIZES))
         return pleat_error_set(err, PLEAT_E_INVALID,

@@ -15,6 +15,7 @@
 
 #include "base/random.h"
 #include "world.h"
+#include "world_log.h"
 
 static struct pleat_event random_submit(struct pleat_random *random, const struct world *world)
 {
@@ -329,15 +330,6 @@ struct saved {
 
 enum { SAVED = 4, EVENTS = 200 };
 
-static struct pleat_core *load(const struct pleat_string *bytes)
-{
-    struct pleat_core *core;
-    struct pleat_error err;
-    if (pleat_core_load(bytes->text, bytes->length, &core, &err))
-        fail_msg("%s", err.text);
-    return core;
-}
-
 static void apply_from(struct pleat_core *core, const struct world *world, size_t first)
 {
     struct pleat_effects effects = {0};
@@ -371,7 +363,7 @@ static void check_saved(const struct world *world, struct saved *saved)
     assert_int_equal(pleat_core_save(whole, &wanted), 0);
     for (int i = 0; i < SAVED; i++) {
         struct pleat_string again = {0}, end = {0};
-        struct pleat_core *core = load(&saved[i].bytes);
+        struct pleat_core *core = world_core_of(&saved[i].bytes);
         if (pleat_core_check(core, &err))
             fail_msg("loaded: %s", err.text);
         assert_int_equal(pleat_core_save(core, &again), 0);
@@ -400,66 +392,6 @@ static void random_policy(struct pleat_random *random, struct world *world,
     for (size_t i = 0; (policy = pleat_policy_at(i)); i++)
         if (policy->question == question && which-- == 0)
             world_policy(world, question, policy->name);
-}
-
-/* Applying the whole log, decisions and all, to a new core gives the same records. */
-static void check_recovery(const struct world *world)
-{
-    struct pleat_core *again;
-    struct pleat_effects effects = {0};
-    assert_int_equal(pleat_core_create(&again), 0);
-    for (size_t i = 0; i < world->log.count; i++) {
-        struct pleat_error err = {0};
-        int rc = pleat_core_apply(again, &world->log.items[i], &effects, &err);
-        if (rc)
-            fail_msg("record %zu ('%s') gives %d when applied again: %s", i,
-                     pleat_event_name(world->log.items[i].kind), rc, err.text);
-    }
-    const struct pleat_view *view = pleat_core_view(world->core);
-    const struct pleat_view *view_again = pleat_core_view(again);
-    assert_int_equal(view->component_count, view_again->component_count);
-    for (uint32_t c = 0; c < view->component_count; c++) {
-        const struct pleat_component *one = &view->components[c],
-                                     *other = &view_again->components[c];
-        /* a forgotten record may keep what a refused submission had put there */
-        bool is_free = pleat_state_is_final(one->state) && one->aside;
-        assert_int_equal(is_free, pleat_state_is_final(other->state) && other->aside);
-        if (!is_free)
-            assert_memory_equal(one, other, sizeof(*one));
-    }
-    assert_int_equal(pleat_core_next_component(world->core), pleat_core_next_component(again));
-    assert_memory_equal(view->sites, view_again->sites, view->site_count * sizeof(*view->sites));
-    assert_int_equal(pleat_core_claim_count(world->core), pleat_core_claim_count(again));
-    pleat_array_finish(&effects);
-    pleat_core_destroy(again);
-}
-
-/* Applying only the inputs, and asking the policies at every PASS, gives the same decisions; from
- * the beginning, or from a saved state. */
-static void check_replay(const struct world *world, const struct saved *from)
-{
-    struct pleat_core *again = from ? load(&from->bytes) : NULL;
-    struct pleat_effects effects = {0};
-    struct pleat_events decisions = {0};
-    if (!from)
-        assert_int_equal(pleat_core_create(&again), 0);
-    for (size_t i = from ? from->records : 0; i < world->log.count;) {
-        const struct pleat_event *event = &world->log.items[i];
-        if (event->kind != PLEAT_EV_PASS) {
-            assert_int_equal(pleat_core_apply(again, event, &effects, NULL), 0);
-            i++;
-            continue;
-        }
-        decisions.count = 0;
-        assert_int_equal(pleat_core_pass(again, event->time_us, &decisions, &effects, NULL), 0);
-        assert_true(i + decisions.count <= world->log.count);
-        assert_memory_equal(decisions.items, event, decisions.count * sizeof(*event));
-        i += decisions.count;
-        effects.count = 0;
-    }
-    pleat_array_finish(&effects);
-    pleat_array_finish(&decisions);
-    pleat_core_destroy(again);
 }
 
 static uint32_t totals[PLEAT_OUTCOME_COUNT];
@@ -675,9 +607,9 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     if (!world_run(&world, world.now_us + INT64_C(100000) * 1000000))
         fail_msg("seed %llu: not over after 100,000 s", (unsigned long long)seed);
     check_all_over(&world);
-    check_recovery(&world);
-    check_replay(&world, NULL);
-    check_replay(&world, &saved[SAVED / 2]);
+    world_check_recovery(&world);
+    world_check_replay(&world, NULL, 0);
+    world_check_replay(&world, &saved[SAVED / 2].bytes, saved[SAVED / 2].records);
     if (path)
         keep_log(&world, &saved[SAVED / 2], path);
     check_saved(&world, saved);

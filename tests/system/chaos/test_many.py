@@ -1,7 +1,10 @@
 """Many jobs, while ended ones are archived, their records moved aside, and all that is kept of them is cleaned away, and pleatd
-is killed at random: each job runs once, no number is given twice, what is left is readable.
+is killed at random: each job runs once, no number is given twice, what is left is readable; memory, log and the time of
+a restart do not grow with the jobs that were.
 
     PLEAT_CHAOS_JOBS=1000000 PLEAT_CHAOS_SEED=1 PLEAT_BUILD=build pytest-3 -s tests/system/chaos/test_many.py    takes hours
+
+It prints jobs a second, and the three at the beginning and at the end. PLEAT_CHAOS_EACH: jobs between two kills (60).
 """
 
 import collections
@@ -16,8 +19,11 @@ from conftest import ChaosInstance, Failure, Lost, Stubborn, check_nothing_left,
 
 JOBS = int(os.environ.get("PLEAT_CHAOS_JOBS", "240"))
 SEED = int(os.environ.get("PLEAT_CHAOS_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
-CLIENTS = 3
-EACH = 60  # jobs between two kills, on average
+CLIENTS = int(os.environ.get("PLEAT_CHAOS_CLIENTS", "3"))
+EACH = int(os.environ.get("PLEAT_CHAOS_EACH", "60"))  # jobs between two kills, on average
+AHEAD = 50  # of a client, that may wait or run
+MORE_KB = 16 * 1024  # so much may memory and log be larger at the end than at the beginning
+MORE_S = 5           # so much longer may a restart take: nothing of what was is read then
 
 
 @pytest.fixture(name="pleat")
@@ -53,6 +59,25 @@ class Markers:
             return self.lines
 
 
+def living(daemon):
+    """Those that wait or run, by name."""
+    found, after, more = {}, 0, True
+    while more:
+        answer = daemon.call("jobs", brief=True, after=after)
+        found |= {job["name"]: job["job"] for job in answer["jobs"]}
+        more = answer["more"]
+        after = max(found.values(), default=0)
+    return found
+
+
+def let_end(daemon, number):
+    """So that not ever more wait."""
+    try:
+        daemon.call("wait", job=number)
+    except Failure:
+        pass  # it is cleaned away already
+
+
 def submit(daemon, markers, name, path):
     """Submits once: an answer that was lost is looked for among jobs that live, and in what programs wrote."""
     spec = dict(name=name, argv=["sh", "-c", f'echo "{name} $PLEAT_JOB" >>{path}'], cwd="/", env=["PATH=/bin:/usr/bin"],
@@ -65,9 +90,54 @@ def submit(daemon, markers, name, path):
             return daemon.client.call("submit", **spec)["job"]
         except (Lost, OSError):
             daemon.close()
-        wait_until(lambda: not daemon.call("jobs")["jobs"], "all that live have ended")
+        number = living(daemon).get(name)
+        if number is not None:
+            return number
         if markers.read()[name]:
             return None
+
+
+class Sizes:
+    """Of the daemon that is about to be killed, of its log, and what the next one takes to answer."""
+
+    def __init__(self, pleat):
+        self.pleat, self.memory_kb, self.log_kb, self.restart_s = pleat, [], [], []
+
+    def take(self, pid):
+        try:
+            with open(f"/proc/{pid}/status", encoding="ascii") as file:
+                memory = [int(line.split()[1]) for line in file if line.startswith("VmRSS:")]
+            paths = [self.pleat.log, self.pleat.log + "-wal"]
+            log = sum(os.path.getsize(path) for path in paths if os.path.exists(path)) // 1024
+        except OSError:
+            return
+        self.memory_kb += memory
+        self.log_kb.append(log)
+
+    def kill(self, daemon):
+        pid = daemon.call("info")["pid"]
+        self.take(pid)
+        if not kill(pid):
+            return 0
+        killed = time.monotonic()
+        daemon.call("info")
+        self.restart_s.append(time.monotonic() - killed)
+        return 1
+
+    def check(self):
+        for values, more in ((self.memory_kb, MORE_KB), (self.log_kb, MORE_KB), (self.restart_s, MORE_S)):
+            third = max(1, len(values) // 3)
+            first, last = values[:third], values[-third:]
+            assert sorted(last)[third // 2] <= sorted(first)[third // 2] + more, (first, last)
+
+    def __str__(self):
+        def both(values, digits):
+            third = max(1, len(values) // 3)
+            return " -> ".join(f"{sorted(some)[third // 2]:.{digits}f}" for some in (values[:third], values[-third:]))
+        archive = self.pleat.log + "-archive"
+        moved = sum(os.path.getsize(os.path.join(archive, name)) for name in os.listdir(archive)) if os.path.isdir(archive) else 0
+        return (f"memory {both(self.memory_kb, 0)} KiB, log {both(self.log_kb, 0)} KiB, restart {both(self.restart_s, 2)} s "
+                f"(medians of the first and the last third), {moved // 1024} KiB of records moved aside")
 
 
 def test_many_jobs_with_clean_and_kills(pleat):
@@ -76,11 +146,14 @@ def test_many_jobs_with_clean_and_kills(pleat):
     markers, numbers, done = Markers(path), [], [0]
 
     def work(which):
-        daemon = Stubborn(pleat)
+        daemon, mine = Stubborn(pleat), []
         try:
             for i in range(which, JOBS, CLIENTS):
-                numbers.append(submit(daemon, markers, f"job-{i}", path))
+                mine.append(submit(daemon, markers, f"job-{i}", path))
                 done[0] += 1
+                if len(mine) > AHEAD and mine[-AHEAD] is not None:
+                    let_end(daemon, mine[-AHEAD])
+            numbers.extend(mine)
         except BaseException as failure:
             failures.append(failure)
             raise
@@ -108,15 +181,16 @@ def test_many_jobs_with_clean_and_kills(pleat):
     for thread in [*threads, cleaner]:
         thread.start()
     rng, kills, daemon = random.Random(SEED), 0, Stubborn(pleat)
+    begun, sizes = time.monotonic(), Sizes(pleat)
     while any(thread.is_alive() for thread in threads):
         until = done[0] + rng.randrange(1, 2 * EACH)
         wait_until(lambda: done[0] >= until or not any(thread.is_alive() for thread in threads), "more jobs", 600)
-        kills += kill(daemon.call("info")["pid"])
+        kills += sizes.kill(daemon)
     over.set()
     for thread in [*threads, cleaner]:
         thread.join()
     assert not failures, failures
-    wait_until(lambda: not daemon.call("jobs")["jobs"], "all jobs have ended")
+    daemon.call("wait")  # all jobs have ended
     ran = markers.read()
     assert len(ran) == JOBS and set(ran.values()) == {1}, [(name, count) for name, count in ran.items() if count != 1]
     given = [number for number in numbers if number is not None]
@@ -126,4 +200,6 @@ def test_many_jobs_with_clean_and_kills(pleat):
     assert info["damage"] is None and info["holding"] is None
     check_nothing_left(pleat, daemon)
     daemon.close()
-    print(f"{JOBS} jobs, {kills} kills")
+    seconds = time.monotonic() - begun
+    print(f"{JOBS} jobs, {kills} kills in {seconds:.0f} s, {JOBS / seconds:.0f} jobs a second; {sizes}")
+    sizes.check()
