@@ -20,6 +20,10 @@ def test_relaunching_is_a_way_to_resize(pleat, mpi, way, name):
     computes(pleat, number, 3)
     job = ends_well(pleat, number)
     assert resizes(job) == [(2, 8, "grown"), (8, 3, "shrunk")]
+    # nothing of the launchers, of which three have run
+    assert pleat.output(number, "stderr") == ""
+    written = pleat.output(number).splitlines()
+    assert all("RESULT ok" in line or line.endswith(" ranks") for line in written), written
     assert all(r["total_s"] > 0 and r["bytes"] > 0 for r in job["history"]["resizes"])
 
 

@@ -20,6 +20,8 @@ def test_a_growth_that_cannot_go_on(pleat, mpi, how):
     assert (resize["from"], resize["to"]) == (2, 2)  # back to where it was
     computes(pleat, number, 2)
     ends_well(pleat, number)
+    if how == "sleep":  # all were told to end; where one died by itself its launcher says so
+        assert pleat.output(number, "stderr") == ""
     text = text_of_events(pleat, number)
     assert "relaunching" in text and ("broken in a resize" if how == "die" else "stuck") in text
 
