@@ -53,6 +53,7 @@ struct pleat_agent_options {
     const char *cpus;      /* of the slots; NULL: all that may be used */
     bool no_cpusets;       /* none are used, although there may be some */
     bool no_memory_groups; /* likewise; limits of memory are kept by measuring */
+    bool guarded;          /* below a guard (guard.h) */
 };
 
 struct pleat_run;

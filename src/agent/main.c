@@ -15,6 +15,7 @@
 #include "agent/agent.h"
 #include "agent/bind.h"
 #include "agent/cpus.h"
+#include "agent/guard.h"
 #include "agent/log.h"
 #include "agent/memgroup.h"
 #include "agent/scratch.h"
@@ -26,7 +27,7 @@
 
 static const char usage[] =
     "usage: pleat-agent --daemon SOCKET --instance ID --site NAME --node N [--state DIR]\n"
-    "                   [--cpus LIST] [--no-cpusets] [--no-memory-groups]\n"
+    "                   [--cpus LIST] [--no-cpusets] [--no-memory-groups] [--guarded]\n"
     "\n"
     "Starts, watches and ends the processes of jobs on one node, for pleatd, which starts it.\n"
     "\n"
@@ -40,6 +41,7 @@ static const char usage[] =
     "                    it may use, neighbours next to each other\n"
     "  --no-cpusets      bind jobs without cpusets also where there are some\n"
     "  --no-memory-groups  limits of memory are kept by measuring also where the kernel could\n"
+    "  --guarded         in a child of a process that ends what it leaves if it is killed\n"
     "  --help, --version\n"
     "\n"
     "SIGTERM ends its jobs (SIGKILL after 5 s, or at a second SIGTERM), then the agent.\n";
@@ -81,7 +83,7 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
         {"site", required_argument, NULL, 's'},       {"node", required_argument, NULL, 'n'},
         {"state", required_argument, NULL, 't'},      {"help", no_argument, NULL, 'h'},
         {"cpus", required_argument, NULL, 'c'},       {"no-cpusets", no_argument, NULL, 'o'},
-        {"no-memory-groups", no_argument, NULL, 'm'},
+        {"no-memory-groups", no_argument, NULL, 'm'}, {"guarded", no_argument, NULL, 'g'},
 
         {"version", no_argument, NULL, 'v'},          {NULL, 0, NULL, 0},
     };
@@ -114,6 +116,9 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
             break;
         case 'm':
             options->no_memory_groups = true;
+            break;
+        case 'g':
+            options->guarded = true;
             break;
         case 'h':
             fputs(usage, stdout);
@@ -160,10 +165,12 @@ static void write_owner(int fd)
         pleat_log("cannot write its process id into the lock");
 }
 
-/* The lock ends with this process, however it ends: its descriptor is in no other. */
-static int take_lock(const struct pleat_agent_options *options, struct pleat_error *err)
+/* The lock ends with this process and its guard, however they end: its descriptor (*lock, -1:
+ * none was asked for) is in no other. */
+static int take_lock(const struct pleat_agent_options *options, int *lock, struct pleat_error *err)
 {
     char path[1024];
+    *lock = -1;
     if (!options->state)
         return 0;
     int result = pleat_paths_make_private(options->state, err);
@@ -178,8 +185,8 @@ static int take_lock(const struct pleat_agent_options *options, struct pleat_err
     if (fd < 0)
         return pleat_error_sys(err, errno, "cannot open the lock '%s'", path);
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        write_owner(fd);
-        return 0; /* fd stays open */
+        *lock = fd; /* stays open */
+        return 0;
     }
     int code = errno;
     close(fd);
@@ -230,20 +237,39 @@ static int prepare(struct pleat_agent *agent, struct pleat_error *err)
     return 0;
 }
 
+static void name_log(const struct pleat_agent_options *options)
+{
+    static char name[160];
+    snprintf(name, sizeof(name), "pleat-agent[%d] %s:%" PRIu32, (int)getpid(), options->site,
+             options->node);
+    pleat_log_name(name);
+}
+
+/* An agent without a guard is better than none. */
+static void get_guard(const struct pleat_agent_options *options, char *name)
+{
+    struct pleat_error err;
+    if (options->guarded && pleat_guard_divide(name, &err))
+        pleat_log("%s: if this agent is killed, the next one looks for what it leaves", err.text);
+    name_log(options);
+}
+
 int main(int argc, char **argv)
 {
     static struct pleat_agent agent;
-    static char name[160];
     struct pleat_error err;
+    int lock = -1;
     int result = read_options(argc, argv, &agent.options);
     if (result)
         return result == 1 ? 0 : result;
-    snprintf(name, sizeof(name), "pleat-agent[%d] %s:%" PRIu32, (int)getpid(), agent.options.site,
-             agent.options.node);
+    name_log(&agent.options);
     result = open_standard_files(&err);
-    pleat_log_name(name);
     if (!result)
-        result = take_lock(&agent.options, &err);
+        result = take_lock(&agent.options, &lock, &err);
+    if (!result)
+        get_guard(&agent.options, argv[0]);
+    if (lock >= 0)
+        write_owner(lock);
     if (!result)
         result = prepare(&agent, &err);
     if (!result) {

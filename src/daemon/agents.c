@@ -186,7 +186,8 @@ static void expect(struct agent *agent)
     uv_timer_start(&agent->timer, on_timer, LOOK_MS, 0);
 }
 
-static int agent_path(char *path, size_t size)
+/* `program` beside pleatd. */
+static int agent_path(char *path, size_t size, const char *program)
 {
     char self[512];
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -195,7 +196,7 @@ static int agent_path(char *path, size_t size)
     self[length] = '\0';
     char *slash = strrchr(self, '/');
     *slash = '\0';
-    return (size_t)snprintf(path, size, "%s/pleat-agent", self) < size ? 0 : -1;
+    return (size_t)snprintf(path, size, "%s/%s", self, program) < size ? 0 : -1;
 }
 
 /* There is none, and the one that was to be there failed: another, after a while. */
@@ -228,30 +229,24 @@ static void on_spawned_exit(uv_process_t *process, int64_t status, int signal)
 static void agent_spawn(struct agent *agent)
 {
     struct daemon *d = agent->daemon;
-    char path[600], node[16], log[600];
+    char path[600], name[600], node[16], log[600];
     snprintf(node, sizeof(node), "%u", agent->node);
     snprintf(log, sizeof(log), "%s", d->paths.state);
-    if (agent_path(path, sizeof(path))) {
+    if (agent_path(path, sizeof(path), "pleat-agent") ||
+        agent_path(name, sizeof(name), "pleat-guard")) {
         daemon_log("cannot find pleat-agent beside pleatd");
         spawn_again(agent);
         return;
     }
-    char *args[] = {path,
-                    "--daemon",
-                    d->paths.socket,
-                    "--instance",
-                    d->instance,
-                    "--site",
-                    d->config.sites[agent->site].name,
-                    "--node",
-                    node,
-                    "--state",
-                    log,
-                    NULL,
-                    NULL,
-                    NULL,
-                    NULL,
-                    NULL};
+    char *args[] = {name, /* as what it is seen; the agent is its child */
+                    "--daemon",   d->paths.socket,
+                    "--instance", d->instance,
+                    "--site",     d->config.sites[agent->site].name,
+                    "--node",     node,
+                    "--state",    log,
+                    "--guarded",  NULL,
+                    NULL,         NULL,
+                    NULL,         NULL};
     const struct pleat_config_site *site = &d->config.sites[agent->site];
     size_t next = sizeof(args) / sizeof(args[0]) - 5;
     if (!site->cpusets)

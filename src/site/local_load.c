@@ -103,7 +103,8 @@ static int read_process(const struct pleat_local_load *load, const char *pid,
                &process->parent, &user, &system, &child_user, &child_system) != 5)
         return 0;
     process->ticks = user + system + (uint64_t)child_user + (uint64_t)child_system;
-    process->ours = !strcmp(open + 1, "pleat-agent") || !strcmp(open + 1, "pleatd");
+    process->ours = !strcmp(open + 1, "pleat-agent") || !strcmp(open + 1, "pleat-guard") ||
+                    !strcmp(open + 1, "pleatd");
     return 1;
 }
 
