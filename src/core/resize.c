@@ -585,8 +585,12 @@ int on_resize_failed(struct pleat_core *core, const struct pleat_event *event,
     if (index == PLEAT_NONE)
         return PLEAT_CORE_STALE;
     struct pleat_resize *resize = resize_at(core, index);
+    if (resize->step == PLEAT_RESIZE_RELAUNCHING && event->flags & PLEAT_NO_RELAUNCH) {
+        component_kill(core, resize->component, PLEAT_REASON_START_USER);
+        return 0;
+    }
     if (resize->step == PLEAT_RESIZE_RELAUNCHING)
-        return PLEAT_CORE_STALE;
+        return PLEAT_CORE_STALE; /* of the old processes */
     if (resize->step != PLEAT_RESIZE_GRANTED && resize->step != PLEAT_RESIZE_WITHDRAWING) {
         resize_warn(core, index);
         return 0;

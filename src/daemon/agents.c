@@ -634,8 +634,10 @@ static void on_refused(struct agent *agent, const struct pleat_message *message)
         start_refused(d, component, asked.run, &message->error);
     } else if (strcmp(asked.method, "resize") && unknown) {
         lost(d, component, asked.run); /* nothing to end or to go on from: nothing is reported */
-    } else if (!strcmp(asked.method, "resize") && !unknown && message->error.code != PLEAT_E_BUSY) {
+    } else if (strcmp(asked.method, "kill") && !unknown && message->error.code != PLEAT_E_BUSY) {
+        bool again = !strcmp(asked.method, "relaunch");
         struct pleat_event failed = {.kind = PLEAT_EV_RESIZE_FAILED,
+                                     .flags = again ? PLEAT_NO_RELAUNCH : 0,
                                      .component = component,
                                      .u.change = {.resize = asked.resize}};
         note_make(d, daemon_now_us(d), "warning", job_of_component(d, component)->id,

@@ -357,17 +357,25 @@ static int change(struct pleat_runner *runner, const struct pleat_effect *effect
     }
 }
 
-/* The application cannot be told: that is the resize's end, but where processes have to be ended
- * for it, which its deadline does. */
+/* Another try would come to the same: the spec is lost, or senseless. */
+static bool is_for_good(const struct pleat_error *err)
+{
+    return err->code == PLEAT_E_CORRUPT || err->code == PLEAT_E_NOTFOUND ||
+           err->code == PLEAT_E_INVALID || err->code == PLEAT_E_UNSUPPORTED;
+}
+
+/* The application cannot be told: that is the resize's end. A relaunch is asked for again where its
+ * agent was away; `for_good`: it cannot be, whoever is asked. */
 static void change_failed(struct daemon *d, const struct pleat_effect *effect,
-                          const struct job *job, const struct pleat_error *err)
+                          const struct job *job, bool for_good, const struct pleat_error *err)
 {
     struct pleat_event failed = {.kind = PLEAT_EV_RESIZE_FAILED,
+                                 .flags = effect->kind == PLEAT_DO_RELAUNCH ? PLEAT_NO_RELAUNCH : 0,
                                  .component = effect->component,
                                  .u.change = {.resize = effect->id}};
     daemon_log("job %lld: %s", (long long)job->id, err->text);
     note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", err->text));
-    if (effect->kind == PLEAT_DO_RESIZE)
+    if (effect->kind == PLEAT_DO_RESIZE || (effect->kind == PLEAT_DO_RELAUNCH && for_good))
         turn_event(d, &failed);
 }
 
@@ -397,11 +405,12 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         rc = make_order(d, job, effect->u.change.run, effect->u.change.processes,
                         effect->u.change.processors, &made, &err);
     } /* a question, and a withdrawal, need nothing of its spec */
+    bool for_good = rc && is_for_good(&err);
     if (!rc)
         rc = change(job_runner(d, job), effect, &order, &err);
     pleat_array_finish(&made.slots);
     if (rc)
-        change_failed(d, effect, job, &err);
+        change_failed(d, effect, job, for_good, &err);
 }
 
 /* Once the log says that a run is over, its agent need not remember it. */

@@ -80,6 +80,8 @@ static void tell_note(struct telling *t, const json_t *note)
     static const char *const limits[] = {"min", "max", NULL};
     static const char *const text[] = {"text", NULL};
     const char *kind = json_string_value(json_object_get(note, "kind"));
+    if (!kind) /* it cannot be read: a name that is no UTF-8, say */
+        return;
     if (!strcmp(kind, "state"))
         tell_state(t, note);
     else if (!strcmp(kind, "resize"))

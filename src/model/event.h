@@ -72,6 +72,8 @@ enum pleat_condition {
 };
 /* flag of RELAUNCHED: from a state held in memory, not from its beginning */
 enum { PLEAT_FROM_STATE = 1 };
+/* flag of RESIZE_FAILED: nobody can be told to relaunch it, now or later; what runs runs on */
+enum { PLEAT_NO_RELAUNCH = 1 };
 /* flag of effects about a resize: its user asked for it */
 enum { PLEAT_BY_USER = 2 };
 

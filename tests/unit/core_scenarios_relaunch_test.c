@@ -285,6 +285,29 @@ static void test_not_relaunched_in_time(void **state)
     hand_finish(&h);
 }
 
+static void test_nobody_can_relaunch_it(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t job = told(&h, 4, 8);
+    stuck(&h, job);
+    struct pleat_event failed = {
+        .kind = PLEAT_EV_RESIZE_FAILED,
+        .flags = PLEAT_NO_RELAUNCH,
+        .component = job,
+        .u.change = {.resize = pleat_core_resize(h.core, hand_job(&h, job)->resize)->id}};
+    assert_int_equal(hand_feed(&h, failed), 0);
+    hand_expect(&h, job, PLEAT_OUTCOME_JOB_ENDED, PLEAT_FINISHING, 4);
+    assert_int_equal(hand_count(&h, PLEAT_DO_KILL), 1); /* the old processes are still there */
+    assert_int_equal(hand_site(&h)->releasing, 0);
+    assert_int_equal(hand_feed(&h, failed), PLEAT_CORE_STALE);
+    assert_int_equal(hand_exited(&h, job, 0), 0);
+    all_given_back(&h);
+    assert_int_equal(hand_job(&h, job)->state, PLEAT_FAILED);
+    assert_int_equal(hand_job(&h, job)->attempt, 0);
+    hand_finish(&h);
+}
+
 static void test_relaunched_at_another_size(void **state)
 {
     (void)state;
@@ -568,6 +591,7 @@ int main(void)
         cmocka_unit_test(test_broken_before_it_went_on),
         cmocka_unit_test(test_broken_before_the_next_resize_is_told),
         cmocka_unit_test(test_relaunched_from_its_beginning),
+        cmocka_unit_test(test_nobody_can_relaunch_it),
         cmocka_unit_test(test_not_relaunched_in_time),
         cmocka_unit_test(test_relaunched_at_another_size),
         cmocka_unit_test(test_words_of_the_old_processes_are_ignored),
