@@ -149,8 +149,8 @@ class Somebody:
     hold for root."""
 
     def __init__(self, configuration):
-        taken = {os.stat(f"/proc/{pid}").st_uid for pid in os.listdir("/proc") if pid.isdigit()}
-        self.uid = next(uid for uid in range(52345, 60000) if uid not in taken)
+        self.uid = next(uid for uid in range(52345, 60000)
+                        if subprocess.run(["pgrep", "-U", str(uid)], stdout=subprocess.DEVNULL, check=False).returncode)
         self.place = tempfile.mkdtemp(prefix="pl-", dir="/tmp")
         self.state = os.path.join(self.place, "state")
         for name in ("pleat", "pleatd", "pleat-agent"):
