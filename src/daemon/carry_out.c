@@ -299,6 +299,8 @@ static void do_kill(struct daemon *d, const struct pleat_effect *effect)
     if (!job)
         return;
     const struct pleat_component *component = job_component(d, job);
+    /* also one whose start was given up (is_to_start): that no agent has it is its end */
+    run_remember(d, effect->id, effect->component);
     struct pleat_run_order order = {.run = effect->id,
                                     .component = effect->component,
                                     .job = (uint64_t)job->id,
@@ -317,6 +319,8 @@ static void do_signal(struct daemon *d, const struct pleat_effect *effect)
     if (!job)
         return;
     const struct pleat_component *component = job_component(d, job);
+    /* also one whose start was given up (is_to_start): that no agent has it is its end */
+    run_remember(d, effect->id, effect->component);
     struct pleat_run_order order = {.run = effect->id,
                                     .component = effect->component,
                                     .job = (uint64_t)job->id,
