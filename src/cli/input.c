@@ -18,8 +18,8 @@
 #include "cli/interrupt.h"
 
 #define PREFIX "stdin-" /* and the number of the process */
-#define STALE_S (24 * 3600)
-#define LOOK_NS 20000000
+#define STALE_S (24L * 3600)
+#define LOOK_NS 20000000L
 
 static bool is_nothing(void)
 {

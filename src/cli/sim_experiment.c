@@ -266,9 +266,10 @@ static int hold_load(struct work *work, struct pleat_workload *workload, struct 
     size_t size = workload->jobs.count * sizeof(*workload->jobs.items);
     struct pleat_workload_job *jobs = malloc(size);
     double factor = 1, ratio = 0;
-    int rc = jobs ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the arrivals");
-    if (!rc)
-        memcpy(jobs, workload->jobs.items, size);
+    int rc = 0;
+    if (!jobs)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the arrivals");
+    memcpy(jobs, workload->jobs.items, size);
     for (int round = 0; !rc && round < HOLD_ROUNDS; round++) {
         rc = try_load(work, workload, &ratio, err);
         if (rc || !(ratio > 0) || fabs(factor * ratio - 1) < 0.0025)
