@@ -25,6 +25,7 @@ static const char usage[] =
     "  --loose          no barrier: ranks run at their own speed\n"
     "  --announce       ask before each adaptation point whether a resize comes there, and check "
     "it\n"
+    "  --limit FILE     at most as many ranks as the number in FILE, where there is such a file\n"
     "Answering offers (default: accept all):\n"
     "  --accept LIST    accept only sizes in LIST, for example 1,2,4,8\n"
     "  --greedy         answer with more than was offered\n"
@@ -39,7 +40,7 @@ static const char usage[] =
 struct options {
     long long iterations, resizes, state, rows, halo, die_at, die_rank, stuck_at;
     double pause_ms;
-    const char *accept, *pauses, *until;
+    const char *accept, *pauses, *until, *limit;
     int loose, announce, greedy, die_joining, mismatch;
 };
 
@@ -53,6 +54,7 @@ enum {
     PAUSES,
     ACCEPT,
     UNTIL,
+    LIMIT,
     DIE_AT,
     DIE_RANK,
     STUCK_AT,
@@ -79,6 +81,7 @@ static void read_options(int argc, char **argv, struct options *o)
                                    {"announce", 0, &o->announce, 1},
                                    {"accept", 1, NULL, ACCEPT},
                                    {"until", 1, NULL, UNTIL},
+                                   {"limit", 1, NULL, LIMIT},
                                    {"greedy", 0, &o->greedy, 1},
                                    {"die-at", 1, NULL, DIE_AT},
                                    {"die-rank", 1, NULL, DIE_RANK},
@@ -107,6 +110,8 @@ static void read_options(int argc, char **argv, struct options *o)
             o->accept = optarg;
         else if (c == UNTIL)
             o->until = optarg;
+        else if (c == LIMIT)
+            o->limit = optarg;
         else if (c == DIE_AT)
             o->die_at = app_number("die-at", optarg, 0, most);
         else if (c == DIE_RANK)
@@ -218,6 +223,19 @@ static double pause_of(const struct options *o, int ranks)
     return pause_ms;
 }
 
+/* What the file says now. */
+static void say_limit(struct pleat_session *session, const struct options *o)
+{
+    struct pleat_error err;
+    int most = 0;
+    FILE *file = o->limit && pleat_session_rank(session) == 0 ? fopen(o->limit, "r") : NULL;
+    if (!file)
+        return;
+    if (fscanf(file, "%d", &most) == 1 && pleat_session_limit(session, most, &err))
+        app_give_up("cannot say how many ranks it can use", &err);
+    fclose(file);
+}
+
 int main(int argc, char **argv)
 {
     struct options o;
@@ -246,6 +264,7 @@ int main(int argc, char **argv)
 
     if (o.announce && pleat_session_announce(session, &err))
         app_give_up("cannot announce resizes", &err);
+    say_limit(session, &o);
     int begun = pleat_session_begin(session, &err);
     if (begun < 0)
         return app_not_begun(session, &err);
@@ -262,6 +281,7 @@ int main(int argc, char **argv)
     while (what != PLEAT_LEAVE && goes_on(session, &o, counters)) {
         app_pause(pause_of(&o, pleat_session_size(session)));
         misbehave(session, &o, counters[0]);
+        say_limit(session, &o);
         if (!o.loose)
             MPI_Barrier(pleat_session_comm(session));
         counters[0]++;

@@ -95,6 +95,14 @@ int pleat_session_announce(struct pleat_session *session, struct pleat_error *er
  * pleat_session_announce. */
 int pleat_session_pending(const struct pleat_session *session);
 
+/* This program can use `most` ranks from now on, and no more: it is not offered more, and where it
+ * has more it is shrunk, soon. 0: any number again, as at first. Between create and finish, as
+ * often as it likes; rank 0's word counts, that of others is not looked at; no communication. Never
+ * above what the job's user said, never below the smallest size that the user said. Ranks that are
+ * started again with the whole program say it again. PLEAT_E_INVALID: below 0. */
+int pleat_session_limit(struct pleat_session *session, int most,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* Ends the session and frees its rows; the local data are gone after it. Collective over the
  * current ranks; ranks that were told to leave call it on their own. Then MPI_Finalize. Accepts
  * NULL. */

@@ -82,6 +82,8 @@ int pleat_malleable_open(struct pleat_malleable *malleable, struct pleat_error *
 void pleat_malleable_shut(struct pleat_malleable *malleable)
 {
     malleable->posted = malleable->unbegun = malleable->told_anything = false;
+    if (!malleable->stopped)
+        pleat_malleable_limit(malleable, 0); /* it was that program's */
     pleat_leavers_drop(malleable->leaving);
     malleable->leaving = NULL;
     close_mailbox(malleable);

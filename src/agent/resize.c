@@ -208,6 +208,24 @@ static void look_at_posted(struct pleat_malleable *malleable,
     }
 }
 
+void pleat_malleable_tell_limit(const struct pleat_malleable *malleable)
+{
+    const struct pleat_run *run = malleable->run;
+    uint32_t most = malleable->declared; /* it can write there whatever it likes */
+    most = most < malleable->max_ranks ? most : malleable->max_ranks;
+    pleat_agent_notify(run->agent, "limit",
+                       json_pack("{s:I, s:I}", "run", (json_int_t)run->id, "processors",
+                                 (json_int_t)pleat_run_processors(run, most)));
+}
+
+void pleat_malleable_limit(struct pleat_malleable *malleable, uint32_t most)
+{
+    if (most == malleable->declared)
+        return;
+    malleable->declared = most;
+    pleat_malleable_tell_limit(malleable);
+}
+
 void pleat_malleable_look(struct pleat_malleable *malleable)
 {
     struct pleat_mailbox_status status;
@@ -217,6 +235,9 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
     pleat_mailbox_status(malleable->mailbox, &status);
     if (status.begun)
         malleable->unbegun = false;
+    /* one that was started again says it anew, before it begins */
+    if (status.begun)
+        pleat_malleable_limit(malleable, status.limit);
     if (malleable->kind == PLEAT_REQUEST_NONE ||
         (relaunch && relaunch->stage == PLEAT_RELAUNCH_STARTING))
         return;

@@ -28,8 +28,9 @@ struct pleat_malleable {
     int bell[2];
     uv_poll_t doorbell;
     struct pleat_state_store state;
-    bool stopped; /* all that it holds is given back */
-    bool unbegun; /* its ranks were started from a state, and have not said that they go on */
+    bool stopped;      /* all that it holds is given back */
+    uint32_t declared; /* as many ranks as it can use, as was told; 0: any number */
+    bool unbegun;      /* its ranks were started from a state, and have not said that they go on */
 
     enum pleat_request_kind kind;
     struct pleat_mailbox_request request;
@@ -95,6 +96,10 @@ int pleat_malleable_withdraw(struct pleat_malleable *malleable, uint64_t resize,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 /* True with the id when a resize (not an ask) is outstanding. */
 bool pleat_malleable_outstanding(const struct pleat_malleable *malleable, uint64_t *resize);
+/* It can use so many ranks at most (0: any number): told where that is news. */
+void pleat_malleable_limit(struct pleat_malleable *malleable, uint32_t most);
+/* Tells it, news or not. */
+void pleat_malleable_tell_limit(const struct pleat_malleable *malleable);
 /* Looks at the mailbox: goes on with what is outstanding. */
 void pleat_malleable_look(struct pleat_malleable *malleable);
 /* The outstanding request could not be done: tells so, and settles it. */

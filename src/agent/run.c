@@ -365,6 +365,8 @@ void pleat_run_report(struct pleat_run *run)
     pleat_outcomes_report(run);
     if (run->folded)
         pleat_folded_report(run->folded);
+    if (run->malleable)
+        pleat_malleable_tell_limit(run->malleable);
     if (run->state == PLEAT_RUN_EXITED || run->broken)
         report_exit(run);
 }

@@ -257,6 +257,18 @@ int pleat_session_pending(const struct pleat_session *session)
            pleat_mailbox_pending(&session->self);
 }
 
+int pleat_session_limit(struct pleat_session *session, int most, struct pleat_error *err)
+{
+    if (most < 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a program cannot use %d ranks at most: at least 1, or 0 for any "
+                               "number",
+                               most);
+    if (session->mailbox && session->rank == 0 && !session->joiner)
+        pleat_mailbox_limit(&session->self, (uint32_t)most);
+    return 0;
+}
+
 /* No rank passes an adaptation point before rank 0 has said so. */
 static int begin_announcing(struct pleat_session *session, struct pleat_error *err)
 {

@@ -46,6 +46,9 @@ static void show_limits(const json_t *job)
     pleat_string_addf(
         &text, "%lld to %lld processors, sizes %s", (long long)pleat_reply_int(job, "min", 0),
         (long long)pleat_reply_int(job, "max", 0), pleat_reply_text(job, "sizes", "any"));
+    if (pleat_reply_int(job, "declared_max", 0) > 0)
+        pleat_string_addf(&text, ", as its program says that it can use %lld at most",
+                          (long long)pleat_reply_int(job, "declared_max", 0));
     if (pleat_reply_int(job, "initial", 0) > 0)
         pleat_string_addf(&text, ", initially %lld", (long long)pleat_reply_int(job, "initial", 0));
     if (pleat_reply_int(fold, "mpl", 0) > 0)

@@ -230,6 +230,20 @@ int on_promise(struct pleat_core *core, const struct pleat_event *event, struct 
     return 0;
 }
 
+void limits_changed(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *job = component_at(core, component);
+    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_LIMITS, component, job->job);
+    if (note) {
+        note->u.change.processors = job->minimum;
+        note->u.change.processes = job->maximum;
+    }
+    resize_to_limits(core, component);
+    if (job->buffer != PLEAT_NONE)
+        buffer_trim(core, component);
+    core->wants_pass = true;
+}
+
 int on_limits(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component *job = component_at(core, event->component);
@@ -266,22 +280,14 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
         return rc;
     tally_out(core, event->component);
     job->minimum = wish.minimum;
-    job->maximum = wish.maximum;
-    if (job->initial > job->maximum)
-        job->initial = job->maximum;
+    declared_apply(core, job, wish.maximum);
+    if (job->initial > wish.maximum)
+        job->initial = wish.maximum;
     if (job->initial && job->initial < job->minimum)
         job->initial = job->minimum;
     job->below = job->below && job->processors < pleat_accept_smallest(&core->view, job);
     tally_in(core, event->component);
-    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_LIMITS, event->component, job->job);
-    if (note) {
-        note->u.change.processors = job->minimum;
-        note->u.change.processes = job->maximum;
-    }
-    resize_to_limits(core, event->component);
-    if (job->buffer != PLEAT_NONE)
-        buffer_trim(core, event->component);
-    core->wants_pass = true;
+    limits_changed(core, event->component);
     return 0;
 }
 

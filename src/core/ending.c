@@ -115,6 +115,7 @@ void component_reset(struct pleat_core *core, uint32_t component)
     job->site = PLEAT_NONE;
     job->start_us = job->end_us = PLEAT_NEVER;
     job->cap = PLEAT_SIZE_MAX;
+    declared_forget(job);
     job->below = 0;
     job->untold = 0;
     set_state(core, component, PLEAT_QUEUED);

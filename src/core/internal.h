@@ -352,6 +352,17 @@ void relaunch_or_kill(struct pleat_core *core, uint32_t resize, int32_t processo
 /* Its processes died in a resize, or before they went on after one. False: it stays ended. */
 bool relaunch_broken(struct pleat_core *core, uint32_t component);
 
+/* Its limits are others: says so, and shrinks it into them where it runs. */
+void limits_changed(struct pleat_core *core, uint32_t component);
+
+/* ---- declare.c ---- */
+
+/* Its user asks for that maximum: it has so much of it as its application can use. Its minimum and
+ * sizes are those of the user already. */
+void declared_apply(struct pleat_core *core, struct pleat_component *job, int32_t asked);
+/* Its run is over, and what the application said of itself. */
+void declared_forget(struct pleat_component *job);
+
 /* ---- resize.c ---- */
 void on_resize_deadline(struct pleat_core *core, uint32_t resize);
 void resize_claimed(struct pleat_core *core, uint32_t resize);

@@ -102,7 +102,9 @@
     X(95, signal_script)                                                                           \
     X(96, spare6)                                                                                  \
     X(97, signal_lead_us)                                                                          \
-    X(98, signal_number)
+    X(98, signal_number)                                                                           \
+    X(99, declared)                                                                                \
+    X(100, asked)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \

@@ -470,6 +470,21 @@ static void learn_memory(struct daemon *d, struct job *job, const json_t *params
                   json_pack("{s:I}", "memory_kb", (json_int_t)memory_kb));
 }
 
+/* So many processors its application can use at most, as it says. */
+static int learn_limit(struct daemon *d, const struct job *job, uint64_t run, const json_t *params,
+                       struct pleat_error *err)
+{
+    int64_t most = 0;
+    int rc = pleat_get_int(params, "processors", true, 0, PLEAT_SIZE_MAX, &most, err);
+    if (rc || most == job_component(d, job)->declared)
+        return rc;
+    struct pleat_event event = {.kind = PLEAT_EV_DECLARED,
+                                .component = job->component,
+                                .u.declared = {.run = run, .maximum = (int32_t)most}};
+    turn_event(d, &event);
+    return 0;
+}
+
 /* An iteration of a folded program is a second of useful processor time of all its processes; it
  * has nothing to redistribute, but a change is felt. An agent knows of its own node only: where the
  * run has others, its processors are not all that the job has, and nothing is learned. */
@@ -521,7 +536,9 @@ static void on_notice(struct agent *agent, const struct pleat_message *message)
         learn_folded(d, job);
         return;
     }
-    if (!rc) {
+    if (!rc && !strcmp(message->method, "limit")) {
+        rc = learn_limit(d, job, (uint64_t)run, message->params, &err);
+    } else if (!rc) {
         learn(d, job, message->method, message->params);
         if (!strcmp(message->method, "warning"))
             return;

@@ -191,6 +191,8 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     add_terms(d, object, job, c);
     json_object_set_new(object, "min", json_integer(job_minimum(c)));
     json_object_set_new(object, "max", json_integer(job_maximum(c)));
+    json_object_set_new(object, "declared_max",
+                        c->declared ? json_integer(c->declared) : json_null());
     json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
     json_object_set_new(object, "reason", reason_to_json(d, c));
     add_untaken(d, object, job->id);

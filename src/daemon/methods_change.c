@@ -303,7 +303,7 @@ int method_limits(struct client *client, int64_t request, const json_t *params,
     const struct pleat_component *component = job_component(client->daemon, job);
     bool folds = pleat_view_folds(component);
     int64_t minimum = folds ? component->partition_least : component->minimum;
-    int64_t maximum = folds ? component->partition_most : component->maximum;
+    int64_t maximum = folds ? component->partition_most : pleat_view_asked(component);
     rc = pleat_get_int(params, "min", false, 0, PLEAT_SIZE_MAX, &minimum, err);
     if (!rc)
         rc = pleat_get_int(params, "max", false, 1, PLEAT_SIZE_MAX, &maximum, err);

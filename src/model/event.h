@@ -221,6 +221,10 @@ struct pleat_event {
         } promise;
         struct {
             uint64_t run;
+            int32_t maximum; /* processors; 0: it has no limit of its own (any more) */
+        } declared;
+        struct {
+            uint64_t run;
             int64_t iteration_us; /* mean, since its start; 0: not known */
             int32_t iteration;    /* so many are done */
         } progress;

@@ -38,7 +38,7 @@ struct pleat_component {
     /* what policies look at for many at every pass stands together */
     uint32_t previous, next; /* QUEUED: the queue. RUNNING, RESIZING: running by start, per site */
     uint32_t ends_previous, ends_next; /* the same: by expected end, per site, if indexed */
-    int32_t minimum, maximum;          /* as asked */
+    int32_t minimum, maximum;          /* as asked; see `asked` */
     int32_t earmarked;                 /* processors held for it as earmarks, all at `site` */
     int32_t target;      /* processors once the resize under way is over; = processors without */
     int64_t estimate_us; /* 0: none */
@@ -142,9 +142,14 @@ struct pleat_component {
     uint8_t signal_script;  /* it is for its script alone */
     uint8_t signalled;      /* enum pleat_signalled, in the present run */
     uint8_t spare6[5];
+
+    /* what its application said */
+    int32_t declared; /* of the present run: processors that it can use at most; 0: any number */
+    int32_t asked;    /* with that: the maximum as its user asked, of which `maximum` is what the
+                       * application can use; 0 without */
 };
 
-_Static_assert(sizeof(struct pleat_component) == 384, "no padding in a component");
+_Static_assert(sizeof(struct pleat_component) == 392, "no padding in a component");
 
 /* A component waits for another one's end, or start. */
 struct pleat_dependency {

@@ -244,6 +244,12 @@ static inline int32_t pleat_view_partition_least(const struct pleat_component *c
     return component->partition_least < processes ? component->partition_least : processes;
 }
 
+/* Its maximum as its user asked, whatever its application says. */
+static inline int32_t pleat_view_asked(const struct pleat_component *component)
+{
+    return component->declared ? component->asked : component->maximum;
+}
+
 /* The most processors that a component may have by its own limits: a folding one that runs, one for
  * each of its processes, and no more than its partition may have. */
 static inline int32_t pleat_view_limit(const struct pleat_component *component)

@@ -255,6 +255,12 @@ void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text)
     conclude(self, PLEAT_WORD_ENTERED, PLEAT_WORD_FAILED);
 }
 
+void pleat_mailbox_limit(struct pleat_mailbox_rank *self, uint32_t most)
+{
+    if (atomic_exchange(&self->mailbox->segment->limit, most) != most)
+        pleat_mailbox_ring(self);
+}
+
 void pleat_mailbox_begun(struct pleat_mailbox_rank *self, const struct pleat_mailbox_cost *cost)
 {
     struct pleat_mailbox_segment *segment = self->mailbox->segment;

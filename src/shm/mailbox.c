@@ -181,6 +181,7 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
     /* As for the word: whoever sees "begun" sees what was loaded. */
     status->begun = atomic_load(&segment->begun) != 0;
     status->loaded = atomic_load(&segment->loaded) != 0;
+    status->limit = atomic_load(&segment->limit);
     for (uint32_t rank = 0; rank < status->size; rank++) {
         uint64_t iteration = atomic_load(&segment->slots[rank].iteration);
         if (rank == 0 || iteration < status->iteration)

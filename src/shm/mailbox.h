@@ -74,8 +74,9 @@ struct pleat_mailbox_status {
     uint32_t accepted; /* in ANSWERED */
     bool attached;     /* rank 0 has called pleat_session_create: it is a malleable application */
     bool finished;     /* the application called pleat_session_finish */
-    bool begun;  /* rank 0 came through pleat_session_begin; where a state was held, all ranks */
-    bool loaded; /* ... and they go on from that state: cost.load_ns, cost.bytes */
+    bool begun;     /* rank 0 came through pleat_session_begin; where a state was held, all ranks */
+    bool loaded;    /* ... and they go on from that state: cost.load_ns, cost.bytes */
+    uint32_t limit; /* it can use so many ranks at most, as it says; 0: any number */
     uint64_t iteration;    /* the slowest rank's */
     uint64_t iteration_ns; /* mean time of an iteration at this size so far; 0: none yet */
     struct pleat_mailbox_cost cost;

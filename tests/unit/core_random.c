@@ -190,7 +190,7 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
     uint32_t count = pleat_core_view(world->core)->component_count;
     struct pleat_event event = {.component =
                                     count ? (uint32_t)pleat_random_below(random, count) : 0};
-    switch (count ? pleat_random_below(random, 42) : 0) {
+    switch (count ? pleat_random_below(random, 43) : 0) {
     case 5:
         event.kind = PLEAT_EV_CANCEL;
         return event;
@@ -199,6 +199,11 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
         event.kind = PLEAT_EV_LIMITS;
         event.u.limits.minimum = (int32_t)pleat_random_below(random, 6);
         event.u.limits.maximum = (int32_t)pleat_random_below(random, 20);
+        return event;
+    case 42:
+        event.kind = PLEAT_EV_DECLARED;
+        event.u.declared.run = world_job(world, event.component)->run;
+        event.u.declared.maximum = (int32_t)pleat_random_below(random, 20) - 1;
         return event;
     case 8:
     case 9:
@@ -409,7 +414,8 @@ static void check_happened(void)
         PLEAT_EV_BUFFER,     PLEAT_EV_INPUT,      PLEAT_EV_LINK,         PLEAT_EV_STAGED,
         PLEAT_EV_RETURNED,   PLEAT_EV_PARTITION,  PLEAT_EV_HOLD,         PLEAT_EV_RELEASE,
         PLEAT_EV_REQUEUE,    PLEAT_EV_DEPEND,     PLEAT_EV_REVISE,       PLEAT_EV_GROUP,
-        PLEAT_EV_AGENT_AWAY, PLEAT_EV_AGENT_BACK, PLEAT_EV_LIMIT_SIGNAL, PLEAT_EV_SIGNALLED};
+        PLEAT_EV_AGENT_AWAY, PLEAT_EV_AGENT_BACK, PLEAT_EV_LIMIT_SIGNAL, PLEAT_EV_SIGNALLED,
+        PLEAT_EV_DECLARED};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);

@@ -469,6 +469,87 @@ static void test_terms_that_make_no_sense(void **state)
     hand_finish(&h);
 }
 
+/* ---- what its application says of itself ---- */
+
+static int declares(struct hand *h, uint32_t job, int32_t most)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_DECLARED,
+                                .component = job,
+                                .u.declared = {.run = hand_job(h, job)->run, .maximum = most}};
+    return hand_feed(h, event);
+}
+
+static void limits_are(const struct hand *h, uint32_t job, int32_t minimum, int32_t maximum)
+{
+    assert_int_equal(hand_job(h, job)->minimum, minimum);
+    assert_int_equal(hand_job(h, job)->maximum, maximum);
+}
+
+static void test_an_application_that_can_use_fewer(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    uint32_t job = hand_run(&h, 2, 8, 6);
+    assert_int_equal(declares(&h, job, 4), 0); /* it is shrunk to that */
+    limits_are(&h, job, 2, 4);
+    assert_int_equal(hand_last(&h, PLEAT_DO_RESIZE).u.change.processors, 4);
+    assert_true(hand_last(&h, PLEAT_DO_RESIZE).flags & PLEAT_MANDATORY);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 4), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, job, 4), 0);
+    hand_release_all(&h);
+    hand_expect(&h, job, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 4);
+    assert_true(hand_resize(&h, job, 6, PLEAT_NONE) < 0);              /* no policy may */
+    assert_int_equal(hand_demand(&h, job, 6, false), PLEAT_E_INVALID); /* nor its user */
+    assert_int_equal(declares(&h, job, 12), 0); /* more than its user asked for */
+    limits_are(&h, job, 2, 8);
+    assert_int_equal(declares(&h, job, 1), 0); /* less than its user's minimum */
+    limits_are(&h, job, 2, 2);
+    assert_int_equal(declares(&h, job, 0), 0);
+    limits_are(&h, job, 2, 8);
+    assert_int_equal(hand_job(&h, job)->asked, 0);
+    assert_int_equal(declares(&h, job, 0), PLEAT_CORE_STALE); /* no news */
+    assert_int_equal(declares(&h, job, -1), PLEAT_CORE_STALE);
+    hand_finish(&h);
+}
+
+static void test_limits_of_a_user_and_of_an_application(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    uint32_t job = hand_run(&h, 2, 8, 4);
+    assert_int_equal(declares(&h, job, 5), 0);
+    limits_are(&h, job, 2, 5);
+    assert_int_equal(hand_limits(&h, job, 2, 7), 0); /* the smaller one holds */
+    limits_are(&h, job, 2, 5);
+    assert_int_equal(hand_limits(&h, job, 2, 4), 0);
+    limits_are(&h, job, 2, 4);
+    assert_int_equal(hand_limits(&h, job, 2, 12), 0);
+    limits_are(&h, job, 2, 5);
+    assert_int_equal(declares(&h, job, 0), 0);
+    limits_are(&h, job, 2, 12);
+    hand_finish(&h);
+}
+
+static void test_what_an_application_said_ends_with_its_run(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t job = hand_run(&h, 2, 8, 4);
+    assert_int_equal(declares(&h, job, 4), 0);
+    assert_int_equal(hand_lost(&h, hand_last(&h, PLEAT_DO_CLAIM)), 0);
+    assert_int_equal(hand_exited(&h, job, 0), 0);
+    hand_release_all(&h);
+    is(&h, job, PLEAT_CLAIMING); /* by no fault of its own: again, with all its limits */
+    limits_are(&h, job, 2, 8);
+    assert_int_equal(declares(&h, job, 4), PLEAT_CORE_STALE);
+    uint32_t fixed = hand_submit(&h, PLEAT_RIGID, 1, 1, 0);
+    assert_int_equal(declares(&h, fixed, 1), PLEAT_CORE_STALE);
+    hand_finish(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -492,6 +573,9 @@ int main(void)
         cmocka_unit_test(test_a_lifetime_ends_in_a_resize),
         cmocka_unit_test(test_lifetimes_as_configured),
         cmocka_unit_test(test_terms_that_make_no_sense),
+        cmocka_unit_test(test_an_application_that_can_use_fewer),
+        cmocka_unit_test(test_limits_of_a_user_and_of_an_application),
+        cmocka_unit_test(test_what_an_application_said_ends_with_its_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

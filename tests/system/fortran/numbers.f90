@@ -36,6 +36,12 @@ module pleat
       type(c_ptr), intent(out) :: handle
       type(error), intent(out) :: err
     end function
+    integer(c_int) function session_limit(session, most, err) bind(c, name='pleat_session_limit')
+      import
+      type(c_ptr), value :: session
+      integer(c_int), value :: most
+      type(error) :: err
+    end function
     integer(c_int) function session_begin(session, err) bind(c, name='pleat_session_begin')
       import
       type(c_ptr), value :: session
@@ -91,6 +97,7 @@ program numbers
   if (session_create_for(session, api_version, mpi_kind, err) /= 0) call give_up()
   if (value_register(session, 'step' // c_null_char, c_loc(step), 8_c_size_t, err) /= 0) call give_up()
   if (rows_create(session, 'numbers' // c_null_char, rows, 8_c_size_t, 0_c_int, handle, err) /= 0) call give_up()
+  if (session_limit(session, 0, err) /= 0) stop 1 ! it can use any number of ranks
   what = session_begin(session, err)
   if (what < 0) call give_up()
   if (what == started) then

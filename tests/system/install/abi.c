@@ -29,6 +29,7 @@ IS(pleat_rows_first, int64_t (*)(const rows *));
 IS(pleat_rows_count, int64_t (*)(const rows *));
 IS(pleat_session_announce, int (*)(session *, error *));
 IS(pleat_session_pending, int (*)(const session *));
+IS(pleat_session_limit, int (*)(session *, int, error *));
 IS(pleat_session_comm_fortran, MPI_Fint (*)(const session *));
 
 _Static_assert(sizeof(error) == 484 && offsetof(error, text) == 4, "struct pleat_error");

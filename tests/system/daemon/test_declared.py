@@ -1,0 +1,72 @@
+"""A program that says how many ranks it can use at most (`pleat_session_limit`)."""
+
+import os
+
+import pytest
+
+from conftest import PLEAT, wait_until
+from relaunching import LONG, MPIS, computes, ends_well, program, resizes, submit
+
+
+def say(pleat, most):
+    """Replaced as a whole, as ranks read it at any moment."""
+    with open(pleat.path("limit.new"), "w", encoding="utf-8") as file:
+        file.write(f"{most}\n")
+    os.rename(pleat.path("limit.new"), pleat.path("limit"))
+
+
+def limits(pleat, number):
+    job = pleat.job(number)
+    return job["min"], job["max"], job["declared_max"]
+
+
+def wait_limits(pleat, number, *wanted):
+    wait_until(lambda: limits(pleat, number) == wanted, f"limits {wanted}, not {limits(pleat, number)}")
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_program_that_can_use_fewer(pleat, mpi):
+    pleat.configure(LONG)
+    say(pleat, 3)  # before it begins
+    number = submit(pleat, mpi, sizes=(2, 6), options=["--initial", "2"],
+                    args=["--pause", "2", "--until", pleat.path("end"), "--limit", pleat.path("limit")])
+    computes(pleat, number, 3)  # the policy offered it no more, though eight are free
+    assert limits(pleat, number) == (2, 3, 3)
+    assert "as its program says that it can use 3 at most" in pleat.pleat("show", number, check=0).stdout
+    refused = pleat.pleat("grow", number, 1)
+    assert refused.returncode == 1 and "2 to 3" in refused.stderr
+    say(pleat, 9)  # more than its user wants
+    wait_limits(pleat, number, 2, 6, 8)  # there are no more
+    computes(pleat, number, 6)
+    pleat.kill_daemon()  # what it says meanwhile is known to the next one
+    say(pleat, 4)
+    computes(pleat, number, 4)
+    wait_limits(pleat, number, 2, 4, 4)
+    pleat.pleat("set", number, "--min", 1, check=0)  # the maximum of its user is as it was
+    say(pleat, 0)
+    wait_limits(pleat, number, 1, 6, None)
+    computes(pleat, number, 6)
+    say(pleat, 4)
+    computes(pleat, number, 4)
+    job = ends_well(pleat, number)
+    assert {(0 if a < b else 1, outcome) for a, b, outcome in resizes(job)} == {(0, "grown"), (1, "shrunk")}, resizes(job)
+    assert all(r["mandatory"] for r in job["history"]["resizes"] if r["to"] < r["from"])
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_it_is_that_programs_and_no_others(pleat, mpi):
+    """In a script the next program has none."""
+    pleat.configure(LONG)
+    say(pleat, 2)
+    with open(pleat.path("job.sh"), "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\n{PLEAT} launch {program('loop', mpi)} --pause 2 --until first --limit limit\n"
+                   f"{PLEAT} launch {program('loop', mpi)} --pause 2 --until end\n")
+    number = pleat.submit("--min", 1, "--max", 4, "--initial", 1, "--malleable", "job.sh")
+    computes(pleat, number, 2)
+    wait_limits(pleat, number, 1, 2, 2)
+    open(pleat.path("first"), "w", encoding="utf-8").close()
+    wait_limits(pleat, number, 1, 4, None)
+    computes(pleat, number, 4)
+    open(pleat.path("end"), "w", encoding="utf-8").close()
+    job = pleat.wait_end(number)
+    assert job["state"] == "done" and pleat.output(number).count("RESULT ok") == 2
