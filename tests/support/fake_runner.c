@@ -187,6 +187,11 @@ static int fake_kill(struct pleat_runner *base, const struct pleat_run_order *or
     (void)err;
     struct fake_runner *runner = (struct fake_runner *)base;
     struct fake_timer timer = {.component = order->component, .run = order->run, .what = AT_KILLED};
+    if (order->component >= runner->apps.count ||
+        runner->apps.items[order->component].run != order->run) { /* nobody heard of it */
+        emit_exit(runner, PLEAT_EV_EXITED, order->component, order->run, -1, 0, PLEAT_REASON_LOST);
+        return 0;
+    }
     set_timer(runner, timer, some(runner, runner->options.vacate_us));
     return 0;
 }
