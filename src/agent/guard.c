@@ -1,12 +1,15 @@
 #include "agent/guard.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +28,8 @@ _Static_assert(sizeof(AGENT) == sizeof(GUARD), "one takes the other's place");
 
 struct guard {
     pid_t self;
+    int lock;              /* -1: the agent has none */
+    const char *lock_path; /* borrowed */
     struct pleat_tree tree;
     struct pleat_tree told; /* those that got SIGTERM */
 };
@@ -135,26 +140,51 @@ static void end_left(struct guard *guard)
     pleat_tree_finish(&guard->told);
 }
 
+/* ---- the lock ---- */
+
+/* Somebody has removed it, maybe with all of its directory, which pleatd makes again. */
+static void keep_lock(struct guard *guard)
+{
+    struct stat mine, there;
+    char owner[64];
+    if (guard->lock < 0 || fstat(guard->lock, &mine) ||
+        (stat(guard->lock_path, &there) == 0 && mine.st_ino == there.st_ino &&
+         mine.st_dev == there.st_dev))
+        return;
+    int fd = open(guard->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return; /* not yet */
+    ssize_t length = pread(guard->lock, owner, sizeof(owner), 0);
+    if (flock(fd, LOCK_EX | LOCK_NB) || length < 0 || pwrite(fd, owner, (size_t)length, 0) < 0) {
+        close(fd); /* another agent came first */
+        return;
+    }
+    pleat_log("its lock was removed: made again");
+    close(guard->lock);
+    guard->lock = fd;
+}
+
 /* ---- the life of a guard ---- */
 
-static _Noreturn void watch(pid_t agent, const sigset_t *signals)
+static _Noreturn void watch(struct guard *guard, pid_t agent, const sigset_t *signals)
 {
-    struct guard guard = {.self = getpid()};
+    static const struct timespec look = {.tv_sec = 1};
     int status = 0;
     for (pid_t ended = 0; ended != agent;) {
         siginfo_t info;
-        int number = sigwaitinfo(signals, &info);
+        int number = sigtimedwait(signals, &info, &look);
+        keep_lock(guard);
         if (number == SIGTERM || number == SIGINT)
             (void)kill(agent, number); /* it knows what to do then */
         do
             ended = waitpid(-1, &status, WNOHANG);
         while (ended > 0 && ended != agent);
     }
-    end_left(&guard);
+    end_left(guard);
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-int pleat_guard_divide(char *name, struct pleat_error *err)
+int pleat_guard_divide(char *name, int lock, const char *lock_path, struct pleat_error *err)
 {
     sigset_t signals, before;
     take_name(name, GUARD);
@@ -171,7 +201,8 @@ int pleat_guard_divide(char *name, struct pleat_error *err)
         pleat_oom_last();
         (void)sigaction(SIGHUP, &ignore, NULL);
         (void)sigaction(SIGPIPE, &ignore, NULL);
-        watch(agent, &signals);
+        struct guard guard = {.self = getpid(), .lock = lock, .lock_path = lock_path};
+        watch(&guard, agent, &signals);
     }
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     take_name(name, AGENT);

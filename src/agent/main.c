@@ -167,18 +167,18 @@ static void write_owner(int fd)
 
 /* The lock ends with this process and its guard, however they end: its descriptor (*lock, -1:
  * none was asked for) is in no other. */
-static int take_lock(const struct pleat_agent_options *options, int *lock, struct pleat_error *err)
+static int take_lock(const struct pleat_agent_options *options, int *lock, char *path, size_t size,
+                     struct pleat_error *err)
 {
-    char path[1024];
     *lock = -1;
     if (!options->state)
         return 0;
     int result = pleat_paths_make_private(options->state, err);
     if (result)
         return result;
-    int used = snprintf(path, sizeof(path), "%s/agent-%s-%" PRIu32 ".lock", options->state,
-                        options->site, options->node);
-    if (used < 0 || (size_t)used >= sizeof(path))
+    int used = snprintf(path, size, "%s/agent-%s-%" PRIu32 ".lock", options->state, options->site,
+                        options->node);
+    if (used < 0 || (size_t)used >= size)
         return pleat_error_set(err, PLEAT_E_TOOBIG, "the path of the lock in '%s' is too long",
                                options->state);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -246,10 +246,11 @@ static void name_log(const struct pleat_agent_options *options)
 }
 
 /* An agent without a guard is better than none. */
-static void get_guard(const struct pleat_agent_options *options, char *name)
+static void get_guard(const struct pleat_agent_options *options, char *name, int lock,
+                      const char *lock_path)
 {
     struct pleat_error err;
-    if (options->guarded && pleat_guard_divide(name, &err))
+    if (options->guarded && pleat_guard_divide(name, lock, lock_path, &err))
         pleat_log("%s: if this agent is killed, the next one looks for what it leaves", err.text);
     name_log(options);
 }
@@ -258,6 +259,7 @@ int main(int argc, char **argv)
 {
     static struct pleat_agent agent;
     struct pleat_error err;
+    char lock_path[1024];
     int lock = -1;
     int result = read_options(argc, argv, &agent.options);
     if (result)
@@ -265,9 +267,9 @@ int main(int argc, char **argv)
     name_log(&agent.options);
     result = open_standard_files(&err);
     if (!result)
-        result = take_lock(&agent.options, &lock, &err);
+        result = take_lock(&agent.options, &lock, lock_path, sizeof(lock_path), &err);
     if (!result)
-        get_guard(&agent.options, argv[0]);
+        get_guard(&agent.options, argv[0], lock, lock_path);
     if (lock >= 0)
         write_owner(lock);
     if (!result)

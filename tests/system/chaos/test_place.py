@@ -7,7 +7,8 @@ import signal
 
 import pytest
 
-from conftest import Diary, Stubborn, check_nothing_left, diary, is_alive, touch, until_file, wait_until
+from conftest import (Diary, Stubborn, check_nothing_left, diary, is_alive, pids_with, touch, until_file, wait_until,
+                      words_of)
 
 
 def displace(pleat, how):
@@ -74,6 +75,30 @@ def test_nothing_is_acknowledged_that_has_no_place(pleat):
     daemon.close()
     pleat.kill_daemon()
     assert [job["name"] for job in daemon.call("jobs", all=True)["jobs"]] == ["first", "second"]
+    daemon.close()
+
+
+def test_the_whole_directory_is_removed(pleat, tmp_path):
+    """Somebody cleans up too much. What runs goes on, and all that pleatd needs is made again, also what was
+    acknowledged before. The configuration is its user's to write again."""
+    daemon = Stubborn(pleat)
+    go, wrote = str(tmp_path / "go"), str(tmp_path / "d-job")
+    job = daemon.submit("job", diary(wrote, *until_file(go)[1:]), 1)
+    daemon.wait(job, "runs", lambda j: j["state"] == "running" and os.path.exists(wrote))
+    shutil.rmtree(pleat.dir)
+    for name in ("log.sqlite", "pleatd.lock", "pleatd.sock", "agent-local-0.lock"):
+        wait_until(lambda name=name: os.path.exists(pleat.path(name)), f"{name} is there again")
+    pleat.configure()
+    assert daemon.wait_end(daemon.submit("second", ["true"]))["state"] == "done"
+    daemon.close()
+    pleat.kill_daemon()
+    assert [(j["name"], j["state"]) for j in daemon.call("jobs", all=True)["jobs"]] == [("job", "running"), ("second", "done")]
+    touch(go)
+    assert daemon.wait_end(job)["exit_code"] == 7
+    assert len(Diary(wrote).begun) == 1
+    agents = [pid for pid in pids_with(f"PLEAT_DIR={pleat.dir}") if words_of(pid)[0].endswith("/pleat-agent")]
+    assert len(agents) == 1, agents  # the one that was there: no second one was started beside it
+    check_nothing_left(pleat, daemon)
     daemon.close()
 
 
