@@ -253,10 +253,9 @@ const struct pleat_command pleat_cmd_history = {
     .help =
         "All jobs, also those that still live. PROCESSORS is what they held, in processor-seconds\n"
         "(or hours), STOOD how long they stood still in resizes, CPU the processor time of those\n"
-        "that ended, MEMORY what all processes of a job had together at their peak (pages that "
-        "they\n"
-        "share count once), LARGEST what the largest had. With JOB: what it had at each size, and\n"
-        "what each of its resizes cost.\n\n"
+        "that ended, MEMORY what all processes of a job had together at their peak (pages that\n"
+        "they share count once; --format max_rss_kb: what the largest had). With JOB: what it had\n"
+        "at each size, and what each of its resizes cost.\n\n"
         "Options:\n"
         "      --from WHEN   jobs that lived after then: 10:30, -2h (or 2h), '2026-11-21 10:00'\n"
         "      --to WHEN     jobs that lived before then\n"

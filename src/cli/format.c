@@ -31,7 +31,7 @@ static int unknown(const struct pleat_history_column *known, const char *name, s
     return status;
 }
 
-/* One without a title has its own name as title: "start_s" START. */
+/* One without a title has its own name, without the unit, as title: "start_s" START. */
 static void name_column(struct pleat_history_column *column, char *title, size_t size)
 {
     if (column->title)
@@ -39,6 +39,8 @@ static void name_column(struct pleat_history_column *column, char *title, size_t
     size_t length = strlen(column->member);
     if (length > 2 && !strcmp(column->member + length - 2, "_s"))
         length -= 2;
+    else if (length > 3 && !strcmp(column->member + length - 3, "_kb"))
+        length -= 3;
     for (size_t i = 0; i < length && i + 1 < size; i++) {
         int c = (unsigned char)column->member[i];
         title[i] = (char)(c == '_' ? ' ' : toupper(c));

@@ -24,7 +24,7 @@ static const struct pleat_history_column by_job[] = {
     {"resize_s", "STOOD", PLEAT_HISTORY_SPAN},
     {"cpu_s", "CPU", PLEAT_HISTORY_SPAN},
     {"memory_kb", "MEMORY", PLEAT_HISTORY_MEMORY},
-    {"max_rss_kb", "LARGEST", PLEAT_HISTORY_MEMORY},
+    {"max_rss_kb", NULL, PLEAT_HISTORY_MEMORY},
     {"attempt", NULL, PLEAT_HISTORY_COUNT},
     {"exit_code", NULL, PLEAT_HISTORY_COUNT},
     {"ending", "ENDED", PLEAT_HISTORY_TEXT},

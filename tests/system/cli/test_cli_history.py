@@ -41,7 +41,7 @@ def test_by_job(cli):
         assert [asked["after"] for asked in fake.asked("history")] == [0, 2]
         given = json.loads(cli("history", "--json").stdout)
     lines = done.stdout.splitlines()
-    assert lines[0].split() == "JOB NAME STATE SUBMITTED WAIT RUN PROCESSORS RESIZES STOOD CPU MEMORY LARGEST ENDED".split()
+    assert lines[0].split() == "JOB NAME STATE SUBMITTED WAIT RUN PROCESSORS RESIZES STOOD CPU MEMORY ENDED".split()
     assert len(lines) == 6 and lines[1].split()[:3] == ["1", "heat", "done"]
     assert lines[3].endswith("exit 3")
     assert lines[5].startswith("3 jobs, 66.0 processor-seconds (0.02 h), waited 6.0 s, 2 resizes")

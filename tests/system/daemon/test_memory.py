@@ -99,7 +99,7 @@ def test_shared_memory_counts_once(limited):
     entry = json.loads(limited.pleat("history", "--json", check=0).stdout)["jobs"][-1]
     assert (entry["memory_kb"], entry["max_rss_kb"]) == (job["memory_kb"], job["max_rss_kb"])
     listed = limited.pleat("history", "--format", "job,memory_kb,max_rss_kb", check=0).stdout
-    assert "MEMORY" in listed and "LARGEST" in listed and "MiB" in listed
+    assert "MEMORY" in listed and "MAX RSS" in listed and "MiB" in listed
     assert "at its peak" in limited.pleat("show", number, check=0).stdout
 
 
