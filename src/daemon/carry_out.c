@@ -291,6 +291,17 @@ static void do_start(struct daemon *d, const struct pleat_effect *effect)
     daemon_log("job %lld: %s", (long long)job->id, err.text);
 }
 
+/* What names a run to its agent; nothing of its spec, which may be lost. */
+static struct pleat_run_order order_of(struct daemon *d, const struct job *job, uint64_t run)
+{
+    const struct pleat_component *component = job_component(d, job);
+    return (struct pleat_run_order){.run = run,
+                                    .component = job->component,
+                                    .job = (uint64_t)job->id,
+                                    .site = component->site,
+                                    .node = slots_first_node(d, component)};
+}
+
 /* Needs nothing of its spec: what cannot be read any more can still be ended. */
 static void do_kill(struct daemon *d, const struct pleat_effect *effect)
 {
@@ -298,16 +309,11 @@ static void do_kill(struct daemon *d, const struct pleat_effect *effect)
     struct job *job = job_of_component(d, effect->component);
     if (!job)
         return;
-    const struct pleat_component *component = job_component(d, job);
     /* also one whose start was given up (is_to_start): that no agent has it is its end */
     run_remember(d, effect->id, effect->component);
-    struct pleat_run_order order = {.run = effect->id,
-                                    .component = effect->component,
-                                    .job = (uint64_t)job->id,
-                                    .site = component->site,
-                                    .node = slots_first_node(d, component),
-                                    .at_once = job->kill_at_once};
+    struct pleat_run_order order = order_of(d, job, effect->id);
     struct pleat_runner *runner = job_runner(d, job);
+    order.at_once = job->kill_at_once;
     if (runner->ops->kill(runner, &order, &err)) /* its deadline says it again */
         daemon_log("job %lld: %s", (long long)job->id, err.text);
 }
@@ -318,16 +324,9 @@ static void do_signal(struct daemon *d, const struct pleat_effect *effect)
     struct job *job = job_of_component(d, effect->component);
     if (!job)
         return;
-    const struct pleat_component *component = job_component(d, job);
-    /* also one whose start was given up (is_to_start): that no agent has it is its end */
-    run_remember(d, effect->id, effect->component);
-    struct pleat_run_order order = {.run = effect->id,
-                                    .component = effect->component,
-                                    .job = (uint64_t)job->id,
-                                    .site = component->site,
-                                    .node = slots_first_node(d, component),
-                                    .spec = job_spec(d, job->id)};
+    struct pleat_run_order order = order_of(d, job, effect->id);
     struct pleat_runner *runner = job_runner(d, job);
+    order.spec = job_spec(d, job->id);
     if (runner->ops->signal(runner, &order, effect->u.signal.number, effect->u.signal.script_only,
                             &err))
         daemon_log("job %lld: %s", (long long)job->id, err.text);
