@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/internal.h"
+#include "model/spec.h"
 
 struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t component, uint64_t id)
 {
@@ -166,11 +167,31 @@ int on_pass(struct pleat_core *core, const struct pleat_event *event, struct ple
     return 0;
 }
 
+/* A policy may ask for the next pass as soon as it likes, and again there: conservative backfilling
+ * does while processors are on their way, as fast as estimates are short. Where nothing else has
+ * happened for so many passes, the next one is not made before this time has gone by: what really
+ * happens brings a pass of its own. */
+enum { IDLE_PASSES_MAX = 16 };
+static const int64_t idle_step_us = PLEAT_ESTIMATE_LEAST_US;
+
 int on_wake(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)err;
-    arm(core, &core->wake, DEADLINE_WAKE, 0, event->u.at.at_us);
+    int64_t at_us = event->u.at.at_us, later_us = now_of(core) + idle_step_us;
+    if (core->idle_passes > IDLE_PASSES_MAX && at_us < later_us)
+        at_us = later_us;
+    arm(core, &core->wake, DEADLINE_WAKE, 0, at_us);
     return 0;
+}
+
+/* Of an event that was applied; of what comes in time: see deadlines.c. */
+static void count_idle_passes(struct pleat_core *core, const struct pleat_event *event)
+{
+    if (event->kind == PLEAT_EV_PASS)
+        core->idle_passes += core->idle_passes <= IDLE_PASSES_MAX;
+    else if (event->kind != PLEAT_EV_TIME && event->kind != PLEAT_EV_WAKE &&
+             event->kind != PLEAT_EV_PROMISE)
+        core->idle_passes = 0;
 }
 
 enum subject { NOTHING, COMPONENT, SITE, CLAIM, NEW };
@@ -215,6 +236,8 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
         dependents_settle(core);
     if (core->failed || rc == PLEAT_E_NOMEM)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (rc == 0)
+        count_idle_passes(core, event);
     if (rc == 0 && core->observed) {
         for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
             if (core->pass.policies[q]->observe)

@@ -32,6 +32,8 @@ int on_time(struct pleat_core *core, const struct pleat_event *event, struct ple
         uint32_t index = (uint32_t)entry.payload;
         any = true;
         core->operations++;
+        if ((enum deadline_kind)(entry.payload >> 32) != DEADLINE_WAKE)
+            core->idle_passes = 0; /* something happens */
         switch ((enum deadline_kind)(entry.payload >> 32)) {
         case DEADLINE_COMPONENT:
             component_at(core, index)->deadline = PLEAT_HEAP_NONE;

@@ -64,7 +64,8 @@ struct pleat_core {
     uint32_t wake; /* handle of the policies' wake-up */
     uint64_t next_id;
     bool wants_pass;
-    uint32_t malleable; /* running malleable components, at all sites */
+    uint32_t idle_passes; /* in succession, with nothing between them but time and promises */
+    uint32_t malleable;   /* running malleable components, at all sites */
     struct pleat_plan plan;
     struct pleat_pass pass; /* what policies get, and which they are; made once */
     void *states[PLEAT_QUESTION_COUNT];

@@ -340,7 +340,8 @@ _Static_assert((0 GROUP_MEMBERS(GROUP_WIDTH)) == sizeof(struct pleat_group),
     X(27, view.several)                                                                            \
     X(28, view.wasted_us)                                                                          \
     X(29, free_dependency)                                                                         \
-    X(30, free_group)
+    X(30, free_group)                                                                              \
+    X(31, idle_passes)
 
 #define OF_CORE(number, member) COLUMN(pleat_core, number, member)
 const struct column scalar_columns[] = {SCALAR_MEMBERS(OF_CORE){0}};

@@ -126,8 +126,10 @@ int pleat_spec_path(const struct pleat_spec *spec, const char *pattern, int64_t 
                     const char *user, char *buffer, size_t size,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Estimates count as at least this: policies look again at each moment at which something may be
- * free, and behind one that is late these follow one another as fast as estimates are short. */
+/* Estimates that users give count as at least this: policies look again at each moment at which
+ * something may be free, and behind one that is late these follow one another as fast as estimates
+ * are short. Shorter ones, from elsewhere, make nobody look more often than this for long: the core
+ * sees to that. */
 #define PLEAT_ESTIMATE_LEAST_US INT64_C(1000000)
 
 #endif

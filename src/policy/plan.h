@@ -151,7 +151,8 @@ void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
  * those of the component started last first. Returns how many. Their processors are not free in
  * this plan. */
 int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, int32_t processors);
-/* Asks for another pass at that time. */
+/* Asks for another pass at that time. It comes later where a policy keeps asking while nothing
+ * happens: at most one a second then. */
 void pleat_plan_wake(struct pleat_plan *plan, int64_t at_us);
 
 /* The expected ends of those that this plan starts at a site, the earliest first; valid until the
