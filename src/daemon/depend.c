@@ -1,9 +1,11 @@
 /* Dependencies as users write them become those of the core: what has ended long ago is decided
  * here, from what is kept about it; what lives is decided by the core (core/depend.c). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/daemon.h"
 #include "model/dependency.h"
+#include "model/indexes.h"
 
 enum fate { OPEN, MET, UNMET };
 
@@ -39,42 +41,102 @@ static int fate_of(struct daemon *d, const struct pleat_need *need, enum fate *f
     return 0;
 }
 
+static int push(struct pleat_need_list *needs, struct pleat_need need, struct pleat_error *err)
+{
+    return pleat_array_push(needs, need) ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
+}
+
 /* Those that live, have a lower number, and the same name. */
 static int add_namesakes(struct daemon *d, int64_t below, const char *name,
                          struct pleat_need_list *open, struct pleat_error *err)
 {
     for (size_t i = 0; i < d->numbers.count && d->numbers.items[i]->id < below; i++) {
         const struct job *job = d->numbers.items[i];
-        struct pleat_need need = {.job = job->id, .condition = PLEAT_AFTER_ANY};
+        struct pleat_need need = {.job = job->id, .index = -1, .condition = PLEAT_AFTER_ANY};
         if (job->ended || strcmp(job_name(d, job->id), name) != 0)
             continue;
-        if (pleat_array_push(open, need))
-            return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        int rc = push(open, need, err);
+        if (rc)
+            return rc;
     }
     return 0;
 }
 
-/* How many tasks the array has whose first one is that job; 1: it is none. */
-static int32_t tasks_of(struct daemon *d, int64_t job)
+/* What was looked up last. */
+struct found {
+    int64_t job;
+    bool known;
+    const char
+        *list; /* the indexes of the array whose first task it is; NULL: of none. Its spec's */
+    struct pleat_index_list indexes;
+};
+
+/* Once for all tasks of an array that are named one after another. */
+static int find(struct daemon *d, int64_t job, struct found *found, struct pleat_error *err)
 {
-    const struct pleat_spec_array *array = &job_spec(d, job)->array;
-    return array->count && array->job == job ? array->count : 1;
+    int32_t limit;
+    if (found->job == job)
+        return 0;
+    found->job = job;
+    found->known = job_find(d, job) || archive_knows(d, job);
+    found->indexes.count = 0;
+    const json_t *array =
+        found->known ? json_object_get(spec_json(d, job, &(struct pleat_error){0}), "array") : NULL;
+    bool first = json_integer_value(json_object_get(array, "job")) == job;
+    found->list = first ? json_string_value(json_object_get(array, "list")) : NULL;
+    return found->list ? pleat_indexes_parse(found->list, &found->indexes, &limit, err) : 0;
 }
 
-/* The number of an array stands for all of its tasks, which have the numbers behind it. */
-static int add_tasks(struct daemon *d, struct pleat_need_list *needs, struct pleat_error *err)
+static int compare(const void *a, const void *b)
 {
-    size_t count = needs->count;
-    for (size_t i = 0; i < count; i++) {
-        struct pleat_need need = needs->items[i];
-        bool known = need.job && (job_find(d, need.job) || archive_knows(d, need.job));
-        for (int32_t left = known ? tasks_of(d, need.job) - 1 : 0; left > 0; left--) {
+    int32_t one = *(const int32_t *)a, other = *(const int32_t *)b;
+    return (one > other) - (one < other);
+}
+
+/* Tasks have numbers one after another, in the order of their indexes. */
+static int add_task(const struct pleat_need *need, const struct found *found,
+                    struct pleat_need_list *all, struct pleat_error *err)
+{
+    const int32_t *items = found->indexes.items;
+    const int32_t *at =
+        found->list ? bsearch(&need->index, items, found->indexes.count, sizeof(*items), compare)
+                    : NULL;
+    if (at)
+        return push(all, (struct pleat_need){need->job + (at - items), -1, need->condition}, err);
+    if (found->list)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND,
+                               "there is no task %lld_%d to wait for: the indexes of that array "
+                               "are %.200s",
+                               (long long)need->job, need->index, found->list);
+    return pleat_error_set(err, PLEAT_E_NOTFOUND,
+                           "there is no task %lld_%d to wait for: job %lld is no array",
+                           (long long)need->job, need->index, (long long)need->job);
+}
+
+/* Jobs by their numbers, in the place of arrays and of tasks. */
+static int add_tasks(struct daemon *d, const struct pleat_need_list *written,
+                     struct pleat_need_list *all, struct pleat_error *err)
+{
+    struct found found = {0};
+    int rc = 0;
+    for (size_t i = 0; !rc && i < written->count; i++) {
+        struct pleat_need need = written->items[i];
+        if (need.job)
+            rc = find(d, need.job, &found, err);
+        if (!rc && need.index >= 0 && found.known) {
+            rc = add_task(&need, &found, all, err);
+            continue;
+        }
+        if (!rc)
+            rc = push(all, need, err);
+        for (size_t left = need.job && found.list ? found.indexes.count : 1; !rc && left > 1;
+             left--) {
             need.job++;
-            if (pleat_array_push(needs, need))
-                return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+            rc = push(all, need, err);
         }
     }
-    return 0;
+    pleat_array_finish(&found.indexes);
+    return rc;
 }
 
 static int unmet(const struct pleat_need *need, struct pleat_error *err)
@@ -90,12 +152,13 @@ static int unmet(const struct pleat_need *need, struct pleat_error *err)
 static int resolve(struct daemon *d, const struct pleat_spec *spec, int64_t below, bool *any,
                    struct pleat_need_list *open, struct pleat_error *err)
 {
-    struct pleat_need_list needs = {0};
+    struct pleat_need_list written = {0}, needs = {0};
     size_t failed = 0;
     bool met = false;
-    int rc = pleat_needs_parse(spec->dependency, &needs, any, err);
+    int rc = pleat_needs_parse(spec->dependency, &written, any, err);
     if (!rc)
-        rc = add_tasks(d, &needs, err);
+        rc = add_tasks(d, &written, &needs, err);
+    pleat_array_finish(&written);
     for (size_t i = 0; !rc && i < needs.count; i++) {
         const struct pleat_need *need = &needs.items[i];
         enum fate fate = OPEN;
@@ -110,8 +173,8 @@ static int resolve(struct daemon *d, const struct pleat_spec *spec, int64_t belo
         failed += fate == UNMET;
         if (!rc && fate == UNMET && (!*any || failed == needs.count))
             rc = unmet(need, err);
-        if (!rc && fate == OPEN && pleat_array_push(open, *need))
-            rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        if (!rc && fate == OPEN)
+            rc = push(open, *need, err);
     }
     if (*any && met)
         open->count = 0;

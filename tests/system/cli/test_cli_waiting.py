@@ -66,7 +66,9 @@ def test_what_can_never_be(cli):
 
 
 @pytest.mark.parametrize("text", ["3", "afterok", "afterok:", "afterok:x", "afterok:3,", "afterok:3,after:4?after:5",
-                                  "after:3+5", "singleton:3", ""])
+                                  "after:3+5", "singleton:3", "", "afterok:3_", "afterok:3_x", "afterok:3_[", "afterok:3_[]",
+                                  "afterok:3_[5-2]", "afterok:3_[1-4%2]", "afterok:3_1-4", "afterok:_3",
+                                  "afterok:3_[1,2],after:4?after:5"])
 def test_a_dependency_that_makes_no_sense(cli, text):
     done = cli("submit", "--dependency", text, "true")
     assert done.returncode == 2 and "dependency" in done.stderr
@@ -223,6 +225,38 @@ def test_tasks_are_selected(cli):
         assert cli("cancel", wrong).returncode == 2, wrong
     assert cli("cancel", str(first)).stderr == "pleat: 3 jobs cancelled\n"
     assert job(cli, str(other))["state"] == "queued"
+
+
+def needs(cli, number):
+    return [(one["job"], one["condition"]) for one in job(cli, number)["waits_for"]]
+
+
+def test_tasks_are_waited_for(cli):
+    script = "[ $PLEAT_ARRAY_INDEX != 3 ] || exit 1"
+    first = int(submit(cli, "--hold", "--array", "1,3,5-9", program=("sh", "-c", script)))
+    numbers = dict(zip((1, 3, 5, 6, 7, 8, 9), range(first, first + 7)))
+    for condition in "afterok", "afternotok", "afterany", "after":
+        one = submit(cli, "--hold", "--dependency", f"{condition}:{first}_6")
+        assert needs(cli, one) == [(numbers[6], condition)]
+    some = submit(cli, "--dependency", f"afterany:{first}_[1,7-9]:{first}_5,afternotok:{first}_3")
+    assert needs(cli, some) == [(numbers[i], "afterany") for i in (1, 7, 8, 9, 5)] + [(numbers[3], "afternotok")]
+    either = submit(cli, "--dependency", f"afterok:{first}_3?afterok:{first}_[5,6]")
+    assert len(needs(cli, either)) == 3
+    never = submit(cli, "--dependency", f"afterok:{first}_[3,5]")
+    alone = submit(cli, "--hold")
+    for wrong, text in ((f"{first}_4", f"no task {first}_4 to wait for: the indexes of that array are 1,3,5-9"),
+                        (f"{first}_[1-3]", f"no task {first}_2"), (f"{alone}_0", f"job {alone} is no array"),
+                        (f"{first + 1}_3", f"job {first + 1} is no array"), ("99_1", "no job 99")):
+        refused = cli("submit", "--dependency", f"afterok:{wrong}", "true")
+        assert refused.returncode == 1 and text in refused.stderr, refused.stderr
+    assert cli("release", str(first)).returncode == 0
+    assert cli("wait", some, either).returncode == 0
+    assert cli("wait", never).returncode == 1 and job(cli, never)["state"] == "cancelled"
+    # what has ended long ago, too
+    assert cli("submit", "--dependency", f"afterok:{first}_[1,5]", "true").returncode == 0
+    refused = cli("submit", "--dependency", f"afterok:{first}_3", "true")
+    assert refused.returncode == 1 and f"job {numbers[3]} has ended already" in refused.stderr
+    assert cli("submit", "--array", "0-1", "--dependency", f"afternotok:{first}_3", "true").returncode == 0
 
 
 def test_so_many_tasks_at_one_time(cli, tmp_path):
