@@ -10,6 +10,7 @@
 #include "cli/job_argument.h"
 #include "cli/moment.h"
 #include "cli/reply.h"
+#include "cli/term.h"
 
 /* Jobs submitted after the machine was without jobs for this long are another chart. */
 #define GAP_S 60.0

@@ -1,71 +1,17 @@
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/completion.h"
 
-void pleat_command_help(const struct pleat_command *command)
+static void print_commands(void)
 {
-    if (command == &pleat_cmd_help) {
-        printf("Usage: pleat [--dir DIR] [--no-color] COMMAND [OPTION...] [ARGUMENT...]\n\n"
-               "Runs parallel jobs that change size while they run.\n\nCommands:\n");
-        for (size_t i = 0; pleat_command_at(i); i++)
-            printf("  %-9s %s\n", pleat_command_at(i)->name, pleat_command_at(i)->summary);
-        printf(
-            "\n'pleat help COMMAND' says more about one. A daemon (pleatd) is started where none "
-            "runs.\n");
-        return;
-    }
-    printf("Usage: pleat %s %s\n\n%s.\n\n", command->name, command->arguments, command->summary);
-    for (size_t i = 0; command->parts && command->parts[i]; i++)
-        printf("  pleat %-26s %s\n", command->parts[i]->name, command->parts[i]->summary);
-    printf("%s%s", command->parts ? "\n" : "", command->help);
-    printf("\nOptions of all commands:\n"
-           "      --dir DIR    use the instance of Pleat that lives in DIR (default: $PLEAT_DIR,\n"
-           "                   else the user's own)\n"
-           "      --no-color   no colour (as with NO_COLOR set, or where stdout is no terminal)\n");
-    if (command->json)
-        printf("      --json       print JSON, with the names that docs/commands.md lists\n");
-    printf("  -h, --help       print this\n");
-}
-
-/* Edit distance (insert, delete, replace), for short words. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[64], n = strlen(b);
-    if (n >= 64)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-            size_t other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = replaced < other ? replaced : other;
-        }
-    }
-    return row[n];
-}
-
-const char *pleat_nearest(const char *word, const char *const *known, size_t count)
-{
-    const char *best = NULL;
-    size_t length = strlen(word), best_distance = length <= 3 ? 2 : 3;
-    for (size_t i = 0; i < count; i++) {
-        size_t d = distance(word, known[i]);
-        if (length >= 2 && !strncmp(word, known[i], length))
-            d = 1;
-        if (d < best_distance) {
-            best_distance = d;
-            best = known[i];
-        }
-    }
-    return best;
+    printf("Usage: pleat [--dir DIR] [--no-color] COMMAND [OPTION...] [ARGUMENT...]\n\n"
+           "Runs parallel jobs that change size while they run.\n\nCommands:\n");
+    for (size_t i = 0; pleat_command_at(i); i++)
+        printf("  %-9s %s\n", pleat_command_at(i)->name, pleat_command_at(i)->summary);
+    printf("\n'pleat help COMMAND' says more about one. A daemon (pleatd) is started where none "
+           "runs.\n");
 }
 
 static int run_help(int argc, char **argv)
@@ -113,6 +59,7 @@ const struct pleat_command pleat_cmd_help = {
     .summary = "Explains a command",
     .help = "Exit codes: 0; 2 there is no such command.\n",
     .run = run_help,
+    .print_help = print_commands,
 };
 
 static int run_version(int argc, char **argv)

@@ -349,7 +349,8 @@ static int run_run(int argc, char **argv)
 {
     struct pleat_submission submission;
     int code = PLEAT_EXIT_OK;
-    if (pleat_submit_read(&pleat_cmd_run, argc, argv, &submission, &code))
+    struct pleat_submission_place place = {.terminals = true};
+    if (pleat_submit_read(&pleat_cmd_run, argc, argv, place, &submission, &code))
         return code;
     code = run(&submission);
     pleat_submission_finish(&submission);

@@ -6,13 +6,28 @@
 #include "cli/reply.h"
 #include "cli/submit.h"
 
-int pleat_submit_read(const struct pleat_command *command, int argc, char **argv,
-                      struct pleat_submission *submission, int *exit_code)
+static int next_option(void *arg, struct pleat_error *err)
 {
+    return pleat_options_next_quiet(arg, err);
+}
+
+int pleat_submit_read(const struct pleat_command *command, int argc, char **argv,
+                      struct pleat_submission_place place, struct pleat_submission *submission,
+                      int *exit_code)
+{
+    char usage[200];
     struct pleat_error err = {0};
     struct pleat_string notes = {0};
-    int status =
-        pleat_submission_read(submission, command, argc, argv, NULL, &notes, exit_code, &err);
+    struct pleat_options options;
+    pleat_options_init(&options, command, argc, argv, pleat_submission_options,
+                       PLEAT_SUBMISSION_SHORTS);
+    snprintf(usage, sizeof(usage), "pleat %s %s", command->name, command->arguments);
+    place.reader = &options.reader;
+    place.next = next_option;
+    place.arg = &options;
+    place.usage = usage;
+    int status = pleat_submission_read(submission, &place, &notes, &err);
+    *exit_code = options.exit_code;
     if (status < 0)
         *exit_code = pleat_usage(command, "%s", err.text);
     else
@@ -75,7 +90,8 @@ static int run_submit(int argc, char **argv)
 {
     struct pleat_submission submission;
     int code = PLEAT_EXIT_OK;
-    if (pleat_submit_read(&pleat_cmd_submit, argc, argv, &submission, &code))
+    struct pleat_submission_place place = {.reads_input = true, .arrays = true};
+    if (pleat_submit_read(&pleat_cmd_submit, argc, argv, place, &submission, &code))
         return code;
     code = submit(&submission);
     pleat_submission_finish(&submission);

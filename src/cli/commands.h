@@ -1,4 +1,4 @@
-/* commands.h - the subcommands, each in its own file cmd_NAME.c. */
+/* commands.h - the table of subcommands (main.c), each of them in its own file cmd_NAME.c. */
 #ifndef PLEAT_CLI_COMMANDS_H
 #define PLEAT_CLI_COMMANDS_H
 
@@ -16,5 +16,10 @@ extern const struct pleat_command pleat_cmd_workload;
 extern const struct pleat_command pleat_cmd_sites, pleat_cmd_policies, pleat_cmd_info;
 extern const struct pleat_command pleat_cmd_sim, pleat_cmd_experiment;
 extern const struct pleat_command pleat_cmd_stop, pleat_cmd_help, pleat_cmd_version;
+
+/* The command called `name`, or NULL. */
+const struct pleat_command *pleat_command_find(const char *name);
+/* The i-th command, or NULL after the last. */
+const struct pleat_command *pleat_command_at(size_t i);
 
 #endif

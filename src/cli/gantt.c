@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/reply.h"
 #include "model/types.h"
+#include "wire/reply.h"
 
 /* A claim that holds processors. */
 struct open_claim {

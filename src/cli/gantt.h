@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/array.h"
-#include "cli/term.h"
+#include "figure/term.h"
 
 enum pleat_gantt_use {
     PLEAT_GANTT_RUN,

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "base/nearest.h"
 #include "cli/commands.h"
-
-struct pleat_settings pleat_settings;
 
 static const struct pleat_command *const commands[] = {
     &pleat_cmd_run,      &pleat_cmd_submit, &pleat_cmd_launch,  &pleat_cmd_mix,
@@ -54,7 +52,7 @@ static int take_leading_options(int argc, char **argv, int *code)
     static const struct option version[] = {{"version", no_argument, NULL, 'V'}, {0}};
     struct pleat_options options;
     pleat_options_init(&options, &pleat_cmd_help, argc, argv, version, "V");
-    options.in_front = true;
+    options.reader.in_front = true;
     int option;
     struct pleat_error err = {0};
     while ((option = pleat_options_next_quiet(&options, &err)) == 'V') {

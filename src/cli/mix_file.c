@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/mix.h"
+#include "cli/values.h"
 #include "cli/words.h"
 
 #define JOBS_MAX 10000
@@ -15,10 +16,13 @@
 static int read_options(struct pleat_mix_job *job, const char *directory,
                         struct pleat_string *notes, struct pleat_error *err)
 {
-    static const struct pleat_command line = {.program = true};
-    int ignored;
-    return pleat_submission_read(&job->submission, &line, job->word_count - 1, job->words + 1,
-                                 directory, notes, &ignored, err);
+    struct pleat_option_reader reader;
+    pleat_option_reader_init(&reader, job->word_count - 1, job->words + 1, pleat_submission_options,
+                             PLEAT_SUBMISSION_SHORTS);
+    reader.in_front = true;
+    return pleat_submission_read(
+        &job->submission, &(struct pleat_submission_place){.reader = &reader, .beside = directory},
+        notes, err);
 }
 
 static int read_line(struct pleat_mix_job *job, const char *directory, struct pleat_string *notes,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/mix.h"
+#include "cli/values.h"
 #include "cli/words.h"
 #include "model/spec.h"
 #include "model/types.h"

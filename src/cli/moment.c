@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/cli.h"
+#include "cli/values.h"
 
 /* "10:30" or "10:30:15", all of it, into *tm. */
 static bool read_time(const char *text, struct tm *tm)

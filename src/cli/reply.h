@@ -1,25 +1,8 @@
-/* reply.h - reading what the daemon sent, and printing it as JSON.
- *
- * The readers never fail: a member that is absent or of another type gives the fallback, so a
- * daemon of another version, or a damaged answer, shows as "-" and never as a crash.
- */
+/* reply.h - printing what the daemon sent as JSON; and, of wire, reading it. */
 #ifndef PLEAT_CLI_REPLY_H
 #define PLEAT_CLI_REPLY_H
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-/* Borrowed from the object. */
-const char *pleat_reply_text(const json_t *object, const char *name, const char *fallback);
-int64_t pleat_reply_int(const json_t *object, const char *name, int64_t fallback);
-/* Within [low, high], which are also what lies beyond them. */
-int pleat_reply_small(const json_t *object, const char *name, int low, int high);
-double pleat_reply_real(const json_t *object, const char *name); /* NAN where absent */
-bool pleat_reply_true(const json_t *object, const char *name);
-/* The array, or NULL; json_array_size(NULL) is 0, so both can be walked. Borrowed. */
-json_t *pleat_reply_array(const json_t *object, const char *name);
-bool pleat_reply_is(const json_t *object, const char *name, const char *text);
+#include "wire/reply.h"
 
 /* Prints to stdout, indented; or on one line. ASCII with escapes where the locale is not UTF-8.
  * Returns an exit code. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/nearest.h"
 
 void pleat_sim_request_init(struct pleat_sim_request *request)
 {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/values.h"
 #include "launch/launch.h"
 #include "model/dependency.h"
 #include "model/indexes.h"
@@ -395,45 +396,48 @@ int pleat_submission_take(struct pleat_submission *submission, int option, const
     }
 }
 
-/* ---- a command line ---- */
+/* ---- all that is said in a place ---- */
 
-static int take_all(struct pleat_submission *submission, const struct pleat_command *command,
-                    int argc, char **argv, struct pleat_options *options, struct pleat_error *err)
+static int take_all(struct pleat_submission *submission, const struct pleat_submission_place *place,
+                    struct pleat_error *err)
 {
     struct pleat_error wrong = {0};
     int option;
-    pleat_options_init(options, command, argc, argv, pleat_submission_options,
-                       PLEAT_SUBMISSION_SHORTS);
-    while ((option = pleat_options_next_quiet(options, &wrong)) > 0) {
-        int status = pleat_submission_take(submission, option, optarg, err);
+    pleat_option_reader_restart(place->reader);
+    do {
+        option = place->next ? place->next(place->arg, &wrong)
+                             : pleat_option_reader_next(place->reader, &wrong);
+        int status = option > 0 ? pleat_submission_take(submission, option, optarg, err) : 0;
         if (status)
             return status;
-    }
+    } while (option > 0);
     if (wrong.code) {
         if (err)
             *err = wrong;
         return wrong.code;
     }
-    return option == PLEAT_OPTION_EXIT;
+    return option != PLEAT_OPTION_END;
 }
 
 /* The options on one line of the script; `count` words from `first` on. */
 static int take_line(struct pleat_submission *submission, struct pleat_batch *batch, size_t first,
                      size_t count, struct pleat_error *err)
 {
-    static const struct pleat_command nameless = {.program = true};
-    struct pleat_options options = {0};
+    struct pleat_option_reader reader;
     char **words = calloc(count + 2, sizeof(*words));
     if (!words)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     words[0] = batch->words.items[first].text; /* not looked at, but shown where it matters */
     for (size_t i = 0; i < count; i++)
         words[i + 1] = batch->words.items[first + i].text;
-    int status = take_all(submission, &nameless, (int)count + 1, words, &options, err);
-    if (!status && options.first <= (int)count)
+    pleat_option_reader_init(&reader, (int)count + 1, words, pleat_submission_options,
+                             PLEAT_SUBMISSION_SHORTS);
+    reader.in_front = true;
+    int status = take_all(submission, &(struct pleat_submission_place){.reader = &reader}, err);
+    if (!status && reader.first <= (int)count)
         status = pleat_error_set(err, PLEAT_E_INVALID,
                                  "'%s' is no option: the script itself is the program",
-                                 words[options.first]);
+                                 words[reader.first]);
     free(words);
     return status;
 }
@@ -469,60 +473,62 @@ static void clear_size(struct pleat_submission *submission, const struct pleat_s
         submission->processors = -1;
 }
 
-/* No program is named: it is --wrap, or the script comes from standard input, which `run` passes on
- * to the job. */
-static bool may_be_unnamed(const struct pleat_command *command,
+/* No program is named: it is --wrap, or the script comes from standard input. */
+static bool may_be_unnamed(const struct pleat_submission_place *place,
                            const struct pleat_submission *given)
 {
     struct stat about;
-    if (given->wrap)
-        return true;
-    return command->name && !strcmp(command->name, "submit") && fstat(STDIN_FILENO, &about) == 0 &&
-           !S_ISCHR(about.st_mode);
+    return given->wrap ||
+           (place->reads_input && fstat(STDIN_FILENO, &about) == 0 && !S_ISCHR(about.st_mode));
 }
 
-int pleat_submission_read(struct pleat_submission *submission, const struct pleat_command *command,
-                          int argc, char **argv, const char *beside, struct pleat_string *notes,
-                          int *exit_code, struct pleat_error *err)
+/* What is run, and what its batch script says. */
+static int take_program(struct pleat_submission *submission,
+                        const struct pleat_submission_place *place,
+                        const struct pleat_submission *given, struct pleat_string *notes,
+                        struct pleat_error *err)
 {
-    struct pleat_options options;
+    static char *unnamed[][2] = {{"-", NULL}, {"wrap", NULL}};
+    const struct pleat_option_reader *reader = place->reader;
+    bool is_unnamed = reader->first >= reader->argc;
+    if (given->wrap && !is_unnamed)
+        return pleat_error_set(err, PLEAT_E_INVALID, "--wrap takes the place of a program");
+    if (is_unnamed && !may_be_unnamed(place, given))
+        return place->usage ? pleat_error_set(err, PLEAT_E_INVALID, "which program? It is '%s'",
+                                              place->usage)
+                            : pleat_error_set(err, PLEAT_E_INVALID, "the program is missing");
+    submission->argv = is_unnamed ? unnamed[given->wrap != NULL] : reader->argv + reader->first;
+    submission->argc = is_unnamed ? 1 : reader->argc - reader->first;
+    submission->wrap = given->wrap;
+    int status = pleat_submission_open_script(submission, notes, err);
+    return status ? status : take_script(submission, err);
+}
+
+int pleat_submission_read(struct pleat_submission *submission,
+                          const struct pleat_submission_place *place, struct pleat_string *notes,
+                          struct pleat_error *err)
+{
     struct pleat_submission given;
     pleat_submission_init(submission);
     pleat_submission_init(&given);
-    int status = take_all(&given, command, argc, argv, &options, err);
-    static char *unnamed[][2] = {{"-", NULL}, {"wrap", NULL}};
-    bool is_unnamed = !status && options.first >= argc && may_be_unnamed(command, &given);
-    if (!status && given.wrap && options.first < argc)
-        status = pleat_error_set(err, PLEAT_E_INVALID, "--wrap takes the place of a program");
-    else if (!status && options.first >= argc && !is_unnamed)
-        status = command->name
-                     ? pleat_error_set(err, PLEAT_E_INVALID, "which program? It is 'pleat %s %s'",
-                                       command->name, command->arguments)
-                     : pleat_error_set(err, PLEAT_E_INVALID, "the program is missing");
-    submission->beside = beside;
+    int status = take_all(&given, place, err);
+    submission->beside = place->beside;
     submission->sbatch = given.sbatch;
-    if (!status) {
-        submission->argv = is_unnamed ? unnamed[given.wrap != NULL] : argv + options.first;
-        submission->argc = is_unnamed ? 1 : argc - options.first;
-        submission->wrap = given.wrap;
-        status = pleat_submission_open_script(submission, notes, err);
-    }
     if (!status)
-        status = take_script(submission, err);
+        status = take_program(submission, place, &given, notes, err);
     if (!status) {
         clear_size(submission, &given);
-        if (!command->name)
-            submission->name = NULL; /* the line of the mix names the job */
-        status = take_all(submission, command, argc, argv, &options, err);
+        if (!place->usage)
+            submission->name = NULL; /* the line of the file names the job */
+        status = take_all(submission, place, err);
     }
-    if (!status && submission->array && (!command->name || strcmp(command->name, "submit") != 0))
+    if (!status && submission->array && !place->arrays)
         status = pleat_error_set(err, PLEAT_E_INVALID,
                                  "--array makes many jobs of one: that can only 'pleat submit'");
-    if (!status && submission->pty && (!command->name || strcmp(command->name, "run") != 0))
+    if (!status && submission->pty && !place->terminals)
         status = pleat_error_set(err, PLEAT_E_INVALID,
                                  "--pty shows the job's terminal on this one: that can only 'pleat "
                                  "run'");
     pleat_submission_finish(&given);
-    *exit_code = options.exit_code;
     return status;
 }

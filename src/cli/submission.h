@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "cli/batch.h"
-#include "cli/cli.h"
+#include "cli/option_reader.h"
 
 PLEAT_ARRAY(pleat_texts, const char *);
 
@@ -58,7 +58,7 @@ struct pleat_submission {
 };
 
 #define PLEAT_SUBMISSION_SHORTS "n:c:"
-/* The options, for pleat_options_init. */
+/* The options, for pleat_option_reader_init. */
 extern const struct option pleat_submission_options[];
 #define PLEAT_SUBMISSION_OPTIONS 46 /* their number, with the zeroed entry */
 /* The options, for --help. */
@@ -159,14 +159,27 @@ extern const struct option pleat_submission_options[];
 
 void pleat_submission_init(struct pleat_submission *submission);
 void pleat_submission_finish(struct pleat_submission *submission);
-/* Reads a command line, options and program, where the program is a batch script its options too:
- * the command line wins. `command` has no name for a line of a mix file; `beside` as above. Lines
- * for the user are appended to *notes, each ended by a newline. 0; 1: leave with *exit_code (help
- * was printed); PLEAT_E_INVALID and others: what is wrong, in a script with "FILE:LINE: " in
- * front. Finish *submission in any case. */
-int pleat_submission_read(struct pleat_submission *submission, const struct pleat_command *command,
-                          int argc, char **argv, const char *beside, struct pleat_string *notes,
-                          int *exit_code, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Where a job is described, and what may be said there. */
+struct pleat_submission_place {
+    struct pleat_option_reader *reader; /* knows pleat_submission_options, at least */
+    /* Reads where there are more options than the job's, and takes those: the next option of the
+     * job, PLEAT_OPTION_END, another negative number: leave, or PLEAT_E_INVALID as the reader.
+     * NULL: pleat_option_reader_next. */
+    int (*next)(void *arg, struct pleat_error *err);
+    void *arg;
+    const char *beside; /* a directory where programs are looked for first; NULL: the current one */
+    const char *usage;  /* for who names no program; NULL: it is a line of a file */
+    bool reads_input;   /* where no program is named, standard input may have a batch script */
+    bool arrays, terminals; /* --array, --pty may be asked for */
+};
+
+/* Reads options and program; where the program is a batch script its options too: what is said in
+ * this place wins. Lines for the user are appended to *notes, each ended by a newline. 0; 1:
+ * place->next said to leave; PLEAT_E_INVALID and others: what is wrong, in a script with
+ * "FILE:LINE: " in front. Finish *submission in any case. */
+int pleat_submission_read(struct pleat_submission *submission,
+                          const struct pleat_submission_place *place, struct pleat_string *notes,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Takes an option. 0; PLEAT_E_INVALID with what is wrong with it. */
 int pleat_submission_take(struct pleat_submission *submission, int option, const char *value,
                           struct pleat_error *err) PLEAT_MUST_CHECK;

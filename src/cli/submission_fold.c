@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/submission.h"
+#include "cli/values.h"
 #include "launch/detect.h"
 #include "launch/fold.h"
 #include "model/sizes.h"

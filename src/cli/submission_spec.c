@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "cli/submission.h"
+#include "cli/values.h"
 #include "launch/detect.h"
 #include "model/sizes.h"
 #include "model/spec.h"

@@ -2,12 +2,14 @@
 #ifndef PLEAT_CLI_SUBMIT_H
 #define PLEAT_CLI_SUBMIT_H
 
+#include "cli/cli.h"
 #include "cli/submission.h"
 
-/* Reads the command line. 0; or 1: leave with *exit_code (said why). Finish the submission after
- * 0. */
+/* Reads the command line; of `place` what may be asked for there. 0; or 1: leave with *exit_code
+ * (said why). Finish the submission after 0. */
 int pleat_submit_read(const struct pleat_command *command, int argc, char **argv,
-                      struct pleat_submission *submission, int *exit_code);
+                      struct pleat_submission_place place, struct pleat_submission *submission,
+                      int *exit_code);
 /* Says each line of the notes of pleat_submission_spec (NULL: none). */
 void pleat_submit_say_notes(const char *notes);
 /* Says the warnings in the daemon's answer to a submission. */

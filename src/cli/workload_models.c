@@ -1,5 +1,6 @@
 /* workload_models.c - the options of the models of workloads. */
 #include "cli/workload_models.h"
+#include "base/nearest.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -324,12 +325,10 @@ static int find_model(struct pleat_generator *generator, const char *name, struc
 static int read_words(struct pleat_generator *generator, int count, char **words,
                       struct pleat_error *err)
 {
-    /* without a name there are no options common to all commands: none of them has a place here */
-    const struct pleat_command nameless = {0};
-    struct pleat_options options;
+    struct pleat_option_reader reader;
     struct pleat_error own = {0};
-    pleat_options_init(&options, &nameless, count, words, generator->model->options, NULL);
-    for (int option; (option = pleat_options_next_quiet(&options, &own)) != PLEAT_OPTION_END;) {
+    pleat_option_reader_init(&reader, count, words, generator->model->options, NULL);
+    for (int option; (option = pleat_option_reader_next(&reader, &own)) != PLEAT_OPTION_END;) {
         if (own.code)
             break;
         if (option == OPTION_SEED)
@@ -340,9 +339,9 @@ static int read_words(struct pleat_generator *generator, int count, char **words
     }
     if (own.code)
         return pleat_error_set(err, own.code, "%s: %s", words[0], own.text);
-    if (options.first < count)
+    if (reader.first < count)
         return pleat_error_set(err, PLEAT_E_INVALID, "%s: unexpected argument '%s'", words[0],
-                               words[options.first]);
+                               words[reader.first]);
     return 0;
 }
 

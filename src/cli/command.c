@@ -1,7 +1,28 @@
-/* parts.c - subcommands of subcommands. */
+/* command.c - what a command says about itself, and subcommands of subcommands. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/cli.h"
+
+void pleat_command_help(const struct pleat_command *command)
+{
+    if (command->print_help) {
+        command->print_help();
+        return;
+    }
+    printf("Usage: pleat %s %s\n\n%s.\n\n", command->name, command->arguments, command->summary);
+    for (size_t i = 0; command->parts && command->parts[i]; i++)
+        printf("  pleat %-26s %s\n", command->parts[i]->name, command->parts[i]->summary);
+    printf("%s%s", command->parts ? "\n" : "", command->help);
+    printf("\nOptions of all commands:\n"
+           "      --dir DIR    use the instance of Pleat that lives in DIR (default: $PLEAT_DIR,\n"
+           "                   else the user's own)\n"
+           "      --no-color   no colour (as with NO_COLOR set, or where stdout is no terminal)\n");
+    if (command->json)
+        printf("      --json       print JSON, with the names that docs/commands.md lists\n");
+    printf("  -h, --help       print this\n");
+}
 
 static const char *last_word(const struct pleat_command *part)
 {
@@ -35,7 +56,7 @@ int pleat_command_run_part(const struct pleat_command *command, int argc, char *
 {
     struct pleat_options options;
     pleat_options_init(&options, command, argc, argv, NULL, NULL);
-    options.in_front = true;
+    options.reader.in_front = true;
     int code = pleat_options_next(&options);
     if (code != PLEAT_OPTION_END)
         return options.exit_code;
