@@ -104,6 +104,26 @@ class Tree(unittest.TestCase):
         self.write("src/core/c.c", '#include "new/a.h"\n')
         self.refused("src/core/c.c:1:", "src/new/a.c:1:")
 
+    def test_folders_of_a_folder(self):
+        self.write("cmake/layers.txt", LAYERS + "cli/common: base\ncli/jobs: cli/common model base\n"
+                                                "cli: cli/jobs cli/common base\n")
+        self.write("src/cli/main.c", '#include "cli/jobs/j.h"\n#include "cli/common/c.h"\n')
+        self.write("src/cli/jobs/j.c", '#include "cli/common/c.h"\n#include "model/m.h"\n')
+        self.write("src/cli/jobs/part/p.c", '#include "cli/jobs/j.h"\n')
+        self.accepted()
+        self.write("src/cli/common/c.c", '#include "cli/jobs/j.h"\n#include "cli/main.h"\n'
+                                         '#include "model/m.h"\n')
+        self.write("src/cli/jobs/k.c", '#include "cli/main.h"\n')
+        self.write("src/cli/new/a.c", '\n')
+        self.write("src/cli/new/b.c", '\n')
+        self.write("src/cli/o.c", '#include "model/m.h"\n')
+        self.refused("src/cli/o.c:1: src/cli may not include src/model",
+                     "src/cli/common/c.c:1: src/cli/common may not include src/cli/jobs",
+                     "src/cli/common/c.c:2: src/cli/common may not include src/cli (",
+                     "src/cli/common/c.c:3: src/cli/common may not include src/model",
+                     "src/cli/jobs/k.c:1: src/cli/jobs may not include src/cli (",
+                     "src/cli/new/a.c:1: src/cli/new has no line")
+
     def test_bad_layers(self):
         self.write("cmake/layers.txt", "a: b\nb: a\n")
         self.assertIn("by way of others", self.check().stderr)
