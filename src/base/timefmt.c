@@ -1,4 +1,4 @@
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
 
 #include <math.h>
 #include <stdio.h>

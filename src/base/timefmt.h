@@ -1,6 +1,6 @@
 /* timefmt.h - times as people read them. */
-#ifndef PLEAT_CLI_TIMEFMT_H
-#define PLEAT_CLI_TIMEFMT_H
+#ifndef PLEAT_BASE_TIMEFMT_H
+#define PLEAT_BASE_TIMEFMT_H
 
 #include <stddef.h>
 

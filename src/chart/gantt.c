@@ -1,4 +1,4 @@
-#include "cli/gantt.h"
+#include "chart/gantt.h"
 
 #include <math.h>
 #include <string.h>

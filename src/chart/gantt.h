@@ -1,6 +1,6 @@
 /* gantt.h - who held which processors when: the model behind the charts, built from events. */
-#ifndef PLEAT_CLI_GANTT_H
-#define PLEAT_CLI_GANTT_H
+#ifndef PLEAT_CHART_GANTT_H
+#define PLEAT_CHART_GANTT_H
 
 #include <jansson.h>
 #include <stdbool.h>

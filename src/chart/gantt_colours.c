@@ -1,4 +1,4 @@
-#include "cli/gantt_colours.h"
+#include "chart/gantt_colours.h"
 
 #include <math.h>
 #include <stdlib.h>

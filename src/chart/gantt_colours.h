@@ -1,9 +1,9 @@
 /* gantt_colours.h - which colour a job has in a drawing: its own while jobs can be told apart, else
  * that of its group, so that a legend can say what it means. */
-#ifndef PLEAT_CLI_GANTT_COLOURS_H
-#define PLEAT_CLI_GANTT_COLOURS_H
+#ifndef PLEAT_CHART_GANTT_COLOURS_H
+#define PLEAT_CHART_GANTT_COLOURS_H
 
-#include "cli/gantt.h"
+#include "chart/gantt.h"
 
 enum { PLEAT_GANTT_COLOURS = 12, PLEAT_GANTT_NAMED_MAX = 60 };
 

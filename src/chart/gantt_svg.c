@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/gantt.h"
-#include "cli/gantt_colours.h"
-#include "cli/time_axis.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
+#include "chart/gantt.h"
+#include "chart/gantt_colours.h"
+#include "chart/time_axis.h"
 #include "figure/picture.h"
 
 #define WIDTH 1000.0

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/gantt.h"
-#include "cli/time_axis.h"
+#include "chart/gantt.h"
+#include "chart/time_axis.h"
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /* Of the 256 colours; the same order of hues as in the SVG, to be told apart without red-green. */

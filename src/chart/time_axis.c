@@ -1,4 +1,4 @@
-#include "cli/time_axis.h"
+#include "chart/time_axis.h"
 
 #include <math.h>
 #include <stdbool.h>

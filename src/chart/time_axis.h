@@ -1,6 +1,6 @@
 /* time_axis.h - where a time axis has its marks, and what they are called. */
-#ifndef PLEAT_CLI_TIME_AXIS_H
-#define PLEAT_CLI_TIME_AXIS_H
+#ifndef PLEAT_CHART_TIME_AXIS_H
+#define PLEAT_CHART_TIME_AXIS_H
 
 #include <stddef.h>
 

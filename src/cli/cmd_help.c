@@ -1,7 +1,7 @@
 #include <stdio.h>
 
-#include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/common/cli.h"
 #include "cli/completion.h"
 
 static void print_commands(void)

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/common/term.h"
 #include "cli/completion_options.h"
-#include "cli/daemon.h"
-#include "cli/reply.h"
-#include "cli/term.h"
 #include "experiments/list.h"
 #include "policy/policy.h"
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/event_text.h"
-#include "cli/history.h"
+#include "cli/jobs/event_text.h"
+#include "cli/jobs/history.h"
 #include "policy/policy.h"
 
 /* An argument in a help text: "N", "WHEN", "NAME=VALUE". */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/array.h"
-#include "cli/cli.h"
+#include "cli/common/cli.h"
 
 struct pleat_help_option {
     char name[40]; /* "--follow", "-f" */

@@ -6,7 +6,14 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "cli/charts/commands.h"
 #include "cli/commands.h"
+#include "cli/instance/commands.h"
+#include "cli/jobs/commands.h"
+#include "cli/live/commands.h"
+#include "cli/mix/commands.h"
+#include "cli/sim/commands.h"
+#include "cli/workload/commands.h"
 
 static const struct pleat_command *const commands[] = {
     &pleat_cmd_run,      &pleat_cmd_submit, &pleat_cmd_launch,  &pleat_cmd_mix,

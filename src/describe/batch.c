@@ -1,9 +1,9 @@
-#include "cli/batch.h"
+#include "describe/batch.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "cli/words.h"
+#include "describe/words.h"
 
 static const char mark[] = "#PLEAT";
 #define MARK_LENGTH (sizeof(mark) - 1)

@@ -4,8 +4,8 @@
  * "#PLEAT" stands at the very beginning of a line and is followed by white space, or nothing; a
  * line has any number of options, taken apart as a shell does (words.h). Pure: text in, words out.
  */
-#ifndef PLEAT_CLI_BATCH_H
-#define PLEAT_CLI_BATCH_H
+#ifndef PLEAT_DESCRIBE_BATCH_H
+#define PLEAT_DESCRIBE_BATCH_H
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/values.h"
+#include "describe/values.h"
 
 #define LONGEST_S 1e9
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/values.h"
+#include "describe/values.h"
 
 #define LEAD_S 60
 

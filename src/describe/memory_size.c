@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/values.h"
+#include "describe/values.h"
 #include "model/spec.h"
 
 int pleat_parse_memory(const char *what, const char *text, int64_t *kib, struct pleat_error *err)

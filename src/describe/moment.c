@@ -1,10 +1,10 @@
-#include "cli/moment.h"
+#include "describe/moment.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/values.h"
+#include "describe/values.h"
 
 /* "10:30" or "10:30:15", all of it, into *tm. */
 static bool read_time(const char *text, struct tm *tm)

@@ -1,6 +1,6 @@
 /* moment.h - moments as people write them: "10:30", "-2h", "2026-11-21 10:00", "now". */
-#ifndef PLEAT_CLI_MOMENT_H
-#define PLEAT_CLI_MOMENT_H
+#ifndef PLEAT_DESCRIBE_MOMENT_H
+#define PLEAT_DESCRIBE_MOMENT_H
 
 #include <stdbool.h>
 

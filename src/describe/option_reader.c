@@ -1,4 +1,4 @@
-#include "cli/option_reader.h"
+#include "describe/option_reader.h"
 
 #include <stdio.h>
 #include <string.h>

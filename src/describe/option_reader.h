@@ -1,7 +1,7 @@
 /* option_reader.h - options read one by one, the same way and with the same messages in every place
  * that has some: a command line, a line of a batch script, a line of a mix. */
-#ifndef PLEAT_CLI_OPTION_READER_H
-#define PLEAT_CLI_OPTION_READER_H
+#ifndef PLEAT_DESCRIBE_OPTION_READER_H
+#define PLEAT_DESCRIBE_OPTION_READER_H
 
 #include <getopt.h>
 #include <stdbool.h>

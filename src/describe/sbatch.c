@@ -1,11 +1,11 @@
-#include "cli/sbatch.h"
+#include "describe/sbatch.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/words.h"
+#include "describe/words.h"
 
 #define NUMBER_MAX 1000000
 

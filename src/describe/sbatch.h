@@ -3,14 +3,14 @@
  * They are read as Slurm's sbatch reads them: up to the first line that is neither blank nor a
  * comment. What has an equivalent becomes options of `pleat submit`; what has none is named, and
  * does nothing. Pure: text in, words out. docs/user-guide.md has the table. */
-#ifndef PLEAT_CLI_SBATCH_H
-#define PLEAT_CLI_SBATCH_H
+#ifndef PLEAT_DESCRIBE_SBATCH_H
+#define PLEAT_DESCRIBE_SBATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/array.h"
-#include "cli/batch.h"
+#include "describe/batch.h"
 
 struct pleat_sbatch {
     int first;                      /* the first such line, from 1; 0: there is none */

@@ -1,11 +1,11 @@
-#include "cli/submission.h"
+#include "describe/submission.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/values.h"
+#include "describe/values.h"
 #include "launch/launch.h"
 #include "model/dependency.h"
 #include "model/indexes.h"

@@ -1,13 +1,13 @@
 /* submission.h - from the options of submit, run and a line of a mix file to a spec for the daemon.
  */
-#ifndef PLEAT_CLI_SUBMISSION_H
-#define PLEAT_CLI_SUBMISSION_H
+#ifndef PLEAT_DESCRIBE_SUBMISSION_H
+#define PLEAT_DESCRIBE_SUBMISSION_H
 
 #include <jansson.h>
 
 #include "base/array.h"
-#include "cli/batch.h"
-#include "cli/option_reader.h"
+#include "describe/batch.h"
+#include "describe/option_reader.h"
 
 PLEAT_ARRAY(pleat_texts, const char *);
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/rank_env.h"
-#include "cli/submission.h"
+#include "describe/submission.h"
 
 /* What no job is without. */
 static const char *const basic[] = {"HOME", "LOGNAME", "PATH", "SHELL", "USER"};

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/submission.h"
-#include "cli/values.h"
+#include "describe/submission.h"
+#include "describe/values.h"
 #include "launch/detect.h"
 #include "launch/fold.h"
 #include "model/sizes.h"

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/sbatch.h"
-#include "cli/submission.h"
+#include "describe/sbatch.h"
+#include "describe/submission.h"
 #include "launch/detect.h"
 #include "wire/spec.h"
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "cli/submission.h"
-#include "cli/values.h"
+#include "describe/submission.h"
+#include "describe/values.h"
 #include "launch/detect.h"
 #include "model/sizes.h"
 #include "model/spec.h"

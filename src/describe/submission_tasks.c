@@ -1,7 +1,7 @@
 /* submission_tasks.c - sizes of a job whose processes have several processors each. */
 #include <string.h>
 
-#include "cli/submission.h"
+#include "describe/submission.h"
 #include "model/sizes.h"
 #include "model/types.h"
 

@@ -1,5 +1,5 @@
 /* values.c - numbers, words and moments as users write them. */
-#include "cli/values.h"
+#include "describe/values.h"
 
 #include <errno.h>
 #include <math.h>

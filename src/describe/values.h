@@ -1,6 +1,6 @@
 /* values.h - what options and arguments say: numbers, words, durations, sizes, signals. */
-#ifndef PLEAT_CLI_VALUES_H
-#define PLEAT_CLI_VALUES_H
+#ifndef PLEAT_DESCRIBE_VALUES_H
+#define PLEAT_DESCRIBE_VALUES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* words.c - a line of text taken apart as a shell does. */
-#include "cli/words.h"
+#include "describe/words.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* words.h - a line of text taken apart as a shell does. */
-#ifndef PLEAT_CLI_WORDS_H
-#define PLEAT_CLI_WORDS_H
+#ifndef PLEAT_DESCRIBE_WORDS_H
+#define PLEAT_DESCRIBE_WORDS_H
 
 #include <stdbool.h>
 

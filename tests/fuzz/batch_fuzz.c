@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch.h"
+#include "describe/batch.h"
 #include "must.h"
 
 unsigned long pleat_fuzz_batch_good;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "cli/platform_file.h"
-#include "cli/sim_experiment.h"
+#include "cli/sim/experiment.h"
+#include "cli/sim/platform_file.h"
 
 static double area(const struct pleat_curve *curve)
 {

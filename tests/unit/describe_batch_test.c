@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/batch.h"
+#include "describe/batch.h"
 
 /* The words as "LINE:WORD|LINE:WORD". */
 static void check(const char *text, size_t size, const char *expected, int directives, int late)

@@ -1,4 +1,1 @@
-pleat_unit_test(cli-sbatch
-  SOURCES ${test_dir}/cli_sbatch_test.c ${CMAKE_SOURCE_DIR}/src/cli/sbatch.c
-    ${CMAKE_SOURCE_DIR}/src/cli/words.c
-  DEPS pleat-base)
+pleat_unit_test(describe-sbatch SOURCES ${test_dir}/describe_sbatch_test.c DEPS pleat-describe)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/sbatch.h"
+#include "describe/sbatch.h"
 
 static struct pleat_error err;
 

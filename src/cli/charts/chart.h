@@ -1,8 +1,8 @@
 /* chart.h - what `chart` and `mix` share. */
-#ifndef PLEAT_CLI_CHART_H
-#define PLEAT_CLI_CHART_H
+#ifndef PLEAT_CLI_CHARTS_CHART_H
+#define PLEAT_CLI_CHARTS_CHART_H
 
-#include "cli/gantt.h"
+#include "chart/gantt.h"
 #include "client/client.h"
 
 /* What the daemon says that a chart is drawn from. */

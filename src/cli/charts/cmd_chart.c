@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/chart.h"
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/gantt.h"
-#include "cli/job_argument.h"
-#include "cli/moment.h"
-#include "cli/reply.h"
-#include "cli/term.h"
+#include "chart/gantt.h"
+#include "cli/charts/chart.h"
+#include "cli/charts/commands.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/common/term.h"
+#include "cli/jobs/job_argument.h"
+#include "describe/moment.h"
 
 /* Jobs submitted after the machine was without jobs for this long are another chart. */
 #define GAP_S 60.0

@@ -4,16 +4,16 @@
  * the command's name in argv[0], reads its options with pleat_options_next, and returns an exit
  * code (exit.h). What it prints goes to stdout; all else to stderr, after "pleat: ".
  */
-#ifndef PLEAT_CLI_CLI_H
-#define PLEAT_CLI_CLI_H
+#ifndef PLEAT_CLI_COMMON_CLI_H
+#define PLEAT_CLI_COMMON_CLI_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
-#include "cli/exit.h"
-#include "cli/option_reader.h"
-#include "cli/values.h"
+#include "cli/common/exit.h"
+#include "describe/option_reader.h"
+#include "describe/values.h"
 
 struct pleat_command {
     const char *name;

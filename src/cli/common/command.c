@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "cli/cli.h"
+#include "cli/common/cli.h"
 
 void pleat_command_help(const struct pleat_command *command)
 {

@@ -1,4 +1,4 @@
-#include "cli/csv_row.h"
+#include "cli/common/csv_row.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* csv_row.h - a line of a table as text, put together without stdio: a log has millions of them. */
-#ifndef PLEAT_CLI_CSV_ROW_H
-#define PLEAT_CLI_CSV_ROW_H
+#ifndef PLEAT_CLI_COMMON_CSV_ROW_H
+#define PLEAT_CLI_COMMON_CSV_ROW_H
 
 #include <stdint.h>
 #include <stdio.h>

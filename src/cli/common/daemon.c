@@ -1,4 +1,4 @@
-#include "cli/daemon.h"
+#include "cli/common/daemon.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "cli/cli.h"
-#include "cli/reply.h"
+#include "cli/common/cli.h"
+#include "cli/common/reply.h"
 
 /* An answer is one line of at most 1 MiB. */
 #define EVENTS_AT_ONCE 1000

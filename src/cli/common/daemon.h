@@ -1,6 +1,6 @@
 /* daemon.h - asking the daemon, with failures said and turned into exit codes. */
-#ifndef PLEAT_CLI_DAEMON_H
-#define PLEAT_CLI_DAEMON_H
+#ifndef PLEAT_CLI_COMMON_DAEMON_H
+#define PLEAT_CLI_COMMON_DAEMON_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "cli/entry.h"
+#include "cli/common/entry.h"
 
 #include <stdio.h>
 #include <string.h>

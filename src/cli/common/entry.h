@@ -1,8 +1,8 @@
 /* entry.h - "label   text", with the text broken between words: for answers that are no table. */
-#ifndef PLEAT_CLI_ENTRY_H
-#define PLEAT_CLI_ENTRY_H
+#ifndef PLEAT_CLI_COMMON_ENTRY_H
+#define PLEAT_CLI_COMMON_ENTRY_H
 
-#include "cli/term.h"
+#include "cli/common/term.h"
 
 /* Prints to stdout: the label in `indent` columns (0: none), then the text; lines that follow are
  * indented as much. Lines end before `width` columns where words allow it; 0: they are not broken.

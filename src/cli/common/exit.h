@@ -1,6 +1,6 @@
 /* exit.h - the exit codes of `pleat`; docs/commands.md tells users the same. */
-#ifndef PLEAT_CLI_EXIT_H
-#define PLEAT_CLI_EXIT_H
+#ifndef PLEAT_CLI_COMMON_EXIT_H
+#define PLEAT_CLI_COMMON_EXIT_H
 
 enum pleat_exit {
     PLEAT_EXIT_OK = 0,

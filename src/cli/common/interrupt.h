@@ -1,7 +1,7 @@
 /* interrupt.h - Ctrl-C and its like: the first asks for an orderly end, the second leaves at once.
  */
-#ifndef PLEAT_CLI_INTERRUPT_H
-#define PLEAT_CLI_INTERRUPT_H
+#ifndef PLEAT_CLI_COMMON_INTERRUPT_H
+#define PLEAT_CLI_COMMON_INTERRUPT_H
 
 #include <signal.h>
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/cli.h"
+#include "cli/common/cli.h"
 
 struct pleat_settings pleat_settings;
 

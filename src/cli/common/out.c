@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/common/cli.h"
 
 void pleat_say(const char *fmt, ...)
 {

@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "cli/common/progress.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
 
 #define QUIET_US 2000000
 #define BAR_MAX 40

@@ -1,6 +1,6 @@
 /* progress.h - how far a long run is: a line on stderr, redrawn, where that is a terminal. */
-#ifndef PLEAT_CLI_PROGRESS_H
-#define PLEAT_CLI_PROGRESS_H
+#ifndef PLEAT_CLI_COMMON_PROGRESS_H
+#define PLEAT_CLI_COMMON_PROGRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

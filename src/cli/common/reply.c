@@ -1,10 +1,10 @@
-#include "cli/reply.h"
+#include "cli/common/reply.h"
 
 #include <langinfo.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/common/cli.h"
 
 static int print(const json_t *json, size_t flags)
 {

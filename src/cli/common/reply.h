@@ -1,6 +1,6 @@
 /* reply.h - printing what the daemon sent as JSON; and, of wire, reading it. */
-#ifndef PLEAT_CLI_REPLY_H
-#define PLEAT_CLI_REPLY_H
+#ifndef PLEAT_CLI_COMMON_REPLY_H
+#define PLEAT_CLI_COMMON_REPLY_H
 
 #include "wire/reply.h"
 

@@ -1,4 +1,4 @@
-#include "cli/table.h"
+#include "cli/common/table.h"
 
 #include <libsmartcols/libsmartcols.h>
 #include <limits.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "cli/cli.h"
-#include "cli/table_layout.h"
-#include "cli/term.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
+#include "cli/common/cli.h"
+#include "cli/common/table_layout.h"
+#include "cli/common/term.h"
 
 enum {
     BELOW_INDENT = 4,

@@ -5,8 +5,8 @@
  *   2. texts stand below their rows, where they would be too narrow beside the rest;
  *   3. columns that still have no room follow in a further table, with the first column again.
  * Numbers, and words, stay whole. Out of memory is remembered and reported by print. */
-#ifndef PLEAT_CLI_TABLE_H
-#define PLEAT_CLI_TABLE_H
+#ifndef PLEAT_CLI_COMMON_TABLE_H
+#define PLEAT_CLI_COMMON_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "cli/table_layout.h"
+#include "cli/common/table_layout.h"
 
 static int most(int a, int b)
 {

@@ -1,4 +1,4 @@
-#include "cli/term.h"
+#include "cli/common/term.h"
 
 #include <langinfo.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/common/cli.h"
 
 static int environment_width(void)
 {

@@ -1,6 +1,6 @@
 /* term.h - what the terminal (or pipe) on stdout can show. */
-#ifndef PLEAT_CLI_TERM_H
-#define PLEAT_CLI_TERM_H
+#ifndef PLEAT_CLI_COMMON_TERM_H
+#define PLEAT_CLI_COMMON_TERM_H
 
 #include "figure/term.h"
 

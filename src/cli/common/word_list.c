@@ -1,10 +1,10 @@
-#include "cli/word_list.h"
+#include "cli/common/word_list.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/reply.h"
+#include "cli/common/cli.h"
+#include "cli/common/reply.h"
 
 int pleat_parse_words(const char *what, const char *text, const char *const *known, json_t **chosen,
                       struct pleat_error *err)

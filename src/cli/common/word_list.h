@@ -1,7 +1,7 @@
 /* word_list.h - options that take a list of known words ("state,resize"), and what they let
  * through. */
-#ifndef PLEAT_CLI_WORD_LIST_H
-#define PLEAT_CLI_WORD_LIST_H
+#ifndef PLEAT_CLI_COMMON_WORD_LIST_H
+#define PLEAT_CLI_COMMON_WORD_LIST_H
 
 #include <jansson.h>
 #include <stdbool.h>

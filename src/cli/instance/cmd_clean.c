@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/moment.h"
-#include "cli/reply.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/instance/commands.h"
+#include "describe/moment.h"
 
 struct clean {
     double before_s; /* since 1970; below 0: not said */

@@ -1,10 +1,10 @@
 #include <stdio.h>
 
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/entry.h"
-#include "cli/reply.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
+#include "cli/common/daemon.h"
+#include "cli/common/entry.h"
+#include "cli/common/reply.h"
+#include "cli/instance/commands.h"
 
 enum { LABEL = 16 };
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/reply.h"
-#include "cli/table.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/common/table.h"
+#include "cli/instance/commands.h"
 
 static int print_policies(const json_t *policies)
 {

@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/reply.h"
-#include "cli/table.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/common/table.h"
+#include "cli/instance/commands.h"
 
 /* To which CPUs: those of its slots; all together where jobs share them. */
 static const char *bound_text(const json_t *site)

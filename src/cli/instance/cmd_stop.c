@@ -4,9 +4,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/reply.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/instance/commands.h"
 
 /* A handle for the daemon's process, or -1 where it is not known. */
 static int process_of(const struct pleat_client *client)

@@ -1,6 +1,6 @@
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/selection.h"
+#include "cli/common/daemon.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/selection.h"
 
 static int cancel(const struct pleat_selection *selection)
 {

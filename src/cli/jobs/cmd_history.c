@@ -4,17 +4,17 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/format.h"
-#include "cli/history.h"
-#include "cli/job_argument.h"
-#include "cli/jobs.h"
-#include "cli/moment.h"
-#include "cli/reply.h"
-#include "cli/term.h"
-#include "cli/timefmt.h"
-#include "cli/word_list.h"
+#include "base/timefmt.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/common/term.h"
+#include "cli/common/word_list.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/format.h"
+#include "cli/jobs/history.h"
+#include "cli/jobs/job_argument.h"
+#include "cli/jobs/jobs.h"
+#include "describe/moment.h"
 
 enum { JOBS_AT_ONCE = 300 };
 

@@ -1,7 +1,7 @@
 /* Jobs that wait until their user says so: hold, release; and waiting again: requeue. */
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/selection.h"
+#include "cli/common/daemon.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/selection.h"
 
 enum { OPTION_HOLD = 1, OPTION_FORCE };
 

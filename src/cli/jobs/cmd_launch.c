@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
-#include "cli/launching.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/launching.h"
 #include "launch/detect.h"
 #include "launch/fold.h"
 #include "launch/launch.h"

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/job_argument.h"
-#include "cli/output.h"
+#include "cli/common/daemon.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/job_argument.h"
+#include "cli/jobs/output.h"
 
 static int run_log(int argc, char **argv)
 {

@@ -1,11 +1,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/format.h"
-#include "cli/jobs.h"
-#include "cli/reply.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/format.h"
+#include "cli/jobs/jobs.h"
 
 /* What --format may name: members of a job (docs/protocol.md). */
 static const struct pleat_history_column known[] = {

@@ -1,11 +1,11 @@
 /* cmd_resize.c - pleat grow, pleat shrink. */
 #include <stdio.h>
 
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/job_argument.h"
-#include "cli/reply.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/job_argument.h"
 #include "model/types.h"
 
 struct change {

@@ -7,15 +7,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/input.h"
-#include "cli/interrupt.h"
-#include "cli/jobs.h"
-#include "cli/output.h"
-#include "cli/reply.h"
-#include "cli/submit.h"
-#include "cli/terminal.h"
+#include "cli/common/daemon.h"
+#include "cli/common/interrupt.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/input.h"
+#include "cli/jobs/jobs.h"
+#include "cli/jobs/output.h"
+#include "cli/jobs/submit.h"
+#include "cli/jobs/terminal.h"
 #include "model/types.h"
 
 /* The job's standard error, copied by a thread with a connection of its own. */

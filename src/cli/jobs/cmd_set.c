@@ -1,9 +1,9 @@
 /* What may be changed about a job after its submission. */
 #include <string.h>
 
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/selection.h"
+#include "cli/common/daemon.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/selection.h"
 #include "model/types.h"
 
 enum { SET_MIN = 1, SET_MAX, SET_TIME_LIMIT, SET_PRIORITY, SET_ESTIMATE, SET_DEPENDENCY };

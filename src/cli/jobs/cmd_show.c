@@ -2,16 +2,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/history.h"
-#include "cli/job_argument.h"
-#include "cli/jobs.h"
-#include "cli/reply.h"
-#include "cli/sizes_text.h"
-#include "cli/table.h"
-#include "cli/term.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/common/table.h"
+#include "cli/common/term.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/history.h"
+#include "cli/jobs/job_argument.h"
+#include "cli/jobs/jobs.h"
+#include "cli/jobs/sizes_text.h"
 
 static struct pleat_term term;
 

@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/reply.h"
-#include "cli/submit.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/submit.h"
 
 static int next_option(void *arg, struct pleat_error *err)
 {

@@ -1,11 +1,11 @@
 #include <stdio.h>
 
 #include "base/array.h"
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/job_argument.h"
-#include "cli/jobs.h"
-#include "cli/reply.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/job_argument.h"
+#include "cli/jobs/jobs.h"
 
 struct wait {
     struct pleat_client *client;

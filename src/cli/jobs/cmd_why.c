@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/entry.h"
-#include "cli/job_argument.h"
-#include "cli/reply.h"
-#include "cli/timefmt.h"
-#include "cli/why_text.h"
+#include "base/timefmt.h"
+#include "cli/common/daemon.h"
+#include "cli/common/entry.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/commands.h"
+#include "cli/jobs/job_argument.h"
+#include "cli/jobs/why_text.h"
 
 enum { LABEL = 11 };
 

@@ -1,11 +1,11 @@
-#include "cli/event_text.h"
+#include "cli/jobs/event_text.h"
 
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/history.h"
-#include "cli/reply.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
+#include "cli/common/cli.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/history.h"
 
 const char *const pleat_event_kinds[] = {
     "state",   "size",   "slots",      "resize", "limits", "used",    "memory", "hold",

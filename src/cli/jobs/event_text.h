@@ -1,6 +1,6 @@
 /* event_text.h - an event as a line for people. */
-#ifndef PLEAT_CLI_EVENT_TEXT_H
-#define PLEAT_CLI_EVENT_TEXT_H
+#ifndef PLEAT_CLI_JOBS_EVENT_TEXT_H
+#define PLEAT_CLI_JOBS_EVENT_TEXT_H
 
 #include <jansson.h>
 

@@ -1,4 +1,4 @@
-#include "cli/file_reader.h"
+#include "cli/jobs/file_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

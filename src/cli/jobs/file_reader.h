@@ -3,8 +3,8 @@
  * A process of its own opens and reads the file. Where the kernel does not let go of that one, not
  * even for SIGKILL, whoever asked can still say so, be interrupted and end.
  */
-#ifndef PLEAT_CLI_FILE_READER_H
-#define PLEAT_CLI_FILE_READER_H
+#ifndef PLEAT_CLI_JOBS_FILE_READER_H
+#define PLEAT_CLI_JOBS_FILE_READER_H
 
 #include <signal.h>
 #include <stdbool.h>

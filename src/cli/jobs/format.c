@@ -1,4 +1,4 @@
-#include "cli/format.h"
+#include "cli/jobs/format.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "cli/cli.h"
-#include "cli/reply.h"
+#include "cli/common/cli.h"
+#include "cli/common/reply.h"
 
 static const struct pleat_history_column *find(const struct pleat_history_column *known,
                                                const char *name, size_t length)

@@ -1,11 +1,11 @@
 /* format.h - which columns a listing has, as its user says: --format job,name:20,state. */
-#ifndef PLEAT_CLI_FORMAT_H
-#define PLEAT_CLI_FORMAT_H
+#ifndef PLEAT_CLI_JOBS_FORMAT_H
+#define PLEAT_CLI_JOBS_FORMAT_H
 
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "cli/history.h"
+#include "cli/jobs/history.h"
 
 enum { PLEAT_FORMAT_MAX = 24 };
 

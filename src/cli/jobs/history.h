@@ -1,6 +1,6 @@
 /* history.h - accounting of jobs as rows: collected, grouped, printed as a table, CSV or JSON. */
-#ifndef PLEAT_CLI_HISTORY_H
-#define PLEAT_CLI_HISTORY_H
+#ifndef PLEAT_CLI_JOBS_HISTORY_H
+#define PLEAT_CLI_JOBS_HISTORY_H
 
 #include <jansson.h>
 #include <stdbool.h>

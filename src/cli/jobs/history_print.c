@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/history.h"
-#include "cli/reply.h"
-#include "cli/table.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
+#include "cli/common/cli.h"
+#include "cli/common/reply.h"
+#include "cli/common/table.h"
+#include "cli/jobs/history.h"
 
 enum { COLUMNS_MAX = 24 };
 

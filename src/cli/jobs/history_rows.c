@@ -4,9 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/history.h"
-#include "cli/jobs.h"
-#include "cli/reply.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/history.h"
+#include "cli/jobs/jobs.h"
 
 static const struct pleat_history_column by_job[] = {
     {"job", "JOB", PLEAT_HISTORY_COUNT},

@@ -1,4 +1,4 @@
-#include "cli/input.h"
+#include "cli/jobs/input.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/interrupt.h"
+#include "cli/common/interrupt.h"
 
 #define PREFIX "stdin-" /* and the number of the process */
 #define STALE_S (24L * 3600)

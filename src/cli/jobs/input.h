@@ -3,8 +3,8 @@
  * What the job's first process has not read yet is there for the one that takes its place, where
  * the job is relaunched. The end of the input is passed on when all before it has been read.
  */
-#ifndef PLEAT_CLI_INPUT_H
-#define PLEAT_CLI_INPUT_H
+#ifndef PLEAT_CLI_JOBS_INPUT_H
+#define PLEAT_CLI_JOBS_INPUT_H
 
 #include <pthread.h>
 

@@ -1,10 +1,10 @@
-#include "cli/job_argument.h"
+#include "cli/jobs/job_argument.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/daemon.h"
-#include "cli/reply.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
 
 int pleat_parse_tasks(const char *word, int64_t *array, struct pleat_index_list *indexes,
                       struct pleat_error *err)

@@ -1,8 +1,8 @@
 /* job_argument.h - jobs as arguments name them: "12"; "12_3", "12_[1,3-5]": tasks of an array. */
-#ifndef PLEAT_CLI_JOB_ARGUMENT_H
-#define PLEAT_CLI_JOB_ARGUMENT_H
+#ifndef PLEAT_CLI_JOBS_JOB_ARGUMENT_H
+#define PLEAT_CLI_JOBS_JOB_ARGUMENT_H
 
-#include "cli/selection.h"
+#include "cli/jobs/selection.h"
 #include "model/indexes.h"
 
 /* Tasks of an array: its number, and the indexes (finish *indexes in any case). `word` has an '_'.

@@ -1,12 +1,12 @@
-#include "cli/jobs.h"
+#include "cli/jobs/jobs.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
-#include "cli/reply.h"
-#include "cli/table.h"
+#include "cli/common/cli.h"
+#include "cli/common/reply.h"
+#include "cli/common/table.h"
 
 bool pleat_job_ended(const json_t *job)
 {

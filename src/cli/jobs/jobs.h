@@ -1,6 +1,6 @@
 /* jobs.h - showing jobs as the daemon describes them (docs/protocol.md, "A job"). */
-#ifndef PLEAT_CLI_JOBS_H
-#define PLEAT_CLI_JOBS_H
+#ifndef PLEAT_CLI_JOBS_JOBS_H
+#define PLEAT_CLI_JOBS_JOBS_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* launching.c - waits for a program that the agent may want to start again at another size
  * (wire/launching.h), while the script waits for this. Everything that the program starts stays
  * below this process (it is a subreaper), so "all of it is gone" is "there are no children". */
-#include "cli/launching.h"
+#include "cli/jobs/launching.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/common/cli.h"
 #include "shm/mailbox.h"
 #include "shm/state.h"
 #include "wire/launching.h"

@@ -1,6 +1,6 @@
 /* launching.h - what `pleat launch` does in a malleable job, beyond executing a launcher. */
-#ifndef PLEAT_CLI_LAUNCHING_H
-#define PLEAT_CLI_LAUNCHING_H
+#ifndef PLEAT_CLI_JOBS_LAUNCHING_H
+#define PLEAT_CLI_JOBS_LAUNCHING_H
 
 #include <stdbool.h>
 #include <stdint.h>

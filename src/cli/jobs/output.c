@@ -1,12 +1,12 @@
-#include "cli/output.h"
+#include "cli/jobs/output.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/file_reader.h"
-#include "cli/reply.h"
+#include "cli/common/cli.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/file_reader.h"
 
 int pleat_output_write(int fd, const char *bytes, size_t count)
 {

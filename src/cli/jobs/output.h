@@ -1,6 +1,6 @@
 /* output.h - copying what a job writes. */
-#ifndef PLEAT_CLI_OUTPUT_H
-#define PLEAT_CLI_OUTPUT_H
+#ifndef PLEAT_CLI_JOBS_OUTPUT_H
+#define PLEAT_CLI_JOBS_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

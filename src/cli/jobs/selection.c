@@ -1,11 +1,11 @@
-#include "cli/selection.h"
+#include "cli/jobs/selection.h"
 
 #include <fnmatch.h>
 #include <string.h>
 
-#include "cli/daemon.h"
-#include "cli/job_argument.h"
-#include "cli/reply.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/job_argument.h"
 
 static const char *const states[] = {"waiting",    "held",     "running",  "queued",
                                      "staging in", "claiming", "resizing", "finishing"};

@@ -1,11 +1,11 @@
 /* selection.h - which jobs a command is about: numbers, ranges, a name, a state, or all. */
-#ifndef PLEAT_CLI_SELECTION_H
-#define PLEAT_CLI_SELECTION_H
+#ifndef PLEAT_CLI_JOBS_SELECTION_H
+#define PLEAT_CLI_JOBS_SELECTION_H
 
 #include <jansson.h>
 
 #include "base/array.h"
-#include "cli/cli.h"
+#include "cli/common/cli.h"
 #include "client/client.h"
 
 PLEAT_ARRAY(pleat_job_numbers, int64_t);

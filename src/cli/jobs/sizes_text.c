@@ -1,6 +1,6 @@
-#include "cli/sizes_text.h"
+#include "cli/jobs/sizes_text.h"
 
-#include "cli/reply.h"
+#include "cli/common/reply.h"
 
 #define SHOWN_MAX 12
 

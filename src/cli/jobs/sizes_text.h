@@ -1,11 +1,11 @@
 /* sizes_text.h - a job's sizes over time in a few characters. */
-#ifndef PLEAT_CLI_SIZES_TEXT_H
-#define PLEAT_CLI_SIZES_TEXT_H
+#ifndef PLEAT_CLI_JOBS_SIZES_TEXT_H
+#define PLEAT_CLI_JOBS_SIZES_TEXT_H
 
 #include <jansson.h>
 
 #include "base/array.h"
-#include "cli/term.h"
+#include "cli/common/term.h"
 
 /* Appends "2→4→8→2" (with "->" where the locale is not UTF-8) for [{"processors":2},...]; equal
  * neighbours are one, a long history is cut in its middle. Nothing for no sizes. */

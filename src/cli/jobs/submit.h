@@ -1,9 +1,9 @@
 /* submit.h - what `submit` and `run` share. */
-#ifndef PLEAT_CLI_SUBMIT_H
-#define PLEAT_CLI_SUBMIT_H
+#ifndef PLEAT_CLI_JOBS_SUBMIT_H
+#define PLEAT_CLI_JOBS_SUBMIT_H
 
-#include "cli/cli.h"
-#include "cli/submission.h"
+#include "cli/common/cli.h"
+#include "describe/submission.h"
 
 /* Reads the command line; of `place` what may be asked for there. 0; or 1: leave with *exit_code
  * (said why). Finish the submission after 0. */

@@ -1,4 +1,4 @@
-#include "cli/terminal.h"
+#include "cli/jobs/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/interrupt.h"
-#include "cli/output.h"
+#include "cli/common/interrupt.h"
+#include "cli/jobs/output.h"
 
 #define LOOK_MS 20   /* for a job that opens it */
 #define IDLE_MS 1000 /* for being in the foreground again */

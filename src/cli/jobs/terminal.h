@@ -5,8 +5,8 @@
  * without pleatd or an agent, so it does not matter to them when these are started anew. With this
  * program the job's terminal is gone, and its session gets SIGHUP.
  */
-#ifndef PLEAT_CLI_TERMINAL_H
-#define PLEAT_CLI_TERMINAL_H
+#ifndef PLEAT_CLI_JOBS_TERMINAL_H
+#define PLEAT_CLI_JOBS_TERMINAL_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,11 +1,11 @@
-#include "cli/why_text.h"
+#include "cli/jobs/why_text.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "cli/jobs.h"
-#include "cli/reply.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/jobs.h"
 
 static long long number(const json_t *object, const char *name)
 {

@@ -1,7 +1,7 @@
 /* why_text.h - why a job waits, has its size, has ended: the daemon's facts (docs/protocol.md,
  * "Why") in sentences. */
-#ifndef PLEAT_CLI_WHY_TEXT_H
-#define PLEAT_CLI_WHY_TEXT_H
+#ifndef PLEAT_CLI_JOBS_WHY_TEXT_H
+#define PLEAT_CLI_JOBS_WHY_TEXT_H
 
 #include <jansson.h>
 

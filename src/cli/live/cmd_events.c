@@ -3,15 +3,15 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/event_text.h"
-#include "cli/job_argument.h"
-#include "cli/moment.h"
-#include "cli/reply.h"
-#include "cli/term.h"
-#include "cli/timefmt.h"
-#include "cli/word_list.h"
+#include "base/timefmt.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/common/term.h"
+#include "cli/common/word_list.h"
+#include "cli/jobs/event_text.h"
+#include "cli/jobs/job_argument.h"
+#include "cli/live/commands.h"
+#include "describe/moment.h"
 
 /* "07:35:52.123" */
 static void add_moment(double seconds, struct pleat_string *out)

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/reply.h"
-#include "cli/screen.h"
-#include "cli/term.h"
-#include "cli/timefmt.h"
-#include "cli/top_frame.h"
+#include "base/timefmt.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/common/term.h"
+#include "cli/live/commands.h"
+#include "cli/live/screen.h"
+#include "cli/live/top_frame.h"
 
 enum { JOBS_MAX = 400, ENDED_SHOWN = 20, RECONNECT_MS = 500, MESSAGE_MS = 5000 };
 

@@ -1,4 +1,4 @@
-#include "cli/screen.h"
+#include "cli/live/screen.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -7,7 +7,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "cli/output.h"
+#include "cli/jobs/output.h"
 
 #define ENTER "\033[?1049h\033[?25l\033[?7l\033[2J"
 #define LEAVE "\033[0m\033[?7h\033[?25h\033[?1049l"

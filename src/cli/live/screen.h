@@ -4,8 +4,8 @@
  * Only lines that changed are written, a frame in one write. The terminal is put back when the
  * screen is left, and at any exit of the program; while it is stopped (Ctrl-Z), too.
  */
-#ifndef PLEAT_CLI_SCREEN_H
-#define PLEAT_CLI_SCREEN_H
+#ifndef PLEAT_CLI_LIVE_SCREEN_H
+#define PLEAT_CLI_LIVE_SCREEN_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -1,15 +1,15 @@
-#include "cli/top_frame.h"
+#include "cli/live/top_frame.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/gantt.h"
-#include "cli/jobs.h"
-#include "cli/reply.h"
-#include "cli/timefmt.h"
-#include "cli/why_text.h"
+#include "base/timefmt.h"
+#include "chart/gantt.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/jobs.h"
+#include "cli/jobs/why_text.h"
 
 enum { BAR_MAX = 64, NAME_LEAST = 6, NAME_MOST = 20, UNLIMITED = 100000 };
 

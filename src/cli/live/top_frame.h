@@ -1,12 +1,12 @@
 /* top_frame.h - a frame of `pleat top` as lines of text. */
-#ifndef PLEAT_CLI_TOP_FRAME_H
-#define PLEAT_CLI_TOP_FRAME_H
+#ifndef PLEAT_CLI_LIVE_TOP_FRAME_H
+#define PLEAT_CLI_LIVE_TOP_FRAME_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
 #include "base/array.h"
-#include "cli/term.h"
+#include "cli/common/term.h"
 
 enum pleat_top_sort {
     PLEAT_TOP_QUEUE, /* as they run and stand in the queue */

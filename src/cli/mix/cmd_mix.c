@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/chart.h"
-#include "cli/commands.h"
-#include "cli/daemon.h"
-#include "cli/interrupt.h"
-#include "cli/mix.h"
-#include "cli/reply.h"
-#include "cli/submit.h"
+#include "cli/charts/chart.h"
+#include "cli/common/daemon.h"
+#include "cli/common/interrupt.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/submit.h"
+#include "cli/mix/commands.h"
+#include "cli/mix/mix.h"
 
 static const char *const questions[] = {"approach",    "queue",        "placement",
                                         "moldability", "malleability", "order"};

@@ -1,13 +1,13 @@
-/* mix_file.c - reading a job mix. */
+/* file.c - reading a job mix. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/mix.h"
-#include "cli/values.h"
-#include "cli/words.h"
+#include "cli/mix/mix.h"
+#include "describe/values.h"
+#include "describe/words.h"
 
 #define JOBS_MAX 10000
 

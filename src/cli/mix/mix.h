@@ -1,15 +1,15 @@
 /* mix.h - a job mix: the file, its run, its report. docs/user-guide.md describes the file. */
-#ifndef PLEAT_CLI_MIX_H
-#define PLEAT_CLI_MIX_H
+#ifndef PLEAT_CLI_MIX_MIX_H
+#define PLEAT_CLI_MIX_MIX_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli/gantt.h"
-#include "cli/submission.h"
-#include "cli/term.h"
+#include "chart/gantt.h"
+#include "cli/common/term.h"
 #include "client/client.h"
+#include "describe/submission.h"
 
 /* A line of the file, and what becomes of it. */
 struct pleat_mix_job {

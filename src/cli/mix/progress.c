@@ -1,11 +1,11 @@
-/* mix_progress.c - what a mix does, while it does it. */
+/* progress.c - what a mix does, while it does it. */
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/event_text.h"
-#include "cli/mix.h"
-#include "cli/reply.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/event_text.h"
+#include "cli/mix/mix.h"
 
 #define BAR_MAX 32
 

@@ -1,15 +1,15 @@
-/* mix_report.c - what became of a mix. */
+/* report.c - what became of a mix. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/jobs.h"
-#include "cli/mix.h"
-#include "cli/reply.h"
-#include "cli/sizes_text.h"
-#include "cli/table.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
+#include "cli/common/reply.h"
+#include "cli/common/table.h"
+#include "cli/jobs/jobs.h"
+#include "cli/jobs/sizes_text.h"
+#include "cli/mix/mix.h"
 
 /* The resizes of a job that took place, and what they cost. */
 struct costs {

@@ -1,17 +1,17 @@
-/* mix_run.c - submitting a mix's jobs when their time comes, and following them to their end. */
+/* run.c - submitting a mix's jobs when their time comes, and following them to their end. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/daemon.h"
-#include "cli/interrupt.h"
-#include "cli/jobs.h"
-#include "cli/mix.h"
-#include "cli/output.h"
-#include "cli/reply.h"
-#include "cli/submit.h"
+#include "cli/common/daemon.h"
+#include "cli/common/interrupt.h"
+#include "cli/common/reply.h"
+#include "cli/jobs/jobs.h"
+#include "cli/jobs/output.h"
+#include "cli/jobs/submit.h"
+#include "cli/mix/mix.h"
 
 #define REDRAW_MS 500
 

@@ -1,4 +1,4 @@
-/* mix_trace.c - a job mix from a trace of arrivals and parameter files (Utrera 2010, 3.2.1,
+/* trace.c - a job mix from a trace of arrivals and parameter files (Utrera 2010, 3.2.1,
  * figures 3.2 to 3.5): applications, the numbers of processes that each takes, whether it is short
  * or long. */
 #include <ctype.h>
@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/mix.h"
-#include "cli/values.h"
-#include "cli/words.h"
+#include "cli/mix/mix.h"
+#include "describe/values.h"
+#include "describe/words.h"
 #include "model/spec.h"
 #include "model/types.h"
 

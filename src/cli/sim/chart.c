@@ -1,12 +1,12 @@
-/* sim_chart.c - results as a drawing: who had which processors (of one run, where its jobs can be
+/* chart.c - results as a drawing: who had which processors (of one run, where its jobs can be
  * told apart), what was in use, how many jobs waited, and how waits, responses and slowdowns are
  * distributed; of several runs the curves over one another. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/sim_gantt.h"
-#include "cli/time_axis.h"
+#include "chart/time_axis.h"
+#include "cli/sim/gantt.h"
 #include "experiment/estimate.h"
 #include "figure/picture.h"
 #include "figure/plot.h"

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
-#include "cli/commands.h"
-#include "cli/interrupt.h"
-#include "cli/progress.h"
-#include "cli/reply.h"
-#include "cli/table.h"
+#include "cli/common/interrupt.h"
+#include "cli/common/progress.h"
+#include "cli/common/reply.h"
+#include "cli/common/table.h"
+#include "cli/sim/commands.h"
 #include "experiments/list.h"
 
 enum {

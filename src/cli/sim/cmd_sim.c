@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/commands.h"
-#include "cli/interrupt.h"
-#include "cli/platform_file.h"
-#include "cli/reply.h"
-#include "cli/sim_experiment.h"
-#include "cli/workload.h"
+#include "cli/common/interrupt.h"
+#include "cli/common/reply.h"
+#include "cli/sim/commands.h"
+#include "cli/sim/experiment.h"
+#include "cli/sim/platform_file.h"
+#include "cli/workload/workload.h"
 #include "figure/picture.h"
 #include "figure/replace.h"
 

@@ -1,14 +1,14 @@
-/* sim_compare.c - several runs as tables: a row for each combination, then how they differ from the
+/* compare.c - several runs as tables: a row for each combination, then how they differ from the
  * first, seed by seed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/entry.h"
-#include "cli/sim_metrics.h"
-#include "cli/table.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
+#include "cli/common/entry.h"
+#include "cli/common/table.h"
+#include "cli/sim/metrics.h"
 
 enum { METRICS_MAX = 20, CELL_SIZE = 160 };
 

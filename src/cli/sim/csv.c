@@ -1,4 +1,4 @@
-/* sim_csv.c - results as files: written under temporary names, renamed when all are whole. */
+/* csv.c - results as files: written under temporary names, renamed when all are whole. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/csv_row.h"
-#include "cli/sim_experiment.h"
+#include "cli/common/csv_row.h"
+#include "cli/sim/experiment.h"
 
 struct pending {
     char *fresh, *path;

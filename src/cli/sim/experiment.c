@@ -1,5 +1,5 @@
-/* sim_experiment.c - runs, in threads; each does its own run from its workload to its files. */
-#include "cli/sim_experiment.h"
+/* experiment.c - runs, in threads; each does its own run from its workload to its files. */
+#include "cli/sim/experiment.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/interrupt.h"
-#include "cli/progress.h"
+#include "cli/common/interrupt.h"
+#include "cli/common/progress.h"
 #include "experiment/pool.h"
 #include "workload/convert.h"
 

@@ -1,4 +1,4 @@
-/* sim_experiment.h - one workload simulated many times: every combination of policies with every
+/* experiment.h - one workload simulated many times: every combination of policies with every
  * seed, on all cores, and what came out of it. */
 #ifndef PLEAT_CLI_SIM_EXPERIMENT_H
 #define PLEAT_CLI_SIM_EXPERIMENT_H
@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "cli/sim_request.h"
+#include "cli/sim/request.h"
 #include "experiment/trial.h"
 #include "workload/statistics.h"
 
@@ -91,7 +91,7 @@ int pleat_sim_experiment_run(struct pleat_sim_experiment *experiment,
  * nothing. */
 const char *pleat_sim_fate_name(enum pleat_sim_fate fate);
 
-/* ---- a run's workload (sim_workload.c) ---- */
+/* ---- a run's workload (workload.c) ---- */
 
 int pleat_sim_workload_read(struct pleat_sim_experiment *experiment,
                             struct pleat_sim_request *request,
@@ -117,7 +117,7 @@ static inline bool pleat_sim_cuts(const struct pleat_sim_request *request)
            request->cooldown.share > 0 || request->cooldown.seconds > 0;
 }
 
-/* ---- files (sim_csv.c) ---- */
+/* ---- files (csv.c) ---- */
 
 /* Makes the directories and sees whether they can be written to. */
 int pleat_sim_csv_open(struct pleat_sim_csv **csv, const struct pleat_sim_request *request,

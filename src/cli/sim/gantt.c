@@ -1,10 +1,10 @@
-/* sim_gantt.c - a simulated schedule as the model of charts. The simulator counts processors; here
+/* gantt.c - a simulated schedule as the model of charts. The simulator counts processors; here
  * jobs get rows of them: each time the lowest free ones, and the highest are given back. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/sim_gantt.h"
+#include "cli/sim/gantt.h"
 
 #define NOT_DRAWN SIZE_MAX
 

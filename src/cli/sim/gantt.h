@@ -1,9 +1,9 @@
-/* sim_gantt.h - a simulated schedule as the model behind charts (gantt.h). */
+/* gantt.h - a simulated schedule as the model behind charts (gantt.h). */
 #ifndef PLEAT_CLI_SIM_GANTT_H
 #define PLEAT_CLI_SIM_GANTT_H
 
-#include "cli/gantt.h"
-#include "cli/sim_experiment.h"
+#include "chart/gantt.h"
+#include "cli/sim/experiment.h"
 
 /* How many jobs run at some time of the window (seconds of the workload). */
 size_t pleat_sim_gantt_jobs(const struct pleat_workload *workload, const struct pleat_sim_run *run,

@@ -1,7 +1,7 @@
-/* sim_json.c - results as JSON; docs/commands.md lists the names. */
+/* json.c - results as JSON; docs/commands.md lists the names. */
 #include <math.h>
 
-#include "cli/sim_metrics.h"
+#include "cli/sim/metrics.h"
 
 static json_t *real(double value)
 {

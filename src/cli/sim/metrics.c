@@ -1,4 +1,4 @@
-#include "cli/sim_metrics.h"
+#include "cli/sim/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* sim_metrics.h - the numbers by which runs are compared, in one list for tables and JSON. */
+/* metrics.h - the numbers by which runs are compared, in one list for tables and JSON. */
 #ifndef PLEAT_CLI_SIM_METRICS_H
 #define PLEAT_CLI_SIM_METRICS_H
 
-#include "cli/sim_experiment.h"
-#include "cli/term.h"
+#include "cli/common/term.h"
+#include "cli/sim/experiment.h"
 #include "experiment/estimate.h"
 
 enum pleat_sim_unit { PLEAT_SIM_SECONDS, PLEAT_SIM_RATIO, PLEAT_SIM_PERCENT, PLEAT_SIM_NUMBER };

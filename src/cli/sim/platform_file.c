@@ -1,4 +1,4 @@
-#include "cli/platform_file.h"
+#include "cli/sim/platform_file.h"
 
 #include <confuse.h>
 #include <errno.h>

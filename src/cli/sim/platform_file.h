@@ -1,6 +1,6 @@
 /* platform_file.h - a file that describes simulated sites; docs/user-guide.md lists its keys. */
-#ifndef PLEAT_CLI_PLATFORM_FILE_H
-#define PLEAT_CLI_PLATFORM_FILE_H
+#ifndef PLEAT_CLI_SIM_PLATFORM_FILE_H
+#define PLEAT_CLI_SIM_PLATFORM_FILE_H
 
 #include "sim/platform.h"
 

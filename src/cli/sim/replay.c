@@ -1,4 +1,4 @@
-/* sim_replay.c - what a daemon recorded, decided again by the policies of this build. */
+/* replay.c - what a daemon recorded, decided again by the policies of this build. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/reply.h"
-#include "cli/sim_experiment.h"
+#include "cli/common/reply.h"
+#include "cli/sim/experiment.h"
 #include "sim/replay.h"
 #include "store/store.h"
 

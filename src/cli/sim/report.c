@@ -1,15 +1,15 @@
-/* sim_report.c - results in the terminal: a summary of one run, a comparison of several. */
+/* report.c - results in the terminal: a summary of one run, a comparison of several. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/entry.h"
-#include "cli/sim_metrics.h"
-#include "cli/table.h"
-#include "cli/term.h"
-#include "cli/timefmt.h"
+#include "base/timefmt.h"
+#include "cli/common/entry.h"
+#include "cli/common/table.h"
+#include "cli/common/term.h"
+#include "cli/sim/metrics.h"
 
 enum { INDENT = 13, CELL_SIZE = 40 };
 

@@ -1,4 +1,4 @@
-#include "cli/sim_request.h"
+#include "cli/sim/request.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* sim_request.h - what `pleat sim` was asked: read from its options, checked before anything runs.
+/* request.h - what `pleat sim` was asked: read from its options, checked before anything runs.
  */
 #ifndef PLEAT_CLI_SIM_REQUEST_H
 #define PLEAT_CLI_SIM_REQUEST_H
 
-#include "cli/cli.h"
-#include "cli/workload_models.h"
+#include "cli/common/cli.h"
+#include "cli/workload/models.h"
 #include "sim/sim.h"
 #include "workload/swf.h"
 

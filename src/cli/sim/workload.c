@@ -1,9 +1,9 @@
-/* sim_workload.c - from a log to the workload of a run: scaled, a share of it converted. */
+/* workload.c - from a log to the workload of a run: scaled, a share of it converted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/sim_experiment.h"
+#include "cli/sim/experiment.h"
 #include "workload/convert.h"
 #include "workload/estimate.h"
 

@@ -1,5 +1,5 @@
-#include "cli/commands.h"
-#include "cli/workload.h"
+#include "cli/workload/commands.h"
+#include "cli/workload/workload.h"
 
 static int run_workload(int argc, char **argv)
 {

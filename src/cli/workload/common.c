@@ -1,8 +1,8 @@
-/* workload_common.c - reading options and writing files, for all subcommands of `workload`. */
+/* common.c - reading options and writing files, for all subcommands of `workload`. */
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/workload.h"
+#include "cli/workload/workload.h"
 #include "figure/replace.h"
 
 int pleat_workload_usage(const struct pleat_options *options, const struct pleat_error *err)

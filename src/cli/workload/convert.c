@@ -1,9 +1,9 @@
-/* workload_convert.c - a log in, another log out. */
+/* convert.c - a log in, another log out. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/workload.h"
+#include "cli/workload/workload.h"
 #include "workload/convert.h"
 
 /* What was asked. Numbers that were not given are NAN, texts NULL. */

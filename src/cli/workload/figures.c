@@ -1,10 +1,10 @@
-/* workload_figures.c - the panels of `pleat workload stat`: from jobs to curves and bars. */
+/* figures.c - the panels of `pleat workload stat`: from jobs to curves and bars. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "cli/workload.h"
+#include "cli/workload/workload.h"
 
 enum { SIZE_BARS_MAX = 32, BINS_MAX = 150 };
 

@@ -1,9 +1,9 @@
-/* workload_generate.c - workloads from models of arrivals, sizes and run times. */
+/* generate.c - workloads from models of arrivals, sizes and run times. */
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/workload.h"
-#include "cli/workload_models.h"
+#include "cli/workload/models.h"
+#include "cli/workload/workload.h"
 
 static int read_options(const struct pleat_model *model, struct pleat_options *options,
                         struct pleat_model_request *request, const char **out)

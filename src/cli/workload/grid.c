@@ -1,8 +1,8 @@
-/* workload_grid.c - mixes of a grid workload generator: to be simulated, to be run, or both. */
+/* grid.c - mixes of a grid workload generator: to be simulated, to be run, or both. */
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/workload.h"
+#include "cli/workload/workload.h"
 #include "figure/replace.h"
 #include "workload/grid.h"
 

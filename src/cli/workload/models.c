@@ -1,12 +1,12 @@
-/* workload_models.c - the options of the models of workloads. */
-#include "cli/workload_models.h"
+/* models.c - the options of the models of workloads. */
+#include "cli/workload/models.h"
 #include "base/nearest.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/workload.h"
+#include "cli/workload/workload.h"
 #include "workload/estimate.h"
 
 enum {

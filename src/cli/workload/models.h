@@ -1,9 +1,9 @@
-/* workload_models.h - the models of workloads that have options, for `pleat workload generate
+/* models.h - the models of workloads that have options, for `pleat workload generate
  * MODEL` and for `pleat sim --generate "MODEL ..."`. */
 #ifndef PLEAT_CLI_WORKLOAD_MODELS_H
 #define PLEAT_CLI_WORKLOAD_MODELS_H
 
-#include "cli/cli.h"
+#include "cli/common/cli.h"
 #include "workload/generate.h"
 
 /* Estimates as users make them (workload/estimate.h). */

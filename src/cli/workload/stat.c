@@ -1,14 +1,14 @@
-/* workload_stat.c - what is in a log: as tables, as JSON, as figures. */
+/* stat.c - what is in a log: as tables, as JSON, as figures. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/reply.h"
-#include "cli/table.h"
-#include "cli/term.h"
-#include "cli/timefmt.h"
-#include "cli/workload.h"
+#include "base/timefmt.h"
+#include "cli/common/reply.h"
+#include "cli/common/table.h"
+#include "cli/common/term.h"
+#include "cli/workload/workload.h"
 
 struct stat_request {
     const char *path, *svg;

@@ -1,8 +1,8 @@
 /* workload.h - what the subcommands of `pleat workload` share. */
-#ifndef PLEAT_CLI_WORKLOAD_H
-#define PLEAT_CLI_WORKLOAD_H
+#ifndef PLEAT_CLI_WORKLOAD_WORKLOAD_H
+#define PLEAT_CLI_WORKLOAD_WORKLOAD_H
 
-#include "cli/cli.h"
+#include "cli/common/cli.h"
 #include "figure/plot.h"
 #include "model/workload.h"
 #include "workload/describe.h"

@@ -108,7 +108,7 @@ def test_the_reference_has_every_option_and_code(cli):
         assert f"`pleat {command}" in text
         options = set(re.findall(r"(?<![\w-])--[a-z-]+", cli("help", command).stdout))
         assert {option for option in options if f"`{option}" not in text} <= {"--json"}
-    header = (pathlib.Path(__file__).resolve().parents[3] / "src/cli/exit.h").read_text()
+    header = (pathlib.Path(__file__).resolve().parents[3] / "src/cli/common/exit.h").read_text()
     for code in re.findall(r"= (\d+)", header):
         assert re.search(rf"^\| {code}\b", text, re.M)
 

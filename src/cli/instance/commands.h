@@ -1,0 +1,10 @@
+/* commands.h - the subcommands that are about pleatd and what it has. */
+#ifndef PLEAT_CLI_INSTANCE_COMMANDS_H
+#define PLEAT_CLI_INSTANCE_COMMANDS_H
+
+#include "cli/common/cli.h"
+
+extern const struct pleat_command pleat_cmd_clean, pleat_cmd_info, pleat_cmd_policies,
+    pleat_cmd_sites, pleat_cmd_stop;
+
+#endif

@@ -1,0 +1,9 @@
+/* commands.h - the subcommands that watch what happens. */
+#ifndef PLEAT_CLI_LIVE_COMMANDS_H
+#define PLEAT_CLI_LIVE_COMMANDS_H
+
+#include "cli/common/cli.h"
+
+extern const struct pleat_command pleat_cmd_events, pleat_cmd_top;
+
+#endif
