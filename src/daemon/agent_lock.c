@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/detach.h"
+#include "daemon/agent_lock.h"
 #include "daemon/daemon.h"
 
 static int open_lock(struct daemon *d, uint32_t site, uint32_t node)

@@ -6,7 +6,16 @@
  * core's state at a record; the records before the last but one are moved aside. */
 #include <string.h>
 
+#include "daemon/archive.h"
+#include "daemon/clean.h"
+#include "daemon/crash.h"
 #include "daemon/daemon.h"
+#include "daemon/history.h"
+#include "daemon/job_json.h"
+#include "daemon/jobs.h"
+#include "daemon/log.h"
+#include "daemon/specs.h"
+#include "daemon/turn.h"
 
 enum {
     BATCH = 1000,      /* jobs let go of in one turn */
@@ -75,17 +84,17 @@ void archive_ended(struct daemon *d, struct job *job)
 {
     struct ended ended = {.job = job->id};
     job_ended(d, job);
-    if (pleat_array_push(&d->ended, ended))
+    if (pleat_array_push(&d->archive.ended, ended))
         daemon_log("out of memory: job %lld has no account", (long long)job->id);
     int64_t when = daemon_now_us(d) + d->config.keep_ended_us;
-    if (when < d->next_archive_us)
-        d->next_archive_us = when;
+    if (when < d->archive.next_us)
+        d->archive.next_us = when;
 }
 
 void archive_prepare(struct daemon *d)
 {
-    for (size_t i = 0; i < d->ended.count; i++) {
-        struct ended *ended = &d->ended.items[i];
+    for (size_t i = 0; i < d->archive.ended.count; i++) {
+        struct ended *ended = &d->archive.ended.items[i];
         struct job *job = job_find(d, ended->job);
         if (!job || ended->text)
             continue;
@@ -100,10 +109,10 @@ void archive_prepare(struct daemon *d)
 
 void archive_remake(struct daemon *d)
 {
-    for (size_t i = 0; i < d->ended.count; i++) {
-        struct job *job = job_find(d, d->ended.items[i].job);
-        free(d->ended.items[i].text);
-        d->ended.items[i].text = NULL;
+    for (size_t i = 0; i < d->archive.ended.count; i++) {
+        struct job *job = job_find(d, d->archive.ended.items[i].job);
+        free(d->archive.ended.items[i].text);
+        d->archive.ended.items[i].text = NULL;
         if (job)
             job_drop_account(job);
     }
@@ -113,8 +122,8 @@ void archive_remake(struct daemon *d)
 int archive_write(struct daemon *d, struct pleat_error *err)
 {
     int rc = 0;
-    for (size_t i = 0; !rc && i < d->ended.count; i++) {
-        const struct ended *ended = &d->ended.items[i];
+    for (size_t i = 0; !rc && i < d->archive.ended.count; i++) {
+        const struct ended *ended = &d->archive.ended.items[i];
         struct pleat_account_row row = {.job = ended->job,
                                         .submit_us = ended->submit_us,
                                         .end_us = ended->end_us,
@@ -122,34 +131,34 @@ int archive_write(struct daemon *d, struct pleat_error *err)
         if (ended->text)
             rc = pleat_store_put_account(d->store, &row, err);
     }
-    if (!rc && !d->has_accounts)
+    if (!rc && !d->archive.has_accounts)
         rc = pleat_store_put_meta(d->store, "accounts", "1", err);
-    for (size_t i = 0; !rc && i < d->archived.count; i++)
-        rc = pleat_store_drop_notes(d->store, d->archived.items[i], 0, err);
+    for (size_t i = 0; !rc && i < d->archive.archived.count; i++)
+        rc = pleat_store_drop_notes(d->store, d->archive.archived.items[i], 0, err);
     return rc ? rc : clean_write(d, err);
 }
 
 void archive_written(struct daemon *d)
 {
-    for (size_t i = 0; i < d->ended.count; i++) {
-        struct job *job = job_find(d, d->ended.items[i].job);
-        if (job && d->ended.items[i].text) {
+    for (size_t i = 0; i < d->archive.ended.count; i++) {
+        struct job *job = job_find(d, d->archive.ended.items[i].job);
+        if (job && d->archive.ended.items[i].text) {
             job->accounted = true;
             job_drop_account(job);
         }
-        free(d->ended.items[i].text);
+        free(d->archive.ended.items[i].text);
     }
-    d->ended.count = 0;
-    d->archived.count = 0;
+    d->archive.ended.count = 0;
+    d->archive.archived.count = 0;
     clean_written(d);
 }
 
 void archive_finish(struct daemon *d)
 {
-    for (size_t i = 0; i < d->ended.count; i++)
-        free(d->ended.items[i].text);
-    pleat_array_finish(&d->ended);
-    pleat_array_finish(&d->archived);
+    for (size_t i = 0; i < d->archive.ended.count; i++)
+        free(d->archive.ended.items[i].text);
+    pleat_array_finish(&d->archive.ended);
+    pleat_array_finish(&d->archive.archived);
     clean_finish(d);
 }
 
@@ -228,7 +237,7 @@ static void ensure_account(struct daemon *d, struct job *job)
     if (job->accounted || archive_knows(d, job->id))
         return;
     struct ended ended = {.job = job->id};
-    if (pleat_array_push(&d->ended, ended))
+    if (pleat_array_push(&d->archive.ended, ended))
         daemon_log("out of memory: job %lld has no account", (long long)job->id);
 }
 
@@ -237,11 +246,11 @@ bool archive_let_go(struct daemon *d, struct job *job)
     struct pleat_error err;
     struct pleat_event forget = {
         .time_us = daemon_now_us(d), .kind = PLEAT_EV_FORGET, .component = job->component};
-    if (pleat_array_push(&d->archived, job->id))
+    if (pleat_array_push(&d->archive.archived, job->id))
         return false;
     int rc = turn_apply(d, &forget, &err);
     if (rc) {
-        d->archived.count--;
+        d->archive.archived.count--;
         daemon_log("job %lld cannot be forgotten: %s", (long long)job->id,
                    rc < 0 ? err.text : "it is already");
         return false;
@@ -255,8 +264,8 @@ static size_t let_go_until(struct daemon *d, int64_t until_us, int64_t *next)
 {
     size_t count = 0;
     *next = INT64_MAX;
-    for (size_t i = 0; i < d->numbers.count; i++) {
-        struct job *job = d->numbers.items[i];
+    for (size_t i = 0; i < d->jobs.by_number.count; i++) {
+        struct job *job = d->jobs.by_number.items[i];
         int64_t end_us = job->ended ? job_component(d, job)->end_us : INT64_MAX;
         if (end_us == INT64_MAX)
             continue;
@@ -273,10 +282,10 @@ static size_t let_go_until(struct daemon *d, int64_t until_us, int64_t *next)
 static void archive_old(struct daemon *d)
 {
     int64_t now_us = daemon_now_us(d), next_us;
-    if (now_us < d->next_archive_us)
+    if (now_us < d->archive.next_us)
         return;
     size_t count = let_go_until(d, now_us - d->config.keep_ended_us, &next_us);
-    d->next_archive_us = next_us > now_us + PAUSE_US ? next_us : now_us + PAUSE_US;
+    d->archive.next_us = next_us > now_us + PAUSE_US ? next_us : now_us + PAUSE_US;
     if (count == 0)
         return;
     archive_prepare(d); /* while they are still known */
@@ -289,7 +298,7 @@ static void archive_old(struct daemon *d)
 static int put_last_job(struct daemon *d, struct pleat_error *err)
 {
     char number[24];
-    snprintf(number, sizeof(number), "%lld", (long long)d->last_job);
+    snprintf(number, sizeof(number), "%lld", (long long)d->jobs.last_number);
     return pleat_store_put_meta(d->store, "last_job", number, err);
 }
 
@@ -302,7 +311,7 @@ static int write_checkpoint(struct daemon *d, const struct pleat_string *state, 
         rc = pleat_store_put_checkpoint(d->store, state->text, state->length, err);
     crash_point();
     if (!rc && trims)
-        rc = pleat_store_trim(d->store, d->checkpoint_seq, err);
+        rc = pleat_store_trim(d->store, d->archive.checkpoint_seq, err);
     if (!rc)
         rc = put_last_job(d, err); /* its submission may be among what is not read again */
     if (!rc && since_us > 0)
@@ -323,8 +332,8 @@ static void make_checkpoint(struct daemon *d)
     struct pleat_string state = {0};
     struct pleat_error err = {0};
     int64_t seq = pleat_store_last_seq(d->store);
-    bool trims = d->checkpoint_seq >= pleat_store_first_seq(d->store);
-    int aside = trims ? pleat_store_set_aside(d->store, d->checkpoint_seq, &err) : 0;
+    bool trims = d->archive.checkpoint_seq >= pleat_store_first_seq(d->store);
+    int aside = trims ? pleat_store_set_aside(d->store, d->archive.checkpoint_seq, &err) : 0;
     if (log_mend(d)) /* which makes one */
         return;
     if (aside) {
@@ -339,27 +348,27 @@ static void make_checkpoint(struct daemon *d)
     if (rc && !log_mend(d)) {
         daemon_log("no checkpoint: %s", err.text);
     } else if (!rc) {
-        d->checkpoint_seq = seq;
-        d->checkpoint_size = state.length;
+        d->archive.checkpoint_seq = seq;
+        d->archive.checkpoint_size = state.length;
     }
     pleat_string_finish(&state);
 }
 
 static bool is_quiet(const struct daemon *d)
 {
-    return !d->holding && !d->inputs.count && !d->records.count && !d->notes.count &&
-           !d->specs.count && !d->dropped.count;
+    return !d->turn.holding && !d->turn.inputs.count && !d->turn.records.count && !d->notes.count &&
+           !d->specs.made.count && !d->clean.dropped.count;
 }
 
 void archive_run(struct daemon *d)
 {
-    while (clean_waits() && is_quiet(d))
+    while (clean_waits(d) && is_quiet(d))
         clean_run(d);
     if (is_quiet(d))
         archive_old(d);
     /* what is written for checkpoints is at most as much as what is written for records */
-    int64_t records = pleat_store_last_seq(d->store) - d->checkpoint_seq;
+    int64_t records = pleat_store_last_seq(d->store) - d->archive.checkpoint_seq;
     if (is_quiet(d) && records >= d->config.checkpoint_records &&
-        (size_t)records * sizeof(struct pleat_event) >= d->checkpoint_size)
+        (size_t)records * sizeof(struct pleat_event) >= d->archive.checkpoint_size)
         make_checkpoint(d);
 }

@@ -1,170 +1,18 @@
 /* Effects into the world: sites and runners. */
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 
+#include "daemon/agents.h"
+#include "daemon/carry_out.h"
 #include "daemon/daemon.h"
-
-/* ---- runs ---- */
-
-void run_remember(struct daemon *d, uint64_t run, uint32_t component)
-{
-    struct active_run active = {run, component};
-    for (size_t i = 0; i < d->runs.count; i++)
-        if (d->runs.items[i].run == run)
-            return;
-    if (pleat_array_push(&d->runs, active))
-        daemon_log("out of memory: run %llu is not known", (unsigned long long)run);
-}
-
-void run_forget(struct daemon *d, uint64_t run)
-{
-    for (size_t i = 0; i < d->runs.count; i++)
-        if (d->runs.items[i].run == run)
-            d->runs.items[i] = d->runs.items[--d->runs.count];
-}
-
-uint32_t run_component(const struct daemon *d, uint64_t run)
-{
-    for (size_t i = 0; i < d->runs.count; i++)
-        if (d->runs.items[i].run == run)
-            return d->runs.items[i].component;
-    return PLEAT_NONE;
-}
-
-/* ---- sites ---- */
-
-int sites_open(struct daemon *d, struct pleat_error *err)
-{
-    d->sites = calloc(d->config.site_count, sizeof(struct pleat_site_instance *));
-    if (!d->sites)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < d->config.site_count; i++) {
-        const struct pleat_config_site *site = &d->config.sites[i];
-        const struct pleat_site_ops *ops = pleat_site_find(site->kind);
-        struct pleat_site_options options = {.name = site->name,
-                                             .index = (uint32_t)i,
-                                             .processors = site->processors,
-                                             .threshold = site->threshold,
-                                             .background = site->background};
-        if (!ops)
-            return pleat_error_set(err, PLEAT_E_NOTFOUND, "site %s: no kind '%s'", site->name,
-                                   site->kind);
-        int rc = ops->open(&options, &d->host, &d->sites[i], err);
-        if (rc)
-            return rc;
-    }
-    return 0;
-}
-
-void sites_close(struct daemon *d)
-{
-    for (size_t i = 0; d->sites && i < d->config.site_count; i++)
-        if (d->sites[i])
-            d->sites[i]->ops->close(d->sites[i]);
-    free(d->sites);
-    d->sites = NULL;
-}
-
-static int adopt(struct daemon *d, uint32_t index, struct pleat_error *err)
-{
-    const struct pleat_claim *claim = pleat_core_claim(d->core, index);
-    struct pleat_site_claim known = {.id = claim->id, .index = index, .count = claim->count};
-    for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = pleat_core_piece(d->core, p)->next)
-        known.piece_count++;
-    struct pleat_piece *pieces = calloc(known.piece_count + 1, sizeof(*pieces));
-    if (!pieces)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    uint32_t i = 0;
-    for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = pleat_core_piece(d->core, p)->next)
-        pieces[i++] = *pleat_core_piece(d->core, p);
-    known.pieces = pieces;
-    int rc = d->sites[claim->site]->ops->adopt(d->sites[claim->site], &known, err);
-    free(pieces);
-    return rc;
-}
-
-int sites_adopt(struct daemon *d, struct pleat_error *err)
-{
-    for (uint32_t i = 0; i < pleat_core_claim_count(d->core); i++) {
-        enum pleat_claim_state state = (enum pleat_claim_state)pleat_core_claim(d->core, i)->state;
-        if (state != PLEAT_CLAIM_HELD && state != PLEAT_CLAIM_RELEASING)
-            continue;
-        int rc = adopt(d, i, err);
-        if (rc)
-            return rc;
-    }
-    return 0;
-}
-
-/* The id of the claim that has the last of a job's processors; 0: it has none. */
-static uint64_t last_claim(struct daemon *d, uint32_t component)
-{
-    uint32_t claim = pleat_core_view(d->core)->components[component].last_claim;
-    return claim == PLEAT_NONE ? 0 : pleat_core_claim(d->core, claim)->id;
-}
-
-static void do_claim(struct daemon *d, const struct pleat_effect *effect)
-{
-    struct pleat_error err = {0};
-    struct pleat_site_instance *site = d->sites[effect->u.claim.site];
-    uint32_t index = effect->u.claim.index;
-    int rc;
-    if (effect->kind == PLEAT_DO_CLAIM)
-        rc = site->ops->claim(site, effect->id, index, effect->u.claim.count,
-                              last_claim(d, effect->component), &err);
-    else if (effect->kind == PLEAT_DO_SPLIT)
-        rc = site->ops->split(site, effect->id, effect->u.claim.into, index, effect->u.claim.count,
-                              &err);
-    else
-        rc = site->ops->release(site, effect->id, index, &err);
-    if (!rc)
-        return;
-    daemon_log("site %s: %s", d->config.sites[effect->u.claim.site].name, err.text);
-    if (effect->kind == PLEAT_DO_CLAIM) {
-        struct pleat_event failed = {
-            .kind = PLEAT_EV_CLAIM_FAILED,
-            .component = index,
-            .u.claim = {.claim = effect->id, .reason = PLEAT_REASON_CLAIM_FAILED}};
-        turn_event(d, &failed);
-    }
-}
-
-/* ---- runners ---- */
-
-static int make_output_directory(struct daemon *d, int64_t job, struct pleat_error *err)
-{
-    char path[600];
-    job_output_path(d, job, "", path, sizeof(path));
-    path[strlen(path) - 1] = '\0';
-    return pleat_paths_make_private(path, err);
-}
-
-/* In the job's directory: for a pleatd that finds the end of the log missing. Not synced, as
- * log.mark. */
-void run_note(struct daemon *d, int64_t job, uint64_t run)
-{
-    char path[600];
-    job_output_path(d, job, "run", path, sizeof(path));
-    FILE *file = fopen(path, "we");
-    if (!file || fprintf(file, "%llu\n", (unsigned long long)run) < 0)
-        daemon_log("cannot write %s: %s", path, strerror(errno));
-    if (file && fclose(file))
-        daemon_log("cannot write %s: %s", path, strerror(errno));
-}
-
-uint64_t run_noted(struct daemon *d, int64_t job)
-{
-    char path[600];
-    unsigned long long run = 0;
-    job_output_path(d, job, "run", path, sizeof(path));
-    FILE *file = fopen(path, "re");
-    if (file && fscanf(file, "%llu", &run) != 1)
-        run = 0;
-    if (file)
-        fclose(file);
-    return run;
-}
+#include "daemon/files.h"
+#include "daemon/jobs.h"
+#include "daemon/notes.h"
+#include "daemon/runs.h"
+#include "daemon/sites.h"
+#include "daemon/slots.h"
+#include "daemon/specs.h"
+#include "daemon/turn.h"
 
 static void start_failed(struct daemon *d, const struct pleat_effect *effect, struct job *job,
                          const struct pleat_error *err)
@@ -253,7 +101,7 @@ static int check_agent(struct daemon *d, const struct pleat_run_order *order,
 static int start(struct daemon *d, const struct job *job, struct pleat_runner *runner,
                  struct start_order *made, struct pleat_error *err)
 {
-    int rc = make_output_directory(d, job->id, err);
+    int rc = job_directory_make(d, job->id, err);
     if (!rc)
         rc = check_agent(d, &made->order, err);
     if (!rc)
@@ -460,7 +308,7 @@ void carry_out(struct daemon *d, const struct pleat_effect *effect)
     case PLEAT_DO_CLAIM:
     case PLEAT_DO_SPLIT:
     case PLEAT_DO_RELEASE:
-        do_claim(d, effect);
+        sites_carry_out(d, effect);
         break;
     case PLEAT_DO_REACH:
         agent_reach(d, effect->u.reach.site);

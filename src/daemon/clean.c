@@ -11,7 +11,17 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "daemon/archive.h"
+#include "daemon/clean.h"
+#include "daemon/clients.h"
+#include "daemon/daemon.h"
+#include "daemon/files.h"
+#include "daemon/jobs.h"
+#include "daemon/log.h"
 #include "daemon/methods.h"
+#include "daemon/notify.h"
+#include "daemon/specs.h"
+#include "daemon/turn.h"
 
 enum { AT_ONCE = 500 }; /* jobs in one answer */
 
@@ -21,8 +31,6 @@ struct wish {
     int64_t request, after, before_us;
     bool outputs, dry_run;
 };
-
-static struct wish *first, **last = &first;
 
 /* A job that the request is about. */
 struct candidate {
@@ -123,9 +131,9 @@ static int64_t spec_bytes(struct daemon *d, int64_t job)
 
 /* What its user is told of it may still write beside its output, and leave a note if it fails: that
  * would be of a job that nobody knows. */
-static int check_told(int64_t job, struct pleat_error *err)
+static int check_told(const struct daemon *d, int64_t job, struct pleat_error *err)
 {
-    return notify_has(job)
+    return notify_has(d, job)
                ? pleat_error_set(err, PLEAT_E_BUSY,
                                  "the command of its --notify has not ended: try again later")
                : 0;
@@ -148,14 +156,14 @@ static void take_job(struct daemon *d, const struct wish *wish, const struct can
     if (job && !job->ended)
         return;
     int64_t records = spec_bytes(d, candidate->job) + (int64_t)candidate->account_bytes;
-    int rc = check_told(candidate->job, &err);
+    int rc = check_told(d, candidate->job, &err);
     if (!rc && wish->outputs)
         rc = take_output(d, candidate->job, !wish->dry_run, &output, &err);
     if (!rc && !wish->dry_run) {
-        if (pleat_array_push(&d->dropped, candidate->job))
+        if (pleat_array_push(&d->clean.dropped, candidate->job))
             rc = pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory");
         else if (!forget(d, candidate->job)) {
-            d->dropped.count--;
+            d->clean.dropped.count--;
             rc = pleat_error_set(&err, PLEAT_E_STATE, "the daemon cannot let go of it");
         }
     }
@@ -199,26 +207,24 @@ static void fulfil(struct daemon *d, const struct wish *wish)
         take_job(d, wish, &found.items[i], &sums);
     pleat_array_finish(&found);
     turn_reply(d, wish->client, wish->request, to_json(&sums));
-    d->drops_shared = !wish->dry_run && !sums.more;
+    d->clean.drops_shared = !wish->dry_run && !sums.more;
     jobs_forget(d);
     turn_run(d); /* writes, and then answers */
 }
 
 /* ---- in turns ---- */
 
-bool clean_waits(void)
+bool clean_waits(const struct daemon *d)
 {
-    return first != NULL;
+    return d->clean.wishes != NULL;
 }
 
 void clean_run(struct daemon *d)
 {
-    struct wish *wish = first;
+    struct wish *wish = d->clean.wishes;
     if (!wish)
         return;
-    first = wish->next;
-    if (!first)
-        last = &first;
+    d->clean.wishes = wish->next;
     if (wish->client->connection) /* it may have gone away meanwhile: then nothing is removed */
         fulfil(d, wish);
     client_drop(wish->client);
@@ -229,34 +235,33 @@ int clean_write(struct daemon *d, struct pleat_error *err)
 {
     int rc = 0;
     char number[24];
-    if (d->dropped.count) { /* their numbers are in nothing that a salvage could find */
-        snprintf(number, sizeof(number), "%lld", (long long)d->last_job);
+    if (d->clean.dropped.count) { /* their numbers are in nothing that a salvage could find */
+        snprintf(number, sizeof(number), "%lld", (long long)d->jobs.last_number);
         rc = pleat_store_put_meta(d->store, "last_job", number, err);
     }
-    for (size_t i = 0; !rc && i < d->dropped.count; i++)
-        rc = pleat_store_drop_job(d->store, d->dropped.items[i], err);
-    if (!rc && d->drops_shared)
+    for (size_t i = 0; !rc && i < d->clean.dropped.count; i++)
+        rc = pleat_store_drop_job(d->store, d->clean.dropped.items[i], err);
+    if (!rc && d->clean.drops_shared)
         rc = pleat_store_drop_unshared(d->store, err);
     return rc;
 }
 
 void clean_written(struct daemon *d)
 {
-    for (size_t i = 0; i < d->dropped.count; i++)
-        spec_forget(d->dropped.items[i]);
-    d->dropped.count = 0;
-    d->drops_shared = false;
+    for (size_t i = 0; i < d->clean.dropped.count; i++)
+        spec_forget(d, d->clean.dropped.items[i]);
+    d->clean.dropped.count = 0;
+    d->clean.drops_shared = false;
 }
 
 void clean_finish(struct daemon *d)
 {
-    while (first) {
-        struct wish *wish = first;
-        first = wish->next;
+    while (d->clean.wishes) {
+        struct wish *wish = d->clean.wishes;
+        d->clean.wishes = wish->next;
         free(wish); /* its client ends with the others */
     }
-    last = &first;
-    pleat_array_finish(&d->dropped);
+    pleat_array_finish(&d->clean.dropped);
 }
 
 static int read_wish(const json_t *params, struct wish *wish, struct pleat_error *err)
@@ -287,17 +292,19 @@ int method_clean(struct client *client, int64_t request, const json_t *params,
     int rc = read_wish(params, &wish, err);
     if (rc)
         return rc;
-    if (d->holding)
+    if (d->turn.holding)
         return pleat_error_set(err, PLEAT_E_BUSY,
                                "the daemon cannot write its log (%s): nothing is removed until it "
                                "can",
-                               d->holding_why.text);
+                               d->turn.holding_why.text);
     struct wish *kept = malloc(sizeof(*kept));
     if (!kept)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     *kept = wish;
-    *last = kept;
-    last = &kept->next;
+    struct wish **end = &d->clean.wishes;
+    while (*end)
+        end = &(*end)->next;
+    *end = kept;
     client_hold(client);
     return 0;
 }

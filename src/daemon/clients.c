@@ -3,7 +3,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/agents.h"
+#include "daemon/clients.h"
 #include "daemon/daemon.h"
+#include "daemon/follow.h"
+#include "daemon/methods.h"
+#include "daemon/parked.h"
+#include "wire/connection.h"
 
 enum { CONNECTIONS_MAX = 128 }; /* of one process */
 

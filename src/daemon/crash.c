@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "daemon/crash.h"
 #include "daemon/daemon.h"
 
 void crash_point(void)

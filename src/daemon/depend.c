@@ -3,7 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/archive.h"
 #include "daemon/daemon.h"
+#include "daemon/depend.h"
+#include "daemon/jobs.h"
+#include "daemon/specs.h"
+#include "daemon/turn.h"
 #include "model/dependency.h"
 #include "model/indexes.h"
 
@@ -50,8 +55,8 @@ static int push(struct pleat_need_list *needs, struct pleat_need need, struct pl
 static int add_namesakes(struct daemon *d, int64_t below, const char *name,
                          struct pleat_need_list *open, struct pleat_error *err)
 {
-    for (size_t i = 0; i < d->numbers.count && d->numbers.items[i]->id < below; i++) {
-        const struct job *job = d->numbers.items[i];
+    for (size_t i = 0; i < d->jobs.by_number.count && d->jobs.by_number.items[i]->id < below; i++) {
+        const struct job *job = d->jobs.by_number.items[i];
         struct pleat_need need = {.job = job->id, .index = -1, .condition = PLEAT_AFTER_ANY};
         if (job->ended || strcmp(job_name(d, job->id), name) != 0)
             continue;
@@ -186,7 +191,7 @@ int needs_check(struct daemon *d, const struct pleat_spec *spec, struct pleat_er
 {
     struct pleat_need_list open = {0};
     bool any;
-    int rc = spec->dependency ? resolve(d, spec, d->last_job + 1, &any, &open, err) : 0;
+    int rc = spec->dependency ? resolve(d, spec, d->jobs.last_number + 1, &any, &open, err) : 0;
     pleat_array_finish(&open);
     return rc;
 }

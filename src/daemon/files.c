@@ -7,6 +7,22 @@
 #include <unistd.h>
 
 #include "daemon/daemon.h"
+#include "daemon/files.h"
+#include "daemon/jobs.h"
+#include "daemon/specs.h"
+
+void job_output_path(struct daemon *d, int64_t job, const char *stream, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s/jobs/%lld/%s", d->paths.state, (long long)job, stream);
+}
+
+int job_directory_make(struct daemon *d, int64_t job, struct pleat_error *err)
+{
+    char path[600];
+    job_output_path(d, job, "", path, sizeof(path));
+    path[strlen(path) - 1] = '\0';
+    return pleat_paths_make_private(path, err);
+}
 
 static const char *user_name(void)
 {

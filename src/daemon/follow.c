@@ -1,5 +1,10 @@
 /* Events for those who follow what happens. */
+#include "daemon/follow.h"
+#include "daemon/clients.h"
 #include "daemon/daemon.h"
+#include "daemon/log.h"
+#include "daemon/notes.h"
+#include "wire/connection.h"
 
 enum { AHEAD_BYTES = 256 * 1024 }; /* so much may wait for a client to take it */
 

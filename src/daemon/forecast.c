@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "daemon/clients.h"
 #include "daemon/daemon.h"
+#include "daemon/forecast.h"
+#include "daemon/job_json.h"
 #include "daemon/methods.h"
 #include "forecast/forecast.h"
 
@@ -24,18 +27,16 @@ struct work {
     struct pleat_forecast forecast;
     struct pleat_error err;
     int rc;
+    struct forecasts *all;
 };
-
-static atomic_bool ending;
-static unsigned under_way;
 
 static bool may_go_on(void *arg)
 {
     const struct work *work = arg;
-    return !atomic_load(&ending) && pleat_clock_monotonic_us() < work->end_us;
+    return !atomic_load(&work->all->ending) && pleat_clock_monotonic_us() < work->end_us;
 }
 
-/* In a thread of its own: it has nothing of the daemon's but the bytes. */
+/* In a thread of its own: it has nothing of the daemon's but the bytes, and whether to end. */
 static void on_work(uv_work_t *handle)
 {
     struct work *work = handle->data;
@@ -65,7 +66,7 @@ static json_t *to_json(const struct work *work)
 static void on_worked(uv_work_t *handle, int status)
 {
     struct work *work = handle->data;
-    under_way--;
+    work->all->under_way--;
     if (work->rc || status < 0)
         client_fail(work->client, work->request, &work->err);
     else
@@ -76,9 +77,9 @@ static void on_worked(uv_work_t *handle, int status)
     free(work);
 }
 
-void forecasts_end(void)
+void forecasts_end(struct daemon *d)
 {
-    atomic_store(&ending, true);
+    atomic_store(&d->forecasts.ending, true);
 }
 
 static int begin(struct client *client, struct work *work, struct pleat_error *err)
@@ -90,7 +91,7 @@ static int begin(struct client *client, struct work *work, struct pleat_error *e
     int status = uv_queue_work(&d->loop, &work->work, on_work, on_worked);
     if (status < 0)
         return pleat_error_sys(err, -status, "cannot begin a forecast");
-    under_way++;
+    work->all->under_way++;
     client_hold(client);
     return 0;
 }
@@ -103,7 +104,7 @@ int method_forecast(struct client *client, int64_t request, const json_t *params
     if (!rc && !(seconds > 0 && seconds <= SECONDS_MAX))
         rc = pleat_error_set(err, PLEAT_E_INVALID, "'seconds' must be above 0 and at most %g",
                              SECONDS_MAX);
-    if (!rc && under_way >= AT_ONCE)
+    if (!rc && client->daemon->forecasts.under_way >= AT_ONCE)
         rc = pleat_error_set(err, PLEAT_E_BUSY,
                              "%d forecasts are under way: try again when one has ended", AT_ONCE);
     struct work *work = rc ? NULL : calloc(1, sizeof(*work));
@@ -112,6 +113,7 @@ int method_forecast(struct client *client, int64_t request, const json_t *params
     if (rc)
         return rc;
     work->client = client;
+    work->all = &client->daemon->forecasts;
     work->request = request;
     work->now_us = daemon_now_us(client->daemon);
     work->asked_us = pleat_clock_monotonic_us();

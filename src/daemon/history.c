@@ -2,7 +2,15 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "daemon/account.h"
+#include "daemon/archive.h"
+#include "daemon/clients.h"
+#include "daemon/daemon.h"
+#include "daemon/history.h"
+#include "daemon/job_json.h"
+#include "daemon/jobs.h"
 #include "daemon/methods.h"
+#include "daemon/specs.h"
 
 /* An answer is one line of limited length: it ends where one more could be too much. */
 enum { ENTRY_BYTES = 600, PART_BYTES = 220, ANSWER_BYTES = 700000, LIMIT = 500 };
@@ -132,15 +140,16 @@ static int fill(struct answer *answer, struct pleat_error *err)
     json_array_foreach(accounts.jobs, i, entry)
     {
         int64_t number = json_integer_value(json_object_get(entry, "job"));
-        for (; room && next < d->numbers.count && d->numbers.items[next]->id < number; next++)
-            if (is_asked_for(d, request, d->numbers.items[next]))
-                room = add(answer, history_entry(d, d->numbers.items[next]));
+        for (; room && next < d->jobs.by_number.count && d->jobs.by_number.items[next]->id < number;
+             next++)
+            if (is_asked_for(d, request, d->jobs.by_number.items[next]))
+                room = add(answer, history_entry(d, d->jobs.by_number.items[next]));
         room = room && add(answer, json_incref(entry));
     }
     answer->more = answer->more || accounts.more;
-    for (; room && !accounts.more && next < d->numbers.count; next++)
-        if (is_asked_for(d, request, d->numbers.items[next]))
-            room = add(answer, history_entry(d, d->numbers.items[next]));
+    for (; room && !accounts.more && next < d->jobs.by_number.count; next++)
+        if (is_asked_for(d, request, d->jobs.by_number.items[next]))
+            room = add(answer, history_entry(d, d->jobs.by_number.items[next]));
     json_decref(accounts.jobs);
     return rc < 0 ? rc : 0;
 }

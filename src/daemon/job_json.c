@@ -3,7 +3,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "daemon/account.h"
+#include "daemon/archive.h"
 #include "daemon/daemon.h"
+#include "daemon/depend.h"
+#include "daemon/files.h"
+#include "daemon/job_json.h"
+#include "daemon/jobs.h"
+#include "daemon/specs.h"
+#include "daemon/turn.h"
 
 static json_t *slots_to_json(struct daemon *d, const struct pleat_component *component)
 {

@@ -1,15 +1,19 @@
 /* What the daemon knows of a job beyond the core: its spec, its history. */
 #include <string.h>
 
+#include "daemon/account.h"
 #include "daemon/daemon.h"
+#include "daemon/jobs.h"
+#include "daemon/notes.h"
+#include "daemon/specs.h"
 
 /* Makes room for a component's index. */
 static int reserve(struct daemon *d, uint32_t component)
 {
-    while (d->jobs.count <= component)
-        if (pleat_array_push(&d->jobs, NULL))
+    while (d->jobs.by_component.count <= component)
+        if (pleat_array_push(&d->jobs.by_component, NULL))
             return PLEAT_E_NOMEM;
-    return pleat_array_reserve(&d->numbers, 1);
+    return pleat_array_reserve(&d->jobs.by_number, 1);
 }
 
 int job_add(struct daemon *d, int64_t id, uint32_t component)
@@ -22,10 +26,10 @@ int job_add(struct daemon *d, int64_t id, uint32_t component)
     job->id = id;
     job->component = component;
     job->ended = job_is_over(d, job);
-    d->living += !job->ended;
-    d->jobs.items[component] = job;
-    d->last_job = id > d->last_job ? id : d->last_job;
-    d->numbers.items[d->numbers.count++] = job;
+    d->jobs.living += !job->ended;
+    d->jobs.by_component.items[component] = job;
+    d->jobs.last_number = id > d->jobs.last_number ? id : d->jobs.last_number;
+    d->jobs.by_number.items[d->jobs.by_number.count++] = job;
     return 0;
 }
 
@@ -37,21 +41,21 @@ static int by_number(const void *a, const void *b)
 
 void jobs_sort(struct daemon *d)
 {
-    if (d->numbers.count)
-        qsort(d->numbers.items, d->numbers.count, sizeof(struct job *), by_number);
+    if (d->jobs.by_number.count)
+        qsort(d->jobs.by_number.items, d->jobs.by_number.count, sizeof(struct job *), by_number);
 }
 
 struct job *job_of_component(struct daemon *d, uint32_t component)
 {
-    return component < d->jobs.count ? d->jobs.items[component] : NULL;
+    return component < d->jobs.by_component.count ? d->jobs.by_component.items[component] : NULL;
 }
 
 size_t job_after(const struct daemon *d, int64_t id)
 {
-    size_t low = 0, high = d->numbers.count;
+    size_t low = 0, high = d->jobs.by_number.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (d->numbers.items[middle]->id > id)
+        if (d->jobs.by_number.items[middle]->id > id)
             high = middle;
         else
             low = middle + 1;
@@ -62,7 +66,7 @@ size_t job_after(const struct daemon *d, int64_t id)
 struct job *job_find(struct daemon *d, int64_t id)
 {
     size_t after = job_after(d, id);
-    struct job *job = after > 0 ? d->numbers.items[after - 1] : NULL;
+    struct job *job = after > 0 ? d->jobs.by_number.items[after - 1] : NULL;
     return job && job->id == id ? job : NULL;
 }
 
@@ -78,7 +82,7 @@ bool job_is_over(struct daemon *d, const struct job *job)
 
 void job_ended(struct daemon *d, struct job *job)
 {
-    d->living -= !job->ended;
+    d->jobs.living -= !job->ended;
     job->ended = true;
 }
 
@@ -92,26 +96,26 @@ static void job_free(struct job *job)
 void jobs_forget(struct daemon *d)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < d->numbers.count; i++) {
-        struct job *job = d->numbers.items[i];
+    for (size_t i = 0; i < d->jobs.by_number.count; i++) {
+        struct job *job = d->jobs.by_number.items[i];
         if (!job->gone) {
-            d->numbers.items[kept++] = job;
+            d->jobs.by_number.items[kept++] = job;
             continue;
         }
-        d->jobs.items[job->component] = NULL;
-        spec_forget(job->id);
+        d->jobs.by_component.items[job->component] = NULL;
+        spec_forget(d, job->id);
         job_free(job);
     }
-    d->numbers.count = kept;
+    d->jobs.by_number.count = kept;
 }
 
 void jobs_finish(struct daemon *d)
 {
-    for (size_t i = 0; i < d->numbers.count; i++)
-        job_free(d->numbers.items[i]);
-    pleat_array_finish(&d->jobs);
-    pleat_array_finish(&d->numbers);
-    specs_finish();
+    for (size_t i = 0; i < d->jobs.by_number.count; i++)
+        job_free(d->jobs.by_number.items[i]);
+    pleat_array_finish(&d->jobs.by_component);
+    pleat_array_finish(&d->jobs.by_number);
+    specs_finish(d);
 }
 
 struct pleat_runner *job_runner(struct daemon *d, struct job *job)
@@ -120,7 +124,7 @@ struct pleat_runner *job_runner(struct daemon *d, struct job *job)
     if (!job->runner) {
         const json_t *json = spec_json(d, job->id, &err);
         const char *name = json_string_value(json_object_get(json, "runner"));
-        if (!json && !*d->damage)
+        if (!json && !*d->salvage.damage)
             daemon_log("job %lld: %s", (long long)job->id, err.text);
         job->runner = d->runners[0]->ops->name;
         for (size_t i = 0; name && i < sizeof(d->runners) / sizeof(d->runners[0]); i++)
@@ -131,11 +135,6 @@ struct pleat_runner *job_runner(struct daemon *d, struct job *job)
     while (d->runners[which]->ops->name != job->runner)
         which++;
     return d->runners[which];
-}
-
-void job_output_path(struct daemon *d, int64_t job, const char *stream, char *buffer, size_t size)
-{
-    snprintf(buffer, size, "%s/jobs/%lld/%s", d->paths.state, (long long)job, stream);
 }
 
 /* ---- what it did ---- */

@@ -7,7 +7,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "daemon/archive.h"
+#include "daemon/crash.h"
 #include "daemon/daemon.h"
+#include "daemon/log.h"
+#include "daemon/mark.h"
+#include "daemon/notes.h"
+#include "daemon/salvage.h"
+#include "daemon/turn.h"
 
 #define REPLACED                                                                                   \
     "%s (or its write-ahead log) was removed or replaced while pleatd ran: it is written anew, "   \
@@ -32,9 +39,10 @@ static int write_notes(struct daemon *d, struct pleat_error *err)
 static int write_rest(struct daemon *d, struct pleat_error *err)
 {
     int rc = 0;
-    for (size_t i = 0; !rc && i < d->specs.count; i++)
-        rc = pleat_store_put_spec_with(d->store, d->specs.items[i].job, d->specs.items[i].text,
-                                       d->specs.items[i].environment, err);
+    for (size_t i = 0; !rc && i < d->specs.made.count; i++)
+        rc = pleat_store_put_spec_with(d->store, d->specs.made.items[i].job,
+                                       d->specs.made.items[i].text,
+                                       d->specs.made.items[i].environment, err);
     if (!rc)
         rc = write_notes(d, err);
     return rc ? rc : archive_write(d, err);
@@ -43,16 +51,16 @@ static int write_rest(struct daemon *d, struct pleat_error *err)
 static int write_turn(struct daemon *d, struct pleat_error *err)
 {
     int rc = pleat_store_begin(d->store, err);
-    for (size_t i = 0; !rc && i < d->records.count; i++)
-        rc = pleat_store_append(d->store, &d->records.items[i], sizeof(d->records.items[i]), NULL,
-                                err);
+    for (size_t i = 0; !rc && i < d->turn.records.count; i++)
+        rc = pleat_store_append(d->store, &d->turn.records.items[i],
+                                sizeof(d->turn.records.items[i]), NULL, err);
     if (!rc)
         rc = write_rest(d, err);
     crash_point();
     int64_t begun_us = pleat_clock_monotonic_us();
     if (!rc)
         rc = pleat_store_commit(d->store, err);
-    d->commit_us = pleat_clock_monotonic_us() - begun_us;
+    d->turn.commit_us = pleat_clock_monotonic_us() - begun_us;
     crash_point();
     if (rc)
         pleat_store_rollback(d->store);
@@ -80,7 +88,7 @@ static int write_state(struct daemon *d, const struct pleat_string *state, int64
         rc = pleat_store_trim(d->store, seq, err);
     if (!rc)
         rc = pleat_store_put_meta(d->store, "instance", d->instance, err);
-    if (!rc && d->has_accounts)
+    if (!rc && d->archive.has_accounts)
         rc = pleat_store_put_meta(d->store, "accounts", "1", err);
     if (!rc)
         rc = salvage_put_meta(d, err);
@@ -92,8 +100,8 @@ static int write_state(struct daemon *d, const struct pleat_string *state, int64
     crash_point();
     if (rc)
         return rc;
-    d->checkpoint_seq = seq;
-    d->checkpoint_size = state->length;
+    d->archive.checkpoint_seq = seq;
+    d->archive.checkpoint_size = state->length;
     log_mark(d);
     return 0;
 }
@@ -104,8 +112,8 @@ static int write_state(struct daemon *d, const struct pleat_string *state, int64
 static void repair(struct daemon *d, bool rest, struct pleat_error *err)
 {
     struct pleat_string state = {0};
-    bool open = d->salvaged;
-    int64_t seq = pleat_store_last_seq(d->store) + (rest ? (int64_t)d->records.count : 0);
+    bool open = d->salvage.under_way;
+    int64_t seq = pleat_store_last_seq(d->store) + (rest ? (int64_t)d->turn.records.count : 0);
     int rc = pleat_core_save(d->core, &state)
                  ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for a checkpoint")
                  : 0;
@@ -115,9 +123,9 @@ static void repair(struct daemon *d, bool rest, struct pleat_error *err)
         rc = log_salvage(d, INT64_MAX, err);
     }
     if (!rc) {
-        d->salvaged = open;
+        d->salvage.under_way = open;
         salvage_say_alive(d);
-        note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", d->damage));
+        note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", d->salvage.damage));
         salvage_lost_specs(d);
         archive_remake(d); /* they may have been made of what could not be read */
         rc = write_state(d, &state, seq, rest, err);
@@ -132,7 +140,7 @@ static void repair(struct daemon *d, bool rest, struct pleat_error *err)
 bool log_mend(struct daemon *d)
 {
     struct pleat_error err = {0};
-    if (!pleat_store_is_damaged(d->store) || d->holding || d->records.count)
+    if (!pleat_store_is_damaged(d->store) || d->turn.holding || d->turn.records.count)
         return false;
     pleat_error_set(&err, PLEAT_E_CORRUPT, "something was read that is not what was written");
     repair(d, false, &err);
@@ -179,9 +187,9 @@ static int put_in_place(struct daemon *d, struct pleat_error *err)
         daemon_log("%s: pleatd ends, its jobs run on", err->text);
         _exit(1);
     }
-    if (d->mark_fd > 0)
-        close(d->mark_fd); /* it may be gone, too */
-    d->mark_fd = 0;
+    if (d->log.mark_fd > 0)
+        close(d->log.mark_fd); /* it may be gone, too */
+    d->log.mark_fd = 0;
     log_mark(d);
     say_replaced(d, path);
     return 0;
@@ -189,7 +197,7 @@ static int put_in_place(struct daemon *d, struct pleat_error *err)
 
 void log_watch(struct daemon *d)
 {
-    if (d->holding || d->records.count || pleat_store_in_place(d->store))
+    if (d->turn.holding || d->turn.records.count || pleat_store_in_place(d->store))
         return;
     note_make(d, daemon_now_us(d), "daemon", -1,
               json_pack("{s:s}", "text", "the log was removed or replaced while pleatd runs"));
@@ -199,21 +207,21 @@ void log_watch(struct daemon *d)
 int log_write(struct daemon *d, struct pleat_error *err)
 {
     int rc = 0;
-    if (!d->committed && pleat_store_is_damaged(d->store))
+    if (!d->log.committed && pleat_store_is_damaged(d->store))
         rc = pleat_error_set(err, PLEAT_E_CORRUPT,
                              "something was read that is not what was written");
-    else if (!d->committed)
+    else if (!d->log.committed)
         rc = write_turn(d, err);
     if (rc == PLEAT_E_CORRUPT) {
         repair(d, true, err);
         rc = 0;
     }
-    d->committed = !rc;
+    d->log.committed = !rc;
     if (!rc)
         rc = put_in_place(d, err);
     if (!rc) {
-        d->committed = false;
-        d->has_accounts = true;
+        d->log.committed = false;
+        d->archive.has_accounts = true;
     }
     return rc;
 }

@@ -12,7 +12,25 @@
 
 #include "base/clock.h"
 #include "base/oom.h"
+#include "daemon/agents.h"
+#include "daemon/archive.h"
+#include "daemon/clients.h"
 #include "daemon/daemon.h"
+#include "daemon/files.h"
+#include "daemon/forecast.h"
+#include "daemon/jobs.h"
+#include "daemon/log.h"
+#include "daemon/mark.h"
+#include "daemon/notes.h"
+#include "daemon/notify.h"
+#include "daemon/outset.h"
+#include "daemon/place.h"
+#include "daemon/recover.h"
+#include "daemon/salvage.h"
+#include "daemon/secret.h"
+#include "daemon/sites.h"
+#include "daemon/turn.h"
+#include "wire/connection.h"
 
 enum { EXIT_RUNNING_ALREADY = 4, PROBE_MS = 1000, LINGER_MS = 50, LINGER_MOST = 40 };
 
@@ -36,10 +54,10 @@ static const char usage[] =
 int64_t daemon_now_us(struct daemon *d)
 {
     /* from the clock that does not jump; and never behind what the log has */
-    int64_t now = d->clock_offset_us + pleat_clock_monotonic_us();
-    if (now > d->last_us)
-        d->last_us = now;
-    return d->last_us;
+    int64_t now = d->clock.offset_us + pleat_clock_monotonic_us();
+    if (now > d->clock.last_us)
+        d->clock.last_us = now;
+    return d->clock.last_us;
 }
 
 void daemon_log(const char *fmt, ...)
@@ -152,9 +170,8 @@ static void on_signal(uv_signal_t *handle, int number)
 static void on_probe(uv_timer_t *handle)
 {
     struct daemon *d = handle->data;
-    static int64_t idle_since;
     int64_t now = pleat_clock_monotonic_us();
-    bool over = d->living == 0;
+    bool over = d->jobs.living == 0;
     struct pleat_error err = {0};
     for (size_t i = 0; !over && i < d->config.site_count; i++)
         if (d->sites[i]->ops->probe(d->sites[i], &err))
@@ -165,11 +182,11 @@ static void on_probe(uv_timer_t *handle)
     log_watch(d);
     if (over && d->stopping)
         daemon_stop(d);
-    if (!over || d->clients || notify_busy())
-        idle_since = 0;
-    else if (idle_since == 0)
-        idle_since = now;
-    else if (d->config.idle_exit_us && now - idle_since > d->config.idle_exit_us)
+    if (!over || d->clients || notify_busy(d))
+        d->idle_since_us = 0;
+    else if (d->idle_since_us == 0)
+        d->idle_since_us = now;
+    else if (d->config.idle_exit_us && now - d->idle_since_us > d->config.idle_exit_us)
         daemon_stop(d);
 }
 
@@ -179,11 +196,11 @@ static int begin(struct daemon *d, struct pleat_error *err)
     if (rc)
         return rc;
     uv_timer_init(&d->loop, &d->probe);
-    uv_timer_init(&d->loop, &d->tail);
+    uv_timer_init(&d->loop, &d->parked.tail);
     uv_timer_init(&d->loop, &d->linger);
     uv_signal_init(&d->loop, &d->sigterm);
     uv_signal_init(&d->loop, &d->sigint);
-    d->probe.data = d->tail.data = d->linger.data = d->sigterm.data = d->sigint.data = d;
+    d->probe.data = d->parked.tail.data = d->linger.data = d->sigterm.data = d->sigint.data = d;
     uv_timer_start(&d->probe, on_probe, PROBE_MS, PROBE_MS);
     uv_signal_start(&d->sigterm, on_signal, SIGTERM);
     uv_signal_start(&d->sigint, on_signal, SIGINT);
@@ -194,13 +211,13 @@ static int begin(struct daemon *d, struct pleat_error *err)
     rc = agents_away(d, err);
     if (rc)
         return rc;
-    if (pleat_core_outstanding(d->core, &d->effects))
+    if (pleat_core_outstanding(d->core, &d->turn.effects))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     salvage_hold_starts(d);
     agents_expect(d);
     job_scripts_sweep(d);
     turn_run(d);
-    daemon_log("ready: %s, %zu jobs known", d->paths.socket, d->numbers.count);
+    daemon_log("ready: %s, %zu jobs known", d->paths.socket, d->jobs.by_number.count);
     return 0;
 }
 
@@ -213,28 +230,28 @@ static void close_handle(uv_handle_t *handle, void *arg)
 
 static void finish(struct daemon *d)
 {
-    if (d->listener) {
+    if (d->place.listener) {
         notify_finish(d);
         note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", "ended"));
         turn_run(d);
         place_leave(d);
         pleat_store_close(d->store); /* whoever sees a connection closed finds the log closed */
         d->store = NULL;
-        pleat_listener_close(d->listener);
+        pleat_listener_close(d->place.listener);
         agents_quit(d);
-        forecasts_end();
+        forecasts_end(d);
         clients_close(d);
         /* let what is queued for them leave; connections close themselves within a second */
         uv_unref((uv_handle_t *)&d->probe);
         uv_unref((uv_handle_t *)&d->sigterm);
         uv_unref((uv_handle_t *)&d->sigint);
         uv_timer_stop(&d->probe);
-        uv_timer_stop(&d->deadline);
-        uv_timer_stop(&d->retry);
-        uv_timer_stop(&d->tail);
+        uv_timer_stop(&d->turn.deadline);
+        uv_timer_stop(&d->turn.retry);
+        uv_timer_stop(&d->parked.tail);
         uv_timer_stop(&d->linger);
-        uv_idle_stop(&d->busy);
-        uv_check_stop(&d->check);
+        uv_idle_stop(&d->turn.busy);
+        uv_check_stop(&d->turn.check);
         uv_run(&d->loop, UV_RUN_DEFAULT);
     }
     uv_walk(&d->loop, close_handle, NULL);
@@ -257,8 +274,8 @@ static int run(struct daemon *d, struct pleat_error *err)
 {
     d->host = (struct pleat_host){d, host_now, host_emit, host_later};
     d->agent_link = (struct pleat_agent_link){d, agent_send};
-    d->started_us = pleat_clock_real_us();
-    d->clock_offset_us = d->started_us - pleat_clock_monotonic_us();
+    d->clock.started_us = pleat_clock_real_us();
+    d->clock.offset_us = d->clock.started_us - pleat_clock_monotonic_us();
     if (uv_loop_init(&d->loop))
         return pleat_error_set(err, PLEAT_E_SYSTEM, "no event loop");
     turn_init(d);

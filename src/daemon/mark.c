@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/lock_record.h"
 #include "daemon/daemon.h"
+#include "daemon/mark.h"
 
 enum { INSTANCE_LENGTH = 16 };
 
@@ -22,17 +23,17 @@ void log_mark(struct daemon *d)
     char path[600], text[192], boot[40];
     pleat_boot_id(boot, sizeof(boot));
     int length = snprintf(text, sizeof(text), "%16s %019lld %019lld %36s %020lld\n", d->instance,
-                          (long long)pleat_store_last_seq(d->store), (long long)d->last_job, boot,
-                          (long long)d->clock_offset_us);
+                          (long long)pleat_store_last_seq(d->store), (long long)d->jobs.last_number,
+                          boot, (long long)d->clock.offset_us);
     mark_path(d, path, sizeof(path));
-    bool first = d->mark_fd <= 0;
+    bool first = d->log.mark_fd <= 0;
     if (first)
-        d->mark_fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (d->mark_fd < 0 || pwrite(d->mark_fd, text, (size_t)length, 0) != length)
+        d->log.mark_fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (d->log.mark_fd < 0 || pwrite(d->log.mark_fd, text, (size_t)length, 0) != length)
         daemon_log("cannot write %s: %s", path, strerror(errno));
     else if (first) /* what is written over it later is old or new after a power loss, never nothing
                      */
-        (void)fsync(d->mark_fd);
+        (void)fsync(d->log.mark_fd);
 }
 
 static bool read_mark(const struct daemon *d, char *instance, long long *seq, long long *job)
@@ -54,8 +55,8 @@ bool log_is_behind(struct daemon *d)
     long long seq, job;
     if (!read_mark(d, instance, &seq, &job))
         return false;
-    if (job > d->last_job)
-        d->last_job = job;
+    if (job > d->jobs.last_number)
+        d->jobs.last_number = job;
     return pleat_store_last_seq(d->store) < seq;
 }
 
@@ -78,13 +79,13 @@ void log_mark_clock(struct daemon *d, bool keep)
     FILE *file = fopen(path, "re");
     if (keep && file && fgets(text, sizeof(text), file) &&
         sscanf(text, "%*s %*s %*s %39s %lld", boot, &offset) == 2 && !strcmp(boot, now))
-        d->clock_offset_us = offset;
+        d->clock.offset_us = offset;
     if (file)
         fclose(file);
-    if (d->clock_offset_us + monotonic < d->last_us) {
+    if (d->clock.offset_us + monotonic < d->clock.last_us) {
         daemon_log("the clock is %.0f s behind the log: time goes on from there",
-                   (double)(d->last_us - d->clock_offset_us - monotonic) / 1e6);
-        d->clock_offset_us = d->last_us - monotonic;
+                   (double)(d->clock.last_us - d->clock.offset_us - monotonic) / 1e6);
+        d->clock.offset_us = d->clock.last_us - monotonic;
     }
 }
 

@@ -2,7 +2,13 @@
  * have in common. */
 #include <string.h>
 
+#include "daemon/archive.h"
+#include "daemon/clients.h"
+#include "daemon/daemon.h"
+#include "daemon/jobs.h"
+#include "daemon/log.h"
 #include "daemon/methods.h"
+#include "daemon/turn.h"
 
 int params_job_if_named(struct client *client, const json_t *params, int64_t *id,
                         struct pleat_error *err)
@@ -39,11 +45,12 @@ struct job *params_job(struct client *client, const json_t *params, int *rc,
 
 int method_check_writing(const struct daemon *d, struct pleat_error *err)
 {
-    return d->holding ? pleat_error_set(err, PLEAT_E_BUSY,
-                                        "the daemon cannot write its log (%s): nothing is taken "
-                                        "until it can",
-                                        d->holding_why.text)
-                      : 0;
+    return d->turn.holding
+               ? pleat_error_set(err, PLEAT_E_BUSY,
+                                 "the daemon cannot write its log (%s): nothing is taken "
+                                 "until it can",
+                                 d->turn.holding_why.text)
+               : 0;
 }
 
 int method_input(struct client *client, struct input *input, struct pleat_error *err)

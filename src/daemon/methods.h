@@ -2,7 +2,17 @@
 #ifndef PLEAT_DAEMON_METHODS_H
 #define PLEAT_DAEMON_METHODS_H
 
-#include "daemon/daemon.h"
+#include <jansson.h>
+
+#include "base/error.h"
+#include "model/event.h"
+#include "model/spec.h"
+
+struct client;
+struct daemon;
+struct input;
+struct job;
+struct pleat_message;
 
 /* Answers, now or later, or fills *err. */
 typedef int method(struct client *client, int64_t request, const json_t *params,
@@ -23,6 +33,9 @@ method method_forecast;
 method method_history, method_clean;
 
 /* ---- methods.c ---- */
+
+/* A request of a client. */
+void method_call(struct client *client, const struct pleat_message *message);
 
 /* The number of the job that the params name, which may have been let go of; -1 where they name
  * none. */

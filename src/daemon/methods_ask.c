@@ -2,7 +2,17 @@
  * them. Longer answers have files of their own: history.c, why.c, top.c. */
 #include <string.h>
 
+#include "daemon/archive.h"
+#include "daemon/clients.h"
+#include "daemon/daemon.h"
+#include "daemon/follow.h"
+#include "daemon/job_json.h"
+#include "daemon/jobs.h"
 #include "daemon/methods.h"
+#include "daemon/notes.h"
+#include "daemon/parked.h"
+#include "daemon/top.h"
+#include "daemon/why.h"
 
 enum { PAGE_BYTES = PLEAT_WIRE_LINE_MAX / 8 * 7 }; /* of jobs in one answer */
 
@@ -34,8 +44,8 @@ int method_jobs(struct client *client, int64_t request, const json_t *params,
     json_t *jobs = json_array();
     size_t bytes = 0;
     bool more = false;
-    for (size_t i = job_after(d, after); i < d->numbers.count && limit > 0 && !more; i++) {
-        struct job *job = d->numbers.items[i];
+    for (size_t i = job_after(d, after); i < d->jobs.by_number.count && limit > 0 && !more; i++) {
+        struct job *job = d->jobs.by_number.items[i];
         if (job->ended && !all)
             continue;
         more = !add_to_page(jobs, brief ? job_brief(d, job) : job_to_json(d, job, false), &bytes);

@@ -1,7 +1,14 @@
 /* What clients change: they submit, cancel and resize jobs, and set their limits. */
 #include <string.h>
 
+#include "daemon/carry_out.h"
+#include "daemon/clients.h"
+#include "daemon/daemon.h"
+#include "daemon/jobs.h"
 #include "daemon/methods.h"
+#include "daemon/slots.h"
+#include "daemon/specs.h"
+#include "daemon/turn.h"
 #include "launch/launch.h"
 #include "model/indexes.h"
 
@@ -166,11 +173,11 @@ static int64_t job_with_token(struct daemon *d, const char *token)
 {
     enum { NEWEST = 2000 };
     struct pleat_error ignored;
-    for (size_t i = d->numbers.count, n = 0; i > 0 && n < NEWEST; i--, n++) {
-        const json_t *spec = spec_json(d, d->numbers.items[i - 1]->id, &ignored);
+    for (size_t i = d->jobs.by_number.count, n = 0; i > 0 && n < NEWEST; i--, n++) {
+        const json_t *spec = spec_json(d, d->jobs.by_number.items[i - 1]->id, &ignored);
         const char *known = spec ? json_string_value(json_object_get(spec, "token")) : NULL;
         if (known && !strcmp(known, token))
-            return d->numbers.items[i - 1]->id;
+            return d->jobs.by_number.items[i - 1]->id;
     }
     return 0;
 }

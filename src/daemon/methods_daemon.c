@@ -2,7 +2,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/agents.h"
+#include "daemon/clients.h"
+#include "daemon/daemon.h"
+#include "daemon/job_json.h"
 #include "daemon/methods.h"
+#include "daemon/salvage.h"
+#include "daemon/slots.h"
+#include "daemon/turn.h"
 
 int method_sites(struct client *client, int64_t request, const json_t *params,
                  struct pleat_error *err)
@@ -76,11 +83,12 @@ int method_info(struct client *client, int64_t request, const json_t *params,
         json_pack("{s:s, s:i, s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:I, s:s?, s:s?, s:s?, s:s}",
                   "version", PLEAT_VERSION, "pid", (int)getpid(), "socket", d->paths.socket,
                   "directory", d->paths.state, "instance", d->instance, "started_s",
-                  (double)d->started_us / 1e6, "policies", policies, "parameters",
+                  (double)d->clock.started_us / 1e6, "policies", policies, "parameters",
                   parameters_to_json(d), "jobs", jobs_counts(d), "log_records",
                   (json_int_t)pleat_store_last_seq(d->store), "configuration", d->config.path,
-                  "holding", d->holding ? d->holding_why.text : NULL, "damage", salvage_text(d),
-                  "configuration_place", d->config.path ? d->config.path : d->config_path));
+                  "holding", d->turn.holding ? d->turn.holding_why.text : NULL, "damage",
+                  salvage_text(d), "configuration_place",
+                  d->config.path ? d->config.path : d->config_path));
     return 0;
 }
 
@@ -173,12 +181,12 @@ int method_stop(struct client *client, int64_t request, const json_t *params,
     int rc = pleat_get_bool(params, "force", false, &force, err);
     if (rc)
         return rc;
-    for (size_t i = 0; i < d->numbers.count; i++) {
-        if (d->numbers.items[i]->ended)
+    for (size_t i = 0; i < d->jobs.by_number.count; i++) {
+        if (d->jobs.by_number.items[i]->ended)
             continue;
         active++;
         struct pleat_event cancel = {.kind = PLEAT_EV_CANCEL,
-                                     .component = d->numbers.items[i]->component};
+                                     .component = d->jobs.by_number.items[i]->component};
         if (!force)
             continue;
         rc = method_check_writing(d, err); /* else the user would wait for it without knowing why */

@@ -1,5 +1,9 @@
 /* What clients ask about waiting jobs and for waiting again: hold, release, requeue, revise. */
+#include "daemon/clients.h"
+#include "daemon/jobs.h"
 #include "daemon/methods.h"
+#include "daemon/turn.h"
+#include "wire/message.h"
 
 /* An event about the job that the params name. */
 static int change(struct client *client, int64_t request, const json_t *params,

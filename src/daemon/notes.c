@@ -2,7 +2,12 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "daemon/account.h"
+#include "daemon/archive.h"
 #include "daemon/daemon.h"
+#include "daemon/job_json.h"
+#include "daemon/jobs.h"
+#include "daemon/notes.h"
 
 void note_make(struct daemon *d, int64_t time_us, const char *kind, int64_t job, json_t *data)
 {

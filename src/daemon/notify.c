@@ -13,6 +13,12 @@
 #include "base/clock.h"
 #include "base/oom.h"
 #include "daemon/daemon.h"
+#include "daemon/files.h"
+#include "daemon/jobs.h"
+#include "daemon/notes.h"
+#include "daemon/notify.h"
+#include "daemon/specs.h"
+#include "daemon/turn.h"
 
 enum { RUNNING_MAX = 8, WAITING_MAX = 10000, LAST_WORDS_US = 5000000 };
 
@@ -28,11 +34,6 @@ struct notification {
     bool running, timed_out;
     int open_handles;
 };
-
-static struct notification *first, **last = &first;
-static int waiting, running;
-static uv_timer_t starter;
-static bool starter_ready;
 
 static void begin_some(struct daemon *d);
 
@@ -134,11 +135,12 @@ static void note_failure(struct daemon *d, int64_t job, const char *event, const
 
 static void finish(struct notification *n)
 {
-    for (struct notification **at = &first; *at; at = &(*at)->next) {
+    struct notifications *all = &n->daemon->notifications;
+    for (struct notification **at = &all->first; *at; at = &(*at)->next) {
         if (*at == n) {
             *at = n->next;
-            if (last == &n->next)
-                last = at;
+            if (all->last == &n->next)
+                all->last = at;
             break;
         }
     }
@@ -155,7 +157,7 @@ static void on_handle_closed(uv_handle_t *handle)
         return;
     struct daemon *d = n->daemon;
     finish(n);
-    if (starter_ready)
+    if (d->notifications.starter_ready)
         begin_some(d);
 }
 
@@ -171,7 +173,7 @@ static void on_exited(uv_process_t *process, int64_t code, int signal)
 {
     struct notification *n = process->data;
     char text[80] = "";
-    running--;
+    n->daemon->notifications.running--;
     if (n->timed_out)
         snprintf(text, sizeof(text), "took more than %.0f s and was ended",
                  (double)n->daemon->config.notify_limit_us / 1e6);
@@ -195,9 +197,7 @@ static void on_limit(uv_timer_t *timer)
 static int open_output(struct daemon *d, int64_t job)
 {
     char path[600];
-    job_output_path(d, job, "", path, sizeof(path));
-    path[strlen(path) - 1] = '\0';
-    if (pleat_paths_make_private(path, NULL))
+    if (job_directory_make(d, job, NULL))
         return -1;
     job_output_path(d, job, "notify", path, sizeof(path));
     return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -250,14 +250,14 @@ static int spawn(struct notification *n)
 static void begin(struct notification *n)
 {
     struct daemon *d = n->daemon;
-    waiting--;
+    d->notifications.waiting--;
     n->running = true;
     n->open_handles = 2;
     n->process.data = n->limit.data = n;
     uv_timer_init(&d->loop, &n->limit);
     int rc = spawn(n);
     if (rc == 0) {
-        running++;
+        d->notifications.running++;
         uv_timer_start(&n->limit, on_limit, (uint64_t)(d->config.notify_limit_us / 1000), 0);
         return;
     }
@@ -274,7 +274,8 @@ static void begin(struct notification *n)
 
 static bool job_has_one(const struct notification *before)
 {
-    for (const struct notification *n = first; n && n != before; n = n->next)
+    for (const struct notification *n = before->daemon->notifications.first; n && n != before;
+         n = n->next)
         if (n->job == before->job)
             return true;
     return false;
@@ -282,8 +283,8 @@ static bool job_has_one(const struct notification *before)
 
 static void begin_some(struct daemon *d)
 {
-    (void)d;
-    for (struct notification *n = first; n && running < RUNNING_MAX; n = n->next)
+    struct notifications *all = &d->notifications;
+    for (struct notification *n = all->first; n && all->running < RUNNING_MAX; n = n->next)
         if (!n->running && !job_has_one(n))
             begin(n);
 }
@@ -297,12 +298,13 @@ static void on_starter(uv_timer_t *timer)
 
 void notify_note(struct daemon *d, const struct made_note *note)
 {
+    struct notifications *all = &d->notifications;
     const char *event = note->job < 0 ? NULL : event_of(note);
     const struct job *job = event ? job_find(d, note->job) : NULL;
     const struct pleat_spec *spec = job ? job_spec(d, job->id) : NULL;
     if (!spec || !spec->notify || !(spec->notify_on & pleat_notify_bit(event)))
         return;
-    struct notification *n = waiting < WAITING_MAX ? calloc(1, sizeof(*n)) : NULL;
+    struct notification *n = all->waiting < WAITING_MAX ? calloc(1, sizeof(*n)) : NULL;
     if (n) {
         n->daemon = d;
         n->job = job->id;
@@ -321,25 +323,25 @@ void notify_note(struct daemon *d, const struct made_note *note)
         }
         return;
     }
-    *last = n;
-    last = &n->next;
-    waiting++;
-    if (!starter_ready) {
-        uv_timer_init(&d->loop, &starter);
-        starter.data = d;
-        starter_ready = true;
+    *(all->last ? all->last : &all->first) = n;
+    all->last = &n->next;
+    all->waiting++;
+    if (!all->starter_ready) {
+        uv_timer_init(&d->loop, &all->starter);
+        all->starter.data = d;
+        all->starter_ready = true;
     }
-    uv_timer_start(&starter, on_starter, 0, 0);
+    uv_timer_start(&all->starter, on_starter, 0, 0);
 }
 
-bool notify_busy(void)
+bool notify_busy(const struct daemon *d)
 {
-    return waiting + running > 0;
+    return d->notifications.waiting + d->notifications.running > 0;
 }
 
-bool notify_has(int64_t job)
+bool notify_has(const struct daemon *d, int64_t job)
 {
-    const struct notification *n = first;
+    const struct notification *n = d->notifications.first;
     while (n && n->job != job)
         n = n->next;
     return n != NULL;
@@ -347,20 +349,21 @@ bool notify_has(int64_t job)
 
 void notify_finish(struct daemon *d)
 {
+    struct notifications *all = &d->notifications;
     int64_t until = pleat_clock_monotonic_us() + LAST_WORDS_US;
-    while (notify_busy() && pleat_clock_monotonic_us() < until)
+    while (notify_busy(d) && pleat_clock_monotonic_us() < until)
         uv_run(&d->loop, UV_RUN_ONCE);
-    if (waiting)
-        daemon_log("%d notifications are left out: the daemon ends", waiting);
-    if (starter_ready)
-        uv_close((uv_handle_t *)&starter, NULL);
-    starter_ready = false;
-    for (struct notification *n = first, *next; n; n = next) {
+    if (all->waiting)
+        daemon_log("%d notifications are left out: the daemon ends", all->waiting);
+    if (all->starter_ready)
+        uv_close((uv_handle_t *)&all->starter, NULL);
+    all->starter_ready = false;
+    for (struct notification *n = all->first, *next; n; n = next) {
         next = n->next;
         if (n->running)
             close_handles(n); /* it goes on without anybody to wait for it */
         else
             finish(n);
     }
-    waiting = running = 0;
+    all->waiting = all->running = 0;
 }

@@ -8,6 +8,7 @@
 
 #include "base/detach.h"
 #include "daemon/daemon.h"
+#include "daemon/outset.h"
 
 extern char **environ;
 

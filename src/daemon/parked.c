@@ -7,7 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/archive.h"
+#include "daemon/clients.h"
 #include "daemon/daemon.h"
+#include "daemon/files.h"
+#include "daemon/job_json.h"
+#include "daemon/jobs.h"
+#include "daemon/parked.h"
 
 enum { TAIL_MS = 50, CHUNK = 256 * 1024 };
 
@@ -22,8 +28,6 @@ struct parked {
     struct output_wish wish;
 };
 
-static struct parked *list;
-
 static void park(struct client *client, struct parked *what)
 {
     struct parked *parked = malloc(sizeof(*parked));
@@ -35,8 +39,8 @@ static void park(struct client *client, struct parked *what)
     }
     *parked = *what;
     parked->client = client;
-    parked->next = list;
-    list = parked;
+    parked->next = client->daemon->parked.first;
+    client->daemon->parked.first = parked;
     client_hold(client);
 }
 
@@ -45,7 +49,7 @@ static void park(struct client *client, struct parked *what)
 static bool answer_end(struct daemon *d, struct client *client, int64_t request, int64_t id)
 {
     struct job *job = id >= 0 ? job_find(d, id) : NULL;
-    if (id >= 0 ? job && !job->ended : d->living > 0)
+    if (id >= 0 ? job && !job->ended : d->jobs.living > 0)
         return false;
     json_t *jobs = json_array();
     if (id >= 0)
@@ -138,23 +142,23 @@ void parked_output(struct client *client, int64_t request, const struct output_w
         return;
     parked.wish = *wish;
     park(client, &parked);
-    if (d->parked_outputs++ == 0)
-        uv_timer_start(&d->tail, on_tail, TAIL_MS, TAIL_MS);
+    if (d->parked.outputs++ == 0)
+        uv_timer_start(&d->parked.tail, on_tail, TAIL_MS, TAIL_MS);
 }
 
 static void unpark(struct daemon *d, struct parked **at)
 {
     struct parked *parked = *at;
     *at = parked->next;
-    if (parked->what == FOR_OUTPUT && --d->parked_outputs == 0)
-        uv_timer_stop(&d->tail);
+    if (parked->what == FOR_OUTPUT && --d->parked.outputs == 0)
+        uv_timer_stop(&d->parked.tail);
     client_drop(parked->client);
     free(parked);
 }
 
 void parked_check(struct daemon *d)
 {
-    for (struct parked **at = &list; *at;) {
+    for (struct parked **at = &d->parked.first; *at;) {
         struct parked *parked = *at;
         bool answered =
             parked->what == FOR_END
@@ -169,9 +173,10 @@ void parked_check(struct daemon *d)
 
 void parked_forget(struct client *client)
 {
-    for (struct parked **at = &list; *at;) {
+    struct daemon *d = client->daemon;
+    for (struct parked **at = &d->parked.first; *at;) {
         if ((*at)->client == client)
-            unpark(client->daemon, at);
+            unpark(d, at);
         else
             at = &(*at)->next;
     }

@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include "base/lock_record.h"
+#include "daemon/clients.h"
 #include "daemon/daemon.h"
+#include "daemon/place.h"
+#include "wire/connection.h"
 
 static void lock_path(const char *directory, char *path, size_t size)
 {
@@ -68,20 +71,21 @@ static bool is_apart(const struct daemon *d)
 
 int place_lock(struct daemon *d, struct pleat_error *err)
 {
-    int rc = take(d->paths.state, &d->lock_fd, err);
+    int rc = take(d->paths.state, &d->place.lock_fd, err);
     if (!rc && is_apart(d))
-        rc = take(d->paths.runtime, &d->runtime_lock_fd, err);
+        rc = take(d->paths.runtime, &d->place.runtime_lock_fd, err);
     if (rc)
         return rc;
-    int code = record(d, d->lock_fd);
-    if (!code && d->runtime_lock_fd)
-        code = record(d, d->runtime_lock_fd);
+    int code = record(d, d->place.lock_fd);
+    if (!code && d->place.runtime_lock_fd)
+        code = record(d, d->place.runtime_lock_fd);
     return code ? pleat_error_sys(err, code, "cannot write pleatd.lock in %s", d->paths.state) : 0;
 }
 
 int place_listen(struct daemon *d, struct pleat_error *err)
 {
-    return pleat_listener_create(&d->loop, d->paths.socket, client_accept, d, &d->listener, err);
+    return pleat_listener_create(&d->loop, d->paths.socket, client_accept, d, &d->place.listener,
+                                 err);
 }
 
 /* ---- when it was removed ---- */
@@ -114,7 +118,7 @@ static int listen_again(struct daemon *d, struct pleat_listener **fresh, struct 
     snprintf(path, sizeof(path), "%s/pleatd.sock", d->paths.runtime);
     int rc = pleat_paths_make_private(d->paths.runtime, err);
     if (!rc && is_apart(d))
-        rc = lock_again(d, d->paths.runtime, &d->runtime_lock_fd, err);
+        rc = lock_again(d, d->paths.runtime, &d->place.runtime_lock_fd, err);
     if (!rc)
         rc = pleat_listener_create(&d->loop, path, client_accept, d, fresh, err);
     if (rc && is_apart(d)) {
@@ -135,9 +139,9 @@ static void end_if_displaced(struct daemon *d)
 {
     struct pleat_error err = {0};
     struct pleat_lock_record found;
-    int rc = lock_again(d, d->paths.state, &d->lock_fd, &err);
+    int rc = lock_again(d, d->paths.state, &d->place.lock_fd, &err);
     if (!rc) {
-        read_record(d->lock_fd, &found);
+        read_record(d->place.lock_fd, &found);
         rc = pleat_lock_record_check(&found, d->paths.state, &err);
     }
     if (rc != PLEAT_E_BUSY)
@@ -148,7 +152,7 @@ static void end_if_displaced(struct daemon *d)
 
 void place_leave(struct daemon *d)
 {
-    if (d->lock_fd && d->runs.count == 0 && ftruncate(d->lock_fd, 0))
+    if (d->place.lock_fd && d->runs.count == 0 && ftruncate(d->place.lock_fd, 0))
         daemon_log("cannot empty pleatd.lock: %s", strerror(errno));
 }
 
@@ -157,19 +161,19 @@ void place_check(struct daemon *d)
     struct pleat_listener *fresh = NULL;
     struct pleat_error err = {0};
     end_if_displaced(d);
-    if (!d->listener || !pleat_listener_is_lost(d->listener))
+    if (!d->place.listener || !pleat_listener_is_lost(d->place.listener))
         return;
     if (listen_again(d, &fresh, &err)) {
-        if (!d->homeless)
+        if (!d->place.homeless)
             daemon_log("the socket %s was removed, and no other can be made: %s; trying again",
                        d->paths.socket, err.text);
-        d->homeless = true;
+        d->place.homeless = true;
         return;
     }
-    pleat_listener_close(d->listener);
-    d->listener = fresh;
-    d->homeless = false;
-    int code = record(d, d->lock_fd);
+    pleat_listener_close(d->place.listener);
+    d->place.listener = fresh;
+    d->place.homeless = false;
+    int code = record(d, d->place.lock_fd);
     daemon_log("the socket was removed: listening again, at %s%s%s", d->paths.socket,
                code ? "; that cannot be recorded in pleatd.lock: " : "",
                code ? strerror(code) : "");

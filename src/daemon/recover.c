@@ -2,7 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/archive.h"
 #include "daemon/daemon.h"
+#include "daemon/jobs.h"
+#include "daemon/recover.h"
+#include "daemon/runs.h"
+#include "daemon/specs.h"
+#include "daemon/turn.h"
 
 struct replay {
     struct daemon *d;
@@ -28,10 +34,11 @@ static int apply_record(void *arg, int64_t seq, const void *record)
                                (long long)seq, pleat_event_name(event->kind),
                                rc > 0 ? "it changes nothing" : why.text);
     }
-    replay->d->last_us = event->time_us;
-    replay->d->good_seq = seq;
-    if (event->kind == PLEAT_EV_SUBMIT && (int64_t)event->u.submit.job > replay->d->last_job)
-        replay->d->last_job = (int64_t)event->u.submit.job;
+    replay->d->clock.last_us = event->time_us;
+    replay->d->log.good_seq = seq;
+    if (event->kind == PLEAT_EV_SUBMIT &&
+        (int64_t)event->u.submit.job > replay->d->jobs.last_number)
+        replay->d->jobs.last_number = (int64_t)event->u.submit.job;
     return 0;
 }
 
@@ -47,12 +54,12 @@ static int load_checkpoint(struct daemon *d, int64_t *from, bool *newer, struct 
         int rc = pleat_store_get_checkpoint(d->store, seq, &seq, &state, err);
         if (!rc)
             rc = pleat_core_load(state.text, state.length, &core, err);
-        d->checkpoint_size = state.length;
+        d->archive.checkpoint_size = state.length;
         pleat_string_finish(&state);
         if (!rc) {
             pleat_core_destroy(d->core);
             d->core = core;
-            d->checkpoint_seq = d->good_seq = seq;
+            d->archive.checkpoint_seq = d->log.good_seq = seq;
             *from = seq + 1;
             return 0;
         }
@@ -82,9 +89,9 @@ static int know_jobs(struct daemon *d, struct pleat_error *err)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
     struct pleat_error lost;
-    bool accounts = d->has_accounts;
-    d->next_archive_us = 0;
-    d->next_size_list = pleat_core_size_list_count(d->core);
+    bool accounts = d->archive.has_accounts;
+    d->archive.next_us = 0;
+    d->turn.next_size_list = pleat_core_size_list_count(d->core);
     for (uint32_t i = 0; i < view->component_count; i++) {
         const struct pleat_component *component = &view->components[i];
         if (pleat_state_is_final((enum pleat_state)component->state) && component->aside)
@@ -96,12 +103,12 @@ static int know_jobs(struct daemon *d, struct pleat_error *err)
         struct job *job = job_of_component(d, i);
         job->accounted = job->ended && accounts;
         /* else a start says so: to read all specs would take long */
-        job->spec_lost = d->salvaged && !job->ended && !spec_of(d, job->id, &lost);
+        job->spec_lost = d->salvage.under_way && !job->ended && !spec_of(d, job->id, &lost);
     }
     jobs_sort(d);
-    for (size_t i = 0; i < d->numbers.count && !accounts; i++)
-        if (d->numbers.items[i]->ended) /* by a version that wrote none */
-            archive_ended(d, d->numbers.items[i]);
+    for (size_t i = 0; i < d->jobs.by_number.count && !accounts; i++)
+        if (d->jobs.by_number.items[i]->ended) /* by a version that wrote none */
+            archive_ended(d, d->jobs.by_number.items[i]);
     return 0;
 }
 
@@ -127,15 +134,15 @@ int recover(struct daemon *d, struct pleat_error *err)
     int64_t from;
     int64_t accounts = 0;
     int64_t last_job = pleat_store_last_job(d->store);
-    d->last_job = last_job > d->last_job ? last_job : d->last_job;
+    d->jobs.last_number = last_job > d->jobs.last_number ? last_job : d->jobs.last_number;
     int rc = read_number(d, "accounts", &accounts, err);
-    d->has_accounts = accounts;
+    d->archive.has_accounts = accounts;
     if (!rc)
         rc = load_checkpoint(d, &from, &newer, err);
     if (rc)
         return rc;
-    d->last_us = pleat_core_view(d->core)->now_us;
-    d->good_seq = from - 1;
+    d->clock.last_us = pleat_core_view(d->core)->now_us;
+    d->log.good_seq = from - 1;
     rc = pleat_store_read(d->store, from, apply_record, &replay, err);
     if (rc && replay.err.code && err)
         *err = replay.err;

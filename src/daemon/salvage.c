@@ -13,7 +13,19 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "daemon/archive.h"
+#include "daemon/crash.h"
 #include "daemon/daemon.h"
+#include "daemon/files.h"
+#include "daemon/jobs.h"
+#include "daemon/log.h"
+#include "daemon/mark.h"
+#include "daemon/notes.h"
+#include "daemon/recover.h"
+#include "daemon/runs.h"
+#include "daemon/salvage.h"
+#include "daemon/specs.h"
+#include "daemon/turn.h"
 #include "store/salvage.h"
 
 enum { TRIES = 4 };
@@ -22,7 +34,7 @@ enum { TRIES = 4 };
 static const char *damaged_file(const struct daemon *d)
 {
     static const char before[] = "file is kept as ";
-    const char *at = strstr(d->damage, before);
+    const char *at = strstr(d->salvage.damage, before);
     return at ? at + strlen(before) : NULL;
 }
 
@@ -52,17 +64,17 @@ static int64_t last_started(const struct daemon *d)
 int salvage_put_meta(struct daemon *d, struct pleat_error *err)
 {
     char number[32];
-    snprintf(number, sizeof(number), "%lld", (long long)d->last_job);
+    snprintf(number, sizeof(number), "%lld", (long long)d->jobs.last_number);
     int rc = pleat_store_put_meta(d->store, "last_job", number, err);
     if (!rc)
-        rc = pleat_store_put_meta(d->store, "salvaged", d->salvaged ? "1" : "0", err);
-    return rc ? rc : pleat_store_put_meta(d->store, "damage", d->damage, err);
+        rc = pleat_store_put_meta(d->store, "salvaged", d->salvage.under_way ? "1" : "0", err);
+    return rc ? rc : pleat_store_put_meta(d->store, "damage", d->salvage.damage, err);
 }
 
 static void count_started(struct daemon *d)
 {
     int64_t started = last_started(d);
-    d->last_job = started > d->last_job ? started : d->last_job;
+    d->jobs.last_number = started > d->jobs.last_number ? started : d->jobs.last_number;
 }
 
 /* In the new log, so that a pleatd after this one knows it too. */
@@ -94,13 +106,14 @@ int log_salvage(struct daemon *d, int64_t most_seq, struct pleat_error *why)
     }
     (void)log_is_behind(d);
     count_started(d);
-    d->last_job = result.last_job > d->last_job ? result.last_job : d->last_job;
-    d->salvaged = true;
-    snprintf(d->damage, sizeof(d->damage),
+    d->jobs.last_number =
+        result.last_job > d->jobs.last_number ? result.last_job : d->jobs.last_number;
+    d->salvage.under_way = true;
+    snprintf(d->salvage.damage, sizeof(d->salvage.damage),
              "the log was damaged: %lld records are used, %lld after them cannot be; the damaged "
              "file is kept as %s",
              (long long)result.records, (long long)result.after, result.aside);
-    daemon_log("%s", d->damage);
+    daemon_log("%s", d->salvage.damage);
     return write_meta(d, why);
 }
 
@@ -118,15 +131,15 @@ static int salvage(struct daemon *d, int64_t most_seq, struct pleat_error *why)
 
 void salvage_say_alive(struct daemon *d)
 {
-    char kept[sizeof(d->damage)];
+    char kept[sizeof(d->salvage.damage)];
     const char *path = damaged_file(d);
     snprintf(kept, sizeof(kept), "%s", path ? path : "");
     snprintf(
-        d->damage, sizeof(d->damage),
+        d->salvage.damage, sizeof(d->salvage.damage),
         "the log was damaged while pleatd ran: it is written anew, with the state of all jobs; "
         "the damaged file is kept as %.600s",
         kept);
-    daemon_log("%s", d->damage);
+    daemon_log("%s", d->salvage.damage);
 }
 
 /* The log says that it was salvaged until all that it left open is settled. */
@@ -135,13 +148,13 @@ static void read_meta(struct daemon *d)
     struct pleat_string text = {0};
     struct pleat_error ignored;
     if (pleat_store_get_meta(d->store, "last_job", &text, &ignored) == 0)
-        d->last_job = strtoll(text.text, NULL, 10);
+        d->jobs.last_number = strtoll(text.text, NULL, 10);
     pleat_string_finish(&text);
     if (pleat_store_get_meta(d->store, "salvaged", &text, &ignored) == 0)
-        d->salvaged = !strcmp(text.text, "1");
+        d->salvage.under_way = !strcmp(text.text, "1");
     pleat_string_finish(&text);
     if (pleat_store_get_meta(d->store, "damage", &text, &ignored) == 0)
-        snprintf(d->damage, sizeof(d->damage), "%s", text.text);
+        snprintf(d->salvage.damage, sizeof(d->salvage.damage), "%s", text.text);
     pleat_string_finish(&text);
 }
 
@@ -195,13 +208,13 @@ static int check(struct daemon *d, const char *path, struct pleat_error *err)
  * missing part may have done. */
 static int without_mark(struct daemon *d, struct pleat_error *err)
 {
-    snprintf(d->damage, sizeof(d->damage),
+    snprintf(d->salvage.damage, sizeof(d->salvage.damage),
              "%s/log.mark is missing or cannot be read: whether the log has its end is not known; "
              "what may have been started is not started again",
              d->paths.state);
-    daemon_log("%s", d->damage);
+    daemon_log("%s", d->salvage.damage);
     count_started(d);
-    d->salvaged = true;
+    d->salvage.under_way = true;
     int rc = write_meta(d, err);
     if (!rc)
         log_mark(d);
@@ -239,11 +252,11 @@ static void forget_all(struct daemon *d)
 {
     jobs_finish(d);
     archive_finish(d);
-    d->living = 0;
-    d->checkpoint_seq = 0;
+    d->jobs.living = 0;
+    d->archive.checkpoint_seq = 0;
     d->runs.count = 0;
-    d->next_size_list = 0;
-    d->last_us = 0;
+    d->turn.next_size_list = 0;
+    d->clock.last_us = 0;
     pleat_core_destroy(d->core);
     d->core = NULL;
 }
@@ -252,7 +265,7 @@ int log_recover(struct daemon *d, struct pleat_error *err)
 {
     int rc = 0;
     for (int try = 1; try <= TRIES; try++) {
-        d->good_seq = 0;
+        d->log.good_seq = 0;
         if (pleat_core_create(&d->core))
             return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
         rc = recover(d, err);
@@ -260,7 +273,7 @@ int log_recover(struct daemon *d, struct pleat_error *err)
             break;
         /* where pages cannot be read, good records may be in others */
         bool pages = try == 1 && pleat_store_is_damaged(d->store);
-        int64_t good = pages ? INT64_MAX : try < TRIES - 1 ? d->good_seq : 0;
+        int64_t good = pages ? INT64_MAX : try < TRIES - 1 ? d->log.good_seq : 0;
         forget_all(d);
         pleat_store_abandon(d->store);
         d->store = NULL;
@@ -312,8 +325,8 @@ static bool is_before_its_start(const struct pleat_component *c)
 void salvage_lost_specs(struct daemon *d)
 {
     struct pleat_error lost;
-    for (size_t i = 0; i < d->numbers.count; i++) {
-        struct job *job = d->numbers.items[i];
+    for (size_t i = 0; i < d->jobs.by_number.count; i++) {
+        struct job *job = d->jobs.by_number.items[i];
         if (job->ended || job->spec_lost || job_component(d, job)->state != PLEAT_QUEUED ||
             spec_of(d, job->id, &lost))
             continue;
@@ -325,19 +338,19 @@ void salvage_lost_specs(struct daemon *d)
 void salvage_begin(struct daemon *d)
 {
     struct pleat_event numbers = {.kind = PLEAT_EV_SALVAGED, .component = PLEAT_NONE};
-    if (d->salvaged) {
+    if (d->salvage.under_way) {
         turn_event(d, &numbers);
-        note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", d->damage));
+        note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", d->salvage.damage));
     }
-    for (size_t i = 0; d->salvaged && i < d->runs.count; i++)
-        if (d->runs.items[i].run >= d->runs_below)
-            d->runs_below = d->runs.items[i].run + 1;
-    for (size_t i = 0; i < d->numbers.count; i++) {
-        const struct job *job = d->numbers.items[i];
+    for (size_t i = 0; d->salvage.under_way && i < d->runs.count; i++)
+        if (d->runs.items[i].run >= d->salvage.runs_below)
+            d->salvage.runs_below = d->runs.items[i].run + 1;
+    for (size_t i = 0; i < d->jobs.by_number.count; i++) {
+        const struct job *job = d->jobs.by_number.items[i];
         const struct pleat_component *c = job_component(d, job);
         if (job->spec_lost && !pleat_state_is_final((enum pleat_state)c->state))
             cancel(d, job, SPEC_LOST);
-        else if (d->salvaged && is_before_its_start(c) && was_started(d, job))
+        else if (d->salvage.under_way && is_before_its_start(c) && was_started(d, job))
             salvage_cancel(d, job->component);
     }
 }
@@ -345,26 +358,26 @@ void salvage_begin(struct daemon *d)
 void salvage_hold_starts(struct daemon *d)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < d->effects.count; i++)
-        if (!d->salvaged || d->effects.items[i].kind != PLEAT_DO_START)
-            d->effects.items[kept++] = d->effects.items[i];
-    d->effects.count = kept;
+    for (size_t i = 0; i < d->turn.effects.count; i++)
+        if (!d->salvage.under_way || d->turn.effects.items[i].kind != PLEAT_DO_START)
+            d->turn.effects.items[kept++] = d->turn.effects.items[i];
+    d->turn.effects.count = kept;
 }
 
 void salvage_settled(struct daemon *d)
 {
     struct pleat_error err = {0};
-    if (!d->salvaged || d->holding)
+    if (!d->salvage.under_way || d->turn.holding)
         return;
-    d->salvaged = false;
+    d->salvage.under_way = false;
     if (write_meta(d, &err)) {
         daemon_log("%s", err.text);
-        d->salvaged = true;
+        d->salvage.under_way = true;
     }
 }
 
 const char *salvage_text(struct daemon *d)
 {
     const char *path = damaged_file(d);
-    return path && access(path, F_OK) == 0 ? d->damage : NULL;
+    return path && access(path, F_OK) == 0 ? d->salvage.damage : NULL;
 }

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <sys/random.h>
 
+#include "daemon/crash.h"
 #include "daemon/daemon.h"
+#include "daemon/secret.h"
 
 #define TEXT_SIZE (2 * PLEAT_SIPHASH_KEY + 1)
 

@@ -1,4 +1,6 @@
 /* Which slots of a node are a job's, for binding it to them. */
+#include "daemon/slots.h"
+#include "daemon/agents.h"
 #include "daemon/daemon.h"
 #include "site/local_load.h"
 
@@ -14,6 +16,12 @@ bool slots_are_bound(struct daemon *d, uint32_t site)
 {
     return d->config.sites[site].cpus ||
            pleat_core_view(d->core)->sites[site].capacity <= pleat_local_cpus();
+}
+
+const char *slots_cpus(struct daemon *d, uint32_t site)
+{
+    const char *cpus = agent_cpus(d, site, 0);
+    return cpus ? cpus : d->config.sites[site].cpus;
 }
 
 /* What is still to be found of them, and where. */

@@ -3,21 +3,9 @@
 #include <string.h>
 
 #include "daemon/daemon.h"
+#include "daemon/specs.h"
 
-/* One slot for each of as many jobs, by number: a bound on memory, and nothing to search. */
-enum { SLOTS = 256 };
-
-struct known {
-    int64_t job; /* 0: the slot is empty */
-    json_t *json;
-    bool parsed; /* spec is there, too */
-    bool whole;  /* with its environment */
-    struct pleat_spec spec;
-};
-
-static struct known slots[SLOTS];
-
-static void empty(struct known *known)
+static void empty(struct known_spec *known)
 {
     json_decref(known->json);
     if (known->parsed)
@@ -25,23 +13,28 @@ static void empty(struct known *known)
     memset(known, 0, sizeof(*known));
 }
 
-void specs_finish(void)
+static struct known_spec *slot_of(struct daemon *d, int64_t job)
 {
-    for (size_t i = 0; i < SLOTS; i++)
-        empty(&slots[i]);
+    return &d->specs.known[(uint64_t)job % SPECS_KNOWN];
 }
 
-void spec_forget(int64_t job)
+void specs_finish(struct daemon *d)
 {
-    if (slots[job % SLOTS].job == job)
-        empty(&slots[job % SLOTS]);
+    for (size_t i = 0; i < SPECS_KNOWN; i++)
+        empty(&d->specs.known[i]);
+}
+
+void spec_forget(struct daemon *d, int64_t job)
+{
+    if (slot_of(d, job)->job == job)
+        empty(slot_of(d, job));
 }
 
 static const struct made_spec *unwritten(const struct daemon *d, int64_t job)
 {
-    for (size_t i = d->specs.count; i > 0; i--)
-        if (d->specs.items[i - 1].job == job)
-            return &d->specs.items[i - 1];
+    for (size_t i = d->specs.made.count; i > 0; i--)
+        if (d->specs.made.items[i - 1].job == job)
+            return &d->specs.made.items[i - 1];
     return NULL;
 }
 
@@ -90,9 +83,9 @@ static int load_environment(struct daemon *d, int64_t job, json_t **env, struct 
     return rc == PLEAT_E_NOTFOUND ? 0 : rc;
 }
 
-static struct known *known_of(struct daemon *d, int64_t job, struct pleat_error *err)
+static struct known_spec *known_of(struct daemon *d, int64_t job, struct pleat_error *err)
 {
-    struct known *known = &slots[(uint64_t)job % SLOTS];
+    struct known_spec *known = slot_of(d, job);
     if (known->json && known->job == job)
         return known;
     json_t *json = load(d, job, err);
@@ -106,12 +99,12 @@ static struct known *known_of(struct daemon *d, int64_t job, struct pleat_error 
 
 const json_t *spec_json(struct daemon *d, int64_t job, struct pleat_error *err)
 {
-    const struct known *known = known_of(d, job, err);
+    const struct known_spec *known = known_of(d, job, err);
     return known ? known->json : NULL;
 }
 
 /* env NULL: what it has itself. Takes it. */
-static int parse(struct known *known, json_t *env, struct pleat_error *err)
+static int parse(struct known_spec *known, json_t *env, struct pleat_error *err)
 {
     struct pleat_spec fresh;
     json_t *json = json_copy(known->json);
@@ -131,7 +124,7 @@ static int parse(struct known *known, json_t *env, struct pleat_error *err)
 
 const struct pleat_spec *spec_of(struct daemon *d, int64_t job, struct pleat_error *err)
 {
-    struct known *known = known_of(d, job, err);
+    struct known_spec *known = known_of(d, job, err);
     json_t *env;
     if (!known || known->whole)
         return known ? &known->spec : NULL;
@@ -145,11 +138,12 @@ const struct pleat_spec *job_spec(struct daemon *d, int64_t job)
 {
     static const struct pleat_spec none;
     struct pleat_error err;
-    struct known *known = known_of(d, job, &err);
+    struct known_spec *known = known_of(d, job, &err);
     if (known && (known->parsed ||
                   !parse(known, json_object_get(known->json, "env") ? NULL : json_array(), &err)))
         return &known->spec;
-    if (err.code != PLEAT_E_NOTFOUND || !*d->damage) /* else it has been said what became of it */
+    if (err.code != PLEAT_E_NOTFOUND ||
+        !*d->salvage.damage) /* else it has been said what became of it */
         daemon_log("job %lld: %s", (long long)job, err.text);
     return &none;
 }
@@ -162,11 +156,11 @@ const char *job_name(struct daemon *d, int64_t job)
 
 void specs_written(struct daemon *d)
 {
-    for (size_t i = 0; i < d->specs.count; i++) {
-        free(d->specs.items[i].text);
-        free(d->specs.items[i].environment);
+    for (size_t i = 0; i < d->specs.made.count; i++) {
+        free(d->specs.made.items[i].text);
+        free(d->specs.made.items[i].environment);
     }
-    d->specs.count = 0;
+    d->specs.made.count = 0;
 }
 
 int spec_made(struct daemon *d, int64_t job, json_t *json)
@@ -177,7 +171,7 @@ int spec_made(struct daemon *d, int64_t job, json_t *json)
     bool lost = env && !made.environment;
     json_object_del(json, "env");
     made.text = json_dumps(json, JSON_COMPACT);
-    if (!made.text || lost || pleat_array_push(&d->specs, made)) {
+    if (!made.text || lost || pleat_array_push(&d->specs.made, made)) {
         free(made.text);
         free(made.environment);
         return PLEAT_E_NOMEM;

@@ -4,7 +4,10 @@
  * is told to end all of them, and then itself. */
 #include <string.h>
 
+#include "daemon/agents.h"
 #include "daemon/daemon.h"
+#include "daemon/stranger.h"
+#include "wire/connection.h"
 
 struct stranger {
     struct stranger *next;
@@ -14,8 +17,6 @@ struct stranger {
     uint32_t node;
     int64_t next_id, list_id;
 };
-
-static struct stranger *list;
 
 static void ask(struct stranger *stranger, const char *method, json_t *params)
 {
@@ -65,7 +66,7 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     struct stranger *stranger = arg;
     (void)connection;
     (void)error;
-    struct stranger **at = &list;
+    struct stranger **at = &stranger->daemon->strangers;
     while (*at != stranger)
         at = &(*at)->next;
     *at = stranger->next;
@@ -89,10 +90,10 @@ void stranger_accept(struct daemon *d, struct pleat_connection *connection, cons
     stranger->node = node;
     stranger->next_id = 1;
     snprintf(stranger->site, sizeof(stranger->site), "%s", site);
-    stranger->next = list;
-    list = stranger;
+    stranger->next = d->strangers;
+    d->strangers = stranger;
     if (pleat_connection_start(connection, &callbacks, stranger)) {
-        list = stranger->next;
+        d->strangers = stranger->next;
         pleat_connection_close(connection);
         free(stranger);
         return;
@@ -100,11 +101,11 @@ void stranger_accept(struct daemon *d, struct pleat_connection *connection, cons
     ask_list(stranger, 0);
 }
 
-void strangers_close(void)
+void strangers_close(struct daemon *d)
 {
-    while (list) {
-        struct stranger *stranger = list;
-        list = stranger->next;
+    while (d->strangers) {
+        struct stranger *stranger = d->strangers;
+        d->strangers = stranger->next;
         pleat_connection_close(stranger->connection);
         free(stranger);
     }

@@ -3,7 +3,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/account.h"
 #include "daemon/daemon.h"
+#include "daemon/job_json.h"
+#include "daemon/jobs.h"
+#include "daemon/specs.h"
+#include "daemon/top.h"
+#include "daemon/why.h"
 
 enum { TEXT_MAX_BYTES = 120 };
 
@@ -137,7 +143,7 @@ static int add_queue(struct daemon *d, int64_t limit, json_t *jobs, struct pleat
 {
     const struct pleat_view *view = pleat_core_view(d->core);
     struct pleat_rehearsal rehearsal;
-    if (d->living == 0)
+    if (d->jobs.living == 0)
         return 0;
     int rc = pleat_core_rehearse(d->core, daemon_now_us(d), &rehearsal);
     if (rc)
@@ -158,19 +164,19 @@ int top_to_json(struct daemon *d, int64_t limit, int64_t ended, json_t **result,
     json_t *jobs = json_array(), *policies = json_object();
     add_present(d, limit, &latest, ended, jobs);
     int rc = add_queue(d, limit, jobs, err);
-    int64_t left_out = (int64_t)d->living - (int64_t)json_array_size(jobs);
+    int64_t left_out = (int64_t)d->jobs.living - (int64_t)json_array_size(jobs);
     for (size_t i = 0; !rc && i < latest.count; i++)
         add_job(d, latest.items[i], NULL, jobs);
     pleat_array_finish(&latest);
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
         json_object_set_new(policies, pleat_question_name((enum pleat_question)q),
                             json_string(pleat_core_policy(d->core, (enum pleat_question)q)->name));
-    *result = json_pack("{s:f, s:i, s:f, s:s?, s:o, s:o, s:o, s:o, s:I}", "now_s",
-                        (double)daemon_now_us(d) / 1e6, "pid", (int)getpid(), "started_s",
-                        (double)d->started_us / 1e6, "holding",
-                        d->holding ? d->holding_why.text : NULL, "policies", policies, "counts",
-                        jobs_counts(d), "sites", sites_to_json(d, pleat_core_view(d->core)), "jobs",
-                        jobs, "left_out", (json_int_t)(left_out > 0 ? left_out : 0));
+    *result = json_pack(
+        "{s:f, s:i, s:f, s:s?, s:o, s:o, s:o, s:o, s:I}", "now_s", (double)daemon_now_us(d) / 1e6,
+        "pid", (int)getpid(), "started_s", (double)d->clock.started_us / 1e6, "holding",
+        d->turn.holding ? d->turn.holding_why.text : NULL, "policies", policies, "counts",
+        jobs_counts(d), "sites", sites_to_json(d, pleat_core_view(d->core)), "jobs", jobs,
+        "left_out", (json_int_t)(left_out > 0 ? left_out : 0));
     if (!rc && !*result)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (rc)

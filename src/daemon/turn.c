@@ -2,7 +2,23 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "daemon/agents.h"
+#include "daemon/archive.h"
+#include "daemon/carry_out.h"
+#include "daemon/clean.h"
+#include "daemon/clients.h"
+#include "daemon/crash.h"
 #include "daemon/daemon.h"
+#include "daemon/depend.h"
+#include "daemon/follow.h"
+#include "daemon/jobs.h"
+#include "daemon/log.h"
+#include "daemon/mark.h"
+#include "daemon/notes.h"
+#include "daemon/notify.h"
+#include "daemon/parked.h"
+#include "daemon/specs.h"
+#include "daemon/turn.h"
 
 enum { HOLD_INPUTS_MAX = 100000, RETRY_MS = 1000, COLLECT_MS = 1, COLLECT_FROM_US = 2000 };
 
@@ -16,7 +32,7 @@ static size_t busy_clients(const struct daemon *d)
 {
     size_t count = 0;
     for (const struct client *client = d->clients; client; client = client->next)
-        count += client->connection && client->asked && client->asked + 1 >= d->turn;
+        count += client->connection && client->asked && client->asked + 1 >= d->turn.number;
     return count;
 }
 
@@ -24,33 +40,33 @@ static size_t busy_clients(const struct daemon *d)
  * the disk takes long, a turn waits for a moment for those that have just been answered. */
 static bool collects(struct daemon *d)
 {
-    if (d->commit_us < COLLECT_FROM_US || d->inputs.count >= busy_clients(d))
+    if (d->turn.commit_us < COLLECT_FROM_US || d->turn.inputs.count >= busy_clients(d))
         return false;
-    return uv_is_active((uv_handle_t *)&d->collect) || !d->collected;
+    return uv_is_active((uv_handle_t *)&d->turn.collect) || !d->turn.collected;
 }
 
 static void on_collected(uv_timer_t *handle)
 {
     struct daemon *d = handle->data;
-    d->collected = true;
-    uv_idle_start(&d->busy, on_busy); /* or the loop would go to sleep before it looks */
+    d->turn.collected = true;
+    uv_idle_start(&d->turn.busy, on_busy); /* or the loop would go to sleep before it looks */
 }
 
 static void on_check(uv_check_t *handle)
 {
     struct daemon *d = handle->data;
-    if (d->inputs.count > 0 && !d->holding && collects(d)) {
-        if (!uv_is_active((uv_handle_t *)&d->collect))
-            uv_timer_start(&d->collect, on_collected, COLLECT_MS, 0);
-        uv_idle_stop(&d->busy); /* sleeps until more comes, or the time is over */
+    if (d->turn.inputs.count > 0 && !d->turn.holding && collects(d)) {
+        if (!uv_is_active((uv_handle_t *)&d->turn.collect))
+            uv_timer_start(&d->turn.collect, on_collected, COLLECT_MS, 0);
+        uv_idle_stop(&d->turn.busy); /* sleeps until more comes, or the time is over */
         return;
     }
-    if ((d->inputs.count > 0 || d->notes.count > 0 || pleat_store_is_damaged(d->store)) &&
-        !d->holding)
+    if ((d->turn.inputs.count > 0 || d->notes.count > 0 || pleat_store_is_damaged(d->store)) &&
+        !d->turn.holding)
         turn_run(d);
     archive_run(d);
-    if ((d->inputs.count == 0 && !clean_waits()) || d->holding)
-        uv_idle_stop(&d->busy);
+    if ((d->turn.inputs.count == 0 && !clean_waits(d)) || d->turn.holding)
+        uv_idle_stop(&d->turn.busy);
 }
 
 static void on_deadline(uv_timer_t *handle)
@@ -61,27 +77,27 @@ static void on_deadline(uv_timer_t *handle)
 
 void turn_init(struct daemon *d)
 {
-    uv_idle_init(&d->loop, &d->busy);
-    uv_check_init(&d->loop, &d->check);
-    uv_timer_init(&d->loop, &d->deadline);
-    uv_timer_init(&d->loop, &d->retry);
-    uv_timer_init(&d->loop, &d->collect);
-    d->collect.data = d;
-    d->check.data = d->deadline.data = d->retry.data = d;
-    uv_check_start(&d->check, on_check);
+    uv_idle_init(&d->loop, &d->turn.busy);
+    uv_check_init(&d->loop, &d->turn.check);
+    uv_timer_init(&d->loop, &d->turn.deadline);
+    uv_timer_init(&d->loop, &d->turn.retry);
+    uv_timer_init(&d->loop, &d->turn.collect);
+    d->turn.collect.data = d;
+    d->turn.check.data = d->turn.deadline.data = d->turn.retry.data = d;
+    uv_check_start(&d->turn.check, on_check);
 }
 
 void turn_input(struct daemon *d, const struct input *input)
 {
-    if (pleat_array_push(&d->inputs, *input)) {
+    if (pleat_array_push(&d->turn.inputs, *input)) {
         daemon_log("out of memory: an input of kind '%s' is lost",
                    pleat_event_name(input->event.kind));
         return;
     }
     if (input->client)
         client_hold(input->client);
-    if (!d->holding)
-        uv_idle_start(&d->busy, on_busy);
+    if (!d->turn.holding)
+        uv_idle_start(&d->turn.busy, on_busy);
 }
 
 void turn_event(struct daemon *d, const struct pleat_event *event)
@@ -94,17 +110,17 @@ void turn_arm(struct daemon *d)
 {
     int64_t at = pleat_core_next_deadline(d->core);
     if (at == PLEAT_NEVER) {
-        uv_timer_stop(&d->deadline);
+        uv_timer_stop(&d->turn.deadline);
         return;
     }
     int64_t left_ms = (at - daemon_now_us(d) + 999) / 1000;
-    uv_timer_start(&d->deadline, on_deadline, left_ms > 0 ? (uint64_t)left_ms : 0, 0);
+    uv_timer_start(&d->turn.deadline, on_deadline, left_ms > 0 ? (uint64_t)left_ms : 0, 0);
 }
 
 static void hold_reply(struct daemon *d, struct client *client, struct pleat_string *out)
 {
     struct held_reply reply = {.client = client, .out = *out};
-    if (pleat_array_push(&d->replies, reply)) {
+    if (pleat_array_push(&d->turn.replies, reply)) {
         pleat_string_finish(out);
         return;
     }
@@ -113,9 +129,9 @@ static void hold_reply(struct daemon *d, struct client *client, struct pleat_str
 
 bool turn_has_taken(const struct daemon *d, int64_t job)
 {
-    for (size_t i = 0; d->holding && i < d->records.count; i++)
-        if (d->records.items[i].kind == PLEAT_EV_SUBMIT &&
-            d->records.items[i].u.submit.job == (uint64_t)job)
+    for (size_t i = 0; d->turn.holding && i < d->turn.records.count; i++)
+        if (d->turn.records.items[i].kind == PLEAT_EV_SUBMIT &&
+            d->turn.records.items[i].u.submit.job == (uint64_t)job)
             return false;
     return true;
 }
@@ -140,7 +156,7 @@ static void answer(struct daemon *d, const struct input *input, int rc,
     } else {
         json_t *result = NULL;
         if (input->reply == REPLY_SUBMIT && input->spec->array.count)
-            result = json_pack("{s:I, s:i, s:[]}", "job", (json_int_t)d->array.job, "tasks",
+            result = json_pack("{s:I, s:i, s:[]}", "job", (json_int_t)d->turn.array.job, "tasks",
                                input->spec->array.count, "warnings");
         else if (input->reply == REPLY_SUBMIT)
             result =
@@ -160,16 +176,16 @@ static void answer(struct daemon *d, const struct input *input, int rc,
 /* Notes of the effects from `first` on: at once, while claims are as the effect found them. */
 static void take_notes(struct daemon *d, size_t first)
 {
-    for (size_t i = first; i < d->effects.count; i++)
-        note_effect(d, &d->effects.items[i]);
+    for (size_t i = first; i < d->turn.effects.count; i++)
+        note_effect(d, &d->turn.effects.items[i]);
 }
 
 static void record(struct daemon *d, const struct pleat_event *event)
 {
-    if (pleat_array_push(&d->records, *event))
+    if (pleat_array_push(&d->turn.records, *event))
         daemon_log("out of memory: the log is behind the state");
     else
-        pleat_event_clean(&d->records.items[d->records.count - 1]);
+        pleat_event_clean(&d->turn.records.items[d->turn.records.count - 1]);
     note_event(d, event);
 }
 
@@ -195,20 +211,20 @@ static int submit_sizes(struct daemon *d, struct input *input, struct pleat_erro
     input->event.u.submit.sizes_parameter = find_list(d, sizes);
     if (input->event.u.submit.sizes_parameter >= 0)
         return 0;
-    input->event.u.submit.sizes_parameter = (int32_t)d->next_size_list;
+    input->event.u.submit.sizes_parameter = (int32_t)d->turn.next_size_list;
     for (uint32_t i = 0; i < sizes->count; i += 10) {
         struct pleat_event part = {.time_us = input->event.time_us,
                                    .kind = PLEAT_EV_SIZES,
                                    .component = PLEAT_NONE,
-                                   .u.sizes = {.list = d->next_size_list}};
+                                   .u.sizes = {.list = d->turn.next_size_list}};
         part.u.sizes.count = sizes->count - i < 10 ? sizes->count - i : 10;
         memcpy(part.u.sizes.values, sizes->list + i, part.u.sizes.count * sizeof(int32_t));
-        int rc = pleat_core_apply(d->core, &part, &d->effects, err);
+        int rc = pleat_core_apply(d->core, &part, &d->turn.effects, err);
         if (rc)
             return rc;
         record(d, &part);
     }
-    d->next_size_list++;
+    d->turn.next_size_list++;
     return 0;
 }
 
@@ -218,14 +234,14 @@ static int prepare_submit(struct daemon *d, struct input *input, struct pleat_er
     const struct pleat_spec_array *array = &input->spec->array;
     uint32_t component = pleat_core_next_component(d->core);
     if (array->count && array->place == 0)
-        d->array.job = 0;
-    if (array->count && array->place > 0 && !d->array.job) { /* as the first one, so all */
+        d->turn.array.job = 0;
+    if (array->count && array->place > 0 && !d->turn.array.job) { /* as the first one, so all */
         if (err)
-            *err = d->array.why;
-        return d->array.why.code;
+            *err = d->turn.array.why;
+        return d->turn.array.why.code;
     }
     input->event.component = component;
-    input->event.u.submit.job = (uint64_t)d->last_job + 1;
+    input->event.u.submit.job = (uint64_t)d->jobs.last_number + 1;
     int rc = needs_check(d, input->spec, err);
     return rc ? rc : submit_sizes(d, input, err);
 }
@@ -235,11 +251,11 @@ static void submitted(struct daemon *d, struct input *input)
     int64_t id = (int64_t)input->event.u.submit.job;
     struct pleat_spec_array *array = &input->spec->array;
     if (array->count && array->place == 0) {
-        d->array.job = id;
-        d->array.group = pleat_core_next_group(d->core);
+        d->turn.array.job = id;
+        d->turn.array.group = pleat_core_next_group(d->core);
     }
     if (array->count) {
-        array->job = d->array.job;
+        array->job = d->turn.array.job;
         json_object_set_new(json_object_get(input->spec_json, "array"), "job",
                             json_integer(array->job));
     }
@@ -249,8 +265,8 @@ static void submitted(struct daemon *d, struct input *input)
 
 int turn_apply(struct daemon *d, const struct pleat_event *event, struct pleat_error *err)
 {
-    size_t before = d->effects.count;
-    int rc = pleat_core_apply(d->core, event, &d->effects, err);
+    size_t before = d->turn.effects.count;
+    int rc = pleat_core_apply(d->core, event, &d->turn.effects, err);
     if (rc == 0) {
         record(d, event);
         take_notes(d, before);
@@ -322,10 +338,11 @@ static int set_hold(struct daemon *d, const struct pleat_event *submit,
 static int set_group(struct daemon *d, const struct pleat_event *submit,
                      const struct pleat_spec *spec, struct pleat_error *err)
 {
-    struct pleat_event event = {.time_us = submit->time_us,
-                                .kind = PLEAT_EV_GROUP,
-                                .component = submit->component,
-                                .u.group = {.group = d->array.group, .limit = spec->array.limit}};
+    struct pleat_event event = {
+        .time_us = submit->time_us,
+        .kind = PLEAT_EV_GROUP,
+        .component = submit->component,
+        .u.group = {.group = d->turn.array.group, .limit = spec->array.limit}};
     return spec->array.count && spec->array.limit ? turn_apply(d, &event, err) : 0;
 }
 
@@ -377,13 +394,13 @@ static void input_finish(struct input *input)
 static void apply_input(struct daemon *d, struct input *input)
 {
     struct pleat_error err = {0};
-    size_t before = d->effects.count;
+    size_t before = d->turn.effects.count;
     input->event.time_us = daemon_now_us(d);
     int rc = 0;
     if (input->event.kind == PLEAT_EV_SUBMIT)
         rc = prepare_submit(d, input, &err);
     if (!rc)
-        rc = pleat_core_apply(d->core, &input->event, &d->effects, &err);
+        rc = pleat_core_apply(d->core, &input->event, &d->turn.effects, &err);
     if (rc == 0) {
         if (input->event.kind == PLEAT_EV_SUBMIT)
             submitted(d, input);
@@ -394,7 +411,7 @@ static void apply_input(struct daemon *d, struct input *input)
         if (input->event.kind == PLEAT_EV_POLICY)
             agents_learn(d);
     } else if (rc < 0 && input->spec && input->spec->array.count) {
-        d->array.why = input->spec->array.place == 0 ? err : d->array.why;
+        d->turn.array.why = input->spec->array.place == 0 ? err : d->turn.array.why;
     } else if (rc < 0 && !input->client) {
         daemon_log("event '%s' refused: %s", pleat_event_name(input->event.kind), err.text);
     }
@@ -407,14 +424,14 @@ static void apply_input(struct daemon *d, struct input *input)
 static void decide(struct daemon *d)
 {
     struct pleat_error err = {0};
-    size_t before = d->effects.count, records = d->records.count;
-    int rc = pleat_core_pass(d->core, daemon_now_us(d), &d->records, &d->effects, &err);
+    size_t before = d->turn.effects.count, records = d->turn.records.count;
+    int rc = pleat_core_pass(d->core, daemon_now_us(d), &d->turn.records, &d->turn.effects, &err);
     if (rc) {
         daemon_log("pass: %s", err.text);
         note_make(d, daemon_now_us(d), "warning", -1, json_pack("{s:s}", "text", err.text));
     }
-    for (size_t i = records; i < d->records.count; i++)
-        note_event(d, &d->records.items[i]);
+    for (size_t i = records; i < d->turn.records.count; i++)
+        note_event(d, &d->turn.records.items[i]);
     take_notes(d, before);
 }
 
@@ -430,30 +447,30 @@ static void notify_written(struct daemon *d, size_t written)
     d->notes.count -= written;
     memmove(d->notes.items, d->notes.items + written, d->notes.count * sizeof(d->notes.items[0]));
     if (d->notes.count)
-        uv_idle_start(&d->busy, on_busy);
+        uv_idle_start(&d->turn.busy, on_busy);
 }
 
 /* What is written may now be seen and done. */
 static void act(struct daemon *d)
 {
     size_t written = d->notes.count;
-    for (size_t i = 0; i < d->effects.count; i++) {
-        struct pleat_effect effect = d->effects.items[i];
+    for (size_t i = 0; i < d->turn.effects.count; i++) {
+        struct pleat_effect effect = d->turn.effects.items[i];
         carry_out(d, &effect);
         crash_point();
     }
-    d->effects.count = 0;
-    d->records.count = 0;
+    d->turn.effects.count = 0;
+    d->turn.records.count = 0;
     if (written)
         notify_written(d, written);
     specs_written(d);
     archive_written(d);
-    for (size_t i = 0; i < d->replies.count; i++) {
-        client_send(d->replies.items[i].client, &d->replies.items[i].out);
+    for (size_t i = 0; i < d->turn.replies.count; i++) {
+        client_send(d->turn.replies.items[i].client, &d->turn.replies.items[i].out);
         crash_point();
-        client_drop(d->replies.items[i].client);
+        client_drop(d->turn.replies.items[i].client);
     }
-    d->replies.count = 0;
+    d->turn.replies.count = 0;
     parked_check(d);
     turn_arm(d);
 }
@@ -465,25 +482,26 @@ static void on_retry(uv_timer_t *handle)
 
 static void hold(struct daemon *d, const struct pleat_error *why)
 {
-    if (!d->holding)
+    if (!d->turn.holding)
         daemon_log("the log cannot be written: %s; effects are held, trying again", why->text);
-    d->holding = true;
-    d->holding_why = *why;
-    uv_timer_start(&d->retry, on_retry, RETRY_MS, 0);
+    d->turn.holding = true;
+    d->turn.holding_why = *why;
+    uv_timer_start(&d->turn.retry, on_retry, RETRY_MS, 0);
 }
 
 void turn_run(struct daemon *d)
 {
     struct pleat_error err = {0};
-    if (!d->holding) {
-        struct inputs inputs = d->inputs;
-        memset(&d->inputs, 0, sizeof(d->inputs)); /* what arrives meanwhile is for the next turn */
-        uv_timer_stop(&d->collect);
-        d->collected = false;
-        d->turn += inputs.count > 0;
+    if (!d->turn.holding) {
+        struct inputs inputs = d->turn.inputs;
+        memset(&d->turn.inputs, 0,
+               sizeof(d->turn.inputs)); /* what arrives meanwhile is for the next turn */
+        uv_timer_stop(&d->turn.collect);
+        d->turn.collected = false;
+        d->turn.number += inputs.count > 0;
         for (size_t i = 0; i < inputs.count; i++) {
             if (inputs.items[i].client)
-                inputs.items[i].client->asked = d->turn;
+                inputs.items[i].client->asked = d->turn.number;
             apply_input(d, &inputs.items[i]);
         }
         pleat_array_finish(&inputs);
@@ -491,36 +509,37 @@ void turn_run(struct daemon *d)
             decide(d);
     }
     archive_prepare(d);
-    bool anything = d->records.count || d->notes.count || d->specs.count || d->dropped.count ||
-                    d->drops_shared || pleat_store_is_damaged(d->store);
+    bool anything = d->turn.records.count || d->notes.count || d->specs.made.count ||
+                    d->clean.dropped.count || d->clean.drops_shared ||
+                    pleat_store_is_damaged(d->store);
     if (anything && log_write(d, &err)) {
         hold(d, &err);
         return;
     }
     if (anything)
         log_mark(d);
-    if (d->holding) {
+    if (d->turn.holding) {
         daemon_log("the log can be written again");
-        d->holding = false;
-        if (d->inputs.count)
-            uv_idle_start(&d->busy, on_busy);
+        d->turn.holding = false;
+        if (d->turn.inputs.count)
+            uv_idle_start(&d->turn.busy, on_busy);
     }
     act(d);
 }
 
 void turn_finish(struct daemon *d)
 {
-    for (size_t i = 0; i < d->inputs.count; i++)
-        input_finish(&d->inputs.items[i]);
+    for (size_t i = 0; i < d->turn.inputs.count; i++)
+        input_finish(&d->turn.inputs.items[i]);
     for (size_t i = 0; i < d->notes.count; i++)
         json_decref(d->notes.items[i].data);
     specs_written(d);
-    for (size_t i = 0; i < d->replies.count; i++)
-        pleat_string_finish(&d->replies.items[i].out);
-    pleat_array_finish(&d->inputs);
-    pleat_array_finish(&d->records);
-    pleat_array_finish(&d->effects);
+    for (size_t i = 0; i < d->turn.replies.count; i++)
+        pleat_string_finish(&d->turn.replies.items[i].out);
+    pleat_array_finish(&d->turn.inputs);
+    pleat_array_finish(&d->turn.records);
+    pleat_array_finish(&d->turn.effects);
     pleat_array_finish(&d->notes);
-    pleat_array_finish(&d->specs);
-    pleat_array_finish(&d->replies);
+    pleat_array_finish(&d->specs.made);
+    pleat_array_finish(&d->turn.replies);
 }

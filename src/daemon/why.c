@@ -2,7 +2,14 @@
  * rehearsed pass and the job's notes (docs/protocol.md, "Why"). The words are the client's. */
 #include <string.h>
 
+#include "daemon/account.h"
 #include "daemon/daemon.h"
+#include "daemon/decided.h"
+#include "daemon/depend.h"
+#include "daemon/job_json.h"
+#include "daemon/jobs.h"
+#include "daemon/specs.h"
+#include "daemon/why.h"
 #include "policy/why.h"
 
 enum { AHEAD_MAX = 16, HOLDERS_MAX = 32, KEPT_MAX = 8 };

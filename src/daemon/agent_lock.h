@@ -1,0 +1,14 @@
+/* agent_lock.h - the file that an agent keeps locked as long as it lives (src/agent/main.c) */
+#ifndef PLEAT_DAEMON_AGENT_LOCK_H
+#define PLEAT_DAEMON_AGENT_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct daemon;
+
+bool agent_lock_is_held(struct daemon *d, uint32_t site, uint32_t node);
+/* Kills the process that holds it; false: who that is cannot be told. */
+bool agent_lock_kill(struct daemon *d, uint32_t site, uint32_t node);
+
+#endif

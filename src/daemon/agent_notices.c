@@ -1,0 +1,169 @@
+/* What agents say of runs: progress, use, limits, resizes, ends. */
+#include <math.h>
+#include <string.h>
+
+#include "daemon/account.h"
+#include "daemon/agent.h"
+#include "daemon/agents.h"
+#include "daemon/jobs.h"
+#include "daemon/notes.h"
+#include "daemon/runs.h"
+#include "daemon/turn.h"
+
+static int64_t cost_of(const json_t *params, const char *name)
+{
+    return json_integer_value(json_object_get(params, name));
+}
+
+/* What a run used, its agent says when it has ended. */
+static void note_use(struct daemon *d, const struct job *job, const json_t *params)
+{
+    if (json_is_integer(json_object_get(params, "cpu_us")))
+        note_make(d, daemon_now_us(d), "used", job->id,
+                  json_pack("{s:f, s:I, s:I}", "cpu_s", (double)cost_of(params, "cpu_us") / 1e6,
+                            "max_rss_kb", (json_int_t)cost_of(params, "max_rss_kb"), "memory_kb",
+                            (json_int_t)cost_of(params, "memory_kb")));
+}
+
+static void learn(struct daemon *d, struct job *job, const char *method, const json_t *params)
+{
+    const char *text = json_string_value(json_object_get(params, "text"));
+    bool news = true;
+    if (!strcmp(method, "applied")) { /* remembered with the job, until its note is written */
+        news =
+            account_cost(job_account(d, job), cost_of(params, "resize"), cost_of(params, "wait_us"),
+                         cost_of(params, "processes_us"), cost_of(params, "redistribute_us"),
+                         cost_of(params, "total_us"), cost_of(params, "bytes"));
+        job->redistributed_size = (int32_t)cost_of(params, "processes");
+        job->redistributed_us = cost_of(params, "redistribute_us");
+        text = json_string_value(json_object_get(params, "warning"));
+    }
+    if (!strcmp(method, "exited"))
+        note_use(d, job, params);
+    if (text && news)
+        note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", text));
+}
+
+/* What an iteration takes goes into the log where a policy wants to know: at a new size, and where
+ * its mean has moved by more than one part in NEWS since. */
+static void tell_timing(struct daemon *d, struct job *job, uint64_t run, int64_t size,
+                        int64_t iteration_us, int64_t redistribution_us)
+{
+    enum { NEWS = 20 };
+    const struct pleat_component *component = job_component(d, job);
+    int64_t moved_us = iteration_us - job->timed_us;
+    if (!(pleat_core_needs(d->core) & PLEAT_NEEDS_TIMES) || iteration_us <= 0 || size < 1 ||
+        size != component->processors)
+        return;
+    if (job->timed_size == size && (moved_us < 0 ? -moved_us : moved_us) <= job->timed_us / NEWS)
+        return;
+    job->timed_size = (int32_t)size;
+    job->timed_us = iteration_us;
+    struct pleat_event event = {.kind = PLEAT_EV_TIMED,
+                                .component = job->component,
+                                .u.timed = {.run = run,
+                                            .iteration_us = iteration_us,
+                                            .redistribution_us = redistribution_us,
+                                            .processors = component->processors}};
+    turn_event(d, &event);
+}
+
+static void learn_progress(struct daemon *d, struct job *job, uint64_t run, const json_t *params)
+{
+    job->iteration = cost_of(params, "iteration");
+    job->iteration_us = cost_of(params, "iteration_us");
+    job->has_progress = true;
+    int64_t size = cost_of(params, "processes");
+    if (size == job_component(d, job)->processes)
+        tell_timing(d, job, run, size, job->iteration_us,
+                    job->redistributed_size == size ? job->redistributed_us : 0);
+}
+
+/* So its peak is known while it runs, and where its agent dies. It may be told again. */
+static void learn_memory(struct daemon *d, struct job *job, const json_t *params)
+{
+    int64_t memory_kb = cost_of(params, "memory_kb");
+    const struct account *account = job_account(d, job);
+    if (account && memory_kb > account->memory_kb)
+        note_make(d, daemon_now_us(d), "memory", job->id,
+                  json_pack("{s:I}", "memory_kb", (json_int_t)memory_kb));
+}
+
+/* So many processors its application can use at most, as it says. */
+static int learn_limit(struct daemon *d, const struct job *job, uint64_t run, const json_t *params,
+                       struct pleat_error *err)
+{
+    int64_t most = 0;
+    int rc = pleat_get_int(params, "processors", true, 0, PLEAT_SIZE_MAX, &most, err);
+    if (rc || most == job_component(d, job)->declared)
+        return rc;
+    struct pleat_event event = {.kind = PLEAT_EV_DECLARED,
+                                .component = job->component,
+                                .u.declared = {.run = run, .maximum = (int32_t)most}};
+    turn_event(d, &event);
+    return 0;
+}
+
+/* An iteration of a folded program is a second of useful processor time of all its processes; it
+ * has nothing to redistribute, but a change is felt. An agent knows of its own node only: where the
+ * run has others, its processors are not all that the job has, and nothing is learned. */
+static void learn_folded(struct daemon *d, struct job *job)
+{
+    double rate = json_real_value(json_object_get(job->folded, "rate"));
+    int64_t size = cost_of(job->folded, "processors");
+    if (rate > 1e-6 && isfinite(rate))
+        tell_timing(d, job, job->folded_run, size, (int64_t)(1e6 / rate),
+                    cost_of(job->folded, "change_us"));
+}
+
+void agents_learn(struct daemon *d)
+{
+    for (size_t i = 0; i < d->jobs.by_number.count; i++)
+        if (d->jobs.by_number.items[i]->folded && !d->jobs.by_number.items[i]->ended)
+            learn_folded(d, d->jobs.by_number.items[i]);
+}
+
+void agent_notice(struct agent *agent, const struct pleat_message *message)
+{
+    struct daemon *d = agent->daemon;
+    struct pleat_error err = {0};
+    int64_t run = 0;
+    int rc = pleat_get_int(message->params, "run", true, 0, INT64_MAX, &run, &err);
+    uint32_t component = rc ? PLEAT_NONE : run_component(d, (uint64_t)run);
+    struct job *job = job_of_component(d, component);
+    if (!rc && !job) {
+        /* of a run that is over for us: the agent may forget it */
+        if (!strcmp(message->method, "exited") || !strcmp(message->method, "start_failed"))
+            rc = agent_send(d, agent->site, agent->node, "forget",
+                            json_pack("{s:I}", "run", (json_int_t)run), &err);
+        if (!rc)
+            return;
+    }
+    if (!rc && !strcmp(message->method, "progress")) {
+        learn_progress(d, job, (uint64_t)run, message->params);
+        return;
+    }
+    if (!rc && !strcmp(message->method, "memory")) {
+        learn_memory(d, job, message->params);
+        return;
+    }
+    if (!rc && !strcmp(message->method, "folded")) {
+        json_decref(job->folded);
+        job->folded = json_deep_copy(message->params);
+        json_object_del(job->folded, "run");
+        job->folded_run = (uint64_t)run;
+        learn_folded(d, job);
+        return;
+    }
+    if (!rc && !strcmp(message->method, "limit")) {
+        rc = learn_limit(d, job, (uint64_t)run, message->params, &err);
+    } else if (!rc) {
+        learn(d, job, message->method, message->params);
+        if (!strcmp(message->method, "warning"))
+            return;
+        struct pleat_runner *runner = job_runner(d, job);
+        rc = runner->ops->notice(runner, component, message->method, message->params, &err);
+    }
+    if (rc)
+        daemon_log("agent of node %u, '%s': %s", agent->node, message->method, err.text);
+}

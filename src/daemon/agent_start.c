@@ -1,0 +1,248 @@
+/* An agent is started when it is needed, expected back after a restart, and ended where it is
+ * silent. */
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/agent.h"
+#include "daemon/agent_lock.h"
+#include "daemon/notes.h"
+
+/* One that was started calls within CONNECT_MS. After
+ * one that ended before it called the next is started AGAIN_MS later, after each further one twice
+ * as much, AGAIN_MOST_MS at most. */
+enum { CONNECT_MS = 15000, AGAIN_MS = 100, AGAIN_MOST_MS = 12800 };
+
+static void agent_spawn(struct agent *agent);
+static void on_timer(uv_timer_t *handle);
+
+void agent_start_init(struct agent *agent)
+{
+    uv_timer_init(&agent->daemon->loop, &agent->timer);
+    agent->timer.data = agent;
+}
+
+/* So long an agent has not answered, or one that lives has not called: what of that is to be said,
+ * and when it is too long. */
+enum { SAY_S = 10, STOP_S = 5, PING_S = 5 };
+
+static double patience_s(const struct daemon *d)
+{
+    double most = (double)d->config.agent_answer_us / 1e6;
+    return d->stopping && (most <= 0 || most > STOP_S) ? STOP_S : most;
+}
+
+/* Seconds from an answer to the next question: fewer where so long a silence would be too much. */
+static int ping_after_s(const struct daemon *d)
+{
+    double most_s = patience_s(d);
+    if (d->stopping)
+        return 1;
+    return most_s > 0 && most_s < PING_S ? (int)(most_s < 1 ? 1 : most_s) : PING_S;
+}
+
+static void say_silent(struct agent *agent, const char *how)
+{
+    char text[300], then[80] = "it is waited for";
+    double most_s = (double)agent->daemon->config.agent_answer_us / 1e6;
+    if (most_s > 0)
+        snprintf(then, sizeof(then), "it is ended after %g s (agent_answer_s)", most_s);
+    snprintf(text, sizeof(text),
+             "the agent of node %u of site %s lives, but has not %s for %d s: %s", agent->node,
+             agent->daemon->config.sites[agent->site].name, how, SAY_S, then);
+    agent->said_silent = true;
+    daemon_log("%s", text);
+    note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1,
+              json_pack("{s:s}", "text", text));
+}
+
+static void say_ended(struct agent *agent)
+{
+    char text[300];
+    snprintf(text, sizeof(text),
+             "the agent of node %u of site %s did not answer, and is ended (signal "
+             "9): the next one ends what it ran",
+             agent->node, agent->daemon->config.sites[agent->site].name);
+    daemon_log("%s", text);
+    note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1,
+              json_pack("{s:s}", "text", text));
+}
+
+/* One lives and does not call; counted in looks, not in time: pleatd may have been stopped itself.
+ */
+static void wait_for_call(struct agent *agent)
+{
+    double waited_s = (double)agent->looks * AGENT_LOOK_MS / 1e3,
+           most_s = patience_s(agent->daemon);
+    if (waited_s >= SAY_S && !agent->said_silent)
+        say_silent(agent, "called");
+    if (most_s > 0 && waited_s >= most_s) {
+        agent->looks = 0;
+        if (agent_lock_kill(agent->daemon, agent->site, agent->node))
+            say_ended(agent);
+        else
+            daemon_log("the agent of node %u cannot be ended: end it by hand", agent->node);
+    }
+    uv_timer_start(&agent->timer, on_timer, AGENT_LOOK_MS, 0);
+}
+
+static void on_timer(uv_timer_t *handle)
+{
+    struct agent *agent = handle->data;
+    if (agent->connection)
+        return;
+    agent->looks++;
+    if (agent_lock_is_held(agent->daemon, agent->site, agent->node)) {
+        wait_for_call(agent);
+        return;
+    }
+    if (agent->started)
+        daemon_log("the agent of node %u has not connected: starting another", agent->node);
+    agent_spawn(agent);
+}
+
+void agent_expect(struct agent *agent)
+{
+    agent->looks = 0;
+    uv_timer_start(&agent->timer, on_timer, AGENT_LOOK_MS, 0);
+}
+
+/* `program` beside pleatd. */
+static int agent_path(char *path, size_t size, const char *program)
+{
+    char self[512];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (length < 0)
+        return -1;
+    self[length] = '\0';
+    char *slash = strrchr(self, '/');
+    *slash = '\0';
+    return (size_t)snprintf(path, size, "%s/%s", self, program) < size ? 0 : -1;
+}
+
+/* There is none, and the one that was to be there failed: another, after a while. */
+static void spawn_again(struct agent *agent)
+{
+    int64_t delay_ms = AGAIN_MS;
+    for (int i = 0; i < agent->failures && delay_ms < AGAIN_MOST_MS; i++)
+        delay_ms *= 2;
+    agent->failures++;
+    agent->started = false;
+    agent->looks = 0; /* it may have ended because there is one that will call */
+    if (!agent->daemon->stopping)
+        uv_timer_start(&agent->timer, on_timer, (uint64_t)delay_ms, 0);
+}
+
+static void on_spawned_exit(uv_process_t *process, int64_t status, int signal)
+{
+    struct agent *agent = process->data;
+    bool awaited = agent->process == process && agent->started && !agent->connection;
+    if (status || signal || awaited)
+        daemon_log("an agent of node %u ended with status %lld, signal %d%s", agent->node,
+                   (long long)status, signal, awaited ? ", before it connected" : "");
+    if (agent->process == process)
+        agent->process = NULL;
+    if (awaited)
+        spawn_again(agent);
+    uv_close((uv_handle_t *)process, (uv_close_cb)free);
+}
+
+static void agent_spawn(struct agent *agent)
+{
+    struct daemon *d = agent->daemon;
+    char path[600], name[600], node[16], log[600];
+    snprintf(node, sizeof(node), "%u", agent->node);
+    snprintf(log, sizeof(log), "%s", d->paths.state);
+    if (agent_path(path, sizeof(path), "pleat-agent") ||
+        agent_path(name, sizeof(name), "pleat-guard")) {
+        daemon_log("cannot find pleat-agent beside pleatd");
+        spawn_again(agent);
+        return;
+    }
+    char *args[] = {name, /* as what it is seen; the agent is its child */
+                    "--daemon",   d->paths.socket,
+                    "--instance", d->instance,
+                    "--site",     d->config.sites[agent->site].name,
+                    "--node",     node,
+                    "--state",    log,
+                    "--guarded",  NULL,
+                    NULL,         NULL,
+                    NULL,         NULL};
+    const struct pleat_config_site *site = &d->config.sites[agent->site];
+    size_t next = sizeof(args) / sizeof(args[0]) - 5;
+    if (!site->cpusets)
+        args[next++] = "--no-cpusets";
+    if (!site->memory_groups)
+        args[next++] = "--no-memory-groups";
+    if (site->cpus) {
+        args[next++] = "--cpus";
+        args[next] = site->cpus;
+    }
+    uv_stdio_container_t io[3] = {{.flags = UV_IGNORE},
+                                  {.flags = UV_INHERIT_FD, .data.fd = 2},
+                                  {.flags = UV_INHERIT_FD, .data.fd = 2}};
+    uv_process_options_t options = {.exit_cb = on_spawned_exit,
+                                    .file = path,
+                                    .args = args,
+                                    .cwd = "/",
+                                    .flags = UV_PROCESS_DETACHED,
+                                    .stdio_count = 3,
+                                    .stdio = io};
+    uv_process_t *process = calloc(1, sizeof(*process));
+    int rc = process ? uv_spawn(&d->loop, process, &options) : UV_ENOMEM;
+    if (rc) {
+        daemon_log("cannot start %s: %s", path, uv_strerror(rc));
+        if (process)
+            uv_close((uv_handle_t *)process, (uv_close_cb)free);
+        spawn_again(agent);
+        return;
+    }
+    uv_unref((uv_handle_t *)process);
+    process->data = agent;
+    agent->process = process;
+    agent->started = true;
+    uv_timer_start(&agent->timer, on_timer, CONNECT_MS, 0);
+}
+
+void agent_want(struct agent *agent)
+{
+    if (agent->connection || uv_is_active((uv_handle_t *)&agent->timer))
+        return;
+    if (agent_lock_is_held(agent->daemon, agent->site, agent->node))
+        agent_expect(agent);
+    else
+        agent_spawn(agent);
+}
+
+void agent_heard(struct agent *agent)
+{
+    if (agent->said_silent)
+        daemon_log("the agent of node %u answers again", agent->node);
+    agent->silent_s = 0;
+    agent->said_silent = false;
+}
+
+void agent_look(struct agent *agent)
+{
+    double most_s = patience_s(agent->daemon);
+    struct pleat_string out = {0};
+    if (!agent->connection)
+        return;
+    if (agent->ping_id || !agent->listed) {
+        if (++agent->silent_s == SAY_S)
+            say_silent(agent, "answered");
+        if (most_s > 0 && agent->silent_s >= most_s) {
+            agent->silent_s = 0;
+            say_ended(agent);
+            (void)kill(pleat_connection_peer_pid(agent->connection), SIGKILL);
+        }
+        return;
+    }
+    if (++agent->since_ping_s < ping_after_s(agent->daemon))
+        return;
+    agent->since_ping_s = 0;
+    agent->ping_id = agent->next_id++;
+    if (pleat_write_request(&out, agent->ping_id, "ping", NULL) == 0)
+        (void)!pleat_connection_send(agent->connection, &out);
+    pleat_string_finish(&out);
+}

@@ -1,0 +1,35 @@
+/* job_json.h - a job as clients are shown it */
+#ifndef PLEAT_DAEMON_JOB_JSON_H
+#define PLEAT_DAEMON_JOB_JSON_H
+
+#include <jansson.h>
+
+#include "model/types.h"
+
+struct daemon;
+struct job;
+struct pleat_component;
+
+/* NULL when out of memory. */
+json_t *job_to_json(struct daemon *d, struct job *job, bool history);
+/* The same, always from what the core says now. */
+json_t *job_now_to_json(struct daemon *d, struct job *job, bool history);
+/* The members that a list of many jobs needs (docs/protocol.md, `brief` of `jobs`). */
+json_t *job_brief(struct daemon *d, struct job *job);
+/* {"queued":1,..}: how many there are in each state, where there are any. */
+json_t *jobs_counts(struct daemon *d);
+/* The fewest and the most processors that a job may have, whether it folds or not. */
+int32_t job_minimum(const struct pleat_component *c);
+int32_t job_maximum(const struct pleat_component *c);
+/* How many processes it has now. */
+int32_t job_processes(struct daemon *d, int64_t job, const struct pleat_component *c);
+/* submit_s, start_s, end_s, wait_s, run_s. */
+void job_add_times(json_t *object, const struct pleat_component *c, int64_t now_us);
+
+/* Decimal seconds; null for PLEAT_NEVER. */
+static inline json_t *json_seconds(int64_t us)
+{
+    return us == PLEAT_NEVER ? json_null() : json_real((double)us / 1e6);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* runs.h - runs that an agent may know of */
+#ifndef PLEAT_DAEMON_RUNS_H
+#define PLEAT_DAEMON_RUNS_H
+
+#include <stdint.h>
+
+#include "base/array.h"
+
+struct daemon;
+
+struct active_run {
+    uint64_t run;
+    uint32_t component;
+};
+
+PLEAT_ARRAY(active_runs, struct active_run);
+
+void run_remember(struct daemon *d, uint64_t run, uint32_t component);
+void run_forget(struct daemon *d, uint64_t run);
+/* The component of a run, or PLEAT_NONE. */
+uint32_t run_component(const struct daemon *d, uint64_t run);
+/* The last run that a job was given, in a file in its directory; 0: it says none. */
+void run_note(struct daemon *d, int64_t job, uint64_t run);
+uint64_t run_noted(struct daemon *d, int64_t job);
+
+#endif

@@ -1,0 +1,17 @@
+/* sites.h - the sites of the configuration */
+#ifndef PLEAT_DAEMON_SITES_H
+#define PLEAT_DAEMON_SITES_H
+
+#include "base/error.h"
+#include "model/effect.h"
+
+struct daemon;
+
+int sites_open(struct daemon *d, struct pleat_error *err);
+void sites_close(struct daemon *d);
+/* After a recovery: sites take up the claims that the core holds. */
+int sites_adopt(struct daemon *d, struct pleat_error *err);
+/* A claim, its split, its release. */
+void sites_carry_out(struct daemon *d, const struct pleat_effect *effect);
+
+#endif

@@ -1,0 +1,15 @@
+/* stranger.h - agents of another instance: they are told to end */
+#ifndef PLEAT_DAEMON_STRANGER_H
+#define PLEAT_DAEMON_STRANGER_H
+
+#include <stdint.h>
+
+struct daemon;
+struct pleat_connection;
+
+/* A connection of an agent of another instance. Takes it over. */
+void stranger_accept(struct daemon *d, struct pleat_connection *connection, const char *site,
+                     uint32_t node);
+void strangers_close(struct daemon *d);
+
+#endif
