@@ -6,6 +6,7 @@
 
 #include "cli/jobs/event_text.h"
 #include "cli/jobs/history.h"
+#include "model/runner_kind.h"
 #include "policy/policy.h"
 
 /* An argument in a help text: "N", "WHEN", "NAME=VALUE". */
@@ -142,7 +143,7 @@ bool pleat_help_option_words(const struct pleat_command *command, const char *op
     static const struct {
         const char *command, *option, *words;
     } known[] = {
-        {NULL, "--runner", "auto plain mpi malleable folded"},
+        {NULL, "--runner", pleat_runner_words},
         {NULL, "--class", "short long"},
         {NULL, "--mpi", "auto openmpi mpich none"},
         {NULL, "--estimates", "given exact popular"},

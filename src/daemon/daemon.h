@@ -57,7 +57,7 @@ struct daemon {
     struct pleat_host host;
     struct pleat_agent_link agent_link;
     struct pleat_site_instance **sites;
-    struct pleat_runner *runners[4]; /* plain, mpi, malleable, folded */
+    struct pleat_runner *runners[PLEAT_RUNNER_KIND_COUNT]; /* in the order of model/runners.def */
 
     /* what it knows */
     struct jobs jobs;

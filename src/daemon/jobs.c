@@ -127,7 +127,7 @@ struct pleat_runner *job_runner(struct daemon *d, struct job *job)
         if (!json && !*d->salvage.damage)
             daemon_log("job %lld: %s", (long long)job->id, err.text);
         job->runner = d->runners[0]->ops->name;
-        for (size_t i = 0; name && i < sizeof(d->runners) / sizeof(d->runners[0]); i++)
+        for (size_t i = 0; name && i < PLEAT_RUNNER_KIND_COUNT; i++)
             if (!strcmp(d->runners[i]->ops->name, name))
                 job->runner = d->runners[i]->ops->name;
     }

@@ -125,12 +125,12 @@ static bool all_over(struct daemon *d)
 
 static int open_parts(struct daemon *d, struct pleat_error *err)
 {
-    static const char *const runners[] = {"plain", "mpi", "malleable", "folded"};
     int rc = log_open(d, err);
     if (!rc)
         rc = secret_take(d, err);
-    for (size_t i = 0; !rc && i < sizeof(runners) / sizeof(runners[0]); i++)
-        rc = pleat_runner_open(runners[i], &d->host, &d->agent_link, &d->runners[i], err);
+    for (size_t i = 0; !rc && i < PLEAT_RUNNER_KIND_COUNT; i++)
+        rc = pleat_runner_open(pleat_runner_kinds[i].name, &d->host, &d->agent_link, &d->runners[i],
+                               err);
     if (!rc)
         rc = log_recover(d, err);
     if (!rc)
@@ -259,7 +259,7 @@ static void finish(struct daemon *d)
     (void)uv_loop_close(&d->loop);
     turn_finish(d);
     sites_close(d);
-    for (size_t i = 0; i < sizeof(d->runners) / sizeof(d->runners[0]); i++)
+    for (size_t i = 0; i < PLEAT_RUNNER_KIND_COUNT; i++)
         if (d->runners[i])
             d->runners[i]->ops->close(d->runners[i]);
     jobs_finish(d);

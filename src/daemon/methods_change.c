@@ -87,7 +87,7 @@ static int make_submit(struct client *client, int64_t request, json_t *json,
                                               .job_kind = (uint8_t)spec->kind,
                                               .job_class = (uint8_t)spec->job_class,
                                               .sizes_kind = (uint8_t)spec->sizes.kind}}};
-    unsigned can = pleat_runner_capabilities(spec->runner);
+    unsigned can = pleat_runner_kind_find(spec->runner)->capabilities;
     if (spec->kind == PLEAT_MALLEABLE && !(can & PLEAT_RUNNER_RESIZES))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a malleable job needs a runner that can resize it; '%s' cannot: "

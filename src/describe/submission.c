@@ -9,6 +9,7 @@
 #include "launch/launch.h"
 #include "model/dependency.h"
 #include "model/indexes.h"
+#include "model/runner_kind.h"
 #include "model/sizes.h"
 #include "model/spec.h"
 #include "model/types.h"
@@ -372,8 +373,7 @@ int pleat_submission_take(struct pleat_submission *submission, int option, const
     case OPTION_SIZES:
         return take_sizes(submission, value, err);
     case OPTION_RUNNER:
-        return take_word("--runner", value, "auto plain mpi malleable folded", &submission->runner,
-                         err);
+        return take_word("--runner", value, pleat_runner_words, &submission->runner, err);
     case OPTION_MPI:
         return take_word("--mpi", value, "auto openmpi mpich none", &submission->mpi, err);
     case OPTION_ESTIMATE:

@@ -58,7 +58,7 @@ struct pleat_spec {
     char **argv;
     char **env;
     char *cwd;
-    char *runner; /* "plain", "mpi", "malleable", "folded" */
+    char *runner; /* its kind's name (runners.def) */
     char *mpi;    /* "none", "openmpi", "mpich" */
     char *site;   /* NULL: anywhere */
     char *sizes_text;

@@ -12,26 +12,14 @@
 
 #define GRACE_S ((double)PLEAT_END_GRACE_S)
 
-static const struct pleat_agent_runner_kind *const kinds[] = {
-    &pleat_runner_plain, &pleat_runner_mpi, &pleat_runner_malleable, &pleat_runner_folded};
-
 struct agent_runner {
     struct pleat_runner base;
-    const struct pleat_agent_runner_kind *kind;
+    const struct pleat_runner_kind *kind;
 };
 
-static const struct pleat_agent_runner_kind *find_kind(const char *name)
+static bool starts(const struct agent_runner *runner, enum pleat_runner_start how)
 {
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (!strcmp(kinds[i]->name, name))
-            return kinds[i];
-    return NULL;
-}
-
-unsigned pleat_runner_capabilities(const char *name)
-{
-    const struct pleat_agent_runner_kind *kind = find_kind(name);
-    return kind ? kind->capabilities : 0;
+    return runner->kind->starts & how;
 }
 
 /* A list of strings as JSON; NULL when out of memory. */
@@ -100,7 +88,7 @@ static int launch_by_mpi(const struct agent_runner *runner, const struct pleat_r
         request->loopback = paths->loopback;
         rc = pleat_launch_loopback(paths->loopback, sizeof(paths->loopback), err);
     }
-    if (rc || !runner->kind->folds)
+    if (rc || !starts(runner, PLEAT_STARTS_FOLDED))
         return rc;
     request->preload = paths->preload;
     return pleat_launch_fold_library(request->mpi, paths->preload, sizeof(paths->preload), err);
@@ -120,7 +108,9 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
         .scratch = order->scratch,
     };
     struct paths paths;
-    int rc = runner->kind->launches ? launch_by_mpi(runner, order, &request, &paths, err) : 0;
+    int rc = starts(runner, PLEAT_STARTS_LAUNCHED)
+                 ? launch_by_mpi(runner, order, &request, &paths, err)
+                 : 0;
     if (rc)
         return rc;
     char **words = words_of(order);
@@ -137,14 +127,14 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
 static bool starts_others(const struct agent_runner *runner, const struct pleat_spec *spec)
 {
     enum pleat_mpi mpi;
-    return runner->kind->mailbox &&
+    return starts(runner, PLEAT_STARTS_MAILBOX) &&
            (spec->script || pleat_mpi_parse(spec->mpi, &mpi, NULL) || mpi == PLEAT_MPI_NONE);
 }
 
 /* Whether the agent makes the run's scratch directory: a script may launch its program itself. */
 static bool has_scratch(const struct agent_runner *runner, const struct pleat_run_order *order)
 {
-    return order->scratch && (runner->kind->launches || order->spec->script);
+    return order->scratch && (starts(runner, PLEAT_STARTS_LAUNCHED) || order->spec->script);
 }
 
 /* Adds a member that may be NULL for want of memory. */
@@ -232,8 +222,9 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
         "{s:I, s:s, s:s, s:s, s:s, s:b, s:i, s:s*, s:i, s:s*, s:s*}", "run", (json_int_t)order->run,
         "job", job, "cwd", order->spec->cwd, "stdout", order->stdout_path, "stderr",
         order->stderr_path, "truncate", order->truncate, "umask", order->spec->umask, "stdin",
-        order->stdin_path, "mailbox_ranks", runner->kind->mailbox ? order->most : 0, "scratch",
-        has_scratch(runner, order) ? order->scratch : NULL, "limits", order->spec->limits);
+        order->stdin_path, "mailbox_ranks", starts(runner, PLEAT_STARTS_MAILBOX) ? order->most : 0,
+        "scratch", has_scratch(runner, order) ? order->scratch : NULL, "limits",
+        order->spec->limits);
     if (params && order->spec->nice != PLEAT_SPEC_NICE_HERE)
         json_object_set_new(params, "nice", json_integer(order->spec->nice));
     if (params && order->spec->memory_limit_kb)
@@ -250,7 +241,7 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
                   add(params, "hosts", json_integer(order->processes)));
     if ((add_slots(params, order) || bad) && !rc)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    if (!rc && runner->kind->folds)
+    if (!rc && starts(runner, PLEAT_STARTS_FOLDED))
         rc = add_fold(order, params, err);
     return send(base, order->site, order->node, "start", params, rc, err);
 }
@@ -438,13 +429,11 @@ int pleat_runner_open(const char *name, const struct pleat_host *host,
                       const struct pleat_agent_link *agents, struct pleat_runner **out,
                       struct pleat_error *err)
 {
-    static struct pleat_runner_ops ops[sizeof(kinds) / sizeof(kinds[0])];
-    const struct pleat_agent_runner_kind *kind = find_kind(name);
+    static struct pleat_runner_ops ops[PLEAT_RUNNER_KIND_COUNT];
+    const struct pleat_runner_kind *kind = pleat_runner_kind_find(name);
     if (!kind)
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "no runner is called '%s'", name);
-    size_t index = 0;
-    while (kinds[index] != kind)
-        index++;
+    size_t index = (size_t)(kind - pleat_runner_kinds);
     struct agent_runner *runner = calloc(1, sizeof(*runner));
     if (!runner)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

@@ -23,13 +23,8 @@
 #include <jansson.h>
 
 #include "model/host.h"
+#include "model/runner_kind.h"
 #include "model/spec.h"
-
-enum pleat_runner_capability {
-    PLEAT_RUNNER_RESIZES = 1,   /* its applications can change size while they run */
-    PLEAT_RUNNER_EMPTIES = 2,   /* ... down to no processors at all */
-    PLEAT_RUNNER_RELAUNCHES = 4 /* ... also by ending all processes and starting again */
-};
 
 /* How runners reach the agents of nodes; asynchronous, too. */
 struct pleat_agent_link {
@@ -108,12 +103,10 @@ struct pleat_runner_ops {
     void (*close)(struct pleat_runner *runner);
 };
 
-/* A runner by name ("plain", "mpi", "malleable"); PLEAT_E_NOTFOUND. host and agents are borrowed
+/* A runner by name (model/runners.def); PLEAT_E_NOTFOUND. host and agents are borrowed
  * until close. */
 int pleat_runner_open(const char *name, const struct pleat_host *host,
                       const struct pleat_agent_link *agents, struct pleat_runner **runner,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Capabilities by name; 0 where there is no such runner (or it has none). */
-unsigned pleat_runner_capabilities(const char *name);
 
 #endif

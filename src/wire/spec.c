@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "model/dependency.h"
 #include "model/indexes.h"
+#include "model/runner_kind.h"
 
 static int copy_string(const json_t *object, const char *name, bool required, char **out,
                        struct pleat_error *err)
@@ -345,7 +346,7 @@ static int check_fold(const struct pleat_spec *spec, struct pleat_error *err)
 static int read_fold(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     const json_t *fold = json_object_get(object, "fold");
-    spec->folds = !strcmp(spec->runner, "folded");
+    spec->folds = pleat_runner_kind_find(spec->runner)->starts & PLEAT_STARTS_FOLDED;
     if (spec->folds ? !json_is_object(fold) : fold && !json_is_null(fold))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "the runner 'folded' and an object 'fold' belong together");
@@ -411,7 +412,6 @@ static int read_class(const json_t *object, struct pleat_spec *spec, struct plea
 static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     static const char *const kinds[] = {"rigid", "moldable", "malleable", NULL};
-    static const char *const runners[] = {"plain", "mpi", "malleable", "folded", NULL};
     static const char *const mpis[] = {"none", "openmpi", "mpich", NULL};
     char *kind = NULL;
     int rc = read_choice(object, "kind", kinds, "rigid", &kind, err);
@@ -420,7 +420,8 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
             spec->kind = (enum pleat_job_kind)k;
     free(kind);
     if (!rc)
-        rc = read_choice(object, "runner", runners, "plain", &spec->runner, err);
+        rc = read_choice(object, "runner", pleat_runner_names, *pleat_runner_names, &spec->runner,
+                         err);
     if (!rc)
         rc = read_choice(object, "mpi", mpis, "none", &spec->mpi, err);
     if (!rc)

@@ -8,12 +8,12 @@
 
 #include "runner/runner.h"
 
-static const char *const live[] = {"plain", "mpi", "malleable",
+static const char *const *const live = pleat_runner_names;
 #ifdef HAS_FOLD
-                                   "folded"
+#define LIVE ((size_t)PLEAT_RUNNER_KIND_COUNT)
+#else
+#define LIVE ((size_t)PLEAT_RUNNER_KIND_COUNT - 1) /* the last one folds */
 #endif
-};
-#define LIVE (sizeof(live) / sizeof(live[0]))
 
 struct played_link {
     struct pleat_agent_link link;
@@ -580,15 +580,16 @@ static void test_names_and_capabilities(void **state)
     struct pleat_error err = {0};
     assert_int_equal(pleat_runner_open("nobody", NULL, NULL, &runner, &err), PLEAT_E_NOTFOUND);
     assert_non_null(strstr(err.text, "nobody"));
-    assert_int_equal(pleat_runner_capabilities("nobody"), 0);
-    assert_int_equal(pleat_runner_capabilities("plain"), 0);
-    assert_int_equal(pleat_runner_capabilities("mpi"), 0);
-    assert_int_equal(pleat_runner_capabilities("malleable"),
+    assert_null(pleat_runner_kind_find("nobody"));
+    assert_int_equal(pleat_runner_kind_find("plain")->capabilities, 0);
+    assert_int_equal(pleat_runner_kind_find("mpi")->capabilities, 0);
+    assert_int_equal(pleat_runner_kind_find("malleable")->capabilities,
                      PLEAT_RUNNER_RESIZES | PLEAT_RUNNER_RELAUNCHES);
+    assert_string_equal(pleat_runner_kinds[PLEAT_RUNNER_KIND_COUNT - 1].name, "folded");
     for (size_t i = 0; i < LIVE; i++) {
         struct bed bed;
         open_bed(&bed, live[i]);
-        assert_int_equal(bed.runner->ops->capabilities, pleat_runner_capabilities(live[i]));
+        assert_int_equal(bed.runner->ops->capabilities, pleat_runner_kinds[i].capabilities);
         close_bed(&bed);
     }
 }
