@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/config_text.h"
 #include "base/cpus.h"
+#include "site/site.h"
 
 /* libconfuse reports through a callback without an argument of ours */
 static struct pleat_error *reporting;
@@ -138,9 +139,12 @@ static int check_site(cfg_t *cfg, cfg_opt_t *option)
 static int check_kind(cfg_t *cfg, cfg_opt_t *option)
 {
     const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
-    if (!strcmp(value, "local"))
+    struct pleat_string kinds = {0};
+    if (pleat_site_find(value))
         return 0;
-    cfg_error(cfg, "kind = %s: must be local", value);
+    pleat_site_kinds_add(&kinds);
+    cfg_error(cfg, "kind = %s: must be %s", value, kinds.text);
+    pleat_string_finish(&kinds);
     return -1;
 }
 

@@ -154,12 +154,3 @@ const struct pleat_site_ops pleat_site_local = {
     .adopt = local_adopt,
     .close = local_close,
 };
-
-const struct pleat_site_ops *pleat_site_find(const char *kind)
-{
-    static const struct pleat_site_ops *const all[] = {&pleat_site_local};
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        if (!strcmp(all[i]->name, kind))
-            return all[i];
-    return NULL;
-}

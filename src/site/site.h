@@ -70,7 +70,9 @@ struct pleat_site_ops {
 
 extern const struct pleat_site_ops pleat_site_local;
 
-/* By kind; NULL where there is none. */
+/* By kind (kinds.c); NULL where there is none. */
 const struct pleat_site_ops *pleat_site_find(const char *kind);
+/* Their names, for people: "local". */
+void pleat_site_kinds_add(struct pleat_string *text);
 
 #endif

@@ -1,0 +1,22 @@
+/* The kinds of sites that there are. */
+#include <string.h>
+
+#include "site/site.h"
+
+static const struct pleat_site_ops *const kinds[] = {
+    &pleat_site_local,
+};
+
+const struct pleat_site_ops *pleat_site_find(const char *kind)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (!strcmp(kinds[i]->name, kind))
+            return kinds[i];
+    return NULL;
+}
+
+void pleat_site_kinds_add(struct pleat_string *text)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        pleat_string_addf(text, "%s%s", i ? " or " : "", kinds[i]->name);
+}
