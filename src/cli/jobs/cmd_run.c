@@ -16,6 +16,7 @@
 #include "cli/jobs/output.h"
 #include "cli/jobs/submit.h"
 #include "cli/jobs/terminal.h"
+#include "describe/submission_help.h"
 #include "model/types.h"
 
 /* The job's standard error, copied by a thread with a connection of its own. */

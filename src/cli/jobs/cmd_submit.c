@@ -5,6 +5,7 @@
 #include "cli/common/reply.h"
 #include "cli/jobs/commands.h"
 #include "cli/jobs/submit.h"
+#include "describe/submission_help.h"
 
 static int next_option(void *arg, struct pleat_error *err)
 {
@@ -19,8 +20,9 @@ int pleat_submit_read(const struct pleat_command *command, int argc, char **argv
     struct pleat_error err = {0};
     struct pleat_string notes = {0};
     struct pleat_options options;
-    pleat_options_init(&options, command, argc, argv, pleat_submission_options,
-                       PLEAT_SUBMISSION_SHORTS);
+    struct option own[PLEAT_SUBMISSION_OPTIONS];
+    pleat_submission_list_options(own);
+    pleat_options_init(&options, command, argc, argv, own, PLEAT_SUBMISSION_SHORTS);
     snprintf(usage, sizeof(usage), "pleat %s %s", command->name, command->arguments);
     place.reader = &options.reader;
     place.next = next_option;

@@ -17,9 +17,7 @@ static int read_options(struct pleat_mix_job *job, const char *directory,
                         struct pleat_string *notes, struct pleat_error *err)
 {
     struct pleat_option_reader reader;
-    pleat_option_reader_init(&reader, job->word_count - 1, job->words + 1, pleat_submission_options,
-                             PLEAT_SUBMISSION_SHORTS);
-    reader.in_front = true;
+    pleat_submission_reader_init(&reader, job->word_count - 1, job->words + 1);
     return pleat_submission_read(
         &job->submission, &(struct pleat_submission_place){.reader = &reader, .beside = directory},
         notes, err);

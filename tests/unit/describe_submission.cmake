@@ -1,0 +1,2 @@
+pleat_unit_test(describe-submission SOURCES ${test_dir}/describe_submission_test.c
+  DEPS pleat-describe)
