@@ -1,0 +1,46 @@
+/* gantt_svg.h - what gantt_svg.c and gantt_svg_rows.c share. */
+#ifndef PLEAT_CHART_GANTT_SVG_H
+#define PLEAT_CHART_GANTT_SVG_H
+
+#include "chart/gantt_colours.h"
+
+/* in pixels */
+#define PLEAT_SVG_WIDTH 1000.0
+#define PLEAT_SVG_LEFT 66.0
+#define PLEAT_SVG_RIGHT 24.0
+#define PLEAT_SVG_TOP 62.0
+#define PLEAT_SVG_LANE 17.0
+#define PLEAT_SVG_LANES_MAX 24
+#define PLEAT_SVG_STRIP 64.0
+#define PLEAT_SVG_LETTER 6.3 /* the width of a letter of the 11 px font, roughly */
+
+struct pleat_svg_drawing {
+    const struct pleat_gantt *gantt;
+    struct pleat_string *out;
+    PLEAT_ARRAY(, struct pleat_gantt_interval) boxes; /* intervals, those that touch made one */
+    struct pleat_gantt_colours colours;
+    double lane_end[PLEAT_SVG_LANES_MAX];
+    int lanes;
+    size_t lanes_full; /* jobs for whose arrival there was no lane left */
+    double rows_top, row_height, rows_bottom;
+};
+
+double pleat_svg_x(const struct pleat_svg_drawing *d, double time);
+double pleat_svg_y(const struct pleat_svg_drawing *d, int64_t row);
+const char *pleat_svg_fill(const struct pleat_svg_drawing *d, size_t job);
+/* Is what is written on it to be white? */
+bool pleat_svg_is_dark(const struct pleat_svg_drawing *d, size_t job);
+void pleat_svg_add_escaped(struct pleat_string *out, const char *text);
+/* Is anything of the job to be seen in the time that is drawn? */
+bool pleat_svg_in_window(const struct pleat_svg_drawing *d, size_t job);
+
+/* Each appends to d->out. The jobs that wait come first: how many lanes they need says where the
+ * rows of processors begin. Boxes must have been made before processors and the strip. */
+void pleat_svg_add_waits(struct pleat_svg_drawing *d);
+void pleat_svg_make_boxes(struct pleat_svg_drawing *d);
+void pleat_svg_add_grid(struct pleat_svg_drawing *d, double top, double bottom);
+void pleat_svg_add_processors(struct pleat_svg_drawing *d);
+/* utilization */
+void pleat_svg_add_strip(struct pleat_svg_drawing *d, double top);
+
+#endif
