@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "cli/sim/experiment.h"
 #include "cli/sim/platform_file.h"
+#include "cli/sim/span.h"
 
 static double area(const struct pleat_curve *curve)
 {

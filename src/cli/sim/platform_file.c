@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/config_text.h"
+#include "cli/sim/load_trace.h"
+#include "cli/sim/span.h"
 
 /* libconfuse reports through a callback without an argument of ours */
 static _Thread_local struct pleat_error *reporting;
@@ -23,74 +24,6 @@ static void report(cfg_t *cfg, const char *fmt, va_list args)
     vsnprintf(text, sizeof(text), fmt, args);
     pleat_error_set(reporting, PLEAT_E_INVALID, "%s:%d: %s", reporting_path, cfg ? cfg->line : 0,
                     text);
-}
-
-/* ---- times ---- */
-
-static const struct {
-    const char *name;
-    double seconds;
-} units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"min", 60}, {"h", 3600}, {"d", 86400}};
-
-/* Takes a number and its unit from *at on. */
-static int take_span(const char **at, int64_t *us)
-{
-    char *end, unit[8] = "";
-    size_t length = 0;
-    const char *number = *at + strspn(*at, " ");
-    errno = 0;
-    if (!*number || !strchr("0123456789.", *number))
-        return -1;
-    double value = strtod(number, &end);
-    if ((size_t)(end - number) > strspn(number, "0123456789.e+-") || end == number || errno ||
-        !isfinite(value) || value < 0)
-        return -1;
-    end += strspn(end, " ");
-    while (end[length] >= 'a' && end[length] <= 'z' && length < sizeof(unit) - 1) {
-        unit[length] = end[length];
-        length++;
-    }
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(units[i].name, unit) != 0)
-            continue;
-        if (value * units[i].seconds > 1e10)
-            return -1;
-        *us = llround(value * units[i].seconds * (double)PLEAT_US_PER_S);
-        *at = end + length + strspn(end + length, " ");
-        return 0;
-    }
-    return -1;
-}
-
-static int no_span(const char *text, struct pleat_error *err)
-{
-    return pleat_error_set(err, PLEAT_E_INVALID,
-                           "'%s' is not a time: a number and s, ms, min, h or d, such as \"5 s\"",
-                           text);
-}
-
-int pleat_parse_span(const char *text, int64_t *us, struct pleat_error *err)
-{
-    const char *at = text;
-    return take_span(&at, us) || *at ? no_span(text, err) : 0;
-}
-
-int pleat_parse_delay(const char *text, struct pleat_delay *delay, struct pleat_error *err)
-{
-    const char *at = text;
-    struct pleat_delay read = {0};
-    int failed = take_span(&at, &read.mean_us);
-    if (!failed && !strncmp(at, "+-", 2)) {
-        at += 2;
-        failed = take_span(&at, &read.spread_us);
-    }
-    if (failed || *at)
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "'%s' is not a delay: a time, or one with its standard deviation, "
-                               "such as \"5 s +- 2 s\"",
-                               text);
-    *delay = read;
-    return 0;
 }
 
 /* ---- checks, while libconfuse knows the line ---- */
@@ -230,67 +163,6 @@ static void set_checks(cfg_t *cfg)
     cfg_set_validate_func(cfg, "site", check_site);
 }
 
-/* ---- a trace of background load ---- */
-
-static int add_point(const char *path, int number, const char *line,
-                     struct pleat_load_points *trace, struct pleat_error *err)
-{
-    double seconds;
-    long processors;
-    char rest;
-    int fields = sscanf(line, "%lf %ld %c", &seconds, &processors, &rest);
-    if (fields != 2 || !(seconds >= 0 && seconds <= 1e10) || processors < 0 ||
-        processors > PLEAT_SIZE_MAX)
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "%s:%d: not 'SECONDS PROCESSORS', both from 0 on", path, number);
-    struct pleat_load_point point = {.at_us = llround(seconds * (double)PLEAT_US_PER_S),
-                                     .processors = (int32_t)processors};
-    if (trace->count && trace->items[trace->count - 1].at_us >= point.at_us)
-        return pleat_error_set(err, PLEAT_E_INVALID, "%s:%d: earlier than the line before", path,
-                               number);
-    if (pleat_array_push(trace, point))
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    return 0;
-}
-
-static int read_trace(const char *path, struct pleat_load_points *trace, struct pleat_error *err)
-{
-    char *line = NULL;
-    size_t size = 0;
-    int rc = 0;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return pleat_error_set(err, PLEAT_E_NOTFOUND, "%s: cannot be read: %s", path,
-                               strerror(errno));
-    for (int number = 1; !rc && getline(&line, &size, file) >= 0; number++) {
-        line[strcspn(line, "#;\r\n")] = '\0';
-        if (line[strspn(line, " \t")])
-            rc = add_point(path, number, line, trace, err);
-    }
-    if (!rc && ferror(file))
-        rc = pleat_error_set(err, PLEAT_E_NOTFOUND, "%s: cannot be read", path);
-    if (!rc && trace->count == 0)
-        rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: there is no line in it", path);
-    free(line);
-    fclose(file);
-    return rc;
-}
-
-/* A path in a file is one from where the file is. */
-static int read_trace_beside(const char *beside, const char *name, struct pleat_load_points *trace,
-                             struct pleat_error *err)
-{
-    struct pleat_string path = {0};
-    const char *slash = strrchr(beside, '/');
-    if (slash && *name != '/')
-        pleat_string_add_bytes(&path, beside, (size_t)(slash - beside) + 1);
-    pleat_string_add(&path, name);
-    int rc = path.failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
-                         : read_trace(path.text, trace, err);
-    pleat_string_finish(&path);
-    return rc;
-}
-
 /* ---- all of it ---- */
 
 static int64_t span(cfg_t *from, const char *key)
@@ -335,7 +207,7 @@ static int take_site(cfg_t *from, const char *path, struct pleat_platform *platf
     site->load_processors = (int32_t)cfg_getint(from, "background-processors");
     site->joins_us = span(from, "joins");
     site->leaves_us = *cfg_getstr(from, "leaves") ? span(from, "leaves") : PLEAT_NEVER;
-    return *trace ? read_trace_beside(path, trace, &site->trace, err) : 0;
+    return *trace ? pleat_load_trace_read(path, trace, &site->trace, err) : 0;
 }
 
 static uint32_t site_named(const struct pleat_platform *platform, const char *name)

@@ -14,10 +14,4 @@ int pleat_platform_read(const char *path, struct pleat_platform *platform,
 int pleat_platform_read_text(const char *text, const char *name, struct pleat_platform *platform,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* "90", "1.5 h", "200 ms", "2 d": microseconds; seconds where no unit is given. */
-int pleat_parse_span(const char *text, int64_t *us, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The same with a spread: "5 s +- 2 s". */
-int pleat_parse_delay(const char *text, struct pleat_delay *delay,
-                      struct pleat_error *err) PLEAT_MUST_CHECK;
-
 #endif

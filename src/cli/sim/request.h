@@ -76,6 +76,11 @@ struct pleat_sim_request {
 void pleat_sim_request_init(struct pleat_sim_request *request);
 void pleat_sim_request_finish(struct pleat_sim_request *request);
 
+/* Reads the command line into an initialized request. 0; or PLEAT_OPTION_EXIT: leave with
+ * options->exit_code, having said why. */
+int pleat_sim_request_read(struct pleat_sim_request *request, struct pleat_options *options,
+                           int argc, char **argv);
+
 /* "fcfs,easy": added to the choices of a question. PLEAT_E_INVALID: err has the names there are. */
 int pleat_sim_request_choose(struct pleat_sim_request *request, enum pleat_question question,
                              const char *names, struct pleat_error *err) PLEAT_MUST_CHECK;

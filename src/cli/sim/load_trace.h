@@ -1,0 +1,13 @@
+/* load_trace.h - a file of background load: a line "SECONDS PROCESSORS" for each change. */
+#ifndef PLEAT_CLI_SIM_LOAD_TRACE_H
+#define PLEAT_CLI_SIM_LOAD_TRACE_H
+
+#include "sim/platform.h"
+
+/* Appends the points of the file `name` to *trace, whose owner finishes it in any case. A relative
+ * path counts from the folder of the file `beside`. PLEAT_E_NOTFOUND: it cannot be read;
+ * PLEAT_E_INVALID: err begins with "FILE:LINE: "; PLEAT_E_NOMEM. */
+int pleat_load_trace_read(const char *beside, const char *name, struct pleat_load_points *trace,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif
