@@ -1,23 +1,5 @@
-#include "cli/common/daemon.h"
 #include "cli/jobs/commands.h"
 #include "cli/jobs/selection.h"
-
-static int cancel(const struct pleat_selection *selection)
-{
-    struct pleat_client *client;
-    struct pleat_job_numbers jobs = {0};
-    int code = pleat_selection_check(selection);
-    if (!code)
-        code = pleat_daemon_connect(&client);
-    if (code)
-        return code;
-    code = pleat_selection_jobs(selection, client, PLEAT_SELECTS_LIVING, &jobs);
-    if (!code)
-        code = pleat_selection_ask(selection, client, &jobs, "cancel", NULL, "cancelled");
-    pleat_array_finish(&jobs);
-    pleat_client_close(client);
-    return code;
-}
 
 static int run_cancel(int argc, char **argv)
 {
@@ -34,7 +16,7 @@ static int run_cancel(int argc, char **argv)
     }
     selection.words = argv + options.first;
     selection.count = argc - options.first;
-    return cancel(&selection);
+    return pleat_selection_change(&selection, PLEAT_SELECTS_LIVING, "cancel", NULL, "cancelled");
 }
 
 const struct pleat_command pleat_cmd_cancel = {

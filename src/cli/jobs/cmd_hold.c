@@ -1,5 +1,4 @@
 /* Jobs that wait until their user says so: hold, release; and waiting again: requeue. */
-#include "cli/common/daemon.h"
 #include "cli/jobs/commands.h"
 #include "cli/jobs/selection.h"
 
@@ -10,24 +9,6 @@ struct what {
     enum pleat_selects selects;
     const struct option *options;
 };
-
-static int change(const struct pleat_selection *selection, const struct what *what,
-                  const json_t *params)
-{
-    struct pleat_client *client;
-    struct pleat_job_numbers jobs = {0};
-    int code = pleat_selection_check(selection);
-    if (!code)
-        code = pleat_daemon_connect(&client);
-    if (code)
-        return code;
-    code = pleat_selection_jobs(selection, client, what->selects, &jobs);
-    if (!code)
-        code = pleat_selection_ask(selection, client, &jobs, what->method, params, what->done);
-    pleat_array_finish(&jobs);
-    pleat_client_close(client);
-    return code;
-}
 
 static int run(const struct pleat_command *command, const struct what *what, int argc, char **argv)
 {
@@ -52,7 +33,7 @@ static int run(const struct pleat_command *command, const struct what *what, int
     if (!code) {
         selection.words = argv + options.first;
         selection.count = argc - options.first;
-        code = change(&selection, what, params);
+        code = pleat_selection_change(&selection, what->selects, what->method, params, what->done);
     }
     json_decref(params);
     return code;

@@ -42,26 +42,19 @@ static const struct pleat_history_column by_resize[] = {
     {"seconds", "TIME", PLEAT_HISTORY_SPAN},
     {"processor_s", "PROCESSORS", PLEAT_HISTORY_WORK},
     {NULL, NULL, PLEAT_HISTORY_TEXT}};
-static const struct pleat_history_column by_group[] = {
-    {"name", "NAME", PLEAT_HISTORY_TEXT},
-    {"jobs", "JOBS", PLEAT_HISTORY_COUNT},
-    {"succeeded", "WELL", PLEAT_HISTORY_COUNT},
-    {"wait_s", "WAIT", PLEAT_HISTORY_SPAN},
-    {"run_s", "RUN", PLEAT_HISTORY_SPAN},
-    {"processor_s", "PROCESSORS", PLEAT_HISTORY_WORK},
-    {"resizes", "RESIZES", PLEAT_HISTORY_COUNT},
-    {"resize_s", "STOOD", PLEAT_HISTORY_SPAN},
-    {NULL, NULL, PLEAT_HISTORY_TEXT}};
-static const struct pleat_history_column by_day[] = {
-    {"day", "DAY", PLEAT_HISTORY_TEXT},
-    {"jobs", "JOBS", PLEAT_HISTORY_COUNT},
-    {"succeeded", "WELL", PLEAT_HISTORY_COUNT},
-    {"wait_s", "WAIT", PLEAT_HISTORY_SPAN},
-    {"run_s", "RUN", PLEAT_HISTORY_SPAN},
-    {"processor_s", "PROCESSORS", PLEAT_HISTORY_WORK},
-    {"resizes", "RESIZES", PLEAT_HISTORY_COUNT},
-    {"resize_s", "STOOD", PLEAT_HISTORY_SPAN},
-    {NULL, NULL, PLEAT_HISTORY_TEXT}};
+/* what a group of jobs has, however they were grouped */
+#define OF_A_GROUP                                                                                 \
+    {"jobs", "JOBS", PLEAT_HISTORY_COUNT}, {"succeeded", "WELL", PLEAT_HISTORY_COUNT},             \
+        {"wait_s", "WAIT", PLEAT_HISTORY_SPAN}, {"run_s", "RUN", PLEAT_HISTORY_SPAN},              \
+        {"processor_s", "PROCESSORS", PLEAT_HISTORY_WORK},                                         \
+        {"resizes", "RESIZES", PLEAT_HISTORY_COUNT}, {"resize_s", "STOOD", PLEAT_HISTORY_SPAN},    \
+    {                                                                                              \
+        NULL, NULL, PLEAT_HISTORY_TEXT                                                             \
+    }
+static const struct pleat_history_column by_group[] = {{"name", "NAME", PLEAT_HISTORY_TEXT},
+                                                       OF_A_GROUP};
+static const struct pleat_history_column by_day[] = {{"day", "DAY", PLEAT_HISTORY_TEXT},
+                                                     OF_A_GROUP};
 const struct pleat_history_column pleat_history_resize_columns[] = {
     {"begun_s", "AT", PLEAT_HISTORY_MOMENT},
     {"from", "FROM", PLEAT_HISTORY_COUNT},

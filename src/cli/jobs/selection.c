@@ -248,3 +248,21 @@ int pleat_selection_ask(const struct pleat_selection *selection, struct pleat_cl
         pleat_say("%zu job%s %s", count, count == 1 ? "" : "s", done);
     return code;
 }
+
+int pleat_selection_change(const struct pleat_selection *selection, enum pleat_selects selects,
+                           const char *method, const json_t *params, const char *done)
+{
+    struct pleat_client *client;
+    struct pleat_job_numbers jobs = {0};
+    int code = pleat_selection_check(selection);
+    if (!code)
+        code = pleat_daemon_connect(&client);
+    if (code)
+        return code;
+    code = pleat_selection_jobs(selection, client, selects, &jobs);
+    if (!code)
+        code = pleat_selection_ask(selection, client, &jobs, method, params, done);
+    pleat_array_finish(&jobs);
+    pleat_client_close(client);
+    return code;
+}

@@ -57,5 +57,8 @@ int pleat_selection_jobs(const struct pleat_selection *selection, struct pleat_c
 int pleat_selection_ask(const struct pleat_selection *selection, struct pleat_client *client,
                         const struct pleat_job_numbers *jobs, const char *method,
                         const json_t *params, const char *done);
+/* All of the above in a row: checks the selection, connects, and asks about each job. */
+int pleat_selection_change(const struct pleat_selection *selection, enum pleat_selects selects,
+                           const char *method, const json_t *params, const char *done);
 
 #endif
