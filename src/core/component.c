@@ -522,8 +522,9 @@ static void begin_running(struct pleat_core *core, uint32_t component)
         note->u.run.processes = job->processes;
     }
     resize_to_limits(core, component);
-    /* a rigid one that runs at once is what the pass that started it expected */
-    if (!site_at(core, job->site)->instant || job->kind == PLEAT_MALLEABLE)
+    /* where it runs at once, and nobody could be resized, the pass that started it expected it */
+    if (!site_at(core, job->site)->instant || !core->settles || core->malleable > 0 ||
+        core->view.several)
         core->wants_pass = true;
 }
 

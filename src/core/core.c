@@ -81,10 +81,14 @@ int core_set_policy(struct pleat_core *core, const struct pleat_policy *policy)
     core->pass.states[policy->question] = state;
     core->plan.memo.pass = 0;
     core->observed = false;
+    core->settles = true;
     unsigned needs = 0;
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
         if (core->pass.policies[q] && core->pass.policies[q]->observe)
             core->observed = true;
+        bool starts = q == PLEAT_QUEUE || q == PLEAT_PLACEMENT || q == PLEAT_MOLDABILITY;
+        if (starts && core->pass.policies[q] && !core->pass.policies[q]->settles)
+            core->settles = false;
         needs |= core->pass.policies[q] ? core->pass.policies[q]->needs : 0;
     }
     core->needs = needs;

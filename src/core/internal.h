@@ -70,6 +70,7 @@ struct pleat_core {
     struct pleat_pass pass; /* what policies get, and which they are; made once */
     void *states[PLEAT_QUESTION_COUNT];
     bool observed;  /* some policy in force observes */
+    bool settles;   /* those in force that start components do: see pleat_policy */
     unsigned needs; /* PLEAT_NEEDS_* of the policies in force */
     int64_t parameters[PLEAT_PARAM_COUNT];
     uint64_t operations;

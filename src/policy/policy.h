@@ -69,6 +69,10 @@ struct pleat_policy {
     unsigned needs; /* PLEAT_NEEDS_* */
     bool shrinks;   /* approach, malleability: can take processors from running components */
     bool overtakes; /* queue: any job that fits may start, whoever else waits */
+    /* queue, placement, moldability: while nobody runs who could be resized, and no job has several
+     * components, no second pass is needed after one whose starts succeeded at once: it would start
+     * nobody else. It is saved where all three say so and the sites are PLEAT_SITE_INSTANT */
+    bool settles;
 
     /* ---- the answer: the one that belongs to `question` ---- */
 

@@ -24,8 +24,10 @@ void pleat_watch_observe(struct pleat_watch *watch, const struct pleat_event *ev
 static bool may_hold(const struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
-    if (view->stages)
-        return false; /* what is placed may be claimed later */
+    if (view->stages || pleat_pass_reserved(pass))
+        return false; /* what is placed may be claimed later; time alone brings a reservation */
+    if (!pass->policies[PLEAT_PLACEMENT]->settles || !pass->policies[PLEAT_MOLDABILITY]->settles)
+        return false; /* somebody may start only because others have */
     for (uint32_t s = 0; s < view->site_count; s++) {
         const struct pleat_site *site = &view->sites[s];
         uint32_t first = pleat_ending_first(view, s);

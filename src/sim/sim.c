@@ -217,12 +217,29 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
     }
 }
 
-/* What is answered at once has effects of its own, which come behind these. */
+/* The effects from `first` on come next, before the rest of those from `at` on. */
+static __attribute__((cold)) void bring_forward(struct sim *sim, size_t at, size_t first)
+{
+    for (; first < sim->effects.count; at++, first++) {
+        struct pleat_effect effect = sim->effects.items[first];
+        for (size_t i = first; i > at; i--)
+            sim->effects.items[i] = sim->effects.items[i - 1];
+        sim->effects.items[at] = effect;
+    }
+}
+
+/* What is answered at once has effects of its own, which come behind these; but sites that are
+ * asked though they answer at once have answered before the next effect, as the core has it where
+ * it does not ask them. */
 static int drain(struct sim *sim)
 {
     int rc = 0;
-    for (size_t i = 0; !rc && i < sim->effects.count; i++)
+    for (size_t i = 0; !rc && i < sim->effects.count; i++) {
+        size_t known = sim->effects.count;
         rc = carry_out(sim, &sim->effects.items[i]);
+        if (sim->options->asks_all_sites)
+            bring_forward(sim, i + 1, known);
+    }
     sim->effects.count = 0;
     return rc;
 }

@@ -62,6 +62,7 @@ struct pleat_sim_options {
                     * recorded */
     bool kill_at_estimate; /* a job that runs longer than its user's estimate is ended */
     bool check;            /* recount the core's indexes after every event (slow; for tests) */
+    bool asks_all_sites;   /* also those that answer at once: the same comes out, slowly (tests) */
     uint64_t most_passes;  /* at one instant, then the policies are taken never to settle; 0: more
                             * than any that do could need */
     /* optional; context is passed on */

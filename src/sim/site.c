@@ -383,7 +383,7 @@ int sites_create(struct sim *sim)
         site->spec = &specs->items[s];
         site->failure_timer = PLEAT_HEAP_NONE;
         site->counted_us = sim->now_us;
-        site->instant = is_instant(site->spec);
+        site->instant = !sim->options->asks_all_sites && is_instant(site->spec);
         sim->reads_decisions |= !site->instant;
         sim->crowded |= site->spec->trace.count > 0 || site->spec->load_gap_us > 0;
         pleat_random_init(&site->delays, seed + 1);

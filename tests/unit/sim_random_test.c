@@ -461,6 +461,79 @@ static void test_the_same_again(void **state)
     }
 }
 
+/* Takes all delays from its sites. What goes by the numbers of claims must not happen: whom a
+ * failure hits, and who stands in front of whom after their site has left. */
+static void hurry(struct sim_world *world)
+{
+    for (size_t s = 0; s < world->platform.sites.count; s++) {
+        struct pleat_sim_site *site = sim_world_site(world, s);
+        site->claim = site->start = site->release = (struct pleat_delay){0, 0};
+        site->failure.kind = PLEAT_FAILURE_NONE;
+        site->leaves_us = PLEAT_NEVER;
+    }
+}
+
+/* None of its jobs can be resized: the case in which passes are saved, see pleat_policy.settles. */
+static void stiffen(struct sim_world *world)
+{
+    for (size_t i = 0; i < JOBS; i++) {
+        struct pleat_workload_job *job = &world->workload.jobs.items[i];
+        job->mpl_max = 0;
+        if (job->kind == PLEAT_MALLEABLE)
+            job->kind = PLEAT_MOLDABLE;
+        if (pleat_workload_check_job(&world->workload, job, NULL)) {
+            job->kind = PLEAT_RIGID;
+            job->sizes_kind = PLEAT_SIZES_ANY;
+            job->app = 0;
+            job->minimum = job->maximum = job->processors;
+            job->initial = 0;
+        }
+    }
+}
+
+static struct sim_world *make_quick_world(uint64_t seed)
+{
+    struct sim_world *world = make_world(seed);
+    hurry(world);
+    if (seed % 2)
+        stiffen(world);
+    if (seed % 8 == 1) { /* what EASY remembers, and sizes that go by who else waits */
+        world->options.policies[PLEAT_QUEUE] = pleat_policy_find(PLEAT_QUEUE, "easy");
+        world->options.policies[PLEAT_MOLDABILITY] = pleat_policy_find(PLEAT_MOLDABILITY, "psa");
+        world->options.policies[PLEAT_ORDER] = NULL;
+    }
+    world->options.check = false;
+    return world;
+}
+
+/* What is not asked of a site that answers at once (PLEAT_SITE_INSTANT) changes nothing.
+ * Conservative backfilling is left out: it moves places at every pass, and where sites are asked
+ * there are more. */
+static void test_a_site_that_is_not_asked(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4 * WORLDS; seed++) {
+        struct sim_world *world = make_quick_world(seed), *twin = make_quick_world(seed);
+        twin->options.asks_all_sites = true;
+        if (!strcmp(world->options.policies[PLEAT_QUEUE]->name, "conservative"))
+            world->options.policies[PLEAT_QUEUE] = twin->options.policies[PLEAT_QUEUE] = NULL;
+        sim_run(world);
+        sim_run(twin);
+        for (size_t i = 0; i < JOBS; i++) {
+            const struct pleat_sim_outcome *one = &world->outcomes[i], *other = &twin->outcomes[i];
+            if (memcmp(one, other, sizeof(*one)))
+                fail_msg("world %llu, job %zu: %lld to %lld at %u on %d, asked: %lld to %lld at %u "
+                         "on %d",
+                         (unsigned long long)seed, i, (long long)one->start_us,
+                         (long long)one->end_us, one->site, one->processors,
+                         (long long)other->start_us, (long long)other->end_us, other->site,
+                         other->processors);
+        }
+        sim_world_destroy(world);
+        sim_world_destroy(twin);
+    }
+}
+
 static void *run_one(void *world)
 {
     struct sim_world *one = world;
@@ -519,6 +592,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_worlds),
         cmocka_unit_test(test_the_same_again),
+        cmocka_unit_test(test_a_site_that_is_not_asked),
         cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_a_changed_decision_is_found),
     };

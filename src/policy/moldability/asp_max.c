@@ -36,6 +36,7 @@ const struct pleat_policy pleat_policy_asp_max = {
     .name = "asp-max",
     .source = "Utrera 2010, 5.2 (Rosti et al. 1998)",
     .summary = "what is available, at most 60 % of the machine",
+    .settles = true,
     .size = asp_max_size,
 };
 
@@ -46,5 +47,6 @@ const struct pleat_policy pleat_policy_asp_max_idle = {
     .name = "asp-max-idle",
     .source = "Utrera 2010, 5.4.1 c",
     .summary = "60 % of what is idle",
+    .settles = true,
     .size = asp_max_idle_size,
 };

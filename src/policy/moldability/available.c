@@ -22,5 +22,6 @@ const struct pleat_policy pleat_policy_available = {
     .name = "available",
     .source = "Buisson et al. 2007, V-B",
     .summary = "start with what is available, at most the initial size asked for",
+    .settles = true,
     .size = available_size,
 };

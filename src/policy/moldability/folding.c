@@ -41,5 +41,6 @@ const struct pleat_policy pleat_policy_moldability_folding = {
     .name = "folding",
     .source = "Utrera 2010, 5.4.1 a (Padhye and Dowdy 1996)",
     .summary = "what is available; if nothing is, half of a running job's partition",
+    .settles = true,
     .size = folding_size,
 };

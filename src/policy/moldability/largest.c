@@ -20,5 +20,6 @@ const struct pleat_policy pleat_policy_largest = {
     .name = "largest",
     .source = "Utrera 2010, 6.5.1 d",
     .summary = "the largest size that fits the machine, as if rigid",
+    .settles = true,
     .size = largest_size,
 };

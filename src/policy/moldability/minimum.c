@@ -19,5 +19,6 @@ const struct pleat_policy pleat_policy_minimum = {
     .name = "minimum",
     .source = "Buisson et al. 2007, VI-C (initial size 2, the minimum)",
     .summary = "start with the minimum, or with the initial size asked for",
+    .settles = true,
     .size = minimum_size,
 };

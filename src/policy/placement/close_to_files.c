@@ -35,5 +35,6 @@ const struct pleat_policy pleat_policy_close_to_files = {
     .name = "close-to-files",
     .source = "Buisson et al. 2007, IV-A",
     .summary = "the site to which the input files are brought soonest",
+    .settles = true,
     .place = close_to_files_place,
 };

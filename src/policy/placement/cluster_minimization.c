@@ -52,5 +52,6 @@ const struct pleat_policy pleat_policy_cluster_minimization = {
     .name = "cluster-minimization",
     .source = "Buisson et al. 2007, IV-A",
     .summary = "the components of a job on as few sites as possible",
+    .settles = true,
     .place = cluster_minimization_place,
 };

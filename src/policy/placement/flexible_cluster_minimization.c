@@ -63,6 +63,7 @@ const struct pleat_policy pleat_policy_flexible_cluster_minimization = {
     .name = "flexible-cluster-minimization",
     .source = "Buisson et al. 2007, IV-A",
     .summary = "the same, and flexible jobs are split as processors are idle",
+    .settles = true,
     .place = flexible_place,
     .split = flexible_split,
 };

@@ -28,5 +28,6 @@ const struct pleat_policy pleat_policy_worst_fit = {
     .name = "worst-fit",
     .source = "Buisson et al. 2007, IV-A",
     .summary = "the site with the most idle processors",
+    .settles = true,
     .place = worst_fit_place,
 };

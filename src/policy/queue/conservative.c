@@ -19,6 +19,8 @@
  * - one without an estimate keeps its processors for ever, and those behind it that need them are
  *   promised nothing;
  * - a job of several components has no place: nobody behind it is looked at before it starts;
+ * - one pass compresses once; another one at the same instant could move places again, as those
+ *   behind have moved, but is not made for its own sake (`settles`);
  * - a reservation made later comes first: who stands in its way is promised something that cannot
  *   be kept, and again when that time is over.
  *
@@ -327,6 +329,7 @@ const struct pleat_policy pleat_policy_conservative = {
     .source = "Mu'alem and Feitelson 2001, 2.2",
     .summary = "everybody is promised a start; others that delay nobody may overtake",
     .needs = PLEAT_NEEDS_ENDS,
+    .settles = true,
     .start = conservative_start,
     .state_size = sizeof(struct conservative_state),
     .observe = conservative_observe,

@@ -219,6 +219,7 @@ const struct pleat_policy pleat_policy_easy = {
     .source = "Lifka 1995; Mu'alem and Feitelson 2001, 2.1",
     .summary = "the head is promised the earliest start; others that do not delay it may overtake",
     .needs = PLEAT_NEEDS_ENDS,
+    .settles = true,
     .start = easy_start,
     .state_size = sizeof(struct pleat_watch),
     .observe = easy_observe,

@@ -18,5 +18,6 @@ const struct pleat_policy pleat_policy_fcfs = {
     .name = "fcfs",
     .source = "textbook",
     .summary = "first come, first served; the head blocks those behind it",
+    .settles = true,
     .start = fcfs_start,
 };

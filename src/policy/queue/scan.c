@@ -27,5 +27,6 @@ const struct pleat_policy pleat_policy_scan = {
     .source = "Buisson et al. 2007, IV-A",
     .summary = "KOALA's placement queue: any job that fits may start",
     .overtakes = true,
+    .settles = true,
     .start = scan_start,
 };
