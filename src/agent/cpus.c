@@ -1,6 +1,24 @@
 #include "agent/cpus.h"
 
 #include <hwloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pleat_cpu_set_text(const struct pleat_cpu_set *set, struct pleat_string *text)
+{
+    enum { WORDS = sizeof(set->sets) / (sizeof(unsigned long)) };
+    unsigned long words[WORDS];
+    char *list = NULL;
+    hwloc_bitmap_t bitmap = hwloc_bitmap_alloc();
+    memcpy(words, set->sets, sizeof(words));
+    if (bitmap && !hwloc_bitmap_from_ulongs(bitmap, WORDS, words) &&
+        hwloc_bitmap_list_asprintf(&list, bitmap) >= 0)
+        pleat_string_add(text, list);
+    else
+        text->failed = true;
+    free(list);
+    hwloc_bitmap_free(bitmap);
+}
 
 int pleat_cpus_named(const char *text, const struct pleat_cpu_set *allowed,
                      struct pleat_cpu_list *cpus, struct pleat_error *err)

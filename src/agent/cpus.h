@@ -21,5 +21,7 @@ int pleat_cpus_in_order(const char *topology, const struct pleat_cpu_set *allowe
 /* Adds the CPUs of `count` slots from `first` on. PLEAT_E_INVALID: there are not as many. */
 int pleat_cpus_of_slots(const struct pleat_cpu_list *cpus, uint32_t first, uint32_t count,
                         struct pleat_cpu_list *out, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Adds the numbers of a set, ascending, as "0-3,8". */
+void pleat_cpu_set_text(const struct pleat_cpu_set *set, struct pleat_string *text);
 
 #endif

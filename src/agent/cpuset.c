@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/cpus.h"
+
 bool pleat_cpuset_find(const char *root, struct pleat_cgroup_place *place)
 {
     return pleat_cgroup_find(root, "cpuset", "cpuset.cpus", place);

@@ -72,19 +72,15 @@ int pleat_cpu_list_parse(const char *text, struct pleat_cpu_list *list, struct p
     return result;
 }
 
-static void add_range(struct pleat_string *text, uint32_t first, uint32_t last)
-{
-    pleat_string_addf(text, first == last ? "%s%u" : "%s%u-%u", text->length ? "," : "", first,
-                      last);
-}
-
 void pleat_cpu_list_text(const struct pleat_cpu_list *list, struct pleat_string *text)
 {
     for (size_t i = 0; i < list->count;) {
         size_t next = i + 1;
+        uint32_t first = list->items[i];
         while (next < list->count && list->items[next] == list->items[next - 1] + 1)
             next++;
-        add_range(text, list->items[i], list->items[next - 1]);
+        pleat_string_addf(text, next == i + 1 ? "%s%u" : "%s%u-%u", text->length ? "," : "", first,
+                          list->items[next - 1]);
         i = next;
     }
 }
@@ -141,19 +137,6 @@ struct pleat_cpu_set pleat_cpu_set_both(const struct pleat_cpu_set *a,
     struct pleat_cpu_set both;
     CPU_AND_S(sizeof(both.sets), both.sets, a->sets, b->sets);
     return both;
-}
-
-void pleat_cpu_set_text(const struct pleat_cpu_set *set, struct pleat_string *text)
-{
-    for (uint32_t cpu = 0; cpu < PLEAT_CPUS_MAX; cpu++) {
-        uint32_t last = cpu;
-        if (!pleat_cpu_set_has(set, cpu))
-            continue;
-        while (pleat_cpu_set_has(set, last + 1))
-            last++;
-        add_range(text, cpu, last);
-        cpu = last;
-    }
 }
 
 int pleat_cpu_set_get(pid_t tid, struct pleat_cpu_set *set)

@@ -1,4 +1,10 @@
-/* cpus.h - numbers of CPUs: lists as people write them, and sets as the kernel takes them. */
+/* cpus.h - numbers of CPUs: lists as people write them, and sets as the kernel takes them.
+ *
+ * A list keeps its order, and a number may be in it several times: slot i of a node is the i-th of
+ * them. So it is none of hwloc's bitmaps, which are sets. pleat-pmi, which is started once for each
+ * rank, needs lists and sets and nothing else of the machine: hwloc is for the agent
+ * (agent/cpus.h).
+ */
 #ifndef PLEAT_BASE_CPUS_H
 #define PLEAT_BASE_CPUS_H
 
@@ -36,8 +42,6 @@ bool pleat_cpu_set_equal(const struct pleat_cpu_set *a, const struct pleat_cpu_s
 /* Those of `a` that are also in `b`. */
 struct pleat_cpu_set pleat_cpu_set_both(const struct pleat_cpu_set *a,
                                         const struct pleat_cpu_set *b);
-/* Adds its numbers, ascending, as "0-3,8". */
-void pleat_cpu_set_text(const struct pleat_cpu_set *set, struct pleat_string *text);
 
 /* Which CPUs a job has, as a list in the order of its processes: in its environment, where each of
  * these has so many of them, and the job is bound. */
