@@ -1,30 +1,15 @@
 #include "daemon/config.h"
 
-#include <confuse.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/config_text.h"
 #include "base/cpus.h"
+#include "config/parse.h"
+#include "config/text.h"
 #include "site/site.h"
-
-/* libconfuse reports through a callback without an argument of ours */
-static struct pleat_error *reporting;
-static const char *reporting_path;
-
-static void report(cfg_t *cfg, const char *fmt, va_list args)
-{
-    char text[300];
-    if (reporting && reporting->code)
-        return; /* the first is the one to mend */
-    vsnprintf(text, sizeof(text), fmt, args);
-    pleat_error_set(reporting, PLEAT_E_INVALID, "%s:%d: %s", reporting_path, cfg ? cfg->line : 0,
-                    text);
-}
 
 static int whole(cfg_t *cfg, cfg_opt_t *option, long low, long high)
 {
@@ -363,17 +348,14 @@ static int take(cfg_t *cfg, const struct schema *schema, struct pleat_config *co
     return 0;
 }
 
-static void parse(cfg_t *cfg, const char *path, struct pleat_error *err)
+static int read_file(cfg_t *cfg, const char *path, struct pleat_error *err)
 {
     struct pleat_string text = {0};
-    if (!pleat_config_read(path, &text, err)) {
-        reporting = err;
-        reporting_path = path;
-        if (cfg_parse_buf(cfg, text.text) != CFG_SUCCESS && !err->code)
-            pleat_error_set(err, PLEAT_E_INVALID, "%s: cannot be understood", path);
-        reporting = NULL;
-    }
+    int rc = pleat_config_read(path, &text, err);
+    if (!rc)
+        rc = pleat_config_parse(cfg, path, text.text, err);
     pleat_string_finish(&text);
+    return rc;
 }
 
 int pleat_config_load(const char *path, struct pleat_config *config, struct pleat_error *err)
@@ -383,18 +365,16 @@ int pleat_config_load(const char *path, struct pleat_config *config, struct plea
     memset(config, 0, sizeof(*config));
     memset(&schema, 0, sizeof(schema));
     make_schema(&schema);
-    cfg_t *cfg = cfg_init(schema.options, CFGF_NONE);
+    cfg_t *cfg = pleat_config_open(schema.options);
     if (!cfg)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    cfg_set_error_function(cfg, report);
     set_checks(cfg, &schema);
-    if (path)
-        parse(cfg, path, &local);
-    if (!local.code && take(cfg, &schema, config))
+    int rc = path ? read_file(cfg, path, &local) : 0;
+    if (!rc && take(cfg, &schema, config))
         pleat_error_set(&local, PLEAT_E_NOMEM, "out of memory");
     if (!local.code && path && !(config->path = strdup(path)))
         pleat_error_set(&local, PLEAT_E_NOMEM, "out of memory");
-    cfg_free(cfg);
+    pleat_config_close(cfg);
     if (local.code) {
         pleat_config_finish(config);
         if (err)

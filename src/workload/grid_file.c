@@ -1,26 +1,11 @@
 /* grid_file.c - reading the description of a grid mix. */
-#include <confuse.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/config_text.h"
+#include "config/parse.h"
+#include "config/text.h"
 #include "workload/convert.h"
 #include "workload/grid-internal.h"
-
-/* libconfuse reports through a callback without an argument of ours */
-static _Thread_local struct pleat_error *reporting;
-static _Thread_local const char *reporting_path;
-
-static void report(cfg_t *cfg, const char *fmt, va_list args)
-{
-    char text[400];
-    if (!reporting || reporting->code)
-        return; /* the first is the one to mend */
-    vsnprintf(text, sizeof(text), fmt, args);
-    pleat_error_set(reporting, PLEAT_E_INVALID, "%s:%d: %s", reporting_path, cfg ? cfg->line : 0,
-                    text);
-}
 
 /* ---- words ---- */
 
@@ -74,8 +59,8 @@ static int parse_site(const char *text, struct pleat_grid_site *site, struct ple
 
 static int refuse(cfg_t *cfg, const cfg_opt_t *option, const struct pleat_error *err)
 {
-    if (err->code == PLEAT_E_NOMEM && reporting && !reporting->code)
-        *reporting = *err; /* no fault of that line */
+    if (err->code == PLEAT_E_NOMEM)
+        pleat_config_fail(cfg, err); /* no fault of that line */
     cfg_error(cfg, "%s: %s", option->name, err->text);
     return -1;
 }
@@ -337,11 +322,9 @@ static cfg_t *open_schema(void)
                            CFG_STR_LIST("sites", "{}", CFGF_NONE),
                            CFG_SEC("type", type, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
                            CFG_END()};
-    cfg_t *cfg = cfg_init(options, CFGF_NONE);
-    if (cfg) {
-        cfg_set_error_function(cfg, report);
+    cfg_t *cfg = pleat_config_open(options);
+    if (cfg)
         set_checks(cfg);
-    }
     return cfg;
 }
 
@@ -351,17 +334,12 @@ static int parse(const char *text, const char *name, struct pleat_grid_mix *mix,
     cfg_t *cfg = open_schema();
     if (!cfg)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    reporting = err;
-    reporting_path = name;
-    int parsed = cfg_parse_buf(cfg, text), status = err->code;
-    reporting = NULL;
-    if (!status && parsed != CFG_SUCCESS)
-        status = pleat_error_set(err, PLEAT_E_INVALID, "%s: cannot be understood", name);
+    int status = pleat_config_parse(cfg, name, text, err);
     if (!status)
         status = take(cfg, name, mix, err);
     if (!status && pleat_grid_check(mix, err))
         status = pleat_error_prefix(err, "%s", name);
-    cfg_free(cfg);
+    pleat_config_close(cfg);
     return status;
 }
 

@@ -1,30 +1,15 @@
 #include "cli/sim/platform_file.h"
 
-#include <confuse.h>
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/config_text.h"
 #include "cli/sim/load_trace.h"
 #include "cli/sim/span.h"
-
-/* libconfuse reports through a callback without an argument of ours */
-static _Thread_local struct pleat_error *reporting;
-static _Thread_local const char *reporting_path;
-
-static void report(cfg_t *cfg, const char *fmt, va_list args)
-{
-    char text[300];
-    if (!reporting || reporting->code)
-        return; /* the first is the one to mend */
-    vsnprintf(text, sizeof(text), fmt, args);
-    pleat_error_set(reporting, PLEAT_E_INVALID, "%s:%d: %s", reporting_path, cfg ? cfg->line : 0,
-                    text);
-}
+#include "config/parse.h"
+#include "config/text.h"
 
 /* ---- checks, while libconfuse knows the line ---- */
 
@@ -243,15 +228,9 @@ static int take_link(const char *text, const char *path, struct pleat_platform *
 
 static int parse(cfg_t *cfg, const char *text, const char *name, struct pleat_error *err)
 {
-    struct pleat_error said = {0};
-    reporting = &said;
-    reporting_path = name;
-    bool failed = cfg_parse_buf(cfg, text) != CFG_SUCCESS;
-    reporting = NULL;
-    if (said.code)
-        return pleat_error_set(err, said.code, "%s", said.text);
-    if (failed)
-        return pleat_error_set(err, PLEAT_E_INVALID, "%s: cannot be understood", name);
+    int rc = pleat_config_parse(cfg, name, text, err);
+    if (rc)
+        return rc;
     if (cfg_size(cfg, "site") == 0)
         return pleat_error_set(err, PLEAT_E_INVALID, "%s: there is no site in it", name);
     return 0;
@@ -290,10 +269,9 @@ static int read_prepared(const char *text, const char *path, struct pleat_platfo
     cfg_opt_t options[] = {CFG_SEC("site", site, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
                            CFG_STR_LIST("links", "{}", CFGF_NONE), CFG_END()};
     size_t before = platform->sites.count, links = platform->links.count;
-    cfg_t *cfg = cfg_init(options, CFGF_NONE);
+    cfg_t *cfg = pleat_config_open(options);
     if (!cfg)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    cfg_set_error_function(cfg, report);
     set_checks(cfg);
     int rc = parse(cfg, text, path, err);
     for (unsigned i = 0; !rc && i < cfg_size(cfg, "site"); i++)
@@ -304,7 +282,7 @@ static int read_prepared(const char *text, const char *path, struct pleat_platfo
         drop_from(platform, before);
         platform->links.count = links;
     }
-    cfg_free(cfg);
+    pleat_config_close(cfg);
     return rc;
 }
 

@@ -1,7 +1,7 @@
-/* config_text.h - the text of a configuration file, made fit for libconfuse, which counts the lines
+/* text.h - the text of a configuration file, made fit for libconfuse, which counts the lines
  * of comments wrongly and takes a file that ends inside a section for a whole one. */
-#ifndef PLEAT_BASE_CONFIG_TEXT_H
-#define PLEAT_BASE_CONFIG_TEXT_H
+#ifndef PLEAT_CONFIG_TEXT_H
+#define PLEAT_CONFIG_TEXT_H
 
 #include "base/array.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-#include "base/config_text.h"
+#include "config/text.h"
 
 #include <errno.h>
 #include <stdbool.h>
