@@ -196,23 +196,18 @@ int needs_check(struct daemon *d, const struct pleat_spec *spec, struct pleat_er
     return rc;
 }
 
-int needs_set(struct daemon *d, const struct pleat_event *submit, const struct pleat_spec *spec,
-              struct pleat_error *err)
+int needs_find(struct daemon *d, int64_t job, const struct pleat_spec *spec,
+               struct pleat_submission_needs *needs, bool *any, struct pleat_error *err)
 {
     struct pleat_need_list open = {0};
-    bool any;
-    int rc =
-        spec->dependency ? resolve(d, spec, (int64_t)submit->u.submit.job, &any, &open, err) : 0;
+    int rc = spec->dependency ? resolve(d, spec, job, any, &open, err) : 0;
     for (size_t i = 0; !rc && i < open.count; i++) {
         const struct job *on = job_find(d, open.items[i].job);
-        struct pleat_event event = {.time_us = submit->time_us,
-                                    .kind = PLEAT_EV_DEPEND,
-                                    .component = submit->component,
-                                    .flags = any ? PLEAT_ANY_NEED : 0,
-                                    .u.depend = {.job = (uint64_t)on->id,
-                                                 .component = on->component,
-                                                 .condition = open.items[i].condition}};
-        rc = turn_apply(d, &event, err);
+        struct pleat_submission_need need = {.job = (uint64_t)on->id,
+                                             .component = on->component,
+                                             .condition = open.items[i].condition};
+        if (pleat_array_push(needs, need))
+            rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
     pleat_array_finish(&open);
     return rc;

@@ -53,11 +53,4 @@ int method_check_writing(const struct daemon *d, struct pleat_error *err);
  * sees it. */
 int method_input(struct client *client, struct input *input, struct pleat_error *err);
 
-/* As the core is told; 0: none. */
-static inline int64_t estimate_for_core(int64_t estimate_us)
-{
-    bool is_short = estimate_us > 0 && estimate_us < PLEAT_ESTIMATE_LEAST_US;
-    return is_short ? PLEAT_ESTIMATE_LEAST_US : estimate_us;
-}
-
 #endif

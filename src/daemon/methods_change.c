@@ -11,6 +11,7 @@
 #include "daemon/turn.h"
 #include "launch/launch.h"
 #include "model/indexes.h"
+#include "model/submission.h"
 
 static int find_site(struct daemon *d, const char *name, uint32_t *site, struct pleat_error *err)
 {
@@ -53,17 +54,6 @@ static int check_bound(struct daemon *d, uint32_t wanted, struct pleat_error *er
         wanted == PLEAT_NONE ? "each site" : d->config.sites[wanted].name);
 }
 
-/* Of one that folds the core is told the numbers of processes; its processors come with PARTITION
- * (turn.c). */
-static void set_folding(const struct pleat_spec *spec, struct pleat_event *event)
-{
-    event->flags |= PLEAT_COMPONENT_FOLDS;
-    event->u.submit.minimum = spec->fold.least;
-    event->u.submit.maximum = spec->fold.most;
-    event->u.submit.initial = 0;
-    event->u.submit.mpl_max = (uint8_t)spec->fold.mpl;
-}
-
 /* The input that submits it; takes nothing over. */
 static int make_submit(struct client *client, int64_t request, json_t *json,
                        struct pleat_spec *spec, struct input *input, struct pleat_error *err)
@@ -72,21 +62,12 @@ static int make_submit(struct client *client, int64_t request, json_t *json,
     int rc = find_site(client->daemon, spec->site, &site, err);
     if (rc)
         return rc;
+    struct pleat_submission submission;
     *input =
-        (struct input){.request = request,
-                       .reply = REPLY_SUBMIT,
-                       .spec_json = json,
-                       .spec = spec,
-                       .event = {.kind = PLEAT_EV_SUBMIT,
-                                 .u.submit = {.estimate_us = estimate_for_core(spec->estimate_us),
-                                              .minimum = spec->minimum,
-                                              .maximum = spec->maximum,
-                                              .initial = spec->initial,
-                                              .site = site,
-                                              .priority = spec->priority,
-                                              .job_kind = (uint8_t)spec->kind,
-                                              .job_class = (uint8_t)spec->job_class,
-                                              .sizes_kind = (uint8_t)spec->sizes.kind}}};
+        (struct input){.request = request, .reply = REPLY_SUBMIT, .spec_json = json, .spec = spec};
+    pleat_submission_of_spec(spec, &submission);
+    submission.site = site;
+    pleat_submission_event(&submission, 0, PLEAT_NONE, &input->event);
     unsigned can = pleat_runner_kind_find(spec->runner)->capabilities;
     if (spec->kind == PLEAT_MALLEABLE && !(can & PLEAT_RUNNER_RESIZES))
         return pleat_error_set(err, PLEAT_E_INVALID,
@@ -95,20 +76,7 @@ static int make_submit(struct client *client, int64_t request, json_t *json,
                                "make the job moldable",
                                spec->runner);
     rc = check_way(spec, err);
-    if (rc)
-        return rc;
-    bool relaunches = can & PLEAT_RUNNER_RELAUNCHES && spec->resize != PLEAT_WAY_MERGE;
-    input->event.flags = (uint16_t)((spec->asks ? PLEAT_COMPONENT_ASKS : 0) |
-                                    (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0) |
-                                    (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0) |
-                                    (spec->once ? PLEAT_COMPONENT_ONCE : 0));
-    if (spec->folds) {
-        rc = check_bound(client->daemon, site, err);
-        if (rc)
-            return rc;
-        set_folding(spec, &input->event);
-    }
-    return 0;
+    return rc || !spec->folds ? rc : check_bound(client->daemon, site, err);
 }
 
 static void drop_submits(struct inputs *inputs)

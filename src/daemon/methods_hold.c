@@ -81,6 +81,6 @@ int method_revise(struct client *client, int64_t request, const json_t *params,
     if (json_object_get(params, "estimate_s"))
         event.flags |= PLEAT_REVISE_ESTIMATE;
     event.u.revise.priority = (int16_t)priority;
-    event.u.revise.estimate_us = estimate_for_core((int64_t)(estimate_s * 1e6));
+    event.u.revise.estimate_us = pleat_estimate_for_core((int64_t)(estimate_s * 1e6));
     return rc ? rc : change(client, request, params, event, err);
 }

@@ -204,21 +204,16 @@ static int32_t find_list(const struct daemon *d, const struct pleat_sizes *sizes
 static int submit_sizes(struct daemon *d, struct input *input, struct pleat_error *err)
 {
     const struct pleat_sizes *sizes = &input->spec->sizes;
-    if (sizes->kind != PLEAT_SIZES_LIST) {
-        input->event.u.submit.sizes_parameter = sizes->step;
+    if (sizes->kind != PLEAT_SIZES_LIST)
         return 0;
-    }
     input->event.u.submit.sizes_parameter = find_list(d, sizes);
     if (input->event.u.submit.sizes_parameter >= 0)
         return 0;
     input->event.u.submit.sizes_parameter = (int32_t)d->turn.next_size_list;
-    for (uint32_t i = 0; i < sizes->count; i += 10) {
-        struct pleat_event part = {.time_us = input->event.time_us,
-                                   .kind = PLEAT_EV_SIZES,
-                                   .component = PLEAT_NONE,
-                                   .u.sizes = {.list = d->turn.next_size_list}};
-        part.u.sizes.count = sizes->count - i < 10 ? sizes->count - i : 10;
-        memcpy(part.u.sizes.values, sizes->list + i, part.u.sizes.count * sizeof(int32_t));
+    struct pleat_event part;
+    uint32_t told = 0;
+    while (pleat_submission_list(d->turn.next_size_list, sizes->list, sizes->count,
+                                 input->event.time_us, &told, &part)) {
         int rc = pleat_core_apply(d->core, &part, &d->turn.effects, err);
         if (rc)
             return rc;
@@ -274,78 +269,6 @@ int turn_apply(struct daemon *d, const struct pleat_event *event, struct pleat_e
     return rc;
 }
 
-static int set_time(struct daemon *d, const struct pleat_event *submit, enum pleat_event_kind kind,
-                    int64_t after_us, struct pleat_error *err)
-{
-    struct pleat_event event = {.time_us = submit->time_us,
-                                .kind = (uint16_t)kind,
-                                .component = submit->component,
-                                .u.at = {.at_us = submit->time_us + after_us}};
-    return after_us ? turn_apply(d, &event, err) : 0;
-}
-
-static int set_terms(struct daemon *d, const struct pleat_event *submit,
-                     const struct pleat_spec *spec, struct pleat_error *err)
-{
-    struct pleat_event event = {.time_us = submit->time_us,
-                                .kind = PLEAT_EV_TERMS,
-                                .component = submit->component,
-                                .u.terms = {.notice_us = spec->notice_us,
-                                            .lifetime_us = spec->lifetime_us,
-                                            .limit_us = spec->limit_us}};
-    bool usual = spec->notice_us < 0 && spec->lifetime_us < 0 && !spec->limit_us;
-    return usual ? 0 : turn_apply(d, &event, err);
-}
-
-static int set_signal(struct daemon *d, const struct pleat_event *submit,
-                      const struct pleat_spec *spec, struct pleat_error *err)
-{
-    struct pleat_event event = {.time_us = submit->time_us,
-                                .kind = PLEAT_EV_LIMIT_SIGNAL,
-                                .component = submit->component,
-                                .u.signal = {.lead_us = spec->signal.lead_us,
-                                             .number = spec->signal.number,
-                                             .script_only = spec->signal.script_only}};
-    return spec->signal.number ? turn_apply(d, &event, err) : 0;
-}
-
-/* How many processors one that folds may have, and with how many it starts: as its most processes
- * make it, so many on a processor. */
-static int set_partition(struct daemon *d, const struct pleat_event *submit,
-                         const struct pleat_spec *spec, struct pleat_error *err)
-{
-    int32_t first = spec->initial > 0 ? pleat_mpl(spec->fold.most, spec->initial) : 0;
-    struct pleat_event event = {
-        .time_us = submit->time_us,
-        .kind = PLEAT_EV_PARTITION,
-        .component = submit->component,
-        .u.partition = {.minimum = spec->minimum > 1 ? spec->minimum : 0,
-                        .maximum = spec->maximum < spec->fold.most ? spec->maximum : 0,
-                        .mpl = (uint32_t)(first < UINT8_MAX ? first : UINT8_MAX)}};
-    bool usual = !event.u.partition.minimum && !event.u.partition.maximum && first <= 1;
-    return !spec->folds || usual ? 0 : turn_apply(d, &event, err);
-}
-
-static int set_hold(struct daemon *d, const struct pleat_event *submit,
-                    const struct pleat_spec *spec, struct pleat_error *err)
-{
-    struct pleat_event event = {
-        .time_us = submit->time_us, .kind = PLEAT_EV_HOLD, .component = submit->component};
-    return spec->hold ? turn_apply(d, &event, err) : 0;
-}
-
-/* How many tasks of its array may run at one time. */
-static int set_group(struct daemon *d, const struct pleat_event *submit,
-                     const struct pleat_spec *spec, struct pleat_error *err)
-{
-    struct pleat_event event = {
-        .time_us = submit->time_us,
-        .kind = PLEAT_EV_GROUP,
-        .component = submit->component,
-        .u.group = {.group = d->turn.array.group, .limit = spec->array.limit}};
-    return spec->array.count && spec->array.limit ? turn_apply(d, &event, err) : 0;
-}
-
 /* Terms, partition, deadline, reservation, what it waits for, of a job just submitted. A
  * reservation that cannot be kept is known only now: the job is in the log, so it is cancelled
  * there, and its submission refused. */
@@ -355,21 +278,19 @@ static int apply_times(struct daemon *d, const struct pleat_event *submit,
     const struct job *job = job_of_component(d, submit->component);
     if (!job)
         return 0;
-    int rc = set_terms(d, submit, spec, err);
-    if (!rc)
-        rc = set_signal(d, submit, spec, err);
-    if (!rc)
-        rc = set_partition(d, submit, spec, err);
-    if (!rc)
-        rc = set_time(d, submit, PLEAT_EV_DEADLINE, spec->deadline_us, err);
-    if (!rc)
-        rc = set_time(d, submit, PLEAT_EV_RESERVE, spec->begin_us, err);
-    if (!rc)
-        rc = set_hold(d, submit, spec, err);
-    if (!rc)
-        rc = needs_set(d, submit, spec, err);
-    if (!rc)
-        rc = set_group(d, submit, spec, err);
+    struct pleat_companions companions;
+    struct pleat_submission_needs needs = {0};
+    struct pleat_event event;
+    uint32_t step = 0;
+    pleat_companions_of_spec(spec, submit->time_us, &companions);
+    int rc = needs_find(d, (int64_t)submit->u.submit.job, spec, &needs, &companions.any_need, err);
+    companions.needs = needs.items;
+    companions.need_count = (uint32_t)needs.count;
+    companions.group = d->turn.array.group;
+    companions.group_limit = spec->array.count ? spec->array.limit : 0;
+    while (!rc && pleat_companions_next(&companions, submit, &step, &event))
+        rc = turn_apply(d, &event, err);
+    pleat_array_finish(&needs);
     if (!rc)
         return 0;
     struct pleat_event cancel = {

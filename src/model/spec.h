@@ -131,5 +131,10 @@ int pleat_spec_path(const struct pleat_spec *spec, const char *pattern, int64_t 
  * are short. Shorter ones, from elsewhere, make nobody look more often than this for long: the core
  * sees to that. */
 #define PLEAT_ESTIMATE_LEAST_US INT64_C(1000000)
+static inline int64_t pleat_estimate_for_core(int64_t estimate_us) /* 0: none */
+{
+    bool is_short = estimate_us > 0 && estimate_us < PLEAT_ESTIMATE_LEAST_US;
+    return is_short ? PLEAT_ESTIMATE_LEAST_US : estimate_us;
+}
 
 #endif

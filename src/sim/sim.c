@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/submission.h"
 #include "sim/internal.h"
 
 /* Local users and failing nodes never cease. When no job has been seen to for so long, those that
@@ -330,27 +331,31 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     return 0;
 }
 
-static int add_wishes(struct sim *sim, const struct pleat_workload_job *job, uint32_t component)
+/* What follows a submission. One whose reservation cannot be kept is cancelled. */
+static int add_companions(struct sim *sim, const struct pleat_companions *companions,
+                          uint32_t component)
 {
-    struct pleat_event event = {.time_us = sim->now_us, .component = component};
-    int64_t later_us = sim->now_us - job->submit_us; /* than recorded */
+    struct pleat_event submit = {.time_us = sim->now_us, .component = component}, event;
+    uint32_t step = 0;
     int rc = 0;
-    if (job->deadline_us > 0) {
-        event.kind = PLEAT_EV_DEADLINE;
-        event.u.at.at_us = job->deadline_us + later_us;
-        rc = input(sim, &event);
-    }
-    if (rc || job->begin_us <= 0)
+    while (!rc && pleat_companions_next(companions, &submit, &step, &event))
+        rc = event.kind == PLEAT_EV_RESERVE ? try_input(sim, &event) : input(sim, &event);
+    if (rc == 0 || rc == PLEAT_E_NOMEM || event.kind != PLEAT_EV_RESERVE)
         return rc;
-    event.kind = PLEAT_EV_RESERVE;
-    event.u.at.at_us = job->begin_us + later_us;
-    rc = try_input(sim, &event);
-    if (rc == 0 || rc == PLEAT_E_NOMEM)
-        return rc;
-    event.kind = PLEAT_EV_CANCEL; /* it cannot be kept */
-    event.u.at.at_us = 0;
+    event = submit;
+    event.kind = PLEAT_EV_CANCEL;
     rc = input(sim, &event);
     return rc ? rc : conclude(sim, component);
+}
+
+/* A job's deadline and reservation, as much later as it came than recorded. */
+static int add_wishes(struct sim *sim, const struct pleat_workload_job *job, uint32_t component)
+{
+    struct pleat_companions companions = pleat_companions_none();
+    int64_t later_us = sim->now_us - job->submit_us;
+    companions.deadline_us = job->deadline_us > 0 ? job->deadline_us + later_us : 0;
+    companions.begin_us = job->begin_us > 0 ? job->begin_us + later_us : 0;
+    return add_companions(sim, &companions, component);
 }
 
 static int refused(struct sim *sim, const struct pleat_workload_job *job, size_t index, int rc,
@@ -371,17 +376,10 @@ static __attribute__((cold)) int add_files(struct sim *sim, const struct pleat_w
                                            uint32_t component)
 {
     const struct pleat_app *app = &sim->workload->apps.items[job->app];
-    int rc = 0;
-    for (uint32_t i = 0; !rc && i < app->input_count; i++) {
-        const struct pleat_input_file *file = &sim->workload->inputs.items[app->first_input + i];
-        struct pleat_event event = {
-            .time_us = sim->now_us,
-            .kind = PLEAT_EV_INPUT,
-            .component = component,
-            .u.input = {.bytes = llround(file->bytes), .file = file->file, .site = file->site}};
-        rc = input(sim, &event);
-    }
-    return rc;
+    struct pleat_companions companions = pleat_companions_none();
+    companions.inputs = &sim->workload->inputs.items[app->first_input];
+    companions.input_count = app->input_count;
+    return add_companions(sim, &companions, component);
 }
 
 /* ---- jobs of several components ---- */
@@ -425,41 +423,16 @@ static int submit(struct sim *sim, size_t index, size_t first)
 {
     const struct pleat_workload_job *job = &sim->workload->jobs.items[index];
     uint32_t component = pleat_core_next_component(sim->core);
-    struct pleat_event event = {.time_us = sim->now_us,
-                                .kind = PLEAT_EV_SUBMIT,
-                                .flags = job->minimum == 0
-                                             ? PLEAT_COMPONENT_FORGET | PLEAT_COMPONENT_EMPTY
-                                             : PLEAT_COMPONENT_FORGET,
-                                .component = component,
-                                .u.submit = {.job = first + 1,
-                                             .ordinal = (uint16_t)(index - first),
-                                             .estimate_us = estimate_of(sim, job),
-                                             .minimum = job->minimum,
-                                             .maximum = job->maximum,
-                                             .initial = job->initial,
-                                             .sizes_parameter = job->sizes_parameter,
-                                             .site = job->site,
-                                             .job_kind = job->kind,
-                                             .sizes_kind = job->sizes_kind,
-                                             .reference = job->processors,
-                                             .priority = job->priority,
-                                             .job_class = job->job_class,
-                                             .mpl_max = job->mpl_max}};
-    if (job->mpl_max > 0)
-        event.flags |= PLEAT_COMPONENT_FOLDS;
-    if (job->part & PLEAT_PART_FOLLOWS)
-        event.flags |= PLEAT_COMPONENT_FOLLOWS;
-    if (sim->workload->apps.items[job->app].gives_back)
-        event.flags |= PLEAT_COMPONENT_EMPTY;
-    if (sim->workload->jobs.items[first].part & PLEAT_PART_FLEXIBLE) {
-        event.flags |= index == first ? PLEAT_COMPONENT_FLEXIBLE : 0;
-        if (index > first)
-            event.u.submit.minimum = event.u.submit.maximum = event.u.submit.initial = 0;
-    }
+    struct pleat_submission submission;
+    struct pleat_event event;
+    pleat_submission_of_row(sim->workload, first, index, &submission);
+    submission.estimate_us = estimate_of(sim, job);
+    submission.flags |= PLEAT_COMPONENT_FORGET;
     if (sim->requests && sim->workload->apps.items[job->app].objects > 0)
-        event.flags |= PLEAT_COMPONENT_EVOLVES;
+        submission.flags |= PLEAT_COMPONENT_EVOLVES;
     if (job->sizes_kind == PLEAT_SIZES_LIST)
-        event.u.submit.sizes_parameter = sim->lists[job->app];
+        submission.sizes_parameter = sim->lists[job->app];
+    pleat_submission_event(&submission, sim->now_us, component, &event);
     struct pleat_error why;
     sim->outcomes[index] = (struct pleat_sim_outcome){.submit_us = sim->now_us,
                                                       .start_us = PLEAT_NEVER,

@@ -2,25 +2,20 @@
  * before any job. */
 #include <stdlib.h>
 
+#include "model/submission.h"
 #include "sim/internal.h"
-
-enum { AN_EVENT = sizeof(((struct pleat_event *)0)->u.sizes.values) / sizeof(int32_t) };
 
 static int tell(struct sim *sim, const struct pleat_speedup *speedup, uint32_t list)
 {
     const struct pleat_table_row *rows = sim->workload->table.items + speedup->first;
+    int32_t sizes[PLEAT_SIZES_LIST_MAX];
+    struct pleat_event event;
+    uint32_t told = 0;
     int rc = 0;
-    for (uint32_t told = 0; !rc && told < speedup->count; told += AN_EVENT) {
-        uint32_t left = speedup->count - told;
-        struct pleat_event event = {
-            .time_us = sim->now_us,
-            .kind = PLEAT_EV_SIZES,
-            .component = PLEAT_NONE,
-            .u.sizes = {.list = list, .count = left < AN_EVENT ? left : AN_EVENT}};
-        for (uint32_t i = 0; i < event.u.sizes.count; i++)
-            event.u.sizes.values[i] = rows[told + i].processors;
+    for (uint32_t i = 0; i < speedup->count; i++)
+        sizes[i] = rows[i].processors;
+    while (!rc && pleat_submission_list(list, sizes, speedup->count, sim->now_us, &told, &event))
         rc = input(sim, &event);
-    }
     return rc;
 }
 

@@ -1,1 +1,2 @@
 pleat_unit_test(spec SOURCES ${test_dir}/spec_test.c DEPS pleat-wire)
+pleat_unit_test(submission SOURCES ${test_dir}/submission_test.c DEPS pleat-model)
