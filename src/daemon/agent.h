@@ -1,18 +1,18 @@
 /* agent.h - one agent, as the files that speak to it see it:
  *
- *   agents.c       all of them: connected, asked, told to end
- *   agent_start.c  started when needed, expected, ended where one is silent
- *   agent_runs.c   what it runs against what the core knows; what it refused
- *   agent_notices.c what it says of runs
+ *   agents.c         connected, listened to, told to end
+ *   agent_notices.c  what it says of runs
+ *   agent_runs.c     what it runs against what the core knows; what it refused
+ *   agent_link.c     requests to it
+ *   agent_start.c    started when needed, expected, ended where it is silent
  *
- * The lower ones in this list know nothing of those above but agent_send.
+ * Each may call those below it.
  */
 #ifndef PLEAT_DAEMON_AGENT_H
 #define PLEAT_DAEMON_AGENT_H
 
 #include <uv.h>
 
-#include "daemon/agents.h"
 #include "daemon/daemon.h"
 #include "wire/connection.h"
 
@@ -52,10 +52,12 @@ struct agent {
     uv_timer_t timer; /* until it must have connected */
 };
 
-/* ---- agents.c ---- */
+/* ---- agent_link.c ---- */
 
 /* The one of a node; made where it is not known yet. NULL when out of memory. */
 struct agent *agent_get(struct daemon *d, uint32_t site, uint32_t node);
+/* What was asked with that number, which is answered now; zero where it need not be known. */
+struct asked agent_take_asked(struct agent *agent, int64_t id);
 
 /* ---- agent_start.c ---- */
 

@@ -4,11 +4,12 @@
 
 #include "daemon/account.h"
 #include "daemon/agent.h"
+#include "daemon/agent_link.h"
 #include "daemon/agents.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/runs.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 
 static int64_t cost_of(const json_t *params, const char *name)
 {

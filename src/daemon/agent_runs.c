@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "daemon/agent.h"
-#include "daemon/agents.h"
+#include "daemon/agent_link.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/runs.h"
 #include "daemon/salvage.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 
 static void lost(struct daemon *d, uint32_t component, uint64_t run)
 {

@@ -6,8 +6,8 @@
  * core's state at a record; the records before the last but one are moved aside. */
 #include <string.h>
 
+#include "daemon/accounts.h"
 #include "daemon/archive.h"
-#include "daemon/clean.h"
 #include "daemon/crash.h"
 #include "daemon/daemon.h"
 #include "daemon/history.h"
@@ -15,7 +15,7 @@
 #include "daemon/jobs.h"
 #include "daemon/log.h"
 #include "daemon/specs.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 
 enum {
     BATCH = 1000,      /* jobs let go of in one turn */
@@ -24,8 +24,6 @@ enum {
 
 /* ---- accounts ---- */
 
-/* Members of an entry of `history` that a job has not. */
-static const char *const only_of_entry[] = {"archived", "sizes", "resizes", "processor_s", "cpu_s"};
 /* Members of a job that are made when it is shown. */
 static const char *const made_of_job[] = {"slots", "progress", "times"};
 
@@ -80,17 +78,6 @@ static char *make_text(struct daemon *d, struct job *job)
     return text;
 }
 
-void archive_ended(struct daemon *d, struct job *job)
-{
-    struct ended ended = {.job = job->id};
-    job_ended(d, job);
-    if (pleat_array_push(&d->archive.ended, ended))
-        daemon_log("out of memory: job %lld has no account", (long long)job->id);
-    int64_t when = daemon_now_us(d) + d->config.keep_ended_us;
-    if (when < d->archive.next_us)
-        d->archive.next_us = when;
-}
-
 void archive_prepare(struct daemon *d)
 {
     for (size_t i = 0; i < d->archive.ended.count; i++) {
@@ -105,18 +92,6 @@ void archive_prepare(struct daemon *d)
         if (!ended->text)
             daemon_log("out of memory: job %lld has no account", (long long)job->id);
     }
-}
-
-void archive_remake(struct daemon *d)
-{
-    for (size_t i = 0; i < d->archive.ended.count; i++) {
-        struct job *job = job_find(d, d->archive.ended.items[i].job);
-        free(d->archive.ended.items[i].text);
-        d->archive.ended.items[i].text = NULL;
-        if (job)
-            job_drop_account(job);
-    }
-    archive_prepare(d);
 }
 
 int archive_write(struct daemon *d, struct pleat_error *err)
@@ -135,7 +110,7 @@ int archive_write(struct daemon *d, struct pleat_error *err)
         rc = pleat_store_put_meta(d->store, "accounts", "1", err);
     for (size_t i = 0; !rc && i < d->archive.archived.count; i++)
         rc = pleat_store_drop_notes(d->store, d->archive.archived.items[i], 0, err);
-    return rc ? rc : clean_write(d, err);
+    return rc;
 }
 
 void archive_written(struct daemon *d)
@@ -150,83 +125,6 @@ void archive_written(struct daemon *d)
     }
     d->archive.ended.count = 0;
     d->archive.archived.count = 0;
-    clean_written(d);
-}
-
-void archive_finish(struct daemon *d)
-{
-    for (size_t i = 0; i < d->archive.ended.count; i++)
-        free(d->archive.ended.items[i].text);
-    pleat_array_finish(&d->archive.ended);
-    pleat_array_finish(&d->archive.archived);
-    clean_finish(d);
-}
-
-/* ---- from accounts ---- */
-
-static int take_row(void *arg, const struct pleat_account_row *row)
-{
-    json_t **whole = arg;
-    *whole = json_loads(row->text, 0, NULL);
-    return 0;
-}
-
-/* NULL: there is none, or (err->code set) it cannot be read. */
-static json_t *read_row(struct daemon *d, int64_t job, struct pleat_error *err)
-{
-    struct pleat_account_filter only = {.after_job = job - 1, .last_job = job};
-    json_t *whole = NULL;
-    if (pleat_store_read_accounts(d->store, &only, take_row, &whole, err)) {
-        json_decref(whole);
-        return NULL;
-    }
-    return whole;
-}
-
-bool archive_knows(struct daemon *d, int64_t job)
-{
-    struct pleat_error err = {0};
-    json_t *whole = read_row(d, job, &err);
-    json_decref(whole);
-    return whole != NULL;
-}
-
-json_t *archive_job(struct daemon *d, int64_t job, bool history)
-{
-    struct pleat_error err = {0};
-    json_t *whole = read_row(d, job, &err), *value;
-    if (!whole) {
-        if (err.code)
-            daemon_log("job %lld: %s", (long long)job, err.text);
-        return NULL;
-    }
-    const json_t *spec = spec_json(d, job, &err);
-    json_t *object = spec ? json_copy((json_t *)(uintptr_t)spec) : json_object();
-    size_t i;
-    json_array_foreach(json_object_get(whole, "without"), i, value)
-        json_object_del(object, json_string_value(value));
-    json_t *use = json_object_get(whole, "use");
-    for (i = 0; i < COUNT_OF(only_of_entry); i++)
-        json_object_del(use, only_of_entry[i]);
-    json_object_update(object, use);
-    json_object_update(object, json_object_get(whole, "job"));
-    json_object_set_new(object, "slots", json_array());
-    json_object_set_new(object, "progress", json_null());
-    json_object_set_new(object, "times", json_array());
-    if (!history)
-        json_object_del(object, "history");
-    json_decref(whole);
-    return object;
-}
-
-json_t *archive_entry(struct daemon *d, const struct pleat_account_row *row)
-{
-    json_t *whole = json_loads(row->text, 0, NULL);
-    json_t *entry = json_incref(json_object_get(whole, "use"));
-    json_decref(whole);
-    if (entry)
-        json_object_set_new(entry, "archived", json_boolean(!job_find(d, row->job)));
-    return entry;
 }
 
 /* ---- letting go ---- */
@@ -234,7 +132,7 @@ json_t *archive_entry(struct daemon *d, const struct pleat_account_row *row)
 /* It was not running when accounts came up, or its account could not be made. */
 static void ensure_account(struct daemon *d, struct job *job)
 {
-    if (job->accounted || archive_knows(d, job->id))
+    if (job->accounted || accounts_know(d, job->id))
         return;
     struct ended ended = {.job = job->id};
     if (pleat_array_push(&d->archive.ended, ended))
@@ -290,7 +188,7 @@ static void archive_old(struct daemon *d)
         return;
     archive_prepare(d); /* while they are still known */
     jobs_forget(d);
-    turn_run(d);
+    turn_want(d);
 }
 
 /* ---- checkpoints ---- */
@@ -354,21 +252,12 @@ static void make_checkpoint(struct daemon *d)
     pleat_string_finish(&state);
 }
 
-static bool is_quiet(const struct daemon *d)
-{
-    return !d->turn.holding && !d->turn.inputs.count && !d->turn.records.count && !d->notes.count &&
-           !d->specs.made.count && !d->clean.dropped.count;
-}
-
 void archive_run(struct daemon *d)
 {
-    while (clean_waits(d) && is_quiet(d))
-        clean_run(d);
-    if (is_quiet(d))
-        archive_old(d);
+    archive_old(d);
     /* what is written for checkpoints is at most as much as what is written for records */
     int64_t records = pleat_store_last_seq(d->store) - d->archive.checkpoint_seq;
-    if (is_quiet(d) && records >= d->config.checkpoint_records &&
+    if (turn_is_quiet(d) && records >= d->config.checkpoint_records &&
         (size_t)records * sizeof(struct pleat_event) >= d->archive.checkpoint_size)
         make_checkpoint(d);
 }

@@ -2,7 +2,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "daemon/agents.h"
+#include "daemon/agent_link.h"
 #include "daemon/carry_out.h"
 #include "daemon/daemon.h"
 #include "daemon/files.h"
@@ -12,7 +12,7 @@
 #include "daemon/sites.h"
 #include "daemon/slots.h"
 #include "daemon/specs.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 
 static void start_failed(struct daemon *d, const struct pleat_effect *effect, struct job *job,
                          const struct pleat_error *err)

@@ -21,7 +21,7 @@
 #include "daemon/methods.h"
 #include "daemon/notify.h"
 #include "daemon/specs.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 
 enum { AT_ONCE = 500 }; /* jobs in one answer */
 
@@ -209,7 +209,7 @@ static void fulfil(struct daemon *d, const struct wish *wish)
     turn_reply(d, wish->client, wish->request, to_json(&sums));
     d->clean.drops_shared = !wish->dry_run && !sums.more;
     jobs_forget(d);
-    turn_run(d); /* writes, and then answers */
+    turn_want(d); /* which writes, and then answers */
 }
 
 /* ---- in turns ---- */

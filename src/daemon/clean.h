@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "daemon/archive.h"
+#include "daemon/accounts.h"
 
 struct daemon;
 
@@ -19,7 +19,7 @@ struct clean {
 /* Requests wait; the first of them, when nothing else is to be done. */
 bool clean_waits(const struct daemon *d);
 void clean_run(struct daemon *d);
-/* As those of archive.c, which calls them. */
+/* As archive_write and archive_written. */
 int clean_write(struct daemon *d, struct pleat_error *err);
 void clean_written(struct daemon *d);
 void clean_finish(struct daemon *d);

@@ -1,17 +1,11 @@
-/* Connections of clients: greeting, sending. */
+/* Answers to clients. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/agents.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
-#include "daemon/follow.h"
-#include "daemon/methods.h"
-#include "daemon/parked.h"
 #include "wire/connection.h"
-
-enum { CONNECTIONS_MAX = 128 }; /* of one process */
 
 void client_hold(struct client *client)
 {
@@ -34,24 +28,6 @@ void client_drop(struct client *client)
         return;
     unlink_client(client);
     free(client);
-}
-
-/* The connection is gone; whatever still refers to the client finds it silent. */
-static void client_gone(struct client *client)
-{
-    client->connection = NULL;
-    client->follow = (struct follow){0};
-    parked_forget(client);
-    client_drop(client);
-}
-
-static void client_close(struct client *client)
-{
-    struct pleat_connection *connection = client->connection;
-    if (!connection)
-        return;
-    client_gone(client);
-    pleat_connection_close(connection);
 }
 
 void client_send(struct client *client, struct pleat_string *out)
@@ -86,119 +62,4 @@ void client_reply(struct client *client, int64_t request, json_t *result)
         return;
     }
     client_send(client, &out);
-}
-
-static void greet(struct client *client, const struct pleat_message *message)
-{
-    struct pleat_error err = {0};
-    const char *role = NULL;
-    int rc;
-    if (message->kind != PLEAT_NOTIFICATION || strcmp(message->method, "hello"))
-        rc = pleat_error_set(&err, PLEAT_E_PROTOCOL, "say hello first");
-    else
-        rc = pleat_read_hello(message, &role, &err);
-    if (rc || !role) {
-        client_fail(client, 0, &err);
-        client_close(client);
-        return;
-    }
-    client->greeted = true;
-    if (strcmp(role, "agent"))
-        return;
-    struct pleat_connection *connection = client->connection;
-    struct daemon *d = client->daemon;
-    client_gone(client);
-    agent_accept(d, connection, message->params);
-}
-
-static void on_message(void *arg, struct pleat_connection *connection,
-                       const struct pleat_message *message)
-{
-    struct client *client = arg;
-    (void)connection;
-    if (!client->greeted) {
-        greet(client, message);
-    } else if (message->kind == PLEAT_REQUEST) {
-        client_hold(client);
-        method_call(client, message);
-        client_drop(client);
-    }
-}
-
-static void on_closed(void *arg, struct pleat_connection *connection,
-                      const struct pleat_error *error)
-{
-    struct client *client = arg;
-    (void)connection;
-    if (error->code == PLEAT_E_PROTOCOL || error->code == PLEAT_E_TOOBIG)
-        daemon_log("a client was turned away: %s", error->text);
-    client_gone(client);
-}
-
-static void on_drained(void *arg, struct pleat_connection *connection)
-{
-    (void)connection;
-    follow_on(arg);
-}
-
-/* So that one that runs wild leaves descriptors for the others, and for the log. */
-static bool has_enough(const struct daemon *d, int process)
-{
-    int count = 0;
-    for (const struct client *client = d->clients; client; client = client->next)
-        count += client->connection && client->process == process;
-    return count >= CONNECTIONS_MAX;
-}
-
-static void turn_away(struct pleat_connection *connection)
-{
-    struct pleat_error err;
-    struct pleat_string out = {0};
-    pleat_error_set(&err, PLEAT_E_TOOBIG,
-                    "process %d has %d connections to pleatd already: close some",
-                    pleat_connection_peer_pid(connection), CONNECTIONS_MAX);
-    if (pleat_write_failure(&out, 0, &err) == 0)
-        (void)!pleat_connection_send(connection, &out);
-    pleat_string_finish(&out);
-    pleat_connection_close(connection);
-}
-
-void client_accept(void *arg, struct pleat_connection *connection)
-{
-    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, on_drained};
-    struct daemon *d = arg;
-    int process = pleat_connection_peer_pid(connection);
-    if (has_enough(d, process)) {
-        turn_away(connection);
-        return;
-    }
-    struct client *client = calloc(1, sizeof(*client));
-    struct pleat_string out = {0};
-    if (!client || pleat_connection_start(connection, &callbacks, client)) {
-        free(client);
-        pleat_connection_close(connection);
-        return;
-    }
-    client->daemon = d;
-    client->connection = connection;
-    client->process = process;
-    client->references = 1;
-    client->next = d->clients;
-    d->clients = client;
-    if (pleat_write_hello(&out, "daemon",
-                          json_pack("{s:i, s:s}", "pid", (int)getpid(), "instance", d->instance)))
-        daemon_log("a greeting could not be written");
-    client_send(client, &out);
-}
-
-void clients_close(struct daemon *d)
-{
-    struct client *next;
-    for (struct client *client = d->clients; client; client = next) {
-        client_hold(client); /* or closing it would free it */
-        client_close(client);
-        next = client->next; /* NOLINT(clang-analyzer-unix.Malloc): held, see above */
-        free(client);        /* NOLINT(clang-analyzer-unix.Malloc) */
-    }
-    d->clients = NULL;
 }

@@ -1,4 +1,4 @@
-/* clients.h - who asks */
+/* clients.h - who asks, and gets answers */
 #ifndef PLEAT_DAEMON_CLIENTS_H
 #define PLEAT_DAEMON_CLIENTS_H
 
@@ -22,12 +22,10 @@ struct client {
     struct pleat_string *answer; /* NULL, or where what is to be sent is kept */
 };
 
-void client_accept(void *arg, struct pleat_connection *connection);
 void client_send(struct client *client, struct pleat_string *out);
 void client_fail(struct client *client, int64_t request, const struct pleat_error *error);
 void client_reply(struct client *client, int64_t request, json_t *result);
 void client_hold(struct client *client);
 void client_drop(struct client *client);
-void clients_close(struct daemon *d);
 
 #endif

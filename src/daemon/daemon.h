@@ -16,7 +16,7 @@
 #include "base/paths.h"
 #include "base/siphash.h"
 #include "core/core.h"
-#include "daemon/archive.h"
+#include "daemon/accounts.h"
 #include "daemon/clean.h"
 #include "daemon/config.h"
 #include "daemon/forecast.h"
@@ -29,7 +29,7 @@
 #include "daemon/runs.h"
 #include "daemon/salvage.h"
 #include "daemon/specs.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 #include "runner/runner.h"
 #include "site/site.h"
 #include "store/store.h"
@@ -89,8 +89,8 @@ struct daemon {
     bool stopping;
 };
 
+/* Microseconds since 1970; never less than before, whatever the system's clock does. */
 int64_t daemon_now_us(struct daemon *d);
 void daemon_log(const char *fmt, ...) PLEAT_PRINTF(1, 2);
-void daemon_stop(struct daemon *d);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "daemon/daemon.h"
 #include "daemon/decided.h"
-#include "daemon/job_json.h"
 #include "daemon/notes.h"
 
 enum { NOTES_MAX = 600, DECISIONS_MAX = 16 };

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/archive.h"
+#include "daemon/accounts.h"
 #include "daemon/daemon.h"
 #include "daemon/depend.h"
 #include "daemon/jobs.h"
 #include "daemon/specs.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 #include "model/dependency.h"
 #include "model/indexes.h"
 
@@ -24,7 +24,7 @@ static enum fate by_state(enum pleat_condition condition, bool well)
 static int fate_of_archived(struct daemon *d, const struct pleat_need *need, enum fate *fate,
                             struct pleat_error *err)
 {
-    json_t *account = archive_job(d, need->job, false);
+    json_t *account = accounts_job(d, need->job, false);
     if (!account)
         return pleat_error_set(err, PLEAT_E_NOTFOUND,
                                "there is no job %lld to wait for: see 'pleat ps --all'",
@@ -83,7 +83,7 @@ static int find(struct daemon *d, int64_t job, struct found *found, struct pleat
     if (found->job == job)
         return 0;
     found->job = job;
-    found->known = job_find(d, job) || archive_knows(d, job);
+    found->known = job_find(d, job) || accounts_know(d, job);
     found->indexes.count = 0;
     const json_t *array =
         found->known ? json_object_get(spec_json(d, job, &(struct pleat_error){0}), "array") : NULL;

@@ -7,7 +7,6 @@
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
 #include "daemon/forecast.h"
-#include "daemon/job_json.h"
 #include "daemon/methods.h"
 #include "forecast/forecast.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "daemon/account.h"
-#include "daemon/archive.h"
+#include "daemon/accounts.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
 #include "daemon/history.h"
@@ -108,7 +108,7 @@ static bool add(struct answer *answer, json_t *entry)
 static int add_account(void *arg, const struct pleat_account_row *row)
 {
     struct answer *answer = arg;
-    return add(answer, archive_entry(answer->d, row)) ? 0 : 1;
+    return add(answer, accounts_entry(answer->d, row)) ? 0 : 1;
 }
 
 static bool is_asked_for(struct daemon *d, const struct request *request, const struct job *job)
@@ -163,7 +163,7 @@ int method_history(struct client *client, int64_t number, const json_t *params,
     int rc = read_request(params, &request, err);
     if (rc)
         return rc;
-    if (request.job >= 0 && !job_find(d, request.job) && !archive_knows(d, request.job))
+    if (request.job >= 0 && !job_find(d, request.job) && !accounts_know(d, request.job))
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "no job %lld: see 'pleat history'",
                                (long long)request.job);
     answer.jobs = json_array();

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "daemon/account.h"
-#include "daemon/archive.h"
+#include "daemon/accounts.h"
 #include "daemon/daemon.h"
 #include "daemon/depend.h"
 #include "daemon/files.h"
 #include "daemon/job_json.h"
 #include "daemon/jobs.h"
 #include "daemon/specs.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 
 static json_t *slots_to_json(struct daemon *d, const struct pleat_component *component)
 {
@@ -240,7 +240,7 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
 
 json_t *job_to_json(struct daemon *d, struct job *job, bool history)
 {
-    json_t *object = job->accounted ? archive_job(d, job->id, history) : NULL;
+    json_t *object = job->accounted ? accounts_job(d, job->id, history) : NULL;
     return object ? object : job_now_to_json(d, job, history);
 }
 
@@ -261,7 +261,7 @@ static json_t *brief_of_whole(json_t *whole)
 
 json_t *job_brief(struct daemon *d, struct job *job)
 {
-    json_t *whole = job->accounted ? archive_job(d, job->id, false) : NULL;
+    json_t *whole = job->accounted ? accounts_job(d, job->id, false) : NULL;
     if (whole)
         return brief_of_whole(whole);
     const struct pleat_component *c = job_component(d, job);

@@ -4,7 +4,6 @@
 #include "daemon/account.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
-#include "daemon/notes.h"
 #include "daemon/specs.h"
 
 /* Makes room for a component's index. */

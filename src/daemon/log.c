@@ -1,78 +1,31 @@
-/* The turn's transaction; and a log that is found damaged while pleatd runs.
+/* A log that is found damaged, or not in its place, while pleatd runs.
  *
- * Then what is good of it becomes a new log, as at a start (salvage.c). But nothing is open that
+ * What is good of it becomes a new log, as at a start (salvage.c). But nothing is open that
  * would have to be settled: what is known of jobs is in memory, and is the new log's checkpoint.
  * Lost is what is in the file only and cannot be read: specs, accounts, notes. */
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "daemon/archive.h"
+#include "daemon/accounts.h"
 #include "daemon/crash.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/mark.h"
 #include "daemon/notes.h"
 #include "daemon/salvage.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 
 #define REPLACED                                                                                   \
     "%s (or its write-ahead log) was removed or replaced while pleatd ran: it is written anew, "   \
     "nothing is lost; what was in its place is kept as %s.damaged-*"
 
-static int write_notes(struct daemon *d, struct pleat_error *err)
-{
-    for (size_t i = 0; i < d->notes.count; i++) {
-        struct made_note *made = &d->notes.items[i];
-        char *text = json_dumps(made->data, JSON_COMPACT);
-        struct pleat_note note = {
-            .time_us = made->time_us, .kind = made->kind, .job = made->job, .data = text};
-        int rc = pleat_store_append_note(d->store, &note, &made->seq, err);
-        free(text);
-        if (rc)
-            return rc;
-    }
-    return 0;
-}
-
-/* Of a turn, all but its records. */
-static int write_rest(struct daemon *d, struct pleat_error *err)
-{
-    int rc = 0;
-    for (size_t i = 0; !rc && i < d->specs.made.count; i++)
-        rc = pleat_store_put_spec_with(d->store, d->specs.made.items[i].job,
-                                       d->specs.made.items[i].text,
-                                       d->specs.made.items[i].environment, err);
-    if (!rc)
-        rc = write_notes(d, err);
-    return rc ? rc : archive_write(d, err);
-}
-
-static int write_turn(struct daemon *d, struct pleat_error *err)
-{
-    int rc = pleat_store_begin(d->store, err);
-    for (size_t i = 0; !rc && i < d->turn.records.count; i++)
-        rc = pleat_store_append(d->store, &d->turn.records.items[i],
-                                sizeof(d->turn.records.items[i]), NULL, err);
-    if (!rc)
-        rc = write_rest(d, err);
-    crash_point();
-    int64_t begun_us = pleat_clock_monotonic_us();
-    if (!rc)
-        rc = pleat_store_commit(d->store, err);
-    d->turn.commit_us = pleat_clock_monotonic_us() - begun_us;
-    crash_point();
-    if (rc)
-        pleat_store_rollback(d->store);
-    return rc;
-}
-
 /* ---- damaged ---- */
 
 /* The state after record `seq` into a log that may end before it. What is good of its records goes
  * aside, in case that this checkpoint is damaged, too. */
-static int write_state(struct daemon *d, const struct pleat_string *state, int64_t seq, bool rest,
-                       struct pleat_error *err)
+static int write_state(struct daemon *d, const struct pleat_string *state, int64_t seq,
+                       log_writer *rest, struct pleat_error *err)
 {
     int64_t good = pleat_store_last_seq(d->store);
     bool gap = good < seq;
@@ -93,7 +46,7 @@ static int write_state(struct daemon *d, const struct pleat_string *state, int64
     if (!rc)
         rc = salvage_put_meta(d, err);
     if (!rc && rest)
-        rc = write_rest(d, err);
+        rc = rest(d, err);
     crash_point();
     if (!rc)
         rc = pleat_store_commit(d->store, err);
@@ -106,10 +59,7 @@ static int write_state(struct daemon *d, const struct pleat_string *state, int64
     return 0;
 }
 
-/* rest: a turn is being written, of which the core's state has the records already. err: what is
- * wrong with the log. Where it cannot be made good the daemon ends, as a start would: jobs run on,
- * and the next one says why. */
-static void repair(struct daemon *d, bool rest, struct pleat_error *err)
+void log_repair(struct daemon *d, log_writer *rest, struct pleat_error *err)
 {
     struct pleat_string state = {0};
     bool open = d->salvage.under_way;
@@ -127,7 +77,7 @@ static void repair(struct daemon *d, bool rest, struct pleat_error *err)
         salvage_say_alive(d);
         note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", d->salvage.damage));
         salvage_lost_specs(d);
-        archive_remake(d); /* they may have been made of what could not be read */
+        accounts_unmake(d);
         rc = write_state(d, &state, seq, rest, err);
     }
     pleat_string_finish(&state);
@@ -143,7 +93,7 @@ bool log_mend(struct daemon *d)
     if (!pleat_store_is_damaged(d->store) || d->turn.holding || d->turn.records.count)
         return false;
     pleat_error_set(&err, PLEAT_E_CORRUPT, "something was read that is not what was written");
-    repair(d, false, &err);
+    log_repair(d, NULL, &err);
     return true;
 }
 
@@ -167,14 +117,12 @@ static void say_replaced(struct daemon *d, const char *path)
     json_decref(data);
 }
 
-/* Somebody has removed the file, or put another one there: what is in the one that is open is
- * written into a new one. Until that is there, nothing is acknowledged. */
-static int put_in_place(struct daemon *d, struct pleat_error *err)
+int log_put_in_place(struct daemon *d, struct pleat_error *err)
 {
     char path[600];
     if (pleat_store_in_place(d->store))
         return 0;
-    snprintf(path, sizeof(path), "%s/log.sqlite", d->paths.state);
+    log_path(d, path, sizeof(path));
     int rc = pleat_store_copy(d->store, err);
     if (rc) {
         pleat_error_prefix(err, "%s (or its write-ahead log) was removed or replaced", path);
@@ -201,27 +149,5 @@ void log_watch(struct daemon *d)
         return;
     note_make(d, daemon_now_us(d), "daemon", -1,
               json_pack("{s:s}", "text", "the log was removed or replaced while pleatd runs"));
-    turn_run(d); /* which writes that, and finds where */
-}
-
-int log_write(struct daemon *d, struct pleat_error *err)
-{
-    int rc = 0;
-    if (!d->log.committed && pleat_store_is_damaged(d->store))
-        rc = pleat_error_set(err, PLEAT_E_CORRUPT,
-                             "something was read that is not what was written");
-    else if (!d->log.committed)
-        rc = write_turn(d, err);
-    if (rc == PLEAT_E_CORRUPT) {
-        repair(d, true, err);
-        rc = 0;
-    }
-    d->log.committed = !rc;
-    if (!rc)
-        rc = put_in_place(d, err);
-    if (!rc) {
-        d->log.committed = false;
-        d->archive.has_accounts = true;
-    }
-    return rc;
+    turn_want(d); /* which writes that, and finds where */
 }

@@ -1,4 +1,4 @@
-/* log.h - writing the log, and keeping it good */
+/* log.h - the log, kept good and in its place */
 #ifndef PLEAT_DAEMON_LOG_H
 #define PLEAT_DAEMON_LOG_H
 
@@ -15,14 +15,16 @@ struct log_state {
     int mark_fd;      /* see mark.h; 0: not open */
 };
 
-/* Opens the log, or what is good of it, and takes its instance. After a death of pleatd its
- * structure is checked first, which reads all of it. */
-int log_open(struct daemon *d, struct pleat_error *err);
-/* Creates the core and recovers it from the log, or from what is good of it. */
-int log_recover(struct daemon *d, struct pleat_error *err);
-/* Writes what the turn has made, in one transaction. A damaged log is made good: then all is
- * written all the same. */
-int log_write(struct daemon *d, struct pleat_error *err);
+/* Writes something into the log, inside a transaction. */
+typedef int log_writer(struct daemon *d, struct pleat_error *err);
+/* Makes a damaged log good. rest: what else is in its first transaction, where a turn is being
+ * written, of which the core's state has the records already; or NULL. err: what is
+ * wrong with the log. Where it cannot be made good the daemon ends, as a start would: jobs run on,
+ * and the next one says why. */
+void log_repair(struct daemon *d, log_writer *rest, struct pleat_error *err);
+/* Where somebody has removed the file, or put another one there: what is in the one that is open is
+ * written into a new one. Until that is there, nothing is acknowledged. */
+int log_put_in_place(struct daemon *d, struct pleat_error *err);
 /* Now and then: whether the log is still in its place; else it is put there. */
 void log_watch(struct daemon *d);
 /* Between turns: makes the log good where it was found damaged. False: it was not. */

@@ -12,14 +12,17 @@
 
 #include "base/clock.h"
 #include "base/oom.h"
+#include "daemon/accounts.h"
+#include "daemon/agent_link.h"
 #include "daemon/agents.h"
-#include "daemon/archive.h"
-#include "daemon/clients.h"
+#include "daemon/clean.h"
+#include "daemon/connections.h"
 #include "daemon/daemon.h"
 #include "daemon/files.h"
 #include "daemon/forecast.h"
 #include "daemon/jobs.h"
 #include "daemon/log.h"
+#include "daemon/log_open.h"
 #include "daemon/mark.h"
 #include "daemon/notes.h"
 #include "daemon/notify.h"
@@ -29,10 +32,12 @@
 #include "daemon/salvage.h"
 #include "daemon/secret.h"
 #include "daemon/sites.h"
+#include "daemon/stop.h"
 #include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 #include "wire/connection.h"
 
-enum { EXIT_RUNNING_ALREADY = 4, PROBE_MS = 1000, LINGER_MS = 50, LINGER_MOST = 40 };
+enum { EXIT_RUNNING_ALREADY = 4, PROBE_MS = 1000 };
 
 static const char usage[] =
     "Usage: pleatd [--dir DIR] [--config FILE] [--check]\n"
@@ -50,26 +55,6 @@ static const char usage[] =
     "4 another pleatd runs for that directory already.\n"
     "\n"
     "Example: pleatd --dir /tmp/try --config my.conf\n";
-
-int64_t daemon_now_us(struct daemon *d)
-{
-    /* from the clock that does not jump; and never behind what the log has */
-    int64_t now = d->clock.offset_us + pleat_clock_monotonic_us();
-    if (now > d->clock.last_us)
-        d->clock.last_us = now;
-    return d->clock.last_us;
-}
-
-void daemon_log(const char *fmt, ...)
-{
-    char when[40], text[1024];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    pleat_clock_format(pleat_clock_real_us(), when, sizeof(when));
-    fprintf(stderr, "%s pleatd[%d]: %s\n", when, (int)getpid(), text);
-}
 
 /* ---- what sites and runners may use ---- */
 
@@ -144,22 +129,6 @@ static int open_parts(struct daemon *d, struct pleat_error *err)
 
 /* ---- running ---- */
 
-static void on_linger(uv_timer_t *handle)
-{
-    daemon_stop(handle->data);
-}
-
-/* An agent without jobs must be told to end; one that a pleatd before this one left calls within
- * 200 ms. */
-void daemon_stop(struct daemon *d)
-{
-    d->stopping = true;
-    if (d->runs.count == 0 && agents_absent(d) && d->lingered++ < LINGER_MOST)
-        uv_timer_start(&d->linger, on_linger, LINGER_MS, 0);
-    else
-        uv_stop(&d->loop);
-}
-
 static void on_signal(uv_signal_t *handle, int number)
 {
     daemon_log("signal %d: ending; jobs go on, and are found again at the next start", number);
@@ -178,7 +147,7 @@ static void on_probe(uv_timer_t *handle)
             daemon_log("site %s: %s", d->config.sites[i].name, err.text);
     place_check(d);
     agents_look(d);
-    archive_run(d);
+    turn_idle(d);
     log_watch(d);
     if (over && d->stopping)
         daemon_stop(d);
@@ -192,7 +161,7 @@ static void on_probe(uv_timer_t *handle)
 
 static int begin(struct daemon *d, struct pleat_error *err)
 {
-    int rc = place_listen(d, err);
+    int rc = place_listen(d, connection_accept, err);
     if (rc)
         return rc;
     uv_timer_init(&d->loop, &d->probe);
@@ -240,7 +209,7 @@ static void finish(struct daemon *d)
         pleat_listener_close(d->place.listener);
         agents_quit(d);
         forecasts_end(d);
-        clients_close(d);
+        connections_close(d);
         /* let what is queued for them leave; connections close themselves within a second */
         uv_unref((uv_handle_t *)&d->probe);
         uv_unref((uv_handle_t *)&d->sigterm);
@@ -263,7 +232,8 @@ static void finish(struct daemon *d)
         if (d->runners[i])
             d->runners[i]->ops->close(d->runners[i]);
     jobs_finish(d);
-    archive_finish(d);
+    accounts_finish(d);
+    clean_finish(d);
     pleat_array_finish(&d->runs);
     pleat_core_destroy(d->core);
     pleat_store_close(d->store);

@@ -12,6 +12,11 @@
 
 enum { INSTANCE_LENGTH = 16 };
 
+void log_path(const struct daemon *d, char *path, size_t size)
+{
+    snprintf(path, size, "%s/log.sqlite", d->paths.state);
+}
+
 static void mark_path(const struct daemon *d, char *path, size_t size)
 {
     snprintf(path, size, "%s/log.mark", d->paths.state);

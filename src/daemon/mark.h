@@ -4,9 +4,12 @@
 #define PLEAT_DAEMON_MARK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct daemon;
 
+/* The path of the log; a buffer of 600 bytes. */
+void log_path(const struct daemon *d, char *path, size_t size);
 /* Whether the log is behind its mark is known from it, so it is not synced: it outlives pleatd, and
  * only the death of the machine may leave it behind. */
 void log_mark(struct daemon *d);

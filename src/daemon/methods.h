@@ -37,6 +37,8 @@ method method_history, method_clean;
 /* A request of a client. */
 void method_call(struct client *client, const struct pleat_message *message);
 
+/* ---- params.c ---- */
+
 /* The number of the job that the params name, which may have been let go of; -1 where they name
  * none. */
 int params_job_if_named(struct client *client, const json_t *params, int64_t *id,

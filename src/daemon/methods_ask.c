@@ -2,7 +2,7 @@
  * them. Longer answers have files of their own: history.c, why.c, top.c. */
 #include <string.h>
 
-#include "daemon/archive.h"
+#include "daemon/accounts.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
 #include "daemon/follow.h"
@@ -65,7 +65,7 @@ int method_job(struct client *client, int64_t request, const json_t *params,
     struct job *job = job_find(client->daemon, id);
     client_reply(client, request,
                  job ? job_to_json(client->daemon, job, true)
-                     : archive_job(client->daemon, id, true));
+                     : accounts_job(client->daemon, id, true));
     return 0;
 }
 

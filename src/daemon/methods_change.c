@@ -8,7 +8,7 @@
 #include "daemon/methods.h"
 #include "daemon/slots.h"
 #include "daemon/specs.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 #include "launch/launch.h"
 #include "model/indexes.h"
 #include "model/submission.h"
@@ -160,7 +160,7 @@ int method_submit(struct client *client, int64_t request, const json_t *params,
     if (before) { /* with the next turn: it may not be written yet */
         turn_reply(client->daemon, client, request,
                    json_pack("{s:I, s:[]}", "job", (json_int_t)before, "warnings"));
-        turn_run(client->daemon);
+        turn_want(client->daemon);
         return 0;
     }
     struct pleat_spec *spec = calloc(1, sizeof(*spec));

@@ -2,14 +2,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/agents.h"
+#include "daemon/agent_link.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
 #include "daemon/job_json.h"
 #include "daemon/methods.h"
 #include "daemon/salvage.h"
 #include "daemon/slots.h"
-#include "daemon/turn.h"
+#include "daemon/stop.h"
+#include "daemon/turn_inputs.h"
 
 int method_sites(struct client *client, int64_t request, const json_t *params,
                  struct pleat_error *err)

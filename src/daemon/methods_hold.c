@@ -2,7 +2,7 @@
 #include "daemon/clients.h"
 #include "daemon/jobs.h"
 #include "daemon/methods.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 #include "wire/message.h"
 
 /* An event about the job that the params name. */

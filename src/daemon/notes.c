@@ -3,9 +3,8 @@
 
 #include "base/clock.h"
 #include "daemon/account.h"
-#include "daemon/archive.h"
+#include "daemon/accounts.h"
 #include "daemon/daemon.h"
-#include "daemon/job_json.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 
@@ -157,7 +156,7 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
     switch (effect->kind) {
     case PLEAT_NOTE_STATE:
         if (pleat_state_is_final(effect->u.state.to) && id >= 0)
-            archive_ended(d, job_of_component(d, effect->component));
+            accounts_ended(d, job_of_component(d, effect->component));
         note_state(d, effect, id);
         break;
     case PLEAT_NOTE_SIZE:

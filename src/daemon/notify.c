@@ -18,7 +18,7 @@
 #include "daemon/notes.h"
 #include "daemon/notify.h"
 #include "daemon/specs.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 
 enum { RUNNING_MAX = 8, WAITING_MAX = 10000, LAST_WORDS_US = 5000000 };
 
@@ -130,7 +130,7 @@ static void note_failure(struct daemon *d, int64_t job, const char *event, const
              "the command for '%s' %s; what it said is in %s/jobs/%lld/notify", event, text,
              d->paths.state, (long long)job);
     note_make(d, daemon_now_us(d), "notify", job, json_pack("{s:s}", "text", whole));
-    turn_run(d); /* nothing else might come for long */
+    turn_want(d); /* nothing else might come for long */
 }
 
 static void finish(struct notification *n)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/archive.h"
+#include "daemon/accounts.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
 #include "daemon/files.h"
@@ -53,7 +53,7 @@ static bool answer_end(struct daemon *d, struct client *client, int64_t request,
         return false;
     json_t *jobs = json_array();
     if (id >= 0)
-        json_array_append_new(jobs, job ? job_to_json(d, job, false) : archive_job(d, id, false));
+        json_array_append_new(jobs, job ? job_to_json(d, job, false) : accounts_job(d, id, false));
     client_reply(client, request, json_pack("{s:o}", "jobs", jobs));
     return true;
 }

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/lock_record.h"
-#include "daemon/clients.h"
 #include "daemon/daemon.h"
 #include "daemon/place.h"
 #include "wire/connection.h"
@@ -82,9 +81,11 @@ int place_lock(struct daemon *d, struct pleat_error *err)
     return code ? pleat_error_sys(err, code, "cannot write pleatd.lock in %s", d->paths.state) : 0;
 }
 
-int place_listen(struct daemon *d, struct pleat_error *err)
+int place_listen(struct daemon *d, void (*accept)(void *, struct pleat_connection *),
+                 struct pleat_error *err)
 {
-    return pleat_listener_create(&d->loop, d->paths.socket, client_accept, d, &d->place.listener,
+    d->place.accept = accept;
+    return pleat_listener_create(&d->loop, d->paths.socket, d->place.accept, d, &d->place.listener,
                                  err);
 }
 
@@ -120,12 +121,12 @@ static int listen_again(struct daemon *d, struct pleat_listener **fresh, struct 
     if (!rc && is_apart(d))
         rc = lock_again(d, d->paths.runtime, &d->place.runtime_lock_fd, err);
     if (!rc)
-        rc = pleat_listener_create(&d->loop, path, client_accept, d, fresh, err);
+        rc = pleat_listener_create(&d->loop, path, d->place.accept, d, fresh, err);
     if (rc && is_apart(d)) {
         struct pleat_error ignored;
         snprintf(path, sizeof(path), "%s/pleatd.sock", d->paths.state);
         if (strlen(path) < sizeof(d->paths.socket) &&
-            pleat_listener_create(&d->loop, path, client_accept, d, fresh, &ignored) == 0)
+            pleat_listener_create(&d->loop, path, d->place.accept, d, fresh, &ignored) == 0)
             rc = 0;
     }
     if (!rc)

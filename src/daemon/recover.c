@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/archive.h"
+#include "daemon/accounts.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
 #include "daemon/recover.h"
 #include "daemon/runs.h"
 #include "daemon/specs.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 
 struct replay {
     struct daemon *d;
@@ -108,7 +108,7 @@ static int know_jobs(struct daemon *d, struct pleat_error *err)
     jobs_sort(d);
     for (size_t i = 0; i < d->jobs.by_number.count && !accounts; i++)
         if (d->jobs.by_number.items[i]->ended) /* by a version that wrote none */
-            archive_ended(d, d->jobs.by_number.items[i]);
+            accounts_ended(d, d->jobs.by_number.items[i]);
     return 0;
 }
 

@@ -21,7 +21,11 @@ struct salvage {
 int log_salvage(struct daemon *d, int64_t most_seq, struct pleat_error *why);
 /* The damage is not of a log that is all that is known, but of one that a living pleatd has. */
 void salvage_say_alive(struct daemon *d);
-/* Inside a transaction: what the log says of its damage. */
+/* Jobs that were started, and the log does not know: their numbers are not given again. */
+void salvage_count_started(struct daemon *d);
+/* What the log says of its damage, so that a pleatd after this one knows it too; salvage_put_meta:
+ * inside a transaction. */
+int salvage_write_meta(struct daemon *d, struct pleat_error *err);
 int salvage_put_meta(struct daemon *d, struct pleat_error *err);
 /* Cancels waiting jobs of which it is not known any more what they are to run. */
 void salvage_lost_specs(struct daemon *d);

@@ -3,7 +3,7 @@
 
 #include "daemon/daemon.h"
 #include "daemon/sites.h"
-#include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
 
 int sites_open(struct daemon *d, struct pleat_error *err)
 {

@@ -1,6 +1,6 @@
 /* Which slots of a node are a job's, for binding it to them. */
 #include "daemon/slots.h"
-#include "daemon/agents.h"
+#include "daemon/agent_link.h"
 #include "daemon/daemon.h"
 #include "site/local_load.h"
 

@@ -4,7 +4,7 @@
  * is told to end all of them, and then itself. */
 #include <string.h>
 
-#include "daemon/agents.h"
+#include "daemon/agent_link.h"
 #include "daemon/daemon.h"
 #include "daemon/stranger.h"
 #include "wire/connection.h"

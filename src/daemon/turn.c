@@ -12,20 +12,16 @@
 #include "daemon/depend.h"
 #include "daemon/follow.h"
 #include "daemon/jobs.h"
-#include "daemon/log.h"
 #include "daemon/mark.h"
 #include "daemon/notes.h"
 #include "daemon/notify.h"
 #include "daemon/parked.h"
 #include "daemon/specs.h"
 #include "daemon/turn.h"
+#include "daemon/turn_inputs.h"
+#include "daemon/write.h"
 
 enum { HOLD_INPUTS_MAX = 100000, RETRY_MS = 1000, COLLECT_MS = 1, COLLECT_FROM_US = 2000 };
-
-static void on_busy(uv_idle_t *handle)
-{
-    (void)handle; /* its being active is enough: the loop does not sleep */
-}
 
 /* Clients that asked for something in one of the last two turns: they are likely to ask again. */
 static size_t busy_clients(const struct daemon *d)
@@ -49,7 +45,7 @@ static void on_collected(uv_timer_t *handle)
 {
     struct daemon *d = handle->data;
     d->turn.collected = true;
-    uv_idle_start(&d->turn.busy, on_busy); /* or the loop would go to sleep before it looks */
+    turn_want(d); /* or the loop would go to sleep before it looks */
 }
 
 static void on_check(uv_check_t *handle)
@@ -61,12 +57,19 @@ static void on_check(uv_check_t *handle)
         uv_idle_stop(&d->turn.busy); /* sleeps until more comes, or the time is over */
         return;
     }
-    if ((d->turn.inputs.count > 0 || d->notes.count > 0 || pleat_store_is_damaged(d->store)) &&
-        !d->turn.holding)
+    if ((!turn_is_quiet(d) || pleat_store_is_damaged(d->store)) && !d->turn.holding)
         turn_run(d);
-    archive_run(d);
-    if ((d->turn.inputs.count == 0 && !clean_waits(d)) || d->turn.holding)
+    turn_idle(d);
+    if ((turn_is_quiet(d) && !clean_waits(d)) || d->turn.holding)
         uv_idle_stop(&d->turn.busy);
+}
+
+void turn_idle(struct daemon *d)
+{
+    while (clean_waits(d) && turn_is_quiet(d))
+        clean_run(d);
+    if (turn_is_quiet(d))
+        archive_run(d);
 }
 
 static void on_deadline(uv_timer_t *handle)
@@ -87,26 +90,7 @@ void turn_init(struct daemon *d)
     uv_check_start(&d->turn.check, on_check);
 }
 
-void turn_input(struct daemon *d, const struct input *input)
-{
-    if (pleat_array_push(&d->turn.inputs, *input)) {
-        daemon_log("out of memory: an input of kind '%s' is lost",
-                   pleat_event_name(input->event.kind));
-        return;
-    }
-    if (input->client)
-        client_hold(input->client);
-    if (!d->turn.holding)
-        uv_idle_start(&d->turn.busy, on_busy);
-}
-
-void turn_event(struct daemon *d, const struct pleat_event *event)
-{
-    struct input input = {.event = *event};
-    turn_input(d, &input);
-}
-
-void turn_arm(struct daemon *d)
+static void arm(struct daemon *d)
 {
     int64_t at = pleat_core_next_deadline(d->core);
     if (at == PLEAT_NEVER) {
@@ -115,34 +99,6 @@ void turn_arm(struct daemon *d)
     }
     int64_t left_ms = (at - daemon_now_us(d) + 999) / 1000;
     uv_timer_start(&d->turn.deadline, on_deadline, left_ms > 0 ? (uint64_t)left_ms : 0, 0);
-}
-
-static void hold_reply(struct daemon *d, struct client *client, struct pleat_string *out)
-{
-    struct held_reply reply = {.client = client, .out = *out};
-    if (pleat_array_push(&d->turn.replies, reply)) {
-        pleat_string_finish(out);
-        return;
-    }
-    client_hold(client);
-}
-
-bool turn_has_taken(const struct daemon *d, int64_t job)
-{
-    for (size_t i = 0; d->turn.holding && i < d->turn.records.count; i++)
-        if (d->turn.records.items[i].kind == PLEAT_EV_SUBMIT &&
-            d->turn.records.items[i].u.submit.job == (uint64_t)job)
-            return false;
-    return true;
-}
-
-void turn_reply(struct daemon *d, struct client *client, int64_t request, json_t *result)
-{
-    struct pleat_string out = {0};
-    if (pleat_write_result(&out, request, result))
-        pleat_string_finish(&out);
-    else
-        hold_reply(d, client, &out);
 }
 
 static void answer(struct daemon *d, const struct input *input, int rc,
@@ -169,24 +125,8 @@ static void answer(struct daemon *d, const struct input *input, int rc,
     if (rc) {
         pleat_string_finish(&out);
     } else {
-        hold_reply(d, input->client, &out);
+        turn_hold_reply(d, input->client, &out);
     }
-}
-
-/* Notes of the effects from `first` on: at once, while claims are as the effect found them. */
-static void take_notes(struct daemon *d, size_t first)
-{
-    for (size_t i = first; i < d->turn.effects.count; i++)
-        note_effect(d, &d->turn.effects.items[i]);
-}
-
-static void record(struct daemon *d, const struct pleat_event *event)
-{
-    if (pleat_array_push(&d->turn.records, *event))
-        daemon_log("out of memory: the log is behind the state");
-    else
-        pleat_event_clean(&d->turn.records.items[d->turn.records.count - 1]);
-    note_event(d, event);
 }
 
 /* The same list again is not another one; -1: there is none like it. */
@@ -217,7 +157,7 @@ static int submit_sizes(struct daemon *d, struct input *input, struct pleat_erro
         int rc = pleat_core_apply(d->core, &part, &d->turn.effects, err);
         if (rc)
             return rc;
-        record(d, &part);
+        turn_record(d, &part);
     }
     d->turn.next_size_list++;
     return 0;
@@ -256,17 +196,6 @@ static void submitted(struct daemon *d, struct input *input)
     }
     if (spec_made(d, id, input->spec_json) || job_add(d, id, input->event.component))
         daemon_log("out of memory: job %lld is incomplete", (long long)id);
-}
-
-int turn_apply(struct daemon *d, const struct pleat_event *event, struct pleat_error *err)
-{
-    size_t before = d->turn.effects.count;
-    int rc = pleat_core_apply(d->core, event, &d->turn.effects, err);
-    if (rc == 0) {
-        record(d, event);
-        take_notes(d, before);
-    }
-    return rc;
 }
 
 /* Terms, partition, deadline, reservation, what it waits for, of a job just submitted. A
@@ -325,8 +254,8 @@ static void apply_input(struct daemon *d, struct input *input)
     if (rc == 0) {
         if (input->event.kind == PLEAT_EV_SUBMIT)
             submitted(d, input);
-        record(d, &input->event);
-        take_notes(d, before);
+        turn_record(d, &input->event);
+        turn_take_notes(d, before);
         if (input->event.kind == PLEAT_EV_SUBMIT)
             rc = apply_times(d, &input->event, input->spec, &err);
         if (input->event.kind == PLEAT_EV_POLICY)
@@ -353,7 +282,7 @@ static void decide(struct daemon *d)
     }
     for (size_t i = records; i < d->turn.records.count; i++)
         note_event(d, &d->turn.records.items[i]);
-    take_notes(d, before);
+    turn_take_notes(d, before);
 }
 
 /* Notes of what went wrong while effects were carried out are not written yet: the next turn does.
@@ -368,7 +297,7 @@ static void notify_written(struct daemon *d, size_t written)
     d->notes.count -= written;
     memmove(d->notes.items, d->notes.items + written, d->notes.count * sizeof(d->notes.items[0]));
     if (d->notes.count)
-        uv_idle_start(&d->turn.busy, on_busy);
+        turn_want(d);
 }
 
 /* What is written may now be seen and done. */
@@ -386,6 +315,7 @@ static void act(struct daemon *d)
         notify_written(d, written);
     specs_written(d);
     archive_written(d);
+    clean_written(d);
     for (size_t i = 0; i < d->turn.replies.count; i++) {
         client_send(d->turn.replies.items[i].client, &d->turn.replies.items[i].out);
         crash_point();
@@ -393,7 +323,7 @@ static void act(struct daemon *d)
     }
     d->turn.replies.count = 0;
     parked_check(d);
-    turn_arm(d);
+    arm(d);
 }
 
 static void on_retry(uv_timer_t *handle)
@@ -433,7 +363,7 @@ void turn_run(struct daemon *d)
     bool anything = d->turn.records.count || d->notes.count || d->specs.made.count ||
                     d->clean.dropped.count || d->clean.drops_shared ||
                     pleat_store_is_damaged(d->store);
-    if (anything && log_write(d, &err)) {
+    if (anything && turn_write(d, &err)) {
         hold(d, &err);
         return;
     }
@@ -443,7 +373,7 @@ void turn_run(struct daemon *d)
         daemon_log("the log can be written again");
         d->turn.holding = false;
         if (d->turn.inputs.count)
-            uv_idle_start(&d->turn.busy, on_busy);
+            turn_want(d);
     }
     act(d);
 }

@@ -124,6 +124,15 @@ class Tree(unittest.TestCase):
                      "src/cli/jobs/k.c:1: src/cli/jobs may not include src/cli (",
                      "src/cli/new/a.c:1: src/cli/new has no line")
 
+    def test_circles(self):
+        self.write("src/base/a.c", '#include "base/a.h"\n#include "base/b.h"\n')
+        self.write("src/base/b.c", '#include "base/c.h"\n')
+        self.write("src/base/c.h", '#include "base/a.h"\n')
+        self.write("src/core/a.c", '#include "base/b.h"\n')
+        self.accepted()
+        self.write("src/base/c.c", '\n#include "a.h"\n')
+        self.refused("src/base/a.c:2: a circle of includes: a -> b -> c -> a")
+
     def test_bad_layers(self):
         self.write("cmake/layers.txt", "a: b\nb: a\n")
         self.assertIn("by way of others", self.check().stderr)

@@ -1,0 +1,147 @@
+/* Requests to the agents of nodes, whether they are there or are still to be started. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/agent.h"
+#include "daemon/agent_link.h"
+#include "daemon/crash.h"
+
+struct agent *agent_get(struct daemon *d, uint32_t site, uint32_t node)
+{
+    for (struct agent *a = d->agents; a; a = a->next)
+        if (a->site == site && a->node == node)
+            return a;
+    struct agent *fresh = calloc(1, sizeof(*fresh));
+    if (!fresh)
+        return NULL;
+    fresh->daemon = d;
+    fresh->site = site;
+    fresh->node = node;
+    fresh->next_id = 1;
+    fresh->next = d->agents;
+    agent_start_init(fresh);
+    d->agents = fresh;
+    return fresh;
+}
+
+void agent_reach(struct daemon *d, uint32_t site)
+{
+    struct agent *agent = agent_get(d, site, 0);
+    if (agent)
+        agent_want(agent);
+    else
+        daemon_log("out of memory: no agent of site %s", d->config.sites[site].name);
+}
+
+bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node)
+{
+    const struct pleat_site *known = &pleat_core_view(d->core)->sites[site];
+    const struct agent *agent = agent_get(d, site, node);
+    return agent && agent->connection && agent->listed && !known->away &&
+           known->agent == agent->number;
+}
+
+bool agent_knows(struct daemon *d, uint32_t site, uint32_t node, const char *feature)
+{
+    const struct agent *agent = agent_get(d, site, node);
+    size_t i;
+    const json_t *name;
+    json_array_foreach(agent ? agent->features : NULL, i, name)
+    {
+        if (json_is_string(name) && !strcmp(json_string_value(name), feature))
+            return true;
+    }
+    return false;
+}
+
+/* Remembers a request, for the case that its answer is an error. */
+static int remember_asked(struct agent *agent, const char *method, const json_t *params)
+{
+    struct asked asked = {.id = agent->next_id,
+                          .run = (uint64_t)json_integer_value(json_object_get(params, "run")),
+                          .resize =
+                              (uint64_t)json_integer_value(json_object_get(params, "resize"))};
+    if (strcmp(method, "start") && strcmp(method, "kill") && strcmp(method, "resize") &&
+        strcmp(method, "relaunch"))
+        return 0;
+    snprintf(asked.method, sizeof(asked.method), "%s", method);
+    return pleat_array_push(&agent->asked, asked);
+}
+
+struct asked agent_take_asked(struct agent *agent, int64_t id)
+{
+    struct asked found = {0};
+    for (size_t i = 0; i < agent->asked.count; i++) {
+        if (agent->asked.items[i].id != id)
+            continue;
+        found = agent->asked.items[i];
+        agent->asked.items[i] = agent->asked.items[--agent->asked.count];
+        break;
+    }
+    return found;
+}
+
+int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json_t *params,
+               struct pleat_error *err)
+{
+    struct daemon *d = arg;
+    struct agent *agent = agent_get(d, site, node);
+    if (!agent) {
+        json_decref(params);
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    if (!agent->connection || !agent->listed) {
+        /* once it is there the core says again what it still wants (AGENT_BACK), and only that */
+        if (strcmp(method, "forget"))
+            agent_want(agent);
+        json_decref(params);
+        return 0;
+    }
+    struct pleat_string out = {0};
+    if (remember_asked(agent, method, params)) {
+        json_decref(params);
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    int64_t id = agent->next_id++;
+    if (pleat_write_request(&out, id, method, params)) {
+        (void)agent_take_asked(agent, id);
+        pleat_string_finish(&out);
+        return pleat_error_set(err, PLEAT_E_NOMEM,
+                               "the request '%s' cannot be written: it is too "
+                               "long, or memory is short",
+                               method);
+    }
+    /* one that cannot be sent to is about to be reported closed: then what is still to be done is
+     * told to the next agent */
+    (void)!pleat_connection_send(agent->connection, &out);
+    crash_point();
+    pleat_string_finish(&out);
+    return 0;
+}
+
+const char *agent_cpus(struct daemon *d, uint32_t site, uint32_t node)
+{
+    const struct agent *agent = d->agents;
+    while (agent && (agent->site != site || agent->node != node))
+        agent = agent->next;
+    return agent ? agent->cpus : NULL;
+}
+
+void agent_needed(struct daemon *d, const char *site, uint32_t node)
+{
+    for (struct agent *agent = d->agents; agent; agent = agent->next) {
+        if (agent->node != node || strcmp(d->config.sites[agent->site].name, site) != 0 ||
+            agent->connection || !uv_is_active((uv_handle_t *)&agent->timer))
+            continue;
+        agent->started = false; /* it has ended, as another one was there */
+        agent_expect(agent);
+    }
+}
+
+int agents_silent_s(struct daemon *d, uint32_t site)
+{
+    for (const struct agent *agent = d->agents; agent; agent = agent->next)
+        if (agent->site == site && agent->said_silent)
+            return agent->connection ? agent->silent_s : agent->looks * AGENT_LOOK_MS / 1000;
+    return 0;
+}
