@@ -8,7 +8,6 @@
 #include "daemon/depend.h"
 #include "daemon/jobs.h"
 #include "daemon/specs.h"
-#include "daemon/turn_inputs.h"
 #include "model/dependency.h"
 #include "model/indexes.h"
 

@@ -9,14 +9,13 @@
 #include "daemon/clients.h"
 #include "daemon/crash.h"
 #include "daemon/daemon.h"
-#include "daemon/depend.h"
 #include "daemon/follow.h"
-#include "daemon/jobs.h"
 #include "daemon/mark.h"
 #include "daemon/notes.h"
 #include "daemon/notify.h"
 #include "daemon/parked.h"
 #include "daemon/specs.h"
+#include "daemon/submission.h"
 #include "daemon/turn.h"
 #include "daemon/turn_inputs.h"
 #include "daemon/write.h"
@@ -129,109 +128,6 @@ static void answer(struct daemon *d, const struct input *input, int rc,
     }
 }
 
-/* The same list again is not another one; -1: there is none like it. */
-static int32_t find_list(const struct daemon *d, const struct pleat_sizes *sizes)
-{
-    const struct pleat_size_list *lists = pleat_core_view(d->core)->size_lists;
-    for (uint32_t i = 0; i < pleat_core_size_list_count(d->core); i++)
-        if (lists[i].count == sizes->count &&
-            !memcmp(lists[i].items, sizes->list, sizes->count * sizeof(*sizes->list)))
-            return (int32_t)i;
-    return -1;
-}
-
-/* The list of accepted sizes goes into the log before the submission that refers to it. */
-static int submit_sizes(struct daemon *d, struct input *input, struct pleat_error *err)
-{
-    const struct pleat_sizes *sizes = &input->spec->sizes;
-    if (sizes->kind != PLEAT_SIZES_LIST)
-        return 0;
-    input->event.u.submit.sizes_parameter = find_list(d, sizes);
-    if (input->event.u.submit.sizes_parameter >= 0)
-        return 0;
-    input->event.u.submit.sizes_parameter = (int32_t)d->turn.next_size_list;
-    struct pleat_event part;
-    uint32_t told = 0;
-    while (pleat_submission_list(d->turn.next_size_list, sizes->list, sizes->count,
-                                 input->event.time_us, &told, &part)) {
-        int rc = pleat_core_apply(d->core, &part, &d->turn.effects, err);
-        if (rc)
-            return rc;
-        turn_record(d, &part);
-    }
-    d->turn.next_size_list++;
-    return 0;
-}
-
-/* Numbers the job, as only the turn can; its spec is written with it. */
-static int prepare_submit(struct daemon *d, struct input *input, struct pleat_error *err)
-{
-    const struct pleat_spec_array *array = &input->spec->array;
-    uint32_t component = pleat_core_next_component(d->core);
-    if (array->count && array->place == 0)
-        d->turn.array.job = 0;
-    if (array->count && array->place > 0 && !d->turn.array.job) { /* as the first one, so all */
-        if (err)
-            *err = d->turn.array.why;
-        return d->turn.array.why.code;
-    }
-    input->event.component = component;
-    input->event.u.submit.job = (uint64_t)d->jobs.last_number + 1;
-    int rc = needs_check(d, input->spec, err);
-    return rc ? rc : submit_sizes(d, input, err);
-}
-
-static void submitted(struct daemon *d, struct input *input)
-{
-    int64_t id = (int64_t)input->event.u.submit.job;
-    struct pleat_spec_array *array = &input->spec->array;
-    if (array->count && array->place == 0) {
-        d->turn.array.job = id;
-        d->turn.array.group = pleat_core_next_group(d->core);
-    }
-    if (array->count) {
-        array->job = d->turn.array.job;
-        json_object_set_new(json_object_get(input->spec_json, "array"), "job",
-                            json_integer(array->job));
-    }
-    if (spec_made(d, id, input->spec_json) || job_add(d, id, input->event.component))
-        daemon_log("out of memory: job %lld is incomplete", (long long)id);
-}
-
-/* Terms, partition, deadline, reservation, what it waits for, of a job just submitted. A
- * reservation that cannot be kept is known only now: the job is in the log, so it is cancelled
- * there, and its submission refused. */
-static int apply_times(struct daemon *d, const struct pleat_event *submit,
-                       const struct pleat_spec *spec, struct pleat_error *err)
-{
-    const struct job *job = job_of_component(d, submit->component);
-    if (!job)
-        return 0;
-    struct pleat_companions companions;
-    struct pleat_submission_needs needs = {0};
-    struct pleat_event event;
-    uint32_t step = 0;
-    pleat_companions_of_spec(spec, submit->time_us, &companions);
-    int rc = needs_find(d, (int64_t)submit->u.submit.job, spec, &needs, &companions.any_need, err);
-    companions.needs = needs.items;
-    companions.need_count = (uint32_t)needs.count;
-    companions.group = d->turn.array.group;
-    companions.group_limit = spec->array.count ? spec->array.limit : 0;
-    while (!rc && pleat_companions_next(&companions, submit, &step, &event))
-        rc = turn_apply(d, &event, err);
-    pleat_array_finish(&needs);
-    if (!rc)
-        return 0;
-    struct pleat_event cancel = {
-        .time_us = submit->time_us, .kind = PLEAT_EV_CANCEL, .component = submit->component};
-    struct pleat_error ignored;
-    pleat_error_prefix(err, "job %lld is not taken", (long long)job->id);
-    note_make(d, submit->time_us, "warning", job->id, json_pack("{s:s}", "text", err->text));
-    if (turn_apply(d, &cancel, &ignored) < 0)
-        daemon_log("job %lld cannot be cancelled: %s", (long long)job->id, ignored.text);
-    return rc;
-}
-
 static void input_finish(struct input *input)
 {
     json_decref(input->spec_json);
@@ -248,16 +144,16 @@ static void apply_input(struct daemon *d, struct input *input)
     input->event.time_us = daemon_now_us(d);
     int rc = 0;
     if (input->event.kind == PLEAT_EV_SUBMIT)
-        rc = prepare_submit(d, input, &err);
+        rc = submission_prepare(d, input, &err);
     if (!rc)
         rc = pleat_core_apply(d->core, &input->event, &d->turn.effects, &err);
     if (rc == 0) {
         if (input->event.kind == PLEAT_EV_SUBMIT)
-            submitted(d, input);
+            submission_taken(d, input);
         turn_record(d, &input->event);
         turn_take_notes(d, before);
         if (input->event.kind == PLEAT_EV_SUBMIT)
-            rc = apply_times(d, &input->event, input->spec, &err);
+            rc = submission_complete(d, &input->event, input->spec, &err);
         if (input->event.kind == PLEAT_EV_POLICY)
             agents_learn(d);
     } else if (rc < 0 && input->spec && input->spec->array.count) {
