@@ -1,8 +1,11 @@
 #include "agent/agent.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/fold.h"
 #include "agent/log.h"
@@ -38,9 +41,10 @@ static void shut_down(struct pleat_agent *agent)
     (void)sigprocmask(SIG_BLOCK, &ends, NULL);
     pleat_connection_close(agent->connection);
     agent->connection = NULL;
-    void *handles[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt, &agent->reconnect,
-                       &agent->idle,     &agent->reap,    &agent->ending,       &agent->resizing,
-                       &agent->progress, &agent->folding, &agent->measuring};
+    void *handles[] = {&agent->on_child,  &agent->on_term,   &agent->on_interrupt,
+                       &agent->on_record, &agent->reconnect, &agent->idle,
+                       &agent->reap,      &agent->ending,    &agent->resizing,
+                       &agent->progress,  &agent->folding,   &agent->measuring};
     for (size_t i = 0; i < sizeof(handles) / sizeof(*handles); i++)
         close_handle(handles[i]);
 }
@@ -95,6 +99,14 @@ static void on_child(uv_signal_t *handle, int number)
     struct pleat_agent *agent = handle->data;
     (void)number;
     uv_timer_start(&agent->reap, on_reap, 0, 0);
+}
+
+/* A reaper says how a main process has ended; read with all else. */
+static void on_record(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    on_child(&((struct pleat_agent *)poll->data)->on_child, SIGCHLD);
 }
 
 static void on_end_signal(uv_signal_t *handle, int number)
@@ -289,7 +301,13 @@ static int init_handles(struct pleat_agent *agent, struct pleat_error *err)
         status = uv_signal_start(&agent->on_term, on_end_signal, SIGTERM);
     if (status == 0)
         status = uv_signal_start(&agent->on_interrupt, on_end_signal, SIGINT);
-    return status < 0 ? pleat_error_sys(err, -status, "cannot watch signals") : 0;
+    if (status < 0)
+        return pleat_error_sys(err, -status, "cannot watch signals");
+    status = uv_poll_init(&agent->loop, &agent->on_record, agent->records[0]);
+    agent->on_record.data = agent;
+    if (status == 0)
+        status = uv_poll_start(&agent->on_record, UV_READABLE, on_record);
+    return status < 0 ? pleat_error_sys(err, -status, "cannot watch what runs tell") : 0;
 }
 
 static void finish(struct pleat_agent *agent)
@@ -305,10 +323,14 @@ static void finish(struct pleat_agent *agent)
     pleat_array_finish(&agent->cpus);
     if (uv_loop_close(&agent->loop))
         pleat_log("the loop was not empty at the end");
+    close(agent->records[0]);
+    close(agent->records[1]);
 }
 
 int pleat_agent_run(struct pleat_agent *agent, struct pleat_error *err)
 {
+    if (pipe2(agent->records, O_CLOEXEC) || fcntl(agent->records[0], F_SETFL, O_NONBLOCK))
+        return pleat_error_sys(err, errno, "no pipe for what runs tell");
     int status = uv_loop_init(&agent->loop);
     if (status < 0)
         return pleat_error_sys(err, -status, "cannot create the event loop");

@@ -4,6 +4,8 @@
  *   agent.c    loop, connection, notifications    run.c      life of a run: start, exit, forget
  *   ending.c   ends whole trees of processes      execute.c  command line and environment of a run
  *   stray.c    what a killed predecessor left     process.c  fork and exec
+ *   guard.c    above the agent: ends what it      reaper.c   below it: adopts what a run leaves
+ *              leaves                             leftovers.c ends all below a process
  *   tree.c     /proc                              outcomes.c what came of requests
  *   malleable.c mailbox and state of a run        resize.c   requests to the mailbox
  *   launching.c what a malleable script launches
@@ -63,6 +65,8 @@ struct pleat_agent {
     struct pleat_agent_options options;
     const char *proc; /* "/proc" */
     pid_t pid;
+    pid_t guard;                  /* guard.h; 0: none */
+    int records[2];               /* the pipe of its runs' reapers (reaper.h) */
     uint64_t start;               /* of this process, in ticks */
     int64_t number;               /* no other agent has it: above 0 */
     struct rlimit files;          /* as the agent was started with: what runs get */
@@ -75,6 +79,7 @@ struct pleat_agent {
     uv_signal_t on_child;
     uv_signal_t on_term;
     uv_signal_t on_interrupt;
+    uv_poll_t on_record;
     uv_timer_t reconnect;
     uv_timer_t idle;
     uv_timer_t reap;

@@ -1,13 +1,15 @@
 /* ending.c - ends whole trees of processes.
  *
- * The agent is subreaper, so everything that was ever started below it stays below it. A process
- * belongs to a run when, on the way up from it to the agent, there is a process in the run's
- * session or one whose environment has the run's token: the first finds what cleared its
- * environment, the second what made itself a session of its own and lost its parents.
+ * A process belongs to a run when it is below the run's reaper (reaper.h). Signals are repeated
+ * until the reaper says that nothing is left, since processes fork while they are being counted. A
+ * pleatd that a run has started is not the run's; where only that is left, the reaper is ended.
  *
- * Signals are repeated until nothing is left, since processes fork while they are being counted.
- * That nothing is left is believed only of a snapshot in which nothing had just ended, because what
- * ended may have started another that the snapshot does not have (tree.h).
+ * A reaper may have been killed. What it had is the agent's then, which is a subreaper, too: a
+ * process belongs to the run when, on the way up from it to the agent, there is a process in the
+ * run's session or one whose environment has the run's token: the first finds what cleared its
+ * environment, the second what made itself a session of its own and lost its parents. That nothing
+ * is left is believed then only of a snapshot in which nothing had just ended, because what ended
+ * may have started another that the snapshot does not have (tree.h).
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -15,6 +17,7 @@
 #include <string.h>
 
 #include "agent/launching.h"
+#include "agent/leftovers.h"
 #include "agent/log.h"
 #include "agent/resize.h"
 #include "base/clock.h"
@@ -45,13 +48,32 @@ static enum where where_is(const struct pleat_agent *agent,
     return UNKNOWN;
 }
 
+/* The run with this reaper, or NULL. */
+static struct pleat_run *find_reaper(const struct pleat_agent *agent, pid_t pid)
+{
+    for (size_t i = 0; i < agent->runs.count; i++)
+        if (agent->runs.items[i]->reaper == pid && pleat_run_is_live(agent->runs.items[i]))
+            return agent->runs.items[i];
+    return NULL;
+}
+
+/* The child of the agent from which it descends; NULL: it is one itself, or that cannot be seen. */
+static const struct pleat_tree_process *below_agent(const struct pleat_agent *agent,
+                                                    const struct pleat_tree_process *process)
+{
+    const struct pleat_tree_process *below = NULL;
+    for (int length = 0; process && process->parent != agent->pid && length < CHAIN_MAX; length++)
+        below = process = pleat_tree_find(&agent->tree, process->parent);
+    return process ? below : NULL;
+}
+
 /* A main process that was just forked may have no session yet. */
 static uint64_t by_session(const struct pleat_agent *agent,
                            const struct pleat_tree_process *process)
 {
     for (size_t i = 0; i < agent->runs.count; i++) {
         const struct pleat_run *run = agent->runs.items[i];
-        if ((run->session == process->session || run->pid == process->pid) &&
+        if (((run->session && run->session == process->session) || run->pid == process->pid) &&
             pleat_run_is_live(run))
             return run->id;
     }
@@ -93,6 +115,13 @@ uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_proce
     process->owner = NOBODYS;
     if (where_is(agent, process) == OUTSIDE)
         return NOBODYS;
+    const struct pleat_tree_process *top = below_agent(agent, process);
+    struct pleat_run *run = find_reaper(agent, top ? top->pid : process->pid);
+    if (run) {
+        bool spared = top && pleat_leftovers_spare(&agent->tree, process, top->pid);
+        run->spares = run->spares || spared;
+        return process->owner = top && !spared ? run->id : NOBODYS;
+    }
     struct pleat_tree_process *at = process;
     uint64_t owner = NOBODYS;
     for (int length = 0; at && at->pid != agent->pid && length < CHAIN_MAX && !owner; length++) {
@@ -196,6 +225,8 @@ static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
         if (now >= run->term_at_us)
             end_process(run, process, now >= run->kill_at_us);
     }
+    if (!members && run->reaper) /* it says so itself, unless somebody has stopped it */
+        (void)kill(run->reaper, SIGCONT);
     if (members && !run->complained && now >= run->kill_at_us + COMPLAIN_US) {
         run->complained = true;
         tell_stuck(run, members);
@@ -216,12 +247,37 @@ static void sweep_launch(struct pleat_run *run, int64_t now)
     }
 }
 
+/* Returns whether any is left that is being ended. */
+static bool finish_empty(struct pleat_agent *agent)
+{
+    bool ending = false;
+    for (size_t i = 0; i < agent->runs.count; i++) {
+        struct pleat_run *run = agent->runs.items[i];
+        if (run->state == PLEAT_RUN_ENDING && run->empty)
+            pleat_run_exited(run);
+        ending = ending || is_ending(run) || ends_launch(run);
+        run->spares = false;
+    }
+    return ending;
+}
+
+/* Nothing more of it has to be ended; what it spares is the agent's from now on. */
+static void gone(struct pleat_run *run)
+{
+    if (run->reaper)
+        (void)kill(run->reaper, SIGKILL);
+    run->reaper = 0;
+    pleat_run_exited(run);
+}
+
 /* Returns whether another look right now is worth it: something was killed that may have forked, or
  * something ended meanwhile. */
 static bool sweep_round(struct pleat_agent *agent)
 {
     struct pleat_error err;
     pleat_runs_reap(agent);
+    if (!finish_empty(agent))
+        return false;
     if (pleat_tree_read(agent->proc, &agent->tree, &err)) {
         pleat_log("%s; trying again", err.text);
         return false;
@@ -241,10 +297,10 @@ static bool sweep_round(struct pleat_agent *agent)
             again = again || now >= run->kill_at_us;
         else if (just_ended || agent->tree.vanished)
             again = true;
-        else if (agent->unsettled && run->doubts < DOUBTS_MAX)
+        else if (!run->reaper && agent->unsettled && run->doubts < DOUBTS_MAX)
             run->doubts++; /* until the next time */
-        else if (run->state == PLEAT_RUN_ENDING)
-            pleat_run_exited(run);
+        else if (run->state == PLEAT_RUN_ENDING && (!run->reaper || run->spares))
+            gone(run);
     }
     return again;
 }

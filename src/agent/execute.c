@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "agent/fold.h"
@@ -122,6 +121,8 @@ struct pleat_starting {
     uv_poll_t poll;
     int report;
     struct pleat_run *run; /* NULL: dropped */
+    bool failed;           /* why is known; told when it has ended, and is in no cpuset */
+    struct pleat_error failure;
 };
 
 static struct pleat_process_spec spec_of(const struct pleat_run *run, char *const *argv,
@@ -159,29 +160,38 @@ void pleat_run_execute_drop(struct pleat_run *run)
     uv_close((uv_handle_t *)&starting->poll, on_closed);
 }
 
-/* What came of it, where that can be said now. */
-static void settle(struct pleat_run *run)
+/* Reads what there is to know of the start. False: it goes on, as far as is known. */
+static bool is_settled(struct pleat_run *run)
 {
+    struct pleat_starting *starting = run->starting;
     char *const words[] = {run->program, NULL};
     struct pleat_process_spec spec = spec_of(run, words, NULL);
-    struct pleat_error failure = {0};
-    int result = pleat_process_outcome(&spec, run->starting->report, &run->user_fault, &failure);
-    if (result == 1)
-        return;
+    if (starting->failed)
+        return true;
+    int result = pleat_process_outcome(&spec, starting->report, &run->pid, &run->user_fault,
+                                       &starting->failure);
+    run->session = run->pid;
+    starting->failed = result != 0 && result != 1;
+    return result != 1;
+}
+
+static void settle(struct pleat_run *run)
+{
+    bool failed = run->starting->failed;
+    struct pleat_error failure = run->starting->failure;
     pleat_run_execute_drop(run);
-    pleat_run_start_settled(run, result ? &failure : NULL);
+    pleat_run_start_settled(run, failed ? &failure : NULL);
 }
 
 static void on_report(uv_poll_t *poll, int status, int events)
 {
     struct pleat_starting *starting = poll->data;
-    int bytes = 0;
     (void)status;
     (void)events;
-    if (!starting->run)
+    if (!starting->run || !is_settled(starting->run))
         return;
-    if (ioctl(starting->report, FIONREAD, &bytes) == 0 && bytes > 0)
-        (void)uv_poll_stop(poll); /* it failed: told when it has ended, and is in no cpuset */
+    if (starting->failed)
+        (void)uv_poll_stop(poll);
     else
         settle(starting->run);
 }
@@ -189,15 +199,16 @@ static void on_report(uv_poll_t *poll, int status, int events)
 void pleat_run_execute_ended(struct pleat_run *run)
 {
     /* what it wrote is there, as it has ended; a child of its own cannot hold the pipe */
-    settle(run);
+    if (is_settled(run))
+        settle(run);
 }
 
 static int watch(struct pleat_run *run, struct pleat_starting *starting, struct pleat_error *err)
 {
     int status = uv_poll_init(&run->agent->loop, &starting->poll, starting->report);
     if (status < 0) {
-        (void)kill(run->pid, SIGKILL); /* it is reaped as nobody's */
-        run->pid = 0;
+        (void)kill(run->reaper, PLEAT_REAPER_END);
+        run->reaper = 0;
         close(starting->report);
         free(starting);
         return pleat_error_sys(err, -status, "cannot watch the start of run %" PRIu64, run->id);
@@ -207,7 +218,8 @@ static int watch(struct pleat_run *run, struct pleat_starting *starting, struct 
     run->starting = starting;
     (void)uv_poll_start(&starting->poll, UV_READABLE | UV_DISCONNECT, on_report); /* cannot fail */
     run->state = PLEAT_RUN_STARTING;
-    run->session = run->pid;
+    run->pid = run->session = 0;
+    run->empty = false;
     return 0;
 }
 
@@ -226,9 +238,14 @@ static int begin(struct pleat_run *run, char *const *argv, char *const *env,
     free(run->program);
     run->program = program;
     struct pleat_process_spec spec = spec_of(run, argv, env);
+    const struct pleat_reaper_order order = {.agent = run->agent->pid,
+                                             .guard = run->agent->guard,
+                                             .records = run->agent->records[1],
+                                             .job = run->job};
+    spec.under = &order;
     pleat_bind_group(run, &spec.groups[0]);
     pleat_memory_group(run, &spec.groups[1]);
-    int result = pleat_process_begin(&spec, &run->pid, &starting->report, err);
+    int result = pleat_process_begin(&spec, &run->reaper, &starting->report, err);
     for (int i = 0; i < 2; i++)
         if (spec.groups[i] >= 0)
             close(spec.groups[i]);

@@ -29,7 +29,7 @@
 /* ---- who is there ---- */
 
 /* A pid in the segment is what a process wrote there: it counts only where it descends from the
- * run's main process. */
+ * run's reaper, or (where that was killed) its main process. */
 static bool is_of_run(const struct pleat_run *run, pid_t pid, uint64_t *start)
 {
     struct pleat_tree_process process;
@@ -37,7 +37,7 @@ static bool is_of_run(const struct pleat_run *run, pid_t pid, uint64_t *start)
         return false;
     *start = process.start;
     for (int length = 0; length < CHAIN_MAX; length++) {
-        if (process.session == run->session || process.pid == run->session)
+        if (process.pid == run->reaper || (run->session && process.session == run->session))
             return true;
         if (process.parent <= 1 || process.pid == run->agent->pid ||
             pleat_tree_read_one(run->agent->proc, process.parent, &process))

@@ -14,9 +14,9 @@
 /* Divides this process, which must have one thread. What called goes on as the guard, and ends when
  * the agent has, with its status; this returns in the agent, a child of it. PLEAT_E_SYSTEM: there
  * is no guard, and this has returned in the process that called. `name` is argv[0], in which each
- * of the two puts its own name. `lock` is the agent's, which the guard has, too, and lock_path
- * where it is; -1, NULL: there is none. */
-int pleat_guard_divide(char *name, int lock, const char *lock_path,
+ * of the two puts its own name; *guard is the number of the guard. `lock` is the agent's, which the
+ * guard has, too, and lock_path where it is; -1, NULL: there is none. */
+int pleat_guard_divide(char *name, int lock, const char *lock_path, pid_t *guard,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

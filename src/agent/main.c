@@ -18,6 +18,7 @@
 #include "agent/guard.h"
 #include "agent/log.h"
 #include "agent/memgroup.h"
+#include "agent/reaper.h"
 #include "agent/scratch.h"
 #include "agent/shared_files.h"
 #include "base/oom.h"
@@ -247,11 +248,13 @@ static void name_log(const struct pleat_agent_options *options)
 
 /* An agent without a guard is better than none. */
 static void get_guard(const struct pleat_agent_options *options, char *name, int lock,
-                      const char *lock_path)
+                      const char *lock_path, pid_t *guard)
 {
     struct pleat_error err;
-    if (options->guarded && pleat_guard_divide(name, lock, lock_path, &err))
+    if (options->guarded && pleat_guard_divide(name, lock, lock_path, guard, &err)) {
+        *guard = 0;
         pleat_log("%s: if this agent is killed, the next one looks for what it leaves", err.text);
+    }
     name_log(options);
 }
 
@@ -265,11 +268,12 @@ int main(int argc, char **argv)
     if (result)
         return result == 1 ? 0 : result;
     name_log(&agent.options);
+    pleat_reaper_title_room(argc, argv);
     result = open_standard_files(&err);
     if (!result)
         result = take_lock(&agent.options, &lock, lock_path, sizeof(lock_path), &err);
     if (!result)
-        get_guard(&agent.options, argv[0], lock, lock_path);
+        get_guard(&agent.options, argv[0], lock, lock_path, &agent.guard);
     if (lock >= 0)
         write_owner(lock);
     if (!result)

@@ -428,7 +428,8 @@ static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **a
         result = pleat_get_int(params, "signal", true, 1, SIGRTMAX, &number, err);
     if (result)
         return result;
-    /* the main process is not reaped yet, so the number of its group cannot be another's */
+    pleat_runs_reap(agent); /* one that is known to have ended has a number no more */
+    pleat_runs_sweep(agent);
     if (run->pid == 0 || run->state == PLEAT_RUN_STARTING)
         return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " is not running", run->id);
     if (kill(-run->pid, (int)number))

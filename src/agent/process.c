@@ -16,8 +16,11 @@
 
 #include "base/oom.h"
 
-/* What the new process could not do; sent through a pipe that closes by itself on success. */
+/* The number of the new process, and what it could not do; sent through a pipe that closes by
+ * itself on success. */
 enum stage {
+    STAGE_THERE, /* no failure: code is the number */
+    STAGE_PROCESS,
     STAGE_SESSION,
     STAGE_FILES,
     STAGE_LIMIT,
@@ -34,6 +37,8 @@ struct failure {
     enum stage stage;
     int code; /* errno */
 };
+
+_Static_assert(sizeof(pid_t) <= sizeof(int), "a number of a process is told as a code");
 
 /* Where the new process has the pipe, out of the way of 0 to 2. */
 #define REPORT 3
@@ -203,9 +208,14 @@ static enum stage become(const struct pleat_process_spec *spec, int report, int 
 
 static void run_child(const struct pleat_process_spec *spec, int report)
 {
-    struct failure failure = {STAGE_SESSION, 0};
-    failure.stage = become(spec, report, &failure.code);
-    int to = failure.stage == STAGE_SESSION || failure.stage == STAGE_FILES ? report : REPORT;
+    struct failure failure = {STAGE_PROCESS, 0};
+    failure.code = spec->under ? pleat_reaper_divide(spec->under) : 0;
+    if (failure.code == 0) {
+        struct failure there = {STAGE_THERE, getpid()};
+        (void)!write(report, &there, sizeof(there));
+        failure.stage = become(spec, report, &failure.code);
+    }
+    int to = failure.stage <= STAGE_FILES ? report : REPORT;
     ssize_t written = write(to, &failure, sizeof(failure));
     _exit(written == sizeof(failure) ? 127 : 126);
 }
@@ -255,6 +265,10 @@ static int explain(const struct pleat_process_spec *spec, const struct failure *
     int result = PLEAT_E_SYSTEM;
     *user_fault = false;
     switch (failure->stage) {
+    case STAGE_THERE:
+    case STAGE_PROCESS:
+        (void)pleat_error_sys(err, failure->code, "cannot start '%s': no new process", program);
+        break;
     case STAGE_SESSION:
         (void)pleat_error_sys(err, failure->code, "cannot start '%s': no new session", program);
         break;
@@ -305,21 +319,24 @@ static int explain(const struct pleat_process_spec *spec, const struct failure *
     return result;
 }
 
-int pleat_process_outcome(const struct pleat_process_spec *spec, int report, bool *user_fault,
-                          struct pleat_error *err)
+int pleat_process_outcome(const struct pleat_process_spec *spec, int report, pid_t *pid,
+                          bool *user_fault, struct pleat_error *err)
 {
     struct failure failure;
     ssize_t count;
     *user_fault = false;
-    do
+    do {
         count = read(report, &failure, sizeof(failure));
-    while (count < 0 && errno == EINTR);
+        if (count == sizeof(failure) && failure.stage == STAGE_THERE)
+            *pid = failure.code;
+    } while ((count < 0 && errno == EINTR) ||
+             (count == sizeof(failure) && failure.stage == STAGE_THERE));
     if (count < 0 && errno == EAGAIN)
         return 1;
     return count == sizeof(failure) ? explain(spec, &failure, user_fault, err) : 0;
 }
 
-int pleat_process_begin(const struct pleat_process_spec *spec, pid_t *pid, int *report,
+int pleat_process_begin(const struct pleat_process_spec *spec, pid_t *child, int *report,
                         struct pleat_error *err)
 {
     int ends[2];
@@ -330,17 +347,17 @@ int pleat_process_begin(const struct pleat_process_spec *spec, pid_t *pid, int *
     sigset_t before;
     sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, &before);
-    pid_t child = fork();
-    if (child == 0)
+    pid_t forked = fork();
+    if (forked == 0)
         run_child(spec, ends[1]);
     int code = errno;
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends[1]);
-    if (child < 0) {
+    if (forked < 0) {
         close(ends[0]);
         return pleat_error_sys(err, code, "cannot start '%s': no new process", spec->argv[0]);
     }
-    *pid = child;
+    *child = forked;
     *report = ends[0];
     return 0;
 }

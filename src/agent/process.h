@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "agent/reaper.h"
 #include "base/cpus.h"
 #include "base/limits.h"
 
@@ -28,24 +29,26 @@ struct pleat_process_spec {
     int32_t nice;                      /* PLEAT_PROCESS_NICE_HERE: as here */
     const struct pleat_cpu_set *cpus;  /* that it may use; NULL: as here */
     int groups[2]; /* files of cgroups that it joins, where it can; -1 or 0: none */
+    const struct pleat_reaper_order *under; /* it gets a reaper (reaper.h) as parent; NULL: none */
 };
 
 /* Begins to start a process as leader of a new session, with default signal dispositions, no
  * blocked signal, and no file descriptor but 0, 1, 2. Nothing of what the spec names is touched
  * here: the new process opens its files, goes to its directory and executes the program, for as
- * long as the file systems take. *report is then the caller's: it can be read from when that has
+ * long as the file systems take. *child is the reaper, where it is to have one, else the process
+ * itself. *report is then the caller's: it can be read from when there is news, and when it has
  * come to an end either way. PLEAT_E_SYSTEM: there is no new process. */
-int pleat_process_begin(const struct pleat_process_spec *spec, pid_t *pid, int *report,
+int pleat_process_begin(const struct pleat_process_spec *spec, pid_t *child, int *report,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* What came of it; reads `report` without waiting. 1: nothing yet. 0: the program is executed, or
- * the process was ended before it could be: its end will be seen. Else it failed, the process ends
- * by itself, and nothing is left but, perhaps, empty output files; then *user_fault: the cause lies
- * in what was asked for (no such program, no such directory), not in this node. PLEAT_E_NOTFOUND:
- * there is no such program; PLEAT_E_PERMISSION: it cannot be executed; PLEAT_E_INVALID: anything
- * else that the user can mend; PLEAT_E_SYSTEM: the rest. Of the spec only argv[0], cwd and the
- * paths of the files are used. */
-int pleat_process_outcome(const struct pleat_process_spec *spec, int report, bool *user_fault,
-                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* What came of it; reads `report` without waiting; *pid is set when the process has told its
+ * number. 1: nothing more yet. 0: the program is executed, or the process was ended before it could
+ * be: its end will be seen. Else it failed, the process ends by itself, and nothing is left but,
+ * perhaps, empty output files; then *user_fault: the cause lies in what was asked for (no such
+ * program, no such directory), not in this node. PLEAT_E_NOTFOUND: there is no such program;
+ * PLEAT_E_PERMISSION: it cannot be executed; PLEAT_E_INVALID: anything else that the user can mend;
+ * PLEAT_E_SYSTEM: the rest. Of the spec only argv[0], cwd and the paths of the files are used. */
+int pleat_process_outcome(const struct pleat_process_spec *spec, int report, pid_t *pid,
+                          bool *user_fault, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

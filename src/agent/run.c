@@ -7,11 +7,13 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "agent/execute.h"
 #include "agent/fold.h"
 #include "agent/launching.h"
 #include "agent/log.h"
+#include "agent/reaper.h"
 #include "agent/relaunch.h"
 #include "agent/resize.h"
 #include "agent/scratch.h"
@@ -158,7 +160,7 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
 /* What was made for it goes; it waits to be forgotten. */
 static void start_failed(struct pleat_run *run, const struct pleat_error *failure)
 {
-    run->pid = run->session = 0; /* one that there was ends by itself */
+    run->pid = run->session = run->reaper = 0; /* what there was ends by itself */
     pleat_scratch_remove(run->scratch);
     pleat_malleable_destroy(run->malleable);
     run->malleable = NULL;
@@ -262,8 +264,56 @@ static void main_exited(struct pleat_run *run, int status, const struct rusage *
     pleat_run_end_rest(run);
 }
 
+static struct pleat_run *find_by_reaper(const struct pleat_agent *agent, pid_t reaper)
+{
+    for (size_t i = 0; i < agent->runs.count; i++)
+        if (agent->runs.items[i]->reaper == reaper)
+            return agent->runs.items[i];
+    return NULL;
+}
+
+static void read_records(struct pleat_agent *agent)
+{
+    struct pleat_reaper_record record;
+    while (read(agent->records[0], &record, sizeof(record)) == sizeof(record)) {
+        struct pleat_run *run = find_by_reaper(agent, record.reaper);
+        if (!run)
+            continue;
+        run->empty = record.alone;
+        if (record.alone) /* there is nothing more that it could say */
+            run->reaper = 0;
+        main_exited(run, record.status, &record.usage);
+    }
+}
+
+static bool is_child(pid_t pid)
+{
+    siginfo_t info;
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* Either nothing is left of the run, or it was killed: then its processes are children of the agent
+ * now, and if the main process is not, that has ended and nobody will ever know how. */
+static void reaper_ended(struct pleat_run *run, int status)
+{
+    static const struct rusage unknown;
+    run->reaper = 0;
+    run->empty = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (run->empty)
+        return;
+    if (run->state == PLEAT_RUN_STARTING)
+        pleat_run_execute_ended(run);
+    else
+        pleat_log("run %" PRIu64 " (job %s): its reaper was killed: what takes another session, "
+                  "and clears its environment, cannot be told from others any more",
+                  run->id, run->job);
+    if (run->state == PLEAT_RUN_RUNNING && !(run->pid && is_child(run->pid)))
+        main_exited(run, SIGKILL, &unknown);
+}
+
 void pleat_runs_reap(struct pleat_agent *agent)
 {
+    read_records(agent);
     for (;;) {
         int status;
         struct rusage usage;
@@ -272,8 +322,12 @@ void pleat_runs_reap(struct pleat_agent *agent)
             continue;
         if (pid <= 0)
             return;
-        /* all others are orphans that this process adopted as subreaper */
-        for (size_t i = 0; i < agent->runs.count; i++) {
+        read_records(agent); /* before it ended it may have told something */
+        struct pleat_run *run = find_by_reaper(agent, pid);
+        if (run)
+            reaper_ended(run, status);
+        /* all others are orphans that this process adopted, of runs whose reapers were killed */
+        for (size_t i = 0; i < agent->runs.count && !run; i++) {
             if (agent->runs.items[i]->pid == pid) {
                 main_exited(agent->runs.items[i], status, &usage);
                 break;

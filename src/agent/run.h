@@ -37,9 +37,12 @@ struct pleat_run {
     char job[64];
     int64_t begun_s; /* since 1970: its files are not older */
     enum pleat_run_state state;
-    pid_t pid;                       /* of the main process; 0 once it was reaped */
-    pid_t session;                   /* of the tree; the main process's pid */
-    pid_t first_pid;                 /* of the last main process that was executed, also later */
+    pid_t reaper; /* all of it is below that (reaper.h); 0: it has ended, or was killed */
+    bool spares; /* in the last snapshot: below its reaper is what is not the run's (leftovers.h) */
+    bool empty;  /* nothing is left of the last start: its reaper says so */
+    pid_t pid;   /* of the main process; 0: not known yet, or it has ended */
+    pid_t session;   /* of the main process: its pid, also later; 0: not known yet */
+    pid_t first_pid; /* of the last main process that was executed, also later */
     struct pleat_starting *starting; /* NULL: not STARTING */
     char *program;                   /* as it was called last */
 
@@ -122,7 +125,7 @@ struct pleat_run *pleat_run_find(const struct pleat_agent *agent, uint64_t id);
  * that must be forgotten. An error (no memory, too many runs) leaves none. */
 int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *request,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Reaps everything that can be reaped. */
+/* Takes note of all that has ended: what reapers tell, and what this process can reap. */
 void pleat_runs_reap(struct pleat_agent *agent);
 /* Nothing of the run is left: starts it again where that is wanted, else tells the daemon. Called
  * by ending.c. */

@@ -20,9 +20,10 @@ struct pleat_tree_process {
     char state;   /* 'R', 'S', 'D', 'T', 'Z', ... of its first thread */
     bool exiting; /* it ends: its memory, and so its environment, may be gone already */
     uint32_t threads;
-    uint64_t start;   /* clock ticks since boot */
-    uint64_t owner;   /* the caller's; 0 after reading */
-    bool owner_known; /* the caller's; false after reading */
+    uint64_t start;            /* clock ticks since boot */
+    uint64_t owner;            /* the caller's; 0 after reading */
+    bool owner_known;          /* the caller's; false after reading */
+    bool spared, spared_known; /* likewise (leftovers.h) */
 };
 
 /* A snapshot, ordered by pid. A zeroed one is empty. It is not taken at one instant: a process that

@@ -15,6 +15,8 @@ if(TARGET pleatd AND TARGET app-loop)
         PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     endif()
   endforeach()
+  add_library(escape MODULE ${test_dir}/daemon/escape.c)
+  set_target_properties(escape PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   # the program in Fortran, by the MPI's own wrapper
   foreach(mpi openmpi mpich)
     find_program(PLEAT_MPIFORT_${mpi} mpifort.${mpi})

@@ -24,6 +24,14 @@ escape()
 """
 
 
+# Clears its environment, takes a session of its own and loses its parents.
+DETACH = "(setsid env -i PATH=/usr/bin:/bin bash -c 'echo $$ >> pids; sleep 1000; true' &)\n"
+
+
+def reapers(world):
+    return [pid for pid, _ in children_of(world.first.pid)]
+
+
 def gone(pids):
     return lambda: not any(is_alive(pid) for pid in pids)
 
@@ -61,9 +69,8 @@ def test_a_second_kill_can_shorten_the_grace(linked):
 def test_kill_finds_escapees(linked):
     linked.start(1, "python3", "-c", ESCAPE + "\nsignal.pause()")
     pids = linked.pids("pids", 2)
-    wait_until(
-        lambda: all(stat_of(pid)[1] == linked.first.pid for pid in pids), "the agent adopts them"
-    )
+    [reaper] = reapers(linked)
+    wait_until(lambda: all(stat_of(pid)[1] == reaper for pid in pids), "the reaper adopts them")
     linked.daemon.call("kill", run=1, grace_s=0.1)
     linked.daemon.expect("exited", 1)
     assert gone(pids)()
@@ -159,7 +166,7 @@ def test_many_short_processes_leave_no_zombie(linked):
     for run in range(1, 301):
         assert linked.daemon.expect("exited", run)["code"] == run % 200
         linked.daemon.call("forget", run=run)
-    assert children_of(linked.first.pid) == []
+    wait_until(lambda: children_of(linked.first.pid) == [], "no reaper is left")
     assert linked.daemon.call("list") == {"runs": [], "more": False}
 
 
@@ -169,7 +176,8 @@ def test_adopted_orphans_are_reaped(linked):
     linked.start(1, "bash", "-c", script)
     pid = linked.daemon.expect("started", 1)["pid"]
     with open(linked.directory / "fifo", "w", encoding="ascii") as fifo:
-        wait_until(lambda: children_of(linked.first.pid) == [(pid, "S")], "only the run is left")
+        [reaper] = reapers(linked)
+        wait_until(lambda: children_of(reaper) == [(pid, "S")], "only the run is left")
         fifo.write("go\n")
     linked.daemon.expect("exited", 1)
     wait_until(lambda: children_of(linked.first.pid) == [], "no child is left")
@@ -184,3 +192,52 @@ def test_descriptors_do_not_grow(linked):
         linked.daemon.call("forget", run=run)
     linked.daemon.call("list")
     wait_until(lambda: len(os.listdir(descriptors)) == before, "as many descriptors as before")
+
+
+def test_what_hides_ends_with_its_run_alone(linked):
+    for run in (1, 2):
+        linked.start(run, "bash", "-c", DETACH.replace("pids", f"pids{run}") + "read < fifo")
+    os.mkfifo(linked.directory / "fifo")
+    first, second = linked.pids("pids1", 1), linked.pids("pids2", 1)
+    linked.daemon.call("kill", run=1, grace_s=1)
+    linked.daemon.expect("exited", 1)
+    assert gone(first)()
+    assert is_alive(second[0])
+    linked.daemon.call("kill", run=2, grace_s=1)
+    linked.daemon.expect("exited", 2)
+    assert gone(second)()
+
+
+def test_a_reaper_is_killed(linked):
+    """How the main process ends is known all the same, and what shows whose it is ends with it."""
+    os.mkfifo(linked.directory / "fifo")
+    linked.start(1, "bash", "-c", f"({STUBBORN}) & {STUBBORN.replace('pids', 'more')} & read < fifo; exit 7")
+    pids = linked.pids("pids", 1) + linked.pids("more", 1)
+    [reaper] = reapers(linked)
+    os.kill(reaper, signal.SIGKILL)
+    wait_until(lambda: not is_alive(reaper) and len(reapers(linked)) == 1, "the agent has what it had")
+    with open(linked.directory / "fifo", "w", encoding="ascii") as fifo:
+        fifo.write("go\n")
+    exited = linked.daemon.expect("exited", 1)
+    assert (exited["code"], exited["left"] >= 2) == (7, True)
+    assert gone(pids)()
+
+
+def test_a_reaper_is_stopped(linked):
+    """It goes on when its run is to end."""
+    linked.start(1, "bash", "-c", DETACH + "sleep 1000; true")
+    pids = linked.pids("pids", 1)
+    [reaper] = reapers(linked)
+    os.kill(reaper, signal.SIGSTOP)
+    linked.daemon.call("kill", run=1, grace_s=1)
+    assert linked.daemon.expect("exited", 1)["signal"] == signal.SIGTERM
+    assert gone(pids)()
+
+
+def test_an_agent_without_a_guard_is_killed(linked):
+    """Each reaper ends what it has."""
+    linked.start(1, "bash", "-c", DETACH + "sleep 1000; true")
+    pids = linked.pids("pids", 1)
+    [reaper] = reapers(linked)
+    linked.first.kill()
+    wait_until(lambda: gone([*pids, reaper])(), "nothing is left")

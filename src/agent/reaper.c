@@ -1,0 +1,137 @@
+#include "agent/reaper.h"
+
+#include <errno.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/leftovers.h"
+
+#define RECORDS 3 /* where a reaper has the pipe; all above is closed */
+
+struct reaper {
+    pid_t agent, guard;
+    pid_t main_process;
+    bool ended; /* the main process has */
+    bool told;  /* ... and the agent knows */
+    struct pleat_reaper_record record;
+};
+
+/* ---- its name ---- */
+
+static char *title;
+static size_t title_size;
+
+void pleat_reaper_title_room(int argc, char **argv)
+{
+    if (argc < 1)
+        return;
+    title = argv[0];
+    title_size = (size_t)(argv[argc - 1] + strlen(argv[argc - 1]) + 1 - argv[0]);
+}
+
+/* What 'ps' shows. */
+static void take_name(const char *job)
+{
+    if (!title)
+        return;
+    memset(title, 0, title_size);
+    (void)snprintf(title, title_size, "%s: job %s", PLEAT_REAPER_NAME, job);
+}
+
+/* ---- its life ---- */
+
+static void tell(struct reaper *reaper, bool alone)
+{
+    if (reaper->told)
+        return;
+    reaper->told = true;
+    reaper->record.reaper = getpid();
+    reaper->record.alone = alone;
+    /* without an agent nobody reads it, and that is all right */
+    (void)!write(RECORDS, &reaper->record, sizeof(reaper->record));
+}
+
+/* Waits for all that has ended. False: nothing is left. */
+static bool reap(struct reaper *reaper)
+{
+    for (;;) {
+        int status;
+        struct rusage usage;
+        pid_t pid = wait4(-1, &status, WNOHANG, &usage);
+        if (pid == 0)
+            return true;
+        if (pid < 0)
+            return false; /* ECHILD: WNOHANG is not interrupted */
+        if (pid != reaper->main_process || reaper->ended)
+            continue;
+        reaper->ended = true;
+        reaper->record.status = status;
+        reaper->record.usage = usage;
+    }
+}
+
+static _Noreturn void end_all(const char *why)
+{
+    pleat_leftovers_end(why);
+    _exit(1);
+}
+
+/* The agent has ended. A guard ends all that it left; else this does so with what it has. */
+static void agent_ended(const struct reaper *reaper)
+{
+    if (getppid() != reaper->guard) /* which, if it ends, is told by SIGTERM again */
+        end_all("the agent has ended, and nobody above it ends this run: that is done now");
+}
+
+static _Noreturn void watch(struct reaper *reaper)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, PLEAT_REAPER_END);
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    for (;;) {
+        if (getppid() != reaper->agent)
+            agent_ended(reaper);
+        if (!reap(reaper)) {
+            tell(reaper, true);
+            _exit(0);
+        }
+        if (reaper->ended)
+            tell(reaper, false);
+        siginfo_t info = {0};
+        if (sigwaitinfo(&signals, &info) == PLEAT_REAPER_END && info.si_pid == reaper->agent)
+            end_all("a run that could not be watched is ended");
+    }
+}
+
+static void keep_one_file(int records)
+{
+    if (records != RECORDS)
+        (void)dup2(records, RECORDS);
+    (void)syscall(SYS_close_range, RECORDS + 1u, ~0u, 0);
+}
+
+int pleat_reaper_divide(const struct pleat_reaper_order *order)
+{
+    struct reaper reaper = {.agent = order->agent, .guard = order->guard};
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+        return errno;
+    /* the main process's, too, until it is executed: by it neither is taken for an agent */
+    (void)prctl(PR_SET_NAME, PLEAT_REAPER_NAME, 0, 0, 0);
+    reaper.main_process = fork();
+    if (reaper.main_process < 0)
+        return errno;
+    if (reaper.main_process == 0)
+        return 0;
+    keep_one_file(order->records);
+    take_name(order->job);
+    watch(&reaper);
+}
