@@ -275,7 +275,7 @@ class Instance:
 
     def agent_pids(self):
         return [pid for pid in pids_with(f"PLEAT_DIR={self.dir}")
-                if words_of(pid) and words_of(pid)[0].endswith("/pleat-agent")]
+                if (words_of(pid) or [""])[0].endswith("/pleat-agent")]
 
     def agent_pid(self):
         return wait_until(self.agent_pids, "an agent")[0]

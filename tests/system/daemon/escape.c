@@ -1,8 +1,9 @@
-/* Preloaded into a job: each of its ranks (ESCAPE_ALL: each of its processes) leaves a process behind by which nothing
- * shows whose it is: no environment, a session of its own, no parent, no files but that into which it writes its number.
+/* Preloaded into a job: each of its ranks (ESCAPE_ALL: each of its processes) leaves a process
+ * behind by which nothing shows whose it is: no environment, a session of its own, no parent, no
+ * files but that into which it writes its number.
  */
-#include <stdbool.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -46,7 +46,7 @@ def escaped(pleat, count):
     wait_until(lambda: words_of(last)[:1] == ["sleep"], "it is what it will be")
     with open(f"/proc/{last}/environ", "rb") as file:
         assert b"PLEAT" not in file.read()
-    wait_until(lambda: words_of(parent_of(last))[0].startswith("pleat-reaper: job "), "its reaper has it")
+    wait_until(lambda: "".join(words_of(parent_of(last))).startswith("pleat-reaper: job "), "its reaper has it")
     return pids
 
 

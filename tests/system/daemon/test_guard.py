@@ -42,7 +42,7 @@ def test_what_escaped_is_ended_with_its_agent(pleat):
         with open(f"/proc/{last}/environ", "rb") as file:
             assert b"PLEAT_" not in file.read()
         assert os.getsid(last) == last
-        wait_until(lambda: words_of(parent_of(last))[0].startswith("pleat-reaper"), "its parents are gone")
+        wait_until(lambda: "".join(words_of(parent_of(last))).startswith("pleat-reaper"), "its parents are gone")
         os.kill(agent, signal.SIGKILL)
         wait_until(lambda: not is_alive(last), "it is ended")
         wait_until(lambda: not is_alive(guard), "the guard has ended")

@@ -178,7 +178,7 @@ class Somebody:
         return json.loads(self.pleat("sites", "--json"))["sites"][0]
 
     def agent(self):
-        found = [pid for pid in pids_with(f"PLEAT_DIR={self.state}") if words_of(pid)[0].endswith("/pleat-agent")]
+        found = [pid for pid in pids_with(f"PLEAT_DIR={self.state}") if (words_of(pid) or [""])[0].endswith("/pleat-agent")]
         return found[0] if found else None
 
     def end(self):
