@@ -16,7 +16,7 @@ pleat_unit_test(policy-profile
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(guide ${CMAKE_SOURCE_DIR}/docs/adding-a-policy.md)
 set(guide_code)
-foreach(file src/policy/policies.h queue/window.c policy_window_test.c)
+foreach(file src/policy/policies.def queue/window.c policy_window_test.c)
   get_filename_component(name ${file} NAME)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/guide/${name})
   add_custom_command(OUTPUT ${out}
@@ -28,7 +28,7 @@ endforeach()
 pleat_unit_test(policy-guide SOURCES ${guide_code} ${test_dir}/policy_bench.c DEPS pleat-policy)
 target_include_directories(test-policy-guide PRIVATE ${test_dir})
 target_compile_options(test-policy-guide PRIVATE
-  "SHELL:-include policy/policies.h" "SHELL:-include ${CMAKE_CURRENT_BINARY_DIR}/guide/policies.h")
+  "SHELL:-include policy/policies.h" "SHELL:-include ${CMAKE_CURRENT_BINARY_DIR}/guide/policies.def")
 add_test(NAME unit-policy-table
   COMMAND ${Python3_EXECUTABLE} ${test_dir}/policy_guide.py check ${CMAKE_SOURCE_DIR})
 set_tests_properties(unit-policy-table PROPERTIES LABELS unit)

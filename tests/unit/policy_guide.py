@@ -9,11 +9,14 @@ from pathlib import Path
 
 def code(guide, path):
     block = re.search(rf"`{re.escape(path)}`:\n\n +```c\n(.*?)\n +```", guide, re.DOTALL)
-    return textwrap.dedent(block[1]) + "\n"
+    text = textwrap.dedent(block[1]) + "\n"
+    if path.endswith(".def"):  # as policies.h makes declarations of it
+        return f"#define POLICY(name) extern const struct pleat_policy pleat_policy_##name;\n{text}#undef POLICY\n"
+    return text
 
 
 def policies(root):
-    """(question, name) of each row of the registry, in its order; the first is the default."""
+    """(question, name) of each row of policies.def, in its order; the first is the default."""
     found = {}
     for file in (root / "src/policy").glob("*/*.c"):
         for row in re.findall(r"(pleat_policy_\w+) = \{(.*?)\n\};", file.read_text(), re.DOTALL):
@@ -21,7 +24,8 @@ def policies(root):
             number = int(re.search(r"\.number = (\d+)", row[1])[1])
             name = re.search(r'\.name = "([^"]+)"', row[1])[1]
             found[row[0]] = (question, name, number, file.parent.name)
-    rows = re.findall(r"&(pleat_policy_\w+)", (root / "src/policy/registry.c").read_text())
+    rows = ["pleat_policy_" + name for name in
+            re.findall(r"^POLICY\((\w+)\)", (root / "src/policy/policies.def").read_text(), re.MULTILINE)]
     assert set(rows) == set(found), set(rows) ^ set(found)
     return [found[row] for row in rows]
 
