@@ -47,54 +47,54 @@ static void resize_outstanding(struct pleat_core *core, uint32_t index)
 
 void outstanding_signal(struct pleat_core *core, uint32_t component)
 {
-    const struct pleat_component *job = component_at(core, component);
-    if (job->state != PLEAT_RUNNING && job->state != PLEAT_RESIZING)
+    const struct pleat_component *comp = component_at(core, component);
+    if (comp->state != PLEAT_RUNNING && comp->state != PLEAT_RESIZING)
         return;
     if (core_is_away(core, component)) {
         reach(core, component);
         return;
     }
-    struct pleat_effect *effect = emit(core, PLEAT_DO_SIGNAL, component, job->run);
+    struct pleat_effect *effect = emit(core, PLEAT_DO_SIGNAL, component, comp->run);
     if (!effect)
         return;
-    effect->u.signal.number = job->signal_number;
-    effect->u.signal.script_only = job->signal_script;
+    effect->u.signal.number = comp->signal_number;
+    effect->u.signal.script_only = comp->signal_script;
 }
 
 void outstanding_effects(struct pleat_core *core, uint32_t component)
 {
-    const struct pleat_component *job = component_at(core, component);
-    bool run = job->starting || (job->state == PLEAT_FINISHING && !job->exited);
-    if (job->signalled == PLEAT_SIGNALLED_TOLD)
+    const struct pleat_component *comp = component_at(core, component);
+    bool run = comp->starting || (comp->state == PLEAT_FINISHING && !comp->exited);
+    if (comp->signalled == PLEAT_SIGNALLED_TOLD)
         outstanding_signal(core, component);
-    if (!run && job->resize == PLEAT_NONE)
+    if (!run && comp->resize == PLEAT_NONE)
         return;
     if (core_is_away(core, component))
         reach(core, component);
     else if (run)
         start_effect(core, component);
-    if (job->resize != PLEAT_NONE && !core_is_away(core, component))
-        resize_outstanding(core, job->resize);
+    if (comp->resize != PLEAT_NONE && !core_is_away(core, component))
+        resize_outstanding(core, comp->resize);
 }
 
 /* ---- away ---- */
 
 static void stand_still(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->state == PLEAT_CLAIMING && job->starting && !job->untold)
-        disarm(core, &job->deadline); /* until the agent says whether it runs, or another comes */
-    if (job->resize == PLEAT_NONE || resize_at(core, job->resize)->step == PLEAT_RESIZE_ACCEPTED)
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->state == PLEAT_CLAIMING && comp->starting && !comp->untold)
+        disarm(core, &comp->deadline); /* until the agent says whether it runs, or another comes */
+    if (comp->resize == PLEAT_NONE || resize_at(core, comp->resize)->step == PLEAT_RESIZE_ACCEPTED)
         return;
-    uint32_t handle = resize_at(core, job->resize)->deadline;
-    resize_arm(core, job->resize, pleat_heap_time(&core->deadlines, handle) - now_of(core));
+    uint32_t handle = resize_at(core, comp->resize)->deadline;
+    resize_arm(core, comp->resize, pleat_heap_time(&core->deadlines, handle) - now_of(core));
 }
 
 /* Components at that site that have not ended; ended ones may keep it. */
 static bool is_at(struct pleat_core *core, uint32_t component, uint32_t site)
 {
-    const struct pleat_component *job = component_at(core, component);
-    return job->site == site && !pleat_state_is_final((enum pleat_state)job->state);
+    const struct pleat_component *comp = component_at(core, component);
+    return comp->site == site && !pleat_state_is_final((enum pleat_state)comp->state);
 }
 
 static int check_site(const struct pleat_core *core, const struct pleat_event *event,
@@ -133,18 +133,18 @@ static void start_is_unknown(struct pleat_core *core, uint32_t component)
 
 static void go_on(struct pleat_core *core, uint32_t component, bool other)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->state == PLEAT_CLAIMING && job->starting) {
-        if (other && !job->untold) {
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->state == PLEAT_CLAIMING && comp->starting) {
+        if (other && !comp->untold) {
             start_is_unknown(core, component);
             return;
         }
-        job->untold = 0;
-        arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+        comp->untold = 0;
+        arm(core, &comp->deadline, DEADLINE_COMPONENT, component,
             now_of(core) + core->parameters[PLEAT_PARAM_START_US]);
     }
-    if (job->resize != PLEAT_NONE && resize_at(core, job->resize)->left_us > 0)
-        resize_arm(core, job->resize, resize_at(core, job->resize)->left_us);
+    if (comp->resize != PLEAT_NONE && resize_at(core, comp->resize)->left_us > 0)
+        resize_arm(core, comp->resize, resize_at(core, comp->resize)->left_us);
     outstanding_effects(core, component);
 }
 

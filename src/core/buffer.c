@@ -33,9 +33,9 @@ static struct pleat_buffer *buffer_at(struct pleat_core *core, uint32_t index)
     return &core->buffers.items[index];
 }
 
-static bool is_running(const struct pleat_component *job)
+static bool is_running(const struct pleat_component *component)
 {
-    return job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
+    return component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
 }
 
 /* ---- life ---- */
@@ -148,35 +148,35 @@ static void count_waiting(struct pleat_core *core, struct pleat_buffer *buffer)
 
 static void hold(struct pleat_core *core, struct pleat_buffer *buffer, int32_t more)
 {
-    const struct pleat_component *job = component_at(core, buffer->component);
+    const struct pleat_component *component = component_at(core, buffer->component);
     count_waiting(core, buffer);
     buffer->held += more;
-    if (is_running(job))
-        site_at(core, job->site)->buffered += more;
+    if (is_running(component))
+        site_at(core, component->site)->buffered += more;
 }
 
 void buffer_enter(struct pleat_core *core, uint32_t component)
 {
-    const struct pleat_component *job = component_at(core, component);
-    struct pleat_buffer *buffer = buffer_at(core, job->buffer);
-    struct pleat_site *site = site_at(core, job->site);
+    const struct pleat_component *comp = component_at(core, component);
+    struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
+    struct pleat_site *site = site_at(core, comp->site);
     buffer->next = site->buffers_first;
     buffer->previous = PLEAT_NONE;
     if (buffer->next != PLEAT_NONE)
-        buffer_at(core, buffer->next)->previous = job->buffer;
-    site->buffers_first = job->buffer;
+        buffer_at(core, buffer->next)->previous = comp->buffer;
+    site->buffers_first = comp->buffer;
     buffer->iteration = 0;
     buffer->iteration_us = buffer->waited_us = 0;
     buffer->counted_us = now_of(core);
     buffer->requests = buffer->satisfied = 0;
-    review_anew(core, job->buffer);
+    review_anew(core, comp->buffer);
 }
 
 void buffer_leave(struct pleat_core *core, uint32_t component)
 {
-    const struct pleat_component *job = component_at(core, component);
-    struct pleat_buffer *buffer = buffer_at(core, job->buffer);
-    struct pleat_site *site = site_at(core, job->site);
+    const struct pleat_component *comp = component_at(core, component);
+    struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
+    struct pleat_site *site = site_at(core, comp->site);
     count_waiting(core, buffer);
     site->buffered -= buffer->held;
     if (buffer->previous != PLEAT_NONE)
@@ -186,7 +186,7 @@ void buffer_leave(struct pleat_core *core, uint32_t component)
     if (buffer->next != PLEAT_NONE)
         buffer_at(core, buffer->next)->previous = buffer->previous;
     buffer->previous = buffer->next = PLEAT_NONE;
-    due_off(core, job->buffer);
+    due_off(core, comp->buffer);
     disarm(core, &buffer->deadline);
     buffer->review_iteration = INT32_MAX;
 }
@@ -272,11 +272,11 @@ void buffer_release_all(struct pleat_core *core, uint32_t component)
 
 void buffer_trim(struct pleat_core *core, uint32_t component)
 {
-    const struct pleat_component *job = component_at(core, component);
-    int32_t most = pleat_view_limit(job);
-    int32_t size = job->target > job->processors ? job->target : job->processors;
+    const struct pleat_component *comp = component_at(core, component);
+    int32_t most = pleat_view_limit(comp);
+    int32_t size = comp->target > comp->processors ? comp->target : comp->processors;
     int32_t room = most > size ? most - size : 0;
-    int32_t above = pleat_view_buffered(&core->view, job) - room;
+    int32_t above = pleat_view_buffered(&core->view, comp) - room;
     if (above > 0)
         release(core, component, above);
 }
@@ -302,9 +302,9 @@ void buffer_lost(struct pleat_core *core, uint32_t claim)
 static struct pleat_buffer *running_buffer(struct pleat_core *core, uint32_t component,
                                            uint64_t run)
 {
-    const struct pleat_component *job = component_at(core, component);
-    return job->buffer != PLEAT_NONE && is_running(job) && job->run == run
-               ? buffer_at(core, job->buffer)
+    const struct pleat_component *comp = component_at(core, component);
+    return comp->buffer != PLEAT_NONE && is_running(comp) && comp->run == run
+               ? buffer_at(core, comp->buffer)
                : NULL;
 }
 
@@ -335,16 +335,16 @@ int on_progress(struct pleat_core *core, const struct pleat_event *event, struct
  * another end. */
 static void resized_itself(struct pleat_core *core, uint32_t component, int32_t more)
 {
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     tally_out(core, component);
-    job->processors += more;
-    job->processes += more;
-    job->target += more;
+    comp->processors += more;
+    comp->processes += more;
+    comp->target += more;
     tally_in(core, component);
-    core->wants_pass |= job->kind == PLEAT_MALLEABLE;
-    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, job->run);
+    core->wants_pass |= comp->kind == PLEAT_MALLEABLE;
+    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, comp->run);
     if (note)
-        note->u.run.processors = note->u.run.processes = job->processors;
+        note->u.run.processors = note->u.run.processes = comp->processors;
 }
 
 /* A prepared process becomes one of the application's: the one that waits for longest. */
@@ -362,10 +362,11 @@ static void use_prepared(struct pleat_core *core, uint32_t component)
 }
 
 /* May one more be asked of its site now? */
-static bool may_ask(const struct pleat_core *core, const struct pleat_component *job)
+static bool may_ask(const struct pleat_core *core, const struct pleat_component *component)
 {
-    const struct pleat_site *site = &core->sites.items[job->site];
-    return pleat_view_buffer_room(&core->view, job) > 0 && site->quiet_until_us <= now_of(core) &&
+    const struct pleat_site *site = &core->sites.items[component->site];
+    return pleat_view_buffer_room(&core->view, component) > 0 &&
+           site->quiet_until_us <= now_of(core) &&
            site->capacity - site->background - site->held - site->threshold > 0;
 }
 
@@ -374,18 +375,18 @@ int on_add_process(struct pleat_core *core, const struct pleat_event *event,
 {
     (void)err;
     uint32_t component = event->component;
-    const struct pleat_component *job = component_at(core, component);
+    const struct pleat_component *comp = component_at(core, component);
     struct pleat_buffer *buffer = running_buffer(core, component, event->u.process.run);
     if (!buffer)
         return PLEAT_CORE_STALE;
     advance(core, buffer, event->u.process.iteration);
     buffer->requests++;
-    if (job->state == PLEAT_RESIZING)
+    if (comp->state == PLEAT_RESIZING)
         return 0; /* its size is being changed: it asks again after that */
-    if (buffer->held > 0 && job->processors < pleat_view_limit(job)) {
+    if (buffer->held > 0 && comp->processors < pleat_view_limit(comp)) {
         buffer->satisfied++;
         use_prepared(core, component);
-    } else if (may_ask(core, job)) {
+    } else if (may_ask(core, comp)) {
         place(core, component, 1);
     }
     return 0;
@@ -395,20 +396,20 @@ int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
                     struct pleat_error *err)
 {
     uint32_t component = event->component;
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     struct pleat_buffer *buffer = running_buffer(core, component, event->u.process.run);
     if (!buffer)
         return PLEAT_CORE_STALE;
-    if (job->state == PLEAT_RESIZING)
+    if (comp->state == PLEAT_RESIZING)
         return pleat_error_set(err, PLEAT_E_BUSY,
                                "it is in a resize (from %d to %d processors): try again when that "
                                "is over",
-                               job->processors, job->target);
-    if (job->processors <= 1 || job->processors <= job->minimum)
+                               comp->processors, comp->target);
+    if (comp->processors <= 1 || comp->processors <= comp->minimum)
         return pleat_error_set(err, PLEAT_E_STATE, "it has %d processors, and needs them",
-                               job->processors);
+                               comp->processors);
     advance(core, buffer, event->u.process.iteration);
-    uint32_t claim = job->last_claim;
+    uint32_t claim = comp->last_claim;
     if (claim_at(core, claim)->count > 1)
         claim = claim_split(core, claim, 1);
     else
@@ -428,11 +429,11 @@ int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
 
 int on_history(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    const struct pleat_component *job = component_at(core, event->component);
+    const struct pleat_component *component = component_at(core, event->component);
     uint32_t count = event->u.history.count;
-    if (job->buffer == PLEAT_NONE)
+    if (component->buffer == PLEAT_NONE)
         return pleat_error_set(err, PLEAT_E_STATE, "it does not ask for processes itself");
-    struct pleat_history *history = &core->histories.items[job->buffer];
+    struct pleat_history *history = &core->histories.items[component->buffer];
     if (event->u.history.executions < 1 || count > 5)
         return pleat_error_set(err, PLEAT_E_INVALID, "a history of %d executions, %u rows",
                                event->u.history.executions, count);
@@ -451,7 +452,7 @@ int on_history(struct pleat_core *core, const struct pleat_event *event, struct 
         history->items[history->count].iteration = event->u.history.rows[i].iteration;
         history->items[history->count++].requests = event->u.history.rows[i].requests;
     }
-    buffer_at(core, job->buffer)->executions = event->u.history.executions;
+    buffer_at(core, component->buffer)->executions = event->u.history.executions;
     return 0;
 }
 
@@ -460,24 +461,24 @@ int on_history(struct pleat_core *core, const struct pleat_event *event, struct 
 int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     uint32_t component = event->component;
-    const struct pleat_component *job = component_at(core, component);
+    const struct pleat_component *comp = component_at(core, component);
     int32_t request = event->u.buffer.request, count = event->u.buffer.release;
-    bool ok = job->buffer != PLEAT_NONE && is_running(job) && request >= 0 && count >= 0 &&
-              request <= pleat_view_buffer_room(&core->view, job);
+    bool ok = comp->buffer != PLEAT_NONE && is_running(comp) && request >= 0 && count >= 0 &&
+              request <= pleat_view_buffer_room(&core->view, comp);
     if (ok && request > 0) {
-        const struct pleat_site *site = site_at(core, job->site);
+        const struct pleat_site *site = site_at(core, comp->site);
         ok = request <= site->capacity - site->background - site->held - site->threshold;
     }
     if (!ok)
         return pleat_error_set(
             err, PLEAT_E_STATE, "the buffer of job %llu (%s) cannot get %d processors and give %d",
-            (unsigned long long)job->job, pleat_state_name(job->state), request, count);
+            (unsigned long long)comp->job, pleat_state_name(comp->state), request, count);
     if (!(event->flags & PLEAT_MANDATORY)) { /* a review; else room is being made for a waiter */
-        struct pleat_buffer *buffer = buffer_at(core, job->buffer);
-        due_off(core, job->buffer);
+        struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
+        due_off(core, comp->buffer);
         buffer->review_iteration = event->u.buffer.review_iteration;
         if (event->u.buffer.review_us < PLEAT_NEVER)
-            arm(core, &buffer->deadline, DEADLINE_BUFFER, job->buffer, event->u.buffer.review_us);
+            arm(core, &buffer->deadline, DEADLINE_BUFFER, comp->buffer, event->u.buffer.review_us);
         else
             disarm(core, &buffer->deadline);
     }

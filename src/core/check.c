@@ -33,71 +33,77 @@ static int check_claims(const struct pleat_core *core, struct pleat_site *sums, 
 /* What a component holds, against its state. */
 static int check_component(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
 {
-    const struct pleat_component *job = &core->components.items[index];
+    const struct pleat_component *component = &core->components.items[index];
     int32_t listed = 0;
     uint32_t previous = PLEAT_NONE;
-    for (uint32_t c = job->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
         const struct pleat_claim *claim = &core->claims.items[c];
         enum pleat_purpose expected =
-            job->state == PLEAT_QUEUED ? PLEAT_FOR_EARMARK : PLEAT_FOR_RUN;
+            component->state == PLEAT_QUEUED ? PLEAT_FOR_EARMARK : PLEAT_FOR_RUN;
         if (claim->component != index || claim->state != PLEAT_CLAIM_HELD ||
             claim->previous != previous || claim->purpose != expected)
             FAIL("component %u: claim %u is not one of its held ones", index, c);
         listed += claim->count;
         previous = c;
     }
-    if (job->last_claim != previous)
+    if (component->last_claim != previous)
         FAIL("component %u: its list of claims has a loose end", index);
-    bool running = job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
-    if ((job->state == PLEAT_RESIZING) != (job->resize != PLEAT_NONE))
-        FAIL("component %u is %s, its resize is %d", index, pleat_state_name(job->state),
-             (int)job->resize);
-    if (job->state == PLEAT_QUEUED && listed != job->earmarked)
-        FAIL("component %u has %d earmarked, counts %d", index, listed, job->earmarked);
+    bool running = component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
+    if ((component->state == PLEAT_RESIZING) != (component->resize != PLEAT_NONE))
+        FAIL("component %u is %s, its resize is %d", index, pleat_state_name(component->state),
+             (int)component->resize);
+    if (component->state == PLEAT_QUEUED && listed != component->earmarked)
+        FAIL("component %u has %d earmarked, counts %d", index, listed, component->earmarked);
     if (running) {
         const struct pleat_resize *resize =
-            job->resize != PLEAT_NONE ? &core->resizes.items[job->resize] : NULL;
+            component->resize != PLEAT_NONE ? &core->resizes.items[component->resize] : NULL;
         int32_t expected =
-            resize && resize->step >= PLEAT_RESIZE_APPLIED ? resize->from : job->processors;
+            resize && resize->step >= PLEAT_RESIZE_APPLIED ? resize->from : component->processors;
         if (listed != expected)
-            FAIL("component %u runs on %d processors and holds %d", index, job->processors, listed);
-        if (job->target != (resize ? resize->to : job->processors))
-            FAIL("component %u: target %d", index, job->target);
-        if (pleat_view_folds(job)) {
-            if (job->mpl < 1 || job->processors > job->processes ||
-                pleat_mpl(job->processes, job->processors) > job->mpl)
+            FAIL("component %u runs on %d processors and holds %d", index, component->processors,
+                 listed);
+        if (component->target != (resize ? resize->to : component->processors))
+            FAIL("component %u: target %d", index, component->target);
+        if (pleat_view_folds(component)) {
+            if (component->mpl < 1 || component->processors > component->processes ||
+                pleat_mpl(component->processes, component->processors) > component->mpl)
                 FAIL("component %u has %d processes on %d processors, at most %u on one", index,
-                     job->processes, job->processors, job->mpl);
-            int32_t most = pleat_view_partition_most(job);
-            if (job->processors < pleat_view_partition_least(job, job->processes) ||
-                (job->processors > most && !resize))
+                     component->processes, component->processors, component->mpl);
+            int32_t most = pleat_view_partition_most(component);
+            if (component->processors <
+                    pleat_view_partition_least(component, component->processes) ||
+                (component->processors > most && !resize))
                 FAIL("component %u is on %d processors, outside of %d to %d", index,
-                     job->processors, job->partition_least, most);
-        } else if (job->processors < job->minimum && !job->below)
-            FAIL("component %u runs on %d processors, below its minimum %d", index, job->processors,
-                 job->minimum);
+                     component->processors, component->partition_least, most);
+        } else if (component->processors < component->minimum && !component->below)
+            FAIL("component %u runs on %d processors, below its minimum %d", index,
+                 component->processors, component->minimum);
         /* a maximum lowered during a resize is seen to as soon as that is over */
-        if (!pleat_view_folds(job) && job->processors > job->maximum && !resize &&
-            pleat_accept_largest(&core->view, job) >= pleat_accept_smallest(&core->view, job))
+        if (!pleat_view_folds(component) && component->processors > component->maximum && !resize &&
+            pleat_accept_largest(&core->view, component) >=
+                pleat_accept_smallest(&core->view, component))
             FAIL("component %u runs on %d processors, above its maximum %d, and is not being "
                  "shrunk",
-                 index, job->processors, job->maximum);
+                 index, component->processors, component->maximum);
     }
     if (running) {
-        bool due = job->limit_us > 0 || (job->state == PLEAT_RUNNING && job->held);
-        if (due && job->deadline == PLEAT_HEAP_NONE)
+        bool due =
+            component->limit_us > 0 || (component->state == PLEAT_RUNNING && component->held);
+        if (due && component->deadline == PLEAT_HEAP_NONE)
             FAIL("component %u has no deadline for its time limit, or for the lifetime of its size",
                  index);
-        if (job->held && (!core->view.holds || job->kind != PLEAT_MALLEABLE))
+        if (component->held && (!core->view.holds || component->kind != PLEAT_MALLEABLE))
             FAIL("component %u is held, and nobody is", index);
-        if (job->state == PLEAT_RUNNING && job->kind == PLEAT_MALLEABLE && !job->held &&
-            pleat_view_held_until(&core->view, job) > core->view.now_us)
+        if (component->state == PLEAT_RUNNING && component->kind == PLEAT_MALLEABLE &&
+            !component->held && pleat_view_held_until(&core->view, component) > core->view.now_us)
             FAIL("component %u is not held, and its size is young", index);
     }
-    if (pleat_view_folds(job) && job->state == PLEAT_QUEUED && (job->mpl || job->processes))
-        FAIL("component %u waits, and has %d processes", index, job->processes);
-    if (pleat_state_is_final(job->state) && (listed || job->earmarked || job->coming))
-        FAIL("component %u is %s and holds processors", index, pleat_state_name(job->state));
+    if (pleat_view_folds(component) && component->state == PLEAT_QUEUED &&
+        (component->mpl || component->processes))
+        FAIL("component %u waits, and has %d processes", index, component->processes);
+    if (pleat_state_is_final(component->state) &&
+        (listed || component->earmarked || component->coming))
+        FAIL("component %u is %s and holds processors", index, pleat_state_name(component->state));
     return 0;
 }
 
@@ -106,13 +112,13 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
 {
     uint32_t waiting = 0, previous = PLEAT_NONE;
     for (uint32_t c = core->view.queue_first; c != PLEAT_NONE; c = core->components.items[c].next) {
-        const struct pleat_component *job = &core->components.items[c];
-        if (job->state != PLEAT_QUEUED || job->aside || job->previous != previous)
-            FAIL("component %u in the queue is %s", c, pleat_state_name(job->state));
+        const struct pleat_component *component = &core->components.items[c];
+        if (component->state != PLEAT_QUEUED || component->aside || component->previous != previous)
+            FAIL("component %u in the queue is %s", c, pleat_state_name(component->state));
         if (previous != PLEAT_NONE) {
             const struct pleat_component *before = &core->components.items[previous];
-            if (before->key > job->key ||
-                (before->key == job->key && before->position >= job->position))
+            if (before->key > component->key ||
+                (before->key == component->key && before->position >= component->position))
                 FAIL("component %u is out of order in the queue", c);
         }
         previous = c;
@@ -131,11 +137,11 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
     previous = PLEAT_NONE;
     for (uint32_t c = core->view.reserved_first; c != PLEAT_NONE;
          c = core->components.items[c].next) {
-        const struct pleat_component *job = &core->components.items[c];
-        if (job->state != PLEAT_QUEUED || job->aside != PLEAT_ASIDE_RESERVATION ||
-            job->previous != previous || job->begin_us < begin_us)
+        const struct pleat_component *component = &core->components.items[c];
+        if (component->state != PLEAT_QUEUED || component->aside != PLEAT_ASIDE_RESERVATION ||
+            component->previous != previous || component->begin_us < begin_us)
             FAIL("component %u is out of order among the reservations", c);
-        begin_us = job->begin_us;
+        begin_us = component->begin_us;
         previous = c;
         waiting++;
     }
@@ -149,17 +155,18 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
         int64_t latest = INT64_MIN;
         for (uint32_t c = core->sites.items[s].malleable_first; c != PLEAT_NONE;
              c = core->components.items[c].next) {
-            const struct pleat_component *job = &core->components.items[c];
-            if (job->start_us < latest || job->kind != PLEAT_MALLEABLE || job->site != s)
+            const struct pleat_component *component = &core->components.items[c];
+            if (component->start_us < latest || component->kind != PLEAT_MALLEABLE ||
+                component->site != s)
                 FAIL("component %u is out of order among the running ones", c);
-            latest = job->start_us;
+            latest = component->start_us;
             sums[s].malleable_count++;
-            if (job->held)
+            if (component->held)
                 continue;
-            sums[s].resizing_count += job->state == PLEAT_RESIZING;
-            int32_t smallest = pleat_accept_smallest(&core->view, job);
-            sums[s].reclaimable += job->target > smallest ? job->target - smallest : 0;
-            sums[s].growers += job->target < pleat_view_limit(job);
+            sums[s].resizing_count += component->state == PLEAT_RESIZING;
+            int32_t smallest = pleat_accept_smallest(&core->view, component);
+            sums[s].reclaimable += component->target > smallest ? component->target - smallest : 0;
+            sums[s].growers += component->target < pleat_view_limit(component);
         }
     }
     return 0;
@@ -170,13 +177,15 @@ static int check_timings(const struct pleat_core *core, struct pleat_error *err)
 {
     uint64_t known = 0;
     for (uint32_t i = 0; i < core->components.count; i++) {
-        const struct pleat_component *job = &core->components.items[i];
-        if (pleat_state_is_final((enum pleat_state)job->state) && job->aside)
+        const struct pleat_component *component = &core->components.items[i];
+        if (pleat_state_is_final((enum pleat_state)component->state) && component->aside)
             continue; /* a free record keeps what was there */
-        if (pleat_state_is_final((enum pleat_state)job->state) && job->first_timing != PLEAT_NONE)
+        if (pleat_state_is_final((enum pleat_state)component->state) &&
+            component->first_timing != PLEAT_NONE)
             FAIL("component %u has ended, and times of it are kept", i);
         int32_t before = 0;
-        for (uint32_t t = job->first_timing; t != PLEAT_NONE; t = core->timings.items[t].next) {
+        for (uint32_t t = component->first_timing; t != PLEAT_NONE;
+             t = core->timings.items[t].next) {
             const struct pleat_timing *timing = &core->timings.items[t];
             if (timing->processors <= before || timing->iteration_us <= 0 ||
                 timing->redistribution_us < 0 || ++known > core->timings.count)
@@ -199,10 +208,10 @@ static int check_ends(const struct pleat_core *core, struct pleat_error *err)
         uint32_t previous = PLEAT_NONE;
         for (uint32_t c = core->sites.items[s].ends_first; c != PLEAT_NONE;
              c = core->components.items[c].ends_next) {
-            const struct pleat_component *job = &core->components.items[c];
-            if (job->site != s || job->ends_previous != previous ||
+            const struct pleat_component *component = &core->components.items[c];
+            if (component->site != s || component->ends_previous != previous ||
                 (previous != PLEAT_NONE &&
-                 core->components.items[previous].expected_end_us > job->expected_end_us))
+                 core->components.items[previous].expected_end_us > component->expected_end_us))
                 FAIL("component %u is out of order among the expected ends", c);
             previous = c;
             listed++;
@@ -227,11 +236,12 @@ static int check_resizes(const struct pleat_core *core, struct pleat_site *sums,
         if (resize->step == PLEAT_RESIZE_FREE)
             continue;
         active++;
-        const struct pleat_component *job = &core->components.items[resize->component];
-        if (job->resize != r)
+        const struct pleat_component *component = &core->components.items[resize->component];
+        if (component->resize != r)
             FAIL("resize %u is not its component's", r);
         bool stands = resize->left_us > 0;
-        if (stands && (!core->sites.items[job->site].away || resize->step == PLEAT_RESIZE_ACCEPTED))
+        if (stands &&
+            (!core->sites.items[component->site].away || resize->step == PLEAT_RESIZE_ACCEPTED))
             FAIL("the time of resize %u stands still, and its agent is there", r);
         if ((resize->deadline == PLEAT_HEAP_NONE) != stands)
             FAIL("resize %u has no deadline: it could wait for ever", r);
@@ -243,15 +253,15 @@ static int check_resizes(const struct pleat_core *core, struct pleat_site *sums,
             if (resize->to > resize->from && resize->claim == PLEAT_NONE)
                 FAIL("resize %u is relaunched on %d processors and has %d", r, resize->to,
                      resize->from);
-            if (resize->to < 1 || resize->cause == PLEAT_REASON_NONE || job->relaunches == 0 ||
-                !(job->flags & PLEAT_COMPONENT_RELAUNCHES))
+            if (resize->to < 1 || resize->cause == PLEAT_REASON_NONE ||
+                component->relaunches == 0 || !(component->flags & PLEAT_COMPONENT_RELAUNCHES))
                 FAIL("resize %u is relaunched without cause, or may not be", r);
         }
         if (resize->to < resize->from) {
             if (resize->waiter != PLEAT_NONE)
                 coming[resize->waiter] += resize->from - resize->to;
             else
-                sums[job->site].coming += resize->from - resize->to;
+                sums[component->site].coming += resize->from - resize->to;
         }
     }
     for (uint32_t i = 0; i < core->components.count; i++) {
@@ -269,7 +279,7 @@ static int check_resizes(const struct pleat_core *core, struct pleat_site *sums,
 static int check_buffer(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
 {
     const struct pleat_buffer *buffer = &core->buffers.items[index];
-    const struct pleat_component *job = &core->components.items[buffer->component];
+    const struct pleat_component *component = &core->components.items[buffer->component];
     int32_t held = 0, requested = 0;
     uint32_t previous = PLEAT_NONE;
     for (uint32_t c = buffer->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
@@ -287,14 +297,15 @@ static int check_buffer(const struct pleat_core *core, uint32_t index, struct pl
     if (held != buffer->held || requested != buffer->requested)
         FAIL("buffer %u: %d/%d prepared, %d/%d on their way (kept/counted)", index, buffer->held,
              held, buffer->requested, requested);
-    bool running = job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
-    int32_t size = job->target > job->processors ? job->target : job->processors;
-    int32_t most = pleat_view_limit(job);
+    bool running = component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
+    int32_t size =
+        component->target > component->processors ? component->target : component->processors;
+    int32_t most = pleat_view_limit(component);
     if (running && held + requested > 0 && size + held + requested > most)
         FAIL("buffer %u: %d more than component %u may ever use", index,
              size + held + requested - most, buffer->component);
     if (!running && (buffer->due || buffer->deadline != PLEAT_HEAP_NONE ||
-                     (job->state != PLEAT_FINISHING && held + requested > 0)))
+                     (component->state != PLEAT_FINISHING && held + requested > 0)))
         FAIL("buffer %u of a component that does not run is not at rest", index);
     bool reviewed = core->pass.policies[PLEAT_BUFFER]->review != NULL;
     if (running && reviewed && !buffer->due && buffer->deadline == PLEAT_HEAP_NONE &&

@@ -3,10 +3,10 @@
 
 #define FAIL(...) return pleat_error_set(err, PLEAT_E_CORRUPT, __VA_ARGS__)
 
-static bool is_forgotten(const struct pleat_component *job)
+static bool is_forgotten(const struct pleat_component *component)
 {
-    return job->state == PLEAT_NEW ||
-           (pleat_state_is_final((enum pleat_state)job->state) && job->aside);
+    return component->state == PLEAT_NEW ||
+           (pleat_state_is_final((enum pleat_state)component->state) && component->aside);
 }
 
 static int check_needs(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
@@ -36,24 +36,28 @@ static int check_needs(const struct pleat_core *core, uint32_t index, struct ple
 
 int core_check_holds(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
 {
-    const struct pleat_component *job = &core->components.items[index];
-    bool waits = job->state == PLEAT_QUEUED;
-    if (job->holds && !waits && job->state != PLEAT_FINISHING)
-        FAIL("component %u is %s and held", index, pleat_state_name((enum pleat_state)job->state));
-    if (waits && (job->holds != 0) != (job->aside == PLEAT_ASIDE_HELD))
-        FAIL("component %u is held by %u, and %s aside", index, job->holds,
-             job->aside ? "is" : "is not");
-    if ((job->holds & PLEAT_HELD_BY_FAULT) && (!waits || job->deadline == PLEAT_HEAP_NONE))
+    const struct pleat_component *component = &core->components.items[index];
+    bool waits = component->state == PLEAT_QUEUED;
+    if (component->holds && !waits && component->state != PLEAT_FINISHING)
+        FAIL("component %u is %s and held", index,
+             pleat_state_name((enum pleat_state)component->state));
+    if (waits && (component->holds != 0) != (component->aside == PLEAT_ASIDE_HELD))
+        FAIL("component %u is held by %u, and %s aside", index, component->holds,
+             component->aside ? "is" : "is not");
+    if ((component->holds & PLEAT_HELD_BY_FAULT) &&
+        (!waits || component->deadline == PLEAT_HEAP_NONE))
         FAIL("component %u is held for a while, and nothing ends that", index);
-    if ((job->first_need != PLEAT_NONE) != ((job->holds & PLEAT_HELD_BY_JOBS) != 0))
+    if ((component->first_need != PLEAT_NONE) != ((component->holds & PLEAT_HELD_BY_JOBS) != 0))
         FAIL("component %u is held by jobs, or not, against its dependencies", index);
-    if (job->aside == PLEAT_ASIDE_HELD &&
-        (job->earmarked || job->coming || job->lead != PLEAT_NONE))
+    if (component->aside == PLEAT_ASIDE_HELD &&
+        (component->earmarked || component->coming || component->lead != PLEAT_NONE))
         FAIL("component %u is held, and room is made for it", index);
-    if ((job->holds & PLEAT_HELD_BY_GROUP) && (job->holds != PLEAT_HELD_BY_GROUP || job->in_group))
+    if ((component->holds & PLEAT_HELD_BY_GROUP) &&
+        (component->holds != PLEAT_HELD_BY_GROUP || component->in_group))
         FAIL("component %u waits for its group, and for something else", index);
-    if (job->group != PLEAT_NONE && (pleat_state_is_final((enum pleat_state)job->state) ||
-                                     (waits && (job->holds == 0) != job->in_group)))
+    if (component->group != PLEAT_NONE &&
+        (pleat_state_is_final((enum pleat_state)component->state) ||
+         (waits && (component->holds == 0) != component->in_group)))
         FAIL("component %u has its place in a group, or not, against its state", index);
     return check_needs(core, index, err);
 }

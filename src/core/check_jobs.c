@@ -3,35 +3,38 @@
 
 #define FAIL(...) return pleat_error_set(err, PLEAT_E_CORRUPT, __VA_ARGS__)
 
-static bool is_forgotten(const struct pleat_component *job)
+static bool is_forgotten(const struct pleat_component *component)
 {
-    return job->state == PLEAT_NEW ||
-           (pleat_state_is_final((enum pleat_state)job->state) && job->aside);
+    return component->state == PLEAT_NEW ||
+           (pleat_state_is_final((enum pleat_state)component->state) && component->aside);
 }
 
 /* What a component waits for has a deadline; but for the word of an agent that is away, whether it
  * has started it. */
 static int check_waiting(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
 {
-    const struct pleat_component *job = &core->components.items[index];
-    bool placed = job->state == PLEAT_PLACED || job->state == PLEAT_STAGING_IN ||
-                  job->state == PLEAT_CLAIMING;
-    bool stands = job->starting && !job->untold && core->sites.items[job->site].away;
-    if (placed && job->deadline == PLEAT_HEAP_NONE && !stands)
+    const struct pleat_component *component = &core->components.items[index];
+    bool placed = component->state == PLEAT_PLACED || component->state == PLEAT_STAGING_IN ||
+                  component->state == PLEAT_CLAIMING;
+    bool stands =
+        component->starting && !component->untold && core->sites.items[component->site].away;
+    if (placed && component->deadline == PLEAT_HEAP_NONE && !stands)
         FAIL("component %u is %s and has no deadline: it could wait for ever", index,
-             pleat_state_name((enum pleat_state)job->state));
-    if (job->claimed_us != PLEAT_NEVER && (job->state != PLEAT_CLAIMING || job->starting))
+             pleat_state_name((enum pleat_state)component->state));
+    if (component->claimed_us != PLEAT_NEVER &&
+        (component->state != PLEAT_CLAIMING || component->starting))
         FAIL("component %u is %s and waits at the barrier", index,
-             pleat_state_name((enum pleat_state)job->state));
-    if (job->staging && job->files_site >= core->sites.count)
+             pleat_state_name((enum pleat_state)component->state));
+    if (component->staging && component->files_site >= core->sites.count)
         FAIL("component %u has files brought to no site", index);
-    if (job->staging && job->state != PLEAT_QUEUED && !placed)
+    if (component->staging && component->state != PLEAT_QUEUED && !placed)
         FAIL("component %u is %s and has files brought", index,
-             pleat_state_name((enum pleat_state)job->state));
-    if (job->starting && job->staging)
+             pleat_state_name((enum pleat_state)component->state));
+    if (component->starting && component->staging)
         FAIL("component %u was started before its files were there", index);
-    if (job->below && job->processors >= pleat_accept_smallest(&core->view, job))
-        FAIL("component %u counts as below its minimum on %d processors", index, job->processors);
+    if (component->below && component->processors >= pleat_accept_smallest(&core->view, component))
+        FAIL("component %u counts as below its minimum on %d processors", index,
+             component->processors);
     return 0;
 }
 
@@ -40,14 +43,15 @@ struct whole {
     unsigned count, standing, begun, placed, over;
 };
 
-static void count(struct whole *whole, const struct pleat_component *job)
+static void count(struct whole *whole, const struct pleat_component *component)
 {
-    bool running = job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
+    bool running = component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
     whole->count++;
-    whole->standing += job->state == PLEAT_QUEUED && job->aside == PLEAT_ASIDE_NOT;
-    whole->begun += running || job->starting ? 1 : 0;
-    whole->placed += job->state >= PLEAT_PLACED && job->state <= PLEAT_CLAIMING && !job->starting;
-    whole->over += pleat_state_is_final((enum pleat_state)job->state) ? 1 : 0;
+    whole->standing += component->state == PLEAT_QUEUED && component->aside == PLEAT_ASIDE_NOT;
+    whole->begun += running || component->starting ? 1 : 0;
+    whole->placed += component->state >= PLEAT_PLACED && component->state <= PLEAT_CLAIMING &&
+                     !component->starting;
+    whole->over += pleat_state_is_final((enum pleat_state)component->state) ? 1 : 0;
 }
 
 static int check_sizes(const struct pleat_core *core, uint32_t lead, struct pleat_error *err)
@@ -128,19 +132,19 @@ int core_check_jobs(const struct pleat_core *core, struct pleat_error *err)
     if (!rc)
         rc = check_inputs(core, err);
     for (uint32_t c = 0; !rc && c < core->components.count; c++) {
-        const struct pleat_component *job = &core->components.items[c];
-        if (is_forgotten(job))
+        const struct pleat_component *component = &core->components.items[c];
+        if (is_forgotten(component))
             continue;
         rc = check_waiting(core, c, err);
         if (!rc)
             rc = core_check_holds(core, c, err);
-        if (!rc && job->lead != PLEAT_NONE && job->state == PLEAT_QUEUED && !job->aside &&
-            !job_waits(core, job->lead))
+        if (!rc && component->lead != PLEAT_NONE && component->state == PLEAT_QUEUED &&
+            !component->aside && !job_waits(core, component->lead))
             rc = pleat_error_set(err, PLEAT_E_CORRUPT, "component %u stands in the queue", c);
-        if (!rc && job->lead == c)
+        if (!rc && component->lead == c)
             rc = check_job(core, c, err);
-        else if (!rc && job->state == PLEAT_QUEUED && job->lead == PLEAT_NONE &&
-                 job->aside == PLEAT_ASIDE_TOWED)
+        else if (!rc && component->state == PLEAT_QUEUED && component->lead == PLEAT_NONE &&
+                 component->aside == PLEAT_ASIDE_TOWED)
             rc = pleat_error_set(err, PLEAT_E_CORRUPT, "component %u is in nobody's tow", c);
     }
     return rc;

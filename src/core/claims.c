@@ -99,28 +99,28 @@ uint32_t claim_request(struct pleat_core *core, uint32_t component, uint32_t sit
 void claim_link(struct pleat_core *core, uint32_t claim)
 {
     struct pleat_claim *c = claim_at(core, claim);
-    struct pleat_component *job = component_at(core, c->component);
-    c->previous = job->last_claim;
+    struct pleat_component *component = component_at(core, c->component);
+    c->previous = component->last_claim;
     c->next = PLEAT_NONE;
     if (c->previous != PLEAT_NONE)
         claim_at(core, c->previous)->next = claim;
     else
-        job->first_claim = claim;
-    job->last_claim = claim;
+        component->first_claim = claim;
+    component->last_claim = claim;
 }
 
 void claim_unlink(struct pleat_core *core, uint32_t claim)
 {
     struct pleat_claim *c = claim_at(core, claim);
-    struct pleat_component *job = component_at(core, c->component);
+    struct pleat_component *component = component_at(core, c->component);
     if (c->previous != PLEAT_NONE)
         claim_at(core, c->previous)->next = c->next;
     else
-        job->first_claim = c->next;
+        component->first_claim = c->next;
     if (c->next != PLEAT_NONE)
         claim_at(core, c->next)->previous = c->previous;
     else
-        job->last_claim = c->previous;
+        component->last_claim = c->previous;
     c->previous = c->next = PLEAT_NONE;
 }
 
@@ -257,8 +257,8 @@ void component_earmark_tail(struct pleat_core *core, uint32_t component, int32_t
 
 void coming_drop(struct pleat_core *core, uint32_t waiter)
 {
-    struct pleat_component *job = component_at(core, waiter);
-    if (job->coming == 0)
+    struct pleat_component *component = component_at(core, waiter);
+    if (component->coming == 0)
         return;
     for (uint32_t r = 0; r < core->resizes.count; r++) {
         struct pleat_resize *resize = resize_at(core, r);
@@ -266,18 +266,18 @@ void coming_drop(struct pleat_core *core, uint32_t waiter)
         if (resize->step != PLEAT_RESIZE_FREE && resize->waiter == waiter)
             resize->waiter = PLEAT_NONE;
     }
-    site_at(core, job->site)->coming += job->coming;
-    job->coming = 0;
+    site_at(core, component->site)->coming += component->coming;
+    component->coming = 0;
 }
 
 void earmarks_drop(struct pleat_core *core, uint32_t waiter)
 {
-    struct pleat_component *job = component_at(core, waiter);
+    struct pleat_component *component = component_at(core, waiter);
     coming_drop(core, waiter);
-    component_release_tail(core, waiter, job->earmarked);
-    job->earmarked = 0;
-    job->site = PLEAT_NONE;
-    disarm(core, &job->deadline);
+    component_release_tail(core, waiter, component->earmarked);
+    component->earmarked = 0;
+    component->site = PLEAT_NONE;
+    disarm(core, &component->deadline);
 }
 
 uint32_t claim_find(const struct pleat_core *core, const struct pleat_event *event)
@@ -384,7 +384,7 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event, struct ple
         return PLEAT_CORE_STALE;
     struct pleat_claim *c = claim_at(core, claim);
     uint32_t component = c->component;
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     core->wants_pass = true;
     if (c->state == PLEAT_CLAIM_RELEASING) { /* gone is gone: as good as released */
         struct pleat_event released = *event;
@@ -394,7 +394,7 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event, struct ple
     if (c->state != PLEAT_CLAIM_REQUESTED)
         site_error(core, c->site);
     if (c->purpose == PLEAT_FOR_GROWTH) {
-        uint32_t resize = job->resize;
+        uint32_t resize = comp->resize;
         bool told = resize_at(core, resize)->step >= PLEAT_RESIZE_GRANTED;
         if (!told) {
             resize_at(core, resize)->claim = PLEAT_NONE;
@@ -412,20 +412,20 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event, struct ple
         buffer_lost(core, claim); /* its application never knew of it */
         return 0;
     } else if (c->purpose == PLEAT_FOR_EARMARK) {
-        job->earmarked -= c->count;
+        comp->earmarked -= c->count;
         claim_unlink(core, claim);
         claim_free(core, claim);
-        if (job->earmarked == 0 && job->coming == 0)
+        if (comp->earmarked == 0 && comp->coming == 0)
             earmarks_drop(core, component); /* nothing ties it to that site any more */
         return 0;
     }
-    if (job->state == PLEAT_PLACED || job->state == PLEAT_STAGING_IN) {
+    if (comp->state == PLEAT_PLACED || comp->state == PLEAT_STAGING_IN) {
         claim_unlink(core, claim); /* claimed anew with the rest, when it is time */
         claim_free(core, claim);
         return 0;
     }
     /* processes ran, or were about to run, there: the job cannot go on as it is */
-    if (job->state == PLEAT_CLAIMING && !job->starting) {
+    if (comp->state == PLEAT_CLAIMING && !comp->starting) {
         claim_unlink(core, claim);
         claim_free(core, claim);
         component_claim_failed(core, component, PLEAT_REASON_LOST);

@@ -5,32 +5,33 @@
 #include "core/internal.h"
 
 /* The largest site on which it could run; err says what there is. */
-static int check_fits(const struct pleat_core *core, const struct pleat_component *job,
+static int check_fits(const struct pleat_core *core, const struct pleat_component *component,
                       struct pleat_error *err)
 {
-    int32_t need = pleat_accept_start(&core->view, job);
-    if (need == 0 && pleat_view_folds(job) && job->partition_most > 0)
+    int32_t need = pleat_accept_start(&core->view, component);
+    if (need == 0 && pleat_view_folds(component) && component->partition_most > 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%d processors are too few for %d processes: at most %d may be on "
                                "one",
-                               job->partition_most, job->minimum, pleat_view_mpl(&core->view, job));
+                               component->partition_most, component->minimum,
+                               pleat_view_mpl(&core->view, component));
     if (need == 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "no accepted size lies between the minimum %d and the maximum %d",
-                               job->minimum, job->maximum);
+                               component->minimum, component->maximum);
     int32_t largest = 0;
     for (uint32_t s = 0; s < core->sites.count; s++) {
         int32_t capacity = core->sites.items[s].capacity;
-        if (job->wanted_site != PLEAT_NONE && job->wanted_site != s)
+        if (component->wanted_site != PLEAT_NONE && component->wanted_site != s)
             continue;
         if (capacity >= need)
             return 0;
         largest = capacity > largest ? capacity : largest;
     }
     char why[80] = "";
-    if (pleat_view_folds(job))
-        snprintf(why, sizeof(why), " (for %d processes, at most %d on a processor)", job->minimum,
-                 pleat_view_mpl(&core->view, job));
+    if (pleat_view_folds(component))
+        snprintf(why, sizeof(why), " (for %d processes, at most %d on a processor)",
+                 component->minimum, pleat_view_mpl(&core->view, component));
     return pleat_error_set(err, PLEAT_E_TOOBIG, "it needs at least %d processors%s, and %s has %d",
                            need, why, core->sites.count == 1 ? "this machine" : "the largest site",
                            largest);
@@ -50,47 +51,50 @@ static int check_limits(int32_t minimum, int32_t maximum, struct pleat_error *er
 }
 
 static int check_submit(const struct pleat_core *core, const struct pleat_event *event,
-                        const struct pleat_component *job, struct pleat_error *err)
+                        const struct pleat_component *component, struct pleat_error *err)
 {
     bool is_part = false, alone = event->u.submit.ordinal == 0 &&
                                   !(event->flags & PLEAT_COMPONENT_FOLLOWS) &&
                                   core->open_lead == PLEAT_NONE;
-    int rc = alone ? 0 : job_check_submit(core, event, job, &is_part, err);
+    int rc = alone ? 0 : job_check_submit(core, event, component, &is_part, err);
     if (!rc && !is_part)
-        rc = check_limits(job->minimum, job->maximum, err);
+        rc = check_limits(component->minimum, component->maximum, err);
     if (rc)
         return rc;
     if (event->component != pleat_core_next_component(core) || event->component == PLEAT_NONE)
         return pleat_error_set(err, PLEAT_E_INVALID, "component %u is not the next index",
                                event->component);
-    if (job->kind > PLEAT_MALLEABLE || job->sizes_kind >= PLEAT_SIZES_KIND_COUNT)
+    if (component->kind > PLEAT_MALLEABLE || component->sizes_kind >= PLEAT_SIZES_KIND_COUNT)
         return pleat_error_set(err, PLEAT_E_INVALID, "no such kind of job or of sizes");
-    if (job->kind == PLEAT_RIGID && job->minimum != job->maximum)
+    if (component->kind == PLEAT_RIGID && component->minimum != component->maximum)
         return pleat_error_set(err, PLEAT_E_INVALID, "a rigid job has one size, not from %d to %d",
-                               job->minimum, job->maximum);
-    if (job->minimum == 0 && !is_part && !(job->flags & PLEAT_COMPONENT_EMPTY))
+                               component->minimum, component->maximum);
+    if (component->minimum == 0 && !is_part && !(component->flags & PLEAT_COMPONENT_EMPTY))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a minimum of 0 needs a runner that can hold an application "
                                "without processes; this one cannot: use 1");
-    if (job->initial && (job->initial < job->minimum || job->initial > job->maximum))
+    if (component->initial &&
+        (component->initial < component->minimum || component->initial > component->maximum))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "the initial size %d is not between the minimum %d and the "
                                "maximum %d",
-                               job->initial, job->minimum, job->maximum);
-    if (pleat_view_folds(job) && (job->kind != PLEAT_MALLEABLE || job->minimum == 0))
+                               component->initial, component->minimum, component->maximum);
+    if (pleat_view_folds(component) &&
+        (component->kind != PLEAT_MALLEABLE || component->minimum == 0))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a job that folds is malleable and has at least one process");
-    if (pleat_view_folds(job) && (job->flags & PLEAT_COMPONENT_EVOLVES))
+    if (pleat_view_folds(component) && (component->flags & PLEAT_COMPONENT_EVOLVES))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a job that folds keeps its processes: it cannot ask for more");
-    if (job->sizes_kind == PLEAT_SIZES_LIST
-            ? job->sizes_parameter < 0 || (size_t)job->sizes_parameter >= core->size_lists.count
-            : job->sizes_kind == PLEAT_SIZES_MULTIPLES && job->sizes_parameter < 1)
+    if (component->sizes_kind == PLEAT_SIZES_LIST
+            ? component->sizes_parameter < 0 ||
+                  (size_t)component->sizes_parameter >= core->size_lists.count
+            : component->sizes_kind == PLEAT_SIZES_MULTIPLES && component->sizes_parameter < 1)
         return pleat_error_set(err, PLEAT_E_INVALID, "the accepted sizes are not known");
-    if (job->wanted_site != PLEAT_NONE && job->wanted_site >= core->sites.count)
+    if (component->wanted_site != PLEAT_NONE && component->wanted_site >= core->sites.count)
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "no such site");
     bool splits = (event->flags & PLEAT_COMPONENT_FLEXIBLE) != 0;
-    return is_part || splits ? 0 : check_fits(core, job, err);
+    return is_part || splits ? 0 : check_fits(core, component, err);
 }
 
 static const struct pleat_component fresh = {
@@ -154,32 +158,32 @@ static void take_record(struct pleat_core *core, uint32_t next_free)
 int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     /* built where it will stay: it is made for every job of a simulation */
-    struct pleat_component *job = next_record(core);
-    if (!job)
+    struct pleat_component *component = next_record(core);
+    if (!component)
         return PLEAT_E_NOMEM;
-    uint32_t next_free = core->free_component != PLEAT_NONE ? job->next : PLEAT_NONE;
-    *job = fresh;
-    job->job = event->u.submit.job;
-    job->submit_us = now_of(core);
-    job->estimate_us = event->u.submit.estimate_us;
-    job->minimum = event->u.submit.minimum;
-    job->maximum = event->u.submit.maximum;
-    job->initial = event->u.submit.initial;
-    job->sizes_parameter = event->u.submit.sizes_parameter;
-    job->reference = event->u.submit.reference;
-    job->priority = event->u.submit.priority;
-    job->job_class = event->u.submit.job_class;
-    job->mpl_max = event->u.submit.mpl_max;
-    job->wanted_site = event->u.submit.site;
-    job->ordinal = event->u.submit.ordinal;
-    job->flags = (uint16_t)(event->flags & ~PLEAT_COMPONENT_FOLLOWS);
-    job->kind = event->u.submit.job_kind;
-    job->sizes_kind = event->u.submit.sizes_kind;
-    int rc = check_submit(core, event, job, err);
+    uint32_t next_free = core->free_component != PLEAT_NONE ? component->next : PLEAT_NONE;
+    *component = fresh;
+    component->job = event->u.submit.job;
+    component->submit_us = now_of(core);
+    component->estimate_us = event->u.submit.estimate_us;
+    component->minimum = event->u.submit.minimum;
+    component->maximum = event->u.submit.maximum;
+    component->initial = event->u.submit.initial;
+    component->sizes_parameter = event->u.submit.sizes_parameter;
+    component->reference = event->u.submit.reference;
+    component->priority = event->u.submit.priority;
+    component->job_class = event->u.submit.job_class;
+    component->mpl_max = event->u.submit.mpl_max;
+    component->wanted_site = event->u.submit.site;
+    component->ordinal = event->u.submit.ordinal;
+    component->flags = (uint16_t)(event->flags & ~PLEAT_COMPONENT_FOLLOWS);
+    component->kind = event->u.submit.job_kind;
+    component->sizes_kind = event->u.submit.sizes_kind;
+    int rc = check_submit(core, event, component, err);
     if (rc) { /* a free record again: ended and forgotten */
-        job->state = PLEAT_DONE;
-        job->aside = 1;
-        job->next = next_free;
+        component->state = PLEAT_DONE;
+        component->aside = 1;
+        component->next = next_free;
         return rc;
     }
     take_record(core, next_free);
@@ -197,19 +201,19 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
 /* Of one component. */
 static void set_due(struct pleat_core *core, uint32_t component, int64_t due_us)
 {
-    struct pleat_component *job = component_at(core, component);
-    bool queued = job->state == PLEAT_QUEUED && !job->aside;
+    struct pleat_component *comp = component_at(core, component);
+    bool queued = comp->state == PLEAT_QUEUED && !comp->aside;
     if (queued)
         queue_remove(core, component);
-    job->due_us = due_us;
+    comp->due_us = due_us;
     if (queued)
         queue_replace(core, component);
 }
 
 int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
-    if (pleat_state_is_final(job->state))
+    struct pleat_component *component = component_at(core, event->component);
+    if (pleat_state_is_final(component->state))
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over");
     for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE;
          c = component_at(core, c)->sibling)
@@ -220,86 +224,91 @@ int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct
 
 int on_promise(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
-    if (job->state != PLEAT_QUEUED ||
+    struct pleat_component *component = component_at(core, event->component);
+    if (component->state != PLEAT_QUEUED ||
         (event->u.promise.start_us != PLEAT_NEVER && event->u.promise.site >= core->sites.count))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "a job that does not wait can be promised nothing");
-    job->promised_us = event->u.promise.start_us;
-    job->promised_site = event->u.promise.site;
+    component->promised_us = event->u.promise.start_us;
+    component->promised_site = event->u.promise.site;
     return 0;
 }
 
 void limits_changed(struct pleat_core *core, uint32_t component)
 {
-    const struct pleat_component *job = component_at(core, component);
-    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_LIMITS, component, job->job);
+    const struct pleat_component *comp = component_at(core, component);
+    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_LIMITS, component, comp->job);
     if (note) {
-        note->u.change.processors = job->minimum;
-        note->u.change.processes = job->maximum;
+        note->u.change.processors = comp->minimum;
+        note->u.change.processes = comp->maximum;
     }
     resize_to_limits(core, component);
-    if (job->buffer != PLEAT_NONE)
+    if (comp->buffer != PLEAT_NONE)
         buffer_trim(core, component);
     core->wants_pass = true;
 }
 
 int on_limits(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
-    struct pleat_component wish = *job;
+    struct pleat_component *component = component_at(core, event->component);
+    struct pleat_component wish = *component;
     wish.minimum = event->u.limits.minimum;
     wish.maximum = event->u.limits.maximum;
     int rc = check_limits(wish.minimum, wish.maximum, err);
     if (rc)
         return rc;
-    if (pleat_state_is_final(job->state) || job->state == PLEAT_FINISHING)
+    if (pleat_state_is_final(component->state) || component->state == PLEAT_FINISHING)
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
-                               pleat_state_name(job->state));
-    if (job->kind == PLEAT_RIGID)
+                               pleat_state_name(component->state));
+    if (component->kind == PLEAT_RIGID)
         return pleat_error_set(err, PLEAT_E_STATE, "a rigid job has no limits to change");
-    if (pleat_view_folds(job) && (job->mpl > 0 || wish.minimum == 0))
+    if (pleat_view_folds(component) && (component->mpl > 0 || wish.minimum == 0))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "its limits are about its processes: at least 1, and chosen when it "
                                "starts");
-    if (wish.minimum == 0 && !(job->flags & PLEAT_COMPONENT_EMPTY))
+    if (wish.minimum == 0 && !(component->flags & PLEAT_COMPONENT_EMPTY))
         return pleat_error_set(err, PLEAT_E_INVALID, "its runner cannot run it on 0 processors");
     /* a resize under way may still end either way */
-    int32_t certain = job->state == PLEAT_RESIZING && job->processors < job->target
-                          ? job->processors
-                          : job->target;
-    if (job->state != PLEAT_QUEUED && wish.minimum > certain && wish.minimum > job->minimum)
+    int32_t certain =
+        component->state == PLEAT_RESIZING && component->processors < component->target
+            ? component->processors
+            : component->target;
+    if (component->state != PLEAT_QUEUED && wish.minimum > certain &&
+        wish.minimum > component->minimum)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "it has %d processors, fewer than a minimum of %d: grow it first",
                                certain, wish.minimum);
-    if (job->state != PLEAT_QUEUED && job->kind == PLEAT_MOLDABLE && wish.maximum < job->target)
+    if (component->state != PLEAT_QUEUED && component->kind == PLEAT_MOLDABLE &&
+        wish.maximum < component->target)
         return pleat_error_set(err, PLEAT_E_STATE, "it runs on %d processors and is not malleable",
-                               job->target);
+                               component->target);
     rc = check_fits(core, &wish, err);
     if (rc)
         return rc;
     tally_out(core, event->component);
-    job->minimum = wish.minimum;
-    declared_apply(core, job, wish.maximum);
-    if (job->initial > wish.maximum)
-        job->initial = wish.maximum;
-    if (job->initial && job->initial < job->minimum)
-        job->initial = job->minimum;
-    job->below = job->below && job->processors < pleat_accept_smallest(&core->view, job);
+    component->minimum = wish.minimum;
+    declared_apply(core, component, wish.maximum);
+    if (component->initial > wish.maximum)
+        component->initial = wish.maximum;
+    if (component->initial && component->initial < component->minimum)
+        component->initial = component->minimum;
+    component->below =
+        component->below && component->processors < pleat_accept_smallest(&core->view, component);
     tally_in(core, event->component);
     limits_changed(core, event->component);
     return 0;
 }
 
 /* The limits of a partition that make sense, for one that waits or runs. */
-static int check_partition(const struct pleat_component *job, const struct pleat_event *event,
+static int check_partition(const struct pleat_component *component, const struct pleat_event *event,
                            struct pleat_error *err)
 {
     int32_t minimum = event->u.partition.minimum, maximum = event->u.partition.maximum;
-    if (pleat_state_is_final((enum pleat_state)job->state) || job->state == PLEAT_FINISHING)
+    if (pleat_state_is_final((enum pleat_state)component->state) ||
+        component->state == PLEAT_FINISHING)
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
-                               pleat_state_name((enum pleat_state)job->state));
-    if (!pleat_view_folds(job))
+                               pleat_state_name((enum pleat_state)component->state));
+    if (!pleat_view_folds(component))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "it does not fold: its processors are its processes");
     if (minimum < 0 || maximum < 0 || minimum > PLEAT_SIZE_MAX || maximum > PLEAT_SIZE_MAX ||
@@ -308,18 +317,19 @@ static int check_partition(const struct pleat_component *job, const struct pleat
                                "a partition of %d to %d processors, %u processes on one of them: "
                                "that makes no sense",
                                minimum, maximum, event->u.partition.mpl);
-    if (job->state == PLEAT_QUEUED)
+    if (component->state == PLEAT_QUEUED)
         return 0;
-    int32_t fewest = pleat_mpl(job->processes, job->mpl);
+    int32_t fewest = pleat_mpl(component->processes, component->mpl);
     if (maximum && maximum < fewest)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "it has %d processes, at most %u on a processor: at least %d "
                                "processors",
-                               job->processes, job->mpl, fewest);
-    int32_t certain = job->state == PLEAT_RESIZING && job->processors < job->target
-                          ? job->processors
-                          : job->target;
-    if (minimum > job->partition_least && certain < minimum && certain < job->processes)
+                               component->processes, component->mpl, fewest);
+    int32_t certain =
+        component->state == PLEAT_RESIZING && component->processors < component->target
+            ? component->processors
+            : component->target;
+    if (minimum > component->partition_least && certain < minimum && certain < component->processes)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "it has %d processors, fewer than a minimum of %d: grow it first",
                                certain, minimum);
@@ -328,9 +338,9 @@ static int check_partition(const struct pleat_component *job, const struct pleat
 
 int on_partition(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
-    struct pleat_component wish = *job;
-    int rc = check_partition(job, event, err);
+    struct pleat_component *component = component_at(core, event->component);
+    struct pleat_component wish = *component;
+    int rc = check_partition(component, event, err);
     if (rc)
         return rc;
     wish.partition_least = event->u.partition.minimum;
@@ -339,17 +349,18 @@ int on_partition(struct pleat_core *core, const struct pleat_event *event, struc
     if (rc)
         return rc;
     /* of a job just submitted it is no change */
-    bool first = job->state == PLEAT_QUEUED && !job->partition_least && !job->partition_most;
+    bool first = component->state == PLEAT_QUEUED && !component->partition_least &&
+                 !component->partition_most;
     tally_out(core, event->component);
-    job->partition_least = wish.partition_least;
-    job->partition_most = wish.partition_most;
-    job->mpl_first = (uint8_t)event->u.partition.mpl;
+    component->partition_least = wish.partition_least;
+    component->partition_most = wish.partition_most;
+    component->mpl_first = (uint8_t)event->u.partition.mpl;
     tally_in(core, event->component);
     struct pleat_effect *note =
-        first ? NULL : emit_note(core, PLEAT_NOTE_LIMITS, event->component, job->job);
+        first ? NULL : emit_note(core, PLEAT_NOTE_LIMITS, event->component, component->job);
     if (note) {
-        note->u.change.processors = job->partition_least;
-        note->u.change.processes = job->partition_most;
+        note->u.change.processors = component->partition_least;
+        note->u.change.processes = component->partition_most;
     }
     resize_to_limits(core, event->component);
     core->wants_pass = true;
@@ -359,26 +370,26 @@ int on_partition(struct pleat_core *core, const struct pleat_event *event, struc
 /* START or KILL, whichever its state asks for. */
 void start_effect(struct pleat_core *core, uint32_t component)
 {
-    const struct pleat_component *job = component_at(core, component);
-    bool kill = job->state == PLEAT_FINISHING;
+    const struct pleat_component *comp = component_at(core, component);
+    bool kill = comp->state == PLEAT_FINISHING;
     struct pleat_effect *effect =
-        emit(core, kill ? PLEAT_DO_KILL : PLEAT_DO_START, component, job->run);
+        emit(core, kill ? PLEAT_DO_KILL : PLEAT_DO_START, component, comp->run);
     if (!effect)
         return;
-    effect->u.run.processors = job->target;
-    effect->u.run.processes = pleat_view_folds(job) ? job->processes : job->target;
-    effect->u.run.reason = job->reason;
+    effect->u.run.processors = comp->target;
+    effect->u.run.processes = pleat_view_folds(comp) ? comp->processes : comp->target;
+    effect->u.run.reason = comp->reason;
 }
 
 /* Hands a queued component's earmarks over to its run; those beyond `size` go back. */
 static int32_t use_earmarks(struct pleat_core *core, uint32_t component, int32_t size)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->earmarked > size)
-        component_release_tail(core, component, job->earmarked - size);
-    int32_t used = job->earmarked < size ? job->earmarked : size;
-    job->earmarked = 0;
-    for (uint32_t c = job->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next) {
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->earmarked > size)
+        component_release_tail(core, component, comp->earmarked - size);
+    int32_t used = comp->earmarked < size ? comp->earmarked : size;
+    comp->earmarked = 0;
+    for (uint32_t c = comp->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next) {
         claim_at(core, c)->purpose = PLEAT_FOR_RUN;
         claim_note(core, c);
     }
@@ -386,45 +397,46 @@ static int32_t use_earmarks(struct pleat_core *core, uint32_t component, int32_t
 }
 
 /* May it start on so many processors, with the processes that the decision gives it? */
-static bool start_is_accepted(const struct pleat_core *core, const struct pleat_component *job,
+static bool start_is_accepted(const struct pleat_core *core,
+                              const struct pleat_component *component,
                               const struct pleat_event *event)
 {
     int32_t size = event->u.start.processors, processes = event->u.start.processes;
     if (size < 1)
         return false;
-    if (is_several(core, job) && core->components.items[job->lead].total > 0)
-        return size <= pleat_view_missing(&core->view, job->lead);
-    if (!pleat_view_folds(job))
-        return pleat_accept_start_floor(&core->view, job, size) == size;
-    struct pleat_sizes sizes = pleat_view_sizes(&core->view, job);
+    if (is_several(core, component) && core->components.items[component->lead].total > 0)
+        return size <= pleat_view_missing(&core->view, component->lead);
+    if (!pleat_view_folds(component))
+        return pleat_accept_start_floor(&core->view, component, size) == size;
+    struct pleat_sizes sizes = pleat_view_sizes(&core->view, component);
     int64_t mpl = event->u.start.mpl;
-    return size <= processes && mpl >= 1 && mpl <= pleat_view_mpl(&core->view, job) &&
-           size <= pleat_view_partition_most(job) &&
-           size >= pleat_view_partition_least(job, processes) &&
-           pleat_mpl(processes, size) <= mpl && processes >= job->minimum &&
-           processes <= job->maximum && pleat_sizes_floor(&sizes, processes) == processes;
+    return size <= processes && mpl >= 1 && mpl <= pleat_view_mpl(&core->view, component) &&
+           size <= pleat_view_partition_most(component) &&
+           size >= pleat_view_partition_least(component, processes) &&
+           pleat_mpl(processes, size) <= mpl && processes >= component->minimum &&
+           processes <= component->maximum && pleat_sizes_floor(&sizes, processes) == processes;
 }
 
 /* In the queue, or in the tow of one that is. */
-static bool may_start(const struct pleat_core *core, const struct pleat_component *job)
+static bool may_start(const struct pleat_core *core, const struct pleat_component *component)
 {
-    if (!is_several(core, job) || job->state != PLEAT_QUEUED)
-        return job->state == PLEAT_QUEUED && !job->aside;
-    return job->aside != PLEAT_ASIDE_RESERVATION && job_waits(core, job->lead);
+    if (!is_several(core, component) || component->state != PLEAT_QUEUED)
+        return component->state == PLEAT_QUEUED && !component->aside;
+    return component->aside != PLEAT_ASIDE_RESERVATION && job_waits(core, component->lead);
 }
 
 /* The processors of its start, but for those that it has. */
 static inline void claim(struct pleat_core *core, uint32_t component, int32_t missing)
 {
-    struct pleat_component *job = component_at(core, component);
-    uint32_t asked = claim_request(core, component, job->site, missing, PLEAT_FOR_RUN);
+    struct pleat_component *comp = component_at(core, component);
+    uint32_t asked = claim_request(core, component, comp->site, missing, PLEAT_FOR_RUN);
     if (asked != PLEAT_NONE && claim_at(core, asked)->state == PLEAT_CLAIM_HELD) {
         claim_link(core, asked);
         component_claimed(core, component);
         return;
     }
-    job->start_claim = asked;
-    arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+    comp->start_claim = asked;
+    arm(core, &comp->deadline, DEADLINE_COMPONENT, component,
         now_of(core) + core->parameters[PLEAT_PARAM_CLAIM_US]);
 }
 
@@ -436,16 +448,16 @@ void component_claim(struct pleat_core *core, uint32_t component, int32_t missin
 /* Of several components, or with files to be brought: claimed when its time has come. */
 static void place_apart(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    bool stood = !job->aside;
-    job->aside = PLEAT_ASIDE_NOT;
-    if (job->lead != PLEAT_NONE) {
-        if (component_at(core, job->lead)->total > 0)
-            job->minimum = job->maximum = job->target;
+    struct pleat_component *comp = component_at(core, component);
+    bool stood = !comp->aside;
+    comp->aside = PLEAT_ASIDE_NOT;
+    if (comp->lead != PLEAT_NONE) {
+        if (component_at(core, comp->lead)->total > 0)
+            comp->minimum = comp->maximum = comp->target;
         if (stood) /* the next one stands where it stood */
-            job_stand(core, job->lead, JOB_AT, job->position);
+            job_stand(core, comp->lead, JOB_AT, comp->position);
         else
-            job_stand_again(core, job->lead);
+            job_stand_again(core, comp->lead);
     }
     component_placed(core, component);
 }
@@ -453,37 +465,37 @@ static void place_apart(struct pleat_core *core, uint32_t component)
 int on_start(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     uint32_t component = event->component, place = event->u.start.site;
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     int32_t size = event->u.start.processors;
-    if (!may_start(core, job) || place >= core->sites.count)
+    if (!may_start(core, comp) || place >= core->sites.count)
         return pleat_error_set(err, PLEAT_E_STATE, "job %llu cannot start: it is %s",
-                               (unsigned long long)job->job, pleat_state_name(job->state));
+                               (unsigned long long)comp->job, pleat_state_name(comp->state));
     const struct pleat_site *site = site_at(core, place);
-    int32_t earmarked = job->site == place ? job->earmarked : 0;
-    if (!start_is_accepted(core, job, event) ||
+    int32_t earmarked = comp->site == place ? comp->earmarked : 0;
+    if (!start_is_accepted(core, comp, event) ||
         (size > earmarked && size - earmarked > site->capacity - site->background - site->held) ||
-        !pleat_view_allows(&core->view, job, place))
+        !pleat_view_allows(&core->view, comp, place))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "job %llu cannot start on %d processors of site %u: not free, or "
                                "not within its limits",
-                               (unsigned long long)job->job, size, place);
-    if (job->site != place && job->site != PLEAT_NONE)
+                               (unsigned long long)comp->job, size, place);
+    if (comp->site != place && comp->site != PLEAT_NONE)
         earmarks_drop(core, component);
     coming_drop(core, component);
-    disarm(core, &job->deadline);
-    if (!job->aside)
+    disarm(core, &comp->deadline);
+    if (!comp->aside)
         queue_remove(core, component);
-    job->promised_us = PLEAT_NEVER;
-    job->promised_site = PLEAT_NONE;
+    comp->promised_us = PLEAT_NEVER;
+    comp->promised_site = PLEAT_NONE;
     set_state(core, component, PLEAT_PLACED);
-    job->site = place;
-    job->target = size;
-    if (pleat_view_folds(job)) {
-        job->processes = event->u.start.processes;
-        job->mpl = (uint8_t)event->u.start.mpl;
+    comp->site = place;
+    comp->target = size;
+    if (pleat_view_folds(comp)) {
+        comp->processes = event->u.start.processes;
+        comp->mpl = (uint8_t)event->u.start.mpl;
     }
     int32_t missing = size - use_earmarks(core, component, size);
-    if (is_several(core, job) || (core->view.stages && job->first_input != PLEAT_NONE)) {
+    if (is_several(core, comp) || (core->view.stages && comp->first_input != PLEAT_NONE)) {
         place_apart(core, component);
         return 0;
     }
@@ -497,33 +509,33 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
 
 static void begin_running(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    job->starting = 0;
+    struct pleat_component *comp = component_at(core, component);
+    comp->starting = 0;
     start_works(core, component);
-    job->start_us = now_of(core);
-    job->since_us = job->start_us;
-    job->relaunches = 0;
-    job->signalled = PLEAT_SIGNALLED_NOT;
-    job->held = is_to_be_held(core, job);
+    comp->start_us = now_of(core);
+    comp->since_us = comp->start_us;
+    comp->relaunches = 0;
+    comp->signalled = PLEAT_SIGNALLED_NOT;
+    comp->held = is_to_be_held(core, comp);
     running_arm(core, component);
-    job->processors = job->target;
-    if (!pleat_view_folds(job))
-        job->processes = job->target;
-    int64_t run_us = pleat_view_expected_run(job, job->processors);
-    job->expected_end_us =
-        run_us < PLEAT_NEVER - job->start_us ? job->start_us + run_us : PLEAT_NEVER;
+    comp->processors = comp->target;
+    if (!pleat_view_folds(comp))
+        comp->processes = comp->target;
+    int64_t run_us = pleat_view_expected_run(comp, comp->processors);
+    comp->expected_end_us =
+        run_us < PLEAT_NEVER - comp->start_us ? comp->start_us + run_us : PLEAT_NEVER;
     set_state(core, component, PLEAT_RUNNING);
-    if (job->first_dependent != PLEAT_NONE)
+    if (comp->first_dependent != PLEAT_NONE)
         dependents_started(core, component);
     running_add(core, component);
-    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, job->run);
+    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, comp->run);
     if (note) {
-        note->u.run.processors = job->processors;
-        note->u.run.processes = job->processes;
+        note->u.run.processors = comp->processors;
+        note->u.run.processes = comp->processes;
     }
     resize_to_limits(core, component);
     /* where it runs at once, and nobody could be resized, the pass that started it expected it */
-    if (!site_at(core, job->site)->instant || !core->settles || core->malleable > 0 ||
+    if (!site_at(core, comp->site)->instant || !core->settles || core->malleable > 0 ||
         core->view.several)
         core->wants_pass = true;
 }
@@ -537,11 +549,11 @@ static inline void await_start(struct pleat_core *core, uint32_t component)
 
 static inline void start(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    job->run = core->next_id++;
-    job->starting = 1;
-    job->exited = 0;
-    if (!site_at(core, job->site)->instant) {
+    struct pleat_component *comp = component_at(core, component);
+    comp->run = core->next_id++;
+    comp->starting = 1;
+    comp->exited = 0;
+    if (!site_at(core, comp->site)->instant) {
         await_start(core, component);
         return;
     }
@@ -556,22 +568,22 @@ void component_start(struct pleat_core *core, uint32_t component)
 
 void component_claimed(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     int32_t got = 0;
-    for (uint32_t c = job->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next)
+    for (uint32_t c = comp->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next)
         got += claim_at(core, c)->count;
-    if (got < job->target) {
-        int32_t size = pleat_view_folds(job)
-                           ? (got < pleat_accept_smallest(&core->view, job) ? 0 : got)
-                           : pleat_accept_start_floor(&core->view, job, got);
+    if (got < comp->target) {
+        int32_t size = pleat_view_folds(comp)
+                           ? (got < pleat_accept_smallest(&core->view, comp) ? 0 : got)
+                           : pleat_accept_start_floor(&core->view, comp, got);
         if (size == 0) {
             component_claim_failed(core, component, PLEAT_REASON_CLAIM_REFUSED);
             return;
         }
         component_release_tail(core, component, got - size);
-        job->target = size;
+        comp->target = size;
     }
-    if (is_several(core, job) || (core->view.stages && job->staging))
+    if (is_several(core, comp) || (core->view.stages && comp->staging))
         component_at_barrier(core, component);
     else
         start(core, component);
@@ -579,49 +591,49 @@ void component_claimed(struct pleat_core *core, uint32_t component)
 
 void component_claim_failed(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
 {
-    struct pleat_component *job = component_at(core, component);
-    disarm(core, &job->deadline);
+    struct pleat_component *comp = component_at(core, component);
+    disarm(core, &comp->deadline);
     component_stop_waiting(core, component);
-    if (job->start_claim != PLEAT_NONE) {
-        claim_release(core, job->start_claim);
-        job->start_claim = PLEAT_NONE;
+    if (comp->start_claim != PLEAT_NONE) {
+        claim_release(core, comp->start_claim);
+        comp->start_claim = PLEAT_NONE;
     }
     int64_t limit = core->parameters[PLEAT_PARAM_MAX_TRIES];
-    job->tries++;
+    comp->tries++;
     core->wants_pass = true;
-    if (reason == PLEAT_REASON_CLAIM_CANNOT || (limit > 0 && job->tries > limit)) {
+    if (reason == PLEAT_REASON_CLAIM_CANNOT || (limit > 0 && comp->tries > limit)) {
         component_kill(core, component,
                        reason == PLEAT_REASON_CLAIM_CANNOT ? reason : PLEAT_REASON_TRIES);
         return;
     }
-    job->retries++;
+    comp->retries++;
     /* what it has already stays earmarked for it */
-    job->target = 0;
-    job->mpl = 0;
-    if (pleat_view_folds(job))
-        job->processes = 0;
-    for (uint32_t c = job->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next) {
+    comp->target = 0;
+    comp->mpl = 0;
+    if (pleat_view_folds(comp))
+        comp->processes = 0;
+    for (uint32_t c = comp->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next) {
         claim_at(core, c)->purpose = PLEAT_FOR_EARMARK;
-        job->earmarked += claim_at(core, c)->count;
+        comp->earmarked += claim_at(core, c)->count;
         claim_note(core, c);
     }
-    if (job->earmarked > 0)
-        arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+    if (comp->earmarked > 0)
+        arm(core, &comp->deadline, DEADLINE_COMPONENT, component,
             now_of(core) + core->parameters[PLEAT_PARAM_EARMARK_US]);
     else
-        job->site = PLEAT_NONE;
+        comp->site = PLEAT_NONE;
     set_state(core, component, PLEAT_QUEUED);
     component_wait(core, component);
 }
 
 int on_tried(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
-    if (job->state != PLEAT_QUEUED || job->aside)
+    struct pleat_component *component = component_at(core, event->component);
+    if (component->state != PLEAT_QUEUED || component->aside)
         return pleat_error_set(err, PLEAT_E_STATE, "a job that does not wait cannot be tried");
-    job->tries++;
-    job->last_try_us = now_of(core);
-    if (job->tries <= core->parameters[PLEAT_PARAM_MAX_TRIES])
+    component->tries++;
+    component->last_try_us = now_of(core);
+    if (component->tries <= core->parameters[PLEAT_PARAM_MAX_TRIES])
         return 0;
     component_give_up(core, event->component, PLEAT_REASON_TRIES);
     return 0;
@@ -629,14 +641,16 @@ int on_tried(struct pleat_core *core, const struct pleat_event *event, struct pl
 
 int on_preempt(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    const struct pleat_component *job = component_at(core, event->component);
-    if (job->state != PLEAT_RUNNING || job->begin_us > 0 || job->lead != PLEAT_NONE ||
-        (job->flags & PLEAT_COMPONENT_ONCE) || job->preempted == UINT8_MAX ||
-        job->preempted >= core->parameters[PLEAT_PARAM_PREEMPTIONS])
+    const struct pleat_component *component = component_at(core, event->component);
+    if (component->state != PLEAT_RUNNING || component->begin_us > 0 ||
+        component->lead != PLEAT_NONE || (component->flags & PLEAT_COMPONENT_ONCE) ||
+        component->preempted == UINT8_MAX ||
+        component->preempted >= core->parameters[PLEAT_PARAM_PREEMPTIONS])
         return pleat_error_set(err, PLEAT_E_STATE,
                                "job %llu cannot be preempted: it is %s, and was preempted %u times",
-                               (unsigned long long)job->job,
-                               pleat_state_name((enum pleat_state)job->state), job->preempted);
+                               (unsigned long long)component->job,
+                               pleat_state_name((enum pleat_state)component->state),
+                               component->preempted);
     component_kill(core, event->component, PLEAT_REASON_PREEMPTED);
     return 0;
 }
@@ -644,8 +658,9 @@ int on_preempt(struct pleat_core *core, const struct pleat_event *event, struct 
 int on_started(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)err;
-    struct pleat_component *job = component_at(core, event->component);
-    if (job->state != PLEAT_CLAIMING || !job->starting || event->u.exit.run != job->run)
+    struct pleat_component *component = component_at(core, event->component);
+    if (component->state != PLEAT_CLAIMING || !component->starting ||
+        event->u.exit.run != component->run)
         return PLEAT_CORE_STALE;
     begin_running(core, event->component);
     return 0;
@@ -655,26 +670,27 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event,
                     struct pleat_error *err)
 {
     (void)err;
-    struct pleat_component *job = component_at(core, event->component);
-    bool again = job->state == PLEAT_RESIZING &&
-                 resize_at(core, job->resize)->step == PLEAT_RESIZE_RELAUNCHING;
+    struct pleat_component *component = component_at(core, event->component);
+    bool again = component->state == PLEAT_RESIZING &&
+                 resize_at(core, component->resize)->step == PLEAT_RESIZE_RELAUNCHING;
     /* it was being started again when it was to be ended: either way nothing runs any more */
-    bool ending = job->state == PLEAT_FINISHING && !job->exited;
-    if ((!job->starting && !again && !ending) || event->u.exit.run != job->run)
+    bool ending = component->state == PLEAT_FINISHING && !component->exited;
+    if ((!component->starting && !again && !ending) || event->u.exit.run != component->run)
         return PLEAT_CORE_STALE;
     if (again) {
-        resize_end(core, job->resize, PLEAT_OUTCOME_JOB_ENDED);
+        resize_end(core, component->resize, PLEAT_OUTCOME_JOB_ENDED);
         running_remove(core, event->component);
     }
     if (!again)
-        job->untold = 1; /* nothing has run */
-    if (again || job->state == PLEAT_CLAIMING) {
+        component->untold = 1; /* nothing has run */
+    if (again || component->state == PLEAT_CLAIMING) {
         bool by_user = event->u.exit.reason == PLEAT_REASON_START_USER;
-        job->reason = (uint8_t)(by_user ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM);
+        component->reason =
+            (uint8_t)(by_user ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM);
         if (by_user)
-            job->code = event->u.exit.code;
+            component->code = event->u.exit.code;
         else if (again)
-            site_error(core, job->site);
+            site_error(core, component->site);
         else
             start_has_failed(core, event->component);
         set_state(core, event->component, PLEAT_FINISHING);
@@ -687,24 +703,24 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event,
 int on_exited(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)err;
-    struct pleat_component *job = component_at(core, event->component);
-    if (job->exited || event->u.exit.run != job->run)
+    struct pleat_component *component = component_at(core, event->component);
+    if (component->exited || event->u.exit.run != component->run)
         return PLEAT_CORE_STALE;
     uint32_t reason = event->u.exit.reason;
     if (reason == PLEAT_REASON_BROKEN && relaunch_broken(core, event->component))
         return 0;
-    job->code = event->u.exit.code;
-    job->signal = (int16_t)event->u.exit.signal;
-    if (job->state != PLEAT_FINISHING) {
+    component->code = event->u.exit.code;
+    component->signal = (int16_t)event->u.exit.signal;
+    if (component->state != PLEAT_FINISHING) {
         bool known = reason == PLEAT_REASON_LOST || reason == PLEAT_REASON_BROKEN ||
                      reason == PLEAT_REASON_MEMORY;
-        job->reason = (uint8_t)(known ? reason : PLEAT_REASON_EXIT);
-        if (job->resize != PLEAT_NONE)
-            resize_end(core, job->resize, PLEAT_OUTCOME_JOB_ENDED);
-        if (job->state == PLEAT_RUNNING)
+        component->reason = (uint8_t)(known ? reason : PLEAT_REASON_EXIT);
+        if (component->resize != PLEAT_NONE)
+            resize_end(core, component->resize, PLEAT_OUTCOME_JOB_ENDED);
+        if (component->state == PLEAT_RUNNING)
             running_remove(core, event->component);
         set_state(core, event->component, PLEAT_FINISHING);
-        if (is_several(core, job))
+        if (is_several(core, component))
             job_end_others(core, event->component);
     }
     component_give_back(core, event->component);
@@ -713,13 +729,13 @@ int on_exited(struct pleat_core *core, const struct pleat_event *event, struct p
 
 void on_component_deadline(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     core->wants_pass = true;
-    switch (job->state) {
+    switch (comp->state) {
     case PLEAT_QUEUED:
-        if (job->aside == PLEAT_ASIDE_RESERVATION)
+        if (comp->aside == PLEAT_ASIDE_RESERVATION)
             on_reservation_comes(core, component);
-        else if (job->holds & PLEAT_HELD_BY_FAULT)
+        else if (comp->holds & PLEAT_HELD_BY_FAULT)
             on_pause_over(core, component);
         else
             earmarks_drop(core, component);
@@ -729,26 +745,26 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
         on_placed_deadline(core, component);
         break;
     case PLEAT_CLAIMING:
-        if (job->starting) {
-            site_error(core, job->site);
-            if (job->untold) /* nobody is there who could: it waits for its agent */
+        if (comp->starting) {
+            site_error(core, comp->site);
+            if (comp->untold) /* nobody is there who could: it waits for its agent */
                 await_start(core, component);
             else
                 component_kill(core, component, PLEAT_REASON_START_SYSTEM);
             break;
         }
-        if (job->claimed_us != PLEAT_NEVER) {
+        if (comp->claimed_us != PLEAT_NEVER) {
             job_put_back(core, component);
             break;
         }
-        site_error(core, job->site);
-        site_at(core, job->site)->quiet_until_us =
+        site_error(core, comp->site);
+        site_at(core, comp->site)->quiet_until_us =
             now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
         component_claim_failed(core, component, PLEAT_REASON_CLAIM_TIMEOUT);
         break;
     case PLEAT_FINISHING: /* still not gone: say it again */
         start_effect(core, component);
-        arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+        arm(core, &comp->deadline, DEADLINE_COMPONENT, component,
             now_of(core) + core->parameters[PLEAT_PARAM_KILL_US]);
         break;
     case PLEAT_RUNNING:

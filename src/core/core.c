@@ -60,10 +60,10 @@ void core_sync_view(struct pleat_core *core)
 static void promises_drop(struct pleat_core *core)
 {
     for (uint32_t c = core->view.queue_first; c != PLEAT_NONE; c = core->components.items[c].next) {
-        struct pleat_component *job = &core->components.items[c];
-        if (job->begin_us == 0) {
-            job->promised_us = PLEAT_NEVER;
-            job->promised_site = PLEAT_NONE;
+        struct pleat_component *component = &core->components.items[c];
+        if (component->begin_us == 0) {
+            component->promised_us = PLEAT_NEVER;
+            component->promised_site = PLEAT_NONE;
         }
     }
 }

@@ -3,42 +3,43 @@
  * run it is forgotten. */
 #include "core/internal.h"
 
-void declared_apply(struct pleat_core *core, struct pleat_component *job, int32_t asked)
+void declared_apply(struct pleat_core *core, struct pleat_component *component, int32_t asked)
 {
-    job->maximum = asked;
-    job->asked = job->declared ? asked : 0;
-    if (job->declared == 0 || job->declared >= asked)
+    component->maximum = asked;
+    component->asked = component->declared ? asked : 0;
+    if (component->declared == 0 || component->declared >= asked)
         return;
     /* its user's minimum holds, and there must be a size that it takes */
-    int32_t least = pleat_accept_smallest(&core->view, job);
-    int32_t most = pleat_larger(job->declared, pleat_larger(least, 1));
+    int32_t least = pleat_accept_smallest(&core->view, component);
+    int32_t most = pleat_larger(component->declared, pleat_larger(least, 1));
     if (most < asked)
-        job->maximum = most;
+        component->maximum = most;
 }
 
-void declared_forget(struct pleat_component *job)
+void declared_forget(struct pleat_component *component)
 {
-    if (job->declared)
-        job->maximum = job->asked;
-    job->declared = job->asked = 0;
+    if (component->declared)
+        component->maximum = component->asked;
+    component->declared = component->asked = 0;
 }
 
 int on_declared(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)err;
-    struct pleat_component *job = component_at(core, event->component);
+    struct pleat_component *component = component_at(core, event->component);
     int32_t maximum = event->u.declared.maximum;
-    if ((job->state != PLEAT_RUNNING && job->state != PLEAT_RESIZING) ||
-        event->u.declared.run != job->run || job->kind != PLEAT_MALLEABLE || pleat_view_folds(job))
+    if ((component->state != PLEAT_RUNNING && component->state != PLEAT_RESIZING) ||
+        event->u.declared.run != component->run || component->kind != PLEAT_MALLEABLE ||
+        pleat_view_folds(component))
         return PLEAT_CORE_STALE; /* of a run that is over, or one that has no other size */
-    if (maximum < 0 || maximum > PLEAT_SIZE_MAX || maximum == job->declared)
+    if (maximum < 0 || maximum > PLEAT_SIZE_MAX || maximum == component->declared)
         return PLEAT_CORE_STALE;
-    int32_t asked = pleat_view_asked(job), before = job->maximum;
+    int32_t asked = pleat_view_asked(component), before = component->maximum;
     tally_out(core, event->component);
-    job->declared = maximum;
-    declared_apply(core, job, asked);
+    component->declared = maximum;
+    declared_apply(core, component, asked);
     tally_in(core, event->component);
-    if (job->maximum != before)
+    if (component->maximum != before)
         limits_changed(core, event->component);
     return 0;
 }

@@ -126,9 +126,9 @@ static void settle(struct pleat_core *core, uint32_t index)
     dependency_free(core, index);
     if (waiter == PLEAT_NONE)
         return;
-    const struct pleat_component *job = component_at(core, waiter);
-    bool last = job->first_need == PLEAT_NONE;
-    if (met ? job->any_need || last : !job->any_need || last) {
+    const struct pleat_component *component = component_at(core, waiter);
+    bool last = component->first_need == PLEAT_NONE;
+    if (met ? component->any_need || last : !component->any_need || last) {
         needs_drop(core, waiter);
         if (met)
             hold_remove(core, waiter, PLEAT_HELD_BY_JOBS);
@@ -152,7 +152,7 @@ void dependents_settle(struct pleat_core *core)
 static int check_depend(const struct pleat_core *core, const struct pleat_event *event,
                         struct pleat_error *err)
 {
-    const struct pleat_component *all = core->components.items, *job = &all[event->component];
+    const struct pleat_component *all = core->components.items, *comp = &all[event->component];
     uint32_t on = event->u.depend.component, condition = event->u.depend.condition;
     int rc = hold_check(core, event->component, err);
     if (rc)
@@ -162,13 +162,13 @@ static int check_depend(const struct pleat_core *core, const struct pleat_event 
         (pleat_state_is_final((enum pleat_state)all[on].state) && all[on].aside))
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "there is no job %llu to wait for",
                                (unsigned long long)event->u.depend.job);
-    if (all[on].job >= job->job)
+    if (all[on].job >= comp->job)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "job %llu cannot wait for job %llu, which is not older",
-                               (unsigned long long)job->job, (unsigned long long)all[on].job);
+                               (unsigned long long)comp->job, (unsigned long long)all[on].job);
     bool any = event->flags & PLEAT_ANY_NEED;
     if (condition < PLEAT_AFTER_ANY || condition > PLEAT_AFTER_START ||
-        (job->first_need != PLEAT_NONE && job->any_need != any))
+        (comp->first_need != PLEAT_NONE && comp->any_need != any))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a job waits for the end or the start of all of some jobs, or of "
                                "one of them");
@@ -198,9 +198,9 @@ int on_depend(struct pleat_core *core, const struct pleat_event *event, struct p
     index = dependency_open(core);
     if (index == PLEAT_NONE)
         return PLEAT_E_NOMEM;
-    struct pleat_component *job = component_at(core, event->component);
+    struct pleat_component *component = component_at(core, event->component);
     const struct pleat_component *other = component_at(core, on);
-    for (uint32_t i = job->first_need; i != PLEAT_NONE; i = dependency_at(core, i)->next_need)
+    for (uint32_t i = component->first_need; i != PLEAT_NONE; i = dependency_at(core, i)->next_need)
         last = i;
     *dependency_at(core, index) =
         (struct pleat_dependency){.waiter = event->component,
@@ -213,8 +213,8 @@ int on_depend(struct pleat_core *core, const struct pleat_event *event, struct p
     if (last != PLEAT_NONE)
         dependency_at(core, last)->next_need = index;
     else
-        job->first_need = index;
-    job->any_need = (event->flags & PLEAT_ANY_NEED) != 0;
+        component->first_need = index;
+    component->any_need = (event->flags & PLEAT_ANY_NEED) != 0;
     hold_add(core, event->component, PLEAT_HELD_BY_JOBS);
     struct pleat_dependency *it = dependency_at(core, index);
     bool started = other->state >= PLEAT_RUNNING && other->start_us != PLEAT_NEVER;

@@ -4,11 +4,11 @@
 /* Its record stays as it is until it is used again. */
 static void forget(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (core->view.stages && job->first_input != PLEAT_NONE)
+    struct pleat_component *comp = component_at(core, component);
+    if (core->view.stages && comp->first_input != PLEAT_NONE)
         inputs_free(core, component);
-    job->aside = 1;
-    job->next = core->free_component;
+    comp->aside = 1;
+    comp->next = core->free_component;
     core->free_component = component;
 }
 
@@ -29,8 +29,8 @@ static void forget_if_wanted(struct pleat_core *core, uint32_t component)
 
 int on_forget(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
-    if (!pleat_state_is_final(job->state) || job->aside)
+    struct pleat_component *component = component_at(core, event->component);
+    if (!pleat_state_is_final(component->state) || component->aside)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "a job that has not ended, or is forgotten, cannot be forgotten");
     component_at(core, job_first(core, event->component))->flags |= PLEAT_COMPONENT_FORGET;
@@ -40,118 +40,118 @@ int on_forget(struct pleat_core *core, const struct pleat_event *event, struct p
 
 void component_release_all(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    while (job->last_claim != PLEAT_NONE) {
-        uint32_t claim = job->last_claim;
+    struct pleat_component *comp = component_at(core, component);
+    while (comp->last_claim != PLEAT_NONE) {
+        uint32_t claim = comp->last_claim;
         claim_unlink(core, claim);
         claim_release(core, claim);
     }
-    if (job->start_claim != PLEAT_NONE) {
-        claim_release(core, job->start_claim);
-        job->start_claim = PLEAT_NONE;
+    if (comp->start_claim != PLEAT_NONE) {
+        claim_release(core, comp->start_claim);
+        comp->start_claim = PLEAT_NONE;
     }
-    if (job->buffer != PLEAT_NONE)
+    if (comp->buffer != PLEAT_NONE)
         buffer_release_all(core, component);
 }
 
 /* Its processes are gone: what it holds goes back. Its state is FINISHING. */
 void component_give_back(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    job->exited = 1;
-    job->starting = 0;
-    if (is_several(core, job))
-        job->end_us = now_of(core);
-    disarm(core, &job->deadline);
+    struct pleat_component *comp = component_at(core, component);
+    comp->exited = 1;
+    comp->starting = 0;
+    if (is_several(core, comp))
+        comp->end_us = now_of(core);
+    disarm(core, &comp->deadline);
     component_release_all(core, component);
     component_settle(core, component);
 }
 
 static inline void end(struct pleat_core *core, uint32_t component, enum pleat_state state)
 {
-    struct pleat_component *job = component_at(core, component);
-    job->end_us = now_of(core);
+    struct pleat_component *comp = component_at(core, component);
+    comp->end_us = now_of(core);
     set_state(core, component, state);
     timings_drop(core, component);
-    if (job->buffer != PLEAT_NONE)
+    if (comp->buffer != PLEAT_NONE)
         buffer_close(core, component);
-    if (job->holds || job->group != PLEAT_NONE)
+    if (comp->holds || comp->group != PLEAT_NONE)
         hold_end(core, component);
-    if (job->first_dependent != PLEAT_NONE)
+    if (comp->first_dependent != PLEAT_NONE)
         dependents_ended(core, component, state == PLEAT_DONE);
-    if ((job->flags & PLEAT_COMPONENT_FORGET) && job->claims == 0)
+    if ((comp->flags & PLEAT_COMPONENT_FORGET) && comp->claims == 0)
         forget(core, component);
 }
 
 void component_end_part(struct pleat_core *core, uint32_t component, enum pleat_state state)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->end_us == PLEAT_NEVER)
-        job->end_us = now_of(core);
-    job->aside = 0;
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->end_us == PLEAT_NEVER)
+        comp->end_us = now_of(core);
+    comp->aside = 0;
     set_state(core, component, state);
     timings_drop(core, component);
-    if (job->buffer != PLEAT_NONE)
+    if (comp->buffer != PLEAT_NONE)
         buffer_close(core, component);
     forget_if_wanted(core, component);
 }
 
-static bool requeues(const struct pleat_core *core, const struct pleat_component *job)
+static bool requeues(const struct pleat_core *core, const struct pleat_component *component)
 {
-    if (is_several(core, job))
-        return job_requeues(core, job->lead);
-    if (job->reason == PLEAT_REASON_PREEMPTED || job->reason == PLEAT_REASON_REQUEUED)
+    if (is_several(core, component))
+        return job_requeues(core, component->lead);
+    if (component->reason == PLEAT_REASON_PREEMPTED || component->reason == PLEAT_REASON_REQUEUED)
         return true;
-    if (start_is_paused(core, job))
+    if (start_is_paused(core, component))
         return true;
-    return is_nobodys_fault(job) && may_start_again(job) &&
-           job->attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
+    return is_nobodys_fault(component) && may_start_again(component) &&
+           component->attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
 }
 
 void component_reset(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    job->processors = job->processes = job->target = job->mpl = 0;
-    job->site = PLEAT_NONE;
-    job->start_us = job->end_us = PLEAT_NEVER;
-    job->cap = PLEAT_SIZE_MAX;
-    declared_forget(job);
-    job->below = 0;
-    job->untold = 0;
+    struct pleat_component *comp = component_at(core, component);
+    comp->processors = comp->processes = comp->target = comp->mpl = 0;
+    comp->site = PLEAT_NONE;
+    comp->start_us = comp->end_us = PLEAT_NEVER;
+    comp->cap = PLEAT_SIZE_MAX;
+    declared_forget(comp);
+    comp->below = 0;
+    comp->untold = 0;
     set_state(core, component, PLEAT_QUEUED);
-    job->reason = PLEAT_REASON_NONE;
-    job->code = 0;
-    job->signal = 0;
+    comp->reason = PLEAT_REASON_NONE;
+    comp->code = 0;
+    comp->signal = 0;
 }
 
 void component_settle(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->claims > 0)
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->claims > 0)
         return;
-    if (is_several(core, job) && !pleat_state_is_final((enum pleat_state)job->state)) {
-        job_settle(core, job->lead);
+    if (is_several(core, comp) && !pleat_state_is_final((enum pleat_state)comp->state)) {
+        job_settle(core, comp->lead);
         return;
     }
-    if (job->state != PLEAT_FINISHING || !job->exited) {
-        if (pleat_state_is_final((enum pleat_state)job->state))
+    if (comp->state != PLEAT_FINISHING || !comp->exited) {
+        if (pleat_state_is_final((enum pleat_state)comp->state))
             forget_if_wanted(core, component);
         return;
     }
-    job->processors = job->processes = job->target = job->mpl = 0;
+    comp->processors = comp->processes = comp->target = comp->mpl = 0;
     core->wants_pass = true;
-    if (job->reason == PLEAT_REASON_CANCELLED) {
+    if (comp->reason == PLEAT_REASON_CANCELLED) {
         end(core, component, PLEAT_CANCELLED);
-    } else if (job->reason == PLEAT_REASON_EXIT && job->code == 0 && job->signal == 0) {
+    } else if (comp->reason == PLEAT_REASON_EXIT && comp->code == 0 && comp->signal == 0) {
         end(core, component, PLEAT_DONE);
-    } else if (!requeues(core, job)) {
+    } else if (!requeues(core, comp)) {
         end(core, component, PLEAT_FAILED);
     } else { /* a failure that is not the user's own: back to the front of the queue */
-        bool preempted = job->reason == PLEAT_REASON_PREEMPTED;
-        bool wished = job->reason == PLEAT_REASON_REQUEUED;
-        bool paused = start_is_paused(core, job);
-        job->attempt = (uint16_t)(job->attempt + !(preempted || wished || paused));
-        job->preempted = (uint8_t)(job->preempted + preempted);
+        bool preempted = comp->reason == PLEAT_REASON_PREEMPTED;
+        bool wished = comp->reason == PLEAT_REASON_REQUEUED;
+        bool paused = start_is_paused(core, comp);
+        comp->attempt = (uint16_t)(comp->attempt + !(preempted || wished || paused));
+        comp->preempted = (uint8_t)(comp->preempted + preempted);
         component_reset(core, component);
         if (paused)
             component_pause(core, component);
@@ -167,11 +167,11 @@ void component_settle(struct pleat_core *core, uint32_t component)
 int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     uint32_t component = event->component;
-    struct pleat_component *job = component_at(core, component);
-    if (pleat_state_is_final(job->state))
+    struct pleat_component *comp = component_at(core, component);
+    if (pleat_state_is_final(comp->state))
         return pleat_error_set(err, PLEAT_E_STATE, "it has ended already (%s)",
-                               pleat_state_name(job->state));
-    if (job->state != PLEAT_QUEUED) {
+                               pleat_state_name(comp->state));
+    if (comp->state != PLEAT_QUEUED) {
         component_kill(core, component, PLEAT_REASON_CANCELLED);
         return 0;
     }
@@ -181,29 +181,29 @@ int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct p
 
 void component_give_up(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
 {
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     bool cancelled = reason == PLEAT_REASON_CANCELLED || reason == PLEAT_REASON_DEPENDENCY;
     enum pleat_state state = cancelled ? PLEAT_CANCELLED : PLEAT_FAILED;
     core->wants_pass = true;
-    if (is_several(core, job) && job_is_waiting(core, job->lead)) {
-        job_cancel_waiting(core, job->lead, reason, state);
+    if (is_several(core, comp) && job_is_waiting(core, comp->lead)) {
+        job_cancel_waiting(core, comp->lead, reason, state);
         return;
     }
-    if (is_several(core, job) || job->state != PLEAT_QUEUED) {
+    if (is_several(core, comp) || comp->state != PLEAT_QUEUED) {
         while (component_at(core, component)->state == PLEAT_QUEUED) /* one that is placed fails */
             component = job_next(core, component);
         component_kill(core, component, reason);
         return;
     }
     earmarks_drop(core, component);
-    if (job->aside == PLEAT_ASIDE_RESERVATION)
+    if (comp->aside == PLEAT_ASIDE_RESERVATION)
         reserved_remove(core, component);
-    else if (job->aside == PLEAT_ASIDE_NOT)
+    else if (comp->aside == PLEAT_ASIDE_NOT)
         queue_remove(core, component);
-    job->aside = PLEAT_ASIDE_NOT;
-    disarm(core, &job->deadline); /* of a pause */
-    staging_drop(job);
-    job->reason = (uint8_t)reason;
+    comp->aside = PLEAT_ASIDE_NOT;
+    disarm(core, &comp->deadline); /* of a pause */
+    staging_drop(comp);
+    comp->reason = (uint8_t)reason;
     end(core, component, state);
 }
 
@@ -216,31 +216,31 @@ void component_kill(struct pleat_core *core, uint32_t component, enum pleat_reas
 
 void component_kill_one(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->state == PLEAT_FINISHING) {
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->state == PLEAT_FINISHING) {
         /* once its processes are gone only a return to the queue can still be prevented */
-        if (reason == PLEAT_REASON_CANCELLED && (!job->exited || requeues(core, job)))
-            job->reason = PLEAT_REASON_CANCELLED;
+        if (reason == PLEAT_REASON_CANCELLED && (!comp->exited || requeues(core, comp)))
+            comp->reason = PLEAT_REASON_CANCELLED;
         return;
     }
-    bool was_running = job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
-    if (job->resize != PLEAT_NONE)
-        resize_end(core, job->resize,
+    bool was_running = comp->state == PLEAT_RUNNING || comp->state == PLEAT_RESIZING;
+    if (comp->resize != PLEAT_NONE)
+        resize_end(core, comp->resize,
                    reason == PLEAT_REASON_STUCK          ? PLEAT_OUTCOME_STUCK
                    : reason == PLEAT_REASON_NOT_HONOURED ? PLEAT_OUTCOME_NOT_HONOURED
                    : reason == PLEAT_REASON_LOST         ? PLEAT_OUTCOME_LOST
                                                          : PLEAT_OUTCOME_JOB_ENDED);
-    job->reason = (uint8_t)reason;
+    comp->reason = (uint8_t)reason;
     if (was_running)
         running_remove(core, component);
     component_stop_waiting(core, component);
-    staging_drop(job);
+    staging_drop(comp);
     set_state(core, component, PLEAT_FINISHING);
-    if (!was_running && (!job->starting || job->untold)) { /* nothing runs yet */
+    if (!was_running && (!comp->starting || comp->untold)) { /* nothing runs yet */
         component_give_back(core, component);
         return;
     }
     start_effect(core, component);
-    arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+    arm(core, &comp->deadline, DEADLINE_COMPONENT, component,
         now_of(core) + core->parameters[PLEAT_PARAM_KILL_US]);
 }

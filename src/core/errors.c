@@ -70,25 +70,26 @@ static int64_t next_pause(const struct pleat_core *core, uint32_t before)
     return us < most_us ? us : most_us;
 }
 
-bool start_is_paused(const struct pleat_core *core, const struct pleat_component *job)
+bool start_is_paused(const struct pleat_core *core, const struct pleat_component *component)
 {
     int64_t most = core->parameters[PLEAT_PARAM_START_TRIES];
-    return job->reason == PLEAT_REASON_START_SYSTEM && job->untold && job->failed_starts > 0 &&
-           next_pause(core, 0) > 0 && (most == 0 || job->failed_starts < most);
+    return component->reason == PLEAT_REASON_START_SYSTEM && component->untold &&
+           component->failed_starts > 0 && next_pause(core, 0) > 0 &&
+           (most == 0 || component->failed_starts < most);
 }
 
 void start_has_failed(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    struct pleat_site *site = site_at(core, job->site);
-    site_error(core, job->site);
+    struct pleat_component *comp = component_at(core, component);
+    struct pleat_site *site = site_at(core, comp->site);
+    site_error(core, comp->site);
     site->failed_us = now_of(core);
     if (site->failed_starts < UINT32_MAX)
         site->failed_starts++;
     if (next_pause(core, 0) == 0)
         return;
-    if (!is_several(core, job) && job->failed_starts < UINT16_MAX)
-        job->failed_starts++;
+    if (!is_several(core, comp) && comp->failed_starts < UINT16_MAX)
+        comp->failed_starts++;
     if (site->quiet_until_us > now_of(core))
         return; /* started before its present pause */
     site->quiet_until_us = now_of(core) + next_pause(core, site->pauses);
@@ -98,9 +99,9 @@ void start_has_failed(struct pleat_core *core, uint32_t component)
 
 void start_works(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    struct pleat_site *site = site_at(core, job->site);
-    job->failed_starts = 0;
+    struct pleat_component *comp = component_at(core, component);
+    struct pleat_site *site = site_at(core, comp->site);
+    comp->failed_starts = 0;
     site->errors = 0;
     if (site->quiet_until_us <= now_of(core))
         site->pauses = 0; /* else it had been begun before the pause */
@@ -108,23 +109,23 @@ void start_works(struct pleat_core *core, uint32_t component)
 
 void component_pause(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    job->quiet_until_us = now_of(core) + next_pause(core, job->failed_starts - 1u);
-    job->holds |= PLEAT_HELD_BY_FAULT;
+    struct pleat_component *comp = component_at(core, component);
+    comp->quiet_until_us = now_of(core) + next_pause(core, comp->failed_starts - 1u);
+    comp->holds |= PLEAT_HELD_BY_FAULT;
     hold_or_append(core, component);
-    arm(core, &job->deadline, DEADLINE_COMPONENT, component, job->quiet_until_us);
+    arm(core, &comp->deadline, DEADLINE_COMPONENT, component, comp->quiet_until_us);
 }
 
 void on_pause_over(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    job->quiet_until_us = 0;
-    if (job->holds != PLEAT_HELD_BY_FAULT || job->group != PLEAT_NONE) {
+    struct pleat_component *comp = component_at(core, component);
+    comp->quiet_until_us = 0;
+    if (comp->holds != PLEAT_HELD_BY_FAULT || comp->group != PLEAT_NONE) {
         hold_remove(core, component, PLEAT_HELD_BY_FAULT);
         return;
     }
-    job->holds = 0; /* it stands where it stood: that was not its fault */
-    job->aside = PLEAT_ASIDE_NOT;
+    comp->holds = 0; /* it stands where it stood: that was not its fault */
+    comp->aside = PLEAT_ASIDE_NOT;
     queue_replace(core, component);
 }
 

@@ -6,12 +6,12 @@
 
 int on_input(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
+    struct pleat_component *component = component_at(core, event->component);
     struct pleat_input input = {.bytes = event->u.input.bytes,
                                 .file = event->u.input.file,
                                 .site = event->u.input.site,
-                                .next = job->first_input};
-    if (job->state != PLEAT_QUEUED || job->attempt > 0)
+                                .next = component->first_input};
+    if (component->state != PLEAT_QUEUED || component->attempt > 0)
         return pleat_error_set(err, PLEAT_E_STATE, "files are named when a job is submitted");
     if (input.bytes < 0 || input.bytes > PLEAT_NEVER / 4 || input.site >= core->sites.count)
         return pleat_error_set(err, PLEAT_E_INVALID,
@@ -25,7 +25,7 @@ int on_input(struct pleat_core *core, const struct pleat_event *event, struct pl
         if (pleat_array_push(&core->inputs, input))
             return PLEAT_E_NOMEM;
     }
-    job->first_input = index;
+    component->first_input = index;
     core->view.stages = true;
     core_sync_view(core);
     core->wants_pass = true;
@@ -34,10 +34,10 @@ int on_input(struct pleat_core *core, const struct pleat_event *event, struct pl
 
 void inputs_free(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    while (job->first_input != PLEAT_NONE) {
-        uint32_t index = job->first_input;
-        job->first_input = core->inputs.items[index].next;
+    struct pleat_component *comp = component_at(core, component);
+    while (comp->first_input != PLEAT_NONE) {
+        uint32_t index = comp->first_input;
+        comp->first_input = core->inputs.items[index].next;
         core->inputs.items[index] = (struct pleat_input){.next = core->free_input};
         core->free_input = index;
     }
@@ -72,57 +72,57 @@ int on_link(struct pleat_core *core, const struct pleat_event *event, struct ple
 
 void stage_effect(struct pleat_core *core, uint32_t component)
 {
-    const struct pleat_component *job = component_at(core, component);
-    struct pleat_effect *effect = emit(core, PLEAT_DO_STAGE, component, job->run);
+    const struct pleat_component *comp = component_at(core, component);
+    struct pleat_effect *effect = emit(core, PLEAT_DO_STAGE, component, comp->run);
     if (!effect)
         return;
-    effect->u.stage.site = job->files_site;
-    effect->u.stage.expected_us = job->files_us;
+    effect->u.stage.site = comp->files_site;
+    effect->u.stage.expected_us = comp->files_us;
 }
 
-void staging_drop(struct pleat_component *job)
+void staging_drop(struct pleat_component *component)
 {
-    if (!job->staging)
+    if (!component->staging)
         return;
-    job->staging = 0;
-    job->files_site = PLEAT_NONE;
-    job->files_us = 0;
+    component->staging = 0;
+    component->files_site = PLEAT_NONE;
+    component->files_us = 0;
 }
 
 /* Its files are being brought to where it is placed, unless they are there. */
 static void stage(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->first_input == PLEAT_NONE)
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->first_input == PLEAT_NONE)
         return;
-    if (job->files_site != job->site) {
-        int64_t us = pleat_view_transfer(&core->view, job, job->site);
-        job->files_site = job->site;
-        job->files_us = us > 0 ? now_of(core) + us : 0;
-        job->staging = us > 0;
+    if (comp->files_site != comp->site) {
+        int64_t us = pleat_view_transfer(&core->view, comp, comp->site);
+        comp->files_site = comp->site;
+        comp->files_us = us > 0 ? now_of(core) + us : 0;
+        comp->staging = us > 0;
         if (us > 0) {
-            job->run = core->next_id++;
+            comp->run = core->next_id++;
             stage_effect(core, component);
         }
     }
-    if (job->staging)
+    if (comp->staging)
         set_state(core, component, PLEAT_STAGING_IN);
 }
 
-static bool is_placed(const struct pleat_component *job)
+static bool is_placed(const struct pleat_component *component)
 {
-    return job->state == PLEAT_PLACED || job->state == PLEAT_STAGING_IN;
+    return component->state == PLEAT_PLACED || component->state == PLEAT_STAGING_IN;
 }
 
 /* Claims what it does not have yet. */
 static void claim_now(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    const struct pleat_site *site = site_at(core, job->site);
-    int32_t missing = job->target;
-    for (uint32_t c = job->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next)
+    struct pleat_component *comp = component_at(core, component);
+    const struct pleat_site *site = site_at(core, comp->site);
+    int32_t missing = comp->target;
+    for (uint32_t c = comp->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next)
         missing -= claim_at(core, c)->count;
-    disarm(core, &job->deadline);
+    disarm(core, &comp->deadline);
     set_state(core, component, PLEAT_CLAIMING);
     if (missing <= 0)
         component_claimed(core, component);
@@ -149,15 +149,16 @@ static void claim_in_time(struct pleat_core *core, uint32_t first)
     int64_t there_us = files_there(core, first);
     double earlier_us = (double)core->parameters[PLEAT_PARAM_CLAIM_EARLIER_US];
     for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
-        struct pleat_component *job = component_at(core, c);
-        if (!is_placed(job))
+        struct pleat_component *component = component_at(core, c);
+        if (!is_placed(component))
             continue;
-        double less_us = earlier_us * job->retries, wait_us = (double)(there_us - now_of(core));
+        double less_us = earlier_us * component->retries,
+               wait_us = (double)(there_us - now_of(core));
         int64_t at_us = wait_us > less_us ? there_us - (int64_t)less_us : now_of(core);
         if (at_us <= now_of(core)) {
             claim_now(core, c);
         } else {
-            arm(core, &job->deadline, DEADLINE_COMPONENT, c, at_us);
+            arm(core, &component->deadline, DEADLINE_COMPONENT, c, at_us);
             core->wants_pass = true; /* its processors are anybody's until then */
         }
     }
@@ -165,10 +166,10 @@ static void claim_in_time(struct pleat_core *core, uint32_t first)
 
 void component_placed(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    uint32_t first = job->lead == PLEAT_NONE ? component : job->lead;
-    if (job->lead != PLEAT_NONE && job_waits(core, first)) {
-        arm(core, &job->deadline, DEADLINE_COMPONENT, component,
+    struct pleat_component *comp = component_at(core, component);
+    uint32_t first = comp->lead == PLEAT_NONE ? component : comp->lead;
+    if (comp->lead != PLEAT_NONE && job_waits(core, first)) {
+        arm(core, &comp->deadline, DEADLINE_COMPONENT, component,
             now_of(core) + core->parameters[PLEAT_PARAM_BARRIER_US]);
         return;
     }
@@ -186,16 +187,16 @@ void on_placed_deadline(struct pleat_core *core, uint32_t component)
 int on_staged(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)err;
-    struct pleat_component *job = component_at(core, event->component);
-    if (!job->staging || event->u.exit.run != job->run)
+    struct pleat_component *component = component_at(core, event->component);
+    if (!component->staging || event->u.exit.run != component->run)
         return PLEAT_CORE_STALE;
-    job->staging = 0;
-    job->files_us = 0;
-    if (job->state == PLEAT_CLAIMING && job->claimed_us != PLEAT_NEVER)
+    component->staging = 0;
+    component->files_us = 0;
+    if (component->state == PLEAT_CLAIMING && component->claimed_us != PLEAT_NEVER)
         job_pass_barrier(core, event->component);
-    else if (job->state == PLEAT_STAGING_IN &&
-             (job->lead == PLEAT_NONE || !job_waits(core, job->lead)))
-        claim_in_time(core, job->lead == PLEAT_NONE ? event->component : job->lead);
+    else if (component->state == PLEAT_STAGING_IN &&
+             (component->lead == PLEAT_NONE || !job_waits(core, component->lead)))
+        claim_in_time(core, component->lead == PLEAT_NONE ? event->component : component->lead);
     return 0;
 }
 
@@ -203,14 +204,14 @@ int on_stage_failed(struct pleat_core *core, const struct pleat_event *event,
                     struct pleat_error *err)
 {
     (void)err;
-    struct pleat_component *job = component_at(core, event->component);
-    if (!job->staging || event->u.exit.run != job->run)
+    struct pleat_component *component = component_at(core, event->component);
+    if (!component->staging || event->u.exit.run != component->run)
         return PLEAT_CORE_STALE;
-    staging_drop(job);
+    staging_drop(component);
     core->wants_pass = true;
     if (event->u.exit.reason == PLEAT_REASON_START_USER) {
         component_give_up(core, event->component, PLEAT_REASON_START_USER);
-    } else if (job->state != PLEAT_QUEUED) {
+    } else if (component->state != PLEAT_QUEUED) {
         component_claim_failed(core, event->component, PLEAT_REASON_CLAIM_FAILED);
     }
     return 0;

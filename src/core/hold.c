@@ -23,11 +23,11 @@ static void append(struct pleat_core *core, uint32_t component)
 
 static void group_line_up(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    struct pleat_group *group = group_at(core, job->group);
-    job->holds |= PLEAT_HELD_BY_GROUP;
-    job->previous = group->last;
-    job->next = PLEAT_NONE;
+    struct pleat_component *comp = component_at(core, component);
+    struct pleat_group *group = group_at(core, comp->group);
+    comp->holds |= PLEAT_HELD_BY_GROUP;
+    comp->previous = group->last;
+    comp->next = PLEAT_NONE;
     if (group->last != PLEAT_NONE)
         component_at(core, group->last)->next = component;
     else
@@ -37,18 +37,18 @@ static void group_line_up(struct pleat_core *core, uint32_t component)
 
 static void group_leave_line(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    struct pleat_group *group = group_at(core, job->group);
-    job->holds &= (uint8_t)~PLEAT_HELD_BY_GROUP;
-    if (job->previous != PLEAT_NONE)
-        component_at(core, job->previous)->next = job->next;
+    struct pleat_component *comp = component_at(core, component);
+    struct pleat_group *group = group_at(core, comp->group);
+    comp->holds &= (uint8_t)~PLEAT_HELD_BY_GROUP;
+    if (comp->previous != PLEAT_NONE)
+        component_at(core, comp->previous)->next = comp->next;
     else
-        group->first = job->next;
-    if (job->next != PLEAT_NONE)
-        component_at(core, job->next)->previous = job->previous;
+        group->first = comp->next;
+    if (comp->next != PLEAT_NONE)
+        component_at(core, comp->next)->previous = comp->previous;
     else
-        group->last = job->previous;
-    job->previous = job->next = PLEAT_NONE;
+        group->last = comp->previous;
+    comp->previous = comp->next = PLEAT_NONE;
 }
 
 static void group_enter(struct pleat_core *core, uint32_t component)
@@ -60,9 +60,9 @@ static void group_enter(struct pleat_core *core, uint32_t component)
 /* Its place is the next one's. */
 static void group_give_place(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    struct pleat_group *group = group_at(core, job->group);
-    job->in_group = 0;
+    struct pleat_component *comp = component_at(core, component);
+    struct pleat_group *group = group_at(core, comp->group);
+    comp->in_group = 0;
     group->active--;
     while (group->active < group->limit && group->first != PLEAT_NONE) {
         uint32_t next = group->first;
@@ -74,20 +74,20 @@ static void group_give_place(struct pleat_core *core, uint32_t component)
 
 int on_group(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
+    struct pleat_component *component = component_at(core, event->component);
     uint32_t index = event->u.group.group;
     int32_t limit = event->u.group.limit;
     int rc = hold_check(core, event->component, err);
     if (rc)
         return rc;
     bool founds = index == pleat_core_next_group(core);
-    if (job->group != PLEAT_NONE || limit < 1 ||
+    if (component->group != PLEAT_NONE || limit < 1 ||
         (!founds && (index >= core->groups.count || group_at(core, index)->members == 0 ||
                      group_at(core, index)->limit != limit)))
         return pleat_error_set(
             err, PLEAT_E_INVALID,
             "job %llu cannot be one of group %u, of which %d may run at one time",
-            (unsigned long long)job->job, index, limit);
+            (unsigned long long)component->job, index, limit);
     if (founds) {
         struct pleat_group fresh = {
             .limit = limit, .first = PLEAT_NONE, .last = PLEAT_NONE, .next = PLEAT_NONE};
@@ -97,9 +97,9 @@ int on_group(struct pleat_core *core, const struct pleat_event *event, struct pl
             return PLEAT_E_NOMEM;
         *group_at(core, index) = fresh;
     }
-    job->group = index;
+    component->group = index;
     group_at(core, index)->members++;
-    if (job->holds)
+    if (component->holds)
         return 0;
     if (group_at(core, index)->active < limit)
         group_enter(core, event->component);
@@ -112,14 +112,14 @@ int on_group(struct pleat_core *core, const struct pleat_event *event, struct pl
 
 int hold_check(const struct pleat_core *core, uint32_t component, struct pleat_error *err)
 {
-    const struct pleat_component *job = &core->components.items[component];
-    if (job->state != PLEAT_QUEUED)
+    const struct pleat_component *comp = &core->components.items[component];
+    if (comp->state != PLEAT_QUEUED)
         return pleat_error_set(err, PLEAT_E_STATE, "it does not wait, it is %s",
-                               pleat_state_name((enum pleat_state)job->state));
-    if (job->lead != PLEAT_NONE)
+                               pleat_state_name((enum pleat_state)comp->state));
+    if (comp->lead != PLEAT_NONE)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "a job of several components cannot be held");
-    if (job->aside == PLEAT_ASIDE_RESERVATION)
+    if (comp->aside == PLEAT_ASIDE_RESERVATION)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "processors are reserved for it from a time on: cancel it, and "
                                "submit it without a reservation");
@@ -128,36 +128,36 @@ int hold_check(const struct pleat_core *core, uint32_t component, struct pleat_e
 
 void hold_add(struct pleat_core *core, uint32_t component, enum pleat_hold by)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->aside == PLEAT_ASIDE_NOT) {
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->aside == PLEAT_ASIDE_NOT) {
         queue_remove(core, component);
         earmarks_drop(core, component);
-        if (job->begin_us == 0) {
-            job->promised_us = PLEAT_NEVER;
-            job->promised_site = PLEAT_NONE;
+        if (comp->begin_us == 0) {
+            comp->promised_us = PLEAT_NEVER;
+            comp->promised_site = PLEAT_NONE;
         }
-        job->aside = PLEAT_ASIDE_HELD;
+        comp->aside = PLEAT_ASIDE_HELD;
         core->wants_pass = true;
     }
     if (by == PLEAT_HELD_BY_GROUP) {
         group_line_up(core, component);
         return;
     }
-    if (job->holds & PLEAT_HELD_BY_GROUP)
+    if (comp->holds & PLEAT_HELD_BY_GROUP)
         group_leave_line(core, component);
-    job->holds |= (uint8_t)by;
-    if (job->in_group)
+    comp->holds |= (uint8_t)by;
+    if (comp->in_group)
         group_give_place(core, component);
 }
 
 void hold_remove(struct pleat_core *core, uint32_t component, enum pleat_hold by)
 {
-    struct pleat_component *job = component_at(core, component);
-    job->holds &= (uint8_t)~by;
-    if (job->holds || job->state != PLEAT_QUEUED)
+    struct pleat_component *comp = component_at(core, component);
+    comp->holds &= (uint8_t)~by;
+    if (comp->holds || comp->state != PLEAT_QUEUED)
         return;
-    if (job->group != PLEAT_NONE) {
-        if (group_at(core, job->group)->active >= group_at(core, job->group)->limit) {
+    if (comp->group != PLEAT_NONE) {
+        if (group_at(core, comp->group)->active >= group_at(core, comp->group)->limit) {
             group_line_up(core, component);
             return;
         }
@@ -168,29 +168,29 @@ void hold_remove(struct pleat_core *core, uint32_t component, enum pleat_hold by
 
 void hold_or_append(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (!job->holds) {
+    struct pleat_component *comp = component_at(core, component);
+    if (!comp->holds) {
         append(core, component);
         return;
     }
-    job->aside = PLEAT_ASIDE_HELD;
-    if (job->in_group)
+    comp->aside = PLEAT_ASIDE_HELD;
+    if (comp->in_group)
         group_give_place(core, component);
 }
 
 void hold_end(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    uint32_t index = job->group;
-    if (job->holds & PLEAT_HELD_BY_GROUP)
+    struct pleat_component *comp = component_at(core, component);
+    uint32_t index = comp->group;
+    if (comp->holds & PLEAT_HELD_BY_GROUP)
         group_leave_line(core, component);
     needs_drop(core, component);
-    job->holds = 0;
+    comp->holds = 0;
     if (index == PLEAT_NONE)
         return;
-    if (job->in_group)
+    if (comp->in_group)
         group_give_place(core, component);
-    job->group = PLEAT_NONE;
+    comp->group = PLEAT_NONE;
     if (--group_at(core, index)->members == 0) {
         group_at(core, index)->next = core->free_group;
         core->free_group = index;
@@ -231,22 +231,22 @@ int on_release(struct pleat_core *core, const struct pleat_event *event, struct 
 
 int on_requeue(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
-    if (job->state < PLEAT_PLACED || job->state > PLEAT_RESIZING)
+    struct pleat_component *component = component_at(core, event->component);
+    if (component->state < PLEAT_PLACED || component->state > PLEAT_RESIZING)
         return pleat_error_set(err, PLEAT_E_STATE, "it does not run, it is %s",
-                               pleat_state_name((enum pleat_state)job->state));
-    if (job->lead != PLEAT_NONE)
+                               pleat_state_name((enum pleat_state)component->state));
+    if (component->lead != PLEAT_NONE)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "a job of several components cannot be requeued");
     if (event->flags & PLEAT_AND_HOLD)
-        job->holds |= PLEAT_HELD_BY_USER;
+        component->holds |= PLEAT_HELD_BY_USER;
     component_kill(core, event->component, PLEAT_REASON_REQUEUED);
     return 0;
 }
 
 int on_revise(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
+    struct pleat_component *component = component_at(core, event->component);
     int64_t estimate_us = event->u.revise.estimate_us;
     int rc = hold_check(core, event->component, err);
     if (rc)
@@ -255,13 +255,13 @@ int on_revise(struct pleat_core *core, const struct pleat_event *event, struct p
         estimate_us > PLEAT_NEVER / 4)
         return pleat_error_set(err, PLEAT_E_INVALID, "an estimate of %lld us, or nothing to revise",
                                (long long)estimate_us);
-    bool stands = job->aside == PLEAT_ASIDE_NOT;
+    bool stands = component->aside == PLEAT_ASIDE_NOT;
     if (stands)
         queue_remove(core, event->component);
     if (event->flags & PLEAT_REVISE_PRIORITY)
-        job->priority = event->u.revise.priority;
+        component->priority = event->u.revise.priority;
     if (event->flags & PLEAT_REVISE_ESTIMATE)
-        job->estimate_us = estimate_us;
+        component->estimate_us = estimate_us;
     if (stands)
         queue_replace(core, event->component);
     core->wants_pass = true;

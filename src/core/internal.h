@@ -189,9 +189,10 @@ void component_settle(struct pleat_core *core, uint32_t component);
 /* ---- job.c: jobs of several components ---- */
 /* Is it of such a job? Jobs of one component, of which there are millions in a simulation, pay for
  * none of this. */
-static inline bool is_several(const struct pleat_core *core, const struct pleat_component *job)
+static inline bool is_several(const struct pleat_core *core,
+                              const struct pleat_component *component)
 {
-    return __builtin_expect(core->view.several, 0) && job->lead != PLEAT_NONE;
+    return __builtin_expect(core->view.several, 0) && component->lead != PLEAT_NONE;
 }
 enum job_place { JOB_BEHIND, JOB_IN_FRONT, JOB_AT };
 /* Does a component of it stand in the queue, for all that wait? */
@@ -206,7 +207,8 @@ void job_unstand(struct pleat_core *core, uint32_t lead);
 void component_wait(struct pleat_core *core, uint32_t component);
 /* Is it the one that is awaited, or the first of several? *is_part: it has no size of its own. */
 int job_check_submit(const struct pleat_core *core, const struct pleat_event *event,
-                     const struct pleat_component *job, bool *is_part, struct pleat_error *err);
+                     const struct pleat_component *component, bool *is_part,
+                     struct pleat_error *err);
 void job_submitted(struct pleat_core *core, uint32_t component, uint16_t flags);
 /* It has its processors, and waits for the others and for files; or all are started. */
 void component_at_barrier(struct pleat_core *core, uint32_t component);
@@ -276,7 +278,7 @@ void component_placed(struct pleat_core *core, uint32_t component);
 void on_placed_deadline(struct pleat_core *core, uint32_t component);
 void stage_effect(struct pleat_core *core, uint32_t component);
 /* Files on their way are not wanted any more. */
-void staging_drop(struct pleat_component *job);
+void staging_drop(struct pleat_component *component);
 
 /* ---- errors.c ---- */
 void site_error(struct pleat_core *core, uint32_t site);
@@ -288,7 +290,7 @@ void sites_judge(struct pleat_core *core);
 void start_has_failed(struct pleat_core *core, uint32_t component);
 void start_works(struct pleat_core *core, uint32_t component);
 /* It ended since its node could not start it, and waits for a while before it is tried again. */
-bool start_is_paused(const struct pleat_core *core, const struct pleat_component *job);
+bool start_is_paused(const struct pleat_core *core, const struct pleat_component *component);
 void component_pause(struct pleat_core *core, uint32_t component);
 void on_pause_over(struct pleat_core *core, uint32_t component);
 
@@ -307,19 +309,20 @@ void start_or_reach(struct pleat_core *core, uint32_t component);
 /* Sets a running component's deadline: the end of its time limit, or of what holds its size. */
 void running_arm(struct pleat_core *core, uint32_t component);
 /* Will it be held once it has a new size? */
-static inline bool is_to_be_held(const struct pleat_core *core, const struct pleat_component *job)
+static inline bool is_to_be_held(const struct pleat_core *core,
+                                 const struct pleat_component *component)
 {
-    return core->view.holds && job->kind == PLEAT_MALLEABLE &&
-           pleat_view_lifetime(&core->view, job) > 0;
+    return core->view.holds && component->kind == PLEAT_MALLEABLE &&
+           pleat_view_lifetime(&core->view, component) > 0;
 }
 /* Is its present size younger than it must get? */
-bool is_young(const struct pleat_core *core, const struct pleat_component *job);
+bool is_young(const struct pleat_core *core, const struct pleat_component *component);
 /* Its size, or how long one lasts, has changed: whether it is held, and its deadline, follow. */
 void held_refresh(struct pleat_core *core, uint32_t component);
 /* That deadline has come. */
 void on_running_deadline(struct pleat_core *core, uint32_t component);
 /* How long before a mandatory shrink is warned of. */
-int64_t notice_of(const struct pleat_core *core, const struct pleat_component *job);
+int64_t notice_of(const struct pleat_core *core, const struct pleat_component *component);
 
 /* ---- timings.c ---- */
 /* What is known about a component's iterations is forgotten. */
@@ -361,9 +364,9 @@ void limits_changed(struct pleat_core *core, uint32_t component);
 
 /* Its user asks for that maximum: it has so much of it as its application can use. Its minimum and
  * sizes are those of the user already. */
-void declared_apply(struct pleat_core *core, struct pleat_component *job, int32_t asked);
+void declared_apply(struct pleat_core *core, struct pleat_component *component, int32_t asked);
 /* Its run is over, and what the application said of itself. */
-void declared_forget(struct pleat_component *job);
+void declared_forget(struct pleat_component *component);
 
 /* ---- resize.c ---- */
 void on_resize_deadline(struct pleat_core *core, uint32_t resize);
@@ -408,26 +411,27 @@ static inline struct pleat_component *component_at(struct pleat_core *core, uint
 /* Only along the one table of transitions. */
 static inline void set_state(struct pleat_core *core, uint32_t component, enum pleat_state to)
 {
-    struct pleat_component *job = component_at(core, component);
-    enum pleat_state from = (enum pleat_state)job->state;
+    struct pleat_component *comp = component_at(core, component);
+    enum pleat_state from = (enum pleat_state)comp->state;
     assert(pleat_transition_allowed(from, to));
-    job->state = (uint8_t)to;
+    comp->state = (uint8_t)to;
     if (core->notes & pleat_note_bit(PLEAT_NOTE_STATE))
         note_state(core, component, from);
 }
 
 /* Did it fail by no fault of its user's? */
-static inline bool is_nobodys_fault(const struct pleat_component *job)
+static inline bool is_nobodys_fault(const struct pleat_component *component)
 {
-    return job->reason == PLEAT_REASON_LOST || job->reason == PLEAT_REASON_START_SYSTEM ||
-           job->reason == PLEAT_REASON_START_UNKNOWN;
+    return component->reason == PLEAT_REASON_LOST ||
+           component->reason == PLEAT_REASON_START_SYSTEM ||
+           component->reason == PLEAT_REASON_START_UNKNOWN;
 }
 
 /* One that is to be started once at most: not when that may have happened. It has been given a run.
  */
-static inline bool may_start_again(const struct pleat_component *job)
+static inline bool may_start_again(const struct pleat_component *component)
 {
-    return !(job->flags & PLEAT_COMPONENT_ONCE) || job->untold;
+    return !(component->flags & PLEAT_COMPONENT_ONCE) || component->untold;
 }
 
 static inline struct pleat_site *site_at(struct pleat_core *core, uint32_t index)

@@ -48,11 +48,11 @@ void job_unstand(struct pleat_core *core, uint32_t lead)
     uint32_t stands = standing(core, lead);
     if (stands == PLEAT_NONE)
         return;
-    struct pleat_component *job = component_at(core, stands);
+    struct pleat_component *component = component_at(core, stands);
     queue_remove(core, stands);
-    job->aside = PLEAT_ASIDE_TOWED;
+    component->aside = PLEAT_ASIDE_TOWED;
     if (component_at(core, lead)->total > 0)
-        job->minimum = job->maximum = 0;
+        component->minimum = component->maximum = 0;
 }
 
 /* Who waits for a flexible job has the size of what that still needs. */
@@ -62,9 +62,9 @@ static void size_parts(struct pleat_core *core, uint32_t lead, uint32_t stands)
         return;
     int32_t missing = pleat_view_missing(&core->view, lead);
     for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
-        struct pleat_component *job = component_at(core, c);
-        if (job->state == PLEAT_QUEUED)
-            job->minimum = job->maximum = c == stands ? missing : 0;
+        struct pleat_component *component = component_at(core, c);
+        if (component->state == PLEAT_QUEUED)
+            component->minimum = component->maximum = c == stands ? missing : 0;
     }
 }
 
@@ -101,13 +101,13 @@ void job_stand_again(struct pleat_core *core, uint32_t lead)
 
 void component_wait(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->lead == PLEAT_NONE) {
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->lead == PLEAT_NONE) {
         queue_prepend(core, component);
         return;
     }
-    job->aside = PLEAT_ASIDE_TOWED;
-    job_stand(core, job->lead, JOB_IN_FRONT, 0);
+    comp->aside = PLEAT_ASIDE_TOWED;
+    job_stand(core, comp->lead, JOB_IN_FRONT, 0);
 }
 
 /* ---- submission ---- */
@@ -159,7 +159,8 @@ static bool is_flexible_part(const struct pleat_core *core, const struct pleat_e
 }
 
 int job_check_submit(const struct pleat_core *core, const struct pleat_event *event,
-                     const struct pleat_component *job, bool *is_part, struct pleat_error *err)
+                     const struct pleat_component *component, bool *is_part,
+                     struct pleat_error *err)
 {
     bool follows = event->flags & PLEAT_COMPONENT_FOLLOWS;
     int rc = check_follower(core, event, err);
@@ -167,52 +168,54 @@ int job_check_submit(const struct pleat_core *core, const struct pleat_event *ev
         return rc;
     *is_part = is_flexible_part(core, event);
     bool flexible = *is_part || (event->flags & PLEAT_COMPONENT_FLEXIBLE);
-    if (flexible && (job->kind != PLEAT_RIGID || job->sizes_kind != PLEAT_SIZES_ANY ||
-                     job->wanted_site != PLEAT_NONE ||
-                     (*is_part && (job->minimum || job->maximum || job->initial))))
+    if (flexible &&
+        (component->kind != PLEAT_RIGID || component->sizes_kind != PLEAT_SIZES_ANY ||
+         component->wanted_site != PLEAT_NONE ||
+         (*is_part && (component->minimum || component->maximum || component->initial))))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "the components of a flexible job are rigid, take any size and run "
                                "anywhere; the first has the size of the job, the others have none");
-    return event->u.submit.ordinal > 0 && !follows ? check_together(core, core->open_lead, job, err)
-                                                   : 0;
+    return event->u.submit.ordinal > 0 && !follows
+               ? check_together(core, core->open_lead, component, err)
+               : 0;
 }
 
 void job_submitted(struct pleat_core *core, uint32_t component, uint16_t flags)
 {
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     bool follows = flags & PLEAT_COMPONENT_FOLLOWS;
-    job->aside = PLEAT_ASIDE_TOWED;
+    comp->aside = PLEAT_ASIDE_TOWED;
     core->view.several = true;
-    if (job->ordinal == 0) {
+    if (comp->ordinal == 0) {
         core->open_lead = component;
         if (flags & PLEAT_COMPONENT_FLEXIBLE)
-            job->total = job->maximum;
+            comp->total = comp->maximum;
     } else {
         uint32_t last = core->open_lead;
         while (sibling_of(core, last) != PLEAT_NONE)
             last = sibling_of(core, last);
         component_at(core, last)->sibling = component;
     }
-    job->lead = core->open_lead;
+    comp->lead = core->open_lead;
     if (!follows) {
         core->open_lead = PLEAT_NONE;
-        job_stand(core, job->lead, JOB_BEHIND, 0);
+        job_stand(core, comp->lead, JOB_BEHIND, 0);
     }
-    size_parts(core, job->lead, standing(core, job->lead));
+    size_parts(core, comp->lead, standing(core, comp->lead));
 }
 
 /* ---- the barrier ---- */
 
 static bool has_all(struct pleat_core *core, uint32_t component)
 {
-    const struct pleat_component *job = component_at(core, component);
-    return job->state == PLEAT_CLAIMING && job->claimed_us != PLEAT_NEVER && !job->staging;
+    const struct pleat_component *comp = component_at(core, component);
+    return comp->state == PLEAT_CLAIMING && comp->claimed_us != PLEAT_NEVER && !comp->staging;
 }
 
 /* The component itself, of a job that has only one; else the first of its job. */
-static uint32_t first_of(const struct pleat_component *job, uint32_t component)
+static uint32_t first_of(const struct pleat_component *comp, uint32_t component)
 {
-    return job->lead == PLEAT_NONE ? component : job->lead;
+    return comp->lead == PLEAT_NONE ? component : comp->lead;
 }
 
 static bool all_are_there(struct pleat_core *core, uint32_t first)
@@ -228,11 +231,11 @@ static bool all_are_there(struct pleat_core *core, uint32_t first)
 /* What a component had while it waited was of no use to anybody. */
 static void stop_waiting(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->claimed_us == PLEAT_NEVER)
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->claimed_us == PLEAT_NEVER)
         return;
-    core->view.wasted_us += (now_of(core) - job->claimed_us) * job->target;
-    job->claimed_us = PLEAT_NEVER;
+    core->view.wasted_us += (now_of(core) - comp->claimed_us) * comp->target;
+    comp->claimed_us = PLEAT_NEVER;
 }
 
 void component_stop_waiting(struct pleat_core *core, uint32_t component)
@@ -277,18 +280,18 @@ void component_at_barrier(struct pleat_core *core, uint32_t component)
 /* One component gives back all that it has, and waits to be placed. */
 static void put_back(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     stop_waiting(core, component);
-    if (job->state == PLEAT_QUEUED) {
+    if (comp->state == PLEAT_QUEUED) {
         earmarks_drop(core, component);
         return;
     }
-    disarm(core, &job->deadline);
+    disarm(core, &comp->deadline);
     component_release_all(core, component);
-    job->target = job->mpl = 0;
-    if (pleat_view_folds(job))
-        job->processes = 0;
-    job->site = PLEAT_NONE;
+    comp->target = comp->mpl = 0;
+    if (pleat_view_folds(comp))
+        comp->processes = 0;
+    comp->site = PLEAT_NONE;
     set_state(core, component, PLEAT_QUEUED);
 }
 
@@ -319,9 +322,9 @@ void job_put_back(struct pleat_core *core, uint32_t component)
 
 /* ---- its end ---- */
 
-static bool is_done(const struct pleat_component *job)
+static bool is_done(const struct pleat_component *component)
 {
-    return job->reason == PLEAT_REASON_EXIT && job->code == 0 && job->signal == 0;
+    return component->reason == PLEAT_REASON_EXIT && component->code == 0 && component->signal == 0;
 }
 
 bool job_requeues(const struct pleat_core *core, uint32_t lead)
@@ -346,11 +349,11 @@ static bool is_over(struct pleat_core *core, uint32_t lead)
 {
     bool any = false;
     for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
-        const struct pleat_component *job = component_at(core, c);
-        if (job->claims > 0 || (job->state == PLEAT_FINISHING && !job->exited) ||
-            (job->state != PLEAT_FINISHING && job->state != PLEAT_QUEUED))
+        const struct pleat_component *component = component_at(core, c);
+        if (component->claims > 0 || (component->state == PLEAT_FINISHING && !component->exited) ||
+            (component->state != PLEAT_FINISHING && component->state != PLEAT_QUEUED))
             return false;
-        any = any || job->state == PLEAT_FINISHING;
+        any = any || component->state == PLEAT_FINISHING;
     }
     return any;
 }
@@ -358,12 +361,12 @@ static bool is_over(struct pleat_core *core, uint32_t lead)
 static void requeue_all(struct pleat_core *core, uint32_t lead)
 {
     for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
-        struct pleat_component *job = component_at(core, c);
-        job->attempt++;
-        if (job->state == PLEAT_QUEUED)
+        struct pleat_component *component = component_at(core, c);
+        component->attempt++;
+        if (component->state == PLEAT_QUEUED)
             continue;
         component_reset(core, c);
-        job->aside = PLEAT_ASIDE_TOWED;
+        component->aside = PLEAT_ASIDE_TOWED;
     }
     job_stand(core, lead, JOB_IN_FRONT, 0);
 }
@@ -375,10 +378,10 @@ static enum pleat_state state_of_rest(struct pleat_core *core, uint32_t lead,
     enum pleat_state state = PLEAT_DONE;
     *reason = PLEAT_REASON_NONE;
     for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
-        const struct pleat_component *job = component_at(core, c);
-        if (job->state != PLEAT_FINISHING || is_done(job))
+        const struct pleat_component *component = component_at(core, c);
+        if (component->state != PLEAT_FINISHING || is_done(component))
             continue;
-        if (job->reason == PLEAT_REASON_CANCELLED) {
+        if (component->reason == PLEAT_REASON_CANCELLED) {
             *reason = PLEAT_REASON_CANCELLED;
             return PLEAT_CANCELLED;
         }
@@ -411,29 +414,29 @@ void job_settle(struct pleat_core *core, uint32_t lead)
     if (component_at(core, lead)->first_dependent != PLEAT_NONE)
         dependents_ended(core, lead, ended_well(core, lead));
     for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
-        struct pleat_component *job = component_at(core, c);
-        job->processors = job->processes = job->target = job->mpl = 0;
-        bool ran = job->state == PLEAT_FINISHING;
+        struct pleat_component *component = component_at(core, c);
+        component->processors = component->processes = component->target = component->mpl = 0;
+        bool ran = component->state == PLEAT_FINISHING;
         if (!ran)
-            job->reason = (uint8_t)reason;
-        staging_drop(job);
+            component->reason = (uint8_t)reason;
+        staging_drop(component);
         component_end_part(core, c,
-                           !ran                                    ? rest
-                           : job->reason == PLEAT_REASON_CANCELLED ? PLEAT_CANCELLED
-                           : is_done(job)                          ? PLEAT_DONE
-                                                                   : PLEAT_FAILED);
+                           !ran                                          ? rest
+                           : component->reason == PLEAT_REASON_CANCELLED ? PLEAT_CANCELLED
+                           : is_done(component)                          ? PLEAT_DONE
+                                                                         : PLEAT_FAILED);
     }
 }
 
 void job_end_others(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     enum pleat_reason reason =
-        job->reason == PLEAT_REASON_CANCELLED ? PLEAT_REASON_CANCELLED : PLEAT_REASON_SIBLING;
-    if (job->lead == PLEAT_NONE || is_done(job))
+        comp->reason == PLEAT_REASON_CANCELLED ? PLEAT_REASON_CANCELLED : PLEAT_REASON_SIBLING;
+    if (comp->lead == PLEAT_NONE || is_done(comp))
         return;
-    job_unstand(core, job->lead);
-    for (uint32_t next, c = job->lead; c != PLEAT_NONE; c = next) {
+    job_unstand(core, comp->lead);
+    for (uint32_t next, c = comp->lead; c != PLEAT_NONE; c = next) {
         next = sibling_of(core, c);
         if (c == component || pleat_state_is_final((enum pleat_state)component_at(core, c)->state))
             continue;
@@ -442,7 +445,7 @@ void job_end_others(struct pleat_core *core, uint32_t component)
         else
             component_kill_one(core, c, reason);
     }
-    job_settle(core, job->lead);
+    job_settle(core, comp->lead);
 }
 
 void job_killed(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
@@ -465,8 +468,8 @@ void job_killed(struct pleat_core *core, uint32_t component, enum pleat_reason r
 
 uint32_t job_next(const struct pleat_core *core, uint32_t component)
 {
-    const struct pleat_component *job = &core->components.items[component];
-    return job->sibling != PLEAT_NONE ? job->sibling : job->lead;
+    const struct pleat_component *comp = &core->components.items[component];
+    return comp->sibling != PLEAT_NONE ? comp->sibling : comp->lead;
 }
 
 void job_cancel_waiting(struct pleat_core *core, uint32_t lead, enum pleat_reason reason,

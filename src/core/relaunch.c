@@ -2,12 +2,12 @@
  * is started again, in the same run, from the last state that is held of it. */
 #include "core/internal.h"
 
-static bool can_relaunch(const struct pleat_core *core, const struct pleat_component *job,
+static bool can_relaunch(const struct pleat_core *core, const struct pleat_component *component,
                          int32_t processors)
 {
-    return (job->flags & PLEAT_COMPONENT_RELAUNCHES) && !(job->flags & PLEAT_COMPONENT_ONCE) &&
-           job->kind == PLEAT_MALLEABLE && processors > 0 &&
-           job->relaunches < core->parameters[PLEAT_PARAM_RELAUNCHES];
+    return (component->flags & PLEAT_COMPONENT_RELAUNCHES) &&
+           !(component->flags & PLEAT_COMPONENT_ONCE) && component->kind == PLEAT_MALLEABLE &&
+           processors > 0 && component->relaunches < core->parameters[PLEAT_PARAM_RELAUNCHES];
 }
 
 static void relaunch(struct pleat_core *core, uint32_t index, int32_t processors,
@@ -41,19 +41,19 @@ static int32_t size_after(const struct pleat_resize *resize)
 
 bool relaunch_broken(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->state != PLEAT_RUNNING && job->state != PLEAT_RESIZING)
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->state != PLEAT_RUNNING && comp->state != PLEAT_RESIZING)
         return false;
-    uint32_t index = job->resize;
+    uint32_t index = comp->resize;
     bool told = index != PLEAT_NONE && resize_at(core, index)->step >= PLEAT_RESIZE_GRANTED;
-    int32_t processors = told ? size_after(resize_at(core, index)) : job->processors;
-    if (!can_relaunch(core, job, processors))
+    int32_t processors = told ? size_after(resize_at(core, index)) : comp->processors;
+    if (!can_relaunch(core, comp, processors))
         return false;
     if (index != PLEAT_NONE && !told)
         resize_end(core, index, PLEAT_OUTCOME_APP_FAILED);
-    index = job->resize; /* that may have begun a shrink to its limits */
+    index = comp->resize; /* that may have begun a shrink to its limits */
     if (index == PLEAT_NONE)
-        index = resize_open(core, component, job->processors, 0, false, false, PLEAT_NONE);
+        index = resize_open(core, component, comp->processors, 0, false, false, PLEAT_NONE);
     if (index != PLEAT_NONE)
         relaunch(core, index, size_after(resize_at(core, index)), PLEAT_REASON_BROKEN);
     return true;
@@ -66,7 +66,7 @@ int on_relaunched(struct pleat_core *core, const struct pleat_event *event, stru
     if (index == PLEAT_NONE)
         return PLEAT_CORE_STALE;
     struct pleat_resize *resize = resize_at(core, index);
-    struct pleat_component *job = component_at(core, resize->component);
+    struct pleat_component *component = component_at(core, resize->component);
     if (resize->step != PLEAT_RESIZE_RELAUNCHING) {
         resize_warn(core, index);
         return 0;
@@ -76,7 +76,7 @@ int on_relaunched(struct pleat_core *core, const struct pleat_event *event, stru
         return 0;
     }
     if (!(event->flags & PLEAT_FROM_STATE)) {
-        int64_t run_us = pleat_view_expected_run(job, job->processors);
+        int64_t run_us = pleat_view_expected_run(component, component->processors);
         resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_RELAUNCHED);
         running_expect(core, resize->component,
                        run_us < PLEAT_NEVER - now_of(core) ? now_of(core) + run_us : PLEAT_NEVER);
@@ -84,7 +84,7 @@ int on_relaunched(struct pleat_core *core, const struct pleat_event *event, stru
     if (resize->to > resize->from) {
         resize_grown(core, index, resize->to, PLEAT_OUTCOME_RELAUNCHED);
     } else if (resize->to < resize->from) {
-        if (job->processors != resize->to) /* else it had applied that already */
+        if (component->processors != resize->to) /* else it had applied that already */
             component_sized(core, resize->component, resize->to);
         resize_vacated(core, index, PLEAT_OUTCOME_RELAUNCHED);
     } else {

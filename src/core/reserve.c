@@ -48,9 +48,9 @@ static int32_t taken_at_most(const struct pleat_core *core, uint32_t site, int64
            expected_still(core, core->sites.items[site].rigid_first, from_us);
 }
 
-static bool is_free(const struct pleat_component *job)
+static bool is_free(const struct pleat_component *component)
 {
-    return pleat_view_unplaced(job) && !job->earmarked && !job->coming;
+    return pleat_view_unplaced(component) && !component->earmarked && !component->coming;
 }
 
 /* Its own, or that of all components of its job. */
@@ -79,15 +79,15 @@ static int check_reserve(const struct pleat_core *core, uint32_t first, int64_t 
 /* Reserves for one component at a site that has room then; false: there is none. */
 static bool reserve_one(struct pleat_core *core, uint32_t component, int64_t begin_us)
 {
-    struct pleat_component *job = component_at(core, component);
-    int32_t need = pleat_accept_start(&core->view, job);
+    struct pleat_component *comp = component_at(core, component);
+    int32_t need = pleat_accept_start(&core->view, comp);
     for (uint32_t s = 0; s < core->sites.count; s++) {
-        if ((job->wanted_site != PLEAT_NONE && job->wanted_site != s) ||
-            need + taken_at_most(core, s, begin_us, begin_us + job->estimate_us) >
+        if ((comp->wanted_site != PLEAT_NONE && comp->wanted_site != s) ||
+            need + taken_at_most(core, s, begin_us, begin_us + comp->estimate_us) >
                 site_at(core, s)->capacity)
             continue;
-        job->begin_us = job->promised_us = begin_us;
-        job->wanted_site = job->promised_site = s;
+        comp->begin_us = comp->promised_us = begin_us;
+        comp->wanted_site = comp->promised_site = s;
         reserved_add(core, component);
         return true;
     }
@@ -118,21 +118,21 @@ struct before {
 static void unreserve(struct pleat_core *core, uint32_t first, const struct before *before)
 {
     for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling, before++) {
-        struct pleat_component *job = component_at(core, c);
-        if (job->aside == PLEAT_ASIDE_RESERVATION)
+        struct pleat_component *component = component_at(core, c);
+        if (component->aside == PLEAT_ASIDE_RESERVATION)
             reserved_remove(core, c);
-        job->begin_us = before->begin_us;
-        job->promised_us = before->promised_us;
-        job->promised_site = before->promised_site;
-        job->wanted_site = before->wanted_site;
-        job->aside = job->lead == PLEAT_NONE ? PLEAT_ASIDE_NOT : PLEAT_ASIDE_TOWED;
+        component->begin_us = before->begin_us;
+        component->promised_us = before->promised_us;
+        component->promised_site = before->promised_site;
+        component->wanted_site = before->wanted_site;
+        component->aside = component->lead == PLEAT_NONE ? PLEAT_ASIDE_NOT : PLEAT_ASIDE_TOWED;
     }
 }
 
 int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    const struct pleat_component *job = component_at(core, event->component);
-    uint32_t first = job->lead == PLEAT_NONE ? event->component : job->lead;
+    const struct pleat_component *component = component_at(core, event->component);
+    uint32_t first = component->lead == PLEAT_NONE ? event->component : component->lead;
     struct before before[PLEAT_COMPONENTS_MAX];
     uint32_t count = 0, c;
     int rc = check_reserve(core, first, event->u.at.at_us, err);

@@ -31,13 +31,13 @@ void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
     struct pleat_effect *effect = emit(core, kind, resize->component, resize->id);
     if (!effect)
         return;
-    const struct pleat_component *job = component_at(core, resize->component);
+    const struct pleat_component *component = component_at(core, resize->component);
     effect->flags = (uint16_t)((resize->mandatory ? PLEAT_MANDATORY : 0) |
                                (resize->by_user ? PLEAT_BY_USER : 0));
-    effect->u.change.run = job->run;
+    effect->u.change.run = component->run;
     effect->u.change.from = resize->from;
     effect->u.change.processors = resize->to;
-    effect->u.change.processes = pleat_view_folds(job) ? job->processes : resize->to;
+    effect->u.change.processes = pleat_view_folds(component) ? component->processes : resize->to;
     effect->u.change.offered = resize->offered;
     effect->u.change.accepted = resize->accepted;
     effect->u.change.step = resize->step;
@@ -145,8 +145,8 @@ uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target
     uint32_t index = resize_new(core);
     if (index == PLEAT_NONE)
         return index;
-    struct pleat_component *job = component_at(core, component);
-    int32_t change = target - job->processors;
+    struct pleat_component *comp = component_at(core, component);
+    int32_t change = target - comp->processors;
     *resize_at(core, index) = (struct pleat_resize){
         .id = core->next_id++,
         .begun_us = now_of(core),
@@ -154,7 +154,7 @@ uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target
         .waiter = waiter,
         .claim = PLEAT_NONE,
         .deadline = PLEAT_HEAP_NONE,
-        .from = job->processors,
+        .from = comp->processors,
         .to = target,
         .offered = offered < 0 ? -offered : offered,
         .accepted = change < 0 ? -change : change,
@@ -163,13 +163,13 @@ uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target
     };
     tally_out(core, component);
     set_state(core, component, PLEAT_RESIZING);
-    job->resize = index;
-    job->target = target;
-    job->held = is_to_be_held(core, job);
+    comp->resize = index;
+    comp->target = target;
+    comp->held = is_to_be_held(core, comp);
     tally_in(core, component);
-    site_at(core, job->site)->resizing_count += !job->held;
+    site_at(core, comp->site)->resizing_count += !comp->held;
     announce(core, resize_at(core, index), 1);
-    if (job->buffer != PLEAT_NONE)
+    if (comp->buffer != PLEAT_NONE)
         buffer_trim(core, component);
     return index;
 }
@@ -213,11 +213,12 @@ static void drop_growth(struct pleat_core *core, struct pleat_resize *resize,
 
 /* No voluntary offer for so long after a resize that failed. After one that cost a relaunch much
  * longer each time: an application that cannot grow is not to be ended by offers of growth. */
-static int64_t backoff(const struct pleat_core *core, const struct pleat_component *job,
+static int64_t backoff(const struct pleat_core *core, const struct pleat_component *component,
                        enum pleat_outcome outcome)
 {
     int64_t us = core->parameters[PLEAT_PARAM_BACKOFF_US];
-    for (uint32_t i = 0; outcome == PLEAT_OUTCOME_RELAUNCHED && i < job->relaunches && i < 3; i++)
+    for (uint32_t i = 0; outcome == PLEAT_OUTCOME_RELAUNCHED && i < component->relaunches && i < 3;
+         i++)
         us = us < PLEAT_NEVER / 64 ? 16 * us : us;
     return us;
 }
@@ -226,24 +227,24 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
 {
     struct pleat_resize *resize = resize_at(core, index);
     uint32_t component = resize->component;
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     disarm(core, &resize->deadline);
     resize->left_us = 0;
     drop_growth(core, resize, outcome);
     announce(core, resize, -1);
-    site_at(core, job->site)->resizing_count -= !job->held;
-    if (job->processors != resize->from)
-        job->since_us = now_of(core);
-    if (job->target != job->processors || core->view.holds) {
+    site_at(core, comp->site)->resizing_count -= !comp->held;
+    if (comp->processors != resize->from)
+        comp->since_us = now_of(core);
+    if (comp->target != comp->processors || core->view.holds) {
         tally_out(core, component);
-        job->target = job->processors;
-        job->held = is_young(core, job);
+        comp->target = comp->processors;
+        comp->held = is_young(core, comp);
         tally_in(core, component);
         running_arm(core, component);
     }
-    job->resize = PLEAT_NONE;
+    comp->resize = PLEAT_NONE;
     if (outcome != PLEAT_OUTCOME_GROWN && outcome != PLEAT_OUTCOME_SHRUNK)
-        job->quiet_until_us = now_of(core) + backoff(core, job, outcome);
+        comp->quiet_until_us = now_of(core) + backoff(core, comp, outcome);
     resize_effect(core, index, PLEAT_NOTE_RESIZE, outcome);
     set_state(core, component, PLEAT_RUNNING);
     resize->step = PLEAT_RESIZE_FREE;
@@ -256,52 +257,53 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
 
 void resize_to_limits(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->state != PLEAT_RUNNING || job->kind != PLEAT_MALLEABLE)
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->state != PLEAT_RUNNING || comp->kind != PLEAT_MALLEABLE)
         return;
-    int32_t largest = pleat_accept_largest(&core->view, job);
-    if (job->processors > largest && largest >= pleat_accept_smallest(&core->view, job))
-        resize_begin(core, component, largest, job->processors - largest, true, true, PLEAT_NONE);
+    int32_t largest = pleat_accept_largest(&core->view, comp);
+    if (comp->processors > largest && largest >= pleat_accept_smallest(&core->view, comp))
+        resize_begin(core, component, largest, comp->processors - largest, true, true, PLEAT_NONE);
 }
 
-static bool size_is_accepted(const struct pleat_core *core, const struct pleat_component *job,
+static bool size_is_accepted(const struct pleat_core *core, const struct pleat_component *component,
                              int32_t size, int32_t limit)
 {
-    struct pleat_sizes sizes = pleat_view_sizes(&core->view, job);
-    if (pleat_view_folds(job))
-        return size <= limit && size >= pleat_accept_smallest(&core->view, job);
-    return size <= limit && size >= pleat_accept_smallest(&core->view, job) &&
+    struct pleat_sizes sizes = pleat_view_sizes(&core->view, component);
+    if (pleat_view_folds(component))
+        return size <= limit && size >= pleat_accept_smallest(&core->view, component);
+    return size <= limit && size >= pleat_accept_smallest(&core->view, component) &&
            (size == 0 || pleat_sizes_floor(&sizes, size) == size);
 }
 
 int on_resize(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    const struct pleat_component *job = component_at(core, event->component);
+    const struct pleat_component *component = component_at(core, event->component);
     int32_t to = event->u.resize.processors;
     uint32_t waiter = event->u.resize.waiter;
-    bool ok = job->state == PLEAT_RUNNING && job->kind == PLEAT_MALLEABLE &&
-              !pleat_view_is_held(&core->view, job) && to != job->processors &&
-              to - job->processors == event->u.resize.accepted;
-    if (ok && to > job->processors) {
-        const struct pleat_site *site = site_at(core, job->site);
-        ok = size_is_accepted(core, job, to, pleat_accept_largest(&core->view, job)) &&
-             to - job->processors <=
+    bool ok = component->state == PLEAT_RUNNING && component->kind == PLEAT_MALLEABLE &&
+              !pleat_view_is_held(&core->view, component) && to != component->processors &&
+              to - component->processors == event->u.resize.accepted;
+    if (ok && to > component->processors) {
+        const struct pleat_site *site = site_at(core, component->site);
+        ok = size_is_accepted(core, component, to, pleat_accept_largest(&core->view, component)) &&
+             to - component->processors <=
                  site->capacity - site->background - site->held - site->threshold;
     } else if (ok) {
-        ok = size_is_accepted(core, job, to, job->processors);
+        ok = size_is_accepted(core, component, to, component->processors);
     }
     if (ok && waiter != PLEAT_NONE) {
-        ok = waiter < core->components.count && to < job->processors;
+        ok = waiter < core->components.count && to < component->processors;
         if (ok) {
             const struct pleat_component *waiting = component_at(core, waiter);
             ok = waiting->state == PLEAT_QUEUED &&
-                 (waiting->site == PLEAT_NONE || waiting->site == job->site);
+                 (waiting->site == PLEAT_NONE || waiting->site == component->site);
         }
     }
     if (!ok)
-        return pleat_error_set(
-            err, PLEAT_E_STATE, "job %llu (%s on %d processors) cannot be resized to %d",
-            (unsigned long long)job->job, pleat_state_name(job->state), job->processors, to);
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "job %llu (%s on %d processors) cannot be resized to %d",
+                               (unsigned long long)component->job,
+                               pleat_state_name(component->state), component->processors, to);
     resize_begin(core, event->component, to, event->u.resize.offered,
                  event->flags & PLEAT_MANDATORY, false, waiter);
     return 0;
@@ -344,46 +346,48 @@ static int refuse_growth(const struct pleat_core *core, const struct pleat_site 
 
 int on_demand(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
+    struct pleat_component *component = component_at(core, event->component);
     int32_t to = event->u.demand.processors;
-    if (job->state == PLEAT_RESIZING)
+    if (component->state == PLEAT_RESIZING)
         return pleat_error_set(err, PLEAT_E_BUSY,
                                "it is in a resize already (from %d to %d processors): try again "
                                "when that is over",
-                               job->processors, job->target);
-    if (job->state != PLEAT_RUNNING)
+                               component->processors, component->target);
+    if (component->state != PLEAT_RUNNING)
         return pleat_error_set(err, PLEAT_E_STATE, "it is %s, not running",
-                               pleat_state_name(job->state));
-    if (job->kind != PLEAT_MALLEABLE)
+                               pleat_state_name(component->state));
+    if (component->kind != PLEAT_MALLEABLE)
         return pleat_error_set(err, PLEAT_E_STATE, "it is %s: its size does not change",
-                               pleat_kind_name(job->kind));
-    int32_t most = pleat_view_folds(job) ? job->processes : job->maximum;
-    if (pleat_view_folds(job) && (to > most || pleat_mpl(most, to) > job->mpl || to < 1))
+                               pleat_kind_name(component->kind));
+    int32_t most = pleat_view_folds(component) ? component->processes : component->maximum;
+    if (pleat_view_folds(component) &&
+        (to > most || pleat_mpl(most, to) > component->mpl || to < 1))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%d processors: it has %d processes, at most %u on one of them", to,
-                               most, job->mpl);
-    int32_t least = pleat_view_folds(job) ? pleat_accept_smallest(&core->view, job) : job->minimum;
-    if (pleat_view_folds(job) && pleat_view_partition_most(job) < most)
-        most = pleat_view_partition_most(job);
+                               most, component->mpl);
+    int32_t least = pleat_view_folds(component) ? pleat_accept_smallest(&core->view, component)
+                                                : component->minimum;
+    if (pleat_view_folds(component) && pleat_view_partition_most(component) < most)
+        most = pleat_view_partition_most(component);
     if (to > most || to < least)
         return pleat_error_set(err, PLEAT_E_INVALID, "%d processors: its limits are %d to %d", to,
                                least, most);
-    if (!size_is_accepted(core, job, to, most))
+    if (!size_is_accepted(core, component, to, most))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%d processors: the application does not accept that size", to);
-    const struct pleat_site *site = site_at(core, job->site);
+    const struct pleat_site *site = site_at(core, component->site);
     int32_t unused = site->capacity - site->background - site->held - site->threshold;
-    if (to > job->processors && to - job->processors > unused)
-        return refuse_growth(core, site, to - job->processors, unused, err);
+    if (to > component->processors && to - component->processors > unused)
+        return refuse_growth(core, site, to - component->processors, unused, err);
     /* a shrink that its user wants lasts until the user grows it again */
     tally_out(core, event->component);
-    job->cap = to < job->processors ? to : PLEAT_SIZE_MAX;
+    component->cap = to < component->processors ? to : PLEAT_SIZE_MAX;
     tally_in(core, event->component);
     core->wants_pass = true;
-    if (job->buffer != PLEAT_NONE)
+    if (component->buffer != PLEAT_NONE)
         buffer_trim(core, event->component);
-    if (to != job->processors)
-        resize_begin(core, event->component, to, to - job->processors,
+    if (to != component->processors)
+        resize_begin(core, event->component, to, to - component->processors,
                      event->flags & PLEAT_MANDATORY, true, PLEAT_NONE);
     return 0;
 }
@@ -402,7 +406,7 @@ int on_answer(struct pleat_core *core, const struct pleat_event *event, struct p
     if (index == PLEAT_NONE)
         return PLEAT_CORE_STALE;
     struct pleat_resize *resize = resize_at(core, index);
-    const struct pleat_component *job = component_at(core, resize->component);
+    const struct pleat_component *component = component_at(core, resize->component);
     if (resize->step == PLEAT_RESIZE_RELAUNCHING)
         return PLEAT_CORE_STALE;
     if (resize->step != PLEAT_RESIZE_OFFERED) { /* answered twice: the first answer stands */
@@ -411,8 +415,8 @@ int on_answer(struct pleat_core *core, const struct pleat_event *event, struct p
     }
     int32_t size = event->u.change.processors;
     bool growing = resize->to > resize->from;
-    bool bad =
-        growing ? size > resize->to || size < 0 : size < pleat_accept_smallest(&core->view, job);
+    bool bad = growing ? size > resize->to || size < 0
+                       : size < pleat_accept_smallest(&core->view, component);
     bool refused = growing ? size <= resize->from : size >= resize->from;
     if (!growing && resize->mandatory && (bad || size > resize->to)) {
         resize_warn(core,
@@ -436,11 +440,11 @@ int on_answer(struct pleat_core *core, const struct pleat_event *event, struct p
 void resize_claimed(struct pleat_core *core, uint32_t index)
 {
     struct pleat_resize *resize = resize_at(core, index);
-    const struct pleat_component *job = component_at(core, resize->component);
+    const struct pleat_component *component = component_at(core, resize->component);
     int32_t got = claim_at(core, resize->claim)->count;
     int32_t usable = resize->from + got == resize->to
                          ? got
-                         : pleat_accept_grow(&core->view, job, resize->from, got);
+                         : pleat_accept_grow(&core->view, component, resize->from, got);
     if (usable == 0) {
         resize_end(core, index, PLEAT_OUTCOME_CLAIM_FAILED);
         return;
@@ -463,23 +467,23 @@ void resize_claim_failed(struct pleat_core *core, uint32_t index)
 
 void component_sized(struct pleat_core *core, uint32_t component, int32_t processors)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->expected_end_us != PLEAT_NEVER && processors > 0 && job->processors > 0) {
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->expected_end_us != PLEAT_NEVER && processors > 0 && comp->processors > 0) {
         /* as estimates do: what is left goes faster, or slower, in proportion */
-        int64_t late = now_of(core) - job->expected_end_us;
-        double left = late < 0 ? -(double)late * job->processors / processors : 0;
+        int64_t late = now_of(core) - comp->expected_end_us;
+        double left = late < 0 ? -(double)late * comp->processors / processors : 0;
         running_expect(core, component,
                        now_of(core) +
                            (left < (double)(PLEAT_NEVER / 4) ? (int64_t)left : PLEAT_NEVER / 4));
     }
-    job->processors = processors;
-    if (!pleat_view_folds(job))
-        job->processes = processors;
-    job->below = job->below && processors < pleat_accept_smallest(&core->view, job);
-    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, job->run);
+    comp->processors = processors;
+    if (!pleat_view_folds(comp))
+        comp->processes = processors;
+    comp->below = comp->below && processors < pleat_accept_smallest(&core->view, comp);
+    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, comp->run);
     if (note) {
         note->u.run.processors = processors;
-        note->u.run.processes = job->processes;
+        note->u.run.processes = comp->processes;
     }
 }
 

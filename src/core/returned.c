@@ -4,13 +4,13 @@
 
 /* It may give back while it is not being told of another size: running, or while a growth is only
  * being asked for, whose sizes then fall by as much. */
-static bool may_give_back(struct pleat_core *core, const struct pleat_component *job)
+static bool may_give_back(struct pleat_core *core, const struct pleat_component *component)
 {
-    if (job->state == PLEAT_RUNNING)
+    if (component->state == PLEAT_RUNNING)
         return true;
-    if (job->state != PLEAT_RESIZING)
+    if (component->state != PLEAT_RESIZING)
         return false;
-    const struct pleat_resize *resize = resize_at(core, job->resize);
+    const struct pleat_resize *resize = resize_at(core, component->resize);
     return resize->step < PLEAT_RESIZE_GRANTED && resize->to > resize->from;
 }
 
@@ -18,22 +18,22 @@ int on_returned(struct pleat_core *core, const struct pleat_event *event, struct
 {
     (void)err;
     uint32_t component = event->component;
-    struct pleat_component *job = component_at(core, component);
-    int32_t count = event->u.returned.count, left = job->processors - count;
-    int32_t smallest = pleat_accept_smallest(&core->view, job);
-    if (!may_give_back(core, job) || job->buffer != PLEAT_NONE ||
-        /* see on_stop_process */ event->u.returned.run != job->run ||
-        job->kind != PLEAT_MALLEABLE || count < 1 || left < 0 ||
-        (left < smallest && (!(job->flags & PLEAT_COMPONENT_EMPTY) ||
-                             pleat_view_folds(job)))) /* has to be somewhere */
+    struct pleat_component *comp = component_at(core, component);
+    int32_t count = event->u.returned.count, left = comp->processors - count;
+    int32_t smallest = pleat_accept_smallest(&core->view, comp);
+    if (!may_give_back(core, comp) || comp->buffer != PLEAT_NONE ||
+        /* see on_stop_process */ event->u.returned.run != comp->run ||
+        comp->kind != PLEAT_MALLEABLE || count < 1 || left < 0 ||
+        (left < smallest && (!(comp->flags & PLEAT_COMPONENT_EMPTY) ||
+                             pleat_view_folds(comp)))) /* has to be somewhere */
         return PLEAT_CORE_STALE;
     component_release_tail(core, component, count);
     tally_out(core, component);
-    job->target -= count;
-    job->below = left < smallest;
-    if (job->resize != PLEAT_NONE) {
-        resize_at(core, job->resize)->from -= count;
-        resize_at(core, job->resize)->to -= count;
+    comp->target -= count;
+    comp->below = left < smallest;
+    if (comp->resize != PLEAT_NONE) {
+        resize_at(core, comp->resize)->from -= count;
+        resize_at(core, comp->resize)->to -= count;
     }
     tally_in(core, component);
     component_sized(core, component, left);

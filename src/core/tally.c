@@ -6,40 +6,40 @@
 static void unlink_from(struct pleat_core *core, uint32_t component, uint32_t *first,
                         uint32_t *last)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->previous != PLEAT_NONE)
-        component_at(core, job->previous)->next = job->next;
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->previous != PLEAT_NONE)
+        component_at(core, comp->previous)->next = comp->next;
     else
-        *first = job->next;
-    if (job->next != PLEAT_NONE)
-        component_at(core, job->next)->previous = job->previous;
+        *first = comp->next;
+    if (comp->next != PLEAT_NONE)
+        component_at(core, comp->next)->previous = comp->previous;
     else
-        *last = job->previous;
-    job->previous = job->next = PLEAT_NONE;
+        *last = comp->previous;
+    comp->previous = comp->next = PLEAT_NONE;
 }
 
 /* Puts it behind `before` (PLEAT_NONE: in front). */
 static void link_behind(struct pleat_core *core, uint32_t component, uint32_t before,
                         uint32_t *first, uint32_t *last)
 {
-    struct pleat_component *job = component_at(core, component);
-    job->previous = before;
-    job->next = before != PLEAT_NONE ? component_at(core, before)->next : *first;
-    if (job->previous != PLEAT_NONE)
-        component_at(core, job->previous)->next = component;
+    struct pleat_component *comp = component_at(core, component);
+    comp->previous = before;
+    comp->next = before != PLEAT_NONE ? component_at(core, before)->next : *first;
+    if (comp->previous != PLEAT_NONE)
+        component_at(core, comp->previous)->next = component;
     else
         *first = component;
-    if (job->next != PLEAT_NONE)
-        component_at(core, job->next)->previous = component;
+    if (comp->next != PLEAT_NONE)
+        component_at(core, comp->next)->previous = component;
     else
         *last = component;
 }
 
 /* A reservation whose time has come stands before everybody. */
-static int64_t queue_key(const struct pleat_core *core, const struct pleat_component *job)
+static int64_t queue_key(const struct pleat_core *core, const struct pleat_component *component)
 {
     int64_t (*key)(const struct pleat_component *) = core->pass.policies[PLEAT_ORDER]->key;
-    return job->begin_us > 0 ? INT64_MIN : key ? key(job) : 0;
+    return component->begin_us > 0 ? INT64_MIN : key ? key(component) : 0;
 }
 
 static bool stands_before(const struct pleat_component *a, const struct pleat_component *b)
@@ -49,18 +49,18 @@ static bool stands_before(const struct pleat_component *a, const struct pleat_co
 
 static void queue_insert(struct pleat_core *core, uint32_t component, bool with_tree)
 {
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     uint32_t before = core->view.queue_last;
-    job->key = queue_key(core, job);
+    comp->key = queue_key(core, comp);
     core->view.queue_count++;
     if (with_tree) {
-        if (pleat_tree_insert(&core->places, &core->queue_root, component, job->key, job->position,
-                              &before))
+        if (pleat_tree_insert(&core->places, &core->queue_root, component, comp->key,
+                              comp->position, &before))
             core->failed = 1;
-    } else if (before != PLEAT_NONE && stands_before(job, component_at(core, before))) {
+    } else if (before != PLEAT_NONE && stands_before(comp, component_at(core, before))) {
         /* requeued, or a reservation: its place is near the front */
         uint32_t at = core->view.queue_first;
-        for (before = PLEAT_NONE; stands_before(component_at(core, at), job);
+        for (before = PLEAT_NONE; stands_before(component_at(core, at), comp);
              at = component_at(core, at)->next) {
             before = at;
             core->operations++;
@@ -115,14 +115,14 @@ void queue_sort(struct pleat_core *core)
 
 void reserved_add(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
+    struct pleat_component *comp = component_at(core, component);
     uint32_t before = PLEAT_NONE, at = core->view.reserved_first, last = PLEAT_NONE;
-    for (; at != PLEAT_NONE && component_at(core, at)->begin_us <= job->begin_us;
+    for (; at != PLEAT_NONE && component_at(core, at)->begin_us <= comp->begin_us;
          at = component_at(core, at)->next) {
         before = at;
         core->operations++;
     }
-    job->aside = 1;
+    comp->aside = 1;
     link_behind(core, component, before, &core->view.reserved_first, &last);
 }
 
@@ -137,58 +137,58 @@ void reserved_remove(struct pleat_core *core, uint32_t component)
 
 static void ends_add(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    struct pleat_site *site = site_at(core, job->site);
+    struct pleat_component *comp = component_at(core, component);
+    struct pleat_site *site = site_at(core, comp->site);
     uint32_t before;
-    if (pleat_tree_insert(&core->places, &core->ends_roots.items[job->site], component,
-                          job->expected_end_us, (int64_t)job->run, &before)) {
+    if (pleat_tree_insert(&core->places, &core->ends_roots.items[comp->site], component,
+                          comp->expected_end_us, (int64_t)comp->run, &before)) {
         core->failed = 1;
         return;
     }
-    job->ends_previous = before;
-    job->ends_next =
+    comp->ends_previous = before;
+    comp->ends_next =
         before != PLEAT_NONE ? component_at(core, before)->ends_next : site->ends_first;
     if (before != PLEAT_NONE)
         component_at(core, before)->ends_next = component;
     else
         site->ends_first = component;
-    if (job->ends_next != PLEAT_NONE)
-        component_at(core, job->ends_next)->ends_previous = component;
+    if (comp->ends_next != PLEAT_NONE)
+        component_at(core, comp->ends_next)->ends_previous = component;
     else
         site->ends_last = component;
 }
 
 static void ends_remove(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    struct pleat_site *site = site_at(core, job->site);
-    pleat_tree_remove(&core->places, &core->ends_roots.items[job->site], component);
-    if (job->ends_previous != PLEAT_NONE)
-        component_at(core, job->ends_previous)->ends_next = job->ends_next;
+    struct pleat_component *comp = component_at(core, component);
+    struct pleat_site *site = site_at(core, comp->site);
+    pleat_tree_remove(&core->places, &core->ends_roots.items[comp->site], component);
+    if (comp->ends_previous != PLEAT_NONE)
+        component_at(core, comp->ends_previous)->ends_next = comp->ends_next;
     else
-        site->ends_first = job->ends_next;
-    if (job->ends_next != PLEAT_NONE)
-        component_at(core, job->ends_next)->ends_previous = job->ends_previous;
+        site->ends_first = comp->ends_next;
+    if (comp->ends_next != PLEAT_NONE)
+        component_at(core, comp->ends_next)->ends_previous = comp->ends_previous;
     else
-        site->ends_last = job->ends_previous;
-    job->ends_previous = job->ends_next = PLEAT_NONE;
+        site->ends_last = comp->ends_previous;
+    comp->ends_previous = comp->ends_next = PLEAT_NONE;
 }
 
 void running_expect(struct pleat_core *core, uint32_t component, int64_t end_us)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->expected_end_us == end_us)
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->expected_end_us == end_us)
         return;
     if (core->keeps_ends)
         ends_remove(core, component);
-    job->expected_end_us = end_us;
+    comp->expected_end_us = end_us;
     if (core->keeps_ends)
         ends_add(core, component);
 }
 
-static bool is_running(const struct pleat_component *job)
+static bool is_running(const struct pleat_component *component)
 {
-    return job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING;
+    return component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
 }
 
 void ends_keep(struct pleat_core *core, bool keep)
@@ -209,14 +209,14 @@ void ends_keep(struct pleat_core *core, bool keep)
 /* What a running component adds to the sums of its site. */
 static void tally(struct pleat_core *core, uint32_t component, int sign)
 {
-    const struct pleat_component *job = component_at(core, component);
-    if (job->kind != PLEAT_MALLEABLE || !is_running(job) || pleat_view_is_held(&core->view, job))
+    const struct pleat_component *comp = component_at(core, component);
+    if (comp->kind != PLEAT_MALLEABLE || !is_running(comp) || pleat_view_is_held(&core->view, comp))
         return;
-    struct pleat_site *site = site_at(core, job->site);
-    int32_t above = job->target - pleat_accept_smallest(&core->view, job);
+    struct pleat_site *site = site_at(core, comp->site);
+    int32_t above = comp->target - pleat_accept_smallest(&core->view, comp);
     if (above > 0)
         site->reclaimable += sign * above;
-    if (job->target < pleat_view_limit(job))
+    if (comp->target < pleat_view_limit(comp))
         site->growers += (uint32_t)sign;
 }
 
@@ -233,13 +233,13 @@ void tally_in(struct pleat_core *core, uint32_t component)
 /* Start times never go back, so appending keeps the list sorted by start. */
 void running_add(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    struct pleat_site *site = site_at(core, job->site);
-    bool malleable = job->kind == PLEAT_MALLEABLE;
+    struct pleat_component *comp = component_at(core, component);
+    struct pleat_site *site = site_at(core, comp->site);
+    bool malleable = comp->kind == PLEAT_MALLEABLE;
     uint32_t *first = malleable ? &site->malleable_first : &site->rigid_first;
     uint32_t *last = malleable ? &site->malleable_last : &site->rigid_last;
-    job->next = PLEAT_NONE;
-    job->previous = *last;
+    comp->next = PLEAT_NONE;
+    comp->previous = *last;
     if (*last != PLEAT_NONE)
         component_at(core, *last)->next = component;
     else
@@ -250,20 +250,20 @@ void running_add(struct pleat_core *core, uint32_t component)
     tally_in(core, component);
     if (core->keeps_ends)
         ends_add(core, component);
-    if (job->buffer != PLEAT_NONE)
+    if (comp->buffer != PLEAT_NONE)
         buffer_enter(core, component);
 }
 
 void running_remove(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    struct pleat_site *site = site_at(core, job->site);
+    struct pleat_component *comp = component_at(core, component);
+    struct pleat_site *site = site_at(core, comp->site);
     tally_out(core, component);
-    if (job->buffer != PLEAT_NONE)
+    if (comp->buffer != PLEAT_NONE)
         buffer_leave(core, component);
     if (core->keeps_ends)
         ends_remove(core, component);
-    if (job->kind == PLEAT_MALLEABLE) {
+    if (comp->kind == PLEAT_MALLEABLE) {
         unlink_from(core, component, &site->malleable_first, &site->malleable_last);
         site->malleable_count--;
         core->malleable--;

@@ -3,64 +3,66 @@
 #include "core/internal.h"
 
 /* When its signal is due; PLEAT_NEVER: it has none, or was told it. */
-static int64_t signal_due(const struct pleat_component *job)
+static int64_t signal_due(const struct pleat_component *component)
 {
-    if (job->signal_number == 0 || job->limit_us == 0 || job->signalled)
+    if (component->signal_number == 0 || component->limit_us == 0 || component->signalled)
         return PLEAT_NEVER;
-    return job->start_us +
-           (job->limit_us > job->signal_lead_us ? job->limit_us - job->signal_lead_us : 0);
+    return component->start_us + (component->limit_us > component->signal_lead_us
+                                      ? component->limit_us - component->signal_lead_us
+                                      : 0);
 }
 
 void running_arm(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    int64_t at_us = job->limit_us > 0 ? job->start_us + job->limit_us : PLEAT_NEVER;
-    if (is_young(core, job) && pleat_view_held_until(&core->view, job) < at_us)
-        at_us = pleat_view_held_until(&core->view, job);
-    if (signal_due(job) < at_us)
-        at_us = signal_due(job);
+    struct pleat_component *comp = component_at(core, component);
+    int64_t at_us = comp->limit_us > 0 ? comp->start_us + comp->limit_us : PLEAT_NEVER;
+    if (is_young(core, comp) && pleat_view_held_until(&core->view, comp) < at_us)
+        at_us = pleat_view_held_until(&core->view, comp);
+    if (signal_due(comp) < at_us)
+        at_us = signal_due(comp);
     if (at_us < PLEAT_NEVER)
-        arm(core, &job->deadline, DEADLINE_COMPONENT, component, at_us);
+        arm(core, &comp->deadline, DEADLINE_COMPONENT, component, at_us);
     else
-        disarm(core, &job->deadline);
+        disarm(core, &comp->deadline);
 }
 
-bool is_young(const struct pleat_core *core, const struct pleat_component *job)
+bool is_young(const struct pleat_core *core, const struct pleat_component *component)
 {
-    return is_to_be_held(core, job) && pleat_view_held_until(&core->view, job) > now_of(core);
+    return is_to_be_held(core, component) &&
+           pleat_view_held_until(&core->view, component) > now_of(core);
 }
 
 void held_refresh(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->state != PLEAT_RUNNING && job->state != PLEAT_RESIZING)
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->state != PLEAT_RUNNING && comp->state != PLEAT_RESIZING)
         return;
-    if (job->state == PLEAT_RUNNING) { /* in a resize its end decides */
+    if (comp->state == PLEAT_RUNNING) { /* in a resize its end decides */
         tally_out(core, component);
-        job->held = is_young(core, job);
+        comp->held = is_young(core, comp);
         tally_in(core, component);
         core->wants_pass = true;
     }
     running_arm(core, component);
 }
 
-int64_t notice_of(const struct pleat_core *core, const struct pleat_component *job)
+int64_t notice_of(const struct pleat_core *core, const struct pleat_component *component)
 {
     int64_t most_us = core->parameters[PLEAT_PARAM_NOTICE_MAX_US];
-    if (job->notice_us < 0)
+    if (component->notice_us < 0)
         return core->parameters[PLEAT_PARAM_SHRINK_US];
-    return job->notice_us < most_us ? job->notice_us : most_us;
+    return component->notice_us < most_us ? component->notice_us : most_us;
 }
 
 void on_running_deadline(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    if (job->limit_us > 0 && now_of(core) >= job->start_us + job->limit_us) {
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->limit_us > 0 && now_of(core) >= comp->start_us + comp->limit_us) {
         component_kill(core, component, PLEAT_REASON_TIME_LIMIT);
         return;
     }
-    if (now_of(core) >= signal_due(job)) {
-        job->signalled = PLEAT_SIGNALLED_TOLD;
+    if (now_of(core) >= signal_due(comp)) {
+        comp->signalled = PLEAT_SIGNALLED_TOLD;
         outstanding_signal(core, component);
     }
     held_refresh(core, component);
@@ -68,23 +70,23 @@ void on_running_deadline(struct pleat_core *core, uint32_t component)
 
 int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
+    struct pleat_component *component = component_at(core, event->component);
     int64_t notice_us = event->u.terms.notice_us, lifetime_us = event->u.terms.lifetime_us;
     int64_t limit_us = event->u.terms.limit_us;
-    if (pleat_state_is_final(job->state) || job->state == PLEAT_FINISHING)
+    if (pleat_state_is_final(component->state) || component->state == PLEAT_FINISHING)
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
-                               pleat_state_name(job->state));
+                               pleat_state_name(component->state));
     if (notice_us < -1 || notice_us > PLEAT_NEVER / 4 || lifetime_us < -1 ||
         lifetime_us > PLEAT_NEVER / 4 || limit_us < 0 || limit_us > PLEAT_NEVER / 4)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a notice, a minimum lifetime or a time limit is below 0 or too "
                                "large");
     core->view.holds |= lifetime_us > 0;
-    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = job->sibling) {
-        job = component_at(core, c);
-        job->notice_us = notice_us;
-        job->lifetime_us = lifetime_us;
-        job->limit_us = limit_us;
+    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = component->sibling) {
+        component = component_at(core, c);
+        component->notice_us = notice_us;
+        component->lifetime_us = lifetime_us;
+        component->limit_us = limit_us;
         held_refresh(core, c);
     }
     return 0;
@@ -93,20 +95,20 @@ int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pl
 int on_limit_signal(struct pleat_core *core, const struct pleat_event *event,
                     struct pleat_error *err)
 {
-    struct pleat_component *job = component_at(core, event->component);
+    struct pleat_component *component = component_at(core, event->component);
     int32_t number = event->u.signal.number;
     int64_t lead_us = event->u.signal.lead_us;
-    if (pleat_state_is_final(job->state) || job->state == PLEAT_FINISHING)
+    if (pleat_state_is_final(component->state) || component->state == PLEAT_FINISHING)
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
-                               pleat_state_name(job->state));
+                               pleat_state_name(component->state));
     if (number < 0 || number > UINT8_MAX || lead_us < 0 || lead_us > PLEAT_NEVER / 4)
         return pleat_error_set(err, PLEAT_E_INVALID, "no signal has the number %d, or %lld us",
                                number, (long long)lead_us);
-    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = job->sibling) {
-        job = component_at(core, c);
-        job->signal_number = (uint8_t)number;
-        job->signal_lead_us = lead_us;
-        job->signal_script = event->u.signal.script_only != 0;
+    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = component->sibling) {
+        component = component_at(core, c);
+        component->signal_number = (uint8_t)number;
+        component->signal_lead_us = lead_us;
+        component->signal_script = event->u.signal.script_only != 0;
         held_refresh(core, c);
     }
     return 0;
@@ -115,9 +117,9 @@ int on_limit_signal(struct pleat_core *core, const struct pleat_event *event,
 int on_signalled(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)err;
-    struct pleat_component *job = component_at(core, event->component);
-    if (job->run != event->u.exit.run || job->signalled != PLEAT_SIGNALLED_TOLD)
+    struct pleat_component *component = component_at(core, event->component);
+    if (component->run != event->u.exit.run || component->signalled != PLEAT_SIGNALLED_TOLD)
         return PLEAT_CORE_STALE;
-    job->signalled = PLEAT_SIGNALLED_YES;
+    component->signalled = PLEAT_SIGNALLED_YES;
     return 0;
 }

@@ -46,12 +46,13 @@ static struct pleat_timing *timing_of(struct pleat_core *core, uint32_t componen
 int on_timed(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)err;
-    const struct pleat_component *job = component_at(core, event->component);
+    const struct pleat_component *component = component_at(core, event->component);
     int32_t processors = event->u.timed.processors;
     int64_t iteration_us = event->u.timed.iteration_us;
     int64_t redistribution_us = event->u.timed.redistribution_us;
-    if ((job->state != PLEAT_RUNNING && job->state != PLEAT_RESIZING) ||
-        event->u.timed.run != job->run || processors != job->processors || processors < 1)
+    if ((component->state != PLEAT_RUNNING && component->state != PLEAT_RESIZING) ||
+        event->u.timed.run != component->run || processors != component->processors ||
+        processors < 1)
         return PLEAT_CORE_STALE; /* of a size, or of a run, that is over */
     if (iteration_us <= 0 || iteration_us > PLEAT_NEVER / 4 || redistribution_us < 0 ||
         redistribution_us > PLEAT_NEVER / 4)
@@ -69,11 +70,11 @@ int on_timed(struct pleat_core *core, const struct pleat_event *event, struct pl
 
 void timings_drop(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *job = component_at(core, component);
-    while (job->first_timing != PLEAT_NONE) {
-        uint32_t index = job->first_timing;
+    struct pleat_component *comp = component_at(core, component);
+    while (comp->first_timing != PLEAT_NONE) {
+        uint32_t index = comp->first_timing;
         struct pleat_timing *timing = &core->timings.items[index];
-        job->first_timing = timing->next;
+        comp->first_timing = timing->next;
         *timing = (struct pleat_timing){.next = core->free_timing};
         core->free_timing = index;
         core->operations++;

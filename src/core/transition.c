@@ -22,11 +22,11 @@ bool pleat_transition_allowed(enum pleat_state from, enum pleat_state to)
 
 void note_state(struct pleat_core *core, uint32_t component, enum pleat_state from)
 {
-    const struct pleat_component *job = component_at(core, component);
-    struct pleat_effect *note = emit(core, PLEAT_NOTE_STATE, component, job->job);
+    const struct pleat_component *comp = component_at(core, component);
+    struct pleat_effect *note = emit(core, PLEAT_NOTE_STATE, component, comp->job);
     if (!note)
         return;
     note->u.state.from = from;
-    note->u.state.to = job->state;
-    note->u.state.reason = job->reason;
+    note->u.state.to = comp->state;
+    note->u.state.reason = comp->reason;
 }

@@ -149,9 +149,9 @@ static int settle(struct looking *at)
 /* ---- time ---- */
 
 /* One that runs, and says so, ends then; one that is late may end at any time. */
-static int64_t end_of(const struct looking *at, const struct pleat_component *job)
+static int64_t end_of(const struct looking *at, const struct pleat_component *component)
 {
-    return job->expected_end_us >= at->now_us ? job->expected_end_us : PLEAT_NEVER;
+    return component->expected_end_us >= at->now_us ? component->expected_end_us : PLEAT_NEVER;
 }
 
 static void first_end_in(const struct looking *at, uint32_t first, uint32_t *component,
@@ -202,10 +202,10 @@ static int step(struct looking *at, bool *over)
 
 /* ---- the whole ---- */
 
-static bool waits(const struct pleat_component *job)
+static bool waits(const struct pleat_component *component)
 {
-    return (job->state >= PLEAT_QUEUED && job->state < PLEAT_RUNNING) &&
-           !(pleat_state_is_final((enum pleat_state)job->state) && job->aside);
+    return (component->state >= PLEAT_QUEUED && component->state < PLEAT_RUNNING) &&
+           !(pleat_state_is_final((enum pleat_state)component->state) && component->aside);
 }
 
 static int list_waiting(struct looking *at)
@@ -240,9 +240,9 @@ static bool somebody_never_ends(const struct looking *at)
 {
     const struct pleat_view *view = pleat_core_view(at->core);
     for (uint32_t c = 0; c < view->component_count; c++) {
-        const struct pleat_component *job = &view->components[c];
-        if ((job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING) &&
-            end_of(at, job) == PLEAT_NEVER && job->limit_us == 0)
+        const struct pleat_component *component = &view->components[c];
+        if ((component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING) &&
+            end_of(at, component) == PLEAT_NEVER && component->limit_us == 0)
             return true;
     }
     return false;

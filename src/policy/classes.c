@@ -45,14 +45,14 @@ struct pleat_long_ones pleat_long_ones(const struct pleat_pass *pass, uint32_t s
     struct pleat_long_ones all = {0};
     for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE;
          c = pleat_malleable_younger(view, c)) {
-        const struct pleat_component *job = &view->components[c];
-        if (pleat_is_short(job))
+        const struct pleat_component *component = &view->components[c];
+        if (pleat_is_short(component))
             continue;
         int32_t size = pleat_plan_size(pass->plan, c);
         all.count++;
         all.processors += size;
         if (pleat_plan_could_shrink(pass->plan, c))
-            all.spare += pleat_accept_shrink(view, job, size, size);
+            all.spare += pleat_accept_shrink(view, component, size, size);
     }
     return all;
 }
@@ -60,27 +60,27 @@ struct pleat_long_ones pleat_long_ones(const struct pleat_pass *pass, uint32_t s
 /* ---- sizes ---- */
 
 /* The fewest processes of one that folds. */
-static int32_t fewest(const struct pleat_view *view, const struct pleat_component *job)
+static int32_t fewest(const struct pleat_view *view, const struct pleat_component *component)
 {
-    struct pleat_sizes sizes = pleat_view_sizes(view, job);
-    return pleat_sizes_ceil(&sizes, job->minimum);
+    struct pleat_sizes sizes = pleat_view_sizes(view, component);
+    return pleat_sizes_ceil(&sizes, component->minimum);
 }
 
 /* The most processors that it may have at a site. */
-static int32_t most_at(const struct pleat_pass *pass, const struct pleat_component *job,
+static int32_t most_at(const struct pleat_pass *pass, const struct pleat_component *component,
                        uint32_t site)
 {
-    return pleat_smaller(pass->view->sites[site].capacity, pleat_view_partition_most(job));
+    return pleat_smaller(pass->view->sites[site].capacity, pleat_view_partition_most(component));
 }
 
 /* One that needs more processes than the site has processors, or than it may have. */
 static struct pleat_start_size start_too_large(const struct pleat_view *view,
-                                               const struct pleat_component *job,
+                                               const struct pleat_component *component,
                                                int32_t processors)
 {
-    int32_t processes = fewest(view, job), mpl = pleat_view_mpl(view, job);
+    int32_t processes = fewest(view, component), mpl = pleat_view_mpl(view, component);
     if (processors < 1 || pleat_mpl(processes, processors) > mpl ||
-        processors < pleat_view_partition_least(job, processes))
+        processors < pleat_view_partition_least(component, processes))
         return (struct pleat_start_size){0};
     return (struct pleat_start_size){
         .processors = pleat_smaller(processors, processes), .processes = processes, .mpl = mpl};
@@ -90,25 +90,25 @@ struct pleat_start_size pleat_start_unfolded(const struct pleat_pass *pass, uint
                                              uint32_t site, int32_t processors, int32_t mpl)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
-    if (!pleat_view_folds(job))
+    const struct pleat_component *comp = &view->components[component];
+    if (!pleat_view_folds(comp))
         return (struct pleat_start_size){.processors =
-                                             pleat_accept_start_floor(view, job, processors)};
-    if (fewest(view, job) > most_at(pass, job, site))
-        return start_too_large(view, job, pleat_smaller(processors, most_at(pass, job, site)));
-    int32_t processes = pleat_accept_processes(view, job, processors, 1);
+                                             pleat_accept_start_floor(view, comp, processors)};
+    if (fewest(view, comp) > most_at(pass, comp, site))
+        return start_too_large(view, comp, pleat_smaller(processors, most_at(pass, comp, site)));
+    int32_t processes = pleat_accept_processes(view, comp, processors, 1);
     return (struct pleat_start_size){.processors = processes,
                                      .processes = processes,
-                                     .mpl = pleat_smaller(mpl, pleat_view_mpl(view, job))};
+                                     .mpl = pleat_smaller(mpl, pleat_view_mpl(view, comp))};
 }
 
 int32_t pleat_smallest_unfolded(const struct pleat_pass *pass, uint32_t component, uint32_t site)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
-    return pleat_view_folds(job) && fewest(view, job) <= most_at(pass, job, site)
-               ? fewest(view, job)
-               : pleat_accept_start(view, job);
+    const struct pleat_component *comp = &view->components[component];
+    return pleat_view_folds(comp) && fewest(view, comp) <= most_at(pass, comp, site)
+               ? fewest(view, comp)
+               : pleat_accept_start(view, comp);
 }
 
 struct pleat_start_size pleat_start_share(const struct pleat_pass *pass, uint32_t component,

@@ -37,12 +37,12 @@ static int32_t take_running(struct pleat_pass *pass, uint32_t site, uint32_t fir
     const struct pleat_view *view = pass->view;
     int32_t sum = 0;
     for (uint32_t c = first; c != PLEAT_NONE; c = view->components[c].next) {
-        const struct pleat_component *job = &view->components[c];
-        int32_t all = job->target + pleat_view_buffered(view, job), counted = all;
-        if (pass->shrinkable && job->kind == PLEAT_MALLEABLE &&
-            pleat_accept_smallest(view, job) < counted)
-            counted = pleat_accept_smallest(view, job);
-        take_from(pass, site, view->now_us, pleat_view_expected_end(view, job), counted);
+        const struct pleat_component *component = &view->components[c];
+        int32_t all = component->target + pleat_view_buffered(view, component), counted = all;
+        if (pass->shrinkable && component->kind == PLEAT_MALLEABLE &&
+            pleat_accept_smallest(view, component) < counted)
+            counted = pleat_accept_smallest(view, component);
+        take_from(pass, site, view->now_us, pleat_view_expected_end(view, component), counted);
         sum += all;
     }
     return sum;
@@ -116,19 +116,19 @@ static int64_t find_place(const struct pleat_pass *pass, uint32_t component, boo
                           int64_t before_us, uint32_t *site)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
-    int32_t size = pleat_accept_start(view, job);
-    int64_t run_us = pleat_view_expected_run(job, size), best_us = PLEAT_NEVER;
+    const struct pleat_component *comp = &view->components[component];
+    int32_t size = pleat_accept_start(view, comp);
+    int64_t run_us = pleat_view_expected_run(comp, size), best_us = PLEAT_NEVER;
     for (uint32_t s = 0; s < view->site_count; s++) {
-        if (!pleat_view_allows(view, job, s))
+        if (!pleat_view_allows(view, comp, s))
             continue;
         const struct pleat_profile *profile = &pass->profiles[s];
-        int32_t need = size - (job->site == s ? job->earmarked + job->coming : 0);
-        int64_t at_us = placed && s == job->promised_site
+        int32_t need = size - (comp->site == s ? comp->earmarked + comp->coming : 0);
+        int64_t at_us = placed && s == comp->promised_site
                             ? pleat_profile_earlier(profile, view->now_us, run_us, need,
-                                                    job->promised_us, before_us)
+                                                    comp->promised_us, before_us)
                             : pleat_profile_earliest(profile, view->now_us, run_us, need);
-        if (at_us < best_us || (at_us == best_us && s == job->promised_site)) {
+        if (at_us < best_us || (at_us == best_us && s == comp->promised_site)) {
             best_us = at_us;
             *site = s;
         }

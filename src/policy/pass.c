@@ -1,52 +1,53 @@
 #include "policy/policy.h"
 
-static int32_t earmarked_at(const struct pleat_component *job, uint32_t site)
+static int32_t earmarked_at(const struct pleat_component *component, uint32_t site)
 {
-    return job->site == site ? job->earmarked : 0;
+    return component->site == site ? component->earmarked : 0;
 }
 
 /* Starting now at a site, on so many processors: would it still run when the one for whom the pass
  * has a shadow needs its own? Without an estimate it would. */
-static bool stands_in_shadow(const struct pleat_pass *pass, const struct pleat_component *job,
+static bool stands_in_shadow(const struct pleat_pass *pass, const struct pleat_component *component,
                              uint32_t site, int32_t size)
 {
     const struct pleat_shadow *shadow = pass->shadow;
     return shadow && shadow->site == site &&
-           (job->estimate_us <= 0 ||
-            pleat_view_expected_run(job, size) > shadow->at_us - pass->view->now_us);
+           (component->estimate_us <= 0 ||
+            pleat_view_expected_run(component, size) > shadow->at_us - pass->view->now_us);
 }
 
-static int32_t smallest_folded(const struct pleat_component *job, struct pleat_start_size size)
+static int32_t smallest_folded(const struct pleat_component *component,
+                               struct pleat_start_size size)
 {
-    int32_t least = pleat_view_partition_least(job, size.processes);
+    int32_t least = pleat_view_partition_least(component, size.processes);
     int32_t fewest = pleat_mpl(size.processes, size.mpl);
     return fewest > least ? fewest : least;
 }
 
 /* Processors that a component which starts is counted with in the pass's profiles. */
-static int32_t counted(const struct pleat_pass *pass, const struct pleat_component *job,
+static int32_t counted(const struct pleat_pass *pass, const struct pleat_component *component,
                        struct pleat_start_size size)
 {
-    if (!pass->shrinkable || job->kind != PLEAT_MALLEABLE)
+    if (!pass->shrinkable || component->kind != PLEAT_MALLEABLE)
         return size.processors;
-    int32_t smallest =
-        pleat_view_folds(job) ? smallest_folded(job, size) : pleat_accept_smallest(pass->view, job);
+    int32_t smallest = pleat_view_folds(component) ? smallest_folded(component, size)
+                                                   : pleat_accept_smallest(pass->view, component);
     return smallest < size.processors ? smallest : size.processors;
 }
 
 /* Starting now at a site, on `size`: does a component take more from others than the *most that
  * they can spare? What is earmarked for it is its own, and a reservation whose time has come asks
  * nobody. */
-static bool takes_too_much(const struct pleat_pass *pass, const struct pleat_component *job,
+static bool takes_too_much(const struct pleat_pass *pass, const struct pleat_component *component,
                            uint32_t site, struct pleat_start_size size, int32_t *most)
 {
-    int32_t taken = size.processors - earmarked_at(job, site);
-    if (stands_in_shadow(pass, job, site, size.processors)) {
+    int32_t taken = size.processors - earmarked_at(component, site);
+    if (stands_in_shadow(pass, component, site, size.processors)) {
         *most = pass->shadow->extra > 0 ? pass->shadow->extra : 0;
-    } else if (pass->profiles && job->begin_us == 0) {
-        taken = counted(pass, job, size) - earmarked_at(job, site);
+    } else if (pass->profiles && component->begin_us == 0) {
+        taken = counted(pass, component, size) - earmarked_at(component, site);
         int32_t least = pleat_profile_least(&pass->profiles[site], pass->view->now_us,
-                                            pleat_view_expected_run(job, size.processors));
+                                            pleat_view_expected_run(component, size.processors));
         *most = least > 0 ? least : 0;
     } else {
         return false;
@@ -57,22 +58,22 @@ static bool takes_too_much(const struct pleat_pass *pass, const struct pleat_com
 /* What a policy chose for one that folds, within the limits of its partition: no more processors
  * than it may have or than it is to start on, no fewer than it wants. */
 static __attribute__((cold)) struct pleat_start_size
-within_partition(const struct pleat_view *view, const struct pleat_component *job,
+within_partition(const struct pleat_view *view, const struct pleat_component *component,
                  struct pleat_start_size size, int32_t available)
 {
-    int32_t most = pleat_view_partition_most(job), allowed = pleat_view_mpl(view, job);
-    if (job->mpl_first > 1) {
-        int32_t first = pleat_mpl(size.processes, pleat_smaller(job->mpl_first, allowed));
+    int32_t most = pleat_view_partition_most(component), allowed = pleat_view_mpl(view, component);
+    if (component->mpl_first > 1) {
+        int32_t first = pleat_mpl(size.processes, pleat_smaller(component->mpl_first, allowed));
         most = pleat_smaller(most, first);
     }
-    int32_t least = pleat_view_partition_least(job, size.processes);
+    int32_t least = pleat_view_partition_least(component, size.processes);
     int32_t processors = pleat_smaller(size.processors, most);
     size.processors = processors < least ? least : processors;
     if (size.processors > available)
         return (struct pleat_start_size){.take = size.take};
     int32_t mpl = pleat_mpl(size.processes, size.processors);
     if (mpl > allowed) { /* with fewer processes, then */
-        size.processes = pleat_accept_processes(view, job, size.processors, allowed);
+        size.processes = pleat_accept_processes(view, component, size.processors, allowed);
         size.processors = pleat_smaller(size.processors, size.processes);
         mpl = allowed;
     }
@@ -84,24 +85,24 @@ struct pleat_start_size pleat_pass_size(struct pleat_pass *pass, uint32_t compon
                                         int32_t available)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
+    const struct pleat_component *comp = &view->components[component];
     struct pleat_start_size size =
         pass->policies[PLEAT_MOLDABILITY]->size(pass, component, site, available);
-    if (!pleat_view_folds(job) || size.processors == 0)
+    if (!pleat_view_folds(comp) || size.processors == 0)
         return size;
     if (size.mpl == 0 || pass->backfilling)
-        size.mpl = pleat_view_mpl(view, job);
+        size.mpl = pleat_view_mpl(view, comp);
     if (size.processes == 0)
-        size.processes = pleat_accept_processes(view, job, size.processors, size.mpl);
-    bool limited = job->partition_most > 0 || job->partition_least > 0 || job->mpl_first > 1;
-    return limited ? within_partition(view, job, size, available) : size;
+        size.processes = pleat_accept_processes(view, comp, size.processors, size.mpl);
+    bool limited = comp->partition_most > 0 || comp->partition_least > 0 || comp->mpl_first > 1;
+    return limited ? within_partition(view, comp, size, available) : size;
 }
 
 /* The site and size that the policies choose for a component; others where that would keep from
  * somebody what he was promised. No processors: none. */
 static struct pleat_start_size choose(struct pleat_pass *pass, uint32_t component, uint32_t *site)
 {
-    const struct pleat_component *job = &pass->view->components[component];
+    const struct pleat_component *comp = &pass->view->components[component];
     for (;;) {
         *site = pass->policies[PLEAT_PLACEMENT]->place(pass, component);
         if (*site == PLEAT_NONE)
@@ -109,7 +110,7 @@ static struct pleat_start_size choose(struct pleat_pass *pass, uint32_t componen
         int32_t most, available = pleat_plan_available(pass->plan, component, *site);
         struct pleat_start_size size = pleat_pass_size(pass, component, *site, available);
         if (size.processors == 0 || size.processors > available ||
-            !takes_too_much(pass, job, *site, size, &most))
+            !takes_too_much(pass, comp, *site, size, &most))
             return size;
         pleat_plan_limit(pass->plan, *site, most);
     }
@@ -119,13 +120,13 @@ static struct pleat_start_size choose(struct pleat_pass *pass, uint32_t componen
 static void put_right(struct pleat_pass *pass, uint32_t component, uint32_t site,
                       struct pleat_start_size size)
 {
-    const struct pleat_component *job = &pass->view->components[component];
-    int32_t taken = size.processors - earmarked_at(job, site);
-    if (taken > 0 && stands_in_shadow(pass, job, site, size.processors))
+    const struct pleat_component *comp = &pass->view->components[component];
+    int32_t taken = size.processors - earmarked_at(comp, site);
+    if (taken > 0 && stands_in_shadow(pass, comp, site, size.processors))
         pass->shadow->extra -= taken;
-    if (pass->profiles && job->begin_us == 0)
+    if (pass->profiles && comp->begin_us == 0)
         pleat_pass_take(pass, component, site, pass->view->now_us, size.processors,
-                        counted(pass, job, size) - earmarked_at(job, site));
+                        counted(pass, comp, size) - earmarked_at(comp, site));
 }
 
 static bool start(struct pleat_pass *pass, uint32_t component, uint32_t site,
@@ -165,14 +166,14 @@ static __attribute__((cold)) void take_back(struct pleat_pass *pass, pleat_plan_
     const struct pleat_events *decisions = &pass->plan->decisions;
     for (size_t i = decision; pass->profiles && i < decisions->count; i++) {
         const struct pleat_event *start = &decisions->items[i];
-        const struct pleat_component *job = &pass->view->components[start->component];
+        const struct pleat_component *component = &pass->view->components[start->component];
         struct pleat_start_size size = {.processors = start->u.start.processors,
                                         .processes = start->u.start.processes,
                                         .mpl = (int32_t)start->u.start.mpl};
-        if (job->begin_us == 0)
-            pleat_pass_take(pass, start->component, start->u.start.site, pass->view->now_us,
-                            size.processors,
-                            earmarked_at(job, start->u.start.site) - counted(pass, job, size));
+        if (component->begin_us == 0)
+            pleat_pass_take(
+                pass, start->component, start->u.start.site, pass->view->now_us, size.processors,
+                earmarked_at(component, start->u.start.site) - counted(pass, component, size));
     }
     if (pass->shadow)
         pass->shadow->extra = shadow_extra;
@@ -199,11 +200,11 @@ static uint32_t largest_left(const struct pleat_pass *pass, uint32_t lead)
 /* At its smallest size. */
 static bool start_smallest(struct pleat_pass *pass, uint32_t component)
 {
-    const struct pleat_component *job = &pass->view->components[component];
+    const struct pleat_component *comp = &pass->view->components[component];
     uint32_t site = pass->policies[PLEAT_PLACEMENT]->place(pass, component);
-    struct pleat_start_size size = {.processors = pleat_accept_start(pass->view, job)};
+    struct pleat_start_size size = {.processors = pleat_accept_start(pass->view, comp)};
     int32_t most;
-    if (site == PLEAT_NONE || takes_too_much(pass, job, site, size, &most) ||
+    if (site == PLEAT_NONE || takes_too_much(pass, comp, site, size, &most) ||
         !pleat_plan_start(pass->plan, component, site, size.processors))
         return false;
     put_right(pass, component, site, size);
@@ -234,14 +235,14 @@ static uint32_t choose_parts(struct pleat_pass *pass, uint32_t component, int32_
 }
 
 /* Can its files not be brought there, or would it keep from others what they were promised? */
-static bool is_out_of_place(const struct pleat_pass *pass, const struct pleat_component *job,
+static bool is_out_of_place(const struct pleat_pass *pass, const struct pleat_component *component,
                             const struct pleat_part *part)
 {
     int32_t most;
     struct pleat_start_size size = {.processors = part->processors};
-    if (!pleat_view_allows(pass->view, job, part->site))
+    if (!pleat_view_allows(pass->view, component, part->site))
         return true;
-    return takes_too_much(pass, job, part->site, size, &most);
+    return takes_too_much(pass, component, part->site, size, &most);
 }
 
 static bool start_flexible(struct pleat_pass *pass, uint32_t component, uint32_t lead)
@@ -343,9 +344,9 @@ bool pleat_pass_could_grow(const struct pleat_pass *pass, uint32_t site)
         return false; /* whoever is not in a resize has just been offered all of it */
     for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE;
          c = pleat_malleable_younger(view, c)) {
-        const struct pleat_component *job = &view->components[c];
-        if (job->state == PLEAT_RESIZING && !pleat_view_is_held(view, job) &&
-            pleat_accept_grow(view, job, job->target, growable) > 0)
+        const struct pleat_component *component = &view->components[c];
+        if (component->state == PLEAT_RESIZING && !pleat_view_is_held(view, component) &&
+            pleat_accept_grow(view, component, component->target, growable) > 0)
             return true;
     }
     return false;

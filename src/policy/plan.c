@@ -119,7 +119,7 @@ static struct pleat_event *append(struct pleat_plan *plan, uint16_t kind, uint32
 static struct pleat_event *resize_of(struct pleat_plan *plan, uint32_t component)
 {
     struct pleat_event *known = find(plan, component);
-    const struct pleat_component *job = &plan->view->components[component];
+    const struct pleat_component *comp = &plan->view->components[component];
     if (pleat_array_reserve(&plan->journal, 1)) {
         plan->failed = 1;
         return NULL;
@@ -128,8 +128,8 @@ static struct pleat_event *resize_of(struct pleat_plan *plan, uint32_t component
     struct pleat_plan_undo *undo = &plan->journal.items[plan->journal.count];
     undo->component = component;
     undo->decision = known ? plan->decided[component] : (uint32_t)plan->decisions.count;
-    undo->free_before = plan->sites[job->site].free;
-    undo->site = job->site;
+    undo->free_before = plan->sites[comp->site].free;
+    undo->site = comp->site;
     undo->was_new = !known;
     if (known) {
         undo->before = *known;
@@ -141,8 +141,8 @@ static struct pleat_event *resize_of(struct pleat_plan *plan, uint32_t component
         return NULL;
     plan->journal.count++;
     fresh->u.resize.waiter = PLEAT_NONE;
-    fresh->u.resize.processors = job->processors;
-    fresh->u.resize.processes = job->processes;
+    fresh->u.resize.processors = comp->processors;
+    fresh->u.resize.processes = comp->processes;
     return fresh;
 }
 
@@ -151,26 +151,26 @@ static struct pleat_event *resize_of(struct pleat_plan *plan, uint32_t component
 static int32_t grow_acceptance(const struct pleat_plan *plan, uint32_t component,
                                int32_t processors)
 {
-    const struct pleat_component *job = &plan->view->components[component];
+    const struct pleat_component *comp = &plan->view->components[component];
     const struct pleat_event *known = find(plan, component);
-    if (job->state != PLEAT_RUNNING || pleat_view_is_held(plan->view, job) ||
+    if (comp->state != PLEAT_RUNNING || pleat_view_is_held(plan->view, comp) ||
         (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted < 0)))
         return 0;
-    int32_t growable = pleat_plan_growable(plan, job->site);
-    int32_t size = known ? known->u.resize.processors : job->processors;
-    return pleat_accept_grow(plan->view, job, size, processors < growable ? processors : growable);
+    int32_t growable = pleat_plan_growable(plan, comp->site);
+    int32_t size = known ? known->u.resize.processors : comp->processors;
+    return pleat_accept_grow(plan->view, comp, size, processors < growable ? processors : growable);
 }
 
 static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t component,
                                  int32_t processors)
 {
-    const struct pleat_component *job = &plan->view->components[component];
+    const struct pleat_component *comp = &plan->view->components[component];
     const struct pleat_event *known = find(plan, component);
-    if (job->state != PLEAT_RUNNING || pleat_view_is_held(plan->view, job) ||
+    if (comp->state != PLEAT_RUNNING || pleat_view_is_held(plan->view, comp) ||
         (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted > 0)))
         return 0;
-    int32_t size = known ? known->u.resize.processors : job->processors;
-    return pleat_accept_shrink(plan->view, job, size, processors);
+    int32_t size = known ? known->u.resize.processors : comp->processors;
+    return pleat_accept_shrink(plan->view, comp, size, processors);
 }
 
 int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component)
@@ -198,12 +198,12 @@ bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component)
 
 int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors)
 {
-    const struct pleat_component *job = &plan->view->components[component];
+    const struct pleat_component *comp = &plan->view->components[component];
     int32_t accepted = grow_acceptance(plan, component, processors);
     if (accepted == 0)
         return 0;
-    if (plan->view->now_us < job->quiet_until_us) {
-        pleat_plan_wake(plan, job->quiet_until_us);
+    if (plan->view->now_us < comp->quiet_until_us) {
+        pleat_plan_wake(plan, comp->quiet_until_us);
         return 0;
     }
     struct pleat_event *resize = resize_of(plan, component);
@@ -212,8 +212,8 @@ int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32
     resize->u.resize.offered += processors;
     resize->u.resize.accepted += accepted;
     resize->u.resize.processors += accepted;
-    resize->u.resize.processes += pleat_view_folds(job) ? 0 : accepted;
-    plan->sites[job->site].free -= accepted;
+    resize->u.resize.processes += pleat_view_folds(comp) ? 0 : accepted;
+    plan->sites[comp->site].free -= accepted;
     return accepted;
 }
 
@@ -271,11 +271,11 @@ static bool journal_start(struct pleat_plan *plan, uint32_t component, uint32_t 
 static bool start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size,
                   int32_t processes, int32_t mpl)
 {
-    const struct pleat_component *job = &plan->view->components[component];
-    if (job->state != PLEAT_QUEUED || size < 1 || find(plan, component) ||
+    const struct pleat_component *comp = &plan->view->components[component];
+    if (comp->state != PLEAT_QUEUED || size < 1 || find(plan, component) ||
         size > pleat_plan_available(plan, component, site))
         return false;
-    if (pleat_view_is_several(plan->view, job) && !journal_start(plan, component, site))
+    if (pleat_view_is_several(plan->view, comp) && !journal_start(plan, component, site))
         return false;
     struct pleat_event *start = append(plan, PLEAT_EV_START, component);
     if (!start)
@@ -284,29 +284,29 @@ static bool start(struct pleat_plan *plan, uint32_t component, uint32_t site, in
     start->u.start.processors = size;
     start->u.start.processes = processes;
     start->u.start.mpl = (uint32_t)mpl;
-    int32_t earmarked = job->site == site ? job->earmarked : 0;
+    int32_t earmarked = comp->site == site ? comp->earmarked : 0;
     plan->sites[site].free -= size > earmarked ? size - earmarked : 0;
     return true;
 }
 
 bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size)
 {
-    const struct pleat_component *job = &plan->view->components[component];
-    if (!pleat_view_folds(job))
+    const struct pleat_component *comp = &plan->view->components[component];
+    if (!pleat_view_folds(comp))
         return start(plan, component, site, size, size, 0);
-    int32_t mpl = pleat_view_mpl(plan->view, job);
+    int32_t mpl = pleat_view_mpl(plan->view, comp);
     return pleat_plan_start_folded(plan, component, site, size,
-                                   pleat_accept_processes(plan->view, job, size, mpl), mpl);
+                                   pleat_accept_processes(plan->view, comp, size, mpl), mpl);
 }
 
 bool pleat_plan_start_folded(struct pleat_plan *plan, uint32_t component, uint32_t site,
                              int32_t processors, int32_t processes, int32_t mpl)
 {
-    const struct pleat_component *job = &plan->view->components[component];
-    return pleat_view_folds(job) && processors <= processes && mpl >= 1 &&
-           processors <= pleat_view_partition_most(job) &&
-           processors >= pleat_view_partition_least(job, processes) &&
-           mpl <= pleat_view_mpl(plan->view, job) && pleat_mpl(processes, processors) <= mpl &&
+    const struct pleat_component *comp = &plan->view->components[component];
+    return pleat_view_folds(comp) && processors <= processes && mpl >= 1 &&
+           processors <= pleat_view_partition_most(comp) &&
+           processors >= pleat_view_partition_least(comp, processes) &&
+           mpl <= pleat_view_mpl(plan->view, comp) && pleat_mpl(processes, processors) <= mpl &&
            start(plan, component, site, processors, processes, mpl);
 }
 
@@ -328,10 +328,10 @@ bool pleat_plan_starts(const struct pleat_plan *plan, uint32_t component)
 
 bool pleat_plan_could_preempt(const struct pleat_plan *plan, uint32_t component)
 {
-    const struct pleat_component *job = &plan->view->components[component];
-    return job->state == PLEAT_RUNNING && job->begin_us == 0 &&
-           !(job->flags & PLEAT_COMPONENT_ONCE) && !pleat_view_is_several(plan->view, job) &&
-           job->preempted < UINT8_MAX && job->preempted < plan->view->preemptions &&
+    const struct pleat_component *comp = &plan->view->components[component];
+    return comp->state == PLEAT_RUNNING && comp->begin_us == 0 &&
+           !(comp->flags & PLEAT_COMPONENT_ONCE) && !pleat_view_is_several(plan->view, comp) &&
+           comp->preempted < UINT8_MAX && comp->preempted < plan->view->preemptions &&
            !find(plan, component);
 }
 
@@ -381,11 +381,11 @@ void pleat_plan_hold(struct pleat_plan *plan, uint32_t site)
 void pleat_plan_tried(struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_view *view = plan->view;
-    const struct pleat_component *job = &view->components[component];
+    const struct pleat_component *comp = &view->components[component];
     if (view->max_tries == 0 || find(plan, component))
         return;
-    int64_t next_us = job->last_try_us + view->try_us;
-    if (job->tries > 0 && view->now_us < next_us) {
+    int64_t next_us = comp->last_try_us + view->try_us;
+    if (comp->tries > 0 && view->now_us < next_us) {
         pleat_plan_wake(plan, next_us);
         return;
     }
@@ -401,11 +401,11 @@ void pleat_plan_wake(struct pleat_plan *plan, int64_t at_us)
 
 uint32_t pleat_plan_place(const struct pleat_plan *plan, uint32_t component)
 {
-    const struct pleat_component *job = &plan->view->components[component];
+    const struct pleat_component *comp = &plan->view->components[component];
     const struct pleat_event *known = find(plan, component);
-    if (job->state == PLEAT_QUEUED)
+    if (comp->state == PLEAT_QUEUED)
         return known && known->kind == PLEAT_EV_START ? known->u.start.site : PLEAT_NONE;
-    return pleat_state_is_final((enum pleat_state)job->state) ? PLEAT_NONE : job->site;
+    return pleat_state_is_final((enum pleat_state)comp->state) ? PLEAT_NONE : comp->site;
 }
 
 pleat_plan_mark pleat_plan_remember(const struct pleat_plan *plan)
@@ -431,8 +431,8 @@ void pleat_plan_rollback(struct pleat_plan *plan, pleat_plan_mark mark)
 void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t site,
                         int64_t start_us)
 {
-    const struct pleat_component *job = &plan->view->components[component];
-    if (job->promised_us == start_us && (start_us == PLEAT_NEVER || job->promised_site == site))
+    const struct pleat_component *comp = &plan->view->components[component];
+    if (comp->promised_us == start_us && (start_us == PLEAT_NEVER || comp->promised_site == site))
         return;
     if (is_given_up(plan, component))
         return; /* by this plan */
@@ -487,12 +487,12 @@ static int32_t size_after(const struct pleat_plan *plan, uint32_t component)
 void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
                        const struct pleat_review *review)
 {
-    const struct pleat_component *job = &plan->view->components[component];
-    int32_t left = pleat_view_buffered(plan->view, job) - taken_out(plan, component);
+    const struct pleat_component *comp = &plan->view->components[component];
+    int32_t left = pleat_view_buffered(plan->view, comp) - taken_out(plan, component);
     int32_t release = review->release < left ? review->release : left;
     int32_t room =
-        pleat_view_buffer_room(plan->view, job) - (size_after(plan, component) - job->target);
-    int32_t most = pleat_plan_growable(plan, job->site);
+        pleat_view_buffer_room(plan->view, comp) - (size_after(plan, component) - comp->target);
+    int32_t most = pleat_plan_growable(plan, comp->site);
     if (room < most)
         most = room > 0 ? room : 0;
     struct pleat_event *decision =
@@ -505,7 +505,7 @@ void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
     decision->u.buffer.request = review->request < most ? review->request : most;
     if (decision->u.buffer.request < 0)
         decision->u.buffer.request = 0;
-    plan->sites[job->site].free -= decision->u.buffer.request;
+    plan->sites[comp->site].free -= decision->u.buffer.request;
 }
 
 int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, int32_t processors)

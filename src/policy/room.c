@@ -7,12 +7,12 @@
  * free there or on its way. */
 static int32_t shortfall(const struct pleat_pass *pass, uint32_t waiter, uint32_t site)
 {
-    const struct pleat_component *job = &pass->view->components[waiter];
+    const struct pleat_component *component = &pass->view->components[waiter];
     const struct pleat_site *place = &pass->view->sites[site];
     int32_t coming = place->releasing + place->coming;
-    if (job->site == site)
-        coming += job->coming + job->earmarked;
-    return pleat_accept_start(pass->view, job) - coming - pleat_plan_idle(pass->plan, site);
+    if (component->site == site)
+        coming += component->coming + component->earmarked;
+    return pleat_accept_start(pass->view, component) - coming - pleat_plan_idle(pass->plan, site);
 }
 
 /* Shrinks at a site until the shortfall is met; false, and nothing changed, if it cannot be. */
@@ -43,19 +43,19 @@ static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site
 
 static bool can_ever_hold(const struct pleat_pass *pass, uint32_t waiter, uint32_t site)
 {
-    const struct pleat_component *job = &pass->view->components[waiter];
-    return pleat_view_allows(pass->view, job, site) &&
-           pass->view->sites[site].capacity >= pleat_accept_start(pass->view, job);
+    const struct pleat_component *component = &pass->view->components[waiter];
+    return pleat_view_allows(pass->view, component, site) &&
+           pass->view->sites[site].capacity >= pleat_accept_start(pass->view, component);
 }
 
 uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[waiter];
-    if (pleat_view_is_several(view, job))
+    const struct pleat_component *component = &view->components[waiter];
+    if (pleat_view_is_several(view, component))
         return PLEAT_NONE;
-    if (job->site != PLEAT_NONE && job->earmarked + job->coming > 0)
-        return make_room_at(pass, waiter, job->site) ? job->site : PLEAT_NONE;
+    if (component->site != PLEAT_NONE && component->earmarked + component->coming > 0)
+        return make_room_at(pass, waiter, component->site) ? component->site : PLEAT_NONE;
     uint32_t begun = pleat_plan_makes_room(pass->plan, waiter); /* by the queue policy */
     if (begun != PLEAT_NONE)
         return begun;

@@ -29,18 +29,18 @@ static bool is_decided(const struct pleat_pass *pass, uint32_t component)
     return kind == PLEAT_EV_START || kind == PLEAT_EV_RESIZE;
 }
 
-static bool may_run_at(const struct pleat_component *job, uint32_t site)
+static bool may_run_at(const struct pleat_component *component, uint32_t site)
 {
-    return job->wanted_site == PLEAT_NONE || job->wanted_site == site;
+    return component->wanted_site == PLEAT_NONE || component->wanted_site == site;
 }
 
 /* The first in the queue that the pass does not start. */
 static uint32_t first_waiting(const struct pleat_pass *pass)
 {
-    uint32_t job = pass->view->queue_first;
-    while (job != PLEAT_NONE && is_decided(pass, job))
-        job = pleat_queue_next(pass->view, job);
-    return job;
+    uint32_t component = pass->view->queue_first;
+    while (component != PLEAT_NONE && is_decided(pass, component))
+        component = pleat_queue_next(pass->view, component);
+    return component;
 }
 
 static bool is_promised_to_others(const struct pleat_pass *pass, uint32_t component)
@@ -48,8 +48,9 @@ static bool is_promised_to_others(const struct pleat_pass *pass, uint32_t compon
     const struct pleat_view *view = pass->view;
     if (pleat_pass_reserved(pass))
         return true;
-    for (uint32_t job = view->queue_first; job != PLEAT_NONE; job = pleat_queue_next(view, job))
-        if (job != component && view->components[job].promised_us != PLEAT_NEVER)
+    for (uint32_t other = view->queue_first; other != PLEAT_NONE;
+         other = pleat_queue_next(view, other))
+        if (other != component && view->components[other].promised_us != PLEAT_NEVER)
             return true;
     return false;
 }
@@ -97,13 +98,13 @@ struct best_place {
 static struct best_place best_place(const struct pleat_pass *pass, uint32_t component, int32_t need)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
+    const struct pleat_component *comp = &view->components[component];
     struct best_place best = {.site = PLEAT_NONE, .quiet_until_us = PLEAT_NEVER};
     for (uint32_t site = 0; site < view->site_count; site++) {
-        if (!may_run_at(job, site))
+        if (!may_run_at(comp, site))
             continue;
         const struct pleat_site *place = &view->sites[site];
-        int32_t own = job->site == site ? job->earmarked : 0;
+        int32_t own = comp->site == site ? comp->earmarked : 0;
         int32_t free = pleat_plan_idle(pass->plan, site) + own;
         if (place->capacity > best.largest)
             best.largest = place->capacity;
@@ -121,8 +122,8 @@ static struct best_place best_place(const struct pleat_pass *pass, uint32_t comp
 
 struct pleat_wait_answer pleat_why_waits(const struct pleat_pass *pass, uint32_t component)
 {
-    const struct pleat_component *job = &pass->view->components[component];
-    int32_t need = pleat_accept_start(pass->view, job);
+    const struct pleat_component *comp = &pass->view->components[component];
+    int32_t need = pleat_accept_start(pass->view, comp);
     struct best_place best = best_place(pass, component, need);
     struct pleat_wait_answer answer = {.need = need,
                                        .free = best.free,
@@ -131,15 +132,15 @@ struct pleat_wait_answer pleat_why_waits(const struct pleat_pass *pass, uint32_t
                                        .until_us = PLEAT_NEVER};
     if (is_decided(pass, component)) {
         answer.code = PLEAT_WAITS_NEXT;
-    } else if (job->holds == PLEAT_HELD_BY_FAULT) {
+    } else if (comp->holds == PLEAT_HELD_BY_FAULT) {
         answer.code = PLEAT_WAITS_PAUSED;
-        answer.until_us = job->quiet_until_us;
-    } else if (job->aside == PLEAT_ASIDE_HELD) {
+        answer.until_us = comp->quiet_until_us;
+    } else if (comp->aside == PLEAT_ASIDE_HELD) {
         answer.code = PLEAT_WAITS_HELD;
-    } else if (job->aside == PLEAT_ASIDE_RESERVATION) {
+    } else if (comp->aside == PLEAT_ASIDE_RESERVATION) {
         answer.code = PLEAT_WAITS_BEGIN;
-        answer.until_us = job->begin_us;
-    } else if (job->coming + job->earmarked > 0) {
+        answer.until_us = comp->begin_us;
+    } else if (comp->coming + comp->earmarked > 0) {
         answer.code = PLEAT_WAITS_ROOM;
     } else if (need > best.largest) {
         answer.code = PLEAT_WAITS_TOO_LARGE;
@@ -173,33 +174,33 @@ static void what_is_left(const struct pleat_pass *pass, uint32_t component,
                          struct pleat_size_answer *answer)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
-    const struct pleat_site *site = &view->sites[job->site];
+    const struct pleat_component *comp = &view->components[component];
+    const struct pleat_site *site = &view->sites[comp->site];
     answer->code = PLEAT_SIZE_POLICY;
     if (pass->policies[PLEAT_MALLEABILITY] == &pleat_policy_none)
         return;
-    if (pleat_view_is_held(view, job)) {
+    if (pleat_view_is_held(view, comp)) {
         answer->code = PLEAT_SIZE_LIFETIME;
-        answer->until_us = pleat_view_held_until(view, job);
-    } else if (job->quiet_until_us > view->now_us) {
+        answer->until_us = pleat_view_held_until(view, comp);
+    } else if (comp->quiet_until_us > view->now_us) {
         answer->code = PLEAT_SIZE_BACKOFF;
-        answer->until_us = job->quiet_until_us;
+        answer->until_us = comp->quiet_until_us;
     } else if (site->quiet_until_us > view->now_us) {
         answer->code = PLEAT_SIZE_QUIET;
         answer->until_us = site->quiet_until_us;
     } else if (answer->growable == 0) {
-        answer->code = nothing_growable(pass, job->site);
+        answer->code = nothing_growable(pass, comp->site);
         if (answer->code == PLEAT_SIZE_FOR_WAITER)
             answer->waiter = first_waiting(pass);
-    } else if (pleat_accept_grow(view, job, job->processors, answer->growable) == 0) {
+    } else if (pleat_accept_grow(view, comp, comp->processors, answer->growable) == 0) {
         answer->code = PLEAT_SIZE_NO_SIZE;
     }
 }
 
 /* Its limit, but for the size at which its user holds it. */
-static int32_t uncapped(const struct pleat_component *job)
+static int32_t uncapped(const struct pleat_component *component)
 {
-    struct pleat_component free_one = *job;
+    struct pleat_component free_one = *component;
     free_one.cap = PLEAT_SIZE_MAX;
     return pleat_view_limit(&free_one);
 }
@@ -207,26 +208,26 @@ static int32_t uncapped(const struct pleat_component *job)
 struct pleat_size_answer pleat_why_size(const struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
-    struct pleat_sizes sizes = pleat_view_sizes(view, job);
-    int32_t next =
-        pleat_view_folds(job) ? job->processors + 1 : pleat_sizes_ceil(&sizes, job->processors + 1);
-    struct pleat_size_answer answer = {.largest = pleat_accept_largest(view, job),
-                                       .growable = pleat_plan_growable(pass->plan, job->site),
+    const struct pleat_component *comp = &view->components[component];
+    struct pleat_sizes sizes = pleat_view_sizes(view, comp);
+    int32_t next = pleat_view_folds(comp) ? comp->processors + 1
+                                          : pleat_sizes_ceil(&sizes, comp->processors + 1);
+    struct pleat_size_answer answer = {.largest = pleat_accept_largest(view, comp),
+                                       .growable = pleat_plan_growable(pass->plan, comp->site),
                                        .waiter = PLEAT_NONE,
                                        .until_us = PLEAT_NEVER};
     answer.next = next <= answer.largest ? next : 0;
-    if (job->kind != PLEAT_MALLEABLE)
+    if (comp->kind != PLEAT_MALLEABLE)
         answer.code = PLEAT_SIZE_FIXED;
-    else if (job->state != PLEAT_RUNNING)
+    else if (comp->state != PLEAT_RUNNING)
         answer.code = PLEAT_SIZE_RESIZING;
     else if (is_decided(pass, component))
         answer.code = PLEAT_SIZE_NEXT;
-    else if (answer.next == 0 && job->cap < uncapped(job))
+    else if (answer.next == 0 && comp->cap < uncapped(comp))
         answer.code = PLEAT_SIZE_CAPPED;
     else if (answer.next == 0)
         answer.code =
-            job->processors >= pleat_view_limit(job) ? PLEAT_SIZE_AT_MAXIMUM : PLEAT_SIZE_NO_SIZE;
+            comp->processors >= pleat_view_limit(comp) ? PLEAT_SIZE_AT_MAXIMUM : PLEAT_SIZE_NO_SIZE;
     else
         what_is_left(pass, component, &answer);
     return answer;

@@ -8,11 +8,11 @@
  * for it. What is free after that goes to running ones (the resource manager, 3.3.1.2). */
 #include "policy/policies.h"
 
-static bool may_run_at(const struct pleat_pass *pass, const struct pleat_component *job,
+static bool may_run_at(const struct pleat_pass *pass, const struct pleat_component *component,
                        uint32_t site)
 {
-    return (job->wanted_site == PLEAT_NONE || job->wanted_site == site) &&
-           pass->view->sites[site].capacity >= pleat_accept_start(pass->view, job);
+    return (component->wanted_site == PLEAT_NONE || component->wanted_site == site) &&
+           pass->view->sites[site].capacity >= pleat_accept_start(pass->view, component);
 }
 
 /* Takes processors back for a waiting component; false, and nothing changed, if nobody gives any.
@@ -34,14 +34,15 @@ static bool take(struct pleat_pass *pass, uint32_t waiter, uint32_t site, int32_
 /* The site where room was made (or is being made), or PLEAT_NONE. */
 static uint32_t make_room(struct pleat_pass *pass, uint32_t waiter)
 {
-    const struct pleat_component *job = &pass->view->components[waiter];
+    const struct pleat_component *component = &pass->view->components[waiter];
     uint32_t site = pleat_plan_makes_room(pass->plan, waiter);
-    if (site != PLEAT_NONE || pleat_view_is_several(pass->view, job))
+    if (site != PLEAT_NONE || pleat_view_is_several(pass->view, component))
         return site; /* no room is made for jobs of several components */
-    if (job->coming > 0)
-        return job->site;
+    if (component->coming > 0)
+        return component->site;
     for (site = 0; site < pass->view->site_count; site++) {
-        if (!may_run_at(pass, job, site) || (job->earmarked > 0 && job->site != site) ||
+        if (!may_run_at(pass, component, site) ||
+            (component->earmarked > 0 && component->site != site) ||
             pass->view->sites[site].reclaimable == 0)
             continue;
         int32_t available = pleat_plan_available(pass->plan, waiter, site);

@@ -11,9 +11,9 @@
 static struct pleat_review periodic_review(const struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
+    const struct pleat_component *comp = &view->components[component];
     int32_t level = view->buffer_level;
-    int32_t prepared = pleat_view_prepared(view, &view->buffers[job->buffer]);
+    int32_t prepared = pleat_view_prepared(view, &view->buffers[comp->buffer]);
     return (struct pleat_review){
         .request = prepared < level ? level - prepared : 0,
         .release = prepared > level ? prepared - level : 0,

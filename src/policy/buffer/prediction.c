@@ -14,15 +14,15 @@
 #include "policy/policies.h"
 
 /* The number of requests from `range` iterations on, one allocation from now. */
-static int32_t predicted(const struct pleat_view *view, const struct pleat_component *job)
+static int32_t predicted(const struct pleat_view *view, const struct pleat_component *component)
 {
-    const struct pleat_buffer *buffer = &view->buffers[job->buffer];
-    int64_t theta = view->sites[job->site].slowest_claim_us, speed = buffer->iteration_us;
+    const struct pleat_buffer *buffer = &view->buffers[component->buffer];
+    int64_t theta = view->sites[component->site].slowest_claim_us, speed = buffer->iteration_us;
     if (buffer->executions == 0 || speed == 0)
         return 0;
     int64_t delta = (theta + speed - 1) / speed;
     int64_t i = buffer->iteration + delta;
-    int64_t requests = pleat_view_requested(view, job, i, i + view->buffer_range);
+    int64_t requests = pleat_view_requested(view, component, i, i + view->buffer_range);
     int64_t wanted = requests / buffer->executions;
     return wanted < PLEAT_SIZE_MAX ? (int32_t)wanted : PLEAT_SIZE_MAX;
 }
@@ -30,12 +30,12 @@ static int32_t predicted(const struct pleat_view *view, const struct pleat_compo
 static struct pleat_review prediction_review(const struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
-    const struct pleat_buffer *buffer = &view->buffers[job->buffer];
+    const struct pleat_component *comp = &view->components[component];
+    const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
     int32_t prepared = pleat_view_prepared(view, buffer);
     int32_t range = view->buffer_range > 0 ? view->buffer_range : 1;
     return (struct pleat_review){
-        .request = predicted(view, job),
+        .request = predicted(view, comp),
         .release = prepared > view->buffer_level ? prepared - view->buffer_level : 0,
         .again_us = PLEAT_NEVER,
         .again_iteration =

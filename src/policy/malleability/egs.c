@@ -17,19 +17,19 @@ static int32_t grow_round(struct pleat_pass *pass, uint32_t site, int32_t grow_v
 {
     const struct pleat_view *view = pass->view;
     int32_t jobs = 0, i = 0, left = grow_value;
-    for (uint32_t job = pleat_malleable_oldest(view, site); job != PLEAT_NONE;
-         job = pleat_malleable_younger(view, job))
-        jobs += !able || pleat_plan_could_grow(pass->plan, job, grow_value);
+    for (uint32_t component = pleat_malleable_oldest(view, site); component != PLEAT_NONE;
+         component = pleat_malleable_younger(view, component))
+        jobs += !able || pleat_plan_could_grow(pass->plan, component, grow_value);
     if (jobs == 0)
         return left;
     int32_t job_grow_value = grow_value / jobs;
     int32_t grow_remainder = grow_value % jobs;
-    for (uint32_t job = pleat_malleable_oldest(view, site); job != PLEAT_NONE;
-         job = pleat_malleable_younger(view, job)) {
-        if (able && !pleat_plan_could_grow(pass->plan, job, left))
+    for (uint32_t component = pleat_malleable_oldest(view, site); component != PLEAT_NONE;
+         component = pleat_malleable_younger(view, component)) {
+        if (able && !pleat_plan_could_grow(pass->plan, component, left))
             continue;
         int32_t bonus = i++ < grow_remainder ? 1 : 0;
-        left -= pleat_plan_offer_grow(pass->plan, job, job_grow_value + bonus);
+        left -= pleat_plan_offer_grow(pass->plan, component, job_grow_value + bonus);
     }
     return left;
 }
@@ -42,9 +42,9 @@ static int32_t egs_grow(struct pleat_pass *pass, uint32_t site, int32_t grow_val
         before = left;
         left = grow_round(pass, site, left, true);
     }
-    for (uint32_t job = pleat_malleable_oldest(view, site); job != PLEAT_NONE && left > 0;
-         job = pleat_malleable_younger(view, job))
-        left -= pleat_plan_offer_grow(pass->plan, job, left);
+    for (uint32_t component = pleat_malleable_oldest(view, site);
+         component != PLEAT_NONE && left > 0; component = pleat_malleable_younger(view, component))
+        left -= pleat_plan_offer_grow(pass->plan, component, left);
     return left;
 }
 
@@ -53,19 +53,19 @@ static int32_t shrink_round(struct pleat_pass *pass, uint32_t site, int32_t shri
 {
     const struct pleat_view *view = pass->view;
     int32_t jobs = 0, i = 0, left = shrink_value;
-    for (uint32_t job = pleat_malleable_newest(view, site); job != PLEAT_NONE;
-         job = pleat_malleable_older(view, job))
-        jobs += !able || pleat_plan_could_shrink(pass->plan, job);
+    for (uint32_t component = pleat_malleable_newest(view, site); component != PLEAT_NONE;
+         component = pleat_malleable_older(view, component))
+        jobs += !able || pleat_plan_could_shrink(pass->plan, component);
     if (jobs == 0)
         return left;
     int32_t job_shrink_value = shrink_value / jobs;
     int32_t shrink_remainder = shrink_value % jobs;
-    for (uint32_t job = pleat_malleable_newest(view, site); job != PLEAT_NONE && left > 0;
-         job = pleat_malleable_older(view, job)) {
-        if (able && !pleat_plan_could_shrink(pass->plan, job))
+    for (uint32_t component = pleat_malleable_newest(view, site);
+         component != PLEAT_NONE && left > 0; component = pleat_malleable_older(view, component)) {
+        if (able && !pleat_plan_could_shrink(pass->plan, component))
             continue;
         int32_t malus = i++ < shrink_remainder ? 1 : 0;
-        left -= pleat_plan_offer_shrink(pass->plan, job, job_shrink_value + malus, waiter);
+        left -= pleat_plan_offer_shrink(pass->plan, component, job_shrink_value + malus, waiter);
     }
     return left;
 }

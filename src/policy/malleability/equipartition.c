@@ -24,8 +24,8 @@ static int32_t clamp(int32_t value, int32_t low, int32_t high)
 /* Processors once what is under way, and this plan, is done. */
 static int32_t size_of(const struct pleat_pass *pass, uint32_t component)
 {
-    const struct pleat_component *job = &pass->view->components[component];
-    return job->state == PLEAT_RESIZING ? job->target : pleat_plan_size(pass->plan, component);
+    const struct pleat_component *comp = &pass->view->components[component];
+    return comp->state == PLEAT_RESIZING ? comp->target : pleat_plan_size(pass->plan, component);
 }
 
 /* Held ones keep what they have, and are in no sum. */
@@ -49,9 +49,9 @@ static uint32_t younger(const struct pleat_view *view, uint32_t component)
 /* What it may be filled to; where all only give back, no more than it has. */
 static int32_t filled(const struct pleat_pass *pass, uint32_t component, int32_t level, bool giving)
 {
-    const struct pleat_component *job = &pass->view->components[component];
-    int32_t low = pleat_accept_smallest(pass->view, job);
-    int32_t high = giving ? size_of(pass, component) : pleat_accept_largest(pass->view, job);
+    const struct pleat_component *comp = &pass->view->components[component];
+    int32_t low = pleat_accept_smallest(pass->view, comp);
+    int32_t high = giving ? size_of(pass, component) : pleat_accept_largest(pass->view, comp);
     return clamp(level, low < high ? low : high, high);
 }
 
@@ -82,9 +82,9 @@ static struct share share_of(const struct pleat_pass *pass, uint32_t site, int64
 /* Its share, as far as it accepts it. */
 static int32_t wanted(const struct pleat_pass *pass, uint32_t component, int32_t level)
 {
-    const struct pleat_component *job = &pass->view->components[component];
-    int32_t size = pleat_accept_grow(pass->view, job, 0, filled(pass, component, level, false));
-    int32_t smallest = pleat_accept_smallest(pass->view, job);
+    const struct pleat_component *comp = &pass->view->components[component];
+    int32_t size = pleat_accept_grow(pass->view, comp, 0, filled(pass, component, level, false));
+    int32_t smallest = pleat_accept_smallest(pass->view, comp);
     return size > smallest ? size : smallest;
 }
 
@@ -101,9 +101,9 @@ static struct share fair_share(const struct pleat_pass *pass, uint32_t site)
 {
     int64_t all = spare(pass, site);
     for (uint32_t c = oldest(pass->view, site); c != PLEAT_NONE; c = younger(pass->view, c)) {
-        const struct pleat_component *job = &pass->view->components[c];
-        bool gives = job->state == PLEAT_RUNNING && size_of(pass, c) < job->processors;
-        all += gives ? job->processors : size_of(pass, c); /* it will come back */
+        const struct pleat_component *component = &pass->view->components[c];
+        bool gives = component->state == PLEAT_RUNNING && size_of(pass, c) < component->processors;
+        all += gives ? component->processors : size_of(pass, c); /* it will come back */
     }
     return share_of(pass, site, all, false);
 }

@@ -12,12 +12,12 @@
 /* By how many processors it would be unfolded; 0: it cannot be now, or not by at most so many. */
 static int32_t unfolds_by(const struct pleat_pass *pass, uint32_t component, int32_t processors)
 {
-    const struct pleat_component *job = &pass->view->components[component];
+    const struct pleat_component *comp = &pass->view->components[component];
     int32_t size = pleat_plan_size(pass->plan, component);
-    int32_t more = size > 0 ? size : pleat_accept_next(pass->view, job, 0);
+    int32_t more = size > 0 ? size : pleat_accept_next(pass->view, comp, 0);
     return more > 0 && more <= processors &&
-                   pleat_accept_grow(pass->view, job, size, more) == more &&
-                   pleat_plan_growable(pass->plan, job->site) >= more
+                   pleat_accept_grow(pass->view, comp, size, more) == more &&
+                   pleat_plan_growable(pass->plan, comp->site) >= more
                ? more
                : 0;
 }
@@ -48,10 +48,10 @@ static int32_t folding_grow(struct pleat_pass *pass, uint32_t site, int32_t proc
 
 static bool folds(const struct pleat_pass *pass, uint32_t component)
 {
-    const struct pleat_component *job = &pass->view->components[component];
+    const struct pleat_component *comp = &pass->view->components[component];
     int32_t size = pleat_plan_size(pass->plan, component);
     return size > 0 && size % 2 == 0 && pleat_plan_could_shrink(pass->plan, component) &&
-           pleat_accept_shrink(pass->view, job, size, size / 2) == size / 2;
+           pleat_accept_shrink(pass->view, comp, size, size / 2) == size / 2;
 }
 
 static int32_t folding_shrink(struct pleat_pass *pass, uint32_t site, int32_t processors,

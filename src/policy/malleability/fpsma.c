@@ -7,9 +7,10 @@
 static int32_t fpsma_grow(struct pleat_pass *pass, uint32_t site, int32_t grow_value)
 {
     const struct pleat_view *view = pass->view;
-    for (uint32_t job = pleat_malleable_oldest(view, site); job != PLEAT_NONE && grow_value > 0;
-         job = pleat_malleable_younger(view, job))
-        grow_value -= pleat_plan_offer_grow(pass->plan, job, grow_value);
+    for (uint32_t component = pleat_malleable_oldest(view, site);
+         component != PLEAT_NONE && grow_value > 0;
+         component = pleat_malleable_younger(view, component))
+        grow_value -= pleat_plan_offer_grow(pass->plan, component, grow_value);
     return grow_value;
 }
 
@@ -17,9 +18,10 @@ static int32_t fpsma_shrink(struct pleat_pass *pass, uint32_t site, int32_t shri
                             uint32_t waiter)
 {
     const struct pleat_view *view = pass->view;
-    for (uint32_t job = pleat_malleable_newest(view, site); job != PLEAT_NONE && shrink_value > 0;
-         job = pleat_malleable_older(view, job))
-        shrink_value -= pleat_plan_offer_shrink(pass->plan, job, shrink_value, waiter);
+    for (uint32_t component = pleat_malleable_newest(view, site);
+         component != PLEAT_NONE && shrink_value > 0;
+         component = pleat_malleable_older(view, component))
+        shrink_value -= pleat_plan_offer_shrink(pass->plan, component, shrink_value, waiter);
     return shrink_value;
 }
 

@@ -17,9 +17,9 @@
 #define COST_SHARE 100
 #define COST_MAX_US INT64_C(3600000000) /* more is no cost, but a mistake */
 
-static int32_t processes_of(const struct pleat_component *job)
+static int32_t processes_of(const struct pleat_component *component)
 {
-    return pleat_view_folds(job) ? job->processes : pleat_view_limit(job);
+    return pleat_view_folds(component) ? component->processes : pleat_view_limit(component);
 }
 
 static int32_t mpl_of(const struct pleat_pass *pass, uint32_t component)
@@ -38,14 +38,14 @@ static int32_t to_lower_level(const struct pleat_pass *pass, uint32_t component)
 
 static bool growing_pays(struct pleat_pass *pass, uint32_t component)
 {
-    const struct pleat_component *job = &pass->view->components[component];
-    if (!pleat_view_folds(job))
+    const struct pleat_component *comp = &pass->view->components[component];
+    if (!pleat_view_folds(comp))
         return true;
-    const struct pleat_timing *at = pleat_timing_at(pass->view, job, job->processors);
+    const struct pleat_timing *at = pleat_timing_at(pass->view, comp, comp->processors);
     if (!at)
         return true;
     int64_t cost_us = at->redistribution_us < COST_MAX_US ? at->redistribution_us : COST_MAX_US;
-    int64_t until_us = job->since_us + COST_SHARE * cost_us;
+    int64_t until_us = comp->since_us + COST_SHARE * cost_us;
     if (until_us > pass->view->now_us) {
         pleat_plan_wake(pass->plan, until_us);
         return false;

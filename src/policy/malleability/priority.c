@@ -12,9 +12,9 @@ enum { ABOVE_ALL = INT16_MAX + 1, BELOW_ALL = INT16_MIN - 1 };
 static int next_below(const struct pleat_view *view, uint32_t site, int limit)
 {
     int highest = BELOW_ALL;
-    for (uint32_t job = pleat_malleable_oldest(view, site); job != PLEAT_NONE;
-         job = pleat_malleable_younger(view, job)) {
-        int priority = view->components[job].priority;
+    for (uint32_t component = pleat_malleable_oldest(view, site); component != PLEAT_NONE;
+         component = pleat_malleable_younger(view, component)) {
+        int priority = view->components[component].priority;
         if (priority < limit && priority > highest)
             highest = priority;
     }
@@ -25,9 +25,9 @@ static int next_below(const struct pleat_view *view, uint32_t site, int limit)
 static int next_above(const struct pleat_view *view, uint32_t site, int limit)
 {
     int lowest = ABOVE_ALL;
-    for (uint32_t job = pleat_malleable_oldest(view, site); job != PLEAT_NONE;
-         job = pleat_malleable_younger(view, job)) {
-        int priority = view->components[job].priority;
+    for (uint32_t component = pleat_malleable_oldest(view, site); component != PLEAT_NONE;
+         component = pleat_malleable_younger(view, component)) {
+        int priority = view->components[component].priority;
         if (priority > limit && priority < lowest)
             lowest = priority;
     }
@@ -39,10 +39,11 @@ static int32_t priority_grow(struct pleat_pass *pass, uint32_t site, int32_t gro
     const struct pleat_view *view = pass->view;
     for (int priority = next_below(view, site, ABOVE_ALL); priority != BELOW_ALL && grow_value > 0;
          priority = next_below(view, site, priority))
-        for (uint32_t job = pleat_malleable_oldest(view, site); job != PLEAT_NONE && grow_value > 0;
-             job = pleat_malleable_younger(view, job))
-            if (view->components[job].priority == priority)
-                grow_value -= pleat_plan_offer_grow(pass->plan, job, grow_value);
+        for (uint32_t component = pleat_malleable_oldest(view, site);
+             component != PLEAT_NONE && grow_value > 0;
+             component = pleat_malleable_younger(view, component))
+            if (view->components[component].priority == priority)
+                grow_value -= pleat_plan_offer_grow(pass->plan, component, grow_value);
     return grow_value;
 }
 
@@ -52,10 +53,12 @@ static int32_t priority_shrink(struct pleat_pass *pass, uint32_t site, int32_t s
     const struct pleat_view *view = pass->view;
     for (int priority = next_above(view, site, BELOW_ALL);
          priority != ABOVE_ALL && shrink_value > 0; priority = next_above(view, site, priority))
-        for (uint32_t job = pleat_malleable_newest(view, site);
-             job != PLEAT_NONE && shrink_value > 0; job = pleat_malleable_older(view, job))
-            if (view->components[job].priority == priority)
-                shrink_value -= pleat_plan_offer_shrink(pass->plan, job, shrink_value, waiter);
+        for (uint32_t component = pleat_malleable_newest(view, site);
+             component != PLEAT_NONE && shrink_value > 0;
+             component = pleat_malleable_older(view, component))
+            if (view->components[component].priority == priority)
+                shrink_value -=
+                    pleat_plan_offer_shrink(pass->plan, component, shrink_value, waiter);
     return shrink_value;
 }
 

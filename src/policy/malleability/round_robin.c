@@ -28,41 +28,41 @@ static void round_robin_observe(void *memory, const struct pleat_view *view,
 static uint32_t last_grown(const struct pleat_pass *pass, uint32_t site)
 {
     const struct round_robin_state *state = pass->states[PLEAT_MALLEABILITY];
-    for (uint32_t job = pleat_malleable_oldest(pass->view, site); job != PLEAT_NONE;
-         job = pleat_malleable_younger(pass->view, job))
-        if (job + 1 == state->last[site])
-            return job;
+    for (uint32_t component = pleat_malleable_oldest(pass->view, site); component != PLEAT_NONE;
+         component = pleat_malleable_younger(pass->view, component))
+        if (component + 1 == state->last[site])
+            return component;
     return pleat_malleable_newest(pass->view, site);
 }
 
-static uint32_t next_of(const struct pleat_view *view, uint32_t site, uint32_t job)
+static uint32_t next_of(const struct pleat_view *view, uint32_t site, uint32_t component)
 {
-    uint32_t next = pleat_malleable_younger(view, job);
+    uint32_t next = pleat_malleable_younger(view, component);
     return next != PLEAT_NONE ? next : pleat_malleable_oldest(view, site);
 }
 
-static int32_t step_of(const struct pleat_component *job)
+static int32_t step_of(const struct pleat_component *component)
 {
-    return job->sizes_kind == PLEAT_SIZES_MULTIPLES ? job->sizes_parameter : 1;
+    return component->sizes_kind == PLEAT_SIZES_MULTIPLES ? component->sizes_parameter : 1;
 }
 
 /* What it takes to come to its next size; 0: there is none. */
-static int32_t next_step(const struct pleat_view *view, const struct pleat_component *job)
+static int32_t next_step(const struct pleat_view *view, const struct pleat_component *component)
 {
-    int32_t next = pleat_accept_next(view, job, job->processors);
-    return next > 0 ? next - job->processors : 0;
+    int32_t next = pleat_accept_next(view, component, component->processors);
+    return next > 0 ? next - component->processors : 0;
 }
 
 static int32_t round_robin_grow(struct pleat_pass *pass, uint32_t site, int32_t grow_value)
 {
     const struct pleat_view *view = pass->view;
-    uint32_t last = last_grown(pass, site), job = last;
+    uint32_t last = last_grown(pass, site), component = last;
     do {
-        job = next_of(view, site, job);
-        int32_t step = next_step(view, &view->components[job]);
-        if (step > 0 && step <= grow_value && !pleat_plan_is_decided(pass->plan, job))
-            grow_value -= pleat_plan_offer_grow(pass->plan, job, step);
-    } while (job != last && grow_value > 0);
+        component = next_of(view, site, component);
+        int32_t step = next_step(view, &view->components[component]);
+        if (step > 0 && step <= grow_value && !pleat_plan_is_decided(pass->plan, component))
+            grow_value -= pleat_plan_offer_grow(pass->plan, component, step);
+    } while (component != last && grow_value > 0);
     return grow_value;
 }
 
@@ -70,14 +70,14 @@ static int32_t round_robin_shrink(struct pleat_pass *pass, uint32_t site, int32_
                                   uint32_t waiter)
 {
     const struct pleat_view *view = pass->view;
-    uint32_t last = last_grown(pass, site), job = last;
+    uint32_t last = last_grown(pass, site), component = last;
     if (last == PLEAT_NONE)
         return shrink_value;
     do {
-        shrink_value -=
-            pleat_plan_offer_shrink(pass->plan, job, step_of(&view->components[job]), waiter);
-        job = next_of(view, site, job);
-    } while (job != last && shrink_value > 0);
+        shrink_value -= pleat_plan_offer_shrink(pass->plan, component,
+                                                step_of(&view->components[component]), waiter);
+        component = next_of(view, site, component);
+    } while (component != last && shrink_value > 0);
     return shrink_value;
 }
 

@@ -26,12 +26,12 @@
 #include "policy/policies.h"
 
 /* At the greatest size below `size` at which it was measured; NULL: at none. */
-static const struct pleat_timing *timing_below(const struct pleat_view *view,
-                                               const struct pleat_component *job, int32_t size)
+static const struct pleat_timing *
+timing_below(const struct pleat_view *view, const struct pleat_component *component, int32_t size)
 {
     const struct pleat_timing *below = NULL;
-    for (const struct pleat_timing *t = pleat_timing_smallest(view, job); t && t->processors < size;
-         t = pleat_timing_greater(view, t))
+    for (const struct pleat_timing *t = pleat_timing_smallest(view, component);
+         t && t->processors < size; t = pleat_timing_greater(view, t))
         below = t;
     return below;
 }
@@ -49,11 +49,12 @@ static void sweet_spot_balance(struct pleat_pass *pass, uint32_t site)
     const struct pleat_view *view = pass->view;
     for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE;
          c = pleat_malleable_younger(view, c)) {
-        const struct pleat_component *job = &view->components[c];
-        const struct pleat_timing *at = pleat_timing_at(view, job, job->processors);
-        const struct pleat_timing *before = at ? timing_below(view, job, job->processors) : NULL;
+        const struct pleat_component *component = &view->components[c];
+        const struct pleat_timing *at = pleat_timing_at(view, component, component->processors);
+        const struct pleat_timing *before =
+            at ? timing_below(view, component, component->processors) : NULL;
         if (at && is_beyond_sweet_spot(before, at))
-            (void)pleat_plan_offer_shrink(pass->plan, c, job->processors - before->processors,
+            (void)pleat_plan_offer_shrink(pass->plan, c, component->processors - before->processors,
                                           PLEAT_NONE);
     }
 }
@@ -70,14 +71,14 @@ struct point {
  * wanted then. */
 static bool can_grow_by(struct pleat_pass *pass, uint32_t component, int32_t processors)
 {
-    const struct pleat_component *job = &pass->view->components[component];
+    const struct pleat_component *comp = &pass->view->components[component];
     int32_t size = pleat_plan_size(pass->plan, component);
-    if (pleat_accept_grow(pass->view, job, size, processors) != processors)
+    if (pleat_accept_grow(pass->view, comp, size, processors) != processors)
         return false;
     if (pleat_plan_could_grow(pass->plan, component, processors))
         return true;
-    if (job->quiet_until_us > pass->view->now_us)
-        pleat_plan_wake(pass->plan, job->quiet_until_us);
+    if (comp->quiet_until_us > pass->view->now_us)
+        pleat_plan_wake(pass->plan, comp->quiet_until_us);
     return false;
 }
 
@@ -86,12 +87,12 @@ static void best_expansion(struct pleat_pass *pass, uint32_t component, int32_t 
                            struct point *best)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
+    const struct pleat_component *comp = &view->components[component];
     int32_t size = pleat_plan_size(pass->plan, component);
-    const struct pleat_timing *now = pleat_timing_at(view, job, size), *before = NULL;
+    const struct pleat_timing *now = pleat_timing_at(view, comp, size), *before = NULL;
     if (!now && size > 0)
         return;
-    for (const struct pleat_timing *t = pleat_timing_smallest(view, job);
+    for (const struct pleat_timing *t = pleat_timing_smallest(view, comp);
          t && t->processors - size <= processors && !is_beyond_sweet_spot(before, t);
          before = t, t = pleat_timing_greater(view, t)) {
         double gain = now ? 1 - (double)t->iteration_us / (double)now->iteration_us : 1;
@@ -112,39 +113,41 @@ static struct point best_expand_point(struct pleat_pass *pass, uint32_t site, in
 
 /* ---- sizes of which nothing is known yet ---- */
 
-static int32_t next_folded_size(const struct pleat_view *view, const struct pleat_component *job)
+static int32_t next_folded_size(const struct pleat_view *view,
+                                const struct pleat_component *component)
 {
-    int32_t size = job->processors, limit = pleat_accept_largest(view, job);
-    int32_t level = pleat_mpl(job->processes, size);
+    int32_t size = component->processors, limit = pleat_accept_largest(view, component);
+    int32_t level = pleat_mpl(component->processes, size);
     if (level < 2 || size >= limit)
         return 0;
-    int32_t wanted = pleat_mpl(job->processes, size + size / 2);
-    int32_t next = pleat_mpl(job->processes, wanted < level ? wanted : level - 1);
+    int32_t wanted = pleat_mpl(component->processes, size + size / 2);
+    int32_t next = pleat_mpl(component->processes, wanted < level ? wanted : level - 1);
     return next < limit ? next : limit;
 }
 
-static int32_t next_size(const struct pleat_view *view, const struct pleat_component *job)
+static int32_t next_size(const struct pleat_view *view, const struct pleat_component *component)
 {
-    int32_t size = job->processors;
-    if (pleat_view_folds(job) && size > 0)
-        return next_folded_size(view, job);
-    bool any = job->sizes_kind == PLEAT_SIZES_ANY || job->sizes_kind == PLEAT_SIZES_MULTIPLES;
-    int32_t next = pleat_accept_next(view, job, any && size > 1 ? size + size / 2 - 1 : size);
-    return next > 0 || !any ? next : pleat_accept_largest(view, job); /* less far, then */
+    int32_t size = component->processors;
+    if (pleat_view_folds(component) && size > 0)
+        return next_folded_size(view, component);
+    bool any =
+        component->sizes_kind == PLEAT_SIZES_ANY || component->sizes_kind == PLEAT_SIZES_MULTIPLES;
+    int32_t next = pleat_accept_next(view, component, any && size > 1 ? size + size / 2 - 1 : size);
+    return next > 0 || !any ? next : pleat_accept_largest(view, component); /* less far, then */
 }
 
 /* By how many it would be grown to its next size, at most so many; 0: it is not. */
 static int32_t next_step(struct pleat_pass *pass, uint32_t component, int32_t processors)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
-    int32_t size = job->processors;
-    const struct pleat_timing *now = pleat_timing_at(view, job, size);
+    const struct pleat_component *comp = &view->components[component];
+    int32_t size = comp->processors;
+    const struct pleat_timing *now = pleat_timing_at(view, comp, size);
     if (pleat_plan_size(pass->plan, component) != size ||
         (size > 0 && (!now || pleat_timing_greater(view, now) ||
-                      is_beyond_sweet_spot(timing_below(view, job, size), now))))
+                      is_beyond_sweet_spot(timing_below(view, comp, size), now))))
         return 0;
-    int32_t more = next_size(view, job) - size;
+    int32_t more = next_size(view, comp) - size;
     return more > 0 && more <= processors && can_grow_by(pass, component, more) ? more : 0;
 }
 
@@ -185,14 +188,14 @@ static int32_t sweet_spot_grow(struct pleat_pass *pass, uint32_t site, int32_t p
 static void next_shrink_point(const struct pleat_pass *pass, uint32_t component, struct point *best)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
+    const struct pleat_component *comp = &view->components[component];
     int32_t size = pleat_plan_size(pass->plan, component);
-    const struct pleat_timing *whole = pleat_timing_at(view, job, job->processors);
-    const struct pleat_timing *now = pleat_timing_at(view, job, size);
-    const struct pleat_timing *below = timing_below(view, job, size);
-    if (!whole || !now || !below || size > job->processors ||
+    const struct pleat_timing *whole = pleat_timing_at(view, comp, comp->processors);
+    const struct pleat_timing *now = pleat_timing_at(view, comp, size);
+    const struct pleat_timing *below = timing_below(view, comp, size);
+    if (!whole || !now || !below || size > comp->processors ||
         !pleat_plan_could_shrink(pass->plan, component) ||
-        pleat_accept_shrink(view, job, size, size - below->processors) != size - below->processors)
+        pleat_accept_shrink(view, comp, size, size - below->processors) != size - below->processors)
         return;
     double hit = (double)(below->iteration_us - now->iteration_us) / (double)whole->iteration_us;
     if (best->component == PLEAT_NONE || hit < best->value)

@@ -6,13 +6,13 @@ static struct pleat_start_size available_size(struct pleat_pass *pass, uint32_t 
                                               uint32_t site, int32_t available)
 {
     (void)site;
-    const struct pleat_component *job = &pass->view->components[component];
-    int32_t smallest = pleat_accept_start(pass->view, job);
-    int32_t wanted = job->initial > smallest ? job->initial : smallest;
-    if (job->initial > 0 && wanted < available)
+    const struct pleat_component *comp = &pass->view->components[component];
+    int32_t smallest = pleat_accept_start(pass->view, comp);
+    int32_t wanted = comp->initial > smallest ? comp->initial : smallest;
+    if (comp->initial > 0 && wanted < available)
         available = wanted;
     return (struct pleat_start_size){.processors =
-                                         pleat_accept_start_floor(pass->view, job, available)};
+                                         pleat_accept_start_floor(pass->view, comp, available)};
 }
 
 const struct pleat_policy pleat_policy_available = {

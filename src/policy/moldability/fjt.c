@@ -32,8 +32,8 @@ static struct pleat_start_size start_folded(const struct pleat_pass *pass, uint3
                                             int32_t available)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
-    return (struct pleat_start_size){.processors = pleat_accept_start_floor(view, job, available)};
+    const struct pleat_component *comp = &view->components[component];
+    return (struct pleat_start_size){.processors = pleat_accept_start_floor(view, comp, available)};
 }
 
 /* Nothing that it could start on is available: how much is to be taken of what long ones can spare,

@@ -5,11 +5,12 @@ static struct pleat_start_size minimum_size(struct pleat_pass *pass, uint32_t co
                                             uint32_t site, int32_t available)
 {
     (void)site;
-    const struct pleat_component *job = &pass->view->components[component];
-    int32_t smallest = pleat_accept_start(pass->view, job);
-    int32_t wanted = job->initial > smallest ? job->initial : smallest;
-    return (struct pleat_start_size){.processors = pleat_accept_start_floor(
-                                         pass->view, job, wanted < available ? wanted : available)};
+    const struct pleat_component *comp = &pass->view->components[component];
+    int32_t smallest = pleat_accept_start(pass->view, comp);
+    int32_t wanted = comp->initial > smallest ? comp->initial : smallest;
+    return (struct pleat_start_size){
+        .processors =
+            pleat_accept_start_floor(pass->view, comp, wanted < available ? wanted : available)};
 }
 
 const struct pleat_policy pleat_policy_minimum = {

@@ -9,16 +9,16 @@
 
 static uint32_t close_to_files_place(struct pleat_pass *pass, uint32_t component)
 {
-    const struct pleat_component *job = &pass->view->components[component];
+    const struct pleat_component *comp = &pass->view->components[component];
     uint32_t best = PLEAT_NONE;
     int64_t least_us = PLEAT_NEVER;
     int32_t most = 0;
     for (uint32_t site = 0; site < pass->view->site_count; site++) {
         int32_t available = pleat_plan_available(pass->plan, component, site);
-        if (!pleat_view_allows(pass->view, job, site) ||
-            pleat_accept_start_floor(pass->view, job, available) == 0)
+        if (!pleat_view_allows(pass->view, comp, site) ||
+            pleat_accept_start_floor(pass->view, comp, available) == 0)
             continue;
-        int64_t us = pleat_view_transfer(pass->view, job, site);
+        int64_t us = pleat_view_transfer(pass->view, comp, site);
         if (us < least_us || (us == least_us && available > most)) {
             best = site;
             least_us = us;

@@ -9,13 +9,13 @@
 #include "policy/policies.h"
 
 /* Is another component of its job there, placed before or by this plan? */
-static bool has_sibling(const struct pleat_pass *pass, const struct pleat_component *job,
+static bool has_sibling(const struct pleat_pass *pass, const struct pleat_component *component,
                         uint32_t site)
 {
     const struct pleat_view *view = pass->view;
-    if (!pleat_view_is_several(view, job))
+    if (!pleat_view_is_several(view, component))
         return false;
-    for (uint32_t c = job->lead; c != PLEAT_NONE; c = view->components[c].sibling)
+    for (uint32_t c = component->lead; c != PLEAT_NONE; c = view->components[c].sibling)
         if (pleat_plan_place(pass->plan, c) == site)
             return true;
     return false;
@@ -23,16 +23,16 @@ static bool has_sibling(const struct pleat_pass *pass, const struct pleat_compon
 
 static uint32_t cluster_minimization_place(struct pleat_pass *pass, uint32_t component)
 {
-    const struct pleat_component *job = &pass->view->components[component];
+    const struct pleat_component *comp = &pass->view->components[component];
     uint32_t best = PLEAT_NONE;
     int32_t best_available = 0;
     bool best_shared = false;
     for (uint32_t site = 0; site < pass->view->site_count; site++) {
         int32_t available = pleat_plan_available(pass->plan, component, site);
-        if (!pleat_view_allows(pass->view, job, site) ||
-            pleat_accept_start_floor(pass->view, job, available) == 0)
+        if (!pleat_view_allows(pass->view, comp, site) ||
+            pleat_accept_start_floor(pass->view, comp, available) == 0)
             continue;
-        bool shared = has_sibling(pass, job, site);
+        bool shared = has_sibling(pass, comp, site);
         bool better = shared != best_shared ? shared
                       : shared              ? available < best_available
                                             : available > best_available;

@@ -4,11 +4,11 @@
 
 static uint32_t worst_fit_place(struct pleat_pass *pass, uint32_t component)
 {
-    const struct pleat_component *job = &pass->view->components[component];
+    const struct pleat_component *comp = &pass->view->components[component];
     uint32_t best = PLEAT_NONE;
     int32_t most = 0;
     for (uint32_t site = 0; site < pass->view->site_count; site++) {
-        if (!pleat_view_allows(pass->view, job, site))
+        if (!pleat_view_allows(pass->view, comp, site))
             continue;
         int32_t available = pleat_plan_available(pass->plan, component, site);
         if (available > most) {
@@ -16,7 +16,7 @@ static uint32_t worst_fit_place(struct pleat_pass *pass, uint32_t component)
             best = site;
         }
     }
-    if (best == PLEAT_NONE || pleat_accept_start_floor(pass->view, job, most) == 0)
+    if (best == PLEAT_NONE || pleat_accept_start_floor(pass->view, comp, most) == 0)
         return PLEAT_NONE;
     return best;
 }

@@ -20,9 +20,11 @@
 #include "policy/classes.h"
 #include "policy/policies.h"
 
-static bool stands_behind(const struct pleat_component *job, const struct pleat_component *head)
+static bool stands_behind(const struct pleat_component *component,
+                          const struct pleat_component *head)
 {
-    return job->key != head->key ? job->key > head->key : job->position > head->position;
+    return component->key != head->key ? component->key > head->key
+                                       : component->position > head->position;
 }
 
 /* What runs at the sites where a head could. */
@@ -36,10 +38,10 @@ static int32_t count_list(const struct pleat_view *view, uint32_t first,
 {
     int32_t processors = 0;
     for (uint32_t c = first; c != PLEAT_NONE; c = view->components[c].next) {
-        const struct pleat_component *job = &view->components[c];
-        running->before += !stands_behind(job, head);
-        running->changing |= job->state != PLEAT_RUNNING;
-        processors += job->processors;
+        const struct pleat_component *component = &view->components[c];
+        running->before += !stands_behind(component, head);
+        running->changing |= component->state != PLEAT_RUNNING;
+        processors += component->processors;
     }
     return processors;
 }

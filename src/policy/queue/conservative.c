@@ -52,14 +52,14 @@ static void conservative_observe(void *memory, const struct pleat_view *view,
                                  const struct pleat_event *event)
 {
     struct conservative_state *state = memory;
-    const struct pleat_component *job =
+    const struct pleat_component *component =
         event->kind == PLEAT_EV_EXITED ? &view->components[event->component] : NULL;
-    bool is_rigid =
-        job && job->state != PLEAT_QUEUED && job->minimum == job->maximum && !pleat_view_folds(job);
-    if (is_rigid && job->expected_end_us > view->now_us)
+    bool is_rigid = component && component->state != PLEAT_QUEUED &&
+                    component->minimum == component->maximum && !pleat_view_folds(component);
+    if (is_rigid && component->expected_end_us > view->now_us)
         state->ends[state->early++ % EARLY_ENDS] =
-            (struct early_end){job->expected_end_us, job->site, job->minimum};
-    else if (!is_rigid || job->expected_end_us < view->now_us)
+            (struct early_end){component->expected_end_us, component->site, component->minimum};
+    else if (!is_rigid || component->expected_end_us < view->now_us)
         pleat_watch_observe(&state->watch, event);
 }
 
@@ -75,9 +75,9 @@ struct round {
     int64_t freed_us;  /* the last end of places that were given up */
 };
 
-static bool is_reservation(const struct pleat_component *job)
+static bool is_reservation(const struct pleat_component *component)
 {
-    return job->begin_us > 0;
+    return component->begin_us > 0;
 }
 
 /* Was somebody promised a start that is over? */
@@ -92,9 +92,9 @@ static bool is_broken(const struct pleat_view *view)
 /* Takes (sign 1) or gives up (-1) the place that a component was promised. */
 static void take_place(struct pleat_pass *pass, uint32_t c, int32_t sign)
 {
-    const struct pleat_component *job = &pass->view->components[c];
-    int32_t size = pleat_accept_start(pass->view, job);
-    pleat_pass_take(pass, c, job->promised_site, job->promised_us, size, sign * size);
+    const struct pleat_component *component = &pass->view->components[c];
+    int32_t size = pleat_accept_start(pass->view, component);
+    pleat_pass_take(pass, c, component->promised_site, component->promised_us, size, sign * size);
 }
 
 /* Sets the pass's profiles: with everybody's place, unless all are given out anew. */
@@ -139,12 +139,12 @@ static bool go_on(struct round *round)
 }
 
 /* Did the last decision start it where and as large as it was promised? */
-static bool as_promised(const struct pleat_pass *pass, const struct pleat_component *job)
+static bool as_promised(const struct pleat_pass *pass, const struct pleat_component *component)
 {
     const struct pleat_events *decisions = &pass->plan->decisions;
     const struct pleat_event *start = &decisions->items[decisions->count - 1];
-    return start->u.start.site == job->promised_site &&
-           start->u.start.processors == pleat_accept_start(pass->view, job);
+    return start->u.start.site == component->promised_site &&
+           start->u.start.processors == pleat_accept_start(pass->view, component);
 }
 
 /* It stays where it is. */
@@ -160,10 +160,11 @@ static void wait_on(struct round *round, uint32_t c)
 /* It gives up the place that it was promised. */
 static void give_up(struct round *round, uint32_t c)
 {
-    const struct pleat_component *job = &round->pass->view->components[c];
-    int64_t run_us = pleat_view_expected_run(job, pleat_accept_start(round->pass->view, job));
-    int64_t end_us =
-        run_us < PLEAT_NEVER - job->promised_us ? job->promised_us + run_us : PLEAT_NEVER;
+    const struct pleat_component *component = &round->pass->view->components[c];
+    int64_t run_us =
+        pleat_view_expected_run(component, pleat_accept_start(round->pass->view, component));
+    int64_t end_us = run_us < PLEAT_NEVER - component->promised_us ? component->promised_us + run_us
+                                                                   : PLEAT_NEVER;
     if (end_us > round->freed_us)
         round->freed_us = end_us;
     if (end_us > round->before_us)
@@ -174,8 +175,8 @@ static void give_up(struct round *round, uint32_t c)
 static void settle(struct round *round, uint32_t c)
 {
     struct pleat_pass *pass = round->pass;
-    const struct pleat_component *job = &pass->view->components[c];
-    int64_t now_us = pass->view->now_us, promised_us = job->promised_us;
+    const struct pleat_component *component = &pass->view->components[c];
+    int64_t now_us = pass->view->now_us, promised_us = component->promised_us;
     uint32_t site = PLEAT_NONE;
     bool had = promised_us != PLEAT_NEVER && !round->anew;
     int64_t at_us = had ? pleat_pass_earlier(pass, c, round->before_us, &site)
@@ -187,12 +188,12 @@ static void settle(struct round *round, uint32_t c)
     if (had)
         take_place(pass, c, -1);
     bool started = at_us == now_us && pleat_pass_start(pass, c);
-    if (had && (at_us != promised_us || (started && !as_promised(pass, job))))
+    if (had && (at_us != promised_us || (started && !as_promised(pass, component))))
         give_up(round, c);
     if (started)
         return;
     if (at_us != PLEAT_NEVER) {
-        int32_t size = pleat_accept_start(pass->view, job);
+        int32_t size = pleat_accept_start(pass->view, component);
         pleat_pass_take(pass, c, site, at_us, size, size);
     }
     pleat_plan_promise(pass->plan, c, site, at_us);
@@ -233,16 +234,16 @@ static void look_at_queue(struct round *round, uint32_t first)
     const struct pleat_view *view = round->pass->view;
     for (uint32_t c = first; c != PLEAT_NONE && !round->pass->plan->failed;
          c = pleat_queue_next(view, c)) {
-        const struct pleat_component *job = &view->components[c];
-        if (pleat_view_is_several(view, job)) {
+        const struct pleat_component *component = &view->components[c];
+        if (pleat_view_is_several(view, component)) {
             if (!passes_several(round, c))
                 return;
             continue;
         }
-        if (round->before_us <= view->now_us && job->promised_us > view->now_us &&
-            job->promised_us != PLEAT_NEVER)
+        if (round->before_us <= view->now_us && component->promised_us > view->now_us &&
+            component->promised_us != PLEAT_NEVER)
             wait_on(round, c);
-        else if (is_reservation(job))
+        else if (is_reservation(component))
             start_reservation(round, c);
         else
             settle(round, c);

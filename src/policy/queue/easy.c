@@ -35,10 +35,10 @@ static bool take_next(struct next_end *next, struct pleat_plan_end *end)
     if (any)
         *end = next->started->items[next->at];
     if (next->running != PLEAT_NONE) {
-        const struct pleat_component *job = &next->view->components[next->running];
-        int64_t at_us = pleat_view_expected_end(next->view, job);
+        const struct pleat_component *component = &next->view->components[next->running];
+        int64_t at_us = pleat_view_expected_end(next->view, component);
         if (!any || at_us <= end->at_us) {
-            int32_t processors = job->target + pleat_view_buffered(next->view, job);
+            int32_t processors = component->target + pleat_view_buffered(next->view, component);
             *end = (struct pleat_plan_end){at_us, processors};
             next->running = pleat_ending_next(next->view, next->running);
             return true;
@@ -49,11 +49,11 @@ static bool take_next(struct next_end *next, struct pleat_plan_end *end)
 }
 
 /* What is free at a site for a component now or, without anybody's end, soon. */
-static int32_t free_soon(const struct pleat_pass *pass, const struct pleat_component *job,
+static int32_t free_soon(const struct pleat_pass *pass, const struct pleat_component *component,
                          uint32_t site)
 {
     const struct pleat_site *place = &pass->view->sites[site];
-    int32_t own = job->site == site ? job->earmarked + job->coming : 0;
+    int32_t own = component->site == site ? component->earmarked + component->coming : 0;
     return pleat_plan_idle(pass->plan, site) + place->releasing + place->coming + own;
 }
 
@@ -62,13 +62,13 @@ static int32_t free_soon(const struct pleat_pass *pass, const struct pleat_compo
 static struct pleat_shadow shadow_at(struct pleat_pass *pass, uint32_t head, uint32_t site)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[head];
+    const struct pleat_component *component = &view->components[head];
     struct next_end next = {.view = view,
                             .started = pleat_plan_started(pass->plan, site),
                             .running = pleat_ending_first(view, site)};
     struct pleat_plan_end end;
-    struct pleat_shadow shadow = {site, view->now_us,
-                                  free_soon(pass, job, site) - pleat_accept_start(view, job)};
+    struct pleat_shadow shadow = {
+        site, view->now_us, free_soon(pass, component, site) - pleat_accept_start(view, component)};
     while (take_next(&next, &end) && !(shadow.extra >= 0 && end.at_us > shadow.at_us)) {
         if (end.at_us == PLEAT_NEVER)
             return (struct pleat_shadow){site, PLEAT_NEVER, 0};
@@ -84,11 +84,11 @@ static struct pleat_shadow shadow_at(struct pleat_pass *pass, uint32_t head, uin
 static bool cast_shadow(struct pleat_pass *pass, uint32_t head, struct pleat_shadow *earliest)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[head];
-    int32_t need = pleat_accept_start(view, job);
+    const struct pleat_component *component = &view->components[head];
+    int32_t need = pleat_accept_start(view, component);
     bool any = false;
     for (uint32_t site = 0; site < view->site_count; site++) {
-        if (!pleat_view_allows(view, job, site) ||
+        if (!pleat_view_allows(view, component, site) ||
             need > view->sites[site].capacity - view->sites[site].background)
             continue;
         struct pleat_shadow shadow = shadow_at(pass, head, site);
@@ -101,18 +101,20 @@ static bool cast_shadow(struct pleat_pass *pass, uint32_t head, struct pleat_sha
 }
 
 /* Quickly, since most of a long queue is: can it start nowhere? */
-static bool is_hopeless(const struct pleat_pass *pass, const struct pleat_component *job,
+static bool is_hopeless(const struct pleat_pass *pass, const struct pleat_component *component,
                         int32_t most_free)
 {
     const struct pleat_shadow *shadow = pass->shadow;
-    if (pleat_view_is_several(pass->view, job))
+    if (pleat_view_is_several(pass->view, component))
         return false;
-    int32_t need = (pleat_view_folds(job) ? pleat_accept_start(pass->view, job) : job->minimum) -
-                   job->earmarked;
+    int32_t need = (pleat_view_folds(component) ? pleat_accept_start(pass->view, component)
+                                                : component->minimum) -
+                   component->earmarked;
     if (need > most_free)
         return true;
     return shadow && pass->view->site_count == 1 && need > shadow->extra &&
-           pleat_view_expected_run(job, job->maximum) > shadow->at_us - pass->view->now_us;
+           pleat_view_expected_run(component, component->maximum) >
+               shadow->at_us - pass->view->now_us;
 }
 
 static int32_t most_free(const struct pleat_pass *pass)
@@ -130,23 +132,23 @@ static void backfill(struct pleat_pass *pass, uint32_t first)
     const struct pleat_view *view = pass->view;
     int32_t most = most_free(pass);
     for (uint32_t c = first; c != PLEAT_NONE && most > 0; c = pleat_queue_next(view, c)) {
-        const struct pleat_component *job = &view->components[c];
-        if (!is_hopeless(pass, job, most) && pleat_pass_start(pass, c))
+        const struct pleat_component *component = &view->components[c];
+        if (!is_hopeless(pass, component, most) && pleat_pass_start(pass, c))
             most = most_free(pass);
-        else if (job->promised_us != PLEAT_NEVER) /* it was the head, and was overtaken */
-            pleat_plan_promise(pass->plan, c, job->promised_site, PLEAT_NEVER);
+        else if (component->promised_us != PLEAT_NEVER) /* it was the head, and was overtaken */
+            pleat_plan_promise(pass->plan, c, component->promised_site, PLEAT_NEVER);
     }
 }
 
 /* The head's place among reservations. */
 static void reserve(struct pleat_pass *pass, uint32_t head)
 {
-    const struct pleat_component *job = &pass->view->components[head];
+    const struct pleat_component *component = &pass->view->components[head];
     uint32_t site = PLEAT_NONE;
-    int64_t at_us = job->begin_us > 0 ? PLEAT_NEVER : pleat_pass_earliest(pass, head, &site);
+    int64_t at_us = component->begin_us > 0 ? PLEAT_NEVER : pleat_pass_earliest(pass, head, &site);
     if (at_us == PLEAT_NEVER)
         return; /* it is one itself; or nowhere, as sites are at present */
-    int32_t size = pleat_accept_start(pass->view, job);
+    int32_t size = pleat_accept_start(pass->view, component);
     pleat_pass_take(pass, head, site, at_us, size, size);
     pleat_plan_promise(pass->plan, head, site, at_us);
 }

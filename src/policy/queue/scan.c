@@ -8,13 +8,13 @@
 static uint32_t scan_start(struct pleat_pass *pass)
 {
     uint32_t waiter = PLEAT_NONE;
-    for (uint32_t job = pass->view->queue_first; job != PLEAT_NONE;
-         job = pleat_queue_next(pass->view, job)) {
-        if (pleat_pass_start(pass, job))
+    for (uint32_t component = pass->view->queue_first; component != PLEAT_NONE;
+         component = pleat_queue_next(pass->view, component)) {
+        if (pleat_pass_start(pass, component))
             continue;
-        pleat_plan_tried(pass->plan, job);
+        pleat_plan_tried(pass->plan, component);
         if (waiter == PLEAT_NONE)
-            waiter = job;
+            waiter = component;
     }
     return waiter;
 }
