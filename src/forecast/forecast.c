@@ -178,23 +178,36 @@ static uint32_t first_end(const struct looking *at, int64_t *end_us)
     return component;
 }
 
-/* Goes on to what happens next. *over: nothing does. */
+/* All that end at this instant, each once. */
+static int end_all(struct looking *at, uint32_t component, int64_t end_us)
+{
+    uint32_t last = PLEAT_NONE;
+    int rc = 0;
+    for (; !rc && end_us == at->now_us && component != last; component = first_end(at, &end_us)) {
+        last = component;
+        rc = apply(at, (struct pleat_event){.kind = PLEAT_EV_EXITED,
+                                            .component = component,
+                                            .u.exit = {.run = component_of(at, component)->run,
+                                                       .reason = PLEAT_REASON_EXIT}});
+        if (!rc)
+            rc = drain(at);
+    }
+    return rc;
+}
+
+/* Goes on to the next instant at which anything happens: ends, then deadlines, then the policies
+ * decide. *over: nothing does. */
 static int step(struct looking *at, bool *over)
 {
     int64_t end_us, deadline_us = pleat_core_next_deadline(at->core);
     uint32_t component = first_end(at, &end_us);
-    int rc;
     *over = end_us == PLEAT_NEVER && deadline_us == PLEAT_NEVER;
     if (*over)
         return 0;
     int64_t next_us = end_us <= deadline_us ? end_us : deadline_us;
     at->now_us = next_us > at->now_us ? next_us : at->now_us;
-    if (end_us <= deadline_us)
-        rc = apply(at, (struct pleat_event){.kind = PLEAT_EV_EXITED,
-                                            .component = component,
-                                            .u.exit = {.run = component_of(at, component)->run,
-                                                       .reason = PLEAT_REASON_EXIT}});
-    else
+    int rc = end_all(at, component, end_us);
+    if (!rc && pleat_core_next_deadline(at->core) <= at->now_us)
         rc = apply(at, (struct pleat_event){.kind = PLEAT_EV_TIME, .component = PLEAT_NONE});
     at->forecast->steps++;
     return rc ? rc : settle(at);

@@ -3,7 +3,14 @@
  * A core's saved state goes on in a core of its own: the same state machine, the same policies,
  * nobody asked. What sites, runners and agents would have to answer is answered at once and well;
  * a job ends when its user's estimate says so, or at its time limit, and one that has neither never
- * does. Nothing new comes: no submission, no failure, no other load on the machine.
+ * does. Nothing new comes: no submission, no failure, no other load on the machine. At one instant
+ * all that ends ends, then the policies decide, as in a simulation, to which this is compared in
+ * tests.
+ *
+ * So a forecast cannot know what depends on the moments of passes, or on what is reported: policies
+ * that go by iteration times (PLEAT_NEEDS_TIMES) learn these as jobs run, each report brings a
+ * pass, and some find more in a second pass than in the first (backfilling, conservative above all,
+ * which gives out all places anew when one that was promised a start did not have it in time).
  *
  * Reads no clock, does no input or output, and touches nothing but its arguments: any thread may
  * call it.

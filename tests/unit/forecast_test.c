@@ -111,8 +111,8 @@ static void live(struct hand *h, uint32_t jobs, int64_t *starts_us)
     fail_msg("it does not come to an end");
 }
 
-/* Others plan anew at every pass, and here there is one between any two answers of a site, which a
- * forecast gives at one instant. */
+/* Here there is a pass between any two answers of a site, which a forecast gives at one instant:
+ * these do not mind. All queues and approaches: forecast_worlds_test.c. */
 static const char *const queues[] = {"fcfs", "easy"};
 
 /* Rigid and malleable jobs, of which some run: what was expected is what comes. */
