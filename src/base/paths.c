@@ -1,6 +1,7 @@
 #include "base/paths.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,4 +153,18 @@ int pleat_paths_make_private(const char *path, struct pleat_error *err)
         return pleat_error_set(err, PLEAT_E_PERMISSION,
                                "others can write to %s: chmod go-w it, or set PLEAT_DIR", path);
     return 0;
+}
+
+int pleat_paths_beside(const char *file, char *path, size_t size, struct pleat_error *err)
+{
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (length < 0)
+        return pleat_error_sys(err, errno, "cannot find out where this program is");
+    self[length] = '\0';
+    const char *slash = strrchr(self, '/');
+    int used = snprintf(path, size, "%.*s/%s", slash ? (int)(slash - self) : 0, self, file);
+    return used < 0 || (size_t)used >= size
+               ? pleat_error_set(err, PLEAT_E_TOOBIG, "the path of %s is too long", file)
+               : 0;
 }

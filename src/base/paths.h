@@ -29,6 +29,11 @@ bool pleat_paths_recorded_socket(const struct pleat_paths *paths, char *socket, 
 int pleat_paths_check_config(const struct pleat_paths *paths,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* The path of a file relative to the directory of the program that runs; the file need not exist.
+ * PLEAT_E_TOOBIG when `path` has no room for it. */
+int pleat_paths_beside(const char *file, char *path, size_t size,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* Makes a directory (and its parents) with mode 0700 where missing, and refuses one that belongs to
  * another user, that others can write to, or that a link of another user's leads to. */
 int pleat_paths_make_private(const char *path, struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/detach.h"
+#include "base/paths.h"
 #include "client/client.h"
 
 #define START_LIMIT_US (10 * PLEAT_US_PER_S)
@@ -44,16 +45,7 @@ static bool is_program(const char *path)
 
 static bool find_beside(char *path, size_t size)
 {
-    char self[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length <= 0)
-        return false;
-    self[length] = '\0';
-    char *slash = strrchr(self, '/');
-    if (!slash)
-        return false;
-    int used = snprintf(path, size, "%.*s/pleatd", (int)(slash - self), self);
-    return used > 0 && (size_t)used < size && is_program(path);
+    return pleat_paths_beside("pleatd", path, size, NULL) == 0 && is_program(path);
 }
 
 static bool find_on_path(char *path, size_t size)

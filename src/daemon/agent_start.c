@@ -107,19 +107,6 @@ void agent_expect(struct agent *agent)
     uv_timer_start(&agent->timer, on_timer, AGENT_LOOK_MS, 0);
 }
 
-/* `program` beside pleatd. */
-static int agent_path(char *path, size_t size, const char *program)
-{
-    char self[512];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length < 0)
-        return -1;
-    self[length] = '\0';
-    char *slash = strrchr(self, '/');
-    *slash = '\0';
-    return (size_t)snprintf(path, size, "%s/%s", self, program) < size ? 0 : -1;
-}
-
 /* There is none, and the one that was to be there failed: another, after a while. */
 static void spawn_again(struct agent *agent)
 {
@@ -153,9 +140,10 @@ static void agent_spawn(struct agent *agent)
     char path[600], name[600], node[16], log[600];
     snprintf(node, sizeof(node), "%u", agent->node);
     snprintf(log, sizeof(log), "%s", d->paths.state);
-    if (agent_path(path, sizeof(path), "pleat-agent") ||
-        agent_path(name, sizeof(name), "pleat-guard")) {
-        daemon_log("cannot find pleat-agent beside pleatd");
+    struct pleat_error err;
+    if (pleat_paths_beside("pleat-agent", path, sizeof(path), &err) ||
+        pleat_paths_beside("pleat-guard", name, sizeof(name), &err)) {
+        daemon_log("no agent can be started: %s", err.text);
         spawn_again(agent);
         return;
     }

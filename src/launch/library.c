@@ -1,26 +1,21 @@
 #include "launch/library.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/paths.h"
 
 int pleat_launch_library(const char *file, char *path, size_t size, struct pleat_error *err)
 {
     static const char *const directories[] = {"../lib", PLEAT_LIBRARY_DIR};
-    char self[512];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length < 0)
-        return pleat_error_sys(err, errno, "cannot find out where this program is");
-    self[length] = '\0';
-    *strrchr(self, '/') = '\0';
     for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
-        char whole[PATH_MAX];
-        int used = snprintf(path, size, "%s/%s/%s", self, directories[i], file);
-        if (used < 0 || (size_t)used >= size)
-            return pleat_error_set(err, PLEAT_E_TOOBIG, "the path of %s is too long", file);
+        char beside[PATH_MAX], whole[PATH_MAX];
+        snprintf(beside, sizeof(beside), "%s/%s", directories[i], file);
+        int rc = pleat_paths_beside(beside, path, size, err);
+        if (rc)
+            return rc;
         if (!realpath(path, whole))
             continue;
         /* lists of libraries to preload are cut there */
@@ -32,7 +27,8 @@ int pleat_launch_library(const char *file, char *path, size_t size, struct pleat
         memcpy(path, whole, strlen(whole) + 1);
         return 0;
     }
-    return pleat_error_set(err, PLEAT_E_NOTFOUND, "there is no %s beside %s", file, self);
+    return pleat_error_set(err, PLEAT_E_NOTFOUND, "there is no %s where Pleat's libraries are",
+                           file);
 }
 
 int pleat_launch_loopback(char *path, size_t size, struct pleat_error *err)

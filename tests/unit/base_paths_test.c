@@ -1,6 +1,7 @@
 /* Where Pleat keeps things, and whom it trusts with a directory. */
 #include "test.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,9 +251,22 @@ static void test_lock_records(void **state)
 
 #define fresh(test) cmocka_unit_test_setup(test, clear_environment)
 
+static void test_beside(void **state)
+{
+    (void)state;
+    struct pleat_error err = {0};
+    char path[PATH_MAX], small[8], self[PATH_MAX] = "";
+    assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    assert_int_equal(pleat_paths_beside("test-base-paths", path, sizeof(path), &err), 0);
+    assert_string_equal(path, self);
+    assert_int_equal(pleat_paths_beside("pleatd", small, sizeof(small), &err), PLEAT_E_TOOBIG);
+    assert_non_null(strstr(err.text, "pleatd is too long"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_beside),
         fresh(test_private_instance),
         fresh(test_relative_private_instance),
         fresh(test_xdg),
