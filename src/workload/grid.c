@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "workload/convert.h"
+#include "workload/estimate.h"
 #include "workload/generate-internal.h"
 #include "workload/grid-internal.h"
 
@@ -245,6 +246,27 @@ static int draw_all(struct drawing *d, struct pleat_grid_draw *draw, struct plea
     return 0;
 }
 
+/* A job has one estimate, whatever it is made of. They come from a stream of their own: the jobs
+ * are those without. */
+static int estimate_popular(const struct pleat_grid_mix *mix, uint64_t seed,
+                            struct pleat_grid_draw *draw, struct pleat_error *err)
+{
+    struct pleat_workload_jobs jobs = {0};
+    int status = pleat_array_reserve(&jobs, draw->jobs)
+                     ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+                     : 0;
+    for (size_t i = 0; !status && i < draw->list.count; i++)
+        if (draw->list.items[i].component == 1)
+            jobs.items[jobs.count++] =
+                (struct pleat_workload_job){.run_us = draw->list.items[i].run_us};
+    if (!status)
+        status = pleat_estimate_popular(&jobs, mix->popular_longest_us, seed, err);
+    for (size_t i = 0; !status && i < draw->list.count; i++)
+        draw->list.items[i].estimate_us = jobs.items[draw->list.items[i].job - 1].estimate_us;
+    pleat_array_finish(&jobs);
+    return status;
+}
+
 int pleat_grid_draw(const struct pleat_grid_mix *mix, uint64_t seed, struct pleat_grid_draw *draw,
                     struct pleat_error *err)
 {
@@ -261,6 +283,8 @@ int pleat_grid_draw(const struct pleat_grid_mix *mix, uint64_t seed, struct plea
         whole = whole && d->streams[i];
     }
     status = whole ? draw_all(d, draw, err) : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (!status && mix->popular)
+        status = estimate_popular(mix, seed, draw, err);
     draw->seed = seed;
     if (status)
         pleat_grid_draw_finish(draw);

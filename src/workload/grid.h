@@ -73,6 +73,8 @@ struct pleat_grid_mix {
     struct pleat_distribution gap; /* seconds between jobs; the first comes at 0 */
     int32_t total;                 /* no job has more processors than that; 0: as the sites hold */
     double estimate; /* users' estimates are run time x uniform(1, this), so >= 1; 0: none */
+    bool popular;    /* or, instead of that, popular values (workload/estimate.h) */
+    int64_t popular_longest_us; /* the longest that is allowed; 0: by the run times */
     struct pleat_grid_types types;
     struct pleat_grid_sites sites; /* job.site of a workload is the index here; may be empty */
 };

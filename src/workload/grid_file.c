@@ -1,10 +1,13 @@
 /* grid_file.c - reading the description of a grid mix. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/parse.h"
 #include "config/text.h"
 #include "workload/convert.h"
+#include "workload/estimate.h"
 #include "workload/grid-internal.h"
 
 /* ---- words ---- */
@@ -143,13 +146,41 @@ static int check_count(cfg_t *cfg, cfg_opt_t *option)
     return -1;
 }
 
+static bool read_number(const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && !*end;
+}
+
+/* "2.5", "popular", "popular:172800". False: none of these. */
+static bool parse_estimate(const char *text, struct pleat_grid_mix *mix)
+{
+    static const char word[] = "popular";
+    size_t length = sizeof(word) - 1;
+    double longest_s = 0;
+    mix->estimate = 0;
+    mix->popular = !strncmp(text, word, length) && (!text[length] || text[length] == ':');
+    if (!mix->popular)
+        return read_number(text, &mix->estimate) &&
+               (mix->estimate == 0 || (mix->estimate >= 1 && mix->estimate <= GRID_ESTIMATE_MAX));
+    if (text[length] && !(read_number(text + length + 1, &longest_s) &&
+                          longest_s >= PLEAT_ESTIMATE_LONGEST_LEAST_S && longest_s <= 1e9))
+        return false;
+    mix->popular_longest_us = llround(longest_s) * 1000000;
+    return true;
+}
+
 static int check_estimate(cfg_t *cfg, cfg_opt_t *option)
 {
-    double value = cfg_opt_getnfloat(option, 0);
-    if (value == 0 || (value >= 1 && value <= GRID_ESTIMATE_MAX))
+    struct pleat_grid_mix mix;
+    const char *text = cfg_opt_getnstr(option, 0);
+    if (parse_estimate(text, &mix))
         return 0;
-    cfg_error(cfg, "estimate = %g: must be from 1 to %g times the run time, or 0 for none", value,
-              GRID_ESTIMATE_MAX);
+    cfg_error(cfg,
+              "estimate = %s: must be from 1 to %g times the run time, 0 for none, \"popular\", or "
+              "\"popular:MAX\" with MAX from %d to 1e9 seconds",
+              text, GRID_ESTIMATE_MAX, PLEAT_ESTIMATE_LONGEST_LEAST_S);
     return -1;
 }
 
@@ -266,7 +297,7 @@ static int take(cfg_t *cfg, const char *name, struct pleat_grid_mix *mix, struct
     unsigned sites = cfg_size(cfg, "sites");
     mix->jobs = (size_t)cfg_getint(cfg, "jobs");
     mix->total = (int32_t)cfg_getint(cfg, "total");
-    mix->estimate = cfg_getfloat(cfg, "estimate");
+    (void)parse_estimate(cfg_getstr(cfg, "estimate"), mix); /* it was checked */
     take_distribution(cfg, "gap", &mix->gap, &failed);
     if (failed || pleat_array_reserve(&mix->sites, sites + 1))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
@@ -318,7 +349,7 @@ static cfg_t *open_schema(void)
     cfg_opt_t options[] = {CFG_INT("jobs", 100, CFGF_NONE),
                            CFG_STR("gap", "poisson:30", CFGF_NONE),
                            CFG_INT("total", 0, CFGF_NONE),
-                           CFG_FLOAT("estimate", 0, CFGF_NONE),
+                           CFG_STR("estimate", "0", CFGF_NONE),
                            CFG_STR_LIST("sites", "{}", CFGF_NONE),
                            CFG_SEC("type", type, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
                            CFG_END()};

@@ -123,6 +123,10 @@ static void test_errors_name_the_line(void **state)
          "the mix:3: gap: normal needs two numbers, mean and standard deviation, as in "
          "normal:60,10"},
         {"estimate = 0.5", "the mix:1: estimate = 0.5"},
+        {"estimate = popularity", "the mix:1: estimate = popularity: must be from 1 to"},
+        {"estimate = \"popular:60\"", "the mix:1: estimate = popular:60"},
+        {"estimate = \"popular:\"", "the mix:1: estimate = popular:"},
+        {"estimate = \"popular:8000x\"", "the mix:1: estimate = popular:8000x"},
         {"total = -1", "the mix:1: total = -1"},
         {"sites = {\"a b\"}", "the mix:1: sites: 'a b' is not a site"},
         {"sites = {\"a\",\n\"b:0\"}", "the mix:2: sites: 'b:0' is not a site"},
@@ -549,11 +553,52 @@ static void test_default(void **state)
     finish(&mix, &draw);
 }
 
+/* The same jobs, with other estimates: few values, the longest among them, the same for all
+ * components of a job. */
+static void test_popular_estimates(void **state)
+{
+    (void)state;
+    static const char text[] = "jobs = 400\nestimate = %s\ntype a { run = \"exponential:300\" "
+                               "components = \"uniform:1,3\" }";
+    struct pleat_grid_mix mixes[3];
+    struct pleat_grid_draw draws[3];
+    static const char *const estimates[] = {"3", "\"popular:36000\"", "popular"};
+    int64_t values[40];
+    size_t count = 0, longest = 0;
+    for (int i = 0; i < 3; i++) {
+        char own[200];
+        snprintf(own, sizeof(own), text, estimates[i]);
+        read_mix(own, &mixes[i]);
+        draw_mix(&mixes[i], 5, &draws[i]);
+    }
+    assert_int_equal(draws[0].list.count, draws[1].list.count);
+    for (size_t i = 0; i < draws[0].list.count; i++) {
+        struct pleat_grid_component one = draws[0].list.items[i], *other = &draws[1].list.items[i];
+        assert_true(other->estimate_us >= other->run_us && other->estimate_us <= 36000000000);
+        longest += other->estimate_us == 36000000000;
+        assert_true(other->component == 1 || other->estimate_us == other[-1].estimate_us);
+        one.estimate_us = other->estimate_us;
+        assert_memory_equal(&one, other, sizeof(one));
+        size_t at = 0;
+        while (at < count && values[at] != other->estimate_us)
+            at++;
+        assert_true(at < 40);
+        values[at] = other->estimate_us;
+        count += at == count;
+        /* without MAX it is 2 h, since nothing runs longer */
+        assert_true(draws[2].list.items[i].estimate_us <= INT64_C(7200) * 1000000);
+    }
+    assert_true(count > 10 && longest > 20);
+    for (int i = 0; i < 3; i++)
+        finish(&mixes[i], &draws[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_keys),
         cmocka_unit_test(test_errors_name_the_line),
+        cmocka_unit_test(test_popular_estimates),
         cmocka_unit_test(test_file),
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_semi_fixed),

@@ -56,9 +56,11 @@ struct pleat_sim_source {
 
 /* From one seed to the next, by what is drawn before anything is simulated. */
 enum pleat_sim_variation {
-    PLEAT_SIM_SAME_JOBS,   /* nothing; what sites and applications draw may differ */
-    PLEAT_SIM_CONVERSIONS, /* which jobs are converted */
-    PLEAT_SIM_WORKLOADS    /* the workload itself */
+    PLEAT_SIM_SAME_JOBS,                 /* nothing; what sites and applications draw may differ */
+    PLEAT_SIM_CONVERSIONS,               /* which jobs are converted */
+    PLEAT_SIM_ESTIMATES,                 /* what their users estimate */
+    PLEAT_SIM_CONVERSIONS_AND_ESTIMATES, /* both */
+    PLEAT_SIM_WORKLOADS                  /* the workload itself */
 };
 
 struct pleat_sim_experiment {

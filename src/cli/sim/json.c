@@ -135,6 +135,9 @@ json_t *pleat_sim_json(const struct pleat_sim_experiment *experiment, bool timed
     const struct pleat_sim_request *request = experiment->request;
     static const char *const varies[] = {[PLEAT_SIM_SAME_JOBS] = "nothing",
                                          [PLEAT_SIM_CONVERSIONS] = "conversion",
+                                         [PLEAT_SIM_ESTIMATES] = "estimates",
+                                         [PLEAT_SIM_CONVERSIONS_AND_ESTIMATES] =
+                                             "conversion and estimates",
                                          [PLEAT_SIM_WORKLOADS] = "workload"};
     json_t *runs = json_array(), *comparison = json_array(), *workloads = json_array();
     for (size_t i = 0; i < experiment->source_count; i++)

@@ -64,7 +64,8 @@ static void print_conversion(const struct pleat_term *term,
     }
     pleat_string_addf(&text, "%sfrom %g to %g times their size%s",
                       text.length ? ", " : "none: ", request->minimum, request->maximum,
-                      experiment->variation == PLEAT_SIM_CONVERSIONS
+                      experiment->variation == PLEAT_SIM_CONVERSIONS ||
+                              experiment->variation == PLEAT_SIM_CONVERSIONS_AND_ESTIMATES
                           ? " (other jobs with each seed)"
                       : experiment->variation == PLEAT_SIM_WORKLOADS && request->malleable_count < 2
                           ? " (of the first workload)"
@@ -105,7 +106,8 @@ static void print_workload(const struct pleat_term *term,
     if (text.length)
         line(term, "left out", &text);
     if (request->popular.wanted)
-        pleat_string_add(&text, "popular values (Tsafrir, Etsion and Feitelson 2005)");
+        pleat_string_addf(&text, "popular values (Tsafrir, Etsion and Feitelson 2005)%s",
+                          request->seeds > 1 ? ", others with each seed" : "");
     else if (request->estimates == PLEAT_ESTIMATES_EXACT)
         pleat_string_add(&text, "the run times");
     else if (report->missing_estimate > 0)
@@ -294,6 +296,12 @@ static void print_seeds(const struct pleat_term *term,
                         const struct pleat_sim_experiment *experiment)
 {
     const struct pleat_sim_request *request = experiment->request;
+    static const char *const about[] = {
+        [PLEAT_SIM_SAME_JOBS] = "what sites and applications draw",
+        [PLEAT_SIM_CONVERSIONS] = "which jobs are converted",
+        [PLEAT_SIM_ESTIMATES] = "what their users estimate",
+        [PLEAT_SIM_CONVERSIONS_AND_ESTIMATES] =
+            "which jobs are converted and what their users estimate"};
     const char *sign = term->utf8 ? "\u00b1" : "+-";
     struct pleat_string text = {0};
     size_t differ = 0;
@@ -303,7 +311,12 @@ static void print_seeds(const struct pleat_term *term,
         pleat_string_addf(&text, "from %" PRIu64 " on, one for each workload", request->seed);
     else
         pleat_string_addf(&text, "%zu, from %" PRIu64 " on", request->seeds, request->seed);
-    if (differ == 0)
+    if (differ == 0 && experiment->variation == PLEAT_SIM_ESTIMATES)
+        pleat_string_addf(&text,
+                          ", and all gave the same: only %s is drawn, and changes nothing "
+                          "here, so there are no intervals",
+                          about[experiment->variation]);
+    else if (differ == 0)
         pleat_string_add(&text,
                          ", and all gave the same: nothing in this is drawn at random, so there "
                          "are no intervals. --generate MODEL, or several at --workload, vary "
@@ -315,13 +328,12 @@ static void print_seeds(const struct pleat_term *term,
                           sign);
     else
         pleat_string_addf(&text,
-                          ": means %s half of the 95 %% confidence interval. The workload is the "
+                          ": means %s half of the 95 %% confidence interval. The %s the "
                           "same in all, so this is only about %s; --generate MODEL, or several "
                           "at --workload, vary the workload",
                           sign,
-                          experiment->variation == PLEAT_SIM_CONVERSIONS
-                              ? "which jobs are converted"
-                              : "what sites and applications draw");
+                          experiment->variation < PLEAT_SIM_ESTIMATES ? "workload is" : "jobs are",
+                          about[experiment->variation]);
     if (differ > 0)
         pleat_string_addf(&text, ". A value without %s is the same in all runs", sign);
     line(term, "seeds", &text);

@@ -202,6 +202,18 @@ static bool chooses(const struct pleat_sim_request *request)
     return chooses;
 }
 
+static enum pleat_sim_variation variation(const struct pleat_sim_experiment *experiment,
+                                          const struct pleat_sim_request *request)
+{
+    if (request->seeds == 1)
+        return PLEAT_SIM_SAME_JOBS;
+    if (request->generate || experiment->source_count > 1)
+        return PLEAT_SIM_WORKLOADS;
+    if (request->popular.wanted)
+        return chooses(request) ? PLEAT_SIM_CONVERSIONS_AND_ESTIMATES : PLEAT_SIM_ESTIMATES;
+    return chooses(request) ? PLEAT_SIM_CONVERSIONS : PLEAT_SIM_SAME_JOBS;
+}
+
 static int convert_sources(struct pleat_sim_experiment *experiment, struct pleat_error *err)
 {
     const struct pleat_sim_request *request = experiment->request;
@@ -226,13 +238,9 @@ int pleat_sim_workload_read(struct pleat_sim_experiment *experiment,
     if (rc)
         return rc;
     bool one_run = request->seeds == 1 || experiment->source_count > 1; /* of each source */
-    experiment->variation = request->seeds == 1 ? PLEAT_SIM_SAME_JOBS
-                            : request->generate || experiment->source_count > 1
-                                ? PLEAT_SIM_WORKLOADS
-                            : chooses(request) ? PLEAT_SIM_CONVERSIONS
-                                               : PLEAT_SIM_SAME_JOBS;
+    experiment->variation = variation(experiment, request);
     experiment->shared = !request->hold_load && request->malleable_count == 1 &&
-                         (one_run || !request->generate) && (one_run || !chooses(request));
+                         (one_run || experiment->variation == PLEAT_SIM_SAME_JOBS);
     return experiment->shared ? convert_sources(experiment, err) : 0;
 }
 
@@ -271,6 +279,8 @@ static int make_own(const struct pleat_sim_experiment *experiment,
     } else if (copy(&source->workload, &own->workload)) {
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the workload of seed %llu",
                              (unsigned long long)run->seed);
+    } else {
+        rc = estimate(experiment->request, run->seed, &own->workload, err);
     }
     struct converting how = {experiment, &app, run->seed};
     return rc ? rc

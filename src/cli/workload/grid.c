@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/workload/models.h"
 #include "cli/workload/workload.h"
 #include "figure/replace.h"
 #include "workload/grid.h"
@@ -9,8 +10,23 @@
 struct request {
     const char *from, *mix, *out;
     int64_t jobs, total, seed; /* jobs, total 0: as the description says */
-    bool example;
+    bool example, estimate;    /* estimate: as follows, whatever the description says */
+    double factor;
+    struct pleat_popular popular;
 };
+
+static int take_estimate(struct request *request, struct pleat_error *err)
+{
+    struct pleat_error own = {0};
+    request->estimate = true;
+    request->factor = 0;
+    request->popular = (struct pleat_popular){0};
+    if (!pleat_parse_popular("--estimate", optarg, &request->popular, &own))
+        return pleat_parse_seconds("--estimate", optarg, 1, 1e6, &request->factor, err);
+    if (own.code)
+        *err = own;
+    return own.code;
+}
 
 static int take(struct request *request, int option, struct pleat_error *err)
 {
@@ -28,6 +44,8 @@ static int take(struct request *request, int option, struct pleat_error *err)
         return pleat_parse_int("--jobs", optarg, 1, PLEAT_GENERATE_JOBS_MAX, &request->jobs, err);
     case 't':
         return pleat_parse_int("--total", optarg, 1, PLEAT_SIZE_MAX, &request->total, err);
+    case 'E':
+        return take_estimate(request, err);
     default:
         return pleat_parse_int("--seed", optarg, 0, INT64_MAX, &request->seed, err);
     }
@@ -57,6 +75,11 @@ static int read_mix(const struct request *request, struct pleat_grid_mix *mix,
         mix->jobs = (size_t)request->jobs;
     if (!status && request->total)
         mix->total = (int32_t)request->total;
+    if (!status && request->estimate) {
+        mix->estimate = request->factor;
+        mix->popular = request->popular.wanted;
+        mix->popular_longest_us = request->popular.longest_us;
+    }
     return status;
 }
 
@@ -118,13 +141,11 @@ static int generate(const struct request *request)
 
 static int run_grid(int argc, char **argv)
 {
-    static const struct option own[] = {{"from", required_argument, NULL, 'f'},
-                                        {"mix", required_argument, NULL, 'm'},
-                                        {"jobs", required_argument, NULL, 'j'},
-                                        {"total", required_argument, NULL, 't'},
-                                        {"seed", required_argument, NULL, 's'},
-                                        {"example", no_argument, NULL, 'e'},
-                                        {0}};
+    static const struct option own[] = {
+        {"from", required_argument, NULL, 'f'},     {"mix", required_argument, NULL, 'm'},
+        {"jobs", required_argument, NULL, 'j'},     {"total", required_argument, NULL, 't'},
+        {"estimate", required_argument, NULL, 'E'}, {"seed", required_argument, NULL, 's'},
+        {"example", no_argument, NULL, 'e'},        {0}};
     struct pleat_options options;
     struct request request = {.seed = 1};
     pleat_options_init(&options, &pleat_cmd_workload_grid, argc, argv, own, NULL);
@@ -151,6 +172,9 @@ const struct pleat_command pleat_cmd_workload_grid = {
         "      --mix FILE   write the same jobs for 'pleat mix'\n"
         "      --jobs N     how many (default: as the description says)\n"
         "      --total N    no job gets more processors in all (default: the same)\n"
+        "      --estimate F  users estimate up to F times the run time; popular or popular:MAX\n"
+        "                   (popular:48h): as users do, round values, often MAX (default: as the\n"
+        "                   description says)\n"
         "      --seed N     (default: 1); the same description and seed give the same files\n\n"
         "Exit codes: 0; 1 a file cannot be written; 2 usage, or the description is missing or\n"
         "wrong (its line is named).\n\n"

@@ -371,6 +371,43 @@ def test_seeds_of_one_log_say_what_they_vary(cli, log):
         shown.split())
 
 
+def test_modelled_estimates_of_a_log_vary_with_the_seed(cli, log):
+    path = log(random_jobs(200), 32)
+    options = ("--workload", path, "--estimates", "popular:10h", "--queue", "fcfs,easy", "--seeds", "3")
+    text = sim(cli, *options)
+    assert text["seeds_vary"] == "estimates" and text["estimates"] == "popular"
+    assert [row["seeds_differ"] for row in text["comparison"]] == [False, True]
+    shown = " ".join(cli("sim", *options).stdout.split())
+    assert "others with each seed" in shown
+    assert "The jobs are the same in all, so this is only about what their users estimate" in shown
+    alone = sim(cli, *options[:-4], "--queue", "easy", "--seed", "2")["runs"][0]  # as by itself
+    del alone["elapsed_s"], text["runs"][4]["elapsed_s"]
+    assert alone == text["runs"][4]
+    same = " ".join(cli("sim", *options[:-3], "fcfs", "--seeds", "3").stdout.split())
+    assert "only what their users estimate is drawn, and changes nothing here" in same
+    both = sim(cli, *options, "--malleable", "50")
+    assert both["seeds_vary"] == "conversion and estimates"
+    assert all(row["seeds_differ"] for row in both["comparison"])
+
+
+def test_a_grid_mix_with_popular_estimates(cli, tmp_path):
+    mix, kinds = tmp_path / "my.grid", {}
+    mix.write_text('jobs = 100\nestimate = popular\ntype "a" { run = "exponential:300" }\n')
+    for name, options in {"as it says": (), "again": (), "factor": ("--estimate", "3"),
+                          "longest": ("--estimate", "popular:10h")}.items():
+        done = cli("workload", "generate", "grid", "--from", str(mix), *options, "-")
+        assert done.returncode == 0, done.stderr
+        lines = [line.split() for line in done.stdout.splitlines() if line[:1] not in ";"]
+        kinds[name] = [float(line[8]) for line in lines]
+        assert len(lines) == 100 and all(float(line[8]) >= float(line[3]) for line in lines)
+    assert kinds["as it says"] == kinds["again"] and len(set(kinds["as it says"])) <= 30
+    assert max(kinds["as it says"]) == 7200 and max(kinds["longest"]) == 36000
+    assert len(set(kinds["factor"])) > 60
+    for wrong in "popular:60", "0.5", "popularity":
+        done = cli("workload", "generate", "grid", "--estimate", wrong, "-")
+        assert done.returncode == 2 and "--estimate" in done.stderr
+
+
 def test_rigid_and_malleable_in_one_comparison(cli, log):
     path = log(random_jobs(150), 32)
     text = sim(cli, "--workload", path, "--queue", "fcfs,easy", "--malleable", "0,100")
