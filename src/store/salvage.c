@@ -404,91 +404,14 @@ static int fill(struct work *work, const char *path, const char *wal, int64_t mo
     return rc;
 }
 
-/* ---- files ---- */
-
-static void join(char *out, size_t size, const char *path, const char *end)
-{
-    snprintf(out, size, "%s%s", path, end);
-}
-
-static void sync_directory(const char *path)
-{
-    char copy[PATH_MAX];
-    snprintf(copy, sizeof(copy), "%s", path);
-    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)fsync(fd);
-        close(fd);
-    }
-}
-
 static void remove_with_wal(const char *path)
 {
     static const char *const ends[] = {"", "-wal", "-shm"};
     for (size_t i = 0; i < 3; i++) {
         char name[PATH_MAX];
-        join(name, sizeof(name), path, ends[i]);
+        snprintf(name, sizeof(name), "%s%s", path, ends[i]);
         (void)unlink(name);
     }
-}
-
-/* From here on the new file is the store, whatever is interrupted: see pleat_salvage_resume. */
-static int swap(const char *path, const char *ready, const char *aside, struct pleat_error *err)
-{
-    char from[PATH_MAX], to[PATH_MAX];
-    if (rename(path, aside) && errno != ENOENT)
-        return pleat_error_sys(err, errno, "cannot rename %s to %s", path, aside);
-    join(from, sizeof(from), path, "-wal");
-    join(to, sizeof(to), aside, "-wal");
-    if (rename(from, to) && errno != ENOENT)
-        return pleat_error_sys(err, errno, "cannot rename %s to %s", from, to);
-    join(from, sizeof(from), path, "-shm");
-    (void)unlink(from);
-    if (rename(ready, path))
-        return pleat_error_sys(err, errno, "cannot rename %s to %s", ready, path);
-    sync_directory(path);
-    return 0;
-}
-
-static void name_aside(const char *path, int64_t now_us, char *aside, size_t size)
-{
-    struct tm tm;
-    char when[32];
-    time_t seconds = (time_t)(now_us / 1000000);
-    if (!gmtime_r(&seconds, &tm) || !strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &tm))
-        snprintf(when, sizeof(when), "%lld", (long long)seconds);
-    snprintf(aside, size, "%s.damaged-%s", path, when);
-    for (int i = 1; access(aside, F_OK) == 0; i++)
-        snprintf(aside, size, "%s.damaged-%s-%d", path, when, i);
-}
-
-int pleat_salvage_publish(const char *path, struct pleat_error *err)
-{
-    char making[PATH_MAX], ready[PATH_MAX];
-    join(making, sizeof(making), path, ".salvage");
-    join(ready, sizeof(ready), path, ".salvaged");
-    int fd = open(making, O_RDONLY | O_CLOEXEC);
-    int reason = fd < 0 || fsync(fd) ? errno : 0;
-    if (fd >= 0)
-        close(fd);
-    if (!reason && rename(making, ready))
-        reason = errno;
-    if (reason)
-        return pleat_error_sys(err, reason, "cannot write %s", ready);
-    sync_directory(path);
-    return 0;
-}
-
-int pleat_salvage_resume(const char *path, struct pleat_error *err)
-{
-    char ready[PATH_MAX], aside[PATH_MAX];
-    struct timespec now;
-    join(ready, sizeof(ready), path, ".salvaged");
-    if (access(ready, F_OK))
-        return 0;
-    clock_gettime(CLOCK_REALTIME, &now);
-    name_aside(path, (int64_t)now.tv_sec * 1000000, aside, sizeof(aside));
-    return swap(path, ready, aside, err);
 }
 
 int pleat_store_salvage(const char *path, size_t record_size, int64_t most_seq, int64_t now_us,
@@ -496,21 +419,21 @@ int pleat_store_salvage(const char *path, size_t record_size, int64_t most_seq, 
 {
     char making[PATH_MAX], ready[PATH_MAX], wal[PATH_MAX];
     struct work work = {.err = err};
-    join(making, sizeof(making), path, ".salvage");
-    join(ready, sizeof(ready), path, ".salvaged");
-    join(wal, sizeof(wal), path, "-wal");
+    snprintf(making, sizeof(making), "%s%s", path, ".salvage");
+    snprintf(ready, sizeof(ready), "%s%s", path, ".salvaged");
+    snprintf(wal, sizeof(wal), "%s%s", path, "-wal");
     memset(result, 0, sizeof(*result));
-    name_aside(path, now_us, result->aside, sizeof(result->aside));
+    pleat_store_name_aside(path, now_us, result->aside, sizeof(result->aside));
     remove_with_wal(making);
     int rc = pleat_store_open(making, record_size, &work.store, err);
     if (!rc)
         rc = fill(&work, path, wal, most_seq, result);
     pleat_store_close(work.store); /* which moves its write-ahead log into it */
     if (!rc)
-        rc = pleat_salvage_publish(path, err);
+        rc = pleat_store_publish(path, err);
     if (rc) {
         remove_with_wal(making);
         return rc;
     }
-    return swap(path, ready, result->aside, err);
+    return pleat_store_swap(path, ready, result->aside, err);
 }

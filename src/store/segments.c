@@ -174,7 +174,7 @@ int pleat_store_set_aside(struct pleat_store *store, int64_t to_seq, struct plea
     segment.records = malloc(size);
     if (!segment.records)
         return out_of_memory(store, err);
-    int status = pleat_store_read(store, segment.header.first, collect, &segment, err);
+    int status = pleat_store_read_rows(store, segment.header.first, collect, &segment, err);
     if (status >= 0) {
         segment.checksum = pleat_store_checksum(segment.header.first, segment.records, size);
         status = publish(store, &segment, err);
@@ -294,9 +294,9 @@ static int read_segment(void *arg, const struct segment *segment)
     return 0;
 }
 
-int pleat_store_read_segments(struct pleat_store *store, int64_t *seq,
-                              pleat_store_record_callback callback, void *arg,
-                              struct pleat_error *err)
+/* Records from *seq on, up to those that are in the log; *seq is then the first that was not. */
+static int read_segments(struct pleat_store *store, int64_t *seq,
+                         pleat_store_record_callback callback, void *arg, struct pleat_error *err)
 {
     struct reading reading = {store, *seq, callback, arg};
     int status = each_segment(store, store->path, read_segment, &reading, err);
@@ -308,6 +308,21 @@ int pleat_store_read_segments(struct pleat_store *store, int64_t *seq,
             "not there",
             (long long)reading.seq, (long long)store->first_seq - 1, store->path, store->path);
     return status;
+}
+
+int pleat_store_read(struct pleat_store *store, int64_t from_seq,
+                     pleat_store_record_callback callback, void *arg, struct pleat_error *err)
+{
+    int64_t seq = from_seq < 1 ? 1 : from_seq;
+    int status = 0;
+    if (store->reading)
+        return pleat_error_set(err, PLEAT_E_STATE, "%s is being read", store->path);
+    if (seq < store->first_seq) {
+        store->reading = true;
+        status = read_segments(store, &seq, callback, arg, err);
+        store->reading = false;
+    }
+    return status ? status : pleat_store_read_rows(store, seq, callback, arg, err);
 }
 
 struct listing {

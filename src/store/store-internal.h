@@ -72,23 +72,36 @@ int pleat_store_check_writing(const struct pleat_store *store, struct pleat_erro
 /* Steps a bound writing statement. On failure the transaction is over and rolled back. */
 int pleat_store_write(struct pleat_store *store, enum statement which, const char *doing,
                       struct pleat_error *err);
-/* A salvage (salvage.h) that was interrupted when its new file was complete: goes on with it. */
-int pleat_salvage_resume(const char *path, struct pleat_error *err);
+/* ---- replace.c ---- */
+
+/* A replacement that was interrupted when its new file was complete goes on. */
+int pleat_store_resume(const char *path, struct pleat_error *err);
 /* The file PATH.salvage is complete: on the disk, and such a new file, when this returns 0. */
-int pleat_salvage_publish(const char *path, struct pleat_error *err);
+int pleat_store_publish(const char *path, struct pleat_error *err);
+/* The store's file, with its write-ahead log, becomes `aside`, `ready` becomes the store's. */
+int pleat_store_swap(const char *path, const char *ready, const char *aside,
+                     struct pleat_error *err);
+/* A name for a damaged file that nothing has yet. */
+void pleat_store_name_aside(const char *path, int64_t now_us, char *aside, size_t size);
+
+/* ---- records.c ---- */
+
 /* PLEAT_E_CORRUPT: the log is not good at seq, how says why. */
 int pleat_store_corrupt_record(const struct pleat_store *store, int64_t seq, const char *how,
                                struct pleat_error *err);
-/* Records from *seq on that were moved aside, up to those that are in the log; *seq is then the
- * first that was not. Callbacks as in pleat_store_read. */
-int pleat_store_read_segments(struct pleat_store *store, int64_t *seq,
-                              pleat_store_record_callback callback, void *arg,
-                              struct pleat_error *err);
+/* As pleat_store_read, of those that were not moved aside. */
+int pleat_store_read_rows(struct pleat_store *store, int64_t seq,
+                          pleat_store_record_callback callback, void *arg, struct pleat_error *err);
+
+/* ---- segments.c ---- */
+
 /* Records of the log at `path` that were moved aside, from the first to where one is missing or a
  * file is damaged; `store` is another one, with records of the same size. What the callback returns
  * other than 0 ends it. PLEAT_E_NOMEM. */
 int pleat_store_salvage_segments(struct pleat_store *store, const char *path,
                                  pleat_store_record_callback callback, void *arg);
+/* ---- checksum.c ---- */
+
 /* Of the number, the size and the bytes: FNV-1a, 64 bits. */
 int64_t pleat_store_checksum(int64_t number, const void *bytes, size_t size);
 

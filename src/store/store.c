@@ -362,7 +362,7 @@ int pleat_store_copy(struct pleat_store *store, struct pleat_error *err)
         status = pleat_store_failure(store, "copy", err);
     sqlite3_finalize(statement);
     if (!status)
-        status = pleat_salvage_publish(store->path, err);
+        status = pleat_store_publish(store->path, err);
     if (status)
         (void)unlink(making);
     return status;
@@ -370,7 +370,7 @@ int pleat_store_copy(struct pleat_store *store, struct pleat_error *err)
 
 static int set_up(struct pleat_store *store, struct pleat_error *err)
 {
-    int status = pleat_salvage_resume(store->path, err);
+    int status = pleat_store_resume(store->path, err);
     store->was_left_open = has_wal(store->path);
     if (!status)
         status = make_private_file(store->path, err);
