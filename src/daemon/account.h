@@ -1,7 +1,8 @@
-/* account.h - what a job did and what it used, learned from its notes: sizes over time, resizes,
- * processor-seconds. docs/protocol.md ("history") says what the figures mean.
+/* account.h - the account of a job: its sizes over time, its resizes, and the processor-seconds
+ * that it used, learned from the job's notes. docs/protocol.md ("history") says what the figures
+ * mean.
  *
- * Notes are taken in the order in which they were made; the same notes give the same account,
+ * Notes must be given in the order in which they were made. The same notes give the same account,
  * whether they come one by one as things happen or all at once from the store.
  */
 #ifndef PLEAT_DAEMON_ACCOUNT_H
@@ -13,26 +14,26 @@
 #include "base/array.h"
 #include "model/types.h"
 
-/* A resize. */
+/* A resize of the job. */
 struct change {
     int64_t resize;
     int32_t from, to;
     int64_t begun_us, end_us;
-    int64_t waiter;   /* job or -1 */
-    char outcome[24]; /* "" while under way */
-    bool granted;     /* processors for it are held, or being left */
+    int64_t waiter;   /* the job for which this one shrinks; -1: none */
+    char outcome[24]; /* "" while the resize is under way */
+    bool granted;     /* the processors of a growth are held, or those of a shrink are being left */
     bool mandatory, by_user, has_cost;
     int64_t wait_us, processes_us, redistribute_us, total_us, bytes;
-    int64_t held_us; /* processor-microseconds held while it was under way */
+    int64_t held_us; /* processor-microseconds that the job held while the resize was under way */
 };
 
-/* From then on it runs on so many processors. */
+/* A size of the job, from time_us on. */
 struct sized {
     int64_t time_us;
     int32_t processors;
 };
 
-/* How long it held so many processors, over all its runs. */
+/* How long the job held that number of processors, summed over all its runs. */
 struct usage {
     int32_t processors;
     int64_t us;
@@ -45,38 +46,39 @@ PLEAT_ARRAY(usages, struct usage);
 struct account {
     struct sizings sizes;
     struct changes changes;
-    struct usages usages; /* by processors, the fewest first */
-    char *text;           /* the last thing that people should know about it, or NULL */
+    struct usages usages; /* ordered by processors, the fewest first */
+    char *text; /* the last warning about the job that still matters to people; NULL: none */
     int64_t cpu_us;
-    int64_t memory_kb;  /* of all processes of a run together, the most; 0: not known */
-    int64_t max_rss_kb; /* of the largest process of all runs; 0: not known */
+    int64_t memory_kb;  /* peak of all processes of a run together; 0: not known */
+    int64_t max_rss_kb; /* peak of the largest process of any run; 0: not known */
     bool has_cpu;
     bool runs;
-    int32_t applied;  /* processors it runs on now */
-    int64_t since_us; /* what came before is in the sums */
+    int32_t applied;  /* the number of processors that the job runs on now */
+    int64_t since_us; /* the moment up to which `usages` and `held_us` are summed */
 };
 
-/* A zeroed account is empty. */
+/* Frees what an account owns, and empties it. An account of zero bytes is empty. */
 void account_finish(struct account *account);
-/* Learns from a note. */
+/* Learns from a note; `data` stays the caller's. */
 void account_note(struct account *account, const char *kind, int64_t time_us, const json_t *data);
-/* Brings the sums of one that runs up to a moment. */
+/* Brings the sums of a running job up to a moment; no effect if they are there already. */
 void account_until(struct account *account, int64_t time_us);
-/* Adds what a resize cost its processes; it is in the notes only once the resize has ended. False:
- * that was known, or there is no such resize. */
+/* Adds what a resize cost the job's processes: the store's notes have that only once the resize has
+ * ended. False: the cost was known already, or there is no such resize. */
 bool account_cost(struct account *account, int64_t resize, int64_t wait_us, int64_t processes_us,
                   int64_t redistribute_us, int64_t total_us, int64_t bytes);
-/* A resize by its number, or NULL. */
+/* A resize by its number, or NULL. Borrowed until the account changes. */
 const struct change *account_change(const struct account *account, int64_t resize);
-/* Processor-microseconds held, so far as they are in the sums. */
+/* Processor-microseconds held, up to `since_us`. */
 int64_t account_held_us(const struct account *account);
 
-/* Members of a job: "grown", "shrunk", "failed_resizes", "resize_s", "text". */
+/* Sets members of a job: "grown", "shrunk", "failed_resizes", "resize_s", "memory_kb",
+ * "max_rss_kb", "text". */
 void account_add_counts(const struct account *account, json_t *object);
 /* "sizes" (over time) and "resizes", as in a job's "history". NULL when out of memory. */
 json_t *account_to_history(const struct account *account);
-/* Members of an entry of `history`: "processor_s", "resize_s", "cpu_s", "sizes" (sums), "resizes".
- */
+/* Sets members of an entry of `history`: "processor_s", "resize_s", "cpu_s", "memory_kb",
+ * "max_rss_kb", "sizes" (sums), "resizes". */
 void account_add_use(const struct account *account, json_t *object);
 
 #endif

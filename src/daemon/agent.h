@@ -1,12 +1,12 @@
-/* agent.h - one agent, as the files that speak to it see it:
+/* agent.h - what pleatd knows of one agent, for the files that speak to it:
  *
- *   agents.c         connected, listened to, told to end
- *   agent_notices.c  what it says of runs
- *   agent_runs.c     what it runs against what the core knows; what it refused
+ *   agents.c         accepts its connection, dispatches its messages, tells it to end
+ *   agent_notices.c  its notices about runs
+ *   agent_runs.c     compares the runs that it lists with the core's; requests that it refused
  *   agent_link.c     requests to it
- *   agent_start.c    started when needed, expected, ended where it is silent
+ *   agent_start.c    starts it when needed, waits for its call, kills it when it is silent
  *
- * Each may call those below it.
+ * Each file may call those below it.
  */
 #ifndef PLEAT_DAEMON_AGENT_H
 #define PLEAT_DAEMON_AGENT_H
@@ -16,10 +16,10 @@
 #include "daemon/daemon.h"
 #include "wire/connection.h"
 
-/* Whether one lives is looked at so often. */
+/* Interval at which pleatd looks for an agent that has not connected. */
 enum { AGENT_LOOK_MS = 100 };
 
-/* A request not answered yet. */
+/* A request to an agent that the agent has not answered yet. */
 struct asked {
     int64_t id;
     uint64_t run, resize;
@@ -32,53 +32,57 @@ struct agent {
     struct daemon *daemon;
     struct agent *next;
     uint32_t site, node;
-    struct pleat_connection *connection; /* NULL: not there (yet) */
-    bool listed;                         /* it has said what it runs */
-    bool settled;                        /* it, or one before it, has said that to this pleatd */
-    bool started;                        /* one was started, and has not connected yet */
-    int looks;                           /* for one that is expected to call */
-    int64_t ping_id;                     /* 0: nothing is waited for */
-    int silent_s;                        /* seconds, as far as pleatd saw them, without an answer */
-    bool said_silent;                    /* of that */
+    struct pleat_connection *connection; /* NULL: not connected */
+    bool listed;                         /* the connected agent has said what it runs */
+    bool settled;     /* an agent of this node has said what it runs since this pleatd started */
+    bool started;     /* a process was started for it that has not connected yet */
+    int looks;        /* looks for an agent that is expected to call, AGENT_LOOK_MS apart */
+    int64_t ping_id;  /* number of the ping that is not answered; 0: none */
+    int silent_s;     /* seconds without an answer, in which pleatd itself was not stopped */
+    bool said_silent; /* users were told that it is silent */
     int since_ping_s;
-    int failures;            /* in a row: ended, or not started, before it called */
-    uint64_t number;         /* which one is connected */
-    uv_process_t *process;   /* the last one that was started here; NULL: it ended */
-    struct asked_list asked; /* what was sent and is not answered */
+    int failures; /* processes in a row that ended, or could not be started, before one connected */
+    uint64_t number;         /* identifies the connected process among all agents of this node */
+    uv_process_t *process;   /* the process that this pleatd started last; NULL: it has ended */
+    struct asked_list asked; /* requests sent and not answered */
     int64_t next_id, list_id;
-    json_t *runs;     /* the pages of its list that have come */
-    char *cpus;       /* of its slots, as it said; NULL: it did not */
-    json_t *features; /* what it knows that not every agent does, as it said; NULL: nothing */
-    uv_timer_t timer; /* until it must have connected */
+    json_t *runs;     /* pages of its list of runs that have come so far */
+    char *cpus;       /* CPUs of its slots, as it says; NULL: it did not say */
+    json_t *features; /* features (wire/message.h) that it says it has; NULL: none */
+    uv_timer_t timer; /* runs out when it must have connected */
 };
 
 /* ---- agent_link.c ---- */
 
-/* The one of a node; made where it is not known yet. NULL when out of memory. */
+/* The agent of a node, created if it is not known yet. NULL when out of memory. */
 struct agent *agent_get(struct daemon *d, uint32_t site, uint32_t node);
-/* What was asked with that number, which is answered now; zero where it need not be known. */
+/* Takes the request with number `id`, which is answered now, off `asked`. A zeroed one where the
+ * request was not remembered, since nobody need know of its failure. */
 struct asked agent_take_asked(struct agent *agent, int64_t id);
 
 /* ---- agent_start.c ---- */
 
-/* Its timer, not running. */
+/* Initializes the agent's timer, not running. */
 void agent_start_init(struct agent *agent);
-/* Sees that there is one, or will be. */
+/* Makes sure that an agent is connected, is waited for, or is being started. */
 void agent_want(struct agent *agent);
-/* The one that there was will call again, or is dead, and then another is needed. */
+/* Waits for the call of an agent that was there before; if it turns out to be dead, starts another.
+ */
 void agent_expect(struct agent *agent);
-/* It lives. */
+/* Something came from the agent: it is not silent. */
 void agent_heard(struct agent *agent);
-/* A second has gone by, in which pleatd was not stopped: else there were fewer of these. */
+/* To be called once for every second that went by. Seconds in which pleatd was stopped do not
+ * count, since the agent could not answer then. */
 void agent_look(struct agent *agent);
 
 /* ---- agent_runs.c ---- */
 
-/* Asks for all that it runs; agent_runs_listed has the answers, a page each. */
+/* Asks the agent for all runs that it has, above the number `after`. agent_runs_listed takes the
+ * answers, a page each. */
 void agent_runs_ask(struct agent *agent, int64_t after);
 void agent_runs_listed(struct agent *agent, const json_t *result);
-/* A request that can fail for good: the core must hear of it, or it would wait for its deadlines.
- */
+/* The agent refused a request for good. The core must hear of that, or it would wait until its
+ * deadlines. */
 void agent_refused(struct agent *agent, const struct asked *asked, const struct pleat_error *why);
 
 /* ---- agent_notices.c ---- */

@@ -1,4 +1,5 @@
-/* agent_link.h - requests to the agents of nodes, whether they are there or still to be started */
+/* agent_link.h - requests to the agents of nodes, whether they are connected or still to be started
+ */
 #ifndef PLEAT_DAEMON_AGENT_LINK_H
 #define PLEAT_DAEMON_AGENT_LINK_H
 
@@ -12,18 +13,20 @@ struct daemon;
 
 int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json_t *params,
                struct pleat_error *err);
-/* Something waits for the agent of a site: there is one, or will be. */
+/* Makes sure that the agent of a site is connected, is waited for, or is being started. */
 void agent_reach(struct daemon *d, uint32_t site);
-/* The one that was in the way of this node's is gone: where one is wanted, it is started. */
+/* The agent of another instance that was in the way on that node is gone: if this pleatd waits for
+ * an agent of its own there, one is started. */
 void agent_needed(struct daemon *d, const char *site, uint32_t node);
-/* Whether the agent that is connected is the one that the core, and so the log, knows to be there:
- * only that one may be told to start anything. */
+/* Whether the connected agent is the one that the core, and so the log, knows to be there. Only
+ * that one may be told to start anything. */
 bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node);
-/* Whether it has a feature (wire/message.h): one from before an upgrade may not. */
+/* Whether the agent has a feature (wire/message.h); an agent from before an upgrade may lack it. */
 bool agent_knows(struct daemon *d, uint32_t site, uint32_t node, const char *feature);
-/* The CPUs of its slots, as it said; NULL: it did not. Borrowed. */
+/* The CPUs of the agent's slots, as it says; NULL: it did not say. Borrowed. */
 const char *agent_cpus(struct daemon *d, uint32_t site, uint32_t node);
-/* So many seconds an agent of the site has been silent, where that is long; 0: none is. */
+/* For how many seconds an agent of the site has been silent, once users were told of that; 0: no
+ * agent of the site is. */
 int agents_silent_s(struct daemon *d, uint32_t site);
 
 #endif

@@ -8,7 +8,8 @@
 struct daemon;
 
 bool agent_lock_is_held(struct daemon *d, uint32_t site, uint32_t node);
-/* Kills the process that holds it; false: who that is cannot be told. */
+/* Kills the process that holds the lock (SIGKILL). False: it cannot be told which process that is.
+ */
 bool agent_lock_kill(struct daemon *d, uint32_t site, uint32_t node);
 
 #endif

@@ -1,4 +1,5 @@
-/* agents.h - the agents of nodes: started when needed, expected back after a restart, listened to
+/* agents.h - the agents of nodes: accepted, looked after, expected back after a restart, told to
+ * end
  */
 #ifndef PLEAT_DAEMON_AGENTS_H
 #define PLEAT_DAEMON_AGENTS_H
@@ -12,20 +13,22 @@
 struct daemon;
 struct pleat_connection;
 
-/* A connection that said it is an agent. Takes it over. */
+/* Takes over a connection whose hello says that it is an agent's. */
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello);
 
-/* Once a second: whether agents answer; one that does not for long is ended, so that another can
- * take its place. */
+/* To be called once a second: asks whether the agents answer. One that has not answered for
+ * agent_answer_s is killed, so that another one can take its place. */
 void agents_look(struct daemon *d);
-/* The policies are others: what agents said of folded runs, and say again only when it changes, may
- * be wanted now. */
+/* The policies have changed, and may now want what agents said of folded runs. Agents say that
+ * again only when it changes, so it is taken from memory. */
 void agents_learn(struct daemon *d);
-/* Whether an agent lives that has not (yet) called, so that it cannot be told to end. */
+/* Whether an agent lives that has not connected (yet), so that it cannot be told to end. */
 bool agents_absent(struct daemon *d);
-/* After a start, before anything else: no agent is there yet. 0 or an error. */
+/* To be called after a start, before anything else: tells the core that no agent is connected. 0 or
+ * an error. */
 int agents_away(struct daemon *d, struct pleat_error *err);
-/* After a restart: expect the agents of living runs to call back; else start new ones. */
+/* After a restart: waits for the agents of living runs to call back; where they are dead, starts
+ * new ones. */
 void agents_expect(struct daemon *d);
 void agents_quit(struct daemon *d);
 

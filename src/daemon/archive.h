@@ -1,4 +1,4 @@
-/* archive.h - letting go of jobs that have ended, and checkpoints */
+/* archive.h - lets go of jobs that have ended, and makes checkpoints */
 #ifndef PLEAT_DAEMON_ARCHIVE_H
 #define PLEAT_DAEMON_ARCHIVE_H
 
@@ -9,16 +9,19 @@
 struct daemon;
 struct job;
 
-/* Before the turn's transaction: makes the accounts of those that ended in it. */
+/* Before the turn's transaction: makes the accounts of the jobs that ended in the turn. */
 void archive_prepare(struct daemon *d);
-/* Inside it: writes them, and removes what was let go of. */
+/* Inside the transaction: writes these accounts, and removes the notes of jobs that were let go of.
+ */
 int archive_write(struct daemon *d, struct pleat_error *err);
-/* After it. */
+/* After the transaction. */
 void archive_written(struct daemon *d);
-/* When nothing else is to be done: lets go of those that ended long ago, and makes checkpoints. */
+/* When nothing else is to be done: lets go of jobs that ended keep_ended_s ago, and makes
+ * checkpoints. Writes. */
 void archive_run(struct daemon *d);
-/* Has the core forget it; it is `gone`, jobs_forget comes next. False: it does not (logged). Only
- * when nothing is under way that could mean its component. */
+/* Has the core forget a job and marks it `gone`; jobs_forget must come next. False: the core does
+ * not forget it (logged). To be called only when no input is under way that names its component:
+ * the core will give that index to another job. */
 bool archive_let_go(struct daemon *d, struct job *job);
 
 #endif

@@ -1,4 +1,4 @@
-/* clients.h - who asks, and gets answers */
+/* clients.h - clients, and answers to them */
 #ifndef PLEAT_DAEMON_CLIENTS_H
 #define PLEAT_DAEMON_CLIENTS_H
 
@@ -12,14 +12,14 @@ struct pleat_connection;
 
 struct client {
     struct daemon *daemon;
-    struct pleat_connection *connection; /* NULL: gone, kept only for what refers to it */
+    struct pleat_connection *connection; /* NULL: closed, the record still in use */
     struct client *next;
     bool greeted;
     struct follow follow;
-    int references;              /* inputs and replies under way */
-    uint64_t asked;              /* the last turn that had an input of it; 0: none */
-    int process;                 /* who connected */
-    struct pleat_string *answer; /* NULL, or where what is to be sent is kept */
+    int references; /* the connection, and inputs and replies under way */
+    uint64_t asked; /* number of the last turn that had an input of this client; 0: none */
+    int process;    /* the client's process id */
+    struct pleat_string *answer; /* keeps the next answer instead of sending it; NULL: send */
 };
 
 void client_send(struct client *client, struct pleat_string *out);

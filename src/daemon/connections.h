@@ -5,7 +5,7 @@
 struct daemon;
 struct pleat_connection;
 
-/* A new connection; arg: the daemon. Takes it over. */
+/* Takes over a new connection. arg: the daemon. */
 void connection_accept(void *arg, struct pleat_connection *connection);
 void connections_close(struct daemon *d);
 

@@ -2,11 +2,12 @@
  *
  * The loop only collects inputs (from clients, agents, sites, time). A turn (turn.c) applies them,
  * lets the policies decide, writes all of it in one transaction, and only then carries out the
- * effects and answers. What cannot be written does not happen: effects and answers are held, and
- * no input is taken, until it can.
+ * effects and answers. While the log cannot be written, effects and answers are held and no input
+ * is taken.
  *
- * The state of each part is a struct in that part's header; here they are put together. No part has
- * state anywhere else. A part touches that of another through its functions.
+ * The state of each part is a struct in that part's header; struct daemon is made of these. No part
+ * has state anywhere else. A part changes the state of another part only through that part's
+ * functions.
  */
 #ifndef PLEAT_DAEMON_DAEMON_H
 #define PLEAT_DAEMON_DAEMON_H
@@ -44,14 +45,14 @@ struct daemon {
     struct pleat_config config;
     char config_path[600];
     char instance[33];
-    unsigned char secret[PLEAT_SIPHASH_KEY]; /* see secret.h */
+    unsigned char secret[PLEAT_SIPHASH_KEY]; /* key of secret names (secret.h) */
     struct {
         int64_t started_us;
-        int64_t offset_us; /* real time at the start less monotonic time */
-        int64_t last_us;   /* of the last record: time never goes back */
+        int64_t offset_us; /* real time at the start, less monotonic time */
+        int64_t last_us;   /* time of the last record; daemon_now_us never goes back behind it */
     } clock;
 
-    /* what it brings together */
+    /* the parts that pleatd brings together */
     struct pleat_core *core;
     struct pleat_store *store;
     struct pleat_host host;
@@ -59,13 +60,13 @@ struct daemon {
     struct pleat_site_instance **sites;
     struct pleat_runner *runners[PLEAT_RUNNER_KIND_COUNT]; /* in the order of model/runners.def */
 
-    /* what it knows */
+    /* what pleatd knows */
     struct jobs jobs;
     struct active_runs runs;
     struct specs specs;
     struct made_notes notes;
 
-    /* what goes on in it */
+    /* what a turn works on */
     struct turn turn;
     struct log_state log;
     struct salvage salvage;
@@ -74,22 +75,22 @@ struct daemon {
     struct notifications notifications;
     struct forecasts forecasts;
 
-    /* who it speaks to */
+    /* whom pleatd speaks to */
     struct place place;
     struct agent *agents;
     struct stranger *strangers;
     struct client *clients;
     struct parked_answers parked;
 
-    /* how long it is there */
+    /* how long pleatd runs */
     uv_timer_t probe, linger;
     uv_signal_t sigterm, sigint;
-    int64_t idle_since_us; /* 0: it has something to do */
-    int lingered;          /* times that it waited for an agent before it ended */
+    int64_t idle_since_us; /* since when there is nothing to do; 0: there is something */
+    int lingered;          /* how often the end was put off, waiting for an agent to connect */
     bool stopping;
 };
 
-/* Microseconds since 1970; never less than before, whatever the system's clock does. */
+/* Real time in microseconds since 1970, which never goes back, whatever the system's clock does. */
 int64_t daemon_now_us(struct daemon *d);
 void daemon_log(const char *fmt, ...) PLEAT_PRINTF(1, 2);
 

@@ -8,8 +8,9 @@
 
 struct daemon;
 
-/* Of a job, oldest first, from its notes. *queued_s: since when it
- * has been waiting (left as it is where that is not among them). */
+/* Gives the last decisions about a job, oldest first, from its notes; the caller owns *decisions.
+ * *queued_s: since when the job has been waiting, in seconds since 1970; unchanged where the notes
+ * do not say it. */
 int decided(struct daemon *d, int64_t job, json_t **decisions, double *queued_s,
             struct pleat_error *err);
 

@@ -1,4 +1,4 @@
-/* files.h - where the output of a job goes, the copy of its script */
+/* files.h - a job's directory: its output, and the copy of its script */
 #ifndef PLEAT_DAEMON_FILES_H
 #define PLEAT_DAEMON_FILES_H
 
@@ -13,22 +13,23 @@ struct job;
 
 enum job_file { JOB_INPUT, JOB_OUTPUT, JOB_ERROR };
 
-/* The path of a stream, as its user wants it, else the daemon's own; "" for no input. */
+/* The path of a stream: the one that the user named, else the daemon's own; "" for no input. */
 int job_file_path(struct daemon *d, int64_t job, enum job_file which, char *buffer, size_t size,
                   struct pleat_error *err);
-/* Whether its user named that file; else it is one of Pleat's. */
+/* Whether the user named that file; else it is one of Pleat's. */
 bool job_file_is_users(struct daemon *d, int64_t job, enum job_file which);
-/* The daemon's own place for it, in the directory of that job ("": the directory, with a / at its
- * end); a buffer of 600 bytes. */
+/* The path of a stream in the job's directory below the state directory. stream "": the path of
+ * that directory, with a / at its end. `buffer` needs 600 bytes. */
 void job_output_path(struct daemon *d, int64_t job, const char *stream, char *buffer, size_t size);
-/* Makes that directory, for this user only. */
+/* Makes that directory, accessible to this user only. */
 int job_directory_make(struct daemon *d, int64_t job, struct pleat_error *err);
-/* Where the copy of its script is: under a name that the script would know as its own. */
+/* The path of the copy of a job's script. Its last part is the script's own name, which scripts
+ * look at ($0). */
 void job_script_path(struct daemon *d, const struct job *job, char *buffer, size_t size);
 int job_script_make(struct daemon *d, const struct job *job, const char *path,
                     struct pleat_error *err);
 void job_script_remove(struct daemon *d, int64_t job);
-/* Those of jobs that are over: a daemon may have died before it removed them. */
+/* Removes the copies of scripts of jobs that are over: a daemon may have died before it did so. */
 void job_scripts_sweep(struct daemon *d);
 
 #endif

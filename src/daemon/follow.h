@@ -1,4 +1,4 @@
-/* follow.h - a client that is told what happens */
+/* follow.h - sends events to a client that follows them */
 #ifndef PLEAT_DAEMON_FOLLOW_H
 #define PLEAT_DAEMON_FOLLOW_H
 
@@ -10,21 +10,22 @@ struct daemon;
 struct made_note;
 struct pleat_note_filter;
 
-/* Events that it does not take in time are not kept for it in memory: they are in the log, and it
- * gets them from there, when it takes them. */
+/* What a client follows, and how far it has come. Events that it does not read in time are not kept
+ * in memory for it: it gets them from the log once it has read what was sent. */
 struct follow {
     bool on;
-    bool behind;     /* more is in the log than it was sent */
-    int64_t job;     /* -1: all */
-    int64_t from_us; /* only what happened then or later */
-    int64_t last;    /* number of the last event that it was sent */
+    bool behind;     /* the log has events that the client was not sent */
+    int64_t job;     /* only events of this job; -1: of all */
+    int64_t from_us; /* only events of this time or later */
+    int64_t last;    /* sequence number of the last event that was sent */
 };
 
-/* From now on, beginning with what is in the log, when the answer to that wish has been written. */
+/* Makes the client a follower. It gets events from the log first; they are sent once the answer to
+ * its request has been written to the socket. */
 void follow_begin(struct client *client, const struct pleat_note_filter *filter);
-/* All that it was sent has been written: more of what it is behind. */
+/* All that was sent has been written to the socket: sends the next events that the client lacks. */
 void follow_on(struct client *client);
-/* That has just been written. */
+/* A note has been written into the log: sends it to the followers. */
 void clients_notify(struct daemon *d, const struct made_note *note);
 
 #endif

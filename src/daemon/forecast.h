@@ -1,4 +1,4 @@
-/* forecast.h - when waiting jobs will start */
+/* forecast.h - forecasts of when waiting jobs will start */
 #ifndef PLEAT_DAEMON_FORECAST_H
 #define PLEAT_DAEMON_FORECAST_H
 
@@ -6,13 +6,14 @@
 
 struct daemon;
 
-/* Forecasts are made in threads of their own. */
+/* A forecast is made in a thread of its own. */
 struct forecasts {
     atomic_bool ending;
     unsigned under_way;
 };
 
-/* Those under way end soon, and answer with what they know. */
+/* Tells the forecasts under way to end soon; they answer with what they have found. Does not wait.
+ */
 void forecasts_end(struct daemon *d);
 
 #endif

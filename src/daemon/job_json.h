@@ -1,4 +1,4 @@
-/* job_json.h - a job as clients are shown it */
+/* job_json.h - a job as clients see it */
 #ifndef PLEAT_DAEMON_JOB_JSON_H
 #define PLEAT_DAEMON_JOB_JSON_H
 
@@ -10,23 +10,24 @@ struct daemon;
 struct job;
 struct pleat_component;
 
-/* NULL when out of memory. */
+/* A job as `job` answers it, with "history" if wanted; an ended job is taken from its account. NULL
+ * when out of memory. */
 json_t *job_to_json(struct daemon *d, struct job *job, bool history);
-/* The same, always from what the core says now. */
+/* The same, always from the core's state of now. */
 json_t *job_now_to_json(struct daemon *d, struct job *job, bool history);
-/* The members that a list of many jobs needs (docs/protocol.md, `brief` of `jobs`). */
+/* The members that a list of many jobs needs (`brief` of `jobs` in docs/protocol.md). */
 json_t *job_brief(struct daemon *d, struct job *job);
-/* {"queued":1,..}: how many there are in each state, where there are any. */
+/* How many jobs there are in each state, without states that have none: {"queued":1,..}. */
 json_t *jobs_counts(struct daemon *d);
 /* The fewest and the most processors that a job may have, whether it folds or not. */
 int32_t job_minimum(const struct pleat_component *c);
 int32_t job_maximum(const struct pleat_component *c);
-/* How many processes it has now. */
+/* How many processes the job has now. */
 int32_t job_processes(struct daemon *d, int64_t job, const struct pleat_component *c);
-/* submit_s, start_s, end_s, wait_s, run_s. */
+/* Sets submit_s, start_s, end_s, wait_s, run_s. */
 void job_add_times(json_t *object, const struct pleat_component *c, int64_t now_us);
 
-/* Decimal seconds; null for PLEAT_NEVER. */
+/* Microseconds as decimal seconds; null for PLEAT_NEVER. */
 static inline json_t *json_seconds(int64_t us)
 {
     return us == PLEAT_NEVER ? json_null() : json_real((double)us / 1e6);

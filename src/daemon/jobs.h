@@ -17,50 +17,52 @@ struct job {
     uint32_t component;
     bool ended;              /* its state is final */
     bool accounted;          /* its account is in the store: it is shown from there */
-    bool gone;               /* being forgotten */
-    bool kill_at_once;       /* where it is ended, without SIGTERM before */
-    const char *runner;      /* its name; NULL: not asked for yet */
-    struct account *account; /* NULL: not asked for yet, see job_account */
+    bool gone;               /* the core has forgotten it; jobs_forget removes it */
+    bool kill_at_once;       /* when it is ended: without SIGTERM before */
+    const char *runner;      /* name of its runner; NULL: not looked up yet */
+    struct account *account; /* NULL: not read yet, see job_account */
     int64_t iteration, iteration_us;
     bool has_progress;
-    int32_t timed_size; /* for which the core was told what an iteration takes; 0: none */
-    int64_t timed_us;   /* what it was told */
+    int32_t timed_size; /* size whose iteration time the core knows; 0: none */
+    int64_t timed_us;   /* that iteration time */
     int32_t redistributed_size;
-    int64_t redistributed_us; /* what the last change, to that size, took its ranks; 0: unknown */
-    bool spec_lost;           /* and what stands for it must not be run */
-    json_t *folded;           /* what the agent said last of how it is folded; NULL: nothing yet */
-    uint64_t folded_run;      /* ... of this run */
+    int64_t redistributed_us; /* time that redistribution took in the last resize, to
+                                 redistributed_size; 0: unknown */
+    bool spec_lost;           /* what was submitted is lost: the job must not be started */
+    json_t *folded;           /* what its agent said last of its folding; NULL: nothing yet */
+    uint64_t folded_run;      /* the run that `folded` is about */
 };
 
 PLEAT_ARRAY(job_list, struct job *);
 
 struct jobs {
-    struct job_list by_component; /* NULL: forgotten */
-    struct job_list by_number;    /* the same, the lowest number first */
-    size_t living;                /* that have not ended */
-    int64_t last_number;          /* the highest number given */
+    struct job_list by_component; /* by the core's index; NULL: no job has it */
+    struct job_list by_number;    /* by job number, the lowest first */
+    size_t living;                /* number of jobs that have not ended */
+    int64_t last_number;          /* the highest job number given so far */
 };
 
-/* A job that the core has begun to know. Numbers only grow; a recovery, which finds jobs by
- * component, sorts when all are there. */
+/* Adds a job that the core knows. Job numbers must grow from call to call; a recovery, which finds
+ * jobs in the order of components, calls jobs_sort when all are added. */
 int job_add(struct daemon *d, int64_t id, uint32_t component);
 void jobs_sort(struct daemon *d);
 struct job *job_find(struct daemon *d, int64_t id);
 struct job *job_of_component(struct daemon *d, uint32_t component);
-/* The place in d->jobs.by_number of the first job with a number above `id`. */
+/* The index in d->jobs.by_number of the first job with a number above `id`. */
 size_t job_after(const struct daemon *d, int64_t id);
 void job_ended(struct daemon *d, struct job *job);
-/* Those that are `gone`. */
+/* Removes the jobs that are `gone`. */
 void jobs_forget(struct daemon *d);
 void jobs_finish(struct daemon *d);
 const struct pleat_component *job_component(struct daemon *d, const struct job *job);
 bool job_is_over(struct daemon *d, const struct job *job);
 struct pleat_runner *job_runner(struct daemon *d, struct job *job);
-/* Its account, read from its notes when first asked for, and kept up from then on. Never NULL: out
- * of memory, or where the store cannot be read, it is empty (and that is logged). */
+/* The account of a job. It is read from the job's notes on the first call (blocks on the store),
+ * and job_note keeps it up to date. Never NULL: if memory is short or the store cannot be read, it
+ * is empty (logged). */
 struct account *job_account(struct daemon *d, struct job *job);
 void job_drop_account(struct job *job);
-/* A note was made: the account follows, where there is one. */
+/* A note was made about a job: adds it to the job's account, if that is in memory. */
 void job_note(struct daemon *d, int64_t job, const char *kind, int64_t time_us, const json_t *data);
 
 #endif

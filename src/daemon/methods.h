@@ -14,7 +14,7 @@ struct input;
 struct job;
 struct pleat_message;
 
-/* Answers, now or later, or fills *err. */
+/* Answers the request, now or later, and returns 0; or fills *err. */
 typedef int method(struct client *client, int64_t request, const json_t *params,
                    struct pleat_error *err);
 
@@ -34,25 +34,26 @@ method method_history, method_clean;
 
 /* ---- methods.c ---- */
 
-/* A request of a client. */
+/* Carries out a client's request. */
 void method_call(struct client *client, const struct pleat_message *message);
 
 /* ---- params.c ---- */
 
-/* The number of the job that the params name, which may have been let go of; -1 where they name
- * none. */
+/* *id: the number of the job that the params name, which may have been let go of; -1 where they
+ * name none. */
 int params_job_if_named(struct client *client, const json_t *params, int64_t *id,
                         struct pleat_error *err);
-/* The same where they must name one. */
+/* As params_job_if_named, but the params must name a job. */
 int params_job_number(struct client *client, const json_t *params, int64_t *id,
                       struct pleat_error *err);
-/* The job that the params must name, to change something about it; NULL and *rc otherwise. */
+/* The job that the params must name, to change something about it. NULL: there is none, and *rc
+ * says why. */
 struct job *params_job(struct client *client, const json_t *params, int *rc,
                        struct pleat_error *err);
-/* PLEAT_E_BUSY while nothing can be written. */
+/* PLEAT_E_BUSY while the log cannot be written. */
 int method_check_writing(const struct daemon *d, struct pleat_error *err);
-/* Queues an input that is answered when it is written. Refused while nothing can be: the core never
- * sees it. */
+/* Queues an input, which is answered when it is written. Refused while the log cannot be written:
+ * the core never sees it then. */
 int method_input(struct client *client, struct input *input, struct pleat_error *err);
 
 #endif

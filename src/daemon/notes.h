@@ -1,4 +1,4 @@
-/* notes.h - effects and events in the words of people */
+/* notes.h - notes: effects and events in the words of people */
 #ifndef PLEAT_DAEMON_NOTES_H
 #define PLEAT_DAEMON_NOTES_H
 
@@ -10,10 +10,10 @@
 
 struct daemon;
 
-/* A note made in a turn, kept until it is written. */
+/* A note that was made in a turn, kept until it is written and told. */
 struct made_note {
     int64_t time_us;
-    const char *kind; /* a literal */
+    const char *kind; /* a literal, never freed */
     int64_t job;
     json_t *data; /* owned */
     int64_t seq;
@@ -24,7 +24,7 @@ PLEAT_ARRAY(made_notes, struct made_note);
 void note_make(struct daemon *d, int64_t time_us, const char *kind, int64_t job, json_t *data);
 void note_effect(struct daemon *d, const struct pleat_effect *effect);
 void note_event(struct daemon *d, const struct pleat_event *event);
-/* As clients are told it. NULL when out of memory. */
+/* A note as clients get it. NULL when out of memory. */
 json_t *note_to_json(int64_t seq, int64_t time_us, const char *kind, int64_t job,
                      const json_t *data);
 

@@ -1,10 +1,11 @@
-/* outset.h - what pleatd sheds of whoever starts it */
+/* outset.h - at its start, pleatd sheds what it has inherited */
 #ifndef PLEAT_DAEMON_OUTSET_H
 #define PLEAT_DAEMON_OUTSET_H
 
-/* Default signals (but SIGHUP's), no descriptor but 0 to 2, files for this user only; out
- * of the job that it may be started in, with its environment, limits, CPUs, groups and session:
- * then it goes to the background, executes itself again, and does not return. */
+/* Sets default signal actions (but for SIGHUP), closes all descriptors above 2, and makes new files
+ * accessible to this user only. If pleatd was started inside a job, it leaves the job's
+ * environment, limits, CPUs, control groups and session: it forks into the background and executes
+ * itself again, so this call does not return there. */
 void daemon_outset(char **argv);
 
 #endif

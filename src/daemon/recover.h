@@ -1,4 +1,4 @@
-/* recover.h - the state of before, from the log */
+/* recover.h - recovers the core's state from the log */
 #ifndef PLEAT_DAEMON_RECOVER_H
 #define PLEAT_DAEMON_RECOVER_H
 
@@ -7,7 +7,7 @@
 struct daemon;
 
 int recover(struct daemon *d, struct pleat_error *err);
-/* Inputs for what the configuration says differently from the log. */
+/* Queues inputs for what the configuration says differently from the log. */
 void configure(struct daemon *d);
 
 #endif

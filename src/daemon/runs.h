@@ -1,4 +1,4 @@
-/* runs.h - runs that an agent may know of */
+/* runs.h - runs that an agent may still know */
 #ifndef PLEAT_DAEMON_RUNS_H
 #define PLEAT_DAEMON_RUNS_H
 
@@ -19,7 +19,8 @@ void run_remember(struct daemon *d, uint64_t run, uint32_t component);
 void run_forget(struct daemon *d, uint64_t run);
 /* The component of a run, or PLEAT_NONE. */
 uint32_t run_component(const struct daemon *d, uint64_t run);
-/* The last run that a job was given, in a file in its directory; 0: it says none. */
+/* run_note writes the number of the last run that a job was given into a file in the job's
+ * directory; run_noted reads it. 0: the file is missing or says none. */
 void run_note(struct daemon *d, int64_t job, uint64_t run);
 uint64_t run_noted(struct daemon *d, int64_t job);
 

@@ -1,4 +1,6 @@
-/* secret.h - of which names follow that others must not foresee */
+/* secret.h - a random key of the instance, from which names follow that other users must not
+ * foresee
+ */
 #ifndef PLEAT_DAEMON_SECRET_H
 #define PLEAT_DAEMON_SECRET_H
 
@@ -6,7 +8,7 @@
 
 struct daemon;
 
-/* Reads d->secret from the log, or makes one. */
+/* Reads d->secret from the log; if there is none, makes one and writes it. */
 int secret_take(struct daemon *d, struct pleat_error *err);
 
 #endif

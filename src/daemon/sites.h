@@ -9,9 +9,9 @@ struct daemon;
 
 int sites_open(struct daemon *d, struct pleat_error *err);
 void sites_close(struct daemon *d);
-/* After a recovery: sites take up the claims that the core holds. */
+/* After a recovery: sites take over the claims that the core holds. */
 int sites_adopt(struct daemon *d, struct pleat_error *err);
-/* A claim, its split, its release. */
+/* Asks a site for a claim, its split, or its release. */
 void sites_carry_out(struct daemon *d, const struct pleat_effect *effect);
 
 #endif

@@ -1,4 +1,4 @@
-/* slots.h - which processors of a node a job has */
+/* slots.h - which slots of a node a job has */
 #ifndef PLEAT_DAEMON_SLOTS_H
 #define PLEAT_DAEMON_SLOTS_H
 
@@ -10,15 +10,17 @@ struct pleat_component;
 
 PLEAT_ARRAY(slot_ranges, struct pleat_slot_range);
 
-/* The node of its first processor. */
+/* The node of the job's first processor; 0 if it has none. */
 uint32_t slots_first_node(struct daemon *d, const struct pleat_component *component);
-/* Whether jobs of the site are bound to the processors that their slots are. */
+/* Whether the processes of the site's jobs are bound to CPUs. */
 bool slots_are_bound(struct daemon *d, uint32_t site);
-/* The CPUs of its slots as configured, or as its agent said; NULL: neither. Borrowed. */
+/* The CPUs of the site's slots as its agent says them, else as configured; NULL: neither. Borrowed.
+ */
 const char *slots_cpus(struct daemon *d, uint32_t site);
-/* Adds its slots on its first node, in the order of ranks, were it that large: with what is claimed
- * for a resize under way. Where jobs share the time of all, all of the site. None where they are
- * not bound, or where it has not so many. */
+/* Adds to *ranges the slots that the component has on its first node, in the order of ranks, if it
+ * had that number of processors: those claimed for a resize under way count, too. Where jobs share
+ * the site's time, these are all slots of the site. None are added where jobs are not bound, or
+ * where the component has fewer processors. */
 int slots_of(struct daemon *d, const struct pleat_component *component, int32_t processors,
              struct slot_ranges *ranges, struct pleat_error *err);
 

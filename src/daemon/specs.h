@@ -1,4 +1,4 @@
-/* specs.h - what users submitted: in the store, a few of them at hand */
+/* specs.h - specs, which say what users submitted: all in the store, a few cached in memory */
 #ifndef PLEAT_DAEMON_SPECS_H
 #define PLEAT_DAEMON_SPECS_H
 
@@ -9,25 +9,26 @@
 
 struct daemon;
 
-/* One that is at hand. */
+/* An entry of the cache. */
 struct known_spec {
-    int64_t job; /* 0: there is none in this slot */
+    int64_t job; /* 0: the entry is empty */
     json_t *json;
-    bool parsed; /* spec is there, too */
-    bool whole;  /* with its environment */
+    bool parsed; /* `spec` is valid */
+    bool whole;  /* `spec` includes the environment */
     struct pleat_spec spec;
 };
 
-/* One of this turn. */
+/* A spec that was submitted in this turn. */
 struct made_spec {
     int64_t job;
     char *text;
-    char *environment; /* or NULL */
+    char *environment; /* NULL: none */
 };
 
 PLEAT_ARRAY(made_specs, struct made_spec);
 
-/* A slot for each of as many jobs, by number: a bound on memory, and nothing to search. */
+/* Entries of the cache: job number n has entry n % SPECS_KNOWN. That bounds memory, and needs no
+ * search. */
 enum { SPECS_KNOWN = 256 };
 
 struct specs {
@@ -35,17 +36,19 @@ struct specs {
     struct known_spec known[SPECS_KNOWN];
 };
 
-/* Without the environment. Borrowed until the next call of these; NULL: it cannot be read. */
+/* A job's spec without its environment. Borrowed until the next call of a function of this header
+ * that returns a spec or a name; NULL: it cannot be read. */
 const json_t *spec_json(struct daemon *d, int64_t job, struct pleat_error *err);
-/* The same, read; and its name. Never NULL: one that cannot be read is empty, and that is logged.
- */
+/* The same, parsed; and its name. Borrowed likewise. Never NULL: a spec that cannot be read is
+ * empty (logged). */
 const struct pleat_spec *job_spec(struct daemon *d, int64_t job);
 const char *job_name(struct daemon *d, int64_t job);
-/* All of it. Borrowed until the next call of these; NULL: it cannot be read. */
+/* The parsed spec with its environment. Borrowed likewise; NULL: it cannot be read. */
 const struct pleat_spec *spec_of(struct daemon *d, int64_t job, struct pleat_error *err);
-/* A new one, to be written with this turn; takes "env" out of it. */
+/* Adds the spec of a new job, to be written with this turn. Takes the member "env" out of `json`,
+ * which stays the caller's. */
 int spec_made(struct daemon *d, int64_t job, json_t *json);
-/* They are in the store, or the daemon ends. */
+/* Drops the specs of this turn: they are in the store, or the daemon ends. */
 void specs_written(struct daemon *d);
 void spec_forget(struct daemon *d, int64_t job);
 void specs_finish(struct daemon *d);

@@ -7,7 +7,7 @@
 struct daemon;
 struct pleat_connection;
 
-/* A connection of an agent of another instance. Takes it over. */
+/* Takes over the connection of an agent of another instance. */
 void stranger_accept(struct daemon *d, struct pleat_connection *connection, const char *site,
                      uint32_t node);
 void strangers_close(struct daemon *d);

@@ -1,4 +1,4 @@
-/* submission.h - a submission becomes a job, inside a turn */
+/* submission.h - turns an input of the kind SUBMIT into a job, inside a turn */
 #ifndef PLEAT_DAEMON_SUBMISSION_H
 #define PLEAT_DAEMON_SUBMISSION_H
 
@@ -9,13 +9,14 @@ struct daemon;
 struct input;
 struct pleat_spec;
 
-/* Numbers the job, as only the turn can; its list of sizes goes into the log before it. */
+/* Before the core gets the submission: gives the job its number, and writes its list of accepted
+ * sizes into the log, if it has one that is new. */
 int submission_prepare(struct daemon *d, struct input *input, struct pleat_error *err);
-/* The core has taken it; its spec is written with it. */
+/* The core has accepted the submission: the job's spec will be written with it. */
 void submission_taken(struct daemon *d, struct input *input);
-/* Terms, partition, deadline, reservation, what it waits for, of a job just submitted. A
- * reservation that cannot be kept is known only now: the job is in the log, so it is cancelled
- * there, and its submission refused. */
+/* Applies what follows a submission: terms, partition, deadline, reservation, what the job waits
+ * for. A reservation that cannot be kept shows only here. The job is in the log by then, so it is
+ * cancelled there, and an error is returned for its submission. */
 int submission_complete(struct daemon *d, const struct pleat_event *submit,
                         const struct pleat_spec *spec, struct pleat_error *err);
 

@@ -1,4 +1,4 @@
-/* top.h - all that a live view shows, in one bounded answer */
+/* top.h - the answer to `top`: all that a live view shows, of bounded size */
 #ifndef PLEAT_DAEMON_TOP_H
 #define PLEAT_DAEMON_TOP_H
 

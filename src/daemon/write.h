@@ -6,8 +6,8 @@
 
 struct daemon;
 
-/* Writes what the turn has made, in one transaction. A damaged log is made good: then all is
- * written all the same. */
+/* Writes what the turn has made, in one transaction. A damaged log is repaired first; the turn is
+ * written in either case. */
 int turn_write(struct daemon *d, struct pleat_error *err);
 
 #endif
