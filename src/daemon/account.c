@@ -15,7 +15,7 @@ void account_finish(struct account *account)
 
 /* ---- sums ---- */
 
-/* The one that is under way: there is at most one, and it is the last. */
+/* The resize that is under way; NULL: none. There is at most one, and it is the last. */
 static struct change *under_way(struct account *account)
 {
     size_t count = account->changes.count;
@@ -23,8 +23,8 @@ static struct change *under_way(struct account *account)
     return last && !last->outcome[0] ? last : NULL;
 }
 
-/* Processors that it has: those of a growth count from when they were had, those of a shrink until
- * they were left. */
+/* Number of processors that the job holds. The processors of a growth count from when the site gave
+ * them, those of a shrink until the job has left them. */
 static int32_t held(const struct account *account, const struct change *change)
 {
     if (!account->runs)
@@ -157,7 +157,8 @@ static void learn_size(struct account *account, int64_t time_us, int32_t process
     (void)!pleat_array_push(&account->sizes, sized);
 }
 
-/* It runs no more once it has ended, or waits again; what it holds until then it holds. */
+/* A job does not run any more once it has ended or waits again. Until then it holds its processors.
+ */
 static void learn_state(struct account *account, const json_t *data)
 {
     const char *to = json_string_value(json_object_get(data, "to"));
@@ -169,7 +170,7 @@ static void learn_state(struct account *account, const json_t *data)
     const char *from = json_string_value(json_object_get(data, "from"));
     bool started = to && from && !strcmp(to, pleat_state_name(PLEAT_RUNNING)) &&
                    !strcmp(from, pleat_state_name(PLEAT_CLAIMING));
-    /* what was wrong has been overcome; it stays among the events */
+    /* the problem has been overcome; the warning stays among the job's events */
     if (started || (to && !strcmp(to, pleat_state_name(PLEAT_DONE)))) {
         free(account->text);
         account->text = NULL;
@@ -201,7 +202,7 @@ void account_note(struct account *account, const char *kind, int64_t time_us, co
     } else if (!strcmp(kind, "memory")) {
         learn_most(&account->memory_kb, data, "memory_kb");
     } else if (!strcmp(kind, "warning") && !json_object_get(data, "resize")) {
-        /* what is wrong with a resize ends with it */
+        /* a warning about a resize does not outlive the resize, so it is not kept */
         const char *text = json_string_value(json_object_get(data, "text"));
         free(account->text);
         account->text = text ? strdup(text) : NULL;
@@ -215,7 +216,7 @@ static json_t *seconds(int64_t us)
     return json_real((double)us / 1e6);
 }
 
-/* Of its processes, in all resizes. */
+/* Time that resizes cost the job's processes, summed over all resizes. */
 static int64_t spent_us(const struct account *account)
 {
     int64_t sum = 0;

@@ -1,4 +1,4 @@
-/* Accounts of jobs that have ended: those to be made, and what is read of those in the store. */
+/* Accounts of ended jobs: those still to be written, and reading those in the store. */
 #include <stdlib.h>
 
 #include "daemon/accounts.h"
@@ -21,7 +21,7 @@ void accounts_unmake(struct daemon *d)
 {
     for (size_t i = 0; i < d->archive.ended.count; i++) {
         struct job *job = job_find(d, d->archive.ended.items[i].job);
-        if (!job) /* forgotten since: what was made of it is all there is */
+        if (!job) /* the core has forgotten it: its account cannot be made again */
             continue;
         free(d->archive.ended.items[i].text);
         d->archive.ended.items[i].text = NULL;
@@ -37,7 +37,7 @@ void accounts_finish(struct daemon *d)
     pleat_array_finish(&d->archive.archived);
 }
 
-/* Members of an entry of `history` that a job has not. */
+/* Members of an entry of `history` that a job, as `job` shows it, does not have. */
 static const char *const only_of_entry[] = {"archived", "sizes", "resizes", "processor_s", "cpu_s"};
 static int take_row(void *arg, const struct pleat_account_row *row)
 {
@@ -46,7 +46,8 @@ static int take_row(void *arg, const struct pleat_account_row *row)
     return 0;
 }
 
-/* NULL: there is none, or (err->code set) it cannot be read. */
+/* The text of a job's account as JSON. NULL: the store has none, or (err->code set) it cannot be
+ * read. */
 static json_t *read_row(struct daemon *d, int64_t job, struct pleat_error *err)
 {
     struct pleat_account_filter only = {.after_job = job - 1, .last_job = job};

@@ -1,4 +1,4 @@
-/* Requests to the agents of nodes, whether they are there or are still to be started. */
+/* Requests to the agents of nodes, whether they are connected or still to be started. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ bool agent_knows(struct daemon *d, uint32_t site, uint32_t node, const char *fea
     return false;
 }
 
-/* Remembers a request, for the case that its answer is an error. */
+/* Remembers a request whose failure somebody must be told of. */
 static int remember_asked(struct agent *agent, const char *method, const json_t *params)
 {
     struct asked asked = {.id = agent->next_id,
@@ -91,7 +91,8 @@ int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
     if (!agent->connection || !agent->listed) {
-        /* once it is there the core says again what it still wants (AGENT_BACK), and only that */
+        /* once the agent is connected the core repeats the requests that it still wants
+         * (AGENT_BACK) */
         if (strcmp(method, "forget"))
             agent_want(agent);
         json_decref(params);
@@ -111,8 +112,8 @@ int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json
                                "long, or memory is short",
                                method);
     }
-    /* one that cannot be sent to is about to be reported closed: then what is still to be done is
-     * told to the next agent */
+    /* if the connection cannot be sent to, it is about to be reported closed; the core then repeats
+     * to the next agent what is still to be done */
     (void)!pleat_connection_send(agent->connection, &out);
     crash_point();
     pleat_string_finish(&out);
@@ -133,7 +134,7 @@ void agent_needed(struct daemon *d, const char *site, uint32_t node)
         if (agent->node != node || strcmp(d->config.sites[agent->site].name, site) != 0 ||
             agent->connection || !uv_is_active((uv_handle_t *)&agent->timer))
             continue;
-        agent->started = false; /* it has ended, as another one was there */
+        agent->started = false; /* it has ended, since the other instance's agent held the lock */
         agent_expect(agent);
     }
 }

@@ -1,4 +1,4 @@
-/* The lock of a node's agent, from outside. */
+/* The lock file of a node's agent, as pleatd sees it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,7 +31,8 @@ bool agent_lock_is_held(struct daemon *d, uint32_t site, uint32_t node)
     return held;
 }
 
-/* It has written "PID START" there; a pid alone may be another's by now. */
+/* The agent has written "PID START" into the file. The start time is compared, since the pid may
+ * belong to another process by now. */
 bool agent_lock_kill(struct daemon *d, uint32_t site, uint32_t node)
 {
     char text[64] = "";

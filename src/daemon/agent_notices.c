@@ -1,4 +1,4 @@
-/* What agents say of runs: progress, use, limits, resizes, ends. */
+/* Notices of agents about runs: progress, use, limits, resizes, ends. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static int64_t cost_of(const json_t *params, const char *name)
     return json_integer_value(json_object_get(params, name));
 }
 
-/* What a run used, its agent says when it has ended. */
+/* An agent says what a run used when the run has ended. */
 static void note_use(struct daemon *d, const struct job *job, const json_t *params)
 {
     if (json_is_integer(json_object_get(params, "cpu_us")))
@@ -30,7 +30,7 @@ static void learn(struct daemon *d, struct job *job, const char *method, const j
 {
     const char *text = json_string_value(json_object_get(params, "text"));
     bool news = true;
-    if (!strcmp(method, "applied")) { /* remembered with the job, until its note is written */
+    if (!strcmp(method, "applied")) { /* the job's account keeps it until its note is written */
         news =
             account_cost(job_account(d, job), cost_of(params, "resize"), cost_of(params, "wait_us"),
                          cost_of(params, "processes_us"), cost_of(params, "redistribute_us"),
@@ -45,8 +45,8 @@ static void learn(struct daemon *d, struct job *job, const char *method, const j
         note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", text));
 }
 
-/* What an iteration takes goes into the log where a policy wants to know: at a new size, and where
- * its mean has moved by more than one part in NEWS since. */
+/* Gives the core the time of an iteration, and so the log, if a policy wants to know it: at a new
+ * size, and when the mean has moved by more than one part in NEWS since the last time. */
 static void tell_timing(struct daemon *d, struct job *job, uint64_t run, int64_t size,
                         int64_t iteration_us, int64_t redistribution_us)
 {
@@ -80,7 +80,8 @@ static void learn_progress(struct daemon *d, struct job *job, uint64_t run, cons
                     job->redistributed_size == size ? job->redistributed_us : 0);
 }
 
-/* So its peak is known while it runs, and where its agent dies. It may be told again. */
+/* Notes a new peak of memory, so that it is known while the job runs, and if its agent dies. An
+ * agent may repeat a notice. */
 static void learn_memory(struct daemon *d, struct job *job, const json_t *params)
 {
     int64_t memory_kb = cost_of(params, "memory_kb");
@@ -90,7 +91,7 @@ static void learn_memory(struct daemon *d, struct job *job, const json_t *params
                   json_pack("{s:I}", "memory_kb", (json_int_t)memory_kb));
 }
 
-/* So many processors its application can use at most, as it says. */
+/* The application has said how many processors it can use at most. */
 static int learn_limit(struct daemon *d, const struct job *job, uint64_t run, const json_t *params,
                        struct pleat_error *err)
 {
@@ -105,9 +106,10 @@ static int learn_limit(struct daemon *d, const struct job *job, uint64_t run, co
     return 0;
 }
 
-/* An iteration of a folded program is a second of useful processor time of all its processes; it
- * has nothing to redistribute, but a change is felt. An agent knows of its own node only: where the
- * run has others, its processors are not all that the job has, and nothing is learned. */
+/* An iteration of a folded program is defined as one second of useful processor time, summed over
+ * its processes. A change of its partition redistributes nothing, but costs time. An agent sees
+ * only its own node: if the run has more nodes, the processors that it reports are not all of the
+ * job's, and nothing is learned. */
 static void learn_folded(struct daemon *d, struct job *job)
 {
     double rate = json_real_value(json_object_get(job->folded, "rate"));
@@ -133,7 +135,7 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
     uint32_t component = rc ? PLEAT_NONE : run_component(d, (uint64_t)run);
     struct job *job = job_of_component(d, component);
     if (!rc && !job) {
-        /* of a run that is over for us: the agent may forget it */
+        /* the run is over for the core: its agent may forget it */
         if (!strcmp(message->method, "exited") || !strcmp(message->method, "start_failed"))
             rc = agent_send(d, agent->site, agent->node, "forget",
                             json_pack("{s:I}", "run", (json_int_t)run), &err);

@@ -1,4 +1,4 @@
-/* What an agent runs, against what the core knows. */
+/* Compares what an agent runs with what the core knows. */
 #include <string.h>
 
 #include "daemon/agent.h"
@@ -17,8 +17,10 @@ static void lost(struct daemon *d, uint32_t component, uint64_t run)
     turn_event(d, &event);
 }
 
-/* Its processes cannot be reached any more: what ran there is lost. What was being started is the
- * core's to judge, which knows whether another agent may have done that. */
+/* Reports as lost all runs of the agent's site that are not among `alive`: nobody can reach their
+ * processes any more. Starts that are not answered are left to the core, which knows whether
+ * another agent may have carried them out; after a salvage it does not know that, so they are lost,
+ * too. */
 static void lose_runs(struct agent *agent, const json_t *alive)
 {
     struct daemon *d = agent->daemon;
@@ -54,7 +56,7 @@ void agent_runs_ask(struct agent *agent, int64_t after)
     pleat_string_finish(&out);
 }
 
-/* After a salvage: all agents of runs that the log knows have said what became of them. */
+/* Whether, after a salvage, all agents of runs that the log knows have said what they run. */
 static bool is_settled(struct daemon *d)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
@@ -70,8 +72,9 @@ static bool is_settled(struct daemon *d)
     return true;
 }
 
-/* All that it runs is known: what we think runs there and does not is lost, what should not run is
- * ended, what waited to be asked is asked-> */
+/* The agent has listed all its runs. Runs that the core believes to be there and that are not are
+ * lost. Runs that the core does not know are killed. Then AGENT_BACK has the core repeat its
+ * requests. */
 static void on_all_listed(struct agent *agent)
 {
     struct daemon *d = agent->daemon;
@@ -115,7 +118,7 @@ void agent_runs_listed(struct agent *agent, const json_t *result)
         on_all_listed(agent);
 }
 
-/* It did not even try. */
+/* The agent refused to start a run; it has not tried. */
 static void start_refused(struct daemon *d, uint32_t component, uint64_t run,
                           const struct pleat_error *why)
 {
@@ -142,7 +145,7 @@ void agent_refused(struct agent *agent, const struct asked *asked, const struct 
     if (!strcmp(asked->method, "start")) {
         start_refused(d, component, asked->run, why);
     } else if (strcmp(asked->method, "resize") && unknown) {
-        lost(d, component, asked->run); /* nothing to end or to go on from: nothing is reported */
+        lost(d, component, asked->run); /* the agent has no such run: it will report no end */
     } else if (strcmp(asked->method, "kill") && !unknown && why->code != PLEAT_E_BUSY) {
         bool again = !strcmp(asked->method, "relaunch");
         struct pleat_event failed = {.kind = PLEAT_EV_RESIZE_FAILED,

@@ -1,5 +1,6 @@
-/* An agent is started when it is needed, expected back after a restart, and ended where it is
- * silent. */
+/* Starts an agent when it is needed, waits for its call after a restart of pleatd, and kills it
+ * when it is silent.
+ */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,9 +9,8 @@
 #include "daemon/agent_lock.h"
 #include "daemon/notes.h"
 
-/* One that was started calls within CONNECT_MS. After
- * one that ended before it called the next is started AGAIN_MS later, after each further one twice
- * as much, AGAIN_MOST_MS at most. */
+/* A started agent must connect within CONNECT_MS. If it ends before, the next one is started
+ * AGAIN_MS later. Each further failure doubles that time, up to AGAIN_MOST_MS. */
 enum { CONNECT_MS = 15000, AGAIN_MS = 100, AGAIN_MOST_MS = 12800 };
 
 static void agent_spawn(struct agent *agent);
@@ -22,8 +22,8 @@ void agent_start_init(struct agent *agent)
     agent->timer.data = agent;
 }
 
-/* So long an agent has not answered, or one that lives has not called: what of that is to be said,
- * and when it is too long. */
+/* Seconds of silence: users are told after SAY_S; while pleatd is ending, an agent is killed after
+ * STOP_S at the latest; an agent is asked for a sign of life PING_S after its last one. */
 enum { SAY_S = 10, STOP_S = 5, PING_S = 5 };
 
 static double patience_s(const struct daemon *d)
@@ -32,7 +32,7 @@ static double patience_s(const struct daemon *d)
     return d->stopping && (most <= 0 || most > STOP_S) ? STOP_S : most;
 }
 
-/* Seconds from an answer to the next question: fewer where so long a silence would be too much. */
+/* Seconds from a sign of life to the next ping: fewer than PING_S if agent_answer_s is shorter. */
 static int ping_after_s(const struct daemon *d)
 {
     double most_s = patience_s(d);
@@ -68,8 +68,8 @@ static void say_ended(struct agent *agent)
               json_pack("{s:s}", "text", text));
 }
 
-/* One lives and does not call; counted in looks, not in time: pleatd may have been stopped itself.
- */
+/* An agent lives, but does not connect. The time is counted in looks, not by the clock, since
+ * pleatd itself may have been stopped. */
 static void wait_for_call(struct agent *agent)
 {
     double waited_s = (double)agent->looks * AGENT_LOOK_MS / 1e3,
@@ -107,7 +107,7 @@ void agent_expect(struct agent *agent)
     uv_timer_start(&agent->timer, on_timer, AGENT_LOOK_MS, 0);
 }
 
-/* There is none, and the one that was to be there failed: another, after a while. */
+/* No agent runs, and starting one failed: tries again after a while. */
 static void spawn_again(struct agent *agent)
 {
     int64_t delay_ms = AGAIN_MS;
@@ -115,7 +115,7 @@ static void spawn_again(struct agent *agent)
         delay_ms *= 2;
     agent->failures++;
     agent->started = false;
-    agent->looks = 0; /* it may have ended because there is one that will call */
+    agent->looks = 0; /* it may have ended because another agent lives, which will connect */
     if (!agent->daemon->stopping)
         uv_timer_start(&agent->timer, on_timer, (uint64_t)delay_ms, 0);
 }
@@ -147,7 +147,7 @@ static void agent_spawn(struct agent *agent)
         spawn_again(agent);
         return;
     }
-    char *args[] = {name, /* as what it is seen; the agent is its child */
+    char *args[] = {name, /* argv[0]: the process is the guard, and the agent is its child */
                     "--daemon",   d->paths.socket,
                     "--instance", d->instance,
                     "--site",     d->config.sites[agent->site].name,

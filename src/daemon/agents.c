@@ -1,4 +1,4 @@
-/* The agents of nodes: connected, asked, told to end. */
+/* The agents of nodes: accepts their connections, dispatches their messages, tells them to end. */
 #include <string.h>
 
 #include "base/cpus.h"
@@ -20,7 +20,8 @@ static void on_message(void *arg, struct pleat_connection *connection,
     } else if (message->kind == PLEAT_RESULT && message->id == agent->list_id) {
         agent_runs_listed(agent, message->result);
     } else if (agent->ping_id && message->id == agent->ping_id) {
-        agent->ping_id = 0; /* one of before there were pings says that it knows none: an answer */
+        /* a failure counts, too: an agent of an older version does not know pings, but lives */
+        agent->ping_id = 0;
     } else if (message->kind == PLEAT_RESULT) {
         (void)agent_take_asked(agent, message->id);
     } else if (message->kind == PLEAT_FAILURE) {
@@ -36,7 +37,7 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     (void)connection;
     struct pleat_event away = {.kind = PLEAT_EV_AGENT_AWAY, .component = agent->site};
     agent->connection = NULL;
-    agent->asked.count = 0; /* it was sent, and will not be answered */
+    agent->asked.count = 0; /* these requests were sent, and will not be answered */
     if (agent->listed && !agent->daemon->stopping)
         turn_event(agent->daemon, &away);
     agent->listed = false;
@@ -61,7 +62,7 @@ static bool is_same_list(const char *one, const char *other)
     return same;
 }
 
-/* One that outlived a change of the configuration has those of before as long as it lives. */
+/* An agent that was started before the configuration changed keeps its CPUs as long as it lives. */
 static void take_cpus(struct agent *agent, const char *cpus)
 {
     const char *wanted = agent->daemon->config.sites[agent->site].cpus;
@@ -73,7 +74,7 @@ static void take_cpus(struct agent *agent, const char *cpus)
                    agent->node, cpus, wanted);
 }
 
-/* Which one it is. Agents of before that was said are told apart by their process. */
+/* Identifies the agent. Older agents do not say a number; for them it is the process id. */
 static uint64_t number_of(const json_t *hello)
 {
     json_int_t number = json_integer_value(json_object_get(hello, "agent"));
@@ -147,7 +148,7 @@ int agents_away(struct daemon *d, struct pleat_error *err)
             .time_us = daemon_now_us(d), .kind = PLEAT_EV_AGENT_AWAY, .component = site};
         if (site < pleat_core_view(d->core)->site_count)
             rc = turn_apply(d, &away, err);
-        else /* it joins in the turn to come */
+        else /* the site joins in the coming turn, so the event must come after that */
             turn_event(d, &away);
     }
     return rc < 0 ? rc : 0;

@@ -1,9 +1,10 @@
-/* Jobs that have ended: their accounts, letting go of them, and checkpoints.
+/* Jobs that have ended: accounts, letting go, checkpoints.
  *
- * When a job ends its account is written, in the transaction in which it ends. From then on it is
- * shown from there. After keep_ended_s the core and the daemon forget it (PLEAT_EV_FORGET), and its
- * notes are removed; account, spec and output stay until somebody cleans up. A checkpoint is the
- * core's state at a record; the records before the last but one are moved aside. */
+ * A job's account is written in the transaction in which the job ends. From then on the job is
+ * shown from its account. After keep_ended_s core and daemon forget the job (PLEAT_EV_FORGET), and
+ * its notes are removed; account, spec and output stay until `pleat clean`. A checkpoint is the
+ * core's state after a record. The last two are kept; records before the older one are moved aside.
+ */
 #include <string.h>
 
 #include "daemon/accounts.h"
@@ -19,12 +20,12 @@
 
 enum {
     BATCH = 1000,      /* jobs let go of in one turn */
-    PAUSE_US = 100000, /* between two such turns, as all jobs are looked at */
+    PAUSE_US = 100000, /* least time between two such turns, since each looks at all jobs */
 };
 
 /* ---- accounts ---- */
 
-/* Members of a job that are made when it is shown. */
+/* Members of a job that are computed when it is shown, not kept. */
 static const char *const made_of_job[] = {"slots", "progress", "times"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -42,7 +43,7 @@ static void drop_same(json_t *object, const json_t *known)
     }
 }
 
-/* What a spec has and its job does not show. */
+/* Names of the spec's members that the job does not show. */
 static json_t *missing(const json_t *spec, const json_t *object)
 {
     json_t *names = json_array();
@@ -53,8 +54,9 @@ static json_t *missing(const json_t *spec, const json_t *object)
     return names;
 }
 
-/* {"use": its entry of `history`, "job": what else there is to show, "without": members of its spec
- * that are not shown}. */
+/* The text of an account: {"use": the job's entry of `history`, "job": what else there is to show,
+ * "without": names of the spec's members that are not shown}. Caller frees; NULL when out of
+ * memory. */
 static char *make_text(struct daemon *d, struct job *job)
 {
     struct pleat_error err;
@@ -129,7 +131,8 @@ void archive_written(struct daemon *d)
 
 /* ---- letting go ---- */
 
-/* It was not running when accounts came up, or its account could not be made. */
+/* Has an account made for a job without one: the job ended under a version that wrote none, or
+ * memory was short. */
 static void ensure_account(struct daemon *d, struct job *job)
 {
     if (job->accounted || accounts_know(d, job->id))
@@ -157,7 +160,8 @@ bool archive_let_go(struct daemon *d, struct job *job)
     return true;
 }
 
-/* Those that ended up to then, a batch of them; *next: when the next one's time has come. */
+/* Lets go of the jobs that ended up to until_us, BATCH at most. *next: when the next job's time
+ * comes. Returns the number of jobs let go of. */
 static size_t let_go_until(struct daemon *d, int64_t until_us, int64_t *next)
 {
     size_t count = 0;
@@ -170,7 +174,7 @@ static size_t let_go_until(struct daemon *d, int64_t until_us, int64_t *next)
         if (end_us <= until_us && count < BATCH) {
             ensure_account(d, job);
             count += archive_let_go(d, job);
-        } else if (end_us + d->config.keep_ended_us < *next) { /* or it was beyond the batch */
+        } else if (end_us + d->config.keep_ended_us < *next) { /* also those beyond the batch */
             *next = end_us + d->config.keep_ended_us;
         }
     }
@@ -186,7 +190,7 @@ static void archive_old(struct daemon *d)
     d->archive.next_us = next_us > now_us + PAUSE_US ? next_us : now_us + PAUSE_US;
     if (count == 0)
         return;
-    archive_prepare(d); /* while they are still known */
+    archive_prepare(d); /* while the core's records are still there */
     jobs_forget(d);
     turn_want(d);
 }
@@ -211,7 +215,7 @@ static int write_checkpoint(struct daemon *d, const struct pleat_string *state, 
     if (!rc && trims)
         rc = pleat_store_trim(d->store, d->archive.checkpoint_seq, err);
     if (!rc)
-        rc = put_last_job(d, err); /* its submission may be among what is not read again */
+        rc = put_last_job(d, err); /* the last submission may be in a record that is moved aside */
     if (!rc && since_us > 0)
         rc = pleat_store_drop_notes(d->store, -1, since_us, err);
     crash_point();
@@ -223,8 +227,9 @@ static int write_checkpoint(struct daemon *d, const struct pleat_string *state, 
     return rc;
 }
 
-/* The records before the checkpoint that there is already go aside first: until the new one is
- * written they are in both places. That they could not be moved is no reason to have none. */
+/* Moves the records before the existing checkpoint aside first. Until the new checkpoint is written
+ * these records are in both places. If they cannot be moved, the checkpoint is written all the
+ * same. */
 static void make_checkpoint(struct daemon *d)
 {
     struct pleat_string state = {0};
@@ -232,11 +237,12 @@ static void make_checkpoint(struct daemon *d)
     int64_t seq = pleat_store_last_seq(d->store);
     bool trims = d->archive.checkpoint_seq >= pleat_store_first_seq(d->store);
     int aside = trims ? pleat_store_set_aside(d->store, d->archive.checkpoint_seq, &err) : 0;
-    if (log_mend(d)) /* which makes one */
+    if (log_mend(d)) /* the repair has made a checkpoint */
         return;
     if (aside) {
         daemon_log("%s", err.text);
-        /* what cannot be read any more is of no use: to keep it would let the log grow for ever */
+        /* records that cannot be read any more are of no use: keeping them would let the log grow
+         * for ever */
         trims = aside == PLEAT_E_CORRUPT;
     }
     crash_point();
@@ -255,7 +261,8 @@ static void make_checkpoint(struct daemon *d)
 void archive_run(struct daemon *d)
 {
     archive_old(d);
-    /* what is written for checkpoints is at most as much as what is written for records */
+    /* records since the last checkpoint take at least its size: so checkpoints at most double what
+     * is written */
     int64_t records = pleat_store_last_seq(d->store) - d->archive.checkpoint_seq;
     if (turn_is_quiet(d) && records >= d->config.checkpoint_records &&
         (size_t)records * sizeof(struct pleat_event) >= d->archive.checkpoint_size)

@@ -1,4 +1,4 @@
-/* Effects into the world: sites and runners. */
+/* Effects of the core become requests to sites, runners and agents. */
 #include <limits.h>
 #include <string.h>
 
@@ -28,15 +28,15 @@ static void start_failed(struct daemon *d, const struct pleat_effect *effect, st
     turn_event(d, &failed);
 }
 
-/* An order, and what it borrows. */
+/* An order to start a run, and the memory that the order refers to. */
 struct start_order {
     struct pleat_run_order order;
     struct slot_ranges slots;
     char in[PATH_MAX], out[PATH_MAX], error[PATH_MAX], program[PATH_MAX], scratch[96];
 };
 
-/* How a job's run would be started at that size. Its files are named, not made. made->slots is to
- * be finished, also after an error. */
+/* Makes the order to start a run of a job at a size. The files are only named. made->slots must be
+ * finished by the caller, also after an error. */
 static int make_order(struct daemon *d, const struct job *job, uint64_t run, int32_t processes,
                       int32_t processors, struct start_order *made, struct pleat_error *err)
 {
@@ -48,7 +48,8 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
     if (!spec)
         return err->code;
     *made->program = '\0';
-    /* anybody could make it first, if he knew its name */
+    /* /dev/shm is open to all users: if the name could be foreseen, another user could take it
+     * first */
     snprintf(made->scratch, sizeof(made->scratch), "/dev/shm/pleat-%s-%016llx", d->instance,
              (unsigned long long)pleat_siphash(d->secret, &run, sizeof(run)));
     int rc = job_file_path(d, job->id, JOB_INPUT, made->in, sizeof(made->in), err);
@@ -83,7 +84,7 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
     return rc;
 }
 
-/* What the agent that is there has to know for it. */
+/* Whether the connected agent has the features that the job needs. */
 static int check_agent(struct daemon *d, const struct pleat_run_order *order,
                        struct pleat_error *err)
 {
@@ -111,8 +112,9 @@ static int start(struct daemon *d, const struct job *job, struct pleat_runner *r
     return rc ? rc : runner->ops->start(runner, &made->order, err);
 }
 
-/* Given up in the turn that asked for it, or not to be told to the agent that is connected now:
- * then the core asks again (AGENT_BACK), if it still wants it. */
+/* False: the start was given up in the turn that asked for it, or the connected agent is not the
+ * one that the core knows. In the second case the core asks again after AGENT_BACK, if it still
+ * wants it. */
 static bool is_to_start(struct daemon *d, const struct pleat_effect *effect)
 {
     const struct pleat_component *c = &pleat_core_view(d->core)->components[effect->component];
@@ -139,7 +141,7 @@ static void do_start(struct daemon *d, const struct pleat_effect *effect)
     daemon_log("job %lld: %s", (long long)job->id, err.text);
 }
 
-/* What names a run to its agent; nothing of its spec, which may be lost. */
+/* What identifies a run to its agent. Nothing from the spec, which may be lost. */
 static struct pleat_run_order order_of(struct daemon *d, const struct job *job, uint64_t run)
 {
     const struct pleat_component *component = job_component(d, job);
@@ -150,19 +152,19 @@ static struct pleat_run_order order_of(struct daemon *d, const struct job *job, 
                                     .node = slots_first_node(d, component)};
 }
 
-/* Needs nothing of its spec: what cannot be read any more can still be ended. */
+/* Needs no spec: a job whose spec is lost can still be ended. */
 static void do_kill(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_error err = {0};
     struct job *job = job_of_component(d, effect->component);
     if (!job)
         return;
-    /* also one whose start was given up (is_to_start): that no agent has it is its end */
+    /* also a run whose start was given up (is_to_start): its end is that no agent has it */
     run_remember(d, effect->id, effect->component);
     struct pleat_run_order order = order_of(d, job, effect->id);
     struct pleat_runner *runner = job_runner(d, job);
     order.at_once = job->kill_at_once;
-    if (runner->ops->kill(runner, &order, &err)) /* its deadline says it again */
+    if (runner->ops->kill(runner, &order, &err)) /* repeated by the core at the deadline */
         daemon_log("job %lld: %s", (long long)job->id, err.text);
 }
 
@@ -208,15 +210,15 @@ static int change(struct pleat_runner *runner, const struct pleat_effect *effect
     }
 }
 
-/* Another try would come to the same: the spec is lost, or senseless. */
+/* Whether repeating the request would fail again: the spec is lost, or invalid. */
 static bool is_for_good(const struct pleat_error *err)
 {
     return err->code == PLEAT_E_CORRUPT || err->code == PLEAT_E_NOTFOUND ||
            err->code == PLEAT_E_INVALID || err->code == PLEAT_E_UNSUPPORTED;
 }
 
-/* The application cannot be told: that is the resize's end. A relaunch is asked for again where its
- * agent was away; `for_good`: it cannot be, whoever is asked. */
+/* A request about a resize could not be sent. That ends the resize, unless it is a relaunch, which
+ * is asked for again when its agent is back. for_good: no agent could do it. */
 static void change_failed(struct daemon *d, const struct pleat_effect *effect,
                           const struct job *job, bool for_good, const struct pleat_error *err)
 {
@@ -255,7 +257,7 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         order.start = &made.order;
         rc = make_order(d, job, effect->u.change.run, effect->u.change.processes,
                         effect->u.change.processors, &made, &err);
-    } /* a question, and a withdrawal, need nothing of its spec */
+    } /* PLEAT_DO_ASK and PLEAT_DO_WITHDRAW need nothing from the spec */
     bool for_good = rc && is_for_good(&err);
     if (!rc)
         rc = change(job_runner(d, job), effect, &order, &err);
@@ -264,7 +266,7 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         change_failed(d, effect, job, for_good, &err);
 }
 
-/* Once the log says that a run is over, its agent need not remember it. */
+/* Once the log says that a run is over, its agent may forget it. */
 static void do_state(struct daemon *d, const struct pleat_effect *effect)
 {
     const struct job *job = job_of_component(d, effect->component);
@@ -285,8 +287,9 @@ static void do_state(struct daemon *d, const struct pleat_effect *effect)
     run_forget(d, component->run);
 }
 
-/* Files cannot be brought, processes cannot be added: no job that needs it is taken. If one is
- * there all the same (a log of another Pleat), it says so, and does not wait for ever. */
+/* pleatd can neither bring files nor add processes, so it takes no job that needs that. If a log of
+ * another Pleat has such a job, the job's effect fails with an error, so that it does not wait for
+ * ever. */
 static void do_nothing(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_error err = {0};

@@ -1,8 +1,9 @@
 /* `clean`: removes what is kept about jobs that ended long ago, when their user asks for it.
  *
- * A request waits until nothing else is to be done: what a client or an agent has just said must
- * not find another job in a component's place. Output goes before the records that name its job,
- * so that whatever interrupts this, asking again finishes it. */
+ * A request waits until nothing else is to be done: an input that is under way names a component by
+ * its index, and must not find another job there. Output is removed before the records that name
+ * its job, so that after an interruption the same request finishes the work.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 #include "daemon/specs.h"
 #include "daemon/turn_inputs.h"
 
-enum { AT_ONCE = 500 }; /* jobs in one answer */
+enum { AT_ONCE = 500 }; /* jobs handled for one answer */
 
 struct wish {
     struct wish *next;
@@ -32,7 +33,7 @@ struct wish {
     bool outputs, dry_run;
 };
 
-/* A job that the request is about. */
+/* A job that the request may remove. */
 struct candidate {
     int64_t job;
     size_t account_bytes;
@@ -42,18 +43,18 @@ PLEAT_ARRAY(candidates, struct candidate);
 
 struct sums {
     int64_t jobs, record_bytes, output_bytes;
-    int64_t kept;  /* that could not be removed */
-    int64_t after; /* the last one looked at */
+    int64_t kept;  /* number of jobs that could not be removed */
+    int64_t after; /* number of the last job looked at */
     bool more;
-    char text[300]; /* why one was kept; "" */
+    char text[300]; /* why a job could not be removed; "": all could */
 };
 
 /* ---- output ---- */
 
-/* Files in a job's directory, each with who else may have named it. */
+/* Files that Pleat makes in a job's directory; a stream's file may be the user's instead. */
 static const struct own_file {
     const char *name;
-    bool is_output; /* and so counted; the others are Pleat's own notes */
+    bool is_output; /* counted as output; other files are Pleat's own notes */
     bool is_stream;
     enum job_file which;
 } own_files[] = {{"stdout", true, true, JOB_OUTPUT},
@@ -61,7 +62,7 @@ static const struct own_file {
                  {"notify", true, false, 0},
                  {"run", false, false, 0}};
 
-/* Opens DIRECTORY/jobs/JOB, not through a link. -1 and errno. */
+/* Opens state/jobs/JOB, which must not be a symbolic link. -1 with errno. */
 static int open_directory(struct daemon *d, int64_t job, char *path, size_t size)
 {
     snprintf(path, size, "%s/jobs/%lld", d->paths.state, (long long)job);
@@ -73,8 +74,8 @@ static bool is_users(struct daemon *d, int64_t job, const struct own_file *file)
     return file->is_stream && job_file_is_users(d, job, file->which);
 }
 
-/* Counts the files that Pleat made for a job, and removes them where that is asked for; what its
- * user named stays, wherever it is. */
+/* Adds the size of the output files that Pleat made for a job to *bytes, and removes them if
+ * wanted. Files that the user named stay, wherever they are. */
 static int take_output(struct daemon *d, int64_t job, bool removes, int64_t *bytes,
                        struct pleat_error *err)
 {
@@ -94,7 +95,7 @@ static int take_output(struct daemon *d, int64_t job, bool removes, int64_t *byt
     }
     close(directory);
     if (!rc && removes)
-        (void)rmdir(path); /* stays where somebody else put something into it */
+        (void)rmdir(path); /* fails if somebody else put a file into it: then it stays */
     return rc;
 }
 
@@ -109,7 +110,7 @@ static int take_row(void *arg, const struct pleat_account_row *row)
     return pleat_array_push(found, one);
 }
 
-/* One more than are taken at once tells that there are more. */
+/* Finds up to AT_ONCE + 1 jobs: the last one only says that there are more. */
 static int find(struct daemon *d, const struct wish *wish, struct candidates *found,
                 struct pleat_error *err)
 {
@@ -129,8 +130,8 @@ static int64_t spec_bytes(struct daemon *d, int64_t job)
     return bytes;
 }
 
-/* What its user is told of it may still write beside its output, and leave a note if it fails: that
- * would be of a job that nobody knows. */
+/* PLEAT_E_BUSY while a --notify command of the job runs: it may still write beside the output, and
+ * if it fails there would be a note of a job that nobody knows. */
 static int check_told(const struct daemon *d, int64_t job, struct pleat_error *err)
 {
     return notify_has(d, job)
@@ -139,7 +140,8 @@ static int check_told(const struct daemon *d, int64_t job, struct pleat_error *e
                : 0;
 }
 
-/* Lets go of it where it is still in memory. False: it has not ended, or cannot be let go of. */
+/* Lets go of the job if it is still in memory. False: it has not ended, or the core does not forget
+ * it. */
 static bool forget(struct daemon *d, int64_t number)
 {
     struct job *job = job_find(d, number);
@@ -209,7 +211,7 @@ static void fulfil(struct daemon *d, const struct wish *wish)
     turn_reply(d, wish->client, wish->request, to_json(&sums));
     d->clean.drops_shared = !wish->dry_run && !sums.more;
     jobs_forget(d);
-    turn_want(d); /* which writes, and then answers */
+    turn_want(d); /* the turn writes, and then answers */
 }
 
 /* ---- in turns ---- */
@@ -225,7 +227,7 @@ void clean_run(struct daemon *d)
     if (!wish)
         return;
     d->clean.wishes = wish->next;
-    if (wish->client->connection) /* it may have gone away meanwhile: then nothing is removed */
+    if (wish->client->connection) /* if the client has gone away, nothing is removed */
         fulfil(d, wish);
     client_drop(wish->client);
     free(wish);
@@ -235,7 +237,7 @@ int clean_write(struct daemon *d, struct pleat_error *err)
 {
     int rc = 0;
     char number[24];
-    if (d->clean.dropped.count) { /* their numbers are in nothing that a salvage could find */
+    if (d->clean.dropped.count) { /* a salvage would find these numbers nowhere else */
         snprintf(number, sizeof(number), "%lld", (long long)d->jobs.last_number);
         rc = pleat_store_put_meta(d->store, "last_job", number, err);
     }
@@ -259,7 +261,7 @@ void clean_finish(struct daemon *d)
     while (d->clean.wishes) {
         struct wish *wish = d->clean.wishes;
         d->clean.wishes = wish->next;
-        free(wish); /* its client ends with the others */
+        free(wish); /* the client is freed with all clients */
     }
     pleat_array_finish(&d->clean.dropped);
 }
@@ -278,7 +280,7 @@ static int read_wish(const json_t *params, struct wish *wish, struct pleat_error
         rc = pleat_get_bool(params, "dry_run", false, &wish->dry_run, err);
     if (rc)
         return rc;
-    /* 0 would mean "whenever they ended" to the store */
+    /* to the store, 0 would mean no bound */
     wish->before_us = (int64_t)(before_s * (double)PLEAT_US_PER_S);
     wish->before_us += wish->before_us == 0;
     return 0;

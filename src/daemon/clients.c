@@ -37,7 +37,7 @@ void client_send(struct client *client, struct pleat_string *out)
         return;
     }
     if (client->connection && !out->failed)
-        (void)!pleat_connection_send(client->connection, out); /* a failure closes it */
+        (void)!pleat_connection_send(client->connection, out); /* an error closes the connection */
     pleat_string_finish(out);
 }
 

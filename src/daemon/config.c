@@ -77,7 +77,7 @@ static int check_groups(cfg_t *cfg, cfg_opt_t *option)
     return one_of(cfg, option, "auto", "off");
 }
 
-/* How many CPUs the text names; -1: it is wrong, *err says why. 0: it names none ("auto"). */
+/* The number of CPUs that the text names; 0: "auto"; -1: it is wrong, and *err says why. */
 static int32_t count_cpus(const char *text, struct pleat_error *err)
 {
     struct pleat_cpu_list cpus = {0};
@@ -107,7 +107,7 @@ static int check_cpus(cfg_t *cfg, cfg_opt_t *option)
     return -1;
 }
 
-/* What its keys say together. */
+/* Checks the keys of a site against each other. */
 static int check_site(cfg_t *cfg, cfg_opt_t *option)
 {
     cfg_t *site = cfg_opt_getnsec(option, cfg_opt_size(option) - 1);
@@ -141,7 +141,7 @@ bool pleat_config_is_live(const struct pleat_policy *policy)
 bool pleat_config_parameter_is_live(uint32_t parameter)
 {
     switch (parameter) {
-    case PLEAT_PARAM_BARRIER_US:       /* no job of several components is taken, */
+    case PLEAT_PARAM_BARRIER_US:       /* no job of several components is accepted, */
     case PLEAT_PARAM_CLAIM_EARLIER_US: /* no files are brought, */
     case PLEAT_PARAM_BUFFER_LEVEL:     /* no job asks for processes */
     case PLEAT_PARAM_BUFFER_REVIEW_US:
@@ -187,7 +187,8 @@ static int check_policy(cfg_t *cfg, cfg_opt_t *option)
     return -1;
 }
 
-/* Parameters in the file are seconds ("claim_s") or numbers ("tries"). */
+/* Whether the file has the parameter in seconds; *name: its key, which then ends in "_s"
+ * ("claim_s"). */
 static bool in_seconds(uint32_t parameter, char *name, size_t size)
 {
     snprintf(name, size, "%s", pleat_parameter_name(parameter));
@@ -198,8 +199,8 @@ static bool in_seconds(uint32_t parameter, char *name, size_t size)
     return true;
 }
 
-/* In seconds. What was not there yet when a log began must not change what it decided: in the core
- * it is off. */
+/* Default of a key, in seconds. It differs from the core's default for parameters that came later:
+ * in the core they are off, so that an older log decides the same. */
 static double usual_seconds(uint32_t parameter)
 {
     return parameter == PLEAT_PARAM_PAUSE_US ? 1
@@ -208,7 +209,8 @@ static double usual_seconds(uint32_t parameter)
                : (double)pleat_parameter_default(parameter) / 1e6;
 }
 
-/* Users say how far their jobs may be folded (--min, --mpl); an administrator may limit it. */
+/* Default of a key that is a count. MPL_MAX is not limited here, since users say how far their jobs
+ * may be folded (--min, --mpl); an administrator may limit it. */
 static long usual_number(uint32_t parameter)
 {
     return parameter == PLEAT_PARAM_MPL_MAX ? UINT8_MAX : (long)pleat_parameter_default(parameter);

@@ -1,4 +1,4 @@
-/* Who connects: clients, which are greeted and may ask; and agents. */
+/* Connections: of clients, which must greet before they ask, and of agents, which are handed on. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,9 +12,9 @@
 #include "daemon/parked.h"
 #include "wire/connection.h"
 
-enum { CONNECTIONS_MAX = 128 }; /* of one process */
+enum { CONNECTIONS_MAX = 128 }; /* connections of one process at most */
 
-/* The connection is gone; whatever still refers to the client finds it silent. */
+/* The connection is gone. Answers to the client are dropped from now on. */
 static void client_gone(struct client *client)
 {
     client->connection = NULL;
@@ -85,7 +85,8 @@ static void on_drained(void *arg, struct pleat_connection *connection)
     follow_on(arg);
 }
 
-/* So that one that runs wild leaves descriptors for the others, and for the log. */
+/* Bounds the connections of one process, so that a faulty one leaves descriptors for others and for
+ * the log. */
 static bool has_enough(const struct daemon *d, int process)
 {
     int count = 0;
@@ -139,9 +140,9 @@ void connections_close(struct daemon *d)
 {
     struct client *next;
     for (struct client *client = d->clients; client; client = next) {
-        client_hold(client); /* or closing it would free it */
+        client_hold(client); /* closing must not free it */
         client_close(client);
-        next = client->next; /* NOLINT(clang-analyzer-unix.Malloc): held, see above */
+        next = client->next; /* NOLINT(clang-analyzer-unix.Malloc): held above */
         free(client);        /* NOLINT(clang-analyzer-unix.Malloc) */
     }
     d->clients = NULL;

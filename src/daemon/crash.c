@@ -1,4 +1,4 @@
-/* Crash points: tests stop the daemon between any two steps (docs/architecture.md, "Tests"). */
+/* Crash points for tests (docs/architecture.md, "Tests"). */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 void crash_point(void)
 {
     static bool asked;
-    static long left; /* 0: never */
+    static long left; /* calls left; 0: never crash */
     if (!asked) {
         const char *text = getenv("PLEAT_TEST_CRASH_AFTER");
         left = text ? strtol(text, NULL, 10) : 0;

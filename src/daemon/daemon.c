@@ -1,4 +1,4 @@
-/* What every part of pleatd needs: the time, and where it says what happens. */
+/* What every part of pleatd needs: the time, and messages to its log file. */
 #include "daemon/daemon.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 int64_t daemon_now_us(struct daemon *d)
 {
-    /* from the clock that does not jump; and never behind what the log has */
+    /* monotonic time, so that it does not jump; and never before the last record's time */
     int64_t now = d->clock.offset_us + pleat_clock_monotonic_us();
     if (now > d->clock.last_us)
         d->clock.last_us = now;

@@ -1,4 +1,4 @@
-/* What was decided about a job, as its notes tell it: started, resized, queued again, ended. */
+/* The last decisions about a job from its notes: started, resized, queued again, ended. */
 #include <string.h>
 
 #include "daemon/daemon.h"
@@ -9,8 +9,8 @@ enum { NOTES_MAX = 600, DECISIONS_MAX = 16 };
 
 struct telling {
     json_t *decisions; /* oldest first */
-    json_t *start;     /* of them: one whose size is not known yet; NULL */
-    double queued_s;   /* since when it waits, or waited */
+    json_t *start;     /* the entry of `decisions` that waits for the note of its size; NULL */
+    double queued_s;   /* since when the job has been waiting, in seconds since 1970 */
 };
 
 static json_t *tell(struct telling *t, const char *what, const json_t *note)
@@ -82,7 +82,7 @@ static void tell_note(struct telling *t, const json_t *note)
     static const char *const limits[] = {"min", "max", NULL};
     static const char *const text[] = {"text", NULL};
     const char *kind = json_string_value(json_object_get(note, "kind"));
-    if (!kind) /* it cannot be read: a name that is no UTF-8, say */
+    if (!kind) /* the note is unreadable, for example a name that is not UTF-8 */
         return;
     if (!strcmp(kind, "state"))
         tell_state(t, note);

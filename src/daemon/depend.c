@@ -1,5 +1,7 @@
-/* Dependencies as users write them become those of the core: what has ended long ago is decided
- * here, from what is kept about it; what lives is decided by the core (core/depend.c). */
+/* Dependencies as users write them become dependencies of the core. Whether a job that has ended
+ * satisfies one is decided here, from what is kept about it; for jobs that live the core decides
+ * (core/depend.c).
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,7 @@ static enum fate by_state(enum pleat_condition condition, bool well)
     return met ? MET : UNMET;
 }
 
-/* Of one that has ended and was let go of, or of none. */
+/* The fate of a dependency on a job that was let go of; PLEAT_E_NOTFOUND: there was no such job. */
 static int fate_of_archived(struct daemon *d, const struct pleat_need *need, enum fate *fate,
                             struct pleat_error *err)
 {
@@ -50,7 +52,7 @@ static int push(struct pleat_need_list *needs, struct pleat_need need, struct pl
     return pleat_array_push(needs, need) ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
 }
 
-/* Those that live, have a lower number, and the same name. */
+/* Adds all living jobs that have the same name and a number below `below`. */
 static int add_namesakes(struct daemon *d, int64_t below, const char *name,
                          struct pleat_need_list *open, struct pleat_error *err)
 {
@@ -66,16 +68,15 @@ static int add_namesakes(struct daemon *d, int64_t below, const char *name,
     return 0;
 }
 
-/* What was looked up last. */
+/* The job that was looked up last: tasks of one array often follow each other in a list. */
 struct found {
     int64_t job;
     bool known;
-    const char
-        *list; /* the indexes of the array whose first task it is; NULL: of none. Its spec's */
+    const char *list; /* of an array's first task: its index list, borrowed; else NULL */
     struct pleat_index_list indexes;
 };
 
-/* Once for all tasks of an array that are named one after another. */
+/* Looks a job up, unless it is the one that was looked up last. */
 static int find(struct daemon *d, int64_t job, struct found *found, struct pleat_error *err)
 {
     int32_t limit;
@@ -97,7 +98,7 @@ static int compare(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* Tasks have numbers one after another, in the order of their indexes. */
+/* Adds one task of an array. Task numbers follow each other in the order of the indexes. */
 static int add_task(const struct pleat_need *need, const struct found *found,
                     struct pleat_need_list *all, struct pleat_error *err)
 {
@@ -117,7 +118,7 @@ static int add_task(const struct pleat_need *need, const struct found *found,
                            (long long)need->job, need->index, (long long)need->job);
 }
 
-/* Jobs by their numbers, in the place of arrays and of tasks. */
+/* Replaces arrays and tasks by the numbers of jobs. */
 static int add_tasks(struct daemon *d, const struct pleat_need_list *written,
                      struct pleat_need_list *all, struct pleat_error *err)
 {
@@ -151,8 +152,8 @@ static int unmet(const struct pleat_need *need, struct pleat_error *err)
                            (long long)need->job, pleat_condition_name(need->condition));
 }
 
-/* Those that are still to be waited for; PLEAT_E_STATE: it would wait for ever. `below`: the job's
- * own number, or the next one. */
+/* Finds the jobs that a job still waits for. PLEAT_E_STATE: it would wait for ever. `below`: the
+ * job's own number; before it has one, the next number. */
 static int resolve(struct daemon *d, const struct pleat_spec *spec, int64_t below, bool *any,
                    struct pleat_need_list *open, struct pleat_error *err)
 {

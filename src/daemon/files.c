@@ -1,4 +1,4 @@
-/* Files of a job: where its output goes, where its input comes from, the copy of its script. */
+/* Files of a job: its input, its output, the copy of its script. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +92,8 @@ int job_script_make(struct daemon *d, const struct job *job, const char *path,
     int rc = pleat_paths_make_private(directory, err);
     if (rc)
         return rc;
-    (void)unlink(path); /* of an earlier attempt: it may still be executed somewhere */
+    (void)unlink(path); /* a copy of an earlier attempt may still be executed: the new copy gets
+                           another inode */
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
     if (fd < 0)
         return pleat_error_sys(err, errno, "cannot write %s", path);
@@ -102,7 +103,7 @@ int job_script_make(struct daemon *d, const struct job *job, const char *path,
     return rc;
 }
 
-/* Removes state/scripts/JOB with what is in it. */
+/* Removes state/scripts/JOB and the files in it. */
 static void remove_directory(struct daemon *d, const char *job)
 {
     char path[1024];

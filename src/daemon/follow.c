@@ -1,4 +1,4 @@
-/* Events for those who follow what happens. */
+/* Sends events to the clients that follow them. */
 #include "daemon/follow.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
@@ -6,7 +6,7 @@
 #include "daemon/notes.h"
 #include "wire/connection.h"
 
-enum { AHEAD_BYTES = 256 * 1024 }; /* so much may wait for a client to take it */
+enum { AHEAD_BYTES = 256 * 1024 }; /* bytes that may wait to be written to a client */
 
 static void add(struct pleat_string *out, json_t *event)
 {
@@ -14,7 +14,7 @@ static void add(struct pleat_string *out, json_t *event)
         daemon_log("a notification could not be written");
 }
 
-/* What is read of the log for a client. */
+/* Events read from the log for a client. */
 struct piece {
     struct follow *follow;
     struct pleat_string out;
@@ -30,7 +30,7 @@ static int take(void *arg, const struct pleat_note *note)
     return piece->out.length >= AHEAD_BYTES;
 }
 
-/* A failure, 0: there is no more, 1: there may be. */
+/* Below 0: an error; 0: the client has all events; 1: there may be more. */
 static int read_piece(struct client *client, struct piece *piece, struct pleat_error *err)
 {
     const struct follow *follow = piece->follow;
@@ -47,12 +47,12 @@ void follow_on(struct client *client)
         return;
     int rc = read_piece(client, &piece, &err);
     if (rc < 0 && log_mend(client->daemon))
-        rc = read_piece(client, &piece, &err); /* on, in what is good of the log */
+        rc = read_piece(client, &piece, &err); /* continues in the repaired log */
     if (rc < 0)
         daemon_log("a follower of events does not get all older ones: %s", err.text);
     client->follow.behind = rc > 0;
     if (piece.out.length)
-        client_send(client, &piece.out); /* when that is written, on it goes */
+        client_send(client, &piece.out); /* once that is written, follow_on is called again */
     else
         pleat_string_finish(&piece.out);
 }

@@ -1,4 +1,5 @@
-/* When waiting jobs will start: worked out beside the loop, from a copy of the core's state. */
+/* `forecast`: when waiting jobs will start, computed in a thread from a copy of the core's state.
+ */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 #include "forecast/forecast.h"
 
 enum {
-    AT_ONCE = 4,     /* more are refused: each takes a processor */
-    ROWS_MAX = 10000 /* in an answer, so that it fits a line */
+    AT_ONCE = 4,     /* forecasts at a time: each takes a processor */
+    ROWS_MAX = 10000 /* jobs in an answer, which must fit into one line */
 };
 #define SECONDS 2.0
 #define SECONDS_MAX 600.0
@@ -35,7 +36,7 @@ static bool may_go_on(void *arg)
     return !atomic_load(&work->all->ending) && pleat_clock_monotonic_us() < work->end_us;
 }
 
-/* In a thread of its own: it has nothing of the daemon's but the bytes, and whether to end. */
+/* Runs in a thread of its own. Of the daemon it sees only the copied state and `ending`. */
 static void on_work(uv_work_t *handle)
 {
     struct work *work = handle->data;

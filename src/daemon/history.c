@@ -1,4 +1,4 @@
-/* `history`: what jobs did and used, over all that are known. */
+/* `history`: what jobs did and used, for all jobs of which an account is kept. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -12,11 +12,12 @@
 #include "daemon/methods.h"
 #include "daemon/specs.h"
 
-/* An answer is one line of limited length: it ends where one more could be too much. */
+/* Bounds of an answer, which is one line of limited length. Sizes of entries are estimated:
+ * ENTRY_BYTES for each, PART_BYTES for each size and resize in it. */
 enum { ENTRY_BYTES = 600, PART_BYTES = 220, ANSWER_BYTES = 700000, LIMIT = 500 };
 
 struct request {
-    int64_t from_us, to_us; /* lives that overlap this */
+    int64_t from_us, to_us; /* only jobs that lived at some time in between */
     int64_t after, limit;
     int64_t job; /* -1: all */
 };
@@ -77,7 +78,7 @@ static bool overlaps(const struct request *request, const struct pleat_component
     return c->submit_us < request->to_us && c->end_us >= request->from_us;
 }
 
-/* An answer being made, in order of numbers. */
+/* An answer being made, in the order of job numbers. */
 struct answer {
     struct daemon *d;
     const struct request *request;
@@ -92,7 +93,7 @@ static size_t length_of(const json_t *entry)
                                        json_array_size(json_object_get(entry, "resizes")));
 }
 
-/* False: it is full. Takes the entry. */
+/* Takes the entry. False: the answer is full, and the entry was not added. */
 static bool add(struct answer *answer, json_t *entry)
 {
     if (answer->length > ANSWER_BYTES ||
@@ -117,8 +118,8 @@ static bool is_asked_for(struct daemon *d, const struct request *request, const 
            (request->job < 0 || request->job == job->id);
 }
 
-/* Those whose accounts are in the store, as many as fit, and then those without, each in its place:
- * what comes behind the last one that fitted is for the next answer. */
+/* Merges two lists in the order of job numbers: accounts from the store, and jobs that have none
+ * yet. What comes after the last entry that fits is left for the next request. */
 static int fill(struct answer *answer, struct pleat_error *err)
 {
     struct daemon *d = answer->d;

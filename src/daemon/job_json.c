@@ -1,4 +1,4 @@
-/* A job as clients are shown it. */
+/* Jobs as JSON for clients. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static bool others_busy(const struct pleat_view *view)
     return false;
 }
 
-/* Why a waiting job waits, where that is simple to say. */
+/* Why a waiting job waits, as a sentence where one suffices; else the reason of its state. */
 static json_t *reason_to_json(struct daemon *d, const struct pleat_component *component)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
@@ -93,7 +93,7 @@ int32_t job_processes(struct daemon *d, int64_t job, const struct pleat_componen
     return pleat_view_folds(c) ? c->processes : pleat_spec_tasks(job_spec(d, job), c->processes);
 }
 
-/* How long a job has waited and run, to its end or to now; run: PLEAT_NEVER before its start. */
+/* How long a job has waited and run, up to its end or now. run_us: PLEAT_NEVER before its start. */
 struct spans {
     int64_t wait_us, run_us;
 };
@@ -147,7 +147,8 @@ static json_t *progress_or_null(const struct job *job)
                              : json_null();
 }
 
-/* What its iterations take, by size, as far as a policy wanted to know. */
+/* Time of an iteration for each size that the core knows; it knows them only if a policy wants
+ * them. */
 static json_t *times_to_json(const struct pleat_view *view, const struct pleat_component *c)
 {
     json_t *array = json_array();
@@ -162,8 +163,8 @@ static json_t *times_to_json(const struct pleat_view *view, const struct pleat_c
     return array;
 }
 
-/* Its submission is not in the log, which cannot be written: nothing of what the core decided about
- * it counts, and nobody was told that it is a job. */
+/* Overrides members of a job whose submission could not be written into the log yet: what the core
+ * decided about it does not count, and nobody was told that the job exists. */
 static void add_untaken(const struct daemon *d, json_t *object, int64_t job)
 {
     if (!object || turn_has_taken(d, job))
@@ -229,10 +230,10 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "times", times_to_json(pleat_core_view(d->core), c));
     add_path(d, object, job->id, "stdout", JOB_OUTPUT);
     add_path(d, object, job->id, "stderr", JOB_ERROR);
-    json_object_del(object, "output"); /* the patterns of these */
+    json_object_del(object, "output"); /* "stdout" and "stderr" say what these patterns became */
     json_object_del(object, "error");
     if (!history)
-        json_object_del(object, "script"); /* it is long */
+        json_object_del(object, "script"); /* it may be long */
     if (history)
         json_object_set_new(object, "history", account_to_history(account));
     return object;
@@ -244,7 +245,7 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history)
     return object ? object : job_now_to_json(d, job, history);
 }
 
-/* Those of a job that a list of many has, in any state. */
+/* Members of job_brief, for a job that is taken from its account. */
 static const char *const brief_members[] = {
     "job",      "name",       "state",   "reason", "text",      "min",
     "max",      "processors", "wait_s",  "run_s",  "exit_code", "signal",
@@ -292,7 +293,7 @@ json_t *jobs_counts(struct daemon *d)
     int counts[PLEAT_STATE_COUNT] = {0};
     json_t *object = json_object();
     for (uint32_t c = 0; c < view->component_count; c++)
-        if (job_of_component(d, c)) /* not forgotten */
+        if (job_of_component(d, c)) /* forgotten ones have no job */
             counts[view->components[c].state]++;
     for (int s = PLEAT_QUEUED; s < PLEAT_STATE_COUNT; s++)
         if (counts[s])

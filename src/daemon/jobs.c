@@ -1,4 +1,4 @@
-/* What the daemon knows of a job beyond the core: its spec, its history. */
+/* What the daemon knows of a job beyond the core: its runner, its progress, its account. */
 #include <string.h>
 
 #include "daemon/account.h"
@@ -6,7 +6,7 @@
 #include "daemon/jobs.h"
 #include "daemon/specs.h"
 
-/* Makes room for a component's index. */
+/* Makes room in both lists for one more job, with this component index. */
 static int reserve(struct daemon *d, uint32_t component)
 {
     while (d->jobs.by_component.count <= component)
@@ -147,7 +147,7 @@ static int learn_note(void *arg, const struct pleat_note *note)
     return 0;
 }
 
-/* From the notes in the store, and those that are still to be written. */
+/* Learns from the job's notes in the store, and from those still to be written. */
 static void learn(struct daemon *d, int64_t job, struct account *account)
 {
     struct pleat_note_filter of_job = {.job = job};
@@ -163,7 +163,7 @@ static void learn(struct daemon *d, int64_t job, struct account *account)
 
 struct account *job_account(struct daemon *d, struct job *job)
 {
-    static struct account none; /* of nobody */
+    static struct account none; /* when out of memory */
     if (job->account)
         return job->account;
     job->account = calloc(1, sizeof(*job->account));

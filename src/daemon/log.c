@@ -1,8 +1,9 @@
-/* A log that is found damaged, or not in its place, while pleatd runs.
+/* Repairs a log that is found damaged, or not in its place, while pleatd runs.
  *
- * What is good of it becomes a new log, as at a start (salvage.c). But nothing is open that
- * would have to be settled: what is known of jobs is in memory, and is the new log's checkpoint.
- * Lost is what is in the file only and cannot be read: specs, accounts, notes. */
+ * What can be read of a damaged log becomes a new log, as at a start (salvage.c). But nothing is
+ * open that would have to be settled: the state of all jobs is in memory, and becomes the new log's
+ * checkpoint. Only specs, accounts and notes that cannot be read are lost.
+ */
 #include <string.h>
 #include <unistd.h>
 
@@ -22,8 +23,8 @@
 
 /* ---- damaged ---- */
 
-/* The state after record `seq` into a log that may end before it. What is good of its records goes
- * aside, in case that this checkpoint is damaged, too. */
+/* Writes the state after record `seq` into a log that may end before that record. If it does, its
+ * records are moved aside first, in case that this checkpoint is damaged, too. */
 static int write_state(struct daemon *d, const struct pleat_string *state, int64_t seq,
                        log_writer *rest, struct pleat_error *err)
 {
@@ -99,7 +100,7 @@ bool log_mend(struct daemon *d)
 
 /* ---- not in its place ---- */
 
-/* Written at once: the notes of the turn are in the log already. */
+/* Writes its note at once, since the turn's notes are written already. */
 static void say_replaced(struct daemon *d, const char *path)
 {
     struct pleat_error err;
@@ -136,7 +137,7 @@ int log_put_in_place(struct daemon *d, struct pleat_error *err)
         _exit(1);
     }
     if (d->log.mark_fd > 0)
-        close(d->log.mark_fd); /* it may be gone, too */
+        close(d->log.mark_fd); /* it may have been removed, too */
     d->log.mark_fd = 0;
     log_mark(d);
     say_replaced(d, path);
@@ -149,5 +150,5 @@ void log_watch(struct daemon *d)
         return;
     note_make(d, daemon_now_us(d), "daemon", -1,
               json_pack("{s:s}", "text", "the log was removed or replaced while pleatd runs"));
-    turn_want(d); /* which writes that, and finds where */
+    turn_want(d); /* the turn writes the note, and finds that the log is not in its place */
 }

@@ -1,4 +1,4 @@
-/* At a start: the log is opened, or what is good of it, and the core recovered from it. */
+/* At a start: opens the log, or what can be read of it, and recovers the core from it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 enum { TRIES = 4 };
 
-/* At a start, where what the log was is known only from its file. */
+/* Salvages the log at a start. The instance may be readable only from the mark. */
 static int salvage(struct daemon *d, int64_t most_seq, struct pleat_error *why)
 {
     int rc = log_salvage(d, most_seq, why);
@@ -29,7 +29,8 @@ static int salvage(struct daemon *d, int64_t most_seq, struct pleat_error *why)
     return rc;
 }
 
-/* The log says that it was salvaged until all that it left open is settled. */
+/* Reads what the log says about an earlier damage. "salvaged" is 1 until all that it left open is
+ * settled. */
 static void read_meta(struct daemon *d)
 {
     struct pleat_string text = {0};
@@ -78,7 +79,7 @@ static int take_instance(struct daemon *d, struct pleat_error *err)
     return write_instance(d, err);
 }
 
-/* After a death of pleatd: whether the structure of all of the log is good. */
+/* Checks the structure of the whole log, after a death of pleatd. */
 static int check(struct daemon *d, const char *path, struct pleat_error *err)
 {
     struct stat st = {0};
@@ -91,8 +92,8 @@ static int check(struct daemon *d, const char *path, struct pleat_error *err)
     return rc;
 }
 
-/* The log is used as it is, but its end may be missing without a trace: nothing is done that the
- * missing part may have done. */
+/* The mark is lost: the log is used as it is, but its end may be missing without a trace. As after
+ * a salvage, nothing is started that the missing part may have started. */
 static int without_mark(struct daemon *d, struct pleat_error *err)
 {
     snprintf(d->salvage.damage, sizeof(d->salvage.damage),
@@ -126,7 +127,7 @@ int log_open(struct daemon *d, struct pleat_error *err)
     if (!rc && log_mark_is_lost(d))
         rc = without_mark(d, err);
     if (!rc && pleat_store_last_seq(d->store) == 0)
-        salvage_count_started(d); /* of a log that is not there any more */
+        salvage_count_started(d); /* an earlier log, which is gone, may have started jobs */
     if (rc != PLEAT_E_CORRUPT && rc != PLEAT_E_INVALID)
         return rc;
     pleat_store_abandon(d->store);
@@ -158,7 +159,8 @@ int log_recover(struct daemon *d, struct pleat_error *err)
         rc = recover(d, err);
         if (rc != PLEAT_E_CORRUPT || try == TRIES)
             break;
-        /* where pages cannot be read, good records may be in others */
+        /* if pages cannot be read, others may still have good records: salvages all that can be
+         * read */
         bool pages = try == 1 && pleat_store_is_damaged(d->store);
         int64_t good = pages ? INT64_MAX : try < TRIES - 1 ? d->log.good_seq : 0;
         forget_all(d);

@@ -135,7 +135,8 @@ static void on_signal(uv_signal_t *handle, int number)
     daemon_stop(handle->data);
 }
 
-/* Once a second: load of others, and whether there is any reason to stay. */
+/* Every PROBE_MS: looks at the load of others, the socket, the agents and the log, and ends pleatd
+ * if it has been idle for long. */
 static void on_probe(uv_timer_t *handle)
 {
     struct daemon *d = handle->data;
@@ -173,7 +174,7 @@ static int begin(struct daemon *d, struct pleat_error *err)
     uv_timer_start(&d->probe, on_probe, PROBE_MS, PROBE_MS);
     uv_signal_start(&d->sigterm, on_signal, SIGTERM);
     uv_signal_start(&d->sigint, on_signal, SIGINT);
-    salvage_begin(d); /* first: nothing may be given a number before that */
+    salvage_begin(d); /* first: it rules out numbers already given */
     configure(d);
     note_make(d, daemon_now_us(d), "daemon", -1,
               json_pack("{s:s}", "text", "started, version " PLEAT_VERSION));
@@ -204,13 +205,14 @@ static void finish(struct daemon *d)
         note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", "ended"));
         turn_run(d);
         place_leave(d);
-        pleat_store_close(d->store); /* whoever sees a connection closed finds the log closed */
+        pleat_store_close(d->store); /* a client that sees its connection closed can rely on the log
+                                        being closed */
         d->store = NULL;
         pleat_listener_close(d->place.listener);
         agents_quit(d);
         forecasts_end(d);
         connections_close(d);
-        /* let what is queued for them leave; connections close themselves within a second */
+        /* lets queued answers leave; connections close themselves within a second */
         uv_unref((uv_handle_t *)&d->probe);
         uv_unref((uv_handle_t *)&d->sigterm);
         uv_unref((uv_handle_t *)&d->sigint);
@@ -258,11 +260,11 @@ static int run(struct daemon *d, struct pleat_error *err)
     return rc;
 }
 
-/* The file given, or pleat.conf where there is one; NULL: defaults. */
+/* The file given, else pleat.conf if there is one; NULL: none, use the defaults. */
 static const char *config_file(struct daemon *d, const char *given)
 {
     if (given) {
-        char *whole = realpath(given, NULL); /* pleatd goes to another directory */
+        char *whole = realpath(given, NULL); /* before pleatd changes its directory */
         bool fits = whole && strlen(whole) < sizeof(d->config_path);
         if (fits)
             memcpy(d->config_path, whole, strlen(whole) + 1);
@@ -273,7 +275,8 @@ static const char *config_file(struct daemon *d, const char *given)
     return access(d->config_path, F_OK) ? NULL : d->config_path;
 }
 
-/* So that no file system is held, and no directory goes from under it. */
+/* Goes to /, so that pleatd neither keeps a file system from being unmounted nor has its directory
+ * removed under it. */
 static int leave_directory(const struct daemon *d, struct pleat_error *err)
 {
     const char *directory = getenv("PLEAT_DIR");
@@ -321,7 +324,7 @@ int main(int argc, char **argv)
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a limit on files is a log that cannot be written, not the end */
+    signal(SIGXFSZ, SIG_IGN); /* so that writing fails, instead of pleatd being killed */
     int rc = pleat_paths_init(&d->paths, &err);
     if (!rc && !config)
         rc = pleat_paths_check_config(&d->paths, &err);

@@ -1,4 +1,4 @@
-/* How far the log was, in a file beside it. */
+/* The mark: a file that says how far the log was. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void mark_path(const struct daemon *d, char *path, size_t size)
     snprintf(path, size, "%s/log.mark", d->paths.state);
 }
 
-/* Always as long, so that it is written over in one piece. */
+/* The text always has the same length, so one pwrite replaces it as a whole. */
 void log_mark(struct daemon *d)
 {
     char path[600], text[192], boot[40];
@@ -36,8 +36,7 @@ void log_mark(struct daemon *d)
         d->log.mark_fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (d->log.mark_fd < 0 || pwrite(d->log.mark_fd, text, (size_t)length, 0) != length)
         daemon_log("cannot write %s: %s", path, strerror(errno));
-    else if (first) /* what is written over it later is old or new after a power loss, never nothing
-                     */
+    else if (first) /* so that after a power loss the file has an old or a new text, never none */
         (void)fsync(d->log.mark_fd);
 }
 
@@ -72,8 +71,8 @@ bool log_mark_is_lost(const struct daemon *d)
     return pleat_store_last_seq(d->store) > 0 && !read_mark(d, instance, &seq, &job);
 }
 
-/* The clock of the system may have been set since: while jobs run or wait, what they were promised
- * and what they used are counted in time that really went by. */
+/* While pleatd was down, the system's clock may have been set. If jobs run or wait, what they were
+ * promised and what they used must be counted in time that really went by. */
 void log_mark_clock(struct daemon *d, bool keep)
 {
     char path[600], text[192] = "", boot[40], now[40];

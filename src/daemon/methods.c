@@ -1,4 +1,4 @@
-/* What clients can ask: a table of methods (docs/protocol.md, "Client and daemon"). */
+/* The table of methods that clients can call (docs/protocol.md, "Client and daemon"). */
 #include <string.h>
 
 #include "daemon/clients.h"
@@ -6,7 +6,8 @@
 #include "daemon/methods.h"
 #include "wire/message.h"
 
-/* 0, and what is to be sent at once; or why not. */
+/* Calls the method. 0, and *answer is what is to be sent at once (empty: the answer comes later);
+ * or an error. */
 static int call(struct client *client, const struct pleat_message *message,
                 struct pleat_string *answer, struct pleat_error *err)
 {
@@ -36,7 +37,8 @@ static int call(struct client *client, const struct pleat_message *message,
     return rc;
 }
 
-/* An answer made of what could not be read is not sent: it is made again, of what is good. */
+/* If the log turns out to be damaged while an answer is made, the log is repaired and the answer is
+ * made again. */
 void method_call(struct client *client, const struct pleat_message *message)
 {
     struct pleat_error err = {0};

@@ -1,5 +1,6 @@
-/* What clients ask about jobs: what they are, when they end, what they print, what happened to
- * them. Longer answers have files of their own: history.c, why.c, top.c. */
+/* Methods that ask about jobs: their state, end, output and events. Methods with longer answers
+ * have files of their own: history.c, why.c, top.c.
+ */
 #include <string.h>
 
 #include "daemon/accounts.h"
@@ -14,9 +15,9 @@
 #include "daemon/top.h"
 #include "daemon/why.h"
 
-enum { PAGE_BYTES = PLEAT_WIRE_LINE_MAX / 8 * 7 }; /* of jobs in one answer */
+enum { PAGE_BYTES = PLEAT_WIRE_LINE_MAX / 8 * 7 }; /* bytes of jobs in one answer at most */
 
-/* False, and the job is let go, where an answer would get too long with it: the page is full. */
+/* Takes the job. False: the page is full, and the job was not added. */
 static bool add_to_page(json_t *jobs, json_t *job, size_t *bytes)
 {
     *bytes += json_dumpb(job, NULL, 0, JSON_COMPACT) + 1;
@@ -156,7 +157,7 @@ static int read_filter(struct client *client, const json_t *params,
     return rc;
 }
 
-/* From where to ask on. */
+/* The sequence number from which the next request is to go on. */
 static int64_t last_of(const json_t *events, const json_t *params)
 {
     size_t count = json_array_size(events);

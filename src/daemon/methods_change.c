@@ -1,4 +1,4 @@
-/* What clients change: they submit, cancel and resize jobs, and set their limits. */
+/* Methods that submit, cancel and resize jobs, and set their limits. */
 #include <string.h>
 
 #include "daemon/carry_out.h"
@@ -26,7 +26,7 @@ static int find_site(struct daemon *d, const char *name, uint32_t *site, struct 
                : pleat_error_set(err, PLEAT_E_NOTFOUND, "no site '%s': see 'pleat sites'", name);
 }
 
-/* Whether the program's MPI can do it. */
+/* Whether the program's MPI can resize it in the way that the spec wants. */
 static int check_way(const struct pleat_spec *spec, struct pleat_error *err)
 {
     enum pleat_mpi mpi;
@@ -40,7 +40,7 @@ static int check_way(const struct pleat_spec *spec, struct pleat_error *err)
                            spec->mpi);
 }
 
-/* Processors of the largest site where it may run and whose slots are bound to processors. */
+/* Whether a site where the job may run has slots that are bound to CPUs, as folding needs. */
 static int check_bound(struct daemon *d, uint32_t wanted, struct pleat_error *err)
 {
     for (size_t i = 0; i < d->config.site_count; i++)
@@ -54,7 +54,7 @@ static int check_bound(struct daemon *d, uint32_t wanted, struct pleat_error *er
         wanted == PLEAT_NONE ? "each site" : d->config.sites[wanted].name);
 }
 
-/* The input that submits it; takes nothing over. */
+/* Makes the input that submits a job. It refers to `json` and `spec`, which stay the caller's. */
 static int make_submit(struct client *client, int64_t request, json_t *json,
                        struct pleat_spec *spec, struct input *input, struct pleat_error *err)
 {
@@ -90,7 +90,7 @@ static void drop_submits(struct inputs *inputs)
     pleat_array_finish(inputs);
 }
 
-/* One task of an array: added to *inputs. */
+/* Makes one task of a job array, and adds its input to *inputs. */
 static int make_task(struct client *client, int64_t request, const json_t *params, int32_t index,
                      struct inputs *inputs, struct pleat_error *err)
 {
@@ -111,8 +111,8 @@ static int make_task(struct client *client, int64_t request, const json_t *param
               : make_submit(client, request, json, spec, &inputs->items[inputs->count - 1], err);
 }
 
-/* A job for each index, one after another in one turn: all of them, or none. The last one's answer
- * is that about all. */
+/* Submits a job for each index, all in one turn: all of them are accepted, or none. The answer to
+ * the last input is the answer about the array. */
 static int submit_array(struct client *client, int64_t request, const json_t *params,
                         struct pleat_error *err)
 {
@@ -128,7 +128,7 @@ static int submit_array(struct client *client, int64_t request, const json_t *pa
     for (size_t i = 0; !rc && i < inputs.count; i++) {
         inputs.items[i].client = i + 1 == inputs.count ? client : NULL;
         turn_input(client->daemon, &inputs.items[i]);
-        inputs.items[i].spec_json = NULL; /* the turn's */
+        inputs.items[i].spec_json = NULL; /* the turn owns it now */
         inputs.items[i].spec = NULL;
     }
     drop_submits(&inputs);
@@ -136,7 +136,8 @@ static int submit_array(struct client *client, int64_t request, const json_t *pa
     return rc;
 }
 
-/* A client that lost its connection asks again: whether it was taken before. */
+/* The job that was submitted with this token; 0: none. A client that lost its connection repeats
+ * its submission with the same token. */
 static int64_t job_with_token(struct daemon *d, const char *token)
 {
     enum { NEWEST = 2000 };
@@ -157,7 +158,7 @@ int method_submit(struct client *client, int64_t request, const json_t *params,
     int64_t before = token && json_is_true(json_object_get(params, "again"))
                          ? job_with_token(client->daemon, token)
                          : 0;
-    if (before) { /* with the next turn: it may not be written yet */
+    if (before) { /* answered with the next turn, since the job may not be written yet */
         turn_reply(client->daemon, client, request,
                    json_pack("{s:I, s:[]}", "job", (json_int_t)before, "warnings"));
         turn_want(client->daemon);
@@ -205,7 +206,8 @@ int method_cancel(struct client *client, int64_t request, const json_t *params,
     rc = pleat_get_bool(params, "now", false, &now, err);
     if (rc)
         return rc;
-    if (now) /* what it is being ended for is in the log already, or will be when it is ended */
+    if (now) /* if the job is being ended the log says so already; if not, the input below comes
+                first */
         carry_out_kill(client->daemon, job_find(client->daemon, job->id));
     struct input input = {.request = request,
                           .reply = REPLY_EMPTY,
@@ -242,7 +244,8 @@ int method_resize(struct client *client, int64_t request, const json_t *params,
     return method_input(client, &input, err);
 }
 
-/* Either of the limits in one request: each is one event, and one answer. */
+/* Changes the time limit. A request has either this or limits of the size, since it becomes one
+ * event with one answer. */
 static int change_time_limit(struct client *client, int64_t request, const struct job *job,
                              const json_t *params, struct pleat_error *err)
 {
@@ -298,7 +301,7 @@ int method_limits(struct client *client, int64_t request, const json_t *params,
         .event = {.kind = PLEAT_EV_LIMITS,
                   .component = job->component,
                   .u.limits = {.minimum = (int32_t)minimum, .maximum = (int32_t)maximum}}};
-    if (folds) { /* its user speaks of processors; its processes are another matter */
+    if (folds) { /* the user means processors; a folded job's limits are about processes */
         input.event.kind = PLEAT_EV_PARTITION;
         input.event.u.partition.minimum = (int32_t)minimum;
         input.event.u.partition.maximum = (int32_t)maximum;

@@ -1,4 +1,4 @@
-/* What clients ask and change about the daemon itself: sites, policies, its end. */
+/* Methods about the daemon itself: sites, policies, its end. */
 #include <string.h>
 #include <unistd.h>
 
@@ -110,7 +110,7 @@ int method_policies(struct client *client, int64_t request, const json_t *params
     return 0;
 }
 
-/* One question and its answer; PLEAT_E_NOTFOUND names what there is. */
+/* Finds a policy by its question and name. PLEAT_E_NOTFOUND: the error names what there is. */
 static int find_policy(const char *question, const char *name, const struct pleat_policy **out,
                        struct pleat_error *err)
 {
@@ -164,7 +164,7 @@ int method_configure(struct client *client, int64_t request, const json_t *param
                                         .u.policy = {.question = (uint32_t)q,
                                                      .policy = found[q]->number,
                                                      .version = found[q]->version}}};
-        if (--left > 0) /* the last one answers */
+        if (--left > 0) /* only the last event carries the answer */
             turn_event(client->daemon, &input.event);
         else
             return method_input(client, &input, err);
@@ -190,7 +190,8 @@ int method_stop(struct client *client, int64_t request, const json_t *params,
                                      .component = d->jobs.by_number.items[i]->component};
         if (!force)
             continue;
-        rc = method_check_writing(d, err); /* else the user would wait for it without knowing why */
+        /* else the jobs would not end, and the user would not know why */
+        rc = method_check_writing(d, err);
         if (rc)
             return rc;
         turn_event(d, &cancel);

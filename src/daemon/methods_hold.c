@@ -1,11 +1,11 @@
-/* What clients ask about waiting jobs and for waiting again: hold, release, requeue, revise. */
+/* Methods that hold, release, requeue and revise jobs. */
 #include "daemon/clients.h"
 #include "daemon/jobs.h"
 #include "daemon/methods.h"
 #include "daemon/turn_inputs.h"
 #include "wire/message.h"
 
-/* An event about the job that the params name. */
+/* Queues an event about the job that the params name. */
 static int change(struct client *client, int64_t request, const json_t *params,
                   struct pleat_event event, struct pleat_error *err)
 {
@@ -34,8 +34,8 @@ int method_release(struct client *client, int64_t request, const json_t *params,
     return rc ? rc : change(client, request, params, event, err);
 }
 
-/* Its user said that it must not run twice; a slip of the same hand is likelier than another wish.
- */
+/* Refuses to requeue a job that was submitted with --no-requeue: a slip is likelier than a change
+ * of mind. */
 static int check_once(struct client *client, const json_t *params, struct pleat_error *err)
 {
     int rc;

@@ -1,4 +1,4 @@
-/* What happened, in the words of people: effects and events become notes (docs/protocol.md). */
+/* Makes notes (docs/protocol.md) of effects and events. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -69,7 +69,8 @@ static json_t *policy_name(const struct daemon *d, enum pleat_question question)
     return json_string(pleat_core_policy(d->core, question)->name);
 }
 
-/* Is that effect the first of its resize? Then the policies in force are those that decided it. */
+/* Whether this effect is the first of its resize: then the policies in force are those that decided
+ * it. */
 static bool begins(const struct daemon *d, const struct pleat_effect *effect)
 {
     const struct pleat_component *c = &pleat_core_view(d->core)->components[effect->component];
@@ -111,12 +112,12 @@ static void note_state(struct daemon *d, const struct pleat_effect *effect, int6
     enum pleat_state from = (enum pleat_state)effect->u.state.from;
     enum pleat_state to = (enum pleat_state)effect->u.state.to;
     if (to == PLEAT_PLACED)
-        return; /* nothing happens between placing and claiming without staging */
+        return; /* without staging, nothing happens between placing and claiming */
     json_t *data = json_pack("{s:s, s:s, s:o}", "from",
                              pleat_state_name(from == PLEAT_PLACED ? PLEAT_QUEUED : from), "to",
                              pleat_state_name(to), "reason",
                              text_or_null((enum pleat_reason)effect->u.state.reason));
-    if (data && from == PLEAT_PLACED && to == PLEAT_CLAIMING) { /* who decided that, and its size */
+    if (data && from == PLEAT_PLACED && to == PLEAT_CLAIMING) { /* with the policies */
         json_object_set_new(data, "queue", policy_name(d, PLEAT_QUEUE));
         json_object_set_new(data, "moldability", policy_name(d, PLEAT_MOLDABILITY));
     }
@@ -126,7 +127,7 @@ static void note_state(struct daemon *d, const struct pleat_effect *effect, int6
 static void note_warning(struct daemon *d, const struct pleat_effect *effect, int64_t id)
 {
     char text[300];
-    bool of_resize = true; /* it is over with the resize; a senseless answer stays worth knowing */
+    bool of_resize = true; /* false: a senseless answer outlives its resize */
     if (effect->u.change.outcome == PLEAT_OUTCOME_NOT_HONOURED)
         snprintf(text, sizeof(text),
                  "it was told to shrink from %d to %d processors and has not done so in time: if "
@@ -186,7 +187,7 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
     }
 }
 
-/* What its user asked for, where nothing else says so, and the signal before its time limit. */
+/* Notes what a user asked for, where no effect says it, and the signal before the time limit. */
 static void note_of_job(struct daemon *d, const struct pleat_event *event)
 {
     const struct job *job = job_of_component(d, event->component);

@@ -1,9 +1,10 @@
-/* Commands that users want run when something happens to their jobs.
+/* Runs the commands that users want run when something happens to their jobs (--notify).
  *
- * A notification is made of a note once that is written, so it is never made twice: a restarted
- * daemon makes none of what it reads. What had not been started when a daemon died is lost. They
- * are started from the loop, never from inside a turn, a job's one after the other, and nothing
- * waits for them; one that fails or takes too long leaves a note of its own.
+ * A notification is made from a note after the note is written, so it is never made twice: a
+ * restarted daemon makes none from the notes that it reads. Commands that were not started when a
+ * daemon died are lost. Commands are started from the loop, never inside a turn. Those of one job
+ * run one after the other. Nothing waits for them. A command that fails or takes too long leaves a
+ * note of its own.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -26,9 +27,9 @@ struct notification {
     struct notification *next;
     struct daemon *daemon;
     int64_t job;
-    const char *event; /* a literal */
+    const char *event; /* a literal, never freed */
     char *command, *cwd;
-    struct pleat_string env; /* variables, each with its NUL */
+    struct pleat_string env; /* NAME=VALUE strings, each with its NUL */
     uv_process_t process;
     uv_timer_t limit;
     bool running, timed_out;
@@ -37,7 +38,7 @@ struct notification {
 
 static void begin_some(struct daemon *d);
 
-/* ---- what is told ---- */
+/* ---- the command's environment ---- */
 
 static const char *event_of_state(const json_t *data)
 {
@@ -79,7 +80,7 @@ static void add_number(struct pleat_string *env, const char *name, int64_t numbe
     add(env, name, text);
 }
 
-/* Members of the note under the names of variables, where they are there. */
+/* Adds the note's members as variables, where the note has them. */
 static void add_members(struct pleat_string *env, const json_t *data)
 {
     static const char *const members[][2] = {{"reason", "PLEAT_REASON"},
@@ -130,7 +131,7 @@ static void note_failure(struct daemon *d, int64_t job, const char *event, const
              "the command for '%s' %s; what it said is in %s/jobs/%lld/notify", event, text,
              d->paths.state, (long long)job);
     note_make(d, daemon_now_us(d), "notify", job, json_pack("{s:s}", "text", whole));
-    turn_want(d); /* nothing else might come for long */
+    turn_want(d); /* no other input may come for long */
 }
 
 static void finish(struct notification *n)
@@ -190,10 +191,11 @@ static void on_limit(uv_timer_t *timer)
 {
     struct notification *n = timer->data;
     n->timed_out = true;
-    (void)kill(-n->process.pid, SIGKILL); /* a session of its own, and not reaped yet */
+    (void)kill(-n->process.pid, SIGKILL); /* leader of its session, not reaped yet */
 }
 
-/* Where the commands of a job write; -1: nowhere. */
+/* The file to which the commands of a job write, in the job's directory; -1: it cannot be opened.
+ */
 static int open_output(struct daemon *d, int64_t job)
 {
     char path[600];
@@ -203,7 +205,8 @@ static int open_output(struct daemon *d, int64_t job)
     return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-/* The variables as a list; the later one of a name counts. NULL: out of memory. */
+/* The variables as a list for exec; of two with the same name the later one counts. NULL: out of
+ * memory. */
 static char **list_of(struct pleat_string *env)
 {
     size_t count = 0;
@@ -218,7 +221,8 @@ static char **list_of(struct pleat_string *env)
 
 static int spawn(struct notification *n)
 {
-    /* the shell goes to the directory, not uv_spawn, which would wait for it here */
+    /* the shell changes the directory, since uv_spawn would block the loop if its file system hangs
+     */
     static char go[] = "cd \"$1\" 2>/dev/null || cd /; exec /bin/sh -c \"$2\"";
     char *args[] = {(char[]){"sh"}, (char[]){"-c"}, go, (char[]){"sh"}, n->cwd, n->command, NULL};
     int fd = open_output(n->daemon, n->job);
@@ -238,7 +242,7 @@ static int spawn(struct notification *n)
         .stdio_count = 3,
         .stdio = stdio,
     };
-    pleat_oom_first(); /* inherited */
+    pleat_oom_first(); /* the child inherits it */
     int rc = options.env ? uv_spawn(&n->daemon->loop, &n->process, &options) : UV_ENOMEM;
     pleat_oom_last();
     free(options.env);
@@ -264,7 +268,7 @@ static void begin(struct notification *n)
     char text[80];
     snprintf(text, sizeof(text), "could not be started (%s)", uv_strerror(rc));
     note_failure(d, n->job, n->event, text);
-    if (rc == UV_ENOMEM && !n->process.loop) { /* its handle was never made */
+    if (rc == UV_ENOMEM && !n->process.loop) { /* uv_spawn has not initialized the process handle */
         n->open_handles = 1;
         uv_close((uv_handle_t *)&n->limit, on_handle_closed);
     } else {
@@ -361,7 +365,7 @@ void notify_finish(struct daemon *d)
     for (struct notification *n = all->first, *next; n; n = next) {
         next = n->next;
         if (n->running)
-            close_handles(n); /* it goes on without anybody to wait for it */
+            close_handles(n); /* the command goes on, and nothing waits for it */
         else
             finish(n);
     }

@@ -1,4 +1,6 @@
-/* What pleatd sheds before anything else: whatever it would have of a job that it is started in. */
+/* What pleatd does before anything else: it sheds what it inherits, above all from a job that it is
+ * started in.
+ */
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 
 extern char **environ;
 
-/* The environment is what others see of it (/proc/PID/environ), so it takes another program. */
+/* Others read a process's initial environment (/proc/PID/environ); only execve replaces that. */
 static void execute_again(char **argv)
 {
     char self[4096], *preload;
@@ -22,15 +24,15 @@ static void execute_again(char **argv)
     if (left && changed && length > 0) {
         self[length] = '\0';
         execve(self, argv, left);
-        execve("/proc/self/exe", argv, left); /* replaced meanwhile */
+        execve("/proc/self/exe", argv, left); /* if the file was replaced meanwhile */
         daemon_log("the environment of a job stays: %s cannot be executed again", self);
     }
     free(left);
     free(preload);
 }
 
-/* An agent also knows the processes of a job by their parents. 'pleat' starts it in a session of
- * its own, and lets go of it; a shell does neither. */
+/* Leaves the parent and the session: an agent also finds a job's processes by their parents.
+ * 'pleat' starts pleatd in a session of its own, and does not wait for it; a shell does neither. */
 static void leave_parents(void)
 {
     if (getsid(0) == getpid())
@@ -50,7 +52,7 @@ static void leave_job(void)
     pleat_detach_limits(agent);
     pleat_detach_niceness(agent);
     int stuck = pleat_detach_groups(agent);
-    pleat_detach_cpus(agent); /* last: a cpuset would have had a say */
+    pleat_detach_cpus(agent); /* last, since a cpuset of the job would limit it */
     if (stuck)
         daemon_log("%d control groups of a job cannot be left: end this pleatd, and start it "
                    "outside of jobs",
@@ -62,8 +64,8 @@ void daemon_outset(char **argv)
     sigset_t none;
     struct sigaction usual = {.sa_handler = SIG_DFL};
     for (int number = 1; number < NSIG; number++)
-        if (number != SIGHUP)                      /* nohup pleatd */
-            (void)sigaction(number, &usual, NULL); /* fails for those that cannot be changed */
+        if (number != SIGHUP)                      /* stays as inherited, for nohup pleatd */
+            (void)sigaction(number, &usual, NULL); /* fails for SIGKILL and SIGSTOP */
     sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)close_range(STDERR_FILENO + 1, ~0u, 0);

@@ -1,4 +1,4 @@
-/* What methods have in common: the job that they are about, and a turn for what they change. */
+/* What methods share: finding the job that they are about, and queueing an input. */
 #include "daemon/accounts.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"

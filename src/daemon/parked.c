@@ -1,4 +1,4 @@
-/* Answers that wait: for the end of a job, for more of its output. */
+/* Answers that wait: for the end of a job, or for more output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -68,8 +68,8 @@ void parked_wait(struct client *client, int64_t request, int64_t job)
 
 /* ---- output ---- */
 
-/* A file that the user named is not read here: its file system may never answer. Where it is, and
- * whether more is to come, is what its reader needs to know. */
+/* Output in a file that the user named is not read here, since the file's file system may hang. The
+ * client reads it: it is told the path, and whether more may come. */
 static void answer_path(struct client *client, int64_t request, const struct output_wish *wish,
                         const char *path, bool over)
 {
@@ -86,14 +86,15 @@ static void answer_path(struct client *client, int64_t request, const struct out
     client_fail(client, request, &err);
 }
 
-/* Answers with what is there; false where there is nothing yet and the job goes on. */
+/* Answers with the output that is there. False: there is nothing more yet, and the job goes on. */
 static bool answer_output(struct daemon *d, struct client *client, int64_t request,
                           const struct output_wish *wish, bool wait)
 {
     char path[PATH_MAX] = "";
     struct job *job = job_find(d, wish->job);
     enum job_file file = strcmp(wish->stream, "stdout") ? JOB_ERROR : JOB_OUTPUT;
-    bool over = !job || job->ended; /* read before the file: the end comes after it */
+    bool over = !job || job->ended; /* looked at before the file, so that no output written before
+                                       the end is missed */
     if (job_file_path(d, wish->job, file, path, sizeof(path), NULL))
         path[0] = '\0';
     if (*path && job_file_is_users(d, wish->job, file)) {
@@ -103,7 +104,7 @@ static bool answer_output(struct daemon *d, struct client *client, int64_t reque
     char *buffer = malloc(CHUNK);
     ssize_t count = 0;
     struct stat about;
-    /* no link of the job's to somewhere that does not answer */
+    /* the job may have replaced the file by a link to a file system that hangs */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (fd >= 0 && buffer && fstat(fd, &about) == 0 && S_ISREG(about.st_mode)) {
         count = pread(fd, buffer, CHUNK, wish->offset);
@@ -136,7 +137,7 @@ void parked_output(struct client *client, int64_t request, const struct output_w
     struct daemon *d = client->daemon;
     struct parked parked = {.request = request, .job = wish->job, .what = FOR_OUTPUT};
     const struct job *job = job_find(d, wish->job);
-    /* whoever has read all of a file looks again after a while, or at the end */
+    /* a client that has read all of a file is answered after a while, or when the job ends */
     bool later = wish->follow && wish->read && job && !job->ended;
     if (!later && answer_output(d, client, request, wish, wish->follow))
         return;

@@ -1,4 +1,4 @@
-/* Where pleatd is found: its locks, its socket, and the record of it. */
+/* Where pleatd is found: its locks, the record in them, its socket. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,7 +37,8 @@ static int take(const char *directory, int *fd, struct pleat_error *err)
     }
     bool free = flock(*fd, LOCK_EX | LOCK_NB) == 0;
     read_record(*fd, &found);
-    /* not every file system's locks reach other machines; and jobs live on without a pleatd */
+    /* the lock is not enough: not every file system's locks reach other machines, and jobs live on
+     * without a pleatd */
     int rc = pleat_lock_record_check(&found, directory, err);
     if (!rc && !free)
         rc = pleat_error_set(err, PLEAT_E_BUSY,
@@ -51,7 +52,7 @@ static int take(const char *directory, int *fd, struct pleat_error *err)
     return rc;
 }
 
-/* Overwritten rather than emptied first: who reads it meanwhile finds one or the other. */
+/* Overwrites the record before it shortens the file, so that a reader always finds one. */
 static int record(const struct daemon *d, int fd)
 {
     char text[512];
@@ -89,10 +90,10 @@ int place_listen(struct daemon *d, void (*accept)(void *, struct pleat_connectio
                                  err);
 }
 
-/* ---- when it was removed ---- */
+/* ---- when lock or socket was removed ---- */
 
-/* The lock of a directory may have been removed, and somebody else be there now. Where nobody is,
- * it is made again. */
+/* If the lock file was removed or replaced, locks it anew. PLEAT_E_BUSY: another process has it
+ * now. */
 static int lock_again(struct daemon *d, const char *directory, int *held, struct pleat_error *err)
 {
     char path[600];
@@ -112,7 +113,7 @@ static int lock_again(struct daemon *d, const char *directory, int *held, struct
     return 0;
 }
 
-/* In the runtime directory, else in the state directory. */
+/* Listens at a new socket in the runtime directory, or else in the state directory. */
 static int listen_again(struct daemon *d, struct pleat_listener **fresh, struct pleat_error *err)
 {
     char path[sizeof(d->paths.state) + 16];
@@ -134,8 +135,8 @@ static int listen_again(struct daemon *d, struct pleat_listener **fresh, struct 
     return rc;
 }
 
-/* Where locks do not reach other machines, or somebody removed ours, another pleatd may have the
- * log by now: what we write would ruin it for both. */
+/* If locks do not reach other machines, or ours was removed, another pleatd may have the log by
+ * now. Ends this one at once then: if both wrote, they would ruin the log. */
 static void end_if_displaced(struct daemon *d)
 {
     struct pleat_error err = {0};
@@ -146,7 +147,7 @@ static void end_if_displaced(struct daemon *d)
         rc = pleat_lock_record_check(&found, d->paths.state, &err);
     }
     if (rc != PLEAT_E_BUSY)
-        return; /* also where it cannot be told */
+        return; /* also where that cannot be found out */
     daemon_log("ending at once, and leaving the log alone: %s", err.text);
     _exit(1);
 }

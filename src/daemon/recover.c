@@ -1,4 +1,5 @@
-/* After a start: the log is applied again, decisions and all; then the world is asked. */
+/* After a start: applies the log to the core, decisions included; then asks the world for changes.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,8 +43,8 @@ static int apply_record(void *arg, int64_t seq, const void *record)
     return 0;
 }
 
-/* The core's state at the newest checkpoint that is good, if there is one; *from: the record after
- * it; *newer: there is one that only a newer Pleat can read. */
+/* Loads the newest good checkpoint, if there is one. *from: the record after it. *newer: some
+ * checkpoint can only be read by a newer Pleat. */
 static int load_checkpoint(struct daemon *d, int64_t *from, bool *newer, struct pleat_error *err)
 {
     int64_t seq = INT64_MAX;
@@ -66,14 +67,14 @@ static int load_checkpoint(struct daemon *d, int64_t *from, bool *newer, struct 
         if (rc == PLEAT_E_NOTFOUND)
             return 0;
         if ((rc != PLEAT_E_CORRUPT && rc != PLEAT_E_UNSUPPORTED) ||
-            pleat_store_is_damaged(d->store)) /* then older ones cannot be looked for either */
+            pleat_store_is_damaged(d->store)) /* older ones cannot be looked for */
             return rc;
         *newer = *newer || rc == PLEAT_E_UNSUPPORTED;
         daemon_log("the checkpoint at record %lld is not used: %s", (long long)seq, err->text);
     }
 }
 
-/* *value: as it was where there is none. */
+/* Reads a number; *value is left alone if the log has none. */
 static int read_number(struct daemon *d, const char *key, int64_t *value, struct pleat_error *err)
 {
     struct pleat_string text = {0};
@@ -84,7 +85,7 @@ static int read_number(struct daemon *d, const char *key, int64_t *value, struct
     return rc == PLEAT_E_NOTFOUND ? 0 : rc;
 }
 
-/* Jobs are those of the core's components that are not forgotten. */
+/* Makes the list of jobs, from the core's components that are not forgotten. */
 static int know_jobs(struct daemon *d, struct pleat_error *err)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
@@ -102,17 +103,17 @@ static int know_jobs(struct daemon *d, struct pleat_error *err)
             run_remember(d, component->run, i);
         struct job *job = job_of_component(d, i);
         job->accounted = job->ended && accounts;
-        /* else a start says so: to read all specs would take long */
+        /* otherwise a lost spec shows at the job's start: reading all specs would take long */
         job->spec_lost = d->salvage.under_way && !job->ended && !spec_of(d, job->id, &lost);
     }
     jobs_sort(d);
     for (size_t i = 0; i < d->jobs.by_number.count && !accounts; i++)
-        if (d->jobs.by_number.items[i]->ended) /* by a version that wrote none */
+        if (d->jobs.by_number.items[i]->ended) /* ended under a version that wrote no accounts */
             accounts_ended(d, d->jobs.by_number.items[i]);
     return 0;
 }
 
-/* No checkpoint can be used, and the records before them are not there any more. */
+/* No checkpoint can be used, and the log does not begin with the first record. */
 static int without_begin(bool newer, struct pleat_error *err)
 {
     struct pleat_error why = {0};
@@ -161,7 +162,7 @@ void configure(struct daemon *d)
                                     .u.policy = {.question = (uint32_t)q,
                                                  .policy = policy->number,
                                                  .version = policy->version}};
-        /* always written: the log says which version decided from here on */
+        /* written at every start: the log says which version of a policy decides from here on */
         turn_event(d, &event);
     }
     for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {

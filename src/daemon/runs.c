@@ -1,4 +1,4 @@
-/* Runs that an agent may know of. */
+/* Runs that an agent may still know. */
 #include <errno.h>
 #include <string.h>
 
@@ -31,8 +31,7 @@ uint32_t run_component(const struct daemon *d, uint64_t run)
     return PLEAT_NONE;
 }
 
-/* In the job's directory: for a pleatd that finds the end of the log missing. Not synced, as
- * log.mark. */
+/* For a pleatd that finds the end of the log missing. Like the mark, it is not synced. */
 void run_note(struct daemon *d, int64_t job, uint64_t run)
 {
     char path[600];

@@ -1,10 +1,11 @@
-/* A log that is damaged: its good part is used, the rest kept aside, and what that leaves open is
- * settled so that nothing is done twice.
+/* A damaged log: what can be read of it is used, its file is kept aside, and what the lost part
+ * leaves open is settled so that no work is done twice.
  *
- * What the lost part said is not known. So: numbers (of jobs, runs, claims) that it may have given
- * are not given again; a waiting job that has been started before (its output directory is there)
- * is cancelled, and so is a running one whose run no agent has: to start it again could do its work
- * twice. What agents run and the log does not know is ended, as always (agents.c). */
+ * Nobody knows what the lost part said. So numbers (of jobs, runs, claims) that it may have given
+ * are not given again. A waiting job that was started before (it has a directory) is cancelled, and
+ * so is a running job whose run no agent has: starting it again could do its work twice. Runs that
+ * agents have and the log does not know are ended, as always (agent_runs.c).
+ */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@
 #include "daemon/turn_inputs.h"
 #include "store/salvage.h"
 
-/* What is said of the damage ends with the name of the file. */
+/* The path of the damaged file, with which the description of the damage ends; NULL: it names none.
+ */
 static const char *damaged_file(const struct daemon *d)
 {
     static const char before[] = "file is kept as ";
@@ -32,7 +34,7 @@ static const char *damaged_file(const struct daemon *d)
     return at ? at + strlen(before) : NULL;
 }
 
-/* The highest number of a job that has been started. */
+/* The highest number of a job that was ever started: each has a directory. */
 static int64_t last_started(const struct daemon *d)
 {
     char path[600];
@@ -118,7 +120,7 @@ void salvage_say_alive(struct daemon *d)
     daemon_log("%s", d->salvage.damage);
 }
 
-/* ---- what it leaves open ---- */
+/* ---- what the damage leaves open ---- */
 
 #define SPEC_LOST "cancelled: what it is to run was lost with a part of the log"
 
@@ -136,8 +138,8 @@ void salvage_cancel(struct daemon *d, uint32_t component)
            "it again could do its work twice; submit it again if it is needed");
 }
 
-/* Of a job that the log does not say to have a run. Its directory is made when it is first started;
- * in it stands which run it was given last (run_note). */
+/* Whether a job was started by a part of the log that is lost. Its directory is made at its first
+ * start, and has a file with the number of its last run (run_note). */
 static bool was_started(struct daemon *d, const struct job *job)
 {
     char path[600];
@@ -145,11 +147,11 @@ static bool was_started(struct daemon *d, const struct job *job)
     uint64_t last = run_noted(d, job->id);
     if (last || c->state == PLEAT_FINISHING)
         return last > c->run;
-    job_output_path(d, job->id, "", path, sizeof(path)); /* by a version that wrote no run down */
+    job_output_path(d, job->id, "", path, sizeof(path)); /* an older version made no such file */
     return c->attempt == 0 && access(path, F_OK) == 0;
 }
 
-/* It waits, or will, or the log ends before it was given to an agent. */
+/* Whether, by the log, the job waits, may wait again, or was not given to an agent yet. */
 static bool is_before_its_start(const struct pleat_component *c)
 {
     return c->state == PLEAT_FINISHING || c->state == PLEAT_QUEUED || c->state == PLEAT_PLACED ||

@@ -1,5 +1,6 @@
-/* A number for each daemon's log that nobody else knows. It is kept there: a run that is relaunched
- * after a restart has the same names. */
+/* The key of an instance. It is kept in the log, so that a run that is relaunched after a restart
+ * has the same names.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/random.h>

@@ -1,4 +1,4 @@
-/* The sites of the configuration, and what effects ask of them. */
+/* The sites of the configuration, and requests to them. */
 #include <stdlib.h>
 
 #include "daemon/daemon.h"
@@ -68,7 +68,7 @@ int sites_adopt(struct daemon *d, struct pleat_error *err)
     return 0;
 }
 
-/* The id of the claim that has the last of a job's processors; 0: it has none. */
+/* The id of the claim with the job's last processors; 0: it has none. */
 static uint64_t last_claim(struct daemon *d, uint32_t component)
 {
     uint32_t claim = pleat_core_view(d->core)->components[component].last_claim;

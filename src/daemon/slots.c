@@ -1,4 +1,4 @@
-/* Which slots of a node are a job's, for binding it to them. */
+/* Which slots of a node a job has, so that it can be bound to their CPUs. */
 #include "daemon/slots.h"
 #include "daemon/agent_link.h"
 #include "daemon/daemon.h"
@@ -24,10 +24,10 @@ const char *slots_cpus(struct daemon *d, uint32_t site)
     return cpus ? cpus : d->config.sites[site].cpus;
 }
 
-/* What is still to be found of them, and where. */
+/* The slots still to be found. */
 struct search {
     uint32_t node;
-    uint32_t missing; /* on any node */
+    uint32_t missing; /* number of slots, on whichever node */
     struct slot_ranges *ranges;
 };
 
@@ -74,13 +74,13 @@ int slots_of(struct daemon *d, const struct pleat_component *component, int32_t 
     for (uint32_t c = component->first_claim; !rc && c != PLEAT_NONE;
          c = pleat_core_claim(d->core, c)->next)
         rc = add_claim(d, &search, pleat_core_claim(d->core, c));
-    /* a growth's are the job's only when it has been applied; they come last then, too */
+    /* the claim of a growth is the job's only when it has been applied; then, too, it comes last */
     if (!rc && component->resize != PLEAT_NONE) {
         uint32_t growth = pleat_core_resize(d->core, component->resize)->claim;
         if (growth != PLEAT_NONE)
             rc = add_claim(d, &search, pleat_core_claim(d->core, growth));
     }
-    if (search.missing) /* it has changed since: what is to be done there is not wanted any more */
+    if (search.missing) /* the component has changed since: the request is not wanted any more */
         ranges->count = 0;
     return rc ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
 }

@@ -1,5 +1,6 @@
-/* Specs of jobs: in the store, a few of them at hand. A spec is written without its environment,
- * which jobs have in common, and which only a start needs. */
+/* Specs of jobs: all in the store, a few cached. A spec is written without its environment: many
+ * jobs share one, and only a start needs it.
+ */
 #include <string.h>
 
 #include "daemon/daemon.h"
@@ -66,7 +67,7 @@ static json_t *load(struct daemon *d, int64_t job, struct pleat_error *err)
     return json;
 }
 
-/* 0 and NULL: the spec has its environment in itself, as those of older versions. */
+/* 0 with *env NULL: the spec of an older version, which includes its environment. */
 static int load_environment(struct daemon *d, int64_t job, json_t **env, struct pleat_error *err)
 {
     const struct made_spec *made = unwritten(d, job);
@@ -103,7 +104,7 @@ const json_t *spec_json(struct daemon *d, int64_t job, struct pleat_error *err)
     return known ? known->json : NULL;
 }
 
-/* env NULL: what it has itself. Takes it. */
+/* Parses a cached spec with this environment; NULL: with the one that it includes. Takes `env`. */
 static int parse(struct known_spec *known, json_t *env, struct pleat_error *err)
 {
     struct pleat_spec fresh;
@@ -117,7 +118,7 @@ static int parse(struct known_spec *known, json_t *env, struct pleat_error *err)
         return rc;
     if (known->parsed)
         pleat_spec_finish(&known->spec);
-    known->spec = fresh; /* the list of sizes moves with it */
+    known->spec = fresh; /* spec.sizes points into memory that moves with it */
     known->parsed = true;
     return 0;
 }
@@ -143,7 +144,7 @@ const struct pleat_spec *job_spec(struct daemon *d, int64_t job)
                   !parse(known, json_object_get(known->json, "env") ? NULL : json_array(), &err)))
         return &known->spec;
     if (err.code != PLEAT_E_NOTFOUND ||
-        !*d->salvage.damage) /* else it has been said what became of it */
+        !*d->salvage.damage) /* else users were told that specs are lost */
         daemon_log("job %lld: %s", (long long)job, err.text);
     return &none;
 }

@@ -1,4 +1,4 @@
-/* The end of pleatd, in order. */
+/* Ends pleatd in order. */
 #include "daemon/stop.h"
 #include "daemon/agents.h"
 #include "daemon/daemon.h"
@@ -10,8 +10,8 @@ static void on_linger(uv_timer_t *handle)
     daemon_stop(handle->data);
 }
 
-/* An agent without jobs must be told to end; one that a pleatd before this one left calls within
- * 200 ms. */
+/* An agent without jobs is told to end, so pleatd waits for one that is not connected: an agent
+ * that was started by an earlier pleatd calls within 200 ms. */
 void daemon_stop(struct daemon *d)
 {
     d->stopping = true;

@@ -1,7 +1,8 @@
-/* Agents of another instance: the log that knew what they run is lost, and a new one has begun.
+/* Agents of another instance: the log that knew their runs is lost, and a new one has begun.
  *
- * Nobody knows their runs any more, and as long as one lives no other agent serves its node. So it
- * is told to end all of them, and then itself. */
+ * Nobody knows these runs any more, and as long as such an agent lives no other one can serve its
+ * node. So it is told to end its runs, and then itself.
+ */
 #include <string.h>
 
 #include "daemon/agent_link.h"

@@ -1,5 +1,6 @@
-/* A submission becomes a job: its number, its list of sizes, its spec, and the events that follow
- * it. */
+/* Makes a job of a submission: its number, its list of sizes, its spec, and the events that follow
+ * it.
+ */
 #include <string.h>
 
 #include "daemon/daemon.h"
@@ -10,7 +11,7 @@
 #include "daemon/submission.h"
 #include "daemon/turn_inputs.h"
 
-/* The same list again is not another one; -1: there is none like it. */
+/* A list that the core has already is not added again; -1: it has none like it. */
 static int32_t find_list(const struct daemon *d, const struct pleat_sizes *sizes)
 {
     const struct pleat_size_list *lists = pleat_core_view(d->core)->size_lists;
@@ -21,7 +22,7 @@ static int32_t find_list(const struct daemon *d, const struct pleat_sizes *sizes
     return -1;
 }
 
-/* The list of accepted sizes goes into the log before the submission that refers to it. */
+/* Writes the list of accepted sizes before the submission that refers to it. */
 static int submit_sizes(struct daemon *d, struct input *input, struct pleat_error *err)
 {
     const struct pleat_sizes *sizes = &input->spec->sizes;
@@ -50,7 +51,7 @@ int submission_prepare(struct daemon *d, struct input *input, struct pleat_error
     uint32_t component = pleat_core_next_component(d->core);
     if (array->count && array->place == 0)
         d->turn.array.job = 0;
-    if (array->count && array->place > 0 && !d->turn.array.job) { /* as the first one, so all */
+    if (array->count && array->place > 0 && !d->turn.array.job) { /* as the first task */
         if (err)
             *err = d->turn.array.why;
         return d->turn.array.why.code;

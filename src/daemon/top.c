@@ -1,5 +1,6 @@
-/* A frame of the live view: machines, jobs that run, that wait and why, the last ended ones; one
- * answer of bounded size, so a frame costs one request. */
+/* `top`, a frame of the live view: machines, running jobs, waiting jobs and why they wait, the last
+ * ended ones. One answer of bounded size, so that a frame costs one request.
+ */
 #include <string.h>
 #include <unistd.h>
 
@@ -13,10 +14,10 @@
 
 enum { TEXT_MAX_BYTES = 120 };
 
-/* Ends of components, the latest first. */
+/* Indexes of components that have ended, the latest first. */
 PLEAT_ARRAY(latest, uint32_t);
 
-/* At most so many bytes, cut between characters. */
+/* The first TEXT_MAX_BYTES bytes at most, cut between UTF-8 characters. */
 static json_t *short_text(const char *text)
 {
     size_t length = text ? strlen(text) : 0;
@@ -51,7 +52,7 @@ static json_t *resize_to_json(struct daemon *d, const struct pleat_component *c)
                      resize->by_user ? "user" : "policy");
 }
 
-/* `why` is taken over. */
+/* Takes `why`. */
 static void add_job(struct daemon *d, uint32_t component, json_t *why, json_t *jobs)
 {
     const struct pleat_component *c = &pleat_core_view(d->core)->components[component];
@@ -83,7 +84,7 @@ static void add_job(struct daemon *d, uint32_t component, json_t *why, json_t *j
     json_array_append_new(jobs, object);
 }
 
-/* Keeps the `most` that ended last. */
+/* Inserts a component, and keeps the `most` ones that ended last. */
 static void keep_latest(struct latest *latest, const struct pleat_view *view, uint32_t component,
                         int64_t most)
 {
@@ -95,7 +96,7 @@ static void keep_latest(struct latest *latest, const struct pleat_view *view, ui
         latest->count--;
     }
     if (pleat_array_reserve(latest, 1))
-        return; /* out of memory: one fewer is shown */
+        return; /* out of memory: this one is not shown */
     for (at = latest->count++; at > 0; at--) {
         if (view->components[latest->items[at - 1]].end_us >= end_us)
             break;
@@ -104,7 +105,7 @@ static void keep_latest(struct latest *latest, const struct pleat_view *view, ui
     latest->items[at] = component;
 }
 
-/* Those that have processors, or give them back; the last ended ones. */
+/* Adds jobs that have processors, or are giving them back; collects the last ended ones. */
 static void add_present(struct daemon *d, int64_t limit, struct latest *latest, int64_t ended,
                         json_t *jobs)
 {
@@ -128,7 +129,7 @@ static void add_waiting(struct daemon *d, const struct pleat_pass *pass, uint32_
         add_job(d, c, why_waits_short(pass, c), jobs);
 }
 
-/* Those that wait beside the queue: held, or since a node could not start them. */
+/* Adds jobs that wait beside the queue: held, or because a node could not start them. */
 static void add_held(struct daemon *d, const struct pleat_pass *pass, int64_t limit, json_t *jobs)
 {
     const struct pleat_view *view = pass->view;
@@ -137,8 +138,8 @@ static void add_held(struct daemon *d, const struct pleat_pass *pass, int64_t li
             add_job(d, c, why_waits_short(pass, c), jobs);
 }
 
-/* In the order of the queue, with why they wait; then those beside it; then reservations, by their
- * times. */
+/* Adds waiting jobs and why they wait: first those in the queue, in its order, then those beside
+ * it, then reservations in the order of their times. */
 static int add_queue(struct daemon *d, int64_t limit, json_t *jobs, struct pleat_error *err)
 {
     const struct pleat_view *view = pleat_core_view(d->core);

@@ -1,4 +1,4 @@
-/* A turn: apply what came, decide, write, and only then act and answer. */
+/* A turn: applies inputs, decides, writes, and only then acts and answers. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -22,7 +22,8 @@
 
 enum { HOLD_INPUTS_MAX = 100000, RETRY_MS = 1000, COLLECT_MS = 1, COLLECT_FROM_US = 2000 };
 
-/* Clients that asked for something in one of the last two turns: they are likely to ask again. */
+/* Number of clients that asked for something in one of the last two turns: they are likely to ask
+ * again. */
 static size_t busy_clients(const struct daemon *d)
 {
     size_t count = 0;
@@ -31,8 +32,9 @@ static size_t busy_clients(const struct daemon *d)
     return count;
 }
 
-/* One commit can serve many. Where several clients wait for their answers one after the other, and
- * the disk takes long, a turn waits for a moment for those that have just been answered. */
+/* Whether to wait for more inputs, since one commit can serve many: if the disk is slow and several
+ * clients send a request after each answer, the turn waits a moment for those that were just
+ * answered. */
 static bool collects(struct daemon *d)
 {
     if (d->turn.commit_us < COLLECT_FROM_US || d->turn.inputs.count >= busy_clients(d))
@@ -44,7 +46,7 @@ static void on_collected(uv_timer_t *handle)
 {
     struct daemon *d = handle->data;
     d->turn.collected = true;
-    turn_want(d); /* or the loop would go to sleep before it looks */
+    turn_want(d); /* else the loop would sleep before on_check runs */
 }
 
 static void on_check(uv_check_t *handle)
@@ -53,7 +55,7 @@ static void on_check(uv_check_t *handle)
     if (d->turn.inputs.count > 0 && !d->turn.holding && collects(d)) {
         if (!uv_is_active((uv_handle_t *)&d->turn.collect))
             uv_timer_start(&d->turn.collect, on_collected, COLLECT_MS, 0);
-        uv_idle_stop(&d->turn.busy); /* sleeps until more comes, or the time is over */
+        uv_idle_stop(&d->turn.busy); /* the loop sleeps until an input comes or the time is over */
         return;
     }
     if ((!turn_is_quiet(d) || pleat_store_is_damaged(d->store)) && !d->turn.holding)
@@ -181,8 +183,8 @@ static void decide(struct daemon *d)
     turn_take_notes(d, before);
 }
 
-/* Notes of what went wrong while effects were carried out are not written yet: the next turn does.
- */
+/* Tells what was written. Notes that were made while effects were carried out are not written yet,
+ * and are left for the next turn. */
 static void notify_written(struct daemon *d, size_t written)
 {
     for (size_t i = 0; i < written; i++) {
@@ -196,7 +198,7 @@ static void notify_written(struct daemon *d, size_t written)
         turn_want(d);
 }
 
-/* What is written may now be seen and done. */
+/* Carries out and tells what is written now. */
 static void act(struct daemon *d)
 {
     size_t written = d->notes.count;
@@ -242,7 +244,7 @@ void turn_run(struct daemon *d)
     if (!d->turn.holding) {
         struct inputs inputs = d->turn.inputs;
         memset(&d->turn.inputs, 0,
-               sizeof(d->turn.inputs)); /* what arrives meanwhile is for the next turn */
+               sizeof(d->turn.inputs)); /* inputs that arrive meanwhile are for the next turn */
         uv_timer_stop(&d->turn.collect);
         d->turn.collected = false;
         d->turn.number += inputs.count > 0;

@@ -1,4 +1,4 @@
-/* What comes into a turn, and what waits until it is written. */
+/* Inputs of a turn, and what waits until the turn is written. */
 #include "daemon/turn_inputs.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
@@ -6,7 +6,7 @@
 
 static void on_busy(uv_idle_t *handle)
 {
-    (void)handle; /* its being active is enough: the loop does not sleep */
+    (void)handle; /* an active idle handle keeps the loop from sleeping */
 }
 
 void turn_want(struct daemon *d)

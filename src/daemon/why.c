@@ -1,5 +1,6 @@
-/* Why a job waits, why it has the size that it has, why it ended: facts, from the core's records, a
- * rehearsed pass and the job's notes (docs/protocol.md, "Why"). The words are the client's. */
+/* `why`: why a job waits, has its size, or ended. Facts from the core's records, a rehearsed pass
+ * and the job's notes (docs/protocol.md, "Why"); the client makes sentences of them.
+ */
 #include <string.h>
 
 #include "daemon/account.h"
@@ -65,7 +66,7 @@ static void add_holders(const struct pleat_view *view, uint32_t first, json_t *h
     }
 }
 
-/* Who has the processors of a site. */
+/* The running jobs that hold processors of a site. */
 static json_t *holders_of(const struct pleat_view *view, uint32_t site)
 {
     json_t *holders = json_array();
@@ -76,7 +77,7 @@ static json_t *holders_of(const struct pleat_view *view, uint32_t site)
     return holders;
 }
 
-/* The first ones in front of it; *count: how many in all. */
+/* The first AHEAD_MAX jobs in front of it in the queue; *count: the number of all. */
 static json_t *ahead_of(const struct pleat_view *view, uint32_t component, int *count)
 {
     json_t *ahead = json_array();
@@ -106,7 +107,8 @@ static void add_kept(const struct pleat_view *view, uint32_t first, uint32_t but
     }
 }
 
-/* For whom others must leave processors free: reservations, and those who were promised a start. */
+/* Jobs for which others must leave processors free: reservations, and jobs that were promised a
+ * start. */
 static json_t *kept_for(const struct pleat_view *view, uint32_t component)
 {
     json_t *kept = json_array();
@@ -115,7 +117,7 @@ static json_t *kept_for(const struct pleat_view *view, uint32_t component)
     return kept;
 }
 
-/* What is being shrunk for it. */
+/* Running jobs that are being shrunk for it. */
 static json_t *shrinking_for(struct daemon *d, const struct pleat_view *view, uint32_t component)
 {
     json_t *shrinking = json_array();
@@ -135,7 +137,7 @@ static json_t *shrinking_for(struct daemon *d, const struct pleat_view *view, ui
     return shrinking;
 }
 
-/* What holds it, in words; NULL: nothing does. */
+/* What holds the job, as a sentence; null: nothing does. */
 static json_t *held_or_null(struct daemon *d, const struct pleat_component *job)
 {
     char text[160];
@@ -175,7 +177,7 @@ json_t *why_waits_short(const struct pleat_pass *pass, uint32_t component)
                      "earmarked", job->earmarked, "coming", job->coming);
 }
 
-/* It has its place: processors are being claimed, or its program is being started. */
+/* A job that is placed: its processors are being claimed, or its program is being started. */
 static json_t *starting_to_json(struct daemon *d, const struct pleat_component *job)
 {
     return json_pack("{s:s, s:i, s:s?, s:i}", "code", job->starting ? "starting" : "claiming",
@@ -227,7 +229,7 @@ static json_t *ending_to_json(const struct pleat_component *job)
                      over && job->signal ? json_integer(job->signal) : json_null(), "over", over);
 }
 
-/* What holds now: why it waits, has its size, has ended. */
+/* Sets "waiting", "size" or "ending", after the job's state. */
 static int add_present(struct daemon *d, uint32_t component, json_t *object,
                        struct pleat_error *err)
 {

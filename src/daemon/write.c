@@ -24,11 +24,12 @@ static int write_notes(struct daemon *d, struct pleat_error *err)
     return 0;
 }
 
-/* Of a turn, all but its records. */
+/* Writes all of a turn but its records. */
 static int write_rest(struct daemon *d, struct pleat_error *err)
 {
     int rc = 0;
-    archive_prepare(d); /* again, where they may have been made of what could not be read */
+    archive_prepare(d); /* again, as the accounts may have been made from a part of the log that
+                           could not be read */
     for (size_t i = 0; !rc && i < d->specs.made.count; i++)
         rc = pleat_store_put_spec_with(d->store, d->specs.made.items[i].job,
                                        d->specs.made.items[i].text,
