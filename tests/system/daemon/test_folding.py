@@ -4,6 +4,8 @@ what the log says of it, decided again, is the same."""
 import json
 import os
 import pathlib
+import signal
+import subprocess
 
 import pytest
 
@@ -89,6 +91,34 @@ def test_its_result_is_that_of_an_unfolded_run(pleat):
     assert "RESULT ok ring ranks=4 " in pleat.output(folded)
     assert pleat.output(plain) == pleat.output(again) and "RESULT ok ring ranks=2 " in pleat.output(plain)
     assert (pleat.job(plain)["runner"], pleat.job(again)["runner"]) == ("mpi", "folded")
+
+
+@pytest.mark.parametrize("then", ["goes on", "is killed"])
+def test_a_shrink_while_nobody_can_tell_it(pleat, then):
+    """A mandatory one, of which its agent has not heard as it is stopped, and the daemon is a new one: its deadlines
+    stand still. Whatever becomes of the agent, the job has done nothing wrong, and ends well."""
+    pleat.configure(text=SITE + "shrink_s = 0.2\ngrace_s = 0.2\nbackoff_s = 0.1\n")
+    go = pleat.path("go")
+    job = pleat.submit("--processes", 4, "--", RING, "--iterations", 2000, "--hold", go)
+    attached(pleat, job, 4)
+    agent = pleat.agent_pid()
+    os.kill(agent, signal.SIGSTOP)
+    pleat.kill_daemon()
+    pleat.pleat("shrink", job, 1, check=0)
+    subprocess.run(["sleep", "1"], check=True)  # longer than both deadlines, which is what is tested
+    shown = pleat.job(job)
+    assert (shown["state"], shown["processors"], shown["attempt"]) == ("resizing", 4, 0)
+    os.kill(agent, signal.SIGCONT if then == "goes on" else signal.SIGKILL)
+    if then == "goes on":
+        wait_until(lambda: resizes(pleat, job)[0] == (4, 3, "user", "shrunk"), "it has shrunk")
+    else:
+        wait_until(lambda: pleat.job(job)["attempt"] == 1, "it is begun again")
+    attached(pleat, job, 4)
+    pathlib.Path(go).touch()
+    ended = pleat.wait_end(job)
+    assert (ended["state"], ended["exit_code"], ended["attempt"]) == ("done", 0, int(then == "is killed")), ended
+    assert "RESULT ok ring ranks=4 " in pleat.output(job)
+    same_decisions(pleat)
 
 
 @pytest.mark.skipif(not (APPS / "mpich/ring").exists(), reason="there is no program of another MPI")
