@@ -23,8 +23,7 @@
 #include "agent/shared_files.h"
 #include "base/oom.h"
 #include "base/paths.h"
-
-#define NAME_MAX_LENGTH 63
+#include "base/utf8.h"
 
 static const char usage[] =
     "usage: pleat-agent --daemon SOCKET --instance ID --site NAME --node N [--state DIR]\n"
@@ -46,18 +45,6 @@ static const char usage[] =
     "  --help, --version\n"
     "\n"
     "SIGTERM ends its jobs (SIGKILL after 5 s, or at a second SIGTERM), then the agent.\n";
-
-/* These become parts of environment variables, file names and log lines. */
-static bool is_name(const char *text)
-{
-    size_t length = strlen(text);
-    if (length == 0 || length > NAME_MAX_LENGTH || *text == '.' || *text == '-')
-        return false;
-    for (; *text; text++)
-        if (!isalnum((unsigned char)*text) && !strchr("-_.", *text))
-            return false;
-    return true;
-}
 
 static int read_node(const char *text, uint32_t *node)
 {
@@ -135,7 +122,7 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
         return complain("it takes only options");
     if (!options->daemon || !options->instance || !options->site || !has_node)
         return complain("--daemon, --instance, --site and --node must be given");
-    if (!is_name(options->instance) || !is_name(options->site))
+    if (!pleat_name_is(options->instance) || !pleat_name_is(options->site))
         return complain("--instance and --site may have letters, digits, '-', '_' and '.', at most "
                         "63");
     return 0;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/lock_record.h"
+#include "base/utf8.h"
 
 static const char *env(const char *name)
 {
@@ -42,6 +43,8 @@ int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err)
 
     if (private_dir && private_dir[0]) {
         char *absolute = private_dir[0] == '/' ? strdup(private_dir) : NULL;
+        if (private_dir[0] == '/' && !absolute)
+            return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
         if (!absolute) {
             char cwd[256];
             if (!getcwd(cwd, sizeof(cwd)) || asprintf(&absolute, "%s/%s", cwd, private_dir) < 0)
@@ -90,6 +93,14 @@ int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err)
         return pleat_error_set(err, PLEAT_E_TOOBIG,
                                "the directory for the socket has too long a name (at most 90 "
                                "bytes): set PLEAT_DIR or XDG_RUNTIME_DIR to a shorter one");
+    const char *all[] = {paths->runtime, paths->state, paths->config};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (!pleat_utf8_is(all[i]))
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "the directory '%s' has a name that is not UTF-8, of which jobs "
+                                   "and commands cannot be told: set PLEAT_DIR (or XDG_STATE_HOME, "
+                                   "XDG_RUNTIME_DIR, XDG_CONFIG_HOME) to another one",
+                                   all[i]);
     return 0;
 }
 

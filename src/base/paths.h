@@ -17,7 +17,8 @@ struct pleat_paths {
 /* Fills *paths from the environment: PLEAT_DIR (all three under one directory: a private instance,
  * as tests and the demo use) or XDG_RUNTIME_DIR, XDG_STATE_HOME / HOME, XDG_CONFIG_HOME / HOME, or
  * /tmp/pleat-UID. An XDG_RUNTIME_DIR that is another user's is ignored. Creates nothing.
- * PLEAT_E_TOOBIG when the socket path would not fit. */
+ * PLEAT_E_TOOBIG when the socket path would not fit; PLEAT_E_INVALID: a name that is not UTF-8, of
+ * which jobs and commands could not be told. */
 int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Where the pleatd of that state directory listens, by its own record in the lock there; false: it

@@ -42,7 +42,7 @@ static void learn(struct daemon *d, struct job *job, const char *method, const j
     if (!strcmp(method, "exited"))
         note_use(d, job, params);
     if (text && news)
-        note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", text));
+        note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
 }
 
 /* Gives the core the time of an iteration, and so the log, if a policy wants to know it: at a new

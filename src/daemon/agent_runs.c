@@ -129,7 +129,7 @@ static void start_refused(struct daemon *d, uint32_t component, uint64_t run,
         .u.exit = {.run = run,
                    .reason = senseless ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM}};
     note_make(d, daemon_now_us(d), "warning", job_of_component(d, component)->id,
-              json_pack("{s:s}", "text", why->text));
+              note_text(why->text));
     turn_event(d, &failed);
 }
 
@@ -153,7 +153,7 @@ void agent_refused(struct agent *agent, const struct asked *asked, const struct 
                                      .component = component,
                                      .u.change = {.resize = asked->resize}};
         note_make(d, daemon_now_us(d), "warning", job_of_component(d, component)->id,
-                  json_pack("{s:s}", "text", why->text));
+                  note_text(why->text));
         turn_event(d, &failed);
     }
 }

@@ -52,8 +52,7 @@ static void say_silent(struct agent *agent, const char *how)
              agent->daemon->config.sites[agent->site].name, how, SAY_S, then);
     agent->said_silent = true;
     daemon_log("%s", text);
-    note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1,
-              json_pack("{s:s}", "text", text));
+    note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1, note_text(text));
 }
 
 static void say_ended(struct agent *agent)
@@ -64,8 +63,7 @@ static void say_ended(struct agent *agent)
              "9): the next one ends what it ran",
              agent->node, agent->daemon->config.sites[agent->site].name);
     daemon_log("%s", text);
-    note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1,
-              json_pack("{s:s}", "text", text));
+    note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1, note_text(text));
 }
 
 /* An agent lives, but does not connect. The time is counted in looks, not by the clock, since

@@ -17,7 +17,7 @@
 static void start_failed(struct daemon *d, const struct pleat_effect *effect, struct job *job,
                          const struct pleat_error *err)
 {
-    note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", err->text));
+    note_make(d, daemon_now_us(d), "warning", job->id, note_text(err->text));
     struct pleat_event failed = {
         .kind = PLEAT_EV_START_FAILED,
         .component = effect->component,
@@ -227,7 +227,7 @@ static void change_failed(struct daemon *d, const struct pleat_effect *effect,
                                  .component = effect->component,
                                  .u.change = {.resize = effect->id}};
     daemon_log("job %lld: %s", (long long)job->id, err->text);
-    note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", err->text));
+    note_make(d, daemon_now_us(d), "warning", job->id, note_text(err->text));
     if (effect->kind == PLEAT_DO_RESIZE || (effect->kind == PLEAT_DO_RELAUNCH && for_good))
         turn_event(d, &failed);
 }
@@ -297,7 +297,7 @@ static void do_nothing(struct daemon *d, const struct pleat_effect *effect)
     if (!pleat_effect_unsupported(effect, "pleatd", &err) || !job)
         return;
     daemon_log("job %lld: %s", (long long)job->id, err.text);
-    note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", err.text));
+    note_make(d, daemon_now_us(d), "warning", job->id, note_text(err.text));
     struct pleat_event failed = {.kind = PLEAT_EV_STAGE_FAILED,
                                  .component = effect->component,
                                  .u.exit = {.run = effect->id, .reason = PLEAT_REASON_START_USER}};

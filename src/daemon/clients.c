@@ -49,17 +49,25 @@ void client_fail(struct client *client, int64_t request, const struct pleat_erro
     client_send(client, &out);
 }
 
+int client_answer(struct pleat_string *out, int64_t request, json_t *result)
+{
+    struct pleat_error error;
+    int rc = result ? pleat_write_result(out, request, result) : PLEAT_E_NOMEM;
+    if (rc == 0)
+        return 0;
+    if (rc == PLEAT_E_TOOBIG)
+        pleat_error_set(&error, rc,
+                        "the answer is too long for the protocol: ask for less at a time");
+    else
+        pleat_error_set(&error, rc, "the answer could not be made: out of memory");
+    pleat_string_finish(out);
+    return pleat_write_failure(out, request, &error);
+}
+
 void client_reply(struct client *client, int64_t request, json_t *result)
 {
     struct pleat_string out = {0};
-    int rc = pleat_write_result(&out, request, result);
-    if (rc) {
-        struct pleat_error error;
-        pleat_error_set(&error, rc,
-                        "the answer is too long for the protocol: ask for less at a time");
-        pleat_string_finish(&out);
-        client_fail(client, request, &error);
-        return;
-    }
+    if (client_answer(&out, request, result))
+        daemon_log("an answer could not be written");
     client_send(client, &out);
 }

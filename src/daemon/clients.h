@@ -24,7 +24,11 @@ struct client {
 
 void client_send(struct client *client, struct pleat_string *out);
 void client_fail(struct client *client, int64_t request, const struct pleat_error *error);
+/* The result (stolen), or the failure that tells why there is none: NULL is out of memory, and what
+ * has no result gives an empty object. */
 void client_reply(struct client *client, int64_t request, json_t *result);
+/* The same as a line to send later. Nonzero: there is no memory for either. */
+int client_answer(struct pleat_string *out, int64_t request, json_t *result);
 void client_hold(struct client *client);
 void client_drop(struct client *client);
 

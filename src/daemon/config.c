@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/cpus.h"
+#include "base/utf8.h"
 #include "config/parse.h"
 #include "config/text.h"
 #include "site/site.h"
@@ -114,6 +115,13 @@ static int check_site(cfg_t *cfg, cfg_opt_t *option)
     const char *cpus = cfg_getstr(site, "cpus");
     long processors = cfg_getint(site, "processors");
     int32_t count = count_cpus(cpus, NULL);
+    if (!pleat_name_is(cfg_title(site))) {
+        cfg_error(cfg,
+                  "site \"%s\": a name has letters, digits, '-', '_' and '.', at most %d, and "
+                  "begins with none of '-' and '.'",
+                  cfg_title(site), PLEAT_NAME_MAX);
+        return -1;
+    }
     if (count <= 0 || processors == 0 || processors == count)
         return 0;
     cfg_error(cfg, "processors = %ld, but cpus = %s names %d: leave one of both out", processors,

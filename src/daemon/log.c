@@ -76,7 +76,7 @@ void log_repair(struct daemon *d, log_writer *rest, struct pleat_error *err)
     if (!rc) {
         d->salvage.under_way = open;
         salvage_say_alive(d);
-        note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", d->salvage.damage));
+        note_make(d, daemon_now_us(d), "daemon", -1, note_text(d->salvage.damage));
         salvage_lost_specs(d);
         accounts_unmake(d);
         rc = write_state(d, &state, seq, rest, err);
@@ -107,7 +107,7 @@ static void say_replaced(struct daemon *d, const char *path)
     char text[1600];
     snprintf(text, sizeof(text), REPLACED, path, path);
     daemon_log("%s", text);
-    json_t *data = json_pack("{s:s}", "text", text);
+    json_t *data = note_text(text);
     char *written = data ? json_dumps(data, JSON_COMPACT) : NULL;
     struct pleat_note note = {
         .time_us = daemon_now_us(d), .kind = "daemon", .job = -1, .data = written};
@@ -149,6 +149,6 @@ void log_watch(struct daemon *d)
     if (d->turn.holding || d->turn.records.count || pleat_store_in_place(d->store))
         return;
     note_make(d, daemon_now_us(d), "daemon", -1,
-              json_pack("{s:s}", "text", "the log was removed or replaced while pleatd runs"));
+              note_text("the log was removed or replaced while pleatd runs"));
     turn_want(d); /* the turn writes the note, and finds that the log is not in its place */
 }

@@ -192,7 +192,7 @@ int method_follow(struct client *client, int64_t request, const json_t *params,
     int rc = read_filter(client, params, &filter, err);
     if (rc)
         return rc;
-    client_reply(client, request, NULL);
+    client_reply(client, request, json_object());
     follow_begin(client, &filter);
     return 0;
 }

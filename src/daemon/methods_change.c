@@ -97,10 +97,10 @@ static int make_task(struct client *client, int64_t request, const json_t *param
     struct input input = {.spec_json = json_copy((json_t *)(uintptr_t)params),
                           .spec = calloc(1, sizeof(struct pleat_spec))};
     json_t *json = input.spec_json;
-    json_object_set_new(
-        json, "array",
-        json_pack("{s:i, s:O}", "index", index, "list", json_object_get(params, "array")));
-    if (!json || !input.spec || pleat_array_push(inputs, input)) {
+    json_t *array =
+        json_pack("{s:i, s:O}", "index", index, "list", json_object_get(params, "array"));
+    if (json_object_set_new(json, "array", array) || !input.spec ||
+        pleat_array_push(inputs, input)) {
         json_decref(json);
         free(input.spec);
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

@@ -169,7 +169,7 @@ int method_configure(struct client *client, int64_t request, const json_t *param
         else
             return method_input(client, &input, err);
     }
-    client_reply(client, request, NULL);
+    client_reply(client, request, json_object());
     return 0;
 }
 
@@ -200,7 +200,7 @@ int method_stop(struct client *client, int64_t request, const json_t *params,
         return pleat_error_set(err, PLEAT_E_STATE,
                                "%d job%s not ended: cancel %s, or stop with --force", active,
                                active == 1 ? " has" : "s have", active == 1 ? "it" : "them");
-    client_reply(client, request, NULL);
+    client_reply(client, request, json_object());
     d->stopping = true;
     if (active == 0)
         daemon_stop(d);

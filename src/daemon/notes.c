@@ -7,6 +7,12 @@
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
+#include "wire/message.h"
+
+json_t *note_text(const char *text)
+{
+    return json_pack("{s:o}", "text", pleat_json_text(text));
+}
 
 void note_make(struct daemon *d, int64_t time_us, const char *kind, int64_t job, json_t *data)
 {
@@ -145,8 +151,9 @@ static void note_warning(struct daemon *d, const struct pleat_effect *effect, in
                  "answered twice, or out of order): it was not followed");
     }
     note_make(d, effect->time_us, "warning", id,
-              of_resize ? json_pack("{s:s, s:I}", "text", text, "resize", (json_int_t)effect->id)
-                        : json_pack("{s:s}", "text", text));
+              of_resize ? json_pack("{s:o, s:I}", "text", pleat_json_text(text), "resize",
+                                    (json_int_t)effect->id)
+                        : note_text(text));
 }
 
 void note_effect(struct daemon *d, const struct pleat_effect *effect)

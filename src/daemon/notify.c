@@ -130,7 +130,7 @@ static void note_failure(struct daemon *d, int64_t job, const char *event, const
     snprintf(whole, sizeof(whole),
              "the command for '%s' %s; what it said is in %s/jobs/%lld/notify", event, text,
              d->paths.state, (long long)job);
-    note_make(d, daemon_now_us(d), "notify", job, json_pack("{s:s}", "text", whole));
+    note_make(d, daemon_now_us(d), "notify", job, note_text(whole));
     turn_want(d); /* no other input may come for long */
 }
 

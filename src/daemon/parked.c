@@ -120,9 +120,14 @@ static bool answer_output(struct daemon *d, struct client *client, int64_t reque
     struct pleat_string out = {0};
     json_t *result = json_pack("{s:I, s:b}", "offset", (json_int_t)wish->offset + count, "end",
                                over && count == 0);
-    if (!buffer || pleat_write_result_bytes(&out, request, result, buffer, (size_t)count))
-        daemon_log("an answer could not be written");
-    client_send(client, &out);
+    if (!buffer || !result) {
+        json_decref(result);
+        client_reply(client, request, NULL);
+    } else {
+        if (pleat_write_result_bytes(&out, request, result, buffer, (size_t)count))
+            daemon_log("an answer could not be written");
+        client_send(client, &out);
+    }
     free(buffer);
     return true;
 }

@@ -127,7 +127,7 @@ void salvage_say_alive(struct daemon *d)
 static void cancel(struct daemon *d, const struct job *job, const char *why)
 {
     struct pleat_event event = {.kind = PLEAT_EV_CANCEL, .component = job->component};
-    note_make(d, daemon_now_us(d), "warning", job->id, json_pack("{s:s}", "text", why));
+    note_make(d, daemon_now_us(d), "warning", job->id, note_text(why));
     turn_event(d, &event);
 }
 
@@ -176,7 +176,7 @@ void salvage_begin(struct daemon *d)
     struct pleat_event numbers = {.kind = PLEAT_EV_SALVAGED, .component = PLEAT_NONE};
     if (d->salvage.under_way) {
         turn_event(d, &numbers);
-        note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", d->salvage.damage));
+        note_make(d, daemon_now_us(d), "daemon", -1, note_text(d->salvage.damage));
     }
     for (size_t i = 0; d->salvage.under_way && i < d->runs.count; i++)
         if (d->runs.items[i].run >= d->salvage.runs_below)

@@ -111,7 +111,7 @@ static void answer(struct daemon *d, const struct input *input, int rc,
     if (rc < 0) {
         rc = pleat_write_failure(&out, input->request, err);
     } else {
-        json_t *result = NULL;
+        json_t *result;
         if (input->reply == REPLY_SUBMIT && input->spec->array.count)
             result = json_pack("{s:I, s:i, s:[]}", "job", (json_int_t)d->turn.array.job, "tasks",
                                input->spec->array.count, "warnings");
@@ -121,7 +121,9 @@ static void answer(struct daemon *d, const struct input *input, int rc,
         else if (input->reply == REPLY_RESIZE)
             result = json_pack("{s:i, s:i}", "from", input->before, "to",
                                input->event.u.demand.processors);
-        rc = pleat_write_result(&out, input->request, result);
+        else
+            result = json_object();
+        rc = client_answer(&out, input->request, result);
     }
     if (rc) {
         pleat_string_finish(&out);
@@ -176,7 +178,7 @@ static void decide(struct daemon *d)
     int rc = pleat_core_pass(d->core, daemon_now_us(d), &d->turn.records, &d->turn.effects, &err);
     if (rc) {
         daemon_log("pass: %s", err.text);
-        note_make(d, daemon_now_us(d), "warning", -1, json_pack("{s:s}", "text", err.text));
+        note_make(d, daemon_now_us(d), "warning", -1, note_text(err.text));
     }
     for (size_t i = records; i < d->turn.records.count; i++)
         note_event(d, &d->turn.records.items[i]);

@@ -61,7 +61,7 @@ bool turn_has_taken(const struct daemon *d, int64_t job)
 void turn_reply(struct daemon *d, struct client *client, int64_t request, json_t *result)
 {
     struct pleat_string out = {0};
-    if (pleat_write_result(&out, request, result))
+    if (client_answer(&out, request, result))
         pleat_string_finish(&out);
     else
         turn_hold_reply(d, client, &out);

@@ -2,29 +2,9 @@
 
 #include <string.h>
 
-/* ---- text that may not be UTF-8 ---- */
+#include "base/utf8.h"
 
-/* The length of the UTF-8 sequence at text, or 0 if there is none (cut short, overlong, a
- * surrogate, beyond U+10FFFF). */
-static size_t sequence_length(const unsigned char *text, size_t left)
-{
-    static const unsigned long smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char first = text[0];
-    if (first < 0x80)
-        return 1;
-    size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc0 || first > 0xf4 || length > left)
-        return 0;
-    unsigned long code = first & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (text[i] & 0x3f);
-    }
-    if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-        return 0;
-    return length;
-}
+/* ---- text that may not be UTF-8 ---- */
 
 json_t *pleat_json_text(const char *text)
 {
@@ -34,7 +14,7 @@ json_t *pleat_json_text(const char *text)
         return NULL;
     memcpy(clean, text, size + 1);
     for (size_t at = 0; at < size;) {
-        size_t length = sequence_length((const unsigned char *)clean + at, size - at);
+        size_t length = pleat_utf8_length(clean + at, size - at);
         if (length == 0)
             clean[at] = '?';
         at += length ? length : 1;

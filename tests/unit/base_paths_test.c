@@ -52,6 +52,25 @@ static void test_private_instance(void **state)
     assert_string_equal(paths.socket, "/some/where/pleatd.sock");
 }
 
+/* Neither a job's environment nor an answer could have such a name. */
+static void test_a_name_that_is_no_text(void **state)
+{
+    (void)state;
+    static const char *const variables[] = {"PLEAT_DIR", "HOME", "XDG_STATE_HOME",
+                                            "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"};
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        struct pleat_paths paths;
+        struct pleat_error err = {0};
+        clear_environment(NULL);
+        setenv(variables[i], "/some/caf\xe9", 1);
+        assert_int_equal(pleat_paths_init(&paths, &err), PLEAT_E_INVALID);
+        assert_non_null(strstr(err.text, "/some/caf\xe9"));
+        assert_non_null(strstr(err.text, "PLEAT_DIR"));
+        setenv(variables[i], "/some/caf\xc3\xa9", 1);
+        (void)get();
+    }
+}
+
 static void test_relative_private_instance(void **state)
 {
     (void)state;
@@ -269,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_beside),
         fresh(test_private_instance),
         fresh(test_relative_private_instance),
+        fresh(test_a_name_that_is_no_text),
         fresh(test_xdg),
         fresh(test_without_any),
         fresh(test_too_long),

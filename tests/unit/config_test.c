@@ -215,6 +215,8 @@ static void test_every_parameter(void **state)
 static void test_parameters_of_the_simulator(void **state)
 {
     (void)state;
+    refuses("site \"caf\xe9\" {}\n", 1, "a name has letters, digits");
+    refuses("site \"a b\" {}\n", 1, "site \"a b\": a name has letters, digits");
     refuses("barrier_s = 5\n", 1, "pleat sim --parameter barrier_s=VALUE");
     refuses("claim_earlier_s = 60\n", 1, "pleatd has no use for it");
     refuses("\nbuffer_level = 1\n", 2, "buffer_level: pleatd has no use for it");
