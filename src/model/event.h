@@ -103,7 +103,7 @@ struct pleat_event {
         } parameter;
         struct {
             int32_t capacity;
-            int32_t threshold; /* processors never used for growing (000, V-B) */
+            int32_t threshold; /* processors never used for growing (Buisson et al. 2007, V-B) */
             int32_t background;
         } site;
         struct {
@@ -123,16 +123,16 @@ struct pleat_event {
             int32_t reference; /* size for which the estimate holds; 0: any */
             int16_t priority;  /* higher goes first, where an order looks at it */
             uint8_t job_class; /* enum pleat_job_class */
-            uint8_t mpl_max;   /* FOLDS: it may have so many processes on a processor; 0: as many
-                                * as are configured */
+            uint8_t mpl_max;   /* FOLDS: the most processes that it may have on a processor; 0: as
+                                * configured */
         } submit;
         struct {
             int32_t minimum, maximum;
         } limits;
         struct {
             int32_t minimum, maximum; /* processors; at most one for each process. 0: no limit */
-            uint32_t mpl; /* it starts with so many processes on a processor, if it can; 0, 1: with
-                           * as few as there is room for */
+            uint32_t mpl; /* FOLDS: the MPL at which it starts, if it can; 0, 1: at the lowest for
+                           * which there is room */
         } partition;
         struct {
             int64_t notice_us;   /* before a mandatory shrink is enforced; -1: as configured */
@@ -140,7 +140,7 @@ struct pleat_event {
             int64_t limit_us;    /* a run is ended after this; 0: no limit */
         } terms;
         struct {
-            int64_t lead_us; /* so long before the time limit */
+            int64_t lead_us; /* the time between the signal and the time limit */
             int32_t number;  /* 0: none is sent */
             uint32_t script_only;
         } signal;
@@ -197,13 +197,13 @@ struct pleat_event {
         struct {
             uint64_t run;
             int64_t iteration_us;
-            int64_t redistribution_us; /* the change to this size took so long; 0: not known */
+            int64_t redistribution_us; /* what the change to this size took; 0: not known */
             int32_t processors;        /* the size at which it was measured */
         } timed;
         struct {
             uint32_t site;
             int32_t processors, processes;
-            uint32_t mpl; /* FOLDS: in this run it has at most so many processes on a processor */
+            uint32_t mpl; /* FOLDS: the most processes on a processor in this run */
         } start;
         struct {
             int32_t offered;    /* by how many processors the policy wanted to change it */
@@ -226,11 +226,11 @@ struct pleat_event {
         struct {
             uint64_t run;
             int64_t iteration_us; /* mean, since its start; 0: not known */
-            int32_t iteration;    /* so many are done */
+            int32_t iteration;    /* the number of iterations done */
         } progress;
         struct {
             uint64_t run;
-            int32_t iteration; /* so many were done then */
+            int32_t iteration; /* the number of iterations done by then */
         } process;
         struct {
             int32_t executions; /* recorded ones, all together */

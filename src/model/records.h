@@ -100,14 +100,13 @@ struct pleat_component {
     uint32_t first_timing; /* what its iterations took, by size; PLEAT_NONE: nothing is known */
     uint8_t job_class;     /* enum pleat_job_class */
     uint8_t mpl_max;       /* FOLDS: as asked; 0: as configured */
-    uint8_t mpl;           /* FOLDS: in the present run at most so many processes on a processor; 0:
-                            * it has none */
-    uint8_t preempted;     /* so often; at 255 no more is counted */
-    uint32_t buffer;       /* its buffer of prepared processes, if it evolves; PLEAT_NONE */
+    uint8_t mpl; /* FOLDS: the most processes on a processor in the present run; 0: there is none */
+    uint8_t preempted;      /* how often it was; 255: or more often */
+    uint32_t buffer;        /* its buffer of prepared processes, if it evolves; PLEAT_NONE */
     int32_t partition_most; /* FOLDS: processors that it may have, as asked; 0: no limit */
 
     /* a job of several components, and its files */
-    uint32_t lead;        /* its job's first component, maybe itself; PLEAT_NONE: the only one */
+    uint32_t lead;        /* the first of its job, maybe itself; PLEAT_NONE: it is the only one */
     uint32_t sibling;     /* the next of its job, by ordinal; PLEAT_NONE */
     int32_t total;        /* lead of a flexible job: processors of the whole job; 0: not flexible */
     uint32_t first_input; /* what it reads; PLEAT_NONE: nothing that would have to be brought */
@@ -116,10 +115,10 @@ struct pleat_component {
     int64_t files_us;     /* its files are expected there then; 0: they are there */
     int64_t claimed_us;   /* it has all its processors, and waits: since then; PLEAT_NEVER */
     uint8_t staging;      /* STAGE was given, STAGED has not come */
-    uint8_t below;        /* gave back so much that it is below its minimum */
+    uint8_t below;        /* it gave back processors, and has fewer than its minimum */
     uint8_t spare2[6];
     int32_t partition_least; /* FOLDS: processors that it has at least, or one for each process */
-    uint8_t mpl_first;       /* FOLDS: it starts with so many processes on a processor, if it can */
+    uint8_t mpl_first;       /* FOLDS: the MPL at which it starts, if it can */
     uint8_t spare3[3];
 
     /* what holds it back */
@@ -137,7 +136,7 @@ struct pleat_component {
     uint8_t spare5[5];
 
     /* the signal before its time limit */
-    int64_t signal_lead_us; /* so long before it */
+    int64_t signal_lead_us; /* between the signal and that limit */
     uint8_t signal_number;  /* 0: there is none */
     uint8_t signal_script;  /* it is for its script alone */
     uint8_t signalled;      /* enum pleat_signalled, in the present run */
@@ -165,7 +164,7 @@ struct pleat_dependency {
 
 _Static_assert(sizeof(struct pleat_dependency) == 28, "no padding in a dependency");
 
-/* Components of which only so many stand in the queue or run at one time. */
+/* Components of which at most `limit` stand in the queue or run at one time. */
 struct pleat_group {
     int32_t limit;
     int32_t active;       /* stand in the queue or run */
@@ -244,7 +243,7 @@ struct pleat_site {
     uint8_t spare[7];
     uint64_t agent;         /* the last one that was there; 0: nobody said */
     int64_t failed_us;      /* when a start last failed by its fault */
-    uint32_t failed_starts; /* so many have, as far as that has not faded */
+    uint32_t failed_starts; /* starts that failed by its fault, as far as these have not faded */
     uint8_t away;           /* its agent is not there: its jobs cannot be told anything */
     uint8_t pauses;         /* in a row, for starts that failed */
     uint8_t spare2[2];

@@ -1,9 +1,10 @@
 /* sizes.h - which sizes an application takes: the constraint that it declares.
  *
- * 000 (VI-A) leaves constraints to the application, which answers an offer with what it accepts;
- * 001 (3.2) has lists of good sizes. Pleat knows the usual ones, so that an offer's answer is known
- * at once; an application that decides itself is asked (PLEAT_COMPONENT_ASKS).
- * Sizes are positive; whether 0 is allowed is a matter of the minimum, not of this.
+ * Buisson et al. 2007 (VI-A) leave constraints to the application, which answers an offer with what
+ * it accepts; Swaminathan 2004 (3.2) has lists of good sizes. Pleat knows the usual ones, so that
+ * an offer's answer is known at once; an application that decides itself is asked
+ * (PLEAT_COMPONENT_ASKS). Sizes are positive; whether 0 is allowed is a matter of the minimum, not
+ * of this.
  */
 #ifndef PLEAT_MODEL_SIZES_H
 #define PLEAT_MODEL_SIZES_H
@@ -19,7 +20,7 @@ enum pleat_sizes_kind {
     PLEAT_SIZES_POWERS,    /* 1, 2, 4, 8, ... */
     PLEAT_SIZES_SQUARES,   /* 1, 4, 9, 16, ... */
     PLEAT_SIZES_MULTIPLES, /* step, 2 step, ... */
-    PLEAT_SIZES_GRIDS,     /* r x r and r x (r+1): 1, 2, 4, 6, 9, 12, ... (001, 4.3) */
+    PLEAT_SIZES_GRIDS,     /* r x r and r x (r+1): 1, 2, 4, 6, 9, 12, ... (Swaminathan 2004, 4.3) */
     PLEAT_SIZES_LIST,      /* exactly those of the list */
     PLEAT_SIZES_KIND_COUNT
 };

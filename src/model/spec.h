@@ -24,7 +24,7 @@ enum pleat_resize_way { PLEAT_WAY_AUTO, PLEAT_WAY_MERGE, PLEAT_WAY_RELAUNCH };
  * minimum, maximum and initial of its spec are processors, its sizes are numbers of processes. */
 struct pleat_spec_fold {
     int32_t least, most; /* processes */
-    int32_t mpl;         /* at most so many on a processor; 0: as configured */
+    int32_t mpl;         /* the most on a processor; 0: as configured */
     char *settings;      /* "wait=spin,next=sender": shm/fold.h reads them; NULL: none */
     char *mapping;       /* "round-robin", "communication", "balance"; NULL: as the agent likes */
     char *count_word;    /* this word stands for the number of processes, in the program's path and
@@ -42,7 +42,7 @@ struct pleat_spec_array {
     int64_t job;   /* the array's number, which is its first task's; 0: not given yet */
     int32_t index;
     int32_t least, most, step; /* of the indexes; step: between the first two */
-    int32_t limit;             /* so many at one time; 0: all */
+    int32_t limit;             /* the most at one time; 0: all */
 };
 
 /* Of SIGNAL before the time limit: to all its processes, or to its script alone. */
@@ -101,7 +101,7 @@ struct pleat_spec {
 
 void pleat_spec_finish(struct pleat_spec *spec);
 
-/* How many processes it has on so many processors, where it is not folded. */
+/* How many processes it has on `processors` processors, where it is not folded. */
 int32_t pleat_spec_tasks(const struct pleat_spec *spec, int32_t processors);
 
 /* Whether that word stands somewhere in a text, by itself: no letter, digit or '_' beside it. */

@@ -36,8 +36,8 @@ void pleat_submission_of_spec(const struct pleat_spec *spec, struct pleat_submis
     submission->mpl_max = (uint8_t)spec->fold.mpl;
 }
 
-/* How many processors one that folds may have, and with how many it starts: as its most processes
- * make it, so many on a processor. */
+/* How many processors a folding component may have, and at which MPL it starts. Both follow from
+ * the most processes that it may have. */
 static void partition_of_spec(const struct pleat_spec *spec, struct pleat_companions *companions)
 {
     int32_t most = spec->fold.most, on = spec->initial;

@@ -13,11 +13,11 @@
 #define PLEAT_SITES_MAX 1024
 #define PLEAT_COMPONENTS_MAX 64 /* of a job */
 
-/* How a job's size is chosen (Feitelson and Rudolph's classes; 000, II-A). Evolving comes with the
- * requests of applications. */
+/* How a job's size is chosen (the classes of Feitelson and Rudolph 1996; Buisson et al. 2007,
+ * II-A). Evolving comes with the requests of applications. */
 enum pleat_job_kind { PLEAT_RIGID, PLEAT_MOLDABLE, PLEAT_MALLEABLE };
 
-/* How long a job runs, as its user classifies it (004, 3.2.1 and 3.6.1.2). */
+/* How long a job runs, as its user classifies it (Utrera 2010, 3.2.1 and 3.6.1.2). */
 enum pleat_job_class { PLEAT_CLASS_UNKNOWN, PLEAT_CLASS_SHORT, PLEAT_CLASS_LONG };
 
 /* From SIGTERM to SIGKILL, for the processes of a job that is ended, in seconds. */
@@ -51,7 +51,7 @@ enum pleat_purpose {
     PLEAT_FOR_RUN,     /* a component's processes run there */
     PLEAT_FOR_GROWTH,  /* got while the application still computes at its old size */
     PLEAT_FOR_EARMARK, /* taken from a shrunk job for a waiting one, which is the owner */
-    PLEAT_FOR_BUFFER,  /* held ready for an application agent (003) */
+    PLEAT_FOR_BUFFER,  /* held ready for an application agent (Liu et al. 2009) */
     PLEAT_PURPOSE_COUNT
 };
 
@@ -62,8 +62,9 @@ enum pleat_claim_state {
     PLEAT_CLAIM_RELEASING
 };
 
-/* Steps of a resize, in order (a shrink has no GRANTED; only applications that decide for
- * themselves are OFFERED). */
+/* Steps of a resize, in order. Only applications that decide for themselves are OFFERED; only a
+ * growth is ACCEPTED, as it waits for processors, and only a shrink APPLIED, as it waits for the
+ * processes that leave. */
 enum pleat_resize_step {
     PLEAT_RESIZE_FREE,
     PLEAT_RESIZE_OFFERED,     /* waiting for the application's answer */

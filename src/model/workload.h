@@ -49,8 +49,8 @@ struct pleat_app {
     struct pleat_speedup speedup;
     struct pleat_resize_cost cost;
     int64_t adapt_us;   /* time between adaptation points; 0: see iterations */
-    int32_t iterations; /* an adaptation point after each of so many equal parts of its work;
-                         * 0 (and adapt_us 0): any moment is one */
+    int32_t iterations; /* the equal parts of its work, with an adaptation point after each; 0 (and
+                         * adapt_us 0): any moment is one */
     /* folded: several processes on one processor */
     double
         mpl_overhead; /* at MPL m its processors compute with efficiency 1 / (1 + overhead (m-1)) */
@@ -58,8 +58,8 @@ struct pleat_app {
     bool local_queues; /* folded processes stay on their processor: the fullest one decides */
     /* evolving: what it can use changes as it goes (rows of the workload's table of phases) */
     uint32_t first_phase, phase_count;
-    /* component-and-work (002, 5.4): components of `component` processors each that run for the
-     * job's run_us again and again, until `work` of them are done; shrinking loses what the
+    /* component-and-work (Lammers 2005, 5.4): components of `component` processors each that run
+     * for the job's run_us again and again, until `work` of them are done; shrinking loses what the
      * removed ones did */
     int32_t component, work; /* 0: not such an application */
     bool gives_back;         /* ... and a component that is done gives its processors back; the next
@@ -74,9 +74,9 @@ struct pleat_app {
     int32_t objects, gain, gain_every; /* objects 0: not such an application */
     double speed_spread; /* what an object takes differs from run to run: standard deviation, as a
                           * share of the mean */
-    int32_t notices;     /* it notices that it has become slower after 1 to so many such iterations,
-                          * at random; 0: after the first */
-    bool balances;       /* the gain is divided over all processes, as if objects could be cut */
+    int32_t notices; /* it notices after a random number of such iterations, from 1 to this, that it
+                      * has become slower; 0: after the first */
+    bool balances;   /* the gain is divided over all processes, as if objects could be cut */
 };
 
 struct pleat_input_file { /* a file at a site */
@@ -112,19 +112,19 @@ struct pleat_workload_job {
     int32_t processors;  /* for which run_us and estimate_us hold */
     int32_t minimum, maximum, initial; /* initial 0: as many as are available */
     int32_t sizes_parameter;           /* of MULTIPLES */
-    int32_t processes;   /* > 0: folded: so many, on however many processors; 0: one a processor */
-    uint32_t app;        /* index into apps */
-    uint32_t site;       /* where it must run; PLEAT_NONE: anywhere */
-    int32_t user;        /* as the log numbers them; -1: unknown */
-    int16_t priority;    /* higher goes first; 0: ordinary */
-    uint8_t kind;        /* enum pleat_job_kind */
-    uint8_t job_class;   /* enum pleat_job_class */
-    uint8_t mpl_max;     /* > 0: it folds, with at most so many processes on a processor: malleable;
-                          * processors, minimum, maximum, initial and sizes are about processes, which
-                          * are chosen at its start, and run_us is on one processor for each */
-    uint8_t sizes_kind;  /* enum pleat_sizes_kind. LIST: exactly the sizes of its application's
-                          * speedup table, of at most PLEAT_SIZES_LIST_MAX rows */
-    uint8_t part;        /* PLEAT_PART_* */
+    int32_t processes;  /* > 0: folded: their number, whatever its processors; 0: one a processor */
+    uint32_t app;       /* index into apps */
+    uint32_t site;      /* where it must run; PLEAT_NONE: anywhere */
+    int32_t user;       /* as the log numbers them; -1: unknown */
+    int16_t priority;   /* higher goes first; 0: ordinary */
+    uint8_t kind;       /* enum pleat_job_kind */
+    uint8_t job_class;  /* enum pleat_job_class */
+    uint8_t mpl_max;    /* > 0: it folds, and this is the most processes on a processor: malleable;
+                         * processors, minimum, maximum, initial and sizes are about processes, which
+                         * are chosen at its start, and run_us is on one processor for each */
+    uint8_t sizes_kind; /* enum pleat_sizes_kind. LIST: exactly the sizes of its application's
+                         * speedup table, of at most PLEAT_SIZES_LIST_MAX rows */
+    uint8_t part;       /* PLEAT_PART_* */
     uint8_t reserved[5]; /* no padding: workloads are compared byte by byte */
 };
 
@@ -189,13 +189,13 @@ int pleat_workload_check_list(const struct pleat_app *app,
  * Unfolded: run_us f(processors) / f(partition), f being the speedup.
  * Folding jobs: with `processes` processes, or where that is 0 one on each processor; as below,
  * with f for their number. Folded: P processes (`processes`, or the job's own where that is 0) run
- * on min(partition, P) processors p. Assumed, as 004 has measurements only: alone on P processors
- * they take T(P), which the busiest one decides; on p they take T(P) x spread x (1 + mpl_overhead
- * (m - 1)), m being ceil(P / p) and spread max(1, P / (p (1 + imbalance)))        with one queue:
- * sharing evens the imbalance out, but no process runs on two processors at a time; (m + imbalance)
- * / (1 + imbalance)      with local queues: the fullest processor, which has m processes and the
- * busiest among them, decides. Both are 1 at p = P. Component-and-work: run_us x ceil(work /
- * floor(partition / component)), as run_us is that of a component; INFINITY where no component
+ * on min(partition, P) processors p. Assumed, as Utrera 2010 has measurements only: alone on P
+ * processors they take T(P), which the busiest one decides; on p they take T(P) x spread x (1 +
+ * mpl_overhead (m - 1)), m being ceil(P / p) and spread max(1, P / (p (1 + imbalance)))        with
+ * one queue: sharing evens the imbalance out, but no process runs on two processors at a time; (m +
+ * imbalance) / (1 + imbalance)      with local queues: the fullest processor, which has m processes
+ * and the busiest among them, decides. Both are 1 at p = P. Component-and-work: run_us x ceil(work
+ * / floor(partition / component)), as run_us is that of a component; INFINITY where no component
  * fits. Asking for processes: run_us is the time where each request is satisfied before it is
  * made; on a partition that stays, gains for which there is no process make it longer. */
 double pleat_workload_run_time(const struct pleat_workload *workload,

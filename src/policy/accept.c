@@ -128,7 +128,7 @@ int32_t pleat_accept_grow(const struct pleat_view *view, const struct pleat_comp
     int32_t limit = pleat_view_limit(component);
     int32_t most = offered > limit - size ? limit : size + offered; /* no overflow */
     int32_t grown = is_folded(component) ? most : size_floor(view, component, most);
-    /* below its minimum it is only where it gave back so much: it does not stop half-way */
+    /* it is below its minimum only after giving processors back: it does not stop half-way */
     bool half = !is_folded(component) && grown < component->minimum;
     return grown > size && !half ? grown - size : 0;
 }

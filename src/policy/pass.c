@@ -5,8 +5,8 @@ static int32_t earmarked_at(const struct pleat_component *component, uint32_t si
     return component->site == site ? component->earmarked : 0;
 }
 
-/* Starting now at a site, on so many processors: would it still run when the one for whom the pass
- * has a shadow needs its own? Without an estimate it would. */
+/* Would a component that starts now at a site, on `size` processors, still run when the shadow's
+ * component needs its own? One without an estimate would. */
 static bool stands_in_shadow(const struct pleat_pass *pass, const struct pleat_component *component,
                              uint32_t site, int32_t size)
 {
@@ -24,7 +24,7 @@ static int32_t smallest_folded(const struct pleat_component *component,
     return fewest > least ? fewest : least;
 }
 
-/* Processors that a component which starts is counted with in the pass's profiles. */
+/* With how many processors a component that starts is counted in the pass's profiles. */
 static int32_t counted(const struct pleat_pass *pass, const struct pleat_component *component,
                        struct pleat_start_size size)
 {
@@ -35,9 +35,9 @@ static int32_t counted(const struct pleat_pass *pass, const struct pleat_compone
     return smallest < size.processors ? smallest : size.processors;
 }
 
-/* Starting now at a site, on `size`: does a component take more from others than the *most that
- * they can spare? What is earmarked for it is its own, and a reservation whose time has come asks
- * nobody. */
+/* Does a component that starts now at a site, on `size` processors, take more from others than the
+ * *most that they can spare? What is earmarked for it is its own. A reservation whose time has come
+ * may take anything. */
 static bool takes_too_much(const struct pleat_pass *pass, const struct pleat_component *component,
                            uint32_t site, struct pleat_start_size size, int32_t *most)
 {
@@ -55,8 +55,8 @@ static bool takes_too_much(const struct pleat_pass *pass, const struct pleat_com
     return taken > *most;
 }
 
-/* What a policy chose for one that folds, within the limits of its partition: no more processors
- * than it may have or than it is to start on, no fewer than it wants. */
+/* Brings what a policy chose for a folding component within the limits of its partition: no more
+ * processors than it may have or than it is to start on, no fewer than it wants. */
 static __attribute__((cold)) struct pleat_start_size
 within_partition(const struct pleat_view *view, const struct pleat_component *component,
                  struct pleat_start_size size, int32_t available)
@@ -98,8 +98,8 @@ struct pleat_start_size pleat_pass_size(struct pleat_pass *pass, uint32_t compon
     return limited ? within_partition(view, comp, size, available) : size;
 }
 
-/* The site and size that the policies choose for a component; others where that would keep from
- * somebody what he was promised. No processors: none. */
+/* The site and size that the policies choose for a component; another size where that one would
+ * keep from others what they were promised. No processors: none. */
 static struct pleat_start_size choose(struct pleat_pass *pass, uint32_t component, uint32_t *site)
 {
     const struct pleat_component *comp = &pass->view->components[component];
@@ -116,7 +116,7 @@ static struct pleat_start_size choose(struct pleat_pass *pass, uint32_t componen
     }
 }
 
-/* A component starts: what it takes of the shadow and of the profiles. */
+/* Takes from the shadow and from the profiles what a component that starts needs. */
 static void put_right(struct pleat_pass *pass, uint32_t component, uint32_t site,
                       struct pleat_start_size size)
 {
@@ -140,7 +140,8 @@ static bool start(struct pleat_pass *pass, uint32_t component, uint32_t site,
                                    size.mpl);
 }
 
-/* Starts one component: at a site on so many processors, or (0) as the policies choose. */
+/* Starts one component: at a site on `processors` processors, or, if these are 0, where and as the
+ * policies choose. */
 static bool start_one(struct pleat_pass *pass, uint32_t component, uint32_t site,
                       int32_t processors)
 {
@@ -180,7 +181,8 @@ static __attribute__((cold)) void take_back(struct pleat_pass *pass, pleat_plan_
     pleat_plan_rollback(pass->plan, mark);
 }
 
-/* The largest component of a job that is not placed, nor by this plan; PLEAT_NONE. */
+/* The largest component of a job that is not placed yet, neither before nor by this plan;
+ * PLEAT_NONE. */
 static uint32_t largest_left(const struct pleat_pass *pass, uint32_t lead)
 {
     const struct pleat_view *view = pass->view;
@@ -234,7 +236,8 @@ static uint32_t choose_parts(struct pleat_pass *pass, uint32_t component, int32_
     return parts->site != PLEAT_NONE;
 }
 
-/* Can its files not be brought there, or would it keep from others what they were promised? */
+/* Is a component refused a site, since its files cannot be brought there, or since it would keep
+ * from others what they were promised? */
 static bool is_out_of_place(const struct pleat_pass *pass, const struct pleat_component *component,
                             const struct pleat_part *part)
 {
@@ -323,7 +326,7 @@ void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
     if (policy->balance && !pass->plan->sites[site].held)
         policy->balance(pass, site);
     if (pass->view->sites[site].growers == 0)
-        return; /* nobody there has room: the common case, and must cost nothing */
+        return; /* no component there has room: the common case, which must cost nothing */
     if (pleat_pass_reserved(pass))
         keep_for_reservations(pass, site);
     for (;;) {
@@ -341,7 +344,7 @@ bool pleat_pass_could_grow(const struct pleat_pass *pass, uint32_t site)
     const struct pleat_view *view = pass->view;
     int32_t growable = pleat_plan_growable(pass->plan, site);
     if (growable == 0 || view->sites[site].growers == 0 || view->sites[site].resizing_count == 0)
-        return false; /* whoever is not in a resize has just been offered all of it */
+        return false; /* every component that is not in a resize has just been offered all of it */
     for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE;
          c = pleat_malleable_younger(view, c)) {
         const struct pleat_component *component = &view->components[c];

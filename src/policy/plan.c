@@ -146,7 +146,8 @@ static struct pleat_event *resize_of(struct pleat_plan *plan, uint32_t component
     return fresh;
 }
 
-/* What it would accept now (0 where it may not change, or not in that direction), without backoff.
+/* What a component would accept now, whatever its backoff; 0 where it may not change, or not in
+ * that direction.
  */
 static int32_t grow_acceptance(const struct pleat_plan *plan, uint32_t component,
                                int32_t processors)
@@ -217,7 +218,7 @@ int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32
     return accepted;
 }
 
-/* Is this the try after which a waiting component is given up? Nobody need make room for it. */
+/* Is this the try after which a waiting component is given up? Then no room need be made for it. */
 static bool is_given_up(const struct pleat_plan *plan, uint32_t waiter)
 {
     const struct pleat_event *known = waiter == PLEAT_NONE ? NULL : find(plan, waiter);
@@ -455,7 +456,7 @@ static struct pleat_event *buffer_decision(struct pleat_plan *plan, uint32_t com
     return decision;
 }
 
-/* What this plan has taken out of a component's buffer already. */
+/* How much this plan has taken out of a component's buffer already. */
 static int32_t taken_out(const struct pleat_plan *plan, uint32_t component)
 {
     int32_t sum = 0;
@@ -467,7 +468,7 @@ static int32_t taken_out(const struct pleat_plan *plan, uint32_t component)
     return sum;
 }
 
-/* Does this plan end it? Then its buffer goes as well. */
+/* Does this plan end the component? Then its buffer goes as well. */
 static bool is_preempted(const struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_event *known = find(plan, component);

@@ -81,8 +81,8 @@ struct pleat_plan {
 
 /* ---- what is there ---- */
 
-/* Processors of a site that nobody has and this plan does not use (not below 0), also while the
- * site is quiet after a refused claim. */
+/* Processors of a site that nobody has and this plan does not use; at least 0. Also while the site
+ * is quiet after a refused claim. */
 int32_t pleat_plan_idle(const struct pleat_plan *plan, uint32_t site);
 /* Those of them that can be claimed now: none while the site is quiet. */
 int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site);
@@ -95,9 +95,9 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
 
 /* ---- deciding ---- */
 
-/* Offers a running malleable component `processors` more; returns how many it accepted (000, V-C:
- * lines 3-5 of FPSMA_GROW). A voluntary change: none while another resize is under way, or soon
- * after one that failed. */
+/* Offers a running malleable component `processors` more; returns how many it accepted (Buisson et
+ * al. 2007, V-C: lines 3-5 of FPSMA_GROW). A voluntary change: none while another resize is under
+ * way, or soon after one that failed. */
 int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors);
 /* Tells it to give up `processors` for a waiting component (mandatory), or asks it to, for nobody
  * in particular (waiter PLEAT_NONE: voluntary, and not soon after one that failed); returns how
@@ -106,19 +106,19 @@ int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int
                                 uint32_t waiter);
 /* Processors of a running component once this plan is carried out. */
 int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component);
-/* Has this plan anything for it: an offer, a start, a try? */
+/* Does this plan decide anything about a component: an offer, a start, a try? */
 bool pleat_plan_is_decided(const struct pleat_plan *plan, uint32_t component);
-/* Would it accept anything of an offer of `processors`, after what this plan has for it already? */
+/* Would a component accept any of `processors` more, after what this plan offers it already? */
 bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors);
 /* Would it give up anything? */
 bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component);
 /* Starts a queued component; false (and nothing changed) if that does not fit. One that folds gets
  * as many processes as are accepted for these processors, and may be folded as far as its user and
- * the configuration let it.. One of a job of several
+ * the configuration let it. One of a job of several
  * components can be taken back, like an offer. */
 bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size);
-/* Starts one that folds with so many processes, at least as many as processors; while it runs there
- * are never more than mpl of them on a processor. */
+/* Starts a folding component with `processes` processes, at least as many as processors; while it
+ * runs there are never more than mpl of them on a processor. */
 bool pleat_plan_start_folded(struct pleat_plan *plan, uint32_t component, uint32_t site,
                              int32_t processors, int32_t processes, int32_t mpl);
 /* The site where this plan shrinks others for a waiting component; PLEAT_NONE. */
@@ -130,10 +130,10 @@ bool pleat_plan_starts(const struct pleat_plan *plan, uint32_t component);
  * What it has is free only when its processes are gone. */
 bool pleat_plan_preempt(struct pleat_plan *plan, uint32_t component);
 bool pleat_plan_could_preempt(const struct pleat_plan *plan, uint32_t component);
-/* Those to be placed from now on may use so many of the free processors of a site; PLEAT_SIZE_MAX:
- * all. */
+/* How many of the free processors of a site those may use that are placed from now on;
+ * PLEAT_SIZE_MAX: all. */
 void pleat_plan_limit(struct pleat_plan *plan, uint32_t site, int32_t processors);
-/* So many of a site's free processors are not for growing in this pass. */
+/* How many of a site's free processors are not for growing in this pass. */
 void pleat_plan_keep(struct pleat_plan *plan, uint32_t site, int32_t processors);
 /* Keeps what is free at a site for a waiting component: no growing there in this pass. */
 void pleat_plan_hold(struct pleat_plan *plan, uint32_t site);

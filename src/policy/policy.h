@@ -1,8 +1,8 @@
 /* policy.h - the seam between the core and what decides.
  *
  * Seven questions, a folder each; a policy answers one of them and is a file and a row of
- * registry.c. A pass asks the approach; the approach uses the others. A policy may keep state:
- * it is changed only by observe (which also runs when a log is replayed), never while deciding, so
+ * policies.def. A pass asks the approach; the approach uses the others. A policy may keep state: it
+ * is changed only by observe (which also runs when a log is replayed), never while deciding, so
  * that the same log always gives the same decisions.
  *
  *   approach      who gets free processors first, and when is room made?   pra, pwa
@@ -42,9 +42,10 @@ struct pleat_pass;
 struct pleat_start_size {
     int32_t processors; /* 0: it cannot start now */
     int32_t processes;  /* of one that folds; 0: as many as it takes for these processors */
-    int32_t mpl;  /* the same: in its run at most so many of them are on a processor; 0: as its
-                   * user and the configuration let it */
-    int32_t take; /* it cannot now, but once so many processors were taken from running ones */
+    int32_t mpl; /* of one that folds: the most processes on a processor in its run; 0: as its user
+                  * and the configuration let it */
+    int32_t
+        take; /* it cannot now, but could once this many processors were taken from running ones */
 };
 
 /* What a buffer policy wants when it reviews a buffer. */
@@ -82,9 +83,9 @@ struct pleat_policy {
     uint32_t (*start)(struct pleat_pass *pass);
     /* placement: the site where a component can start now, or PLEAT_NONE */
     uint32_t (*place)(struct pleat_pass *pass, uint32_t component);
-    /* placement, optional: so many processors for a flexible job (the component is the one that
-     * waits for it), in at most `most` parts; returns the number of parts, 0: it cannot be placed.
-     * NULL: such a job is placed whole, as one component */
+    /* placement, optional: sites for the `processors` of a flexible job (the component is the one
+     * that waits for it), in at most `most` parts; returns the number of parts, 0: it cannot be
+     * placed. NULL: such a job is placed whole, as one component */
     uint32_t (*split)(struct pleat_pass *pass, uint32_t component, int32_t processors,
                       struct pleat_part *parts, uint32_t most);
     /* moldability: its size, given what is available */
@@ -113,7 +114,7 @@ struct pleat_policy {
 struct pleat_pass {
     const struct pleat_view *view;
     struct pleat_plan *plan;
-    /* Whoever starts must leave to others what they were promised: */
+    /* What a component that starts must leave to others, since they were promised it: */
     struct pleat_shadow *shadow;    /* set by a queue policy; NULL: nobody has a shadow */
     struct pleat_profile *profiles; /* per site; NULL: nobody has a reservation */
     bool shrinkable;                /* of the profiles: see pleat_pass_expect */
@@ -134,10 +135,10 @@ const struct pleat_policy *pleat_policy_default(enum pleat_question question);
 
 /* ---- steps that policies share (pass.c) ---- */
 
-/* Starts a waiting component if a site has room: placement, then moldability; but not where it
- * would keep from others what they were promised: by an advance reservation, by the pass's shadow
- * or profiles. What it takes of these is put right. Of a job of several components all that are not
- * placed yet start, the largest first (Lammers 2005, 3.3), or none; where the sizes that
+/* Starts a waiting component if a site has room: placement, then moldability. It does not start
+ * where it would keep from others what they were promised by an advance reservation or by the
+ * pass's shadow or profiles; these are brought up to date. Of a job of several components all that
+ * are not placed yet start, the largest first (Lammers 2005, 3.3), or none; where the sizes that
  * moldability chooses leave no room for all, at their smallest. */
 bool pleat_pass_start(struct pleat_pass *pass, uint32_t component);
 /* What the moldability policy answers for a component at a site, nothing left open. */
@@ -162,12 +163,12 @@ bool pleat_pass_expect(struct pleat_pass *pass, bool shrinkable);
  * for as long as it is expected to run; PLEAT_NEVER. *site: where; of several the one that it was
  * promised, then the first. */
 int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, uint32_t *site);
-/* The same for one that has the place there that it was promised, and would give it up for a start
- * before before_us; else that place. */
+/* The same for a component whose promised place is in the profiles, and would be given up for a
+ * start before before_us; if there is no such start, that place. */
 int64_t pleat_pass_earlier(const struct pleat_pass *pass, uint32_t component, int64_t before_us,
                            uint32_t *site);
-/* In a profile of the pass: for as long as a component is expected to run on so many processors
- * from a time on, `processors` of them are taken (below 0: given back). */
+/* Takes `processors` (below 0: gives them back) in a profile of the pass, from a time on, for as
+ * long as the component is expected to run on `size` processors. */
 void pleat_pass_take(struct pleat_pass *pass, uint32_t component, uint32_t site, int64_t from_us,
                      int32_t size, int32_t processors);
 /* Reviews the buffers that are due: what they are to get comes from what the plan leaves for

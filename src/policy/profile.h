@@ -23,7 +23,8 @@ struct pleat_profile {
     struct pleat_profile_steps steps;
 };
 
-/* Forgets what was there: so many are free from a time on, for ever. 0 or PLEAT_E_NOMEM. */
+/* Forgets what was there: from a time on `free` processors are free, for ever. 0 or PLEAT_E_NOMEM.
+ */
 int pleat_profile_begin(struct pleat_profile *profile, int64_t from_us,
                         int32_t free) PLEAT_MUST_CHECK;
 void pleat_profile_finish(struct pleat_profile *profile);
@@ -33,13 +34,13 @@ void pleat_profile_finish(struct pleat_profile *profile);
 int pleat_profile_take(struct pleat_profile *profile, int64_t from_us, int64_t to_us,
                        int32_t processors) PLEAT_MUST_CHECK;
 
-/* The earliest time, not before from_us, from which so many are free for length_us (PLEAT_NEVER:
- * for ever); PLEAT_NEVER: there is none. */
+/* The earliest time, not before from_us, from which `processors` are free for length_us
+ * (PLEAT_NEVER: for ever); PLEAT_NEVER: there is none. */
 int64_t pleat_profile_earliest(const struct pleat_profile *profile, int64_t from_us,
                                int64_t length_us, int32_t processors);
 
-/* The same for somebody who has his place in the profile already, from place_us on for as long, and
- * would give it up for a start before before_us; place_us: there is none. */
+/* The same for a component whose processors are taken in the profile already, from place_us on for
+ * as long, and would be given up for a start before before_us; place_us: there is none. */
 int64_t pleat_profile_earlier(const struct pleat_profile *profile, int64_t from_us,
                               int64_t length_us, int32_t processors, int64_t place_us,
                               int64_t before_us);

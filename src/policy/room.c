@@ -3,7 +3,7 @@
  * approach/pwa.c). */
 #include "policy/policy.h"
 
-/* What is still to be had at a site for a component to start at its smallest size, beyond what is
+/* How many processors a component lacks at a site to start at its smallest size, beyond what is
  * free there or on its way. */
 static int32_t shortfall(const struct pleat_pass *pass, uint32_t waiter, uint32_t site)
 {

@@ -58,7 +58,7 @@ static inline int64_t pleat_view_lifetime(const struct pleat_view *view,
                                                           : view->lifetime_max_us;
 }
 
-/* When that is over for its present size. */
+/* When the lifetime of a component's present size is over. */
 static inline int64_t pleat_view_held_until(const struct pleat_view *view,
                                             const struct pleat_component *component)
 {
@@ -145,8 +145,8 @@ static inline int64_t pleat_view_expected_end(const struct pleat_view *view,
 /* Of an estimate for another size; for pleat_view_expected_run. */
 int64_t pleat_view_scaled_run(const struct pleat_component *component, int32_t processors);
 
-/* How long a component is expected to run on so many processors: its user's estimate, taken to be
- * for its reference size and to scale linearly. PLEAT_NEVER: there is no estimate. */
+/* How long a component is expected to run on `processors` processors: its user's estimate, taken to
+ * be for its reference size and to scale linearly. PLEAT_NEVER: there is no estimate. */
 static inline int64_t pleat_view_expected_run(const struct pleat_component *component,
                                               int32_t processors)
 {
@@ -157,7 +157,7 @@ static inline int64_t pleat_view_expected_run(const struct pleat_component *comp
     return pleat_view_scaled_run(component, processors);
 }
 
-/* When a component that starts now on so many processors is expected to end; PLEAT_NEVER. */
+/* When a component that starts now on `processors` processors is expected to end; PLEAT_NEVER. */
 static inline int64_t pleat_view_end_of(const struct pleat_view *view, uint32_t component,
                                         int32_t processors)
 {
@@ -194,7 +194,7 @@ int32_t pleat_view_buffer_room(const struct pleat_view *view,
 int64_t pleat_view_requested(const struct pleat_view *view, const struct pleat_component *component,
                              int64_t from, int64_t to);
 
-/* The constraint that a component declared. */
+/* Which sizes a component accepts, as it declared. */
 static inline struct pleat_sizes pleat_view_sizes(const struct pleat_view *view,
                                                   const struct pleat_component *component)
 {
@@ -225,14 +225,14 @@ static inline int32_t pleat_view_mpl(const struct pleat_view *view,
                                                                         : view->mpl_max;
 }
 
-/* The multiprogramming level of so many processes on so many processors (004, equation 3.1). */
+/* The multiprogramming level of these processes on these processors (Utrera 2010, equation 3.1). */
 static inline int32_t pleat_mpl(int32_t processes, int32_t processors)
 {
     return processors > 0 ? processes / processors + (processes % processors != 0) : 0;
 }
 
-/* The most processors that a folding component may have as its user wants it, and the fewest, with
- * so many processes. */
+/* The most processors that a folding component may have as its user wants it; and the fewest, if it
+ * has `processes` processes. */
 static inline int32_t pleat_view_partition_most(const struct pleat_component *component)
 {
     return component->partition_most > 0 ? component->partition_most : PLEAT_SIZE_MAX;
@@ -272,8 +272,8 @@ int64_t pleat_view_transfer(const struct pleat_view *view, const struct pleat_co
 
 /* ---- where a component may be placed ---- */
 
-/* Not elsewhere than its user wants, not where errors were too many, not where its files cannot be
- * brought. */
+/* May a component be placed at a site? Its user may want another one; the site may have had too
+ * many errors; or its files cannot be brought there. */
 static inline bool pleat_view_allows(const struct pleat_view *view,
                                      const struct pleat_component *component, uint32_t site)
 {
@@ -303,7 +303,7 @@ static inline bool pleat_view_unplaced(const struct pleat_component *component)
  * components have. Of its lead. */
 int32_t pleat_view_missing(const struct pleat_view *view, uint32_t lead);
 
-/* ---- what an application accepts (000, V-C: "accepted number of processors") ----
+/* ---- what an application accepts (Buisson et al. 2007, V-C: "accepted number of processors") ----
  * Known at once from its limits and its declared sizes. All are numbers of processors: one that
  * folds takes, while it runs, any from that at which its run's MPL is reached up to one for each
  * process; to start, any on which it has processes of an accepted number for at most its MPL. Both
@@ -330,9 +330,9 @@ int32_t pleat_accept_grow(const struct pleat_view *view, const struct pleat_comp
  * where its sizes leave no other choice, fewer where its minimum does. */
 int32_t pleat_accept_shrink(const struct pleat_view *view, const struct pleat_component *component,
                             int32_t size, int32_t wanted);
-/* Of a folding component that waits, started on so many processors: the largest accepted number of
- * processes (up to its initial one, where it has that) with at most so many on a processor. 0:
- * none. */
+/* Of a folding component that waits and would start on `processors` processors: the largest
+ * accepted number of processes (up to its initial one, where it has that) with at most mpl on a
+ * processor. 0: none. */
 int32_t pleat_accept_processes(const struct pleat_view *view,
                                const struct pleat_component *component, int32_t processors,
                                int32_t mpl);

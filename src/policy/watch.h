@@ -14,8 +14,9 @@ struct pleat_watch {
 void pleat_watch_observe(struct pleat_watch *watch, const struct pleat_event *event);
 
 /* Did the last pass leave a memo, and has nothing happened since then but submissions? Only where
- * nothing but starts and ends moves time on (no delays, no resizes, no reservations), while nobody
- * is past his estimate, and where no policy looks at who else waits (pleat_policy.settles). */
+ * nothing but starts and ends moves time on (no delays, no resizes, no reservations), while no
+ * running component is past its estimate, and where no policy looks at who else waits
+ * (pleat_policy.settles). */
 bool pleat_watch_holds(const struct pleat_pass *pass, const struct pleat_watch *watch);
 /* Leaves a memo for the next pass, or none where that is not wanted or may not be. */
 void pleat_watch_leave(struct pleat_pass *pass, const struct pleat_watch *watch, bool wanted);

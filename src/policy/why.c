@@ -73,7 +73,7 @@ static bool nobody_overtakes(const struct pleat_pass *pass, uint32_t component)
                                            !pleat_is_short(&pass->view->components[component]));
 }
 
-/* It would fit into what is free: who comes first? */
+/* A component would fit into what is free: which others come first? */
 static enum pleat_why_waits who_comes_first(const struct pleat_pass *pass, uint32_t component,
                                             uint32_t *behind)
 {
@@ -87,7 +87,8 @@ static enum pleat_why_waits who_comes_first(const struct pleat_pass *pass, uint3
     return is_promised_to_others(pass, component) ? PLEAT_WAITS_KEPT : PLEAT_WAITS_POLICY;
 }
 
-/* The site that would hold it soonest, by what is free there; the largest that may, at least. */
+/* Of the sites where a component may be placed: the one with the most free processors, how many
+ * these are, and the processors of the largest site. */
 struct best_place {
     uint32_t site;
     int32_t free, largest;
@@ -157,7 +158,7 @@ struct pleat_wait_answer pleat_why_waits(const struct pleat_pass *pass, uint32_t
 
 /* ---- size ---- */
 
-/* Nothing at its site may be used for growing: for whom is it? */
+/* Nothing at a component's site may be used for growing: for which others is it kept? */
 static enum pleat_why_size nothing_growable(const struct pleat_pass *pass, uint32_t site)
 {
     if (pleat_plan_idle(pass->plan, site) == 0)
@@ -169,7 +170,8 @@ static enum pleat_why_size nothing_growable(const struct pleat_pass *pass, uint3
     return PLEAT_SIZE_RESERVED;
 }
 
-/* By its limits it could be larger, and it is asked for nothing: is there anything for it? */
+/* A component could be larger by its limits, and is not being resized: is there anything for it to
+ * grow into? */
 static void what_is_left(const struct pleat_pass *pass, uint32_t component,
                          struct pleat_size_answer *answer)
 {
@@ -197,7 +199,7 @@ static void what_is_left(const struct pleat_pass *pass, uint32_t component,
     }
 }
 
-/* Its limit, but for the size at which its user holds it. */
+/* A component's limit, without the size at which its user holds it. */
 static int32_t uncapped(const struct pleat_component *component)
 {
     struct pleat_component free_one = *component;

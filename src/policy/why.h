@@ -10,7 +10,7 @@
 enum pleat_why_waits {
     PLEAT_WAITS_NEXT,       /* nothing keeps it: the next pass starts it */
     PLEAT_WAITS_BEGIN,      /* its reservation begins later */
-    PLEAT_WAITS_TOO_LARGE,  /* no site has so many processors */
+    PLEAT_WAITS_TOO_LARGE,  /* it needs more processors than any site has */
     PLEAT_WAITS_ROOM,       /* running ones are being shrunk for it */
     PLEAT_WAITS_PROCESSORS, /* fewer are free than it needs */
     PLEAT_WAITS_BEHIND,     /* it would fit, but nobody overtakes the one in front */

@@ -1,6 +1,6 @@
-/* grid.h - mixes of jobs as a grid workload generator makes them (after GrenchMark; 002, 2.5 and
- * 3.9): types of applications with weights, jobs of one or several components, at fixed sites or
- * anywhere, sizes and run times from distributions.
+/* grid.h - mixes of jobs as a grid workload generator makes them (after GrenchMark; Lammers
+ * 2005, 2.5 and 3.9): types of applications with weights, jobs of one or several components, at
+ * fixed sites or anywhere, sizes and run times from distributions.
  *
  * A mix is described in a small text file (docs/user-guide.md). Drawing its jobs with a seed gives
  * a list, of which two things are made: a workload for the simulator, and the text of a job mix

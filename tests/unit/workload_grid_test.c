@@ -189,8 +189,8 @@ static void test_file(void **state)
 
 /* ---- drawing ---- */
 
-/* 002, 3.9.1 to 3.9.3: 100 jobs, half of them fixed, 1 to 4 components of 2 to 20 processors, a
- * Poisson process of one job a second; here more of them, to measure. */
+/* Lammers 2005, 3.9.1 to 3.9.3: 100 jobs, half of them fixed, 1 to 4 components of 2 to 20
+ * processors, a Poisson process of one job a second; here more of them, to measure. */
 static const char experiment[] =
     "jobs = 20000\n"
     "gap = \"poisson:1\"\n"
@@ -267,7 +267,7 @@ static void test_semi_fixed(void **state)
     finish(&mix, &draw);
 }
 
-/* 002, 3.9.4: jobs of up to 4 x 20 processors for a site of 64. */
+/* Lammers 2005, 3.9.4: jobs of up to 4 x 20 processors for a site of 64. */
 static void test_total(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@
  * - what is coming back from others is counted as there, so it is not taken twice. */
 #include "policy/policies.h"
 
-/* To what all are filled, and how many, the earliest started first, get one more. */
+/* The size up to which all jobs are filled; how many, the earliest started first, get one more. */
 struct share {
     int32_t level, bonus;
 };
@@ -28,7 +28,7 @@ static int32_t size_of(const struct pleat_pass *pass, uint32_t component)
     return comp->state == PLEAT_RESIZING ? comp->target : pleat_plan_size(pass->plan, component);
 }
 
-/* Held ones keep what they have, and are in no sum. */
+/* Held components keep what they have, and are in no sum. */
 static uint32_t not_held(const struct pleat_view *view, uint32_t component)
 {
     while (component != PLEAT_NONE && pleat_view_is_held(view, &view->components[component]))
@@ -46,7 +46,8 @@ static uint32_t younger(const struct pleat_view *view, uint32_t component)
     return not_held(view, pleat_malleable_younger(view, component));
 }
 
-/* What it may be filled to; where all only give back, no more than it has. */
+/* The size up to which a component may be filled: where all only give back, at most the one that it
+ * has. */
 static int32_t filled(const struct pleat_pass *pass, uint32_t component, int32_t level, bool giving)
 {
     const struct pleat_component *comp = &pass->view->components[component];
@@ -63,7 +64,7 @@ static int64_t sum_at(const struct pleat_pass *pass, uint32_t site, int32_t leve
     return sum;
 }
 
-/* The largest level at which all together have at most so many processors. */
+/* The largest level at which all together have at most `processors` processors. */
 static struct share share_of(const struct pleat_pass *pass, uint32_t site, int64_t processors,
                              bool giving)
 {
@@ -79,7 +80,7 @@ static struct share share_of(const struct pleat_pass *pass, uint32_t site, int64
     return (struct share){low, rest > 0 ? (int32_t)rest : 0};
 }
 
-/* Its share, as far as it accepts it. */
+/* A component's share, as far as it accepts that. */
 static int32_t wanted(const struct pleat_pass *pass, uint32_t component, int32_t level)
 {
     const struct pleat_component *comp = &pass->view->components[component];
@@ -88,7 +89,7 @@ static int32_t wanted(const struct pleat_pass *pass, uint32_t component, int32_t
     return size > smallest ? size : smallest;
 }
 
-/* What is free for growing, or on its way back. */
+/* The processors of a site that are free for growing, or on their way back. */
 static int32_t spare(const struct pleat_pass *pass, uint32_t site)
 {
     const struct pleat_site *place = &pass->view->sites[site];

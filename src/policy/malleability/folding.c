@@ -9,7 +9,8 @@
  * - one without processors gets its smallest size. */
 #include "policy/policies.h"
 
-/* By how many processors it would be unfolded; 0: it cannot be now, or not by at most so many. */
+/* By how many processors a component would be unfolded; 0: it cannot be now, or takes more than
+ * `processors`. */
 static int32_t unfolds_by(const struct pleat_pass *pass, uint32_t component, int32_t processors)
 {
     const struct pleat_component *comp = &pass->view->components[component];

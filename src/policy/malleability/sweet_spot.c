@@ -67,8 +67,8 @@ struct point {
     double value;       /* hit or gain */
 };
 
-/* Could it be grown by exactly so many now? If only its backoff prevents it, another pass is
- * wanted then. */
+/* Could a component be grown by exactly `processors` now? If only its backoff prevents that,
+ * another pass is asked for at its end. */
 static bool can_grow_by(struct pleat_pass *pass, uint32_t component, int32_t processors)
 {
     const struct pleat_component *comp = &pass->view->components[component];
@@ -82,7 +82,7 @@ static bool can_grow_by(struct pleat_pass *pass, uint32_t component, int32_t pro
     return false;
 }
 
-/* The best of a component's expand points that take at most so many processors. */
+/* The best of a component's expand points that take at most `processors` processors. */
 static void best_expansion(struct pleat_pass *pass, uint32_t component, int32_t processors,
                            struct point *best)
 {
@@ -136,7 +136,8 @@ static int32_t next_size(const struct pleat_view *view, const struct pleat_compo
     return next > 0 || !any ? next : pleat_accept_largest(view, component); /* less far, then */
 }
 
-/* By how many it would be grown to its next size, at most so many; 0: it is not. */
+/* How many processors a component's next size takes; 0: more than `processors`, or there is none.
+ */
 static int32_t next_step(struct pleat_pass *pass, uint32_t component, int32_t processors)
 {
     const struct pleat_view *view = pass->view;

@@ -27,7 +27,7 @@ static int32_t share(int32_t processors, int32_t among)
     return among > 1 ? processors / among : processors;
 }
 
-/* As large as so many processors let it be folded. */
+/* Its largest start on at most `available` processors, folded as far as that takes. */
 static struct pleat_start_size start_folded(const struct pleat_pass *pass, uint32_t component,
                                             int32_t available)
 {

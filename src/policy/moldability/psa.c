@@ -2,7 +2,7 @@
  * Rosti et al. 1998.
  *
  *   a job's processes: the machine's processors, in equal parts for all jobs in the queue
- *   if so many are not available, it waits, and those that are stay idle
+ *   if its part is not available, it waits, and what is available stays idle
  *
  * Section 5.4.1 says instead that all idle processors are assigned (it has the two notions of
  * work-conserving the wrong way round); read so, the idle processors are what is divided: psa-idle.

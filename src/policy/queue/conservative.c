@@ -34,7 +34,7 @@
 
 enum { EARLY_ENDS = 8 };
 
-/* What somebody would have had for longer. */
+/* Processors that a component would have had for longer than it needed. */
 struct early_end {
     int64_t until_us;
     uint32_t site;
@@ -80,7 +80,7 @@ static bool is_reservation(const struct pleat_component *component)
     return component->begin_us > 0;
 }
 
-/* Was somebody promised a start that is over? */
+/* Was any component promised a start at a time that is over? */
 static bool is_broken(const struct pleat_view *view)
 {
     for (uint32_t c = view->queue_first; c != PLEAT_NONE; c = pleat_queue_next(view, c))
@@ -97,7 +97,7 @@ static void take_place(struct pleat_pass *pass, uint32_t c, int32_t sign)
     pleat_pass_take(pass, c, component->promised_site, component->promised_us, size, sign * size);
 }
 
-/* Sets the pass's profiles: with everybody's place, unless all are given out anew. */
+/* Sets the pass's profiles: with the places of all, unless all places are given out anew. */
 static void look_ahead(struct round *round)
 {
     struct pleat_pass *pass = round->pass;
@@ -111,8 +111,7 @@ static void look_ahead(struct round *round)
             take_place(pass, c, 1);
 }
 
-/* Takes the profiles of the last pass, and sees what has become free since; false: they are no
- * good.
+/* Takes the profiles of the last pass, and what has become free since; false: they are of no use.
  */
 static bool go_on(struct round *round)
 {
@@ -138,7 +137,7 @@ static bool go_on(struct round *round)
     return true;
 }
 
-/* Did the last decision start it where and as large as it was promised? */
+/* Did the last decision start a component where, and as large as, it was promised? */
 static bool as_promised(const struct pleat_pass *pass, const struct pleat_component *component)
 {
     const struct pleat_events *decisions = &pass->plan->decisions;
@@ -147,7 +146,7 @@ static bool as_promised(const struct pleat_pass *pass, const struct pleat_compon
            start->u.start.processors == pleat_accept_start(pass->view, component);
 }
 
-/* It stays where it is. */
+/* A component keeps its place. */
 static void wait_on(struct round *round, uint32_t c)
 {
     int64_t promised_us = round->pass->view->components[c].promised_us;
@@ -157,7 +156,7 @@ static void wait_on(struct round *round, uint32_t c)
         round->waiter = c;
 }
 
-/* It gives up the place that it was promised. */
+/* A component gives up the place that it was promised. */
 static void give_up(struct round *round, uint32_t c)
 {
     const struct pleat_component *component = &round->pass->view->components[c];
@@ -204,7 +203,7 @@ static void settle(struct round *round, uint32_t c)
         round->waiter = c;
 }
 
-/* A reservation whose time has come has its place already. */
+/* A reservation whose time has come has its place in the profiles already. */
 static void start_reservation(struct round *round, uint32_t c)
 {
     bool started = pleat_pass_start(round->pass, c);
@@ -228,7 +227,7 @@ static bool passes_several(struct round *round, uint32_t c)
     return false;
 }
 
-/* From `first` on. */
+/* Looks at the queue from `first` on. */
 static void look_at_queue(struct round *round, uint32_t first)
 {
     const struct pleat_view *view = round->pass->view;

@@ -48,7 +48,7 @@ static bool take_next(struct next_end *next, struct pleat_plan_end *end)
     return any;
 }
 
-/* What is free at a site for a component now or, without anybody's end, soon. */
+/* The processors of a site that a component can have now or soon, without waiting for an end. */
 static int32_t free_soon(const struct pleat_pass *pass, const struct pleat_component *component,
                          uint32_t site)
 {
@@ -58,7 +58,7 @@ static int32_t free_soon(const struct pleat_pass *pass, const struct pleat_compo
 }
 
 /* The shadow of the head at a site. Where all expected ends do not suffice, claims are under way:
- * until they are settled extra is negative, and nobody overtakes there. */
+ * until these are settled extra is negative, and no component overtakes there. */
 static struct pleat_shadow shadow_at(struct pleat_pass *pass, uint32_t head, uint32_t site)
 {
     const struct pleat_view *view = pass->view;
@@ -100,7 +100,7 @@ static bool cast_shadow(struct pleat_pass *pass, uint32_t head, struct pleat_sha
     return any;
 }
 
-/* Quickly, since most of a long queue is: can it start nowhere? */
+/* Can a component start nowhere? A quick answer, as it is true of most of a long queue. */
 static bool is_hopeless(const struct pleat_pass *pass, const struct pleat_component *component,
                         int32_t most_free)
 {
@@ -160,7 +160,7 @@ static void easy_observe(void *watch, const struct pleat_view *view,
     pleat_watch_observe(watch, event);
 }
 
-/* Those that cannot start now cannot either before something else happens. */
+/* The components that cannot start now cannot start before something else happens. */
 static void leave_memo(struct pleat_pass *pass)
 {
     bool holds = pass->shadow && pleat_watch_in_order(pass);
@@ -169,7 +169,8 @@ static void leave_memo(struct pleat_pass *pass)
         pass->plan->memo.shadow = *pass->shadow;
 }
 
-/* Starts the first ones while they fit; returns the one that does not, with its shadow cast. */
+/* Starts components from the head on while they fit; returns the first that does not, with its
+ * shadow cast. */
 static uint32_t start_first_ones(struct pleat_pass *pass, struct pleat_shadow *shadow)
 {
     uint32_t head = pass->view->queue_first;
