@@ -67,8 +67,13 @@ if(TARGET pleat-completion)
   install(FILES ${completion}/pleat.fish
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
-file(GLOB guides CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/*.md ${CMAKE_SOURCE_DIR}/docs/*.svg)
-install(FILES ${guides} README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES
+    docs/adding-a-policy.md docs/adding-a-runner.md docs/adding-a-site.md docs/admin-guide.md
+    docs/architecture.md docs/commands.md docs/dependencies.md docs/installing.md
+    docs/mpi-programmer.md docs/protocol.md docs/resize-contract.md docs/security.md
+    docs/user-guide.md docs/workload-models.md docs/demo.svg
+    README.md LICENSE
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/experiments DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # all that is installed, and nothing else

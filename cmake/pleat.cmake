@@ -16,26 +16,29 @@ function(pleat_library folder)
   target_include_directories(pleat-${folder} PUBLIC
     ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(pleat-${folder} PUBLIC ${arg_DEPS})
-  # What runs at every event is put together across its files, and inlined far more than by default:
-  # a third faster (bench/README.md). The limits count when all is linked, so users inherit them.
-  # Objects hold ordinary code, too: tests link that (pleat_link_quickly), in a tenth of the time.
-  if(folder MATCHES "^(base|model|policy|core|sim)$" AND CMAKE_C_COMPILER_ID STREQUAL "GNU"
-      AND NOT PLEAT_SANITIZE)
-    set(fast -fno-tree-vectorize -finline-limit=1000 --param=inline-unit-growth=300)
-    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64") # records are too small for rep stos
-      list(APPEND fast -mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign)
-    endif()
-    target_compile_options(pleat-${folder} PRIVATE -flto=auto -ffat-lto-objects
-      "$<$<NOT:$<CONFIG:Debug>>:${fast}>")
-    target_link_options(pleat-${folder} INTERFACE "$<$<NOT:$<CONFIG:Debug>>:${fast}>"
-      $<$<NOT:$<BOOL:${PLEAT_LTO}>>:-fno-lto>)
+  if(folder MATCHES "^(base|model|policy|core|sim)$" AND PLEAT_TUNED)
+    target_compile_options(pleat-${folder} PRIVATE -flto=auto -ffat-lto-objects ${PLEAT_TUNING})
   endif()
 endfunction()
 
-# Links a program as its objects are, without optimizing across files again.
-function(pleat_link_quickly name)
-  if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-    target_link_options(${name} PRIVATE -fno-lto)
+# What runs at every event is put together across its files, and inlined far more than by default: a
+# third faster (bench/README.md). The limits count when objects are made and again when programs are
+# linked. Objects hold ordinary code, too: all but programs link that, in a tenth of the time.
+# Whoever else links with these libraries gets none of it.
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT PLEAT_SANITIZE)
+  set(PLEAT_TUNED ON)
+  set(PLEAT_TUNING -fno-tree-vectorize -finline-limit=1000 --param=inline-unit-growth=300)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64") # records are too small for rep stos
+    list(APPEND PLEAT_TUNING -mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign)
+  endif()
+  set(PLEAT_TUNING "$<$<NOT:$<CONFIG:Debug>>:${PLEAT_TUNING}>")
+  add_link_options(-fno-lto)
+endif()
+
+# Links a program, or what measures one, with what runs at every event put together.
+function(pleat_link_tuned name)
+  if(PLEAT_LTO AND PLEAT_TUNED)
+    target_link_options(${name} PRIVATE -flto=auto ${PLEAT_TUNING})
   endif()
 endfunction()
 
@@ -44,11 +47,7 @@ function(pleat_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_DEPS})
-  if(NOT PLEAT_LTO)
-    pleat_link_quickly(${name})
-  elseif(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT PLEAT_SANITIZE)
-    target_link_options(${name} PRIVATE -flto=auto)
-  endif()
+  pleat_link_tuned(${name})
 endfunction()
 
 # pleat_unit_test(NAME SOURCES ... DEPS ... LABEL unit|conformance): a cmocka program known to ctest.
@@ -60,7 +59,6 @@ function(pleat_unit_test name)
   pleat_find(cmocka cmocka)
   add_executable(test-${name} ${arg_SOURCES})
   target_link_libraries(test-${name} PRIVATE ${arg_DEPS} PkgConfig::cmocka)
-  pleat_link_quickly(test-${name})
   set_target_properties(test-${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${arg_LABEL}-${name} COMMAND test-${name})
   set_tests_properties(${arg_LABEL}-${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 300)
@@ -76,7 +74,6 @@ function(pleat_fuzz name)
   add_executable(test-fuzz-${name} ${folder}/${name}_mutate_test.c ${folder}/${name}_fuzz.c
     ${folder}/mutate.c ${arg_TEST_SOURCES})
   target_link_libraries(test-fuzz-${name} PRIVATE ${arg_DEPS})
-  pleat_link_quickly(test-fuzz-${name})
   set_target_properties(test-fuzz-${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME unit-fuzz-${name} COMMAND test-fuzz-${name})
