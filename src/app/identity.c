@@ -1,5 +1,5 @@
 /* Which program this is, so that it never goes on from another one's state: which launch of its
- * run, which file, which arguments, which MPI. What is registered is compared besides (session.c).
+ * run, which file, which arguments, which MPI. And what it registered.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -50,4 +50,20 @@ void pleat_session_identify(struct pleat_state_header *own)
     *own = (struct pleat_state_header){.launch = launch_number()};
     own->program = pleat_session_hash(hash_arguments(hash), &mpi, sizeof(mpi));
     memcpy(own->name, name, count < sizeof(own->name) ? count : sizeof(own->name) - 1);
+}
+
+uint64_t pleat_session_shape(const struct pleat_session *session)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < session->values.count; i++) {
+        const struct pleat_value *value = &session->values.items[i];
+        hash = pleat_session_hash(hash, value->name, strlen(value->name) + 1);
+        hash = pleat_session_hash(hash, &value->bytes, sizeof(value->bytes));
+    }
+    for (const struct pleat_object *object = session->objects; object; object = object->next) {
+        uint64_t shape = object->ops->shape(object);
+        hash = pleat_session_hash(hash, object->name, strlen(object->name) + 1);
+        hash = pleat_session_hash(hash, &shape, sizeof(shape));
+    }
+    return hash;
 }

@@ -449,22 +449,6 @@ int pleat_session_add(struct pleat_session *session, struct pleat_object *object
     return 0;
 }
 
-uint64_t pleat_session_shape(const struct pleat_session *session)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < session->values.count; i++) {
-        const struct pleat_value *value = &session->values.items[i];
-        hash = pleat_session_hash(hash, value->name, strlen(value->name) + 1);
-        hash = pleat_session_hash(hash, &value->bytes, sizeof(value->bytes));
-    }
-    for (const struct pleat_object *object = session->objects; object; object = object->next) {
-        uint64_t shape = object->ops->shape(object);
-        hash = pleat_session_hash(hash, object->name, strlen(object->name) + 1);
-        hash = pleat_session_hash(hash, &shape, sizeof(shape));
-    }
-    return hash;
-}
-
 /* ---- looking ---- */
 
 MPI_Comm pleat_session_comm(const struct pleat_session *session)

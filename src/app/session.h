@@ -84,13 +84,13 @@ int pleat_mpi_merge(MPI_Comm *inter, bool joiner, MPI_Comm *merged,
 
 int pleat_session_add(struct pleat_session *session, struct pleat_object *object, const char *name,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-/* A hash of everything registered, in order. */
-uint64_t pleat_session_shape(const struct pleat_session *session);
 
 /* ---- identity.c ---- */
 
 /* Which program this is: fills own's launch, program and name. */
 void pleat_session_identify(struct pleat_state_header *own);
+/* A hash of everything registered, in order. */
+uint64_t pleat_session_shape(const struct pleat_session *session);
 uint64_t pleat_session_hash(uint64_t hash, const void *bytes, size_t count);
 
 /* ---- saving.c ---- */
