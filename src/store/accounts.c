@@ -1,4 +1,4 @@
-/* Accounts: one row for each job that has ended; and removing what is known about a job. */
+/* Accounts: one row for each job that has ended. Also removes what is known about a job. */
 #include <string.h>
 
 #include "store/store-internal.h"
@@ -61,7 +61,7 @@ int pleat_store_read_accounts(struct pleat_store *store, const struct pleat_acco
     return status;
 }
 
-/* A statement of which only the first parameter is bound yet. */
+/* Runs a statement whose first parameter is the job; the others are bound. */
 static int drop(struct pleat_store *store, enum statement which, int64_t job,
                 struct pleat_error *err)
 {
@@ -107,7 +107,7 @@ int64_t pleat_store_last_job(struct pleat_store *store)
         if (code == SQLITE_ROW && sqlite3_column_int64(row, 0) > last)
             last = sqlite3_column_int64(row, 0);
         else if (code != SQLITE_ROW && code != SQLITE_DONE)
-            (void)pleat_store_failure(store, "read", NULL); /* and it is damaged */
+            (void)pleat_store_failure(store, "read", NULL); /* this marks the store as damaged */
         sqlite3_finalize(row);
     }
     return last;

@@ -1,4 +1,4 @@
-/* Checkpoints, and removing from the log what they make unnecessary. */
+/* Checkpoints, and removing from the log the records before them. */
 #include <limits.h>
 
 #include "store/store-internal.h"
@@ -38,7 +38,7 @@ int pleat_store_get_checkpoint(struct pleat_store *store, int64_t most_seq, int6
     return status;
 }
 
-/* The newest checkpoint's number; 0: there is none. */
+/* *seq: the record of the newest checkpoint; 0: there is none. */
 static int newest(struct pleat_store *store, int64_t *seq, struct pleat_error *err)
 {
     sqlite3_stmt *row = store->statements[ST_GET_CHECKPOINT];

@@ -1,4 +1,4 @@
-/* Notes: what happened, in people's terms. */
+/* Notes: what happened, in the words of people. */
 #include <string.h>
 
 #include "store/store-internal.h"

@@ -35,10 +35,10 @@ PLEAT_ARRAY(frames, struct frame);
 struct pages {
     struct image file, wal;
     struct frames frames;
-    size_t size; /* of a page */
+    size_t size; /* size of a page, in bytes */
     pleat_row_callback callback;
     void *arg;
-    unsigned char *payload; /* of a row that goes over several pages */
+    unsigned char *payload; /* room for a row that goes over several pages */
 };
 
 static uint32_t big16(const unsigned char *at)
@@ -80,8 +80,8 @@ static bool is_page_size(uint32_t size)
 
 /* ---- the write-ahead log ---- */
 
-/* Frames of the present generation up to the last that commits, also those after one that is
- * damaged: who takes rows checks them. */
+/* Collects the frames of the log's present generation, up to the last one that commits. Damaged
+ * frames do not end it: the callback must check every row anyway. */
 static int read_wal(struct pages *pages)
 {
     const struct image *wal = &pages->wal;
@@ -106,7 +106,7 @@ static int read_wal(struct pages *pages)
     return 0;
 }
 
-/* The newest form of a page; NULL where there is none. */
+/* The newest content of a page; NULL: there is no such page. */
 static const unsigned char *find_page(const struct pages *pages, uint32_t number)
 {
     for (size_t i = pages->frames.count; i > 0; i--)
@@ -119,7 +119,7 @@ static const unsigned char *find_page(const struct pages *pages, uint32_t number
 
 /* ---- rows ---- */
 
-/* Bytes used; 0: it goes beyond the end. */
+/* Returns the number of bytes used; 0: the number goes beyond the end. */
 static size_t read_varint(const unsigned char *at, const unsigned char *end, uint64_t *value)
 {
     *value = 0;
@@ -179,7 +179,7 @@ static int read_row(struct pages *pages, const unsigned char *payload, size_t si
     return row->count ? pages->callback(pages->arg, row) : 0;
 }
 
-/* A payload of which only the first `local` bytes are on the page. */
+/* Reads a row of which only the first `local` bytes are on its page. */
 static int read_long_row(struct pages *pages, const unsigned char *at, size_t local, size_t size,
                          struct pleat_row *row)
 {
@@ -254,7 +254,8 @@ static int read_all(struct pages *pages)
     return rc;
 }
 
-/* Where the header does not say it: with the right size the most pages look like ones with rows. */
+/* Guesses the page size where the header does not say it: with the right size, the most pages look
+ * like pages with rows. */
 static size_t guess_size(const struct image *file)
 {
     size_t best = 4096, most = 0;

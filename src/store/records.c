@@ -18,7 +18,8 @@ int pleat_store_append(struct pleat_store *store, const void *record, size_t siz
     sqlite3_bind_blob(statement, 2, record, (int)size, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 3, pleat_store_checksum(number, record, size));
     status = pleat_store_write(store, ST_APPEND, "write to", err);
-    if (status == PLEAT_E_EXISTS) { /* the last one that was found was not the last */
+    /* the file has more records than were found when it was opened */
+    if (status == PLEAT_E_EXISTS) {
         store->damaged = true;
         pleat_store_rollback(store);
         return pleat_error_set(err, PLEAT_E_CORRUPT, "record %lld is in %s already",
@@ -64,7 +65,7 @@ int pleat_store_corrupt_record(const struct pleat_store *store, int64_t seq, con
                            (long long)seq, store->path, how, (long long)(seq - 1));
 }
 
-/* Checks the row and copies its record; seq is what it must be. */
+/* Checks a row and copies its record to store->record. seq: the number that it must have. */
 static int take_record(struct pleat_store *store, sqlite3_stmt *row, int64_t seq,
                        struct pleat_error *err)
 {

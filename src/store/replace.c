@@ -1,6 +1,7 @@
-/* A new file takes the place of the store's, whatever is interrupted. It is made as PATH.salvage;
- * complete and on the disk it is called PATH.salvaged; from then on it is the store. The old file
- * is kept aside. */
+/* Replaces the store's file by a new one, so that an interruption at any point leaves one of them
+ * complete. The new file is made as PATH.salvage. Once it is complete and on the disk it is renamed
+ * to PATH.salvaged, and from then on it is the store. The old file is kept aside.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>

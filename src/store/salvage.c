@@ -17,8 +17,8 @@
 enum { KIND_MAX = 31, TABLES = 6 };
 
 struct work {
-    struct pleat_store *store;     /* the new one */
-    sqlite3_stmt *inserts[TABLES]; /* into its tables */
+    struct pleat_store *store;     /* the new store */
+    sqlite3_stmt *inserts[TABLES]; /* one for each of `tables` */
     struct pleat_error *err;
     int status;
 };
@@ -44,8 +44,8 @@ static void bind_value(sqlite3_stmt *statement, int index, const struct pleat_ce
     }
 }
 
-/* What SQLite does not take (a value where none may be missing) is not good. A full disk is another
- * matter. */
+/* A row that SQLite refuses (such as NULL where none is allowed) is not good, and is left out.
+ * Another failure, such as a full disk, ends the salvage. */
 static int step_insert(struct work *work, sqlite3_stmt *statement)
 {
     int code = sqlite3_step(statement) & 0xff;
@@ -75,7 +75,7 @@ static int insert(struct work *work, const char *sql, const struct pleat_cell *c
     return rc;
 }
 
-/* ---- which rows are as they were written ---- */
+/* ---- which rows are unchanged since they were written ---- */
 
 static bool is_good(int64_t number, const struct pleat_cell *bytes, const struct pleat_cell *sum)
 {
@@ -102,7 +102,7 @@ static bool is_record(const struct work *work, const struct pleat_cell *c, size_
 
 static bool is_spec(const struct work *work, const struct pleat_cell *c, size_t count)
 {
-    (void)work; /* the fourth came with schema 2 */
+    (void)work; /* schema 2 has a fourth column */
     return (count == 3 || count == 4) && c[1].kind == PLEAT_CELL_TEXT &&
            is_good(c[0].integer, &c[1], &c[2]);
 }
@@ -123,7 +123,7 @@ static bool is_account(const struct work *work, const struct pleat_cell *c, size
 
 static bool is_checkpoint(const struct work *work, const struct pleat_cell *c, size_t count)
 {
-    (void)work; /* it has a checksum of its own */
+    (void)work; /* a checkpoint's state has a checksum of its own */
     return count == 2 && c[1].kind == PLEAT_CELL_BLOB;
 }
 
@@ -135,7 +135,8 @@ static bool is_note(const struct work *work, const struct pleat_cell *c, size_t 
            c[5].kind == PLEAT_CELL_TEXT;
 }
 
-/* Rows as SELECT * gives them, the number first. A row that is there already is newer. */
+/* Columns in the order of SELECT *, the number first. Newer rows are inserted first, so older ones
+ * are ignored. */
 static const struct table {
     const char *name, *insert;
     bool (*is_good)(const struct work *work, const struct pleat_cell *cells, size_t count);
@@ -176,14 +177,14 @@ static bool is_key(const struct pleat_cell *cell, const char *key)
     return cell->size == strlen(key) && !memcmp(cell->bytes, key, cell->size);
 }
 
-/* The schema is the new store's own. */
+/* "schema" is left out: the new store has its own. */
 static bool is_meta(const struct pleat_cell *c, size_t count)
 {
     return count == 2 && c[0].kind == PLEAT_CELL_TEXT && c[1].kind == PLEAT_CELL_TEXT &&
            !is_key(&c[0], "schema");
 }
 
-/* Of values only those that stay the same, or only grow: a page may be an old one. */
+/* Takes only values that never change, or only grow, since the page may be an old one. */
 static int take_page_meta(struct work *work, const struct pleat_cell *c)
 {
     if (is_key(&c[0], "instance"))
@@ -229,7 +230,7 @@ static void take_cell(sqlite3_stmt *row, int column, struct pleat_cell *cell)
     }
 }
 
-/* which: of `tables`; TABLES: the values. */
+/* which: index into `tables`; TABLES: the table of values. */
 static int copy_rows(struct work *work, sqlite3_stmt *row, size_t which)
 {
     struct pleat_cell cells[PLEAT_PAGES_COLUMNS_MAX];
@@ -246,7 +247,7 @@ static int copy_rows(struct work *work, sqlite3_stmt *row, size_t which)
     return rc;
 }
 
-/* From the beginning up to what cannot be read, then from the end. */
+/* Reads from the first row on up to a damaged page, then from the last row backwards. */
 static int copy_table(struct work *work, sqlite3 *damaged, size_t which)
 {
     static const char *const orders[] = {"", " ORDER BY 1 DESC"};
@@ -268,7 +269,8 @@ static int copy_tables(struct work *work, const char *path)
     sqlite3 *damaged = NULL;
     int rc = 0;
     if (sqlite3_open_v2(path, &damaged, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
-        /* its write-ahead log stays as it is: what is kept aside is what was found */
+        /* the damaged store's write-ahead log is left as it is: what is kept aside is what was
+         * found */
         sqlite3_db_config(damaged, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL) == SQLITE_OK &&
         sqlite3_exec(damaged,
                      "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF;"
@@ -280,7 +282,7 @@ static int copy_tables(struct work *work, const char *path)
     return rc;
 }
 
-/* ---- what is of use ---- */
+/* ---- what of it can be used ---- */
 
 static int64_t query(struct pleat_store *store, const char *sql)
 {
@@ -307,7 +309,7 @@ static int64_t count_after(struct pleat_store *store, int64_t seq)
     return count;
 }
 
-/* The last record of those that follow `base` without one missing. */
+/* The last of the records that follow `base` without a gap, up to most_seq. */
 static int64_t end_after(struct pleat_store *store, int64_t base, int64_t most_seq)
 {
     sqlite3_stmt *row = NULL;
@@ -323,7 +325,8 @@ static int64_t end_after(struct pleat_store *store, int64_t base, int64_t most_s
     return end;
 }
 
-/* The log is read from its first record, or from a checkpoint: how far does it go, at best? */
+/* The last record that can be reached without a gap, from the first record or from any checkpoint.
+ */
 static int64_t end_of_good(struct pleat_store *store, int64_t most_seq)
 {
     sqlite3_stmt *row = NULL;
@@ -350,7 +353,7 @@ static int copy_record(void *arg, int64_t seq, const void *record)
     return insert_with(work, work->inserts[0], cells, 3);
 }
 
-/* The log had a checkpoint to begin from, which is lost: what was moved aside is needed again. */
+/* The log began from a checkpoint that is lost: takes the records that were moved aside. */
 static int copy_from_aside(struct work *work, const char *path)
 {
     if (pleat_store_salvage_segments(work->store, path, copy_record, work))
@@ -375,7 +378,8 @@ static int keep_good(struct work *work, const char *path, int64_t most_seq,
     result->last_job = query(work->store, "SELECT max(job) FROM note");
     int64_t job = pleat_store_last_job(work->store);
     result->last_job = job > result->last_job ? job : result->last_job;
-    /* a part that is lost stays lost, also when its number is given again */
+    /* the number of a lost shared text may be given again: the specs that had it must not get
+     * another's text */
     int rc = insert(work,
                     "UPDATE spec SET shared = -1"
                     " WHERE shared IS NOT NULL AND shared NOT IN (SELECT id FROM shared)",
@@ -428,7 +432,7 @@ int pleat_store_salvage(const char *path, size_t record_size, int64_t most_seq, 
     int rc = pleat_store_open(making, record_size, &work.store, err);
     if (!rc)
         rc = fill(&work, path, wal, most_seq, result);
-    pleat_store_close(work.store); /* which moves its write-ahead log into it */
+    pleat_store_close(work.store); /* this moves its write-ahead log into the file */
     if (!rc)
         rc = pleat_store_publish(path, err);
     if (rc) {

@@ -1,9 +1,10 @@
-/* Segments: records that were moved out of the log, in files beside it.
+/* Segments: files beside the log with records that were moved out of it.
  *
- * LOG-archive/<number of the first record, 20 digits>: a header, the records, a checksum. A file is
- * complete or not there: it is written under another name, and renamed once it is on the disk. Only
- * then are its records removed from the log; a segment may therefore hold some that are still in
- * the log, which are read there. */
+ * LOG-archive/<number of the first record, 20 digits>: a header, the records, a checksum. A segment
+ * is complete or not there: it is written under another name, and renamed once it is on the disk.
+ * Only then are its records removed from the log. Records that are both in a segment and in the log
+ * are read from the log.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +53,7 @@ static int collect(void *arg, int64_t seq, const void *record)
     struct segment *segment = arg;
     struct header *header = &segment->header;
     if (seq - header->first == header->count)
-        return 1; /* all that is wanted */
+        return 1; /* the segment is full */
     memcpy(segment->records + (size_t)(seq - header->first) * header->record_size, record,
            header->record_size);
     return 0;
@@ -73,7 +74,7 @@ static int write_all(int fd, const void *bytes, size_t size)
     return 0;
 }
 
-/* On the disk when it returns 0; an errno otherwise. */
+/* The file is on the disk when this returns 0; an errno otherwise. */
 static int write_file(const char *path, const struct segment *segment)
 {
     size_t size = (size_t)segment->header.count * segment->header.record_size;
@@ -107,8 +108,9 @@ static int is_segment(const struct dirent *entry)
     return strlen(entry->d_name) == DIGITS && strspn(entry->d_name, "0123456789") == DIGITS;
 }
 
-/* Those of later records are of another log, which was damaged: the records from this one on are
- * still in the log when it is written. Read together with its own they would make a wrong one. */
+/* Removes segments that begin after record `first`. They are from a log that was damaged since:
+ * this log still has the records from `first` on itself, and may have others under the same
+ * numbers. */
 static void remove_later(const char *directory, int64_t first)
 {
     struct dirent **names = NULL;
@@ -241,8 +243,8 @@ static int segment_read(struct pleat_store *store, const char *directory, const 
     return status;
 }
 
-/* Calls back for each segment of the log at `path`, the oldest first; one that returns other than 0
- * ends it. */
+/* Calls back for each segment of the log at `path`, the oldest first. A callback that returns other
+ * than 0 ends it, and that value is returned. */
 static int each_segment(struct pleat_store *store, const char *path,
                         int (*callback)(void *arg, const struct segment *segment), void *arg,
                         struct pleat_error *err)
@@ -280,7 +282,7 @@ static int read_segment(void *arg, const struct segment *segment)
     struct reading *reading = arg;
     const struct header *header = &segment->header;
     if (header->first > reading->seq)
-        return 0; /* there is a gap: told below */
+        return 0; /* a gap: pleat_store_read_segments reports it */
     while (reading->seq < header->first + header->count &&
            reading->seq < reading->store->first_seq) {
         memcpy(reading->store->record,
@@ -355,7 +357,7 @@ static int take_segment(void *arg, const struct segment *segment)
     struct reading *reading = arg;
     const struct header *header = &segment->header;
     if (header->first > reading->seq)
-        return 1; /* what is between them is gone */
+        return 1; /* a gap: the records before this segment are lost */
     for (; reading->seq < header->first + header->count; reading->seq++) {
         int status = reading->callback(reading->arg, reading->seq,
                                        segment->records + (size_t)(reading->seq - header->first) *

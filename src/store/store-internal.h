@@ -1,4 +1,5 @@
-/* store-internal.h - what the files of src/store share, and what its tests need to break it. */
+/* store-internal.h - what the files of src/store share, and what its tests need to break a store.
+ */
 #ifndef PLEAT_STORE_STORE_INTERNAL_H
 #define PLEAT_STORE_STORE_INTERNAL_H
 
@@ -49,23 +50,24 @@ struct pleat_store {
     sqlite3_stmt *statements[ST_COUNT];
     char *path;
     size_t record_size;
-    void *record; /* an aligned copy for the callback */
+    void *record; /* a copy of the record for the callback, aligned */
     int64_t last_seq;
-    int64_t first_seq;     /* of the records in the log; those before it were moved aside */
+    int64_t first_seq; /* number of the first record in the log; those before it were moved aside */
     int64_t committed_seq; /* last_seq before the open transaction */
     int64_t committed_first_seq;
-    bool open;                /* a transaction is */
+    bool open;                /* a transaction is open */
     bool reading;             /* inside a callback */
-    bool damaged;             /* something in the file was found not to be what was written */
-    struct file_id file, wal; /* what was opened; wal.inode 0: not there yet */
-    bool was_left_open;       /* the process that had it before died */
+    bool damaged;             /* something in the file is not as it was written */
+    struct file_id file, wal; /* the files that were opened; wal.inode 0: none yet */
+    bool was_left_open;       /* the process that had the store before died without closing it */
 };
 
-/* What comes of a damaged log, said where one is found (salvage.h). */
+/* What happens to a damaged log (salvage.h); the end of errors that report damage. */
 #define PLEAT_STORE_DAMAGED                                                                        \
     "a pleatd that starts keeps the file aside and goes on with what is good of it"
 
-/* The failure that SQLite reported last, as ours: what was done to which file, why, what to do. */
+/* Sets the error for the failure that SQLite reported last: what was done to which file, why it
+ * failed, what to do. Returns its code, and marks the store where it is damage. */
 int pleat_store_failure(struct pleat_store *store, const char *doing, struct pleat_error *err);
 /* 0 when a write may begin; PLEAT_E_STATE otherwise. */
 int pleat_store_check_writing(const struct pleat_store *store, struct pleat_error *err);
@@ -74,35 +76,36 @@ int pleat_store_write(struct pleat_store *store, enum statement which, const cha
                       struct pleat_error *err);
 /* ---- replace.c ---- */
 
-/* A replacement that was interrupted when its new file was complete goes on. */
+/* Completes a replacement that was interrupted after its new file was complete. */
 int pleat_store_resume(const char *path, struct pleat_error *err);
-/* The file PATH.salvage is complete: on the disk, and such a new file, when this returns 0. */
+/* Syncs the complete file PATH.salvage and renames it to PATH.salvaged, which pleat_store_resume
+ * takes. */
 int pleat_store_publish(const char *path, struct pleat_error *err);
-/* The store's file, with its write-ahead log, becomes `aside`, `ready` becomes the store's. */
+/* Renames the store's file and its write-ahead log to `aside`, and the file `ready` to `path`. */
 int pleat_store_swap(const char *path, const char *ready, const char *aside,
                      struct pleat_error *err);
-/* A name for a damaged file that nothing has yet. */
+/* Makes a name for a damaged file, PATH.damaged-TIME, that no file has yet. */
 void pleat_store_name_aside(const char *path, int64_t now_us, char *aside, size_t size);
 
 /* ---- records.c ---- */
 
-/* PLEAT_E_CORRUPT: the log is not good at seq, how says why. */
+/* Sets and returns PLEAT_E_CORRUPT: record seq is not good. how: "is missing", for example. */
 int pleat_store_corrupt_record(const struct pleat_store *store, int64_t seq, const char *how,
                                struct pleat_error *err);
-/* As pleat_store_read, of those that were not moved aside. */
+/* As pleat_store_read, for the records that are in the log. */
 int pleat_store_read_rows(struct pleat_store *store, int64_t seq,
                           pleat_store_record_callback callback, void *arg, struct pleat_error *err);
 
 /* ---- segments.c ---- */
 
-/* Records of the log at `path` that were moved aside, from the first to where one is missing or a
- * file is damaged; `store` is another one, with records of the same size. What the callback returns
- * other than 0 ends it. PLEAT_E_NOMEM. */
+/* Calls back for the records of the log at `path` that were moved aside, from the first up to a gap
+ * or a damaged file. `store` is any store with records of the same size. A callback that returns
+ * other than 0 ends it. PLEAT_E_NOMEM, else 0. */
 int pleat_store_salvage_segments(struct pleat_store *store, const char *path,
                                  pleat_store_record_callback callback, void *arg);
 /* ---- checksum.c ---- */
 
-/* Of the number, the size and the bytes: FNV-1a, 64 bits. */
+/* FNV-1a with 64 bits over the number, the size and the bytes. */
 int64_t pleat_store_checksum(int64_t number, const void *bytes, size_t size);
 
 #endif

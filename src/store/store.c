@@ -1,4 +1,4 @@
-/* Opening, closing, transactions, and how SQLite's failures are said. */
+/* Opening, closing, transactions; errors for SQLite's failures. */
 #include "store/store.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define NOTE_COLUMNS "SELECT seq, time_us, kind, job, component, data FROM note WHERE "
 #define NOTE_RANGE "seq > ?2 AND time_us >= ?3 AND time_us < ?4 "
 
-/* What a store of the first schema did not have. */
+/* What schema 2 added. */
 #define SINCE_SCHEMA_2                                                                             \
     "CREATE TABLE shared (id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, text TEXT NOT NULL,"      \
     " checksum INTEGER NOT NULL);"                                                                 \
@@ -112,9 +112,8 @@ int pleat_store_failure(struct pleat_store *store, const char *doing, struct ple
     case SQLITE_NOMEM:
         return pleat_error_set(err, PLEAT_E_NOMEM, "cannot %s %s: out of memory", doing,
                                store->path);
-    case SQLITE_ERROR:      /* a table or a column is not there */
-    case SQLITE_CONSTRAINT: /* a value is there that cannot be: nothing is written that breaks one
-                             */
+    case SQLITE_ERROR:      /* a table or a column is missing */
+    case SQLITE_CONSTRAINT: /* a constraint is broken, which no write of Pleat's does */
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         store->damaged = true;
@@ -134,8 +133,7 @@ static int run(struct pleat_store *store, enum statement which)
     return code == SQLITE_DONE ? 0 : -1;
 }
 
-/* Ends the transaction, whether SQLite has rolled it back already (as it may on a full disk) or
- * not. */
+/* Ends the transaction. SQLite may have rolled it back already, as on a full disk. */
 static void roll_back(struct pleat_store *store)
 {
     if (!sqlite3_get_autocommit(store->db))
@@ -151,7 +149,7 @@ int pleat_store_begin(struct pleat_store *store, struct pleat_error *err)
         return pleat_error_set(err, PLEAT_E_STATE, "a transaction on %s is %s", store->path,
                                store->open ? "open already" : "not possible while reading");
     if (!sqlite3_get_autocommit(store->db))
-        (void)run(store, ST_ROLLBACK); /* an earlier one could not be rolled back */
+        (void)run(store, ST_ROLLBACK); /* rolling an earlier transaction back had failed */
     if (run(store, ST_BEGIN))
         return pleat_store_failure(store, "begin to write to", err);
     store->open = true;
@@ -211,11 +209,11 @@ int pleat_store_write(struct pleat_store *store, enum statement which, const cha
     int code = sqlite3_step(statement);
     int status = 0;
     if (code != SQLITE_DONE && sqlite3_extended_errcode(store->db) == SQLITE_CONSTRAINT_PRIMARYKEY)
-        status = PLEAT_E_EXISTS; /* undoes this statement, not the transaction */
+        status = PLEAT_E_EXISTS; /* ends this statement only, not the transaction */
     else if (code != SQLITE_DONE)
         status = pleat_store_failure(store, doing, err);
     sqlite3_reset(statement);
-    sqlite3_clear_bindings(statement); /* what was bound is the caller's */
+    sqlite3_clear_bindings(statement); /* bound memory is the caller's */
     if (status && status != PLEAT_E_EXISTS)
         roll_back(store);
     return status;
@@ -245,7 +243,7 @@ static int execute(struct pleat_store *store, const char *text, struct pleat_err
     return pleat_store_failure(store, "open", err);
 }
 
-/* An empty file becomes a store; a store is checked for its version; anything else is refused. */
+/* Makes a store of an empty file, checks a store's version, and refuses any other file. */
 static int check_schema(struct pleat_store *store, struct pleat_error *err)
 {
     int64_t application = 0, tables = 0, version = 0;
@@ -270,7 +268,7 @@ static int check_schema(struct pleat_store *store, struct pleat_error *err)
                                "%s was written by a newer Pleat (schema %lld, this one knows up "
                                "to %d): run that version, or move the file away to begin anew",
                                store->path, (long long)version, PLEAT_STORE_SCHEMA);
-    if (version == 1) /* inside the transaction in which it is opened: all of it, or nothing */
+    if (version == 1) /* inside the transaction in which the store is opened */
         return execute(store,
                        SINCE_SCHEMA_2 "UPDATE meta SET value = '" AS_TEXT(
                            PLEAT_STORE_SCHEMA) "' WHERE key = 'schema'",
@@ -288,7 +286,7 @@ static int prepare_all(struct pleat_store *store, struct pleat_error *err)
         if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,
                                &store->statements[i], NULL) != SQLITE_OK)
             return pleat_store_failure(store, "open", err);
-    /* a log of which all was moved aside goes on where its newest checkpoint is */
+    /* if all records were moved aside, the log goes on after its newest checkpoint */
     int status = query_int(store,
                            "SELECT max(coalesce((SELECT max(seq) FROM log), 0),"
                            " coalesce((SELECT max(seq) FROM checkpoint), 0))",
@@ -301,8 +299,8 @@ static int prepare_all(struct pleat_store *store, struct pleat_error *err)
     return status;
 }
 
-/* Makes the file with mode 0600 where missing. One that exists is not opened here: closing it again
- * would drop the locks that SQLite holds on it in this process (fcntl locks do that). */
+/* Creates the file with mode 0600 if it is missing. An existing file is not opened: closing its
+ * descriptor would drop the fcntl locks that SQLite has on it in this process. */
 static int make_private_file(const char *path, struct pleat_error *err)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -314,7 +312,7 @@ static int make_private_file(const char *path, struct pleat_error *err)
     return 0;
 }
 
-/* Closing removes the write-ahead log: one that holds something was not closed. */
+/* Whether the last process that had the store died: closing removes the write-ahead log. */
 static bool has_wal(const char *path)
 {
     struct stat st;
@@ -323,7 +321,7 @@ static bool has_wal(const char *path)
            stat(name, &st) == 0 && st.st_size > 0;
 }
 
-/* Which file is at a path; {0}: none. */
+/* Identifies the file at path and end; {0}: none. */
 static struct file_id id_of(const char *path, const char *end)
 {
     struct stat st;
@@ -382,8 +380,8 @@ static int set_up(struct pleat_store *store, struct pleat_error *err)
             return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory to open %s", store->path);
         return pleat_store_failure(store, "open", err);
     }
-    /* Exclusive before WAL: the index of the WAL is then held in memory, and no second process gets
-     * in. FULL: a commit is on the disk when it returns. */
+    /* EXCLUSIVE before WAL: the WAL's index is then kept in memory, and no second process can open
+     * the file. FULL: a commit is on the disk when it returns. */
     status = execute(store,
                      "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
                      "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;"
@@ -443,7 +441,7 @@ int pleat_store_check(struct pleat_store *store, struct pleat_error *err)
     } else {
         const char *said = (const char *)sqlite3_column_text(statement, 0);
         if (!said || strcmp(said, "ok") != 0) {
-            const char *line = said ? strchr(said, '\n') : NULL; /* the first names the database */
+            const char *line = said ? strchr(said, '\n') : NULL; /* line 1 is the database's name */
             store->damaged = true;
             status = pleat_error_set(err, PLEAT_E_CORRUPT, "%s: %.200s; " PLEAT_STORE_DAMAGED,
                                      store->path, line ? line + 1 : "it is not as it was written");
@@ -459,7 +457,7 @@ void pleat_store_close(struct pleat_store *store)
         return;
     for (int i = 0; i < ST_COUNT; i++)
         sqlite3_finalize(store->statements[i]);
-    sqlite3_close(store->db); /* rolls back what is open */
+    sqlite3_close(store->db); /* rolls back an open transaction */
     free(store->record);
     free(store->path);
     free(store);

@@ -1,9 +1,9 @@
-/* Specs, what they share, and the store's other texts. */
+/* Specs, the texts that they share, and the store's values. */
 #include <string.h>
 
 #include "store/store-internal.h"
 
-/* The number of a shared text, which is stored where it is not there yet. */
+/* *number: the shared text's number. The text is stored if the store does not have it. */
 static int share(struct pleat_store *store, const char *text, int64_t *number,
                  struct pleat_error *err)
 {
@@ -73,8 +73,8 @@ int pleat_store_put_meta(struct pleat_store *store, const char *key, const char 
     return pleat_store_write(store, ST_PUT_META, "write to", err);
 }
 
-/* Steps a bound reading statement and appends its first column to *text. 1: it was there; 0: not.
- */
+/* Steps a bound reading statement, and appends its first column to *text. 1: there was a row; 0:
+ * none; or an error. */
 static int fetch_text(struct pleat_store *store, sqlite3_stmt *statement, struct pleat_string *text,
                       struct pleat_error *err)
 {
@@ -90,8 +90,8 @@ static int fetch_text(struct pleat_store *store, sqlite3_stmt *statement, struct
     return 1;
 }
 
-/* What fetch_text has appended must be what its second column says it is; number: what the sum
- * begins with. */
+/* Checks what fetch_text has appended, which is *text from length `before` on, against the checksum
+ * in the second column. number: the number with which the checksum begins. */
 static int check_text(struct pleat_store *store, sqlite3_stmt *row, int64_t number, int64_t id,
                       size_t before, struct pleat_string *text, struct pleat_error *err)
 {
@@ -102,7 +102,8 @@ static int check_text(struct pleat_store *store, sqlite3_stmt *row, int64_t numb
     text->length = before;
     if (text->text)
         text->text[before] = '\0';
-    if (sqlite3_column_type(row, 1) == SQLITE_NULL) /* known already: a salvage left it out */
+    /* already known to be lost: a salvage left it out */
+    if (sqlite3_column_type(row, 1) == SQLITE_NULL)
         return pleat_error_set(err, PLEAT_E_CORRUPT,
                                "what spec %lld of %s has in common with others is lost",
                                (long long)id, store->path);
@@ -111,7 +112,8 @@ static int check_text(struct pleat_store *store, sqlite3_stmt *row, int64_t numb
                            (long long)id, store->path);
 }
 
-/* A text about spec `id`; its sum begins with `number`. absent: how to say that it is not there. */
+/* Appends a text that belongs to spec `id`; its checksum begins with `number`. absent: what the
+ * error says where there is none. */
 static int get_checked(struct pleat_store *store, enum statement which, int64_t id, int64_t number,
                        const char *absent, struct pleat_string *text, struct pleat_error *err)
 {
