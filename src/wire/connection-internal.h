@@ -12,13 +12,13 @@ struct pleat_connection *pleat_connection_make(uv_loop_t *loop);
 uv_stream_t *pleat_connection_stream(struct pleat_connection *connection);
 /* Marks an accepted connection as established, after its peer was seen to be of this user. */
 void pleat_connection_established(struct pleat_connection *connection, int peer_pid);
-/* Who is at the other end of a connected unix socket. */
+/* The process at the other end of a connected unix socket. */
 int pleat_peer_credentials(uv_stream_t *stream, struct ucred *peer,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Fills a unix address, or PLEAT_E_TOOBIG. */
+/* Fills a unix address. PLEAT_E_TOOBIG: the path does not fit; PLEAT_E_INVALID: it is empty. */
 int pleat_unix_address(const char *path, struct sockaddr_un *address,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Sets SIGPIPE to be ignored where it is at its default. */
+/* Has SIGPIPE ignored, unless the program has set an action for it. */
 void pleat_ignore_sigpipe(void);
 
 #endif

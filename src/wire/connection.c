@@ -13,8 +13,8 @@
 
 enum connection_state {
     CONNECTING,
-    ESTABLISHED, /* accepted and not started, or open */
-    FLUSHING,    /* the owner closed it; what is queued goes out first */
+    ESTABLISHED, /* accepted but not started, or open */
+    FLUSHING,    /* closed by the owner; what is queued is still being written */
     CLOSING      /* the handles are being closed */
 };
 
@@ -27,13 +27,13 @@ struct pleat_connection {
     struct pleat_reader *reader;
     struct pleat_string early; /* queued before the connection was established */
     enum connection_state state;
-    int handles; /* not yet closed */
+    int handles; /* handles not closed yet */
     size_t backlog;
     int peer_pid;
     struct pleat_error reason;
 };
 
-/* One write under way; owns its text. */
+/* One write under way. Owns its text. */
 struct write_request {
     uv_write_t request;
     struct pleat_connection *connection;
@@ -87,7 +87,7 @@ struct pleat_connection *pleat_connection_make(uv_loop_t *loop)
         free(connection);
         return NULL;
     }
-    /* these two cannot fail: they only fill in the handle */
+    /* neither can fail: they only fill in the handle */
     (void)uv_pipe_init(loop, &connection->pipe, 0);
     (void)uv_timer_init(loop, &connection->flush_limit);
     connection->handles = 2;
@@ -131,8 +131,7 @@ static void close_handles(struct pleat_connection *connection)
     uv_close((uv_handle_t *)&connection->flush_limit, on_handle_closed);
 }
 
-/* Ends the connection for a reason; `closed` is called from the loop when its handles are closed.
- */
+/* Ends the connection for a reason. The loop calls `closed` when the handles are closed. */
 static void fail(struct pleat_connection *connection, const struct pleat_error *reason)
 {
     if (connection->state == CLOSING)
@@ -141,7 +140,7 @@ static void fail(struct pleat_connection *connection, const struct pleat_error *
     close_handles(connection);
 }
 
-/* As fail, telling the peer first as far as that goes without waiting. */
+/* As fail, but tells the peer the reason first, if that is possible without waiting. */
 static void fail_telling(struct pleat_connection *connection, const struct pleat_error *reason)
 {
     struct pleat_string line = {0};
@@ -202,7 +201,7 @@ static void on_written(uv_write_t *request, int status)
     }
 }
 
-/* Takes over text; its length is in the backlog already. */
+/* Takes over text, whose length is in the backlog already. */
 static int write_text(struct pleat_connection *connection, char *text, size_t length,
                       struct pleat_error *err)
 {
@@ -279,14 +278,14 @@ int pleat_connection_peer_pid(const struct pleat_connection *connection)
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 {
-    /* libuv reads into it and calls on_read before it asks again, and the reader copies */
+    /* shared by all connections: libuv calls on_read before it asks again, and the reader copies */
     static _Thread_local char shared[READ_SIZE];
     (void)handle;
     (void)suggested;
     *buffer = uv_buf_init(shared, sizeof(shared));
 }
 
-/* Hands over what is complete; stops when a callback closed the connection. */
+/* Hands over all complete messages; stops if a callback closes the connection. */
 static void deliver(struct pleat_connection *connection)
 {
     struct pleat_message message;
@@ -332,7 +331,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 static int start_reading(struct pleat_connection *connection, struct pleat_error *err)
 {
     int status = uv_read_start(pleat_connection_stream(connection), on_alloc, on_read);
-    if (status < 0 && status != UV_EALREADY) /* it was handed over: see pleat_connection_start */
+    /* UV_EALREADY: the connection is handed over to other callbacks, see pleat_connection_start */
+    if (status < 0 && status != UV_EALREADY)
         return pleat_error_sys(err, -status, "cannot read from the peer");
     return 0;
 }
@@ -400,7 +400,7 @@ int pleat_connection_open(uv_loop_t *loop, const char *path,
                           const struct pleat_connection_callbacks *callbacks, void *arg,
                           struct pleat_connection **connection, struct pleat_error *err)
 {
-    struct sockaddr_un address; /* libuv would cut a long path short and connect to that */
+    struct sockaddr_un address; /* libuv would cut a long path short */
     int status = pleat_unix_address(path, &address, err);
     if (status)
         return status;

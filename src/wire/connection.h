@@ -24,26 +24,26 @@ struct pleat_connection_callbacks {
     /* A message, borrowed for the call. */
     void (*message)(void *arg, struct pleat_connection *connection,
                     const struct pleat_message *message);
-    /* The connection is closed (error->code 0: by the peer, orderly). The last callback; the
-     * connection is freed when it returns. Not called after pleat_connection_close. */
+    /* The connection is closed (error->code 0: by the peer, in order). This is the last callback;
+     * the connection is freed when it returns. Not called after pleat_connection_close. */
     void (*closed)(void *arg, struct pleat_connection *connection, const struct pleat_error *error);
-    /* All that was queued has been written; may be NULL. Not called while the connection closes. */
+    /* All that was queued has been written. May be NULL. Not called while the connection closes. */
     void (*drained)(void *arg, struct pleat_connection *connection);
 };
 
-/* Listens on a unix socket (mode 0600; an existing socket there is replaced, so hold the instance's
- * lock first; another kind of file is PLEAT_E_EXISTS; a path that does not fit PLEAT_E_TOOBIG;
- * otherwise PLEAT_E_SYSTEM). on_accept gets each new connection, already checked with SO_PEERCRED
- * to be of this user (others get one error line and are closed); it must call
+/* Listens on a unix socket of mode 0600. An existing socket there is replaced, so hold the
+ * instance's lock first. PLEAT_E_EXISTS: another kind of file is there; PLEAT_E_TOOBIG: the path
+ * does not fit; otherwise PLEAT_E_SYSTEM. on_accept gets each new connection of this user (checked
+ * with SO_PEERCRED; other users get one error line and are closed). It must call
  * pleat_connection_start or _close. */
 struct pleat_listener;
 int pleat_listener_create(uv_loop_t *loop, const char *path,
                           void (*on_accept)(void *arg, struct pleat_connection *connection),
                           void *arg, struct pleat_listener **listener,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Stops listening and unlinks the socket. Accepts NULL. */
-/* Whether its socket's file is not there any more, or another's: nobody can connect. */
+/* Whether the socket's file was removed or replaced, so that nobody can connect. */
 bool pleat_listener_is_lost(const struct pleat_listener *listener);
+/* Stops listening, unlinks the socket, and frees the listener. Accepts NULL. */
 void pleat_listener_close(struct pleat_listener *listener);
 
 /* Starts connecting to a unix socket; failure to connect arrives as `closed`, as does a server that
@@ -52,23 +52,23 @@ int pleat_connection_open(uv_loop_t *loop, const char *path,
                           const struct pleat_connection_callbacks *callbacks, void *arg,
                           struct pleat_connection **connection,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* For accepted ones: begin to read. Called again, also from inside `message`, it hands the
- * connection over to other callbacks. */
+/* Begins to read from an accepted connection. Called again, also from inside `message`, it hands
+ * the connection over to other callbacks. PLEAT_E_STATE: the connection is not open. */
 int pleat_connection_start(struct pleat_connection *connection,
                            const struct pleat_connection_callbacks *callbacks,
                            void *arg) PLEAT_MUST_CHECK;
-/* Queues what is in *out (taken over and emptied, also on failure). Bytes queued before the
- * connection is established are kept. PLEAT_E_NOMEM if *out had failed; PLEAT_E_TOOBIG when the
- * backlog would exceed its limit, PLEAT_E_CLOSED when the connection is closing: `closed` follows
- * from the loop in all three cases, if it has not been called for. */
+/* Queues *out, which is taken over and emptied, also on failure. Bytes queued before the connection
+ * is established are kept. PLEAT_E_NOMEM if *out had failed; PLEAT_E_TOOBIG when the backlog would
+ * exceed its limit; PLEAT_E_CLOSED when the connection is closing. After each of these the loop
+ * calls `closed`, unless pleat_connection_close was called. */
 int pleat_connection_send(struct pleat_connection *connection,
                           struct pleat_string *out) PLEAT_MUST_CHECK;
 /* Bytes queued and not yet written. */
 size_t pleat_connection_backlog(const struct pleat_connection *connection);
-/* The peer's pid (SO_PEERCRED) or 0. */
+/* The peer's process id (SO_PEERCRED); 0: not known. */
 int pleat_connection_peer_pid(const struct pleat_connection *connection);
-/* Closes after what is queued has been written (at most 1 s later); frees it; no callback follows.
- * May be called from a callback (from `closed` it does nothing). Accepts NULL. */
+/* Closes once what is queued has been written, at most 1 s later, and frees the connection. No
+ * callback follows. May be called from a callback (from `closed` it does nothing). Accepts NULL. */
 void pleat_connection_close(struct pleat_connection *connection);
 
 #endif

@@ -11,17 +11,17 @@
 
 struct pleat_listener {
     uv_pipe_t pipe;
-    uv_timer_t retry; /* runs when there was no memory for a connection */
-    int handles;      /* not yet closed */
+    uv_timer_t retry; /* tries again after memory was short */
+    int handles;      /* handles not closed yet */
     void (*on_accept)(void *arg, struct pleat_connection *connection);
     void *arg;
     char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-    dev_t device; /* which file is ours: another may have taken its place */
+    dev_t device; /* identify our socket's file, which may be replaced */
     ino_t inode;
 };
 
-/* One error line to somebody who may not be here. The socket is fresh: the line fits, or never
- * mind. */
+/* Sends one error line to a peer of another user. The socket is fresh, so the line fits; if not, it
+ * is dropped. */
 static void turn_away(uv_stream_t *stream, const struct pleat_error *reason)
 {
     struct pleat_string line = {0};
@@ -44,7 +44,7 @@ static void on_connection(uv_stream_t *server, int status)
 {
     struct pleat_listener *listener = server->data;
     if (status < 0)
-        return; /* out of descriptors: libuv has turned the peer away, who will try again */
+        return; /* out of descriptors: libuv closed the connection, and the peer will try again */
     struct pleat_connection *connection = pleat_connection_make(server->loop);
     if (!connection) {
         /* libuv reports nothing more until this peer is accepted */
@@ -70,7 +70,7 @@ static void on_connection(uv_stream_t *server, int status)
     listener->on_accept(listener->arg, connection);
 }
 
-/* Removes a socket that an earlier process left there. */
+/* Removes the socket of an earlier process. */
 static int clear_place(const char *path, struct pleat_error *err)
 {
     struct stat st;

@@ -1,6 +1,6 @@
 #include "wire/message.h"
 
-/* 1: *member is there. 0: absent and not required. Or a failure that names it. */
+/* 1: *member is there; 0: it is absent and not required; or an error that names it. */
 static int find_member(const json_t *object, const char *name, bool required, const json_t **member,
                        struct pleat_error *err)
 {

@@ -42,8 +42,8 @@ static int take_back(struct pleat_string *out, size_t length, int code)
     return code;
 }
 
-/* Appends the line of `object` (stolen; NULL: it could not be made) and the attachment, or nothing.
- */
+/* Appends the line of `object` (stolen; NULL means out of memory) and the attachment; or nothing,
+ * on failure. */
 static int append_line(struct pleat_string *out, json_t *object, const char *bytes, size_t count)
 {
     if (out->failed || !object) {
@@ -63,7 +63,7 @@ static int append_line(struct pleat_string *out, json_t *object, const char *byt
     return out->failed ? take_back(out, before, PLEAT_E_NOMEM) : 0;
 }
 
-/* {"id":id, key: value}; id < 0: without. value is stolen. NULL: out of memory. */
+/* {"id":id, key: value}, without "id" if id < 0. value is stolen. NULL: out of memory. */
 static json_t *envelope(int64_t id, const char *key, json_t *value)
 {
     json_t *object = json_object();
@@ -167,7 +167,7 @@ int pleat_write_hello(struct pleat_string *out, const char *role, json_t *extra)
         return PLEAT_E_INVALID;
     }
     json_t *params = json_object();
-    /* the members of the hello itself come last, so that extra cannot replace them */
+    /* the hello's own members are set last, so that `extra` cannot replace them */
     int failed = !params || (extra && json_object_update(params, extra));
     failed = failed || json_object_set_new(params, "protocol", json_integer(PLEAT_WIRE_PROTOCOL)) ||
              json_object_set_new(params, "version", json_string(PLEAT_VERSION)) ||

@@ -2,16 +2,16 @@
  *
  *   request       {"id":7,"method":"submit","params":{...}}
  *   result        {"id":7,"result":{...}}
- *   error         {"id":7,"error":{"code":-4,"name":"not found","text":"no job 17: see 'pleat
- * ps'"}} notification  {"method":"exited","params":{...}}
+ *   error         {"id":7,"error":{"code":-4,"name":"not found","text":"no job 17"}}
+ *   notification  {"method":"exited","params":{...}}
  *
  * Both sides send a hello notification first: {"method":"hello","params":{"protocol":1,
- * "version":"0.1.0","role":"client|daemon|agent", ...}}. Unknown fields are
- * ignored. A line is at most PLEAT_WIRE_LINE_MAX bytes, its newline included. A message with an
- * integer member "bytes": N (N <= PLEAT_WIRE_BYTES_MAX) is followed by exactly N raw bytes.
- * Ids of requests are from 1 to 2^63 - 1; an error with id 0 is about the connection itself, and
- * the sender closes after it. JSON is strict: UTF-8, no duplicate members, no NUL in strings, at
- * most 2048 levels deep. docs/protocol.md has the methods.
+ * "version":"0.1.0","role":"client|daemon|agent", ...}}. Unknown members are ignored. A line has at
+ * most PLEAT_WIRE_LINE_MAX bytes, its newline included. A message with an integer member "bytes": N
+ * (N <= PLEAT_WIRE_BYTES_MAX) is followed by exactly N raw bytes, its attachment. Ids of requests
+ * are from 1 to 2^63 - 1. An error with id 0 is about the connection itself, and its sender closes
+ * after it. JSON is strict: UTF-8, no duplicate members, no NUL in strings, at most 2048 levels
+ * deep. docs/protocol.md has the methods.
  */
 #ifndef PLEAT_WIRE_MESSAGE_H
 #define PLEAT_WIRE_MESSAGE_H
@@ -24,22 +24,22 @@
 #include "base/error.h"
 
 #define PLEAT_WIRE_PROTOCOL 1
-/* A feature of agents: runs whose processes have several processors each. */
+/* A feature that an agent may have: runs whose processes have several processors each. */
 #define PLEAT_FEATURE_TASKS "cpus_per_task"
-/* Likewise: runs on a terminal. */
+/* The same: runs on a terminal. */
 #define PLEAT_FEATURE_TERMINAL "terminal"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */
 #define PLEAT_WIRE_BYTES_MAX 4194304 /* 4 MiB */
 
 enum pleat_message_kind { PLEAT_REQUEST, PLEAT_RESULT, PLEAT_FAILURE, PLEAT_NOTIFICATION };
 
-/* A message taken apart. All pointers are borrowed from `json` (which the message owns) and from
- * the reader's buffer (`bytes`: valid until the next call on the reader). */
+/* A message taken apart. All pointers are borrowed: from `json`, which the message owns, or
+ * (`bytes`) from the reader's buffer, where they are valid until the next call on the reader. */
 struct pleat_message {
     enum pleat_message_kind kind;
-    int64_t id;               /* request, result, failure; failure with id 0: see above */
+    int64_t id;               /* request, result, failure; 0: a failure of the connection */
     const char *method;       /* request, notification */
-    const json_t *params;     /* request, notification; an object, or NULL where absent */
+    const json_t *params;     /* request, notification: an object; NULL: absent */
     const json_t *result;     /* result; never NULL, usually an object */
     struct pleat_error error; /* failure */
     const char *bytes;        /* NULL without attachment */
@@ -49,33 +49,33 @@ struct pleat_message {
 
 void pleat_message_finish(struct pleat_message *message);
 
-/* ---- reading: feed what arrives, take out messages ---- */
+/* ---- reading: feed the bytes that arrive, take out messages ---- */
 
-struct pleat_reader; /* one per connection; holds at most one line and one attachment */
+struct pleat_reader; /* one for each connection; holds one line and one attachment at most */
 
 int pleat_reader_create(struct pleat_reader **reader) PLEAT_MUST_CHECK;
 void pleat_reader_destroy(struct pleat_reader *reader);
-/* Copies count bytes in. PLEAT_E_TOOBIG as soon as a line exceeds its limit, or when messages were
- * not taken out between feeds (the reader never holds more than one line, one attachment and one
- * feed), PLEAT_E_NOMEM; after a failure the connection must be closed, every later call fails too.
- */
+/* Copies `count` bytes in. PLEAT_E_TOOBIG: a line exceeds its limit, or messages were not taken out
+ * between feeds (the reader holds at most one line, one attachment and one feed). PLEAT_E_NOMEM.
+ * After a failure every later call fails, too, and the connection must be closed. */
 int pleat_reader_feed(struct pleat_reader *reader, const char *bytes, size_t count,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-/* 1: *message is filled (finish it). 0: nothing complete yet; *message is empty. PLEAT_E_PROTOCOL:
- * not a message, PLEAT_E_TOOBIG: a line or an attachment beyond its limit; the connection must be
- * closed, every later call fails too. Call it until it returns 0 after each feed. */
+/* To be called after each feed until it returns 0. 1: *message is filled; release it with
+ * pleat_message_finish. 0: no message is complete; *message is empty. PLEAT_E_PROTOCOL: not a
+ * message; PLEAT_E_TOOBIG: a line or an attachment exceeds its limit. After a failure every later
+ * call fails, too, and the connection must be closed. */
 int pleat_reader_next(struct pleat_reader *reader, struct pleat_message *message,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Bytes fed and not yet taken out as part of a message: at the end of a stream, more than 0 means
- * that it ended in the middle of a message. */
+/* Bytes fed that were not yet taken out as part of a message. Above 0 at the end of a stream: it
+ * ended in the middle of a message. */
 size_t pleat_reader_pending(const struct pleat_reader *reader);
 
-/* ---- writing: each appends one whole line (and attachment) to out ----
- * `params`/`result` are stolen (as json_object_set_new does), also on failure; NULL means {} (so
- * check what json_pack gave you: it is NULL for a string that is not UTF-8; pleat_json_text is for
- * those). Failures leave *out as it was: PLEAT_E_INVALID (params not an object, an id or a code
- * that may not be), PLEAT_E_TOOBIG (the line or the attachment would be refused by the reader),
+/* ---- writing: each function appends one whole line (and attachment) to *out ---- `params` and
+ * `result` are stolen (as by json_object_set_new), also on failure; NULL means {}. So check what
+ * json_pack returned: it is NULL for a string that is not UTF-8; for such strings there is
+ * pleat_json_text. Failures leave *out as it was: PLEAT_E_INVALID (params is not an object, an id
+ * or code is out of range), PLEAT_E_TOOBIG (the reader would refuse the line or the attachment),
  * PLEAT_E_NOMEM. */
 int pleat_write_request(struct pleat_string *out, int64_t id, const char *method,
                         json_t *params) PLEAT_MUST_CHECK;
@@ -86,20 +86,20 @@ int pleat_write_result_bytes(struct pleat_string *out, int64_t id, json_t *resul
                              const char *bytes, size_t count) PLEAT_MUST_CHECK;
 int pleat_write_failure(struct pleat_string *out, int64_t id,
                         const struct pleat_error *error) PLEAT_MUST_CHECK;
-/* A JSON string of any text, such as a path or a message of the system: what is not UTF-8 becomes
- * '?'. NULL: out of memory. */
+/* A JSON string of any text, such as a path or a message of the system. Bytes that are not UTF-8
+ * become '?'. NULL: out of memory. */
 json_t *pleat_json_text(const char *text);
-/* extra (stolen, may be NULL): members added to the hello's params. */
+/* extra (stolen, may be NULL): further members of the hello's params. */
 int pleat_write_hello(struct pleat_string *out, const char *role, json_t *extra) PLEAT_MUST_CHECK;
-/* Checks a hello: PLEAT_E_PROTOCOL if it is none or its protocol is not ours. *role is borrowed
+/* Checks a hello. PLEAT_E_PROTOCOL: it is none, or has another protocol's number. *role is borrowed
  * from the message. */
 int pleat_read_hello(const struct pleat_message *message, const char **role,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* ---- reading members, with errors that name the member ----
- * `required` false: an absent member leaves *value as it was and returns 0. Wrong type or out of
- * range: PLEAT_E_INVALID with the member's name. `object` may be NULL (as absent params are): it
- * has no members then. Strings are borrowed. */
+/* ---- reading members, with errors that name the member ---- If a member is absent and not
+ * `required`, *value stays as it was and 0 is returned. PLEAT_E_INVALID: it has the wrong type or
+ * is out of range. `object` may be NULL (as absent params are): it has no members then. Strings are
+ * borrowed. */
 int pleat_get_string(const json_t *object, const char *name, bool required, const char **value,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_get_int(const json_t *object, const char *name, bool required, int64_t low, int64_t high,

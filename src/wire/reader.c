@@ -3,20 +3,20 @@
 
 #include "wire/message.h"
 
-/* A buffer grown by one large message is given back once it is empty. */
+/* A larger buffer, grown for a large message, is freed once it is empty. */
 #define KEEP_CAPACITY ((size_t)64 * 1024)
 #define HELD_MAX ((size_t)PLEAT_WIRE_LINE_MAX + PLEAT_WIRE_BYTES_MAX)
 
 struct pleat_reader {
     char *buffer;
-    size_t start;   /* where the first message not yet taken out begins */
-    size_t end;     /* behind the last byte fed */
-    size_t scanned; /* no newline in [start, scanned) */
+    size_t start;   /* begin of the first message not taken out yet */
+    size_t end;     /* end of the bytes fed */
+    size_t scanned; /* there is no newline in [start, scanned) */
     size_t capacity;
-    /* a message whose attachment is not complete yet */
+    /* a message that is not handed over yet, since its attachment is not complete */
     struct pleat_message head;
     bool head_waits;
-    int failed; /* the code of the first failure: the stream cannot be picked up again */
+    int failed; /* code of the first failure, after which the stream is unusable; 0: none */
 };
 
 void pleat_message_finish(struct pleat_message *message)
@@ -57,7 +57,8 @@ static int line_too_long(struct pleat_reader *reader, struct pleat_error *err)
                            PLEAT_WIRE_LINE_MAX);
 }
 
-/* Sets *length to the first line without its newline. 1: there is one; 0: not yet; or TOOBIG. */
+/* *length: of the first line, without its newline. 1: there is a line; 0: not yet; PLEAT_E_TOOBIG.
+ */
 static int find_line(struct pleat_reader *reader, size_t *length, struct pleat_error *err)
 {
     const char *newline = NULL;
@@ -65,14 +66,14 @@ static int find_line(struct pleat_reader *reader, size_t *length, struct pleat_e
         newline = memchr(reader->buffer + reader->scanned, '\n', reader->end - reader->scanned);
     size_t line_end = newline ? (size_t)(newline - reader->buffer) : reader->end;
     reader->scanned = line_end;
-    /* without its newline a line must leave room for it */
+    /* a line without its newline is one byte shorter than the limit */
     if (line_end - reader->start >= PLEAT_WIRE_LINE_MAX)
         return line_too_long(reader, err);
     *length = line_end - reader->start;
     return newline ? 1 : 0;
 }
 
-/* Moves what is left to the front; what next() lent is gone after this. */
+/* Moves the remaining bytes to the front. What pleat_reader_next lent is invalid after this. */
 static void compact(struct pleat_reader *reader)
 {
     if (reader->start == 0)
@@ -176,7 +177,7 @@ static int take_bytes_count(struct pleat_message *message, struct pleat_error *e
         return pleat_error_set(err, PLEAT_E_TOOBIG, "an attachment of %lld bytes; at most %d",
                                (long long)json_integer_value(bytes), PLEAT_WIRE_BYTES_MAX);
     message->bytes_count = (size_t)json_integer_value(bytes);
-    message->bytes = ""; /* there is one; where it is, is known when it is complete */
+    message->bytes = ""; /* not NULL: there is one; deliver sets the address */
     return 0;
 }
 
@@ -213,7 +214,7 @@ static int parse_line(const char *line, size_t length, struct pleat_message *mes
     return failure ? failure : take_bytes_count(message, err);
 }
 
-/* Hands over the head, whose attachment (if any) is complete. */
+/* Hands over the head. Its attachment, if it has one, is complete. */
 static int deliver(struct pleat_reader *reader, struct pleat_message *message)
 {
     *message = reader->head;

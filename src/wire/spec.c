@@ -73,7 +73,7 @@ static int read_choice(const json_t *object, const char *name, const char *const
     return pleat_error_set(err, PLEAT_E_INVALID, "'%s' cannot be '%s'", name, *out);
 }
 
-/* Seconds, absent or null: 0. */
+/* Reads seconds into microseconds; 0 where absent or null. */
 static int read_seconds(const json_t *object, const char *name, int64_t *us,
                         struct pleat_error *err)
 {
@@ -90,7 +90,7 @@ static int read_seconds(const json_t *object, const char *name, int64_t *us,
     return 0;
 }
 
-/* The same, where absent or null leaves it to the configuration: -1. */
+/* The same, but -1 where absent or null: the configuration's default holds. */
 static int read_seconds_or_default(const json_t *object, const char *name, int64_t *us,
                                    struct pleat_error *err)
 {
@@ -136,7 +136,7 @@ static int read_times(const json_t *object, struct pleat_spec *spec, struct plea
     if (!rc)
         rc = read_seconds_or_default(object, "lifetime_s", &spec->lifetime_us, err);
     if (!spec->estimate_us)
-        spec->estimate_us = spec->limit_us; /* it runs no longer than that */
+        spec->estimate_us = spec->limit_us; /* the job cannot run longer */
     if (!rc && spec->begin_us && !spec->estimate_us)
         rc = pleat_error_set(err, PLEAT_E_INVALID,
                              "a job with 'begin_in_s' needs 'estimate_s': how long are the "
@@ -262,7 +262,7 @@ static int read_holds(const json_t *object, struct pleat_spec *spec, struct plea
     return rc;
 }
 
-/* Which of the tasks has that index; -1: none. */
+/* The position of an index in the list; -1: it is not there. */
 static int32_t place_of(const struct pleat_index_list *list, int64_t index)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -271,7 +271,8 @@ static int32_t place_of(const struct pleat_index_list *list, int64_t index)
     return -1;
 }
 
-/* A list of indexes: tasks to be made. Or {"job","index","list"}: one of them. */
+/* "array": a list of indexes, for which tasks are to be made; or {"job","index","list"}, one such
+ * task. */
 static int read_array(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     const json_t *array = json_object_get(object, "array");
@@ -372,7 +373,8 @@ static int read_fold(const json_t *object, struct pleat_spec *spec, struct pleat
     return rc ? rc : check_fold(spec, err);
 }
 
-/* Its sizes are processors, for so many of its processes that each has as many of them. */
+/* "cpus_per_task". The sizes of the job are numbers of processors, which must be multiples of it.
+ */
 static int read_tasks(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     int64_t cpus = 0;
@@ -467,7 +469,7 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
     return rc ? rc : read_tasks(object, spec, err);
 }
 
-/* What is shown of a job must fit into an answer, and many jobs into a few. */
+/* Limits the lengths of texts: a job must fit into one answer, and many jobs into a few. */
 static int check_lengths(const json_t *object, struct pleat_error *err)
 {
     static const struct {
