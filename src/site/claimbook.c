@@ -29,7 +29,7 @@ struct pleat_booked *pleat_claimbook_find(struct pleat_claimbook *book, uint64_t
     return NULL;
 }
 
-/* A booking without slots yet, at the end of the array; NULL when out of memory. */
+/* Adds a booking that has no slots yet; NULL when out of memory. */
 static struct pleat_booked *book_new(struct pleat_claimbook *book, uint64_t id, uint32_t index,
                                      int32_t count)
 {
@@ -51,7 +51,7 @@ static void add_slot(struct pleat_claimbook *book, struct pleat_booked *booked, 
     booked->slots[booked->count++] = slot;
 }
 
-/* How many are free in a row from `slot` on. */
+/* Number of free slots in a row from `slot` on. */
 static int32_t row_from(const struct pleat_claimbook *book, int32_t slot)
 {
     int32_t end = slot;
@@ -60,7 +60,7 @@ static int32_t row_from(const struct pleat_claimbook *book, int32_t slot)
     return end - slot;
 }
 
-/* The same, up to before `slot`. */
+/* Number of free slots in a row just before `slot`. */
 static int32_t row_before(const struct pleat_claimbook *book, int32_t slot)
 {
     int32_t begin = slot;
@@ -69,7 +69,8 @@ static int32_t row_before(const struct pleat_claimbook *book, int32_t slot)
     return slot - begin;
 }
 
-/* Where the shortest row that is long enough begins, the first of those; -1: none is. */
+/* The first slot of the shortest row of at least `count` free slots, of several the first; -1: none
+ * is that long. */
 static int32_t find_row(const struct pleat_claimbook *book, int32_t count)
 {
     int32_t best = -1, shortest = book->slots + 1;
@@ -84,7 +85,7 @@ static int32_t find_row(const struct pleat_claimbook *book, int32_t count)
     return best;
 }
 
-/* From where on free slots are taken. */
+/* The slot from which on free slots are taken. */
 static int32_t find_place(struct pleat_claimbook *book, int32_t count, uint64_t beside)
 {
     const struct pleat_booked *near = beside ? pleat_claimbook_find(book, beside) : NULL;
@@ -148,7 +149,7 @@ int pleat_claimbook_split(struct pleat_claimbook *book, uint64_t id, uint64_t in
     struct pleat_booked *part = book_new(book, into, into_index, count);
     if (!part)
         return PLEAT_E_NOMEM;
-    old = pleat_claimbook_find(book, id); /* the array may have moved */
+    old = pleat_claimbook_find(book, id); /* adding a booking may have moved the array */
     memcpy(part->slots, old->slots + old->count - count, (size_t)count * sizeof(*part->slots));
     part->count = count;
     old->count -= count;

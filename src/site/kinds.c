@@ -1,4 +1,4 @@
-/* The kinds of sites that there are. */
+/* The table of kinds of sites. */
 #include <string.h>
 
 #include "site/site.h"

@@ -1,5 +1,6 @@
-/* This machine: one node, whose slots Pleat keeps books of. What others use of it is measured
- * (local_load.c) and respected. */
+/* This machine: one node, whose slots Pleat hands out itself. Processors that others keep busy are
+ * measured (local_load.c).
+ */
 #include <string.h>
 
 #include "site/claimbook.h"
@@ -11,7 +12,7 @@ struct local_site {
     uint32_t index;
     int32_t threshold, background;
     struct pleat_claimbook book;
-    struct pleat_local_load *load; /* NULL: load of others is ignored */
+    struct pleat_local_load *load; /* NULL: the load of others is ignored */
 };
 
 static void announce_site(struct local_site *site)
@@ -43,7 +44,7 @@ static int local_open(const struct pleat_site_options *options, const struct ple
     site->host = host;
     site->index = options->index;
     site->threshold = options->threshold;
-    /* offered as more than it has, its slots are not processors: nothing to measure against */
+    /* if more slots are offered than there are CPUs, busy CPUs say nothing about slots */
     if (options->background == 1 || (options->background == -1 && slots <= cpus)) {
         int rc = pleat_local_load_create(options->root ? options->root : "", &site->load, err);
         if (rc) {
@@ -124,7 +125,7 @@ static int local_adopt(struct pleat_site_instance *base, const struct pleat_site
     int rc = pleat_claimbook_adopt(&site->book, claim);
     if (rc == PLEAT_E_NOMEM)
         return pleat_error_set(err, rc, "out of memory");
-    if (rc) { /* the machine is offered as fewer processors than before the restart */
+    if (rc) { /* the site has fewer processors than before the restart */
         struct pleat_event lost = {.kind = PLEAT_EV_LOST,
                                    .component = claim->index,
                                    .u.claim = {.claim = claim->id, .count = claim->count}};

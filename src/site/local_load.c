@@ -14,7 +14,7 @@
 struct process {
     int pid, parent;
     int ours;
-    uint64_t ticks; /* its own and its reaped children's */
+    uint64_t ticks; /* CPU time of the process and of its reaped children */
 };
 
 PLEAT_ARRAY(process_array, struct process);
@@ -22,9 +22,9 @@ PLEAT_ARRAY(process_array, struct process);
 struct pleat_local_load {
     char root[256];
     struct process_array processes;
-    uint64_t busy, ours; /* ticks at the last sample */
+    uint64_t busy, ours; /* clock ticks at the last sample */
     int64_t sampled_us;
-    double average; /* processors */
+    double average; /* processors busy with the work of others */
     int32_t background;
     long ticks_per_s;
 };
@@ -79,7 +79,7 @@ static int read_busy(const struct pleat_local_load *load, uint64_t *busy, struct
     return 0;
 }
 
-/* One process's line; 0 where it is gone or makes no sense. */
+/* Reads a process's line. 0: the process is gone, or the line makes no sense. */
 static int read_process(const struct pleat_local_load *load, const char *pid,
                         struct process *process)
 {
@@ -91,7 +91,7 @@ static int read_process(const struct pleat_local_load *load, const char *pid,
     size_t length = fread(line, 1, sizeof(line) - 1, file);
     fclose(file);
     line[length] = '\0';
-    /* the name is in parentheses and may contain anything, so look for the last one */
+    /* the name is in parentheses and may contain any characters, also a ')' */
     char *open = strchr(line, '('), *close = strrchr(line, ')');
     if (!open || !close || close < open)
         return 0;
@@ -137,11 +137,11 @@ static int read_processes(struct pleat_local_load *load, struct pleat_error *err
     return 0;
 }
 
-/* Ticks of all processes that are Pleat's or below one that is. */
+/* Clock ticks of all of Pleat's processes and their descendants. */
 static uint64_t ticks_of_ours(struct pleat_local_load *load)
 {
     struct process *items = load->processes.items;
-    for (int again = 1; again;) { /* as often as the tree is deep, at most */
+    for (int again = 1; again;) { /* one round for each level of the process tree at most */
         again = 0;
         for (size_t i = 0; i < load->processes.count; i++) {
             struct process key = {.pid = items[i].parent};
