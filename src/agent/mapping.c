@@ -24,11 +24,6 @@ static const char *const names[] = {[PLEAT_MAPPING_ROUND_ROBIN] = "round-robin",
                                     [PLEAT_MAPPING_COMMUNICATION] = "communication",
                                     [PLEAT_MAPPING_BALANCE] = "balance"};
 
-const char *pleat_mapping_name(enum pleat_mapping by)
-{
-    return (size_t)by < sizeof(names) / sizeof(*names) ? names[by] : "?";
-}
-
 int pleat_mapping_parse(const char *name, enum pleat_mapping *by, struct pleat_error *err)
 {
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {

@@ -47,9 +47,7 @@ struct pleat_mapping_facts {
 int pleat_mapping_make(enum pleat_mapping by, const struct pleat_mapping_facts *facts,
                        uint32_t *where, struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* "round-robin", "communication", "balance". */
-const char *pleat_mapping_name(enum pleat_mapping by);
-/* PLEAT_E_INVALID, with the known words. */
+/* From "round-robin", "communication", "balance"; PLEAT_E_INVALID, with the known words. */
 int pleat_mapping_parse(const char *name, enum pleat_mapping *by,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -29,7 +29,7 @@ struct segment {
     struct header header;
     char *path;
     unsigned char *records;
-    int64_t checksum, bytes;
+    int64_t checksum;
 };
 
 static char *directory_of(const char *log)
@@ -209,7 +209,6 @@ static int take_records(struct pleat_store *store, struct segment *segment, FILE
         memcmp(header->magic, magic, sizeof(magic)) || header->version != VERSION ||
         header->record_size != store->record_size || header->count < 1 || header->first < 1)
         return damaged(segment, err);
-    segment->bytes = st.st_size;
     int64_t room = st.st_size - (int64_t)sizeof(*header) - (int64_t)sizeof(segment->checksum);
     if (room / (int64_t)header->record_size != header->count)
         return damaged(segment, err);
@@ -325,31 +324,6 @@ int pleat_store_read(struct pleat_store *store, int64_t from_seq,
         store->reading = false;
     }
     return status ? status : pleat_store_read_rows(store, seq, callback, arg, err);
-}
-
-struct listing {
-    pleat_store_segment_callback callback;
-    void *arg;
-};
-
-static int list_segment(void *arg, const struct segment *segment)
-{
-    const struct listing *listing = arg;
-    const struct header *header = &segment->header;
-    struct pleat_segment known = {.path = segment->path,
-                                  .first_seq = header->first,
-                                  .last_seq = header->first + header->count - 1,
-                                  .last_record = segment->records +
-                                                 (size_t)(header->count - 1) * header->record_size,
-                                  .bytes = segment->bytes};
-    return listing->callback(listing->arg, &known);
-}
-
-int pleat_store_read_segment_list(struct pleat_store *store, pleat_store_segment_callback callback,
-                                  void *arg, struct pleat_error *err)
-{
-    struct listing listing = {callback, arg};
-    return each_segment(store, store->path, list_segment, &listing, err);
 }
 
 static int take_segment(void *arg, const struct segment *segment)

@@ -137,17 +137,6 @@ int pleat_store_set_aside(struct pleat_store *store, int64_t to_seq,
  * checkpoint at to_seq or later. */
 int pleat_store_trim(struct pleat_store *store, int64_t to_seq,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-/* A segment, as pleat_store_read_segment_list gives it, the oldest first. All pointers are borrowed
- * for the call. The callback may remove the file. */
-struct pleat_segment {
-    const char *path;
-    int64_t first_seq, last_seq;
-    const void *last_record;
-    int64_t bytes; /* size of the file */
-};
-typedef int (*pleat_store_segment_callback)(void *arg, const struct pleat_segment *segment);
-int pleat_store_read_segment_list(struct pleat_store *store, pleat_store_segment_callback callback,
-                                  void *arg, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- accounts: what jobs that have ended did and used ---- */
 

@@ -133,7 +133,5 @@ struct pleat_utrera_model {
 };
 int pleat_generate_utrera(const struct pleat_utrera_model *model, struct pleat_workload *workload,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The names of the mixes, from 0; NULL after the last. */
-const char *pleat_utrera_mix_name(size_t index);
 
 #endif

@@ -74,11 +74,6 @@ static const struct mix {
 };
 enum { MIXES = sizeof(mixes) / sizeof(mixes[0]) };
 
-const char *pleat_utrera_mix_name(size_t index)
-{
-    return index < MIXES ? mixes[index].name : NULL;
-}
-
 static const struct mix *find_mix(const char *name, struct pleat_error *err)
 {
     struct pleat_string names = {0};

@@ -243,9 +243,9 @@ static void test_names(void **state)
     (void)state;
     enum pleat_mapping by = PLEAT_MAPPING_ROUND_ROBIN;
     struct pleat_error err;
+    static const char *const names[] = {"round-robin", "communication", "balance"};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(pleat_mapping_parse(pleat_mapping_name((enum pleat_mapping)i), &by, &err),
-                         0);
+        assert_int_equal(pleat_mapping_parse(names[i], &by, &err), 0);
         assert_int_equal(by, i);
     }
     assert_int_equal(pleat_mapping_parse("random", &by, &err), PLEAT_E_INVALID);

@@ -241,10 +241,8 @@ static void test_refused(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    static const char *const names[] = {"w1", "w2", "w3", "w4", "w5", "w6", "high", "low"};
-    for (size_t i = 0; i < 8; i++)
-        assert_string_equal(pleat_utrera_mix_name(i), names[i]);
-    assert_null(pleat_utrera_mix_name(8));
+    struct pleat_utrera_model model = {.jobs = 10, .machine = 60, .mix = "w9"};
+    refuse(model, "w1, w2, w3, w4, w5, w6, high, low");
 }
 
 static void test_folding(void **state)
