@@ -1,6 +1,4 @@
 /* Jobs as JSON for clients. */
-#include <limits.h>
-#include <math.h>
 #include <string.h>
 
 #include "daemon/account.h"
@@ -12,6 +10,7 @@
 #include "daemon/jobs.h"
 #include "daemon/specs.h"
 #include "daemon/turn_inputs.h"
+#include "daemon/waiting.h"
 
 static json_t *slots_to_json(struct daemon *d, const struct pleat_component *component)
 {
@@ -29,42 +28,15 @@ static json_t *slots_to_json(struct daemon *d, const struct pleat_component *com
     return slots;
 }
 
-static bool others_busy(const struct pleat_view *view)
-{
-    for (uint32_t s = 0; s < view->site_count; s++)
-        if (view->sites[s].background > 0)
-            return true;
-    return false;
-}
-
 /* Why a waiting job waits, as a sentence where one suffices; else the reason of its state. */
 static json_t *reason_to_json(struct daemon *d, const struct pleat_component *component)
 {
-    const struct pleat_view *view = pleat_core_view(d->core);
     if (component->state == PLEAT_QUEUED) {
         char text[160];
-        int32_t need = pleat_accept_start(view, component);
-        if (component->holds == PLEAT_HELD_BY_FAULT)
-            snprintf(text, sizeof(text),
-                     "the node could not start it (%u in a row): tried again in %.0f s",
-                     component->failed_starts,
-                     ceil((double)(component->quiet_until_us - daemon_now_us(d)) / 1e6));
-        else if (component->aside == PLEAT_ASIDE_HELD)
+        if (component->aside == PLEAT_ASIDE_HELD && component->holds != PLEAT_HELD_BY_FAULT)
             holds_text(d, component, text, sizeof(text));
-        else if (component->aside)
-            snprintf(text, sizeof(text), "its reservation begins in %.0f s",
-                     ceil((double)(component->begin_us - daemon_now_us(d)) / 1e6));
-        else if (component->coming + component->earmarked > 0)
-            snprintf(text, sizeof(text),
-                     "room is being made: %d of %d processors earmarked, %d coming",
-                     component->earmarked, need, component->coming);
-        else if (view->queue_first != PLEAT_NONE &&
-                 &view->components[view->queue_first] != component)
-            snprintf(text, sizeof(text), "waits its turn behind job %llu",
-                     (unsigned long long)view->components[view->queue_first].job);
         else
-            snprintf(text, sizeof(text), "waits for %d processor%s%s", need, need == 1 ? "" : "s",
-                     others_busy(view) ? " (other work on the machine keeps some busy)" : "");
+            waiting_text(pleat_core_view(d->core), component, daemon_now_us(d), text, sizeof(text));
         return json_string(text);
     }
     return component->reason == PLEAT_REASON_NONE
