@@ -178,7 +178,7 @@ static int check_timings(const struct pleat_core *core, struct pleat_error *err)
     uint64_t known = 0;
     for (uint32_t i = 0; i < core->components.count; i++) {
         const struct pleat_component *component = &core->components.items[i];
-        if (pleat_state_is_final((enum pleat_state)component->state) && component->aside)
+        if (pleat_component_is_forgotten(component))
             continue; /* a free record keeps what was there */
         if (pleat_state_is_final((enum pleat_state)component->state) &&
             component->first_timing != PLEAT_NONE)

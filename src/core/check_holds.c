@@ -5,8 +5,7 @@
 
 static bool is_forgotten(const struct pleat_component *component)
 {
-    return component->state == PLEAT_NEW ||
-           (pleat_state_is_final((enum pleat_state)component->state) && component->aside);
+    return component->state == PLEAT_NEW || pleat_component_is_forgotten(component);
 }
 
 static int check_needs(const struct pleat_core *core, uint32_t index, struct pleat_error *err)

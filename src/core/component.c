@@ -182,7 +182,7 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
     int rc = check_submit(core, event, component, err);
     if (rc) { /* a free record again: ended and forgotten */
         component->state = PLEAT_DONE;
-        component->aside = 1;
+        component->aside = PLEAT_FORGOTTEN;
         component->next = next_free;
         return rc;
     }

@@ -159,7 +159,7 @@ static int check_depend(const struct pleat_core *core, const struct pleat_event 
         return rc;
     if (on >= core->components.count || all[on].job != event->u.depend.job ||
         (all[on].lead != PLEAT_NONE && all[on].lead != on) ||
-        (pleat_state_is_final((enum pleat_state)all[on].state) && all[on].aside))
+        pleat_component_is_forgotten(&all[on]))
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "there is no job %llu to wait for",
                                (unsigned long long)event->u.depend.job);
     if (all[on].job >= comp->job)

@@ -7,7 +7,7 @@ static void forget(struct pleat_core *core, uint32_t component)
     struct pleat_component *comp = component_at(core, component);
     if (core->view.stages && comp->first_input != PLEAT_NONE)
         inputs_free(core, component);
-    comp->aside = 1;
+    comp->aside = PLEAT_FORGOTTEN;
     comp->next = core->free_component;
     core->free_component = component;
 }
@@ -21,7 +21,8 @@ static void forget_if_wanted(struct pleat_core *core, uint32_t component)
         return;
     for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
         if (!pleat_state_is_final((enum pleat_state)component_at(core, c)->state) ||
-            component_at(core, c)->aside || component_at(core, c)->claims > 0)
+            pleat_component_is_forgotten(component_at(core, c)) ||
+            component_at(core, c)->claims > 0)
             return;
     for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
         forget(core, c);
@@ -30,7 +31,7 @@ static void forget_if_wanted(struct pleat_core *core, uint32_t component)
 int on_forget(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component *component = component_at(core, event->component);
-    if (!pleat_state_is_final(component->state) || component->aside)
+    if (!pleat_state_is_final(component->state) || pleat_component_is_forgotten(component))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "a job that has not ended, or is forgotten, cannot be forgotten");
     component_at(core, job_first(core, event->component))->flags |= PLEAT_COMPONENT_FORGET;
@@ -88,7 +89,7 @@ void component_end_part(struct pleat_core *core, uint32_t component, enum pleat_
     struct pleat_component *comp = component_at(core, component);
     if (comp->end_us == PLEAT_NEVER)
         comp->end_us = now_of(core);
-    comp->aside = 0;
+    comp->aside = PLEAT_ASIDE_NOT;
     set_state(core, component, state);
     timings_drop(core, component);
     if (comp->buffer != PLEAT_NONE)

@@ -59,13 +59,13 @@ static void save_components(struct pleat_string *out, const struct pleat_core *c
 {
     struct pleat_component free_one = *component_fresh();
     free_one.state = PLEAT_DONE;
-    free_one.aside = 1;
+    free_one.aside = PLEAT_FORGOTTEN;
     for (const struct column *column = component_columns; column->width; column++) {
         char *to =
             begin_section(out, COMPONENTS, column->number, column->width, core->components.count);
         for (size_t i = 0; to && i < core->components.count; i++) {
             const struct pleat_component *from = &core->components.items[i];
-            if (pleat_state_is_final((enum pleat_state)from->state) && from->aside) {
+            if (pleat_component_is_forgotten(from)) {
                 free_one.next = from->next;
                 from = &free_one;
             }

@@ -122,14 +122,14 @@ void reserved_add(struct pleat_core *core, uint32_t component)
         before = at;
         core->operations++;
     }
-    comp->aside = 1;
+    comp->aside = PLEAT_ASIDE_RESERVATION;
     link_behind(core, component, before, &core->view.reserved_first, &last);
 }
 
 void reserved_remove(struct pleat_core *core, uint32_t component)
 {
     uint32_t last = PLEAT_NONE;
-    component_at(core, component)->aside = 0;
+    component_at(core, component)->aside = PLEAT_ASIDE_NOT;
     unlink_from(core, component, &core->view.reserved_first, &last);
 }
 

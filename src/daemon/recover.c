@@ -95,7 +95,7 @@ static int know_jobs(struct daemon *d, struct pleat_error *err)
     d->turn.next_size_list = pleat_core_size_list_count(d->core);
     for (uint32_t i = 0; i < view->component_count; i++) {
         const struct pleat_component *component = &view->components[i];
-        if (pleat_state_is_final((enum pleat_state)component->state) && component->aside)
+        if (pleat_component_is_forgotten(component))
             continue;
         if (job_add(d, (int64_t)component->job, i))
             return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

@@ -218,7 +218,7 @@ static int step(struct looking *at, bool *over)
 static bool waits(const struct pleat_component *component)
 {
     return (component->state >= PLEAT_QUEUED && component->state < PLEAT_RUNNING) &&
-           !(pleat_state_is_final((enum pleat_state)component->state) && component->aside);
+           !pleat_component_is_forgotten(component);
 }
 
 static int list_waiting(struct looking *at)

@@ -6,6 +6,7 @@
 #ifndef PLEAT_MODEL_RECORDS_H
 #define PLEAT_MODEL_RECORDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/types.h"
@@ -48,7 +49,7 @@ struct pleat_component {
     uint8_t state;
     uint8_t kind; /* enum pleat_job_kind */
     uint8_t sizes_kind;
-    uint8_t aside;      /* QUEUED: enum pleat_aside. Ended: 1, forgotten */
+    uint8_t aside;      /* QUEUED: enum pleat_aside. Ended: PLEAT_FORGOTTEN, see below */
     int32_t processors; /* of its partition, applied; 0 before it runs */
     int32_t cap;        /* not grown beyond this (a user's shrink holds it there); PLEAT_SIZE_MAX */
     uint32_t site;      /* where it runs, or where room is being made for it; PLEAT_NONE */
@@ -149,6 +150,15 @@ struct pleat_component {
 };
 
 _Static_assert(sizeof(struct pleat_component) == 392, "no padding in a component");
+
+/* The `aside` of a component that has ended and was forgotten: its record is free. */
+enum { PLEAT_FORGOTTEN = 1 };
+
+static inline bool pleat_component_is_forgotten(const struct pleat_component *component)
+{
+    return component->aside == PLEAT_FORGOTTEN &&
+           pleat_state_is_final((enum pleat_state)component->state);
+}
 
 /* A component waits for another one's end, or start. */
 struct pleat_dependency {
