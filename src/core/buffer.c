@@ -367,7 +367,7 @@ static bool may_ask(const struct pleat_core *core, const struct pleat_component 
     const struct pleat_site *site = &core->sites.items[component->site];
     return pleat_view_buffer_room(&core->view, component) > 0 &&
            site->quiet_until_us <= now_of(core) &&
-           site->capacity - site->background - site->held - site->threshold > 0;
+           site->capacity - site->background - site->claimed - site->threshold > 0;
 }
 
 int on_add_process(struct pleat_core *core, const struct pleat_event *event,
@@ -467,7 +467,7 @@ int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct p
               request <= pleat_view_buffer_room(&core->view, comp);
     if (ok && request > 0) {
         const struct pleat_site *site = site_at(core, comp->site);
-        ok = request <= site->capacity - site->background - site->held - site->threshold;
+        ok = request <= site->capacity - site->background - site->claimed - site->threshold;
     }
     if (!ok)
         return pleat_error_set(

@@ -17,7 +17,7 @@ static int check_claims(const struct pleat_core *core, struct pleat_site *sums, 
         if (claim->count < 1)
             FAIL("claim %u is of %d processors", i, claim->count);
         owned[claim->component]++;
-        sums[claim->site].held += claim->count;
+        sums[claim->site].claimed += claim->count;
         if (claim->state == PLEAT_CLAIM_RELEASING)
             sums[claim->site].releasing += claim->count;
         uint32_t in_pieces = 0;
@@ -363,7 +363,7 @@ static int compare_sites(const struct pleat_core *core, const struct pleat_site 
 {
     for (uint32_t s = 0; s < core->sites.count; s++) {
         const struct pleat_site *kept = &core->sites.items[s], *sum = &sums[s];
-        if (kept->held != sum->held || kept->releasing != sum->releasing ||
+        if (kept->claimed != sum->claimed || kept->releasing != sum->releasing ||
             kept->coming != sum->coming || kept->reclaimable != sum->reclaimable ||
             kept->malleable_count != sum->malleable_count ||
             kept->resizing_count != sum->resizing_count || kept->growers != sum->growers ||
@@ -371,7 +371,7 @@ static int compare_sites(const struct pleat_core *core, const struct pleat_site 
             FAIL("site %u: buffered %d/%d held %d/%d releasing %d/%d coming %d/%d reclaimable "
                  "%d/%d malleable "
                  "%u/%u resizing %u/%u growers %u/%u (kept/counted)",
-                 s, kept->buffered, sum->buffered, kept->held, sum->held, kept->releasing,
+                 s, kept->buffered, sum->buffered, kept->claimed, sum->claimed, kept->releasing,
                  sum->releasing, kept->coming, sum->coming, kept->reclaimable, sum->reclaimable,
                  kept->malleable_count, sum->malleable_count, kept->resizing_count,
                  sum->resizing_count, kept->growers, sum->growers);

@@ -88,7 +88,7 @@ uint32_t claim_request(struct pleat_core *core, uint32_t component, uint32_t sit
     c->purpose = (uint8_t)purpose;
     c->asked_us = now_of(core);
     component_at(core, component)->claims++;
-    site_at(core, site)->held += count;
+    site_at(core, site)->claimed += count;
     if (site_at(core, site)->instant)
         c->state = PLEAT_CLAIM_HELD;
     else
@@ -198,7 +198,7 @@ void claim_free(struct pleat_core *core, uint32_t claim)
 {
     struct pleat_claim *c = claim_at(core, claim);
     struct pleat_site *site = site_at(core, c->site);
-    site->held -= c->count;
+    site->claimed -= c->count;
     if (c->state == PLEAT_CLAIM_RELEASING)
         site->releasing -= c->count;
     component_at(core, c->component)->claims--;
@@ -314,7 +314,7 @@ int on_claimed(struct pleat_core *core, const struct pleat_event *event, struct 
     if (count < 1 || count > c->count)
         return PLEAT_CORE_STALE;
     int32_t missing = c->count - count;
-    site_at(core, c->site)->held -= missing;
+    site_at(core, c->site)->claimed -= missing;
     c->count = count;
     c->state = PLEAT_CLAIM_HELD;
     if (now_of(core) - c->asked_us > site_at(core, c->site)->slowest_claim_us)

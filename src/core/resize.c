@@ -287,7 +287,7 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
         const struct pleat_site *site = site_at(core, component->site);
         ok = size_is_accepted(core, component, to, pleat_accept_largest(&core->view, component)) &&
              to - component->processors <=
-                 site->capacity - site->background - site->held - site->threshold;
+                 site->capacity - site->background - site->claimed - site->threshold;
     } else if (ok) {
         ok = size_is_accepted(core, component, to, component->processors);
     }
@@ -376,7 +376,7 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%d processors: the application does not accept that size", to);
     const struct pleat_site *site = site_at(core, component->site);
-    int32_t unused = site->capacity - site->background - site->held - site->threshold;
+    int32_t unused = site->capacity - site->background - site->claimed - site->threshold;
     if (to > component->processors && to - component->processors > unused)
         return refuse_growth(core, site, to - component->processors, unused, err);
     /* a shrink that its user wants lasts until the user grows it again */

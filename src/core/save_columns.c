@@ -110,7 +110,7 @@
     X(1, capacity)                                                                                 \
     X(2, background)                                                                               \
     X(3, threshold)                                                                                \
-    X(4, held)                                                                                     \
+    X(4, claimed)                                                                                  \
     X(5, releasing)                                                                                \
     X(6, coming)                                                                                   \
     X(7, quiet_until_us)                                                                           \

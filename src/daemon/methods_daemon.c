@@ -23,7 +23,7 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     for (uint32_t i = 0; i < view->site_count && i < d->config.site_count; i++) {
         const struct pleat_site *site = &view->sites[i];
-        int32_t unused = site->capacity - site->held - site->background;
+        int32_t unused = site->capacity - site->claimed - site->background;
         int silent_s = agents_silent_s(d, i);
         bool paused = site->pauses > 0 && site->quiet_until_us > daemon_now_us(d);
         json_array_append_new(
@@ -32,8 +32,8 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
                 "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:b, s:s, s:s?, s:s, "
                 "s:o, s:I, s:o, s:o}",
                 "name", d->config.sites[i].name, "kind", d->config.sites[i].kind, "processors",
-                site->capacity, "free", unused > 0 ? unused : 0, "used", site->held, "background",
-                site->background, "threshold", site->threshold, "oversubscribed",
+                site->capacity, "free", unused > 0 ? unused : 0, "used", site->claimed,
+                "background", site->background, "threshold", site->threshold, "oversubscribed",
                 site->capacity > cpus, "cpus", (json_int_t)cpus, "bound", slots_are_bound(d, i),
                 "sharing", d->config.sites[i].shares_time ? "time" : "space", "slot_cpus",
                 slots_are_bound(d, i) ? slots_cpus(d, i) : NULL, "state",

@@ -32,12 +32,12 @@ static json_t *sites_to_json(struct daemon *d, const struct pleat_view *view)
     json_t *sites = json_array();
     for (uint32_t s = 0; s < view->site_count && s < d->config.site_count; s++) {
         const struct pleat_site *site = &view->sites[s];
-        int32_t unused = site->capacity - site->held - site->background;
+        int32_t unused = site->capacity - site->claimed - site->background;
         json_array_append_new(sites, json_pack("{s:s, s:i, s:i, s:i, s:i, s:i}", "name",
                                                d->config.sites[s].name, "processors",
                                                site->capacity, "free", unused > 0 ? unused : 0,
-                                               "used", site->held, "background", site->background,
-                                               "threshold", site->threshold));
+                                               "used", site->claimed, "background",
+                                               site->background, "threshold", site->threshold));
     }
     return sites;
 }

@@ -229,9 +229,9 @@ struct pleat_site {
     int32_t capacity;
     int32_t background;     /* in use by others */
     int32_t threshold;      /* left free when growing */
-    int32_t held;           /* in claims, whatever their state */
-    int32_t releasing;      /* part of held: on the way back */
-    int32_t coming;         /* part of held: being shrunk away for nobody in particular */
+    int32_t claimed;        /* in claims, whatever their state */
+    int32_t releasing;      /* part of claimed: on the way back */
+    int32_t coming;         /* part of claimed: being shrunk away for nobody in particular */
     int64_t quiet_until_us; /* nothing is claimed before (backoff after a failed claim) */
     int32_t reclaimable; /* what running malleable components have above their minimum, by target.
                           * Without those that are held; so are resizing_count and growers */
@@ -245,7 +245,7 @@ struct pleat_site {
     uint8_t instant;                /* PLEAT_SITE_INSTANT */
     uint8_t reserved[7];            /* no padding: tests compare records byte by byte */
     uint32_t buffers_first;         /* of running components, the one started last in front */
-    int32_t buffered;               /* part of held: prepared processes in those */
+    int32_t buffered;               /* part of claimed: prepared processes in those */
     int64_t slowest_claim_us;       /* the longest that one took to be given */
     uint32_t errors;                /* since the last start that succeeded */
     uint32_t again; /* barred: handle in the core's heap, of when it is not; PLEAT_HEAP_NONE */

@@ -8,7 +8,7 @@
 static int32_t vacant(const struct sim *sim, uint32_t index)
 {
     const struct site *site = &sim->sites[index];
-    int32_t left = site_up(site) - site->local - sim->view->sites[index].held;
+    int32_t left = site_up(site) - site->local - sim->view->sites[index].claimed;
     return left > 0 ? left : 0;
 }
 

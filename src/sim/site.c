@@ -165,7 +165,7 @@ static int node_fails(struct sim *sim, uint32_t index)
         sim->now_us + site_exponential(&site->failures, (double)site->spec->failure.repair_us);
     uint32_t handle = PLEAT_HEAP_NONE;
     site_count(sim, site);
-    load_strike(site, sim->view->sites[index].held, first, end);
+    load_strike(site, sim->view->sites[index].claimed, first, end);
     site->down++;
     int rc = site_tell_background(sim, index);
     if (!rc)

@@ -431,7 +431,7 @@ static void fail_unfinished(const struct world *world, uint32_t c)
     const struct pleat_component *job = &view->components[c];
     for (uint32_t s = 0; s < view->site_count; s++)
         print_message("site %u: %d of %d free, threshold %d, quiet until %lld\n", s,
-                      view->sites[s].capacity - view->sites[s].held, view->sites[s].capacity,
+                      view->sites[s].capacity - view->sites[s].claimed, view->sites[s].capacity,
                       view->sites[s].threshold, (long long)view->sites[s].quiet_until_us);
     fail_msg("at %lld job %u of %u is still %s: %s %d..%d, cap %d, sizes %d/%d, on %d at site %d, "
              "quiet until %lld, tries %d",
@@ -450,7 +450,7 @@ static void check_all_over(const struct world *world)
             view->components[c].state != PLEAT_NEW) /* forgotten */
             fail_unfinished(world, c);
     for (uint32_t s = 0; s < view->site_count; s++) {
-        assert_int_equal(view->sites[s].held, 0);
+        assert_int_equal(view->sites[s].claimed, 0);
         if (world->sites[s])
             assert_int_equal(pleat_fake_site_in_use(world->sites[s]), 0);
     }

@@ -286,7 +286,7 @@ static void test_a_vacated_process_goes_back(void **state)
     has(&h, job, 0, 0);
     assert_int_equal(hand_site(&h)->releasing, 1); /* nobody keeps a buffer */
     assert_int_equal(hand_release_all(&h), 1);
-    assert_int_equal(hand_site(&h)->held, 4);
+    assert_int_equal(hand_site(&h)->claimed, 4);
     assert_int_equal(stop(&h, job), 0);
     assert_int_equal(stop(&h, job), PLEAT_E_STATE); /* its minimum */
     assert_int_equal(hand_job(&h, job)->processors, 3);
@@ -304,7 +304,7 @@ static void test_a_vacated_process_is_kept(void **state)
     hand_mark(&h);
     assert_int_equal(stop(&h, job), 0);
     has(&h, job, 1, 0);
-    assert_int_equal(hand_site(&h)->held, 4);
+    assert_int_equal(hand_site(&h)->claimed, 4);
     assert_int_equal(add(&h, job), 0); /* wanted again before the next review */
     assert_int_equal(hand_job(&h, job)->processors, 4);
     assert_int_equal(hand_count(&h, PLEAT_DO_CLAIM), 0);
@@ -482,7 +482,7 @@ static void test_the_maximum_falls_below_a_buffer(void **state)
     has(&h, job, 0, 0);
     assert_int_equal(hand_claimed(&h, late, 1), PLEAT_CORE_STALE); /* it crossed its release */
     assert_int_equal(hand_release_all(&h), 3);
-    assert_int_equal(hand_site(&h)->held, 3);
+    assert_int_equal(hand_site(&h)->claimed, 3);
     hand_finish(&h);
 }
 
@@ -526,7 +526,7 @@ static void test_losing_a_prepared_process(void **state)
     assert_int_equal(hand_lost(&h, second), 0); /* prepared: its application knew nothing of it */
     has(&h, job, 0, 0);
     is(&h, job, PLEAT_RUNNING);
-    assert_int_equal(hand_site(&h)->held, 3);
+    assert_int_equal(hand_site(&h)->claimed, 3);
     hand_finish(&h);
 }
 
@@ -577,7 +577,7 @@ static void test_ends_with_a_buffer(void **state)
     assert_int_equal(hand_claimed(&h, late, 1), PLEAT_CORE_STALE);
     assert_int_equal(hand_release_all(&h), 3);
     is(&h, job, PLEAT_DONE);
-    assert_int_equal(hand_site(&h)->held, 0);
+    assert_int_equal(hand_site(&h)->claimed, 0);
     assert_int_equal(hand_job(&h, job)->buffer, PLEAT_NONE);
     hand_finish(&h);
 }
@@ -598,7 +598,7 @@ static void test_cancelled_with_a_buffer(void **state)
     assert_int_equal(hand_exited(&h, job, 0), 0);
     assert_int_equal(hand_release_all(&h), 2);
     is(&h, job, PLEAT_CANCELLED);
-    assert_int_equal(hand_site(&h)->held, 0);
+    assert_int_equal(hand_site(&h)->claimed, 0);
     hand_finish(&h);
 }
 
@@ -617,7 +617,7 @@ static void test_a_time_limit_with_a_buffer(void **state)
     assert_int_equal(hand_exited(&h, job, 0), 0);
     assert_int_equal(hand_release_all(&h), 2);
     is(&h, job, PLEAT_FAILED);
-    assert_int_equal(hand_site(&h)->held, 0);
+    assert_int_equal(hand_site(&h)->claimed, 0);
     hand_finish(&h);
 }
 

@@ -79,7 +79,7 @@ static void test_starts_with_more_processes_than_processors(void **state)
     check_folded(&h, job, 16, 32);
     assert_int_equal(hand_job(&h, job)->mpl, 4);
     assert_int_equal(hand_job(&h, job)->job_class, PLEAT_CLASS_LONG);
-    assert_int_equal(hand_site(&h)->held, 16);
+    assert_int_equal(hand_site(&h)->claimed, 16);
     assert_int_equal(hand_site(&h)->reclaimable, 8); /* down to 32 / 4 */
     hand_finish(&h);
 }
@@ -359,11 +359,11 @@ static void test_who_is_preempted_waits_at_his_old_place(void **state)
     assert_int_equal(preempt(&h, overtakes), 0);
     is(&h, overtakes, PLEAT_FINISHING);
     assert_int_equal(hand_last(&h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_PREEMPTED);
-    assert_int_equal(hand_site(&h)->held, 8); /* until its processes are gone */
+    assert_int_equal(hand_site(&h)->claimed, 8); /* until its processes are gone */
     hand_policy(&h, PLEAT_QUEUE, "fcfs");
     gone(&h, overtakes);
     is(&h, overtakes, PLEAT_QUEUED);
-    assert_int_equal(hand_site(&h)->held, 6);
+    assert_int_equal(hand_site(&h)->claimed, 6);
     const struct pleat_view *view = pleat_core_view(h.core);
     assert_int_equal(view->queue_first, large);
     assert_int_equal(hand_job(&h, large)->next, overtakes); /* behind it, and before the last */
@@ -422,7 +422,7 @@ static void test_cancelled_while_it_is_preempted(void **state)
     assert_int_equal(hand_cancel(&h, job), 0);
     gone(&h, job);
     is(&h, job, PLEAT_CANCELLED);
-    assert_int_equal(hand_site(&h)->held, 0);
+    assert_int_equal(hand_site(&h)->claimed, 0);
     hand_finish(&h);
 }
 

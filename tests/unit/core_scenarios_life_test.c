@@ -18,7 +18,7 @@ static void is(const struct hand *h, uint32_t job, enum pleat_state state)
 static void all_given_back(struct hand *h)
 {
     hand_release_all(h);
-    assert_int_equal(hand_site(h)->held, 0);
+    assert_int_equal(hand_site(h)->claimed, 0);
     assert_int_equal(hand_site(h)->coming, 0);
     assert_int_equal(hand_site(h)->releasing, 0);
     assert_int_equal(pleat_core_next_deadline(h->core), PLEAT_NEVER);
@@ -52,7 +52,7 @@ static void test_room_is_made_and_used(void **state)
     assert_int_equal(hand_count(&h, PLEAT_DO_CLAIM) + hand_count(&h, PLEAT_DO_RELEASE), 0);
     assert_int_equal(hand_started(&h, waiter), 0);
     assert_int_equal(hand_job(&h, waiter)->processors, 4);
-    assert_int_equal(hand_site(&h)->held, 8);
+    assert_int_equal(hand_site(&h)->claimed, 8);
     hand_finish(&h);
 }
 
@@ -175,7 +175,7 @@ static void test_cancelled_with_earmarks(void **state)
     is(&h, waiter, PLEAT_CANCELLED);
     assert_int_equal(hand_site(&h)->releasing, 2);
     assert_int_equal(hand_release_all(&h), 1);
-    assert_int_equal(hand_site(&h)->held, 6);
+    assert_int_equal(hand_site(&h)->claimed, 6);
     hand_finish(&h);
 }
 
@@ -193,7 +193,7 @@ static void test_losing_an_earmark(void **state)
     assert_int_equal(hand_lost(&h, claim), 0);
     is(&h, waiter, PLEAT_QUEUED);
     assert_int_equal(hand_job(&h, waiter)->earmarked, 0);
-    assert_int_equal(hand_site(&h)->held, 6);
+    assert_int_equal(hand_site(&h)->claimed, 6);
     hand_finish(&h);
 }
 
@@ -318,7 +318,7 @@ static void test_losing_a_claim_before_it_is_given(void **state)
     uint32_t job = hand_submit(&h, PLEAT_RIGID, 4, 4, 0);
     assert_int_equal(hand_lost(&h, claim_of(&h)), 0);
     is(&h, job, PLEAT_QUEUED); /* not at once again at that site */
-    assert_int_equal(hand_site(&h)->held, 0);
+    assert_int_equal(hand_site(&h)->claimed, 0);
     hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_BACKOFF_US));
     is(&h, job, PLEAT_CLAIMING);
     hand_finish(&h);
@@ -376,7 +376,7 @@ static void test_losing_what_is_being_released(void **state)
     struct pleat_effect claim = hand_last(&h, PLEAT_DO_RELEASE);
     assert_int_equal(hand_lost(&h, claim), 0); /* gone is gone */
     is(&h, job, PLEAT_DONE);
-    assert_int_equal(hand_site(&h)->held, 0);
+    assert_int_equal(hand_site(&h)->claimed, 0);
     assert_int_equal(hand_lost(&h, claim), PLEAT_CORE_STALE);
     hand_finish(&h);
 }
@@ -571,7 +571,7 @@ static void test_the_site_can_never_give_that(void **state)
     assert_int_equal(hand_claim_failed(&h, claim_of(&h), PLEAT_REASON_CLAIM_CANNOT), 0);
     is(&h, job, PLEAT_FAILED);
     assert_int_equal(hand_job(&h, job)->reason, PLEAT_REASON_CLAIM_CANNOT);
-    assert_int_equal(hand_site(&h)->held, 0);
+    assert_int_equal(hand_site(&h)->claimed, 0);
     hand_finish(&h);
 }
 

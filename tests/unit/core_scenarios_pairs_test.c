@@ -148,7 +148,7 @@ static void over(struct pair *p, enum pleat_state state)
     }
     assert_int_equal(hand_job(h, p->beside)->state, PLEAT_RUNNING);
     assert_int_equal(hand_job(h, p->beside)->processors, 1);
-    assert_int_equal(hand_site(h)->held, 1);
+    assert_int_equal(hand_site(h)->claimed, 1);
     assert_int_equal(hand_site(h)->coming, 0);
     assert_int_equal(hand_site(h)->resizing_count, 0);
     assert_int_equal(pleat_core_next_deadline(h->core), PLEAT_NEVER);

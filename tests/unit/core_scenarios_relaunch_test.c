@@ -67,7 +67,7 @@ static void goes_on(struct hand *h, uint32_t job, int32_t processors)
 static void all_given_back(struct hand *h)
 {
     hand_release_all(h);
-    assert_int_equal(hand_site(h)->held, 0);
+    assert_int_equal(hand_site(h)->claimed, 0);
     assert_int_equal(hand_site(h)->coming, 0);
     assert_int_equal(pleat_core_next_deadline(h->core), PLEAT_NEVER);
 }
@@ -82,7 +82,7 @@ static void test_a_stuck_growth_is_relaunched_at_its_old_size(void **state)
     stuck(&h, job);
     relaunching(&h, job, 4, PLEAT_REASON_STUCK);
     assert_int_equal(hand_job(&h, job)->target, 4);
-    assert_int_equal(hand_site(&h)->held, 8);
+    assert_int_equal(hand_site(&h)->claimed, 8);
     goes_on(&h, job, 4);
     assert_int_equal(hand_site(&h)->releasing, 4); /* now the new ones go back */
     assert_int_equal(hand_count(&h, PLEAT_NOTE_WARNING), 0);
@@ -164,7 +164,7 @@ static void test_running_on_more_than_granted_is_relaunched(void **state)
     assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 9), 0);
     relaunching(&h, job, 8, PLEAT_REASON_NOT_HONOURED); /* what it was granted it may have */
     goes_on(&h, job, 8);
-    assert_int_equal(hand_site(&h)->held, 8);
+    assert_int_equal(hand_site(&h)->claimed, 8);
     assert_int_equal(hand_site(&h)->releasing, 0);
     hand_finish(&h);
 }
@@ -228,7 +228,7 @@ static void test_broken_before_it_went_on(void **state)
     relaunching(&h, job, 4, PLEAT_REASON_BROKEN);
     assert_true(hand_last(&h, PLEAT_DO_RELAUNCH).id != first.id); /* it is another one */
     goes_on(&h, job, 4);
-    assert_int_equal(hand_site(&h)->held, 4);
+    assert_int_equal(hand_site(&h)->claimed, 4);
     assert_int_equal(hand_job(&h, job)->relaunches, 2);
     hand_finish(&h);
 }

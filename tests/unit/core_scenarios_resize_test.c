@@ -49,7 +49,7 @@ static void test_grow(void **state)
     assert_int_equal(hand_job(&h, job)->processors, 4);
     assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 6), 0);
     expect(&h, job, PLEAT_OUTCOME_GROWN, PLEAT_RUNNING, 6);
-    assert_int_equal(hand_site(&h)->held, 6);
+    assert_int_equal(hand_site(&h)->claimed, 6);
     hand_finish(&h);
 }
 
@@ -65,12 +65,12 @@ static void test_shrink(void **state)
     at_step(&h, job, PLEAT_RESIZE_APPLIED);
     assert_int_equal(hand_job(&h, job)->processors, 4);
     assert_int_equal(hand_count(&h, PLEAT_DO_RELEASE), 0); /* leaving processes are still there */
-    assert_int_equal(hand_site(&h)->held, 6);
+    assert_int_equal(hand_site(&h)->claimed, 6);
     assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, job, 4), 0);
     expect(&h, job, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 4);
     assert_int_equal(hand_site(&h)->releasing, 2);
     assert_int_equal(hand_release_all(&h), 1);
-    assert_int_equal(hand_site(&h)->held, 4);
+    assert_int_equal(hand_site(&h)->claimed, 4);
     hand_finish(&h);
 }
 
@@ -209,7 +209,7 @@ static void test_the_claim_fails(void **state)
     assert_int_equal(hand_claim_failed(&h, claim_of(&h), PLEAT_REASON_CLAIM_REFUSED), 0);
     expect(&h, job, PLEAT_OUTCOME_CLAIM_FAILED, PLEAT_RUNNING, 4);
     assert_int_equal(hand_count(&h, PLEAT_DO_RESIZE), 0); /* the application never knew */
-    assert_int_equal(hand_site(&h)->held, 4);
+    assert_int_equal(hand_site(&h)->claimed, 4);
     assert_true(hand_site(&h)->quiet_until_us > h.now_us);
     hand_finish(&h);
 }
@@ -247,7 +247,7 @@ static void test_the_claim_gives_less_than_is_of_use(void **state)
     assert_int_equal(hand_claimed(&h, claim_of(&h), 5), 0); /* none can */
     expect(&h, job, PLEAT_OUTCOME_CLAIM_FAILED, PLEAT_RUNNING, 8);
     assert_int_equal(hand_release_all(&h), 1);
-    assert_int_equal(hand_site(&h)->held, 8);
+    assert_int_equal(hand_site(&h)->claimed, 8);
     hand_finish(&h);
 }
 
@@ -264,7 +264,7 @@ static void test_not_claimed_in_time(void **state)
     /* the site's answer crosses: the release stands */
     assert_int_equal(hand_claimed(&h, claim_of(&h), 4), PLEAT_CORE_STALE);
     assert_int_equal(hand_release_all(&h), 1);
-    assert_int_equal(hand_site(&h)->held, 4);
+    assert_int_equal(hand_site(&h)->claimed, 4);
     hand_finish(&h);
 }
 
@@ -294,7 +294,7 @@ static void test_not_applied_in_time(void **state)
     assert_int_equal(hand_change(&h, PLEAT_EV_WITHDRAWN, job, 0), 0);
     expect(&h, job, PLEAT_OUTCOME_TIMED_OUT, PLEAT_RUNNING, 4);
     assert_int_equal(hand_release_all(&h), 1);
-    assert_int_equal(hand_site(&h)->held, 4);
+    assert_int_equal(hand_site(&h)->claimed, 4);
     assert_int_equal(hand_change(&h, PLEAT_EV_WITHDRAWN, job, 0), PLEAT_CORE_STALE);
     hand_finish(&h);
 }
@@ -352,7 +352,7 @@ static void test_the_application_fails(void **state)
     assert_int_equal(hand_change(&h, PLEAT_EV_RESIZE_FAILED, job, 0), 0);
     expect(&h, job, PLEAT_OUTCOME_APP_FAILED, PLEAT_RUNNING, 4);
     assert_int_equal(hand_release_all(&h), 1);
-    assert_int_equal(hand_site(&h)->held, 4);
+    assert_int_equal(hand_site(&h)->claimed, 4);
     hand_finish(&h);
 }
 
@@ -515,7 +515,7 @@ static void test_ends_before_its_growth_is_claimed(void **state)
     assert_int_equal(hand_claimed(&h, claim_of(&h), 4), PLEAT_CORE_STALE); /* it crosses */
     assert_int_equal(hand_release_all(&h), 2);
     assert_int_equal(hand_job(&h, job)->state, PLEAT_DONE);
-    assert_int_equal(hand_site(&h)->held, 0);
+    assert_int_equal(hand_site(&h)->claimed, 0);
     hand_finish(&h);
 }
 
@@ -530,7 +530,7 @@ static void test_ends_before_its_growth_is_applied(void **state)
     assert_int_equal(hand_release_all(&h), 2);
     assert_int_equal(hand_job(&h, job)->state, PLEAT_FAILED);
     assert_int_equal(hand_job(&h, job)->code, 3);
-    assert_int_equal(hand_site(&h)->held, 0);
+    assert_int_equal(hand_site(&h)->claimed, 0);
     hand_finish(&h);
 }
 
@@ -605,7 +605,7 @@ static void test_losing_the_growth_before_it_is_told(void **state)
     assert_int_equal(hand_resize(&h, job, 8, PLEAT_NONE), 0);
     assert_int_equal(hand_lost(&h, claim_of(&h)), 0);
     expect(&h, job, PLEAT_OUTCOME_LOST, PLEAT_RUNNING, 4); /* nothing of the job was there */
-    assert_int_equal(hand_site(&h)->held, 4);
+    assert_int_equal(hand_site(&h)->claimed, 4);
     hand_finish(&h);
 }
 

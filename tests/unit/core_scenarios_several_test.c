@@ -88,7 +88,7 @@ static void nothing_is_held(struct hand *h)
 {
     hand_release_all(h);
     for (uint32_t s = 0; s < pleat_core_view(h->core)->site_count; s++)
-        assert_int_equal(site_of(h, s)->held, 0);
+        assert_int_equal(site_of(h, s)->claimed, 0);
 }
 
 /* ---- submission ---- */
@@ -310,7 +310,7 @@ static void test_a_job_is_done_when_all_components_are(void **state)
     uint32_t lead = two_run(&h, 4);
     assert_int_equal(hand_exited(&h, lead, 0), 0);
     hand_release_all(&h);
-    assert_int_equal(site_of(&h, 0)->held, 0); /* it gives back what it had at once */
+    assert_int_equal(site_of(&h, 0)->claimed, 0); /* it gives back what it had at once */
     is(&h, lead, PLEAT_FINISHING);
     is(&h, lead + 1, PLEAT_RUNNING);
     assert_int_equal(hand_exited(&h, lead + 1, 0), 0);

@@ -31,7 +31,7 @@ static void test_a_time_limit_ends_the_job(void **state)
     hand_release_all(&h);
     is(&h, job, PLEAT_FAILED); /* even though it exited with 0, and for good */
     assert_int_equal(hand_job(&h, job)->reason, PLEAT_REASON_TIME_LIMIT);
-    assert_int_equal(hand_site(&h)->held, 0);
+    assert_int_equal(hand_site(&h)->claimed, 0);
     assert_int_equal(pleat_core_next_deadline(h.core), PLEAT_NEVER);
     hand_finish(&h);
 }
@@ -156,7 +156,7 @@ static void test_too_much_memory_ends_the_job(void **state)
         is(&h, job, PLEAT_FAILED); /* for good */
         assert_int_equal(hand_job(&h, job)->reason, PLEAT_REASON_MEMORY);
         assert_int_equal(hand_outcome(&h), resizing ? PLEAT_OUTCOME_JOB_ENDED : PLEAT_OUTCOME_NONE);
-        assert_int_equal(hand_site(&h)->held, 0);
+        assert_int_equal(hand_site(&h)->claimed, 0);
         hand_finish(&h);
     }
 }
@@ -219,7 +219,7 @@ static void test_a_time_limit_in_a_resize(void **state)
     assert_int_equal(hand_exited(&h, job, 0), 0);
     hand_release_all(&h);
     is(&h, job, PLEAT_FAILED);
-    assert_int_equal(hand_site(&h)->held, 0);
+    assert_int_equal(hand_site(&h)->claimed, 0);
     hand_finish(&h);
 }
 

@@ -146,7 +146,7 @@ static void check_ended(struct storm *storm)
     }
     const struct world *world = &storm->world;
     for (uint32_t s = 0; s < world->site_count; s++)
-        assert_int_equal(pleat_core_view(world->core)->sites[s].held, 0);
+        assert_int_equal(pleat_core_view(world->core)->sites[s].claimed, 0);
     assert_int_equal(world->resizes_begun, world->resizes_ended);
 }
 

@@ -62,7 +62,7 @@ static void test_an_instant_site_is_asked_nothing(void **state)
     is(&h, job, PLEAT_DONE);
     is(&h, next, PLEAT_RUNNING);
     assert_int_equal(hand_exited(&h, next, 0), 0);
-    assert_int_equal(place(&h)->held, 0);
+    assert_int_equal(place(&h)->claimed, 0);
     assert_int_equal(hand_count(&h, PLEAT_DO_CLAIM) + hand_count(&h, PLEAT_DO_RELEASE), 0);
     assert_int_equal(pleat_core_next_deadline(h.core), PLEAT_NEVER);
     hand_finish(&h);
@@ -76,7 +76,7 @@ static void test_resizes_at_an_instant_site(void **state)
     uint32_t job = hand_submit(&h, PLEAT_MALLEABLE, 2, 8, 4);
     is(&h, job, PLEAT_RUNNING);
     assert_int_equal(hand_resize(&h, job, 8, PLEAT_NONE), 0);
-    assert_int_equal(place(&h)->held, 8);
+    assert_int_equal(place(&h)->claimed, 8);
     assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 8), 0);
     assert_int_equal(hand_job(&h, job)->processors, 8);
     uint32_t waiter = submit(&h, 6, 10, 0);
@@ -89,7 +89,7 @@ static void test_resizes_at_an_instant_site(void **state)
     assert_int_equal(hand_resize(&h, job, 1, PLEAT_NONE), PLEAT_E_STATE); /* below its minimum */
     assert_int_equal(hand_exited(&h, job, 0), 0);
     assert_int_equal(hand_exited(&h, waiter, 0), 0);
-    assert_int_equal(place(&h)->held, 0);
+    assert_int_equal(place(&h)->claimed, 0);
     hand_finish(&h);
 }
 

@@ -307,7 +307,7 @@ static void test_pwa_does_not_ask_twice_for_what_comes(void **state)
         uint32_t site = bench_site(&b, 16, 0);
         uint32_t a = malleable(&b, site, 6, 2, 46), c = malleable(&b, site, 6, 2, 46);
         uint32_t waiting = bench_wait(&b, PLEAT_RIGID, 6, 6, 0);
-        b.sites[site].held = how == 3 ? 2 : 4; /* 0 free; with earmarks 2 of them are counted */
+        b.sites[site].claimed = how == 3 ? 2 : 4; /* 0 free; with earmarks 2 of them are counted */
         switch (how) {
         case 0: /* being shrunk away for it */
             b.jobs[waiting].coming = 6;
@@ -490,7 +490,7 @@ static void test_worst_fit(void **state)
         bench_init(&b);
         for (int s = 0; s < 3; s++) {
             bench_site(&b, 10, 9); /* a threshold is about growing, not about starting */
-            b.sites[s].held = 10 - cases[i].free[s];
+            b.sites[s].claimed = 10 - cases[i].free[s];
         }
         uint32_t job = bench_wait(&b, PLEAT_RIGID, cases[i].minimum, cases[i].minimum, 0);
         b.jobs[job].wanted_site = cases[i].wanted;
@@ -508,8 +508,8 @@ static void test_earmarks_count_where_they_are(void **state)
     bench_init(&b);
     bench_site(&b, 10, 0);
     bench_site(&b, 10, 0);
-    b.sites[0].held = 6; /* 4 free */
-    b.sites[1].held = 5; /* 2 free, 3 earmarked for the job */
+    b.sites[0].claimed = 6; /* 4 free */
+    b.sites[1].claimed = 5; /* 2 free, 3 earmarked for the job */
     uint32_t job = bench_wait(&b, PLEAT_RIGID, 5, 5, 0);
     b.jobs[job].site = 1;
     b.jobs[job].earmarked = 3;

@@ -189,7 +189,7 @@ struct pleat_buffer *bench_evolves(struct bench *bench, uint32_t job, int32_t he
         .component = job, .next = site->buffers_first, .held = held, .due_next = PLEAT_NONE};
     site->buffers_first = job;
     site->buffered += held;
-    site->held += held;
+    site->claimed += held;
     return &bench->buffers[job];
 }
 
@@ -205,7 +205,7 @@ static void sum_up(struct bench *bench, const struct pleat_component *job)
         return;
     index_end(bench, (uint32_t)(job - bench->jobs));
     struct pleat_site *site = &bench->sites[job->site];
-    site->held += job->target > job->processors ? job->target : job->processors;
+    site->claimed += job->target > job->processors ? job->target : job->processors;
     if (job->kind != PLEAT_MALLEABLE)
         return;
     site->malleable_count++;
@@ -223,7 +223,7 @@ void bench_begin(struct bench *bench)
     for (uint32_t j = 0; j < bench->view.component_count; j++) {
         sum_up(bench, &bench->jobs[j]);
         if (bench->jobs[j].earmarked)
-            bench->sites[bench->jobs[j].site].held += bench->jobs[j].earmarked;
+            bench->sites[bench->jobs[j].site].claimed += bench->jobs[j].earmarked;
     }
     assert_int_equal(pleat_plan_begin(&bench->plan, &bench->view), 0);
 }

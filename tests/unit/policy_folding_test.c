@@ -455,7 +455,7 @@ static void test_windows_are_not_looked_at_while_things_change(void **state)
     at(&b, bench_wait(&b, PLEAT_RIGID, 50, 50, 0), 2);
     uint32_t brief = at(&b, bench_wait_folding(&b, 1, 4, PLEAT_CLASS_SHORT), 4);
     bench_begin(&b);
-    b.sites[site].held += 10; /* somebody is starting, or ending */
+    b.sites[site].claimed += 10; /* somebody is starting, or ending */
     assert_int_equal(pleat_plan_begin(&b.plan, &b.view), 0);
     b.pass.policies[PLEAT_APPROACH]->decide(&b.pass);
     assert_null(bench_decision(&b, brief));

@@ -97,7 +97,7 @@ static void random_view(struct bench *b, struct pleat_random *random)
     bench_begin(b);
     for (int s = 0; s < sites; s++) {
         b->sites[s].background = below(random, 4);
-        b->sites[s].capacity = b->sites[s].held + below(random, 24);
+        b->sites[s].capacity = b->sites[s].claimed + below(random, 24);
     }
     assert_int_equal(pleat_plan_begin(&b->plan, &b->view), 0);
     for (size_t q = 0; q < PLEAT_QUESTION_COUNT; q++) {
@@ -250,7 +250,7 @@ static void check_plan(const struct bench *b)
     }
     for (uint32_t s = 0; s < b->view.site_count; s++) {
         const struct pleat_site *site = &b->sites[s];
-        int32_t unused = site->capacity - site->background - site->held;
+        int32_t unused = site->capacity - site->background - site->claimed;
         if (taken[s] > 0)
             assert_true(taken[s] <= unused);
         assert_int_equal(b->plan.sites[s].free, unused - taken[s]);

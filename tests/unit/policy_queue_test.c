@@ -294,7 +294,7 @@ static void test_easy_lets_nobody_overtake_while_claims_are_under_way(void **sta
     struct bench b;
     begin(&b, &pleat_policy_easy);
     uint32_t site = bench_site(&b, 10, 0);
-    b.sites[site].held = 6; /* of somebody who does not run yet */
+    b.sites[site].claimed = 6; /* of somebody who does not run yet */
     uint32_t head = waiting(&b, 8, 50), other = waiting(&b, 2, 1);
     bench_decide(&b);
     assert_int_equal(promised_in(&b, head), -1);

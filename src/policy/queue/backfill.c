@@ -57,7 +57,7 @@ static struct running look(const struct pleat_pass *pass, uint32_t head_index)
             continue;
         int32_t processors = count_list(view, site->malleable_first, head, &running) +
                              count_list(view, site->rigid_first, head, &running);
-        running.changing |= site->held - (head->site == s ? head->earmarked : 0) > processors;
+        running.changing |= site->claimed - (head->site == s ? head->earmarked : 0) > processors;
     }
     return running;
 }
