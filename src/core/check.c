@@ -88,14 +88,14 @@ static int check_component(const struct pleat_core *core, uint32_t index, struct
     }
     if (running) {
         bool due =
-            component->limit_us > 0 || (component->state == PLEAT_RUNNING && component->held);
+            component->limit_us > 0 || (component->state == PLEAT_RUNNING && component->young);
         if (due && component->deadline == PLEAT_HEAP_NONE)
             FAIL("component %u has no deadline for its time limit, or for the lifetime of its size",
                  index);
-        if (component->held && (!core->view.holds || component->kind != PLEAT_MALLEABLE))
+        if (component->young && (!core->view.holds || component->kind != PLEAT_MALLEABLE))
             FAIL("component %u is held, and nobody is", index);
         if (component->state == PLEAT_RUNNING && component->kind == PLEAT_MALLEABLE &&
-            !component->held && pleat_view_held_until(&core->view, component) > core->view.now_us)
+            !component->young && pleat_view_held_until(&core->view, component) > core->view.now_us)
             FAIL("component %u is not held, and its size is young", index);
     }
     if (pleat_view_folds(component) && component->state == PLEAT_QUEUED &&
@@ -161,7 +161,7 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
                 FAIL("component %u is out of order among the running ones", c);
             latest = component->start_us;
             sums[s].malleable_count++;
-            if (component->held)
+            if (component->young)
                 continue;
             sums[s].resizing_count += component->state == PLEAT_RESIZING;
             int32_t smallest = pleat_accept_smallest(&core->view, component);

@@ -165,9 +165,9 @@ uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target
     set_state(core, component, PLEAT_RESIZING);
     comp->resize = index;
     comp->target = target;
-    comp->held = is_to_be_held(core, comp);
+    comp->young = is_to_be_held(core, comp);
     tally_in(core, component);
-    site_at(core, comp->site)->resizing_count += !comp->held;
+    site_at(core, comp->site)->resizing_count += !comp->young;
     announce(core, resize_at(core, index), 1);
     if (comp->buffer != PLEAT_NONE)
         buffer_trim(core, component);
@@ -232,13 +232,13 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
     resize->left_us = 0;
     drop_growth(core, resize, outcome);
     announce(core, resize, -1);
-    site_at(core, comp->site)->resizing_count -= !comp->held;
+    site_at(core, comp->site)->resizing_count -= !comp->young;
     if (comp->processors != resize->from)
         comp->since_us = now_of(core);
     if (comp->target != comp->processors || core->view.holds) {
         tally_out(core, component);
         comp->target = comp->processors;
-        comp->held = is_young(core, comp);
+        comp->young = is_young(core, comp);
         tally_in(core, component);
         running_arm(core, component);
     }

@@ -65,7 +65,7 @@
     X(56, limit_us)                                                                                \
     X(57, relaunches)                                                                              \
     X(58, since_us)                                                                                \
-    X(59, held)                                                                                    \
+    X(59, young)                                                                                    \
     X(60, spare)                                                                                   \
     X(61, first_timing)                                                                            \
     X(63, job_class)                                                                               \

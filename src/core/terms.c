@@ -39,7 +39,7 @@ void held_refresh(struct pleat_core *core, uint32_t component)
         return;
     if (comp->state == PLEAT_RUNNING) { /* in a resize its end decides */
         tally_out(core, component);
-        comp->held = is_young(core, comp);
+        comp->young = is_young(core, comp);
         tally_in(core, component);
         core->wants_pass = true;
     }

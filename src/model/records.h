@@ -95,7 +95,7 @@ struct pleat_component {
     int64_t limit_us;               /* 0: none */
     int64_t since_us;               /* running: its size, or its run, began then */
     uint32_t relaunches;            /* of the present run */
-    uint8_t held;     /* malleable, running: no policy changes its size yet. In a resize: nor will
+    uint8_t young;    /* malleable, running: no policy changes its size yet. In a resize: nor will
                        * one as soon as that is over */
     uint8_t spare[3]; /* no padding: tests compare records byte by byte */
     uint32_t first_timing; /* what its iterations took, by size; PLEAT_NONE: nothing is known */

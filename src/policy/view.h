@@ -68,7 +68,7 @@ static inline int64_t pleat_view_held_until(const struct pleat_view *view,
 static inline bool pleat_view_is_held(const struct pleat_view *view,
                                       const struct pleat_component *component)
 {
-    return view->holds && component->held;
+    return view->holds && component->young;
 }
 
 /* The queue, head first. */

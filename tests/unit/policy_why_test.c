@@ -303,7 +303,7 @@ static void test_a_size_that_lasts(void **state)
     b.view.lifetime_us = 9000000;
     b.jobs[running].lifetime_us = -1;
     b.jobs[running].since_us = b.view.now_us;
-    b.jobs[running].held = 1;
+    b.jobs[running].young = 1;
     bench_decide(&b);
     assert_int_equal(size(&b, running).code, PLEAT_SIZE_LIFETIME);
     assert_int_equal(size(&b, running).until_us, b.view.now_us + 9000000);
