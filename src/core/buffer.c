@@ -142,7 +142,7 @@ void on_buffer_deadline(struct pleat_core *core, uint32_t index)
 /* How long prepared processes waited up to now; before every change of their number. */
 static void count_waiting(struct pleat_core *core, struct pleat_buffer *buffer)
 {
-    buffer->waited_us += buffer->held * (now_of(core) - buffer->counted_us);
+    buffer->waited_us += buffer->prepared * (now_of(core) - buffer->counted_us);
     buffer->counted_us = now_of(core);
 }
 
@@ -150,7 +150,7 @@ static void hold(struct pleat_core *core, struct pleat_buffer *buffer, int32_t m
 {
     const struct pleat_component *component = component_at(core, buffer->component);
     count_waiting(core, buffer);
-    buffer->held += more;
+    buffer->prepared += more;
     if (is_running(component))
         site_at(core, component->site)->buffered += more;
 }
@@ -178,7 +178,7 @@ void buffer_leave(struct pleat_core *core, uint32_t component)
     struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
     struct pleat_site *site = site_at(core, comp->site);
     count_waiting(core, buffer);
-    site->buffered -= buffer->held;
+    site->buffered -= buffer->prepared;
     if (buffer->previous != PLEAT_NONE)
         buffer_at(core, buffer->previous)->next = buffer->next;
     else
@@ -383,7 +383,7 @@ int on_add_process(struct pleat_core *core, const struct pleat_event *event,
     buffer->requests++;
     if (comp->state == PLEAT_RESIZING)
         return 0; /* its size is being changed: it asks again after that */
-    if (buffer->held > 0 && comp->processors < pleat_view_limit(comp)) {
+    if (buffer->prepared > 0 && comp->processors < pleat_view_limit(comp)) {
         buffer->satisfied++;
         use_prepared(core, component);
     } else if (may_ask(core, comp)) {

@@ -294,8 +294,8 @@ static int check_buffer(const struct pleat_core *core, uint32_t index, struct pl
     }
     if (buffer->last_claim != previous)
         FAIL("buffer %u: its list of claims has a loose end", index);
-    if (held != buffer->held || requested != buffer->requested)
-        FAIL("buffer %u: %d/%d prepared, %d/%d on their way (kept/counted)", index, buffer->held,
+    if (held != buffer->prepared || requested != buffer->requested)
+        FAIL("buffer %u: %d/%d prepared, %d/%d on their way (kept/counted)", index, buffer->prepared,
              held, buffer->requested, requested);
     bool running = component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
     int32_t size =
@@ -348,7 +348,7 @@ static int check_buffers(const struct pleat_core *core, struct pleat_site *sums,
             const struct pleat_buffer *buffer = &core->buffers.items[b];
             if (core->components.items[buffer->component].site != s || buffer->previous != previous)
                 FAIL("buffer %u is out of order at its site", b);
-            sums[s].buffered += buffer->held;
+            sums[s].buffered += buffer->prepared;
             previous = b;
             listed--;
         }

@@ -194,7 +194,7 @@
     X(6, deadline)                                                                                 \
     X(7, first_claim)                                                                              \
     X(8, last_claim)                                                                               \
-    X(9, held)                                                                                     \
+    X(9, prepared)                                                                                     \
     X(10, requested)                                                                               \
     X(11, iteration)                                                                               \
     X(12, review_iteration)                                                                        \

@@ -205,7 +205,7 @@ struct pleat_buffer {
     uint32_t deadline;               /* of the next review by time */
     uint32_t first_claim,
         last_claim;               /* FOR_BUFFER, of one processor each, as they were asked for */
-    int32_t held;                 /* prepared processes */
+    int32_t prepared;             /* prepared processes */
     int32_t requested;            /* on their way */
     int32_t iteration;            /* as far as was told */
     int32_t review_iteration;     /* the next review is then; INT32_MAX: by time, or never */

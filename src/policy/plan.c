@@ -516,7 +516,7 @@ int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, int32_t proc
     for (uint32_t b = view->sites[site].buffers_first; b != PLEAT_NONE && left > 0;
          b = view->buffers[b].next) {
         const struct pleat_buffer *buffer = &view->buffers[b];
-        int32_t held = buffer->held - taken_out(plan, buffer->component);
+        int32_t held = buffer->prepared - taken_out(plan, buffer->component);
         if (held <= 0 || is_preempted(plan, buffer->component))
             continue;
         struct pleat_event *decision = buffer_decision(plan, buffer->component);

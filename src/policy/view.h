@@ -174,7 +174,7 @@ static inline int32_t pleat_view_buffered(const struct pleat_view *view,
     if (!view->evolves || component->buffer == PLEAT_NONE)
         return 0;
     const struct pleat_buffer *buffer = &view->buffers[component->buffer];
-    return buffer->held + buffer->requested;
+    return buffer->prepared + buffer->requested;
 }
 
 /* The prepared processes in a buffer: R of Liu et al. 2009, with or without those that are on their
@@ -182,7 +182,7 @@ static inline int32_t pleat_view_buffered(const struct pleat_view *view,
 static inline int32_t pleat_view_prepared(const struct pleat_view *view,
                                           const struct pleat_buffer *buffer)
 {
-    return view->buffer_pending ? buffer->held + buffer->requested : buffer->held;
+    return view->buffer_pending ? buffer->prepared + buffer->requested : buffer->prepared;
 }
 
 /* How many more the buffer may get: all that the component has stays within its maximum. */

@@ -17,7 +17,7 @@ static const struct pleat_buffer *buffer(const struct hand *h, uint32_t job)
 /* Its buffer has so many prepared processes, and so many more are on their way. */
 static void has(const struct hand *h, uint32_t job, int32_t held, int32_t requested)
 {
-    assert_int_equal(buffer(h, job)->held, held);
+    assert_int_equal(buffer(h, job)->prepared, held);
     assert_int_equal(buffer(h, job)->requested, requested);
 }
 

@@ -186,7 +186,7 @@ struct pleat_buffer *bench_evolves(struct bench *bench, uint32_t job, int32_t he
     struct pleat_site *site = &bench->sites[bench->jobs[job].site];
     bench->jobs[job].buffer = job;
     bench->buffers[job] = (struct pleat_buffer){
-        .component = job, .next = site->buffers_first, .held = held, .due_next = PLEAT_NONE};
+        .component = job, .next = site->buffers_first, .prepared = held, .due_next = PLEAT_NONE};
     site->buffers_first = job;
     site->buffered += held;
     site->claimed += held;
