@@ -323,7 +323,7 @@ void pleat_pass_review(struct pleat_pass *pass)
 void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
 {
     const struct pleat_policy *policy = pass->policies[PLEAT_MALLEABILITY];
-    if (policy->balance && !pass->plan->sites[site].held)
+    if (policy->balance && !pass->plan->sites[site].withheld)
         policy->balance(pass, site);
     if (pass->view->sites[site].growers == 0)
         return; /* no component there has room: the common case, which must cost nothing */

@@ -79,7 +79,7 @@ int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site)
 {
     int32_t left =
         pleat_plan_free(plan, site) - plan->view->sites[site].threshold - plan->sites[site].kept;
-    return left > 0 && !plan->sites[site].held ? left : 0;
+    return left > 0 && !plan->sites[site].withheld ? left : 0;
 }
 
 int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, uint32_t site)
@@ -376,7 +376,7 @@ void pleat_plan_keep(struct pleat_plan *plan, uint32_t site, int32_t processors)
 
 void pleat_plan_hold(struct pleat_plan *plan, uint32_t site)
 {
-    plan->sites[site].held = true;
+    plan->sites[site].withheld = true;
 }
 
 void pleat_plan_tried(struct pleat_plan *plan, uint32_t component)

@@ -19,7 +19,7 @@ struct pleat_plan_site {
     int32_t free;  /* nobody has them, and no decision of this plan takes them */
     int32_t limit; /* of the free ones, how many the component that is being placed may use */
     int32_t kept;  /* of the free ones, how many are not for growing, besides the threshold */
-    bool held;     /* kept for a waiting component: no growing here in this pass */
+    bool withheld; /* kept for a waiting component: no growing here in this pass */
     bool quiet;    /* refused a claim a moment ago, or is barred: nothing is asked for now */
 };
 

@@ -163,7 +163,7 @@ static enum pleat_why_size nothing_growable(const struct pleat_pass *pass, uint3
 {
     if (pleat_plan_idle(pass->plan, site) == 0)
         return PLEAT_SIZE_NONE_FREE;
-    if (pass->plan->sites[site].held)
+    if (pass->plan->sites[site].withheld)
         return PLEAT_SIZE_FOR_WAITER;
     if (pleat_plan_idle(pass->plan, site) <= pass->view->sites[site].threshold)
         return PLEAT_SIZE_THRESHOLD;

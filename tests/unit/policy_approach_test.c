@@ -170,7 +170,7 @@ static void test_pwa_takes_back_offers_that_did_not_suffice(void **state)
     bench_wait(&b, PLEAT_RIGID, 4, 4, 0);
     bench_decide(&b);
     assert_int_equal(b.plan.decisions.count, 0);
-    assert_false(b.plan.sites[site].held);
+    assert_false(b.plan.sites[site].withheld);
     bench_finish(&b);
 }
 
@@ -294,7 +294,7 @@ static void test_pwa_takes_back_what_was_agreed_in_vain(void **state)
     bench_wait(&b, PLEAT_RIGID, 6, 6, 0);
     bench_decide(&b);
     assert_int_equal(b.plan.decisions.count, 0);
-    assert_false(b.plan.sites[site].held);
+    assert_false(b.plan.sites[site].withheld);
     bench_finish(&b);
 }
 
@@ -327,7 +327,7 @@ static void test_pwa_does_not_ask_twice_for_what_comes(void **state)
         bench_decide(&b);
         assert_null(bench_decision(&b, a));
         assert_null(bench_decision(&b, c));
-        assert_true(b.plan.sites[site].held);
+        assert_true(b.plan.sites[site].withheld);
         bench_finish(&b);
     }
 }
@@ -344,7 +344,7 @@ static void test_pwa_makes_room_where_least_is_missing(void **state)
     assert_null(shrinks(&b, a));
     assert_int_equal(bench_after(&b, a), 16); /* elsewhere growing goes on */
     assert_int_equal(bench_after(&b, c), 10);
-    assert_true(b.plan.sites[second].held);
+    assert_true(b.plan.sites[second].withheld);
     bench_finish(&b);
 }
 
@@ -395,7 +395,7 @@ static void test_pwa_waits_for_a_resize_to_be_over(void **state)
     bench_decide(&b);
     assert_null(bench_decision(&b, busy));
     assert_int_equal(bench_after(&b, free_to), 4);
-    assert_true(b.plan.sites[site].held);
+    assert_true(b.plan.sites[site].withheld);
     bench_finish(&b);
 }
 
