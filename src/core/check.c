@@ -92,11 +92,11 @@ static int check_component(const struct pleat_core *core, uint32_t index, struct
         if (due && component->deadline == PLEAT_HEAP_NONE)
             FAIL("component %u has no deadline for its time limit, or for the lifetime of its size",
                  index);
-        if (component->young && (!core->view.holds || component->kind != PLEAT_MALLEABLE))
-            FAIL("component %u is held, and nobody is", index);
+        if (component->young && (!core->view.lifetimes || component->kind != PLEAT_MALLEABLE))
+            FAIL("component %u is young, and nobody is", index);
         if (component->state == PLEAT_RUNNING && component->kind == PLEAT_MALLEABLE &&
-            !component->young && pleat_view_held_until(&core->view, component) > core->view.now_us)
-            FAIL("component %u is not held, and its size is young", index);
+            !component->young && pleat_view_young_until(&core->view, component) > core->view.now_us)
+            FAIL("component %u is not young, and its size is", index);
     }
     if (pleat_view_folds(component) && component->state == PLEAT_QUEUED &&
         (component->mpl || component->processes))
@@ -295,8 +295,8 @@ static int check_buffer(const struct pleat_core *core, uint32_t index, struct pl
     if (buffer->last_claim != previous)
         FAIL("buffer %u: its list of claims has a loose end", index);
     if (held != buffer->prepared || requested != buffer->requested)
-        FAIL("buffer %u: %d/%d prepared, %d/%d on their way (kept/counted)", index, buffer->prepared,
-             held, buffer->requested, requested);
+        FAIL("buffer %u: %d/%d prepared, %d/%d on their way (kept/counted)", index,
+             buffer->prepared, held, buffer->requested, requested);
     bool running = component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
     int32_t size =
         component->target > component->processors ? component->target : component->processors;
@@ -368,7 +368,7 @@ static int compare_sites(const struct pleat_core *core, const struct pleat_site 
             kept->malleable_count != sum->malleable_count ||
             kept->resizing_count != sum->resizing_count || kept->growers != sum->growers ||
             kept->buffered != sum->buffered)
-            FAIL("site %u: buffered %d/%d held %d/%d releasing %d/%d coming %d/%d reclaimable "
+            FAIL("site %u: buffered %d/%d claimed %d/%d releasing %d/%d coming %d/%d reclaimable "
                  "%d/%d malleable "
                  "%u/%u resizing %u/%u growers %u/%u (kept/counted)",
                  s, kept->buffered, sum->buffered, kept->claimed, sum->claimed, kept->releasing,

@@ -517,7 +517,7 @@ static void begin_running(struct pleat_core *core, uint32_t component)
     comp->since_us = comp->start_us;
     comp->relaunches = 0;
     comp->signalled = PLEAT_SIGNALLED_NOT;
-    comp->young = is_to_be_held(core, comp);
+    comp->young = is_to_be_young(core, comp);
     running_arm(core, component);
     comp->processors = comp->target;
     if (!pleat_view_folds(comp))

@@ -58,7 +58,7 @@ int on_parameter(struct pleat_core *core, const struct pleat_event *event, struc
         sites_judge(core);
     if (which == PLEAT_PARAM_LIFETIME_US || which == PLEAT_PARAM_LIFETIME_MAX_US)
         for (uint32_t c = 0; c < core->components.count; c++)
-            held_refresh(core, c);
+            young_refresh(core, c);
     if ((which >= PLEAT_PARAM_BUFFER_LEVEL && which <= PLEAT_PARAM_BUFFER_RANGE) ||
         which == PLEAT_PARAM_BUFFER_PENDING)
         buffers_review(core);

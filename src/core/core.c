@@ -47,7 +47,7 @@ void core_sync_view(struct pleat_core *core)
     core->view.try_us = core->parameters[PLEAT_PARAM_TRY_US];
     core->view.lifetime_us = core->parameters[PLEAT_PARAM_LIFETIME_US];
     core->view.lifetime_max_us = core->parameters[PLEAT_PARAM_LIFETIME_MAX_US];
-    core->view.holds |= core->view.lifetime_us > 0;
+    core->view.lifetimes |= core->view.lifetime_us > 0;
     core->view.mpl_max = (int32_t)core->parameters[PLEAT_PARAM_MPL_MAX];
     core->view.preemptions = (int32_t)core->parameters[PLEAT_PARAM_PREEMPTIONS];
     core->view.buffer_level = buffer_count(core, PLEAT_PARAM_BUFFER_LEVEL);

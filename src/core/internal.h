@@ -308,17 +308,17 @@ void start_or_reach(struct pleat_core *core, uint32_t component);
 /* ---- terms.c ---- */
 /* Sets a running component's deadline: the end of its time limit, or of what holds its size. */
 void running_arm(struct pleat_core *core, uint32_t component);
-/* Will it be held once it has a new size? */
-static inline bool is_to_be_held(const struct pleat_core *core,
-                                 const struct pleat_component *component)
+/* Will it be young once it has a new size? */
+static inline bool is_to_be_young(const struct pleat_core *core,
+                                  const struct pleat_component *component)
 {
-    return core->view.holds && component->kind == PLEAT_MALLEABLE &&
+    return core->view.lifetimes && component->kind == PLEAT_MALLEABLE &&
            pleat_view_lifetime(&core->view, component) > 0;
 }
 /* Is its present size younger than it must get? */
 bool is_young(const struct pleat_core *core, const struct pleat_component *component);
-/* Its size, or how long one lasts, has changed: whether it is held, and its deadline, follow. */
-void held_refresh(struct pleat_core *core, uint32_t component);
+/* Its size, or how long one lasts, has changed: whether it is young, and its deadline, follow. */
+void young_refresh(struct pleat_core *core, uint32_t component);
 /* That deadline has come. */
 void on_running_deadline(struct pleat_core *core, uint32_t component);
 /* How long before a mandatory shrink is warned of. */

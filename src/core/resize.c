@@ -165,7 +165,7 @@ uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target
     set_state(core, component, PLEAT_RESIZING);
     comp->resize = index;
     comp->target = target;
-    comp->young = is_to_be_held(core, comp);
+    comp->young = is_to_be_young(core, comp);
     tally_in(core, component);
     site_at(core, comp->site)->resizing_count += !comp->young;
     announce(core, resize_at(core, index), 1);
@@ -235,7 +235,7 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
     site_at(core, comp->site)->resizing_count -= !comp->young;
     if (comp->processors != resize->from)
         comp->since_us = now_of(core);
-    if (comp->target != comp->processors || core->view.holds) {
+    if (comp->target != comp->processors || core->view.lifetimes) {
         tally_out(core, component);
         comp->target = comp->processors;
         comp->young = is_young(core, comp);
@@ -281,7 +281,7 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
     int32_t to = event->u.resize.processors;
     uint32_t waiter = event->u.resize.waiter;
     bool ok = component->state == PLEAT_RUNNING && component->kind == PLEAT_MALLEABLE &&
-              !pleat_view_is_held(&core->view, component) && to != component->processors &&
+              !pleat_view_is_young(&core->view, component) && to != component->processors &&
               to - component->processors == event->u.resize.accepted;
     if (ok && to > component->processors) {
         const struct pleat_site *site = site_at(core, component->site);

@@ -65,7 +65,7 @@
     X(56, limit_us)                                                                                \
     X(57, relaunches)                                                                              \
     X(58, since_us)                                                                                \
-    X(59, young)                                                                                    \
+    X(59, young)                                                                                   \
     X(60, spare)                                                                                   \
     X(61, first_timing)                                                                            \
     X(63, job_class)                                                                               \
@@ -194,7 +194,7 @@
     X(6, deadline)                                                                                 \
     X(7, first_claim)                                                                              \
     X(8, last_claim)                                                                               \
-    X(9, prepared)                                                                                     \
+    X(9, prepared)                                                                                 \
     X(10, requested)                                                                               \
     X(11, iteration)                                                                               \
     X(12, review_iteration)                                                                        \
@@ -328,7 +328,7 @@ _Static_assert((0 GROUP_MEMBERS(GROUP_WIDTH)) == sizeof(struct pleat_group),
     X(15, malleable)                                                                               \
     X(16, deadlines.free_handle)                                                                   \
     X(17, deadlines.next_sequence)                                                                 \
-    X(18, view.holds)                                                                              \
+    X(18, view.lifetimes)                                                                          \
     X(19, free_timing)                                                                             \
     X(20, free_buffer)                                                                             \
     X(21, view.reviews_first)                                                                      \

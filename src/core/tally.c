@@ -210,7 +210,8 @@ void ends_keep(struct pleat_core *core, bool keep)
 static void tally(struct pleat_core *core, uint32_t component, int sign)
 {
     const struct pleat_component *comp = component_at(core, component);
-    if (comp->kind != PLEAT_MALLEABLE || !is_running(comp) || pleat_view_is_held(&core->view, comp))
+    if (comp->kind != PLEAT_MALLEABLE || !is_running(comp) ||
+        pleat_view_is_young(&core->view, comp))
         return;
     struct pleat_site *site = site_at(core, comp->site);
     int32_t above = comp->target - pleat_accept_smallest(&core->view, comp);

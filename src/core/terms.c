@@ -16,8 +16,8 @@ void running_arm(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
     int64_t at_us = comp->limit_us > 0 ? comp->start_us + comp->limit_us : PLEAT_NEVER;
-    if (is_young(core, comp) && pleat_view_held_until(&core->view, comp) < at_us)
-        at_us = pleat_view_held_until(&core->view, comp);
+    if (is_young(core, comp) && pleat_view_young_until(&core->view, comp) < at_us)
+        at_us = pleat_view_young_until(&core->view, comp);
     if (signal_due(comp) < at_us)
         at_us = signal_due(comp);
     if (at_us < PLEAT_NEVER)
@@ -28,11 +28,11 @@ void running_arm(struct pleat_core *core, uint32_t component)
 
 bool is_young(const struct pleat_core *core, const struct pleat_component *component)
 {
-    return is_to_be_held(core, component) &&
-           pleat_view_held_until(&core->view, component) > now_of(core);
+    return is_to_be_young(core, component) &&
+           pleat_view_young_until(&core->view, component) > now_of(core);
 }
 
-void held_refresh(struct pleat_core *core, uint32_t component)
+void young_refresh(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
     if (comp->state != PLEAT_RUNNING && comp->state != PLEAT_RESIZING)
@@ -65,7 +65,7 @@ void on_running_deadline(struct pleat_core *core, uint32_t component)
         comp->signalled = PLEAT_SIGNALLED_TOLD;
         outstanding_signal(core, component);
     }
-    held_refresh(core, component);
+    young_refresh(core, component);
 }
 
 int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
@@ -81,13 +81,13 @@ int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pl
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a notice, a minimum lifetime or a time limit is below 0 or too "
                                "large");
-    core->view.holds |= lifetime_us > 0;
+    core->view.lifetimes |= lifetime_us > 0;
     for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = component->sibling) {
         component = component_at(core, c);
         component->notice_us = notice_us;
         component->lifetime_us = lifetime_us;
         component->limit_us = limit_us;
-        held_refresh(core, c);
+        young_refresh(core, c);
     }
     return 0;
 }
@@ -109,7 +109,7 @@ int on_limit_signal(struct pleat_core *core, const struct pleat_event *event,
         component->signal_number = (uint8_t)number;
         component->signal_lead_us = lead_us;
         component->signal_script = event->u.signal.script_only != 0;
-        held_refresh(core, c);
+        young_refresh(core, c);
     }
     return 0;
 }

@@ -234,7 +234,7 @@ struct pleat_site {
     int32_t coming;         /* part of claimed: being shrunk away for nobody in particular */
     int64_t quiet_until_us; /* nothing is claimed before (backoff after a failed claim) */
     int32_t reclaimable; /* what running malleable components have above their minimum, by target.
-                          * Without those that are held; so are resizing_count and growers */
+                          * Without those that are young; so are resizing_count and growers */
     uint32_t malleable_count;
     uint32_t resizing_count;                  /* of the malleable ones */
     uint32_t growers;                         /* malleable ones with target below their limit */

@@ -8,7 +8,7 @@ bool pleat_pass_shrinks(const struct pleat_pass *pass)
 {
     /* where sizes last for a while nobody knows who can be shrunk then */
     return pass->policies[PLEAT_APPROACH]->shrinks && pass->policies[PLEAT_MALLEABILITY]->shrinks &&
-           !pass->view->holds;
+           !pass->view->lifetimes;
 }
 
 static bool has_profiles(struct pleat_plan *plan, uint32_t count)

@@ -348,7 +348,7 @@ bool pleat_pass_could_grow(const struct pleat_pass *pass, uint32_t site)
     for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE;
          c = pleat_malleable_younger(view, c)) {
         const struct pleat_component *component = &view->components[c];
-        if (component->state == PLEAT_RESIZING && !pleat_view_is_held(view, component) &&
+        if (component->state == PLEAT_RESIZING && !pleat_view_is_young(view, component) &&
             pleat_accept_grow(view, component, component->target, growable) > 0)
             return true;
     }

@@ -154,7 +154,7 @@ static int32_t grow_acceptance(const struct pleat_plan *plan, uint32_t component
 {
     const struct pleat_component *comp = &plan->view->components[component];
     const struct pleat_event *known = find(plan, component);
-    if (comp->state != PLEAT_RUNNING || pleat_view_is_held(plan->view, comp) ||
+    if (comp->state != PLEAT_RUNNING || pleat_view_is_young(plan->view, comp) ||
         (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted < 0)))
         return 0;
     int32_t growable = pleat_plan_growable(plan, comp->site);
@@ -167,7 +167,7 @@ static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t compone
 {
     const struct pleat_component *comp = &plan->view->components[component];
     const struct pleat_event *known = find(plan, component);
-    if (comp->state != PLEAT_RUNNING || pleat_view_is_held(plan->view, comp) ||
+    if (comp->state != PLEAT_RUNNING || pleat_view_is_young(plan->view, comp) ||
         (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted > 0)))
         return 0;
     int32_t size = known ? known->u.resize.processors : comp->processors;

@@ -86,7 +86,7 @@ struct pleat_plan {
 int32_t pleat_plan_idle(const struct pleat_plan *plan, uint32_t site);
 /* Those of them that can be claimed now: none while the site is quiet. */
 int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site);
-/* Those that may be used for growing: less the threshold and what is kept; 0 where held for a
+/* Those that may be used for growing: less the threshold and what is kept; 0 where withheld for a
  * waiting component. */
 int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site);
 /* What a waiting component could start on at a site: free ones, as far as it may use them, and

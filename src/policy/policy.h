@@ -178,8 +178,8 @@ void pleat_pass_review(struct pleat_pass *pass);
  * start there at its smallest size: only where that lets it start, and no more than it takes. The
  * site where room was made, or is being made already; PLEAT_NONE: nowhere. */
 uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter);
-/* Lets the malleability policy balance a site that is not held, then offers what may be used for
- * growing there until nobody accepts more. */
+/* Lets the malleability policy balance a site that is not withheld, then offers what may be used
+ * for growing there until nobody accepts more. */
 void pleat_pass_grow(struct pleat_pass *pass, uint32_t site);
 /* Could a running component of the site still be grown into what is free there, now or as soon as
  * the resize that it is in is over? */

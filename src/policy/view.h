@@ -39,7 +39,7 @@ struct pleat_view {
     int64_t buffer_review_us;
     bool buffer_pending; /* processes on their way count as prepared */
     bool evolves;        /* there is, or was, a component that asks for processes itself */
-    bool holds;          /* there is, or was, such a lifetime: components may be held */
+    bool lifetimes;      /* there is, or was, such a lifetime: components may be young */
     int32_t mpl_max;     /* processes on a processor, of components that fold */
     int32_t preemptions; /* of a component, at most */
     bool stages;         /* there is, or was, a component with files to be brought */
@@ -59,16 +59,16 @@ static inline int64_t pleat_view_lifetime(const struct pleat_view *view,
 }
 
 /* When the lifetime of a component's present size is over. */
-static inline int64_t pleat_view_held_until(const struct pleat_view *view,
-                                            const struct pleat_component *component)
+static inline int64_t pleat_view_young_until(const struct pleat_view *view,
+                                             const struct pleat_component *component)
 {
     return component->since_us + pleat_view_lifetime(view, component);
 }
 
-static inline bool pleat_view_is_held(const struct pleat_view *view,
-                                      const struct pleat_component *component)
+static inline bool pleat_view_is_young(const struct pleat_view *view,
+                                       const struct pleat_component *component)
 {
-    return view->holds && component->young;
+    return view->lifetimes && component->young;
 }
 
 /* The queue, head first. */

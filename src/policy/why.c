@@ -181,9 +181,9 @@ static void what_is_left(const struct pleat_pass *pass, uint32_t component,
     answer->code = PLEAT_SIZE_POLICY;
     if (pass->policies[PLEAT_MALLEABILITY] == &pleat_policy_none)
         return;
-    if (pleat_view_is_held(view, comp)) {
+    if (pleat_view_is_young(view, comp)) {
         answer->code = PLEAT_SIZE_LIFETIME;
-        answer->until_us = pleat_view_held_until(view, comp);
+        answer->until_us = pleat_view_young_until(view, comp);
     } else if (comp->quiet_until_us > view->now_us) {
         answer->code = PLEAT_SIZE_BACKOFF;
         answer->until_us = comp->quiet_until_us;

@@ -216,7 +216,8 @@ int objects_end(struct sim *sim, uint32_t component, bool done)
     uint32_t index = sim->view->components[component].buffer;
     if (index != PLEAT_NONE) {
         const struct pleat_buffer *buffer = &sim->view->buffers[index];
-        int64_t waited_us = buffer->waited_us + buffer->prepared * (sim->now_us - buffer->counted_us);
+        int64_t waited_us =
+            buffer->waited_us + buffer->prepared * (sim->now_us - buffer->counted_us);
         sim->totals->requests += buffer->requests;
         sim->totals->satisfied += buffer->satisfied;
         sim->totals->prepared_us += (double)waited_us;

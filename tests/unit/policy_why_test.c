@@ -299,7 +299,7 @@ static void test_a_size_that_lasts(void **state)
     struct bench b;
     uint32_t site = begin(&b, 0);
     uint32_t running = bench_run(&b, site, PLEAT_MALLEABLE, 4, 1, 8);
-    b.view.holds = true;
+    b.view.lifetimes = true;
     b.view.lifetime_us = 9000000;
     b.jobs[running].lifetime_us = -1;
     b.jobs[running].since_us = b.view.now_us;

@@ -31,7 +31,7 @@ static int32_t size_of(const struct pleat_pass *pass, uint32_t component)
 /* Held components keep what they have, and are in no sum. */
 static uint32_t not_held(const struct pleat_view *view, uint32_t component)
 {
-    while (component != PLEAT_NONE && pleat_view_is_held(view, &view->components[component]))
+    while (component != PLEAT_NONE && pleat_view_is_young(view, &view->components[component]))
         component = pleat_malleable_younger(view, component);
     return component;
 }
