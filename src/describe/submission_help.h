@@ -86,7 +86,7 @@
     "      --input FILE     its standard input comes from there\n"                                 \
     "      --pty            it has a terminal of its own, shown on this one: keys, Ctrl-C among "  \
     "them, go\n"                                                                                   \
-    "                       to it. For programs without MPI, and scripts. Only with 'pleat "       \
+    "                       to it; of an MPI program: to rank 0. Only with 'pleat "                \
     "run'\n"                                                                                       \
     "      --wrap COMMAND   instead of a program: a command line for the shell\n"                  \
     "      --append         keep what is in these files (default: they are emptied at its "        \

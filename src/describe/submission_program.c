@@ -147,7 +147,7 @@ static void note_size(const struct pleat_submission *s, const struct pleat_submi
                           s->argv[0]);
 }
 
-/* A terminal is of use only to the process that is started with it. */
+/* A terminal is one process's: the one that is started with it, or rank 0 of an MPI program. */
 static int check_terminal(const struct pleat_submission *s,
                           const struct pleat_submission_plan *plan, struct pleat_error *err)
 {
@@ -159,11 +159,11 @@ static int check_terminal(const struct pleat_submission *s,
                                s->output  ? "output"
                                : s->error ? "error"
                                           : "input");
-    if (!s->script && strcmp(plan->runner, "plain") != 0)
+    if (!s->script && strcmp(plan->runner, "plain") != 0 && strcmp(plan->runner, "mpi") != 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
-                               "--pty: '%s' is started by the launcher of its MPI, which passes no "
-                               "terminal on to its ranks; run a shell ('pleat run --pty -n 4 "
-                               "bash'), and in it 'pleat launch', or a debugger",
+                               "--pty: '%s' would be started as one that changes its size, or is "
+                               "folded, and those have no terminal: give it one size (-n 4), or "
+                               "--moldable",
                                s->argv[0]);
     return 0;
 }

@@ -41,6 +41,7 @@ struct pleat_launch_request {
     uint32_t cpus_per_task; /* processors of each process: those of MPI programs are bound to theirs
                              * where the job is (PLEAT_CPUS_ENV in base/cpus.h), by pmi, which must
                              * be given; 0: nothing was said of that */
+    const char *terminal;   /* the terminal of rank 0, by pmi, which must be given; NULL: none */
     bool is_root;           /* the command will run as root */
     bool oversubscribed; /* more processes than processors, now or after a grow or a fold: waiting
                           * processes must give up the processor */

@@ -66,6 +66,10 @@ static void add_pmi(const struct pleat_launch_request *request, struct pleat_lau
         pleat_launch_add(argv, "--cpus-per-task");
         pleat_launch_addf(argv, "%u", request->cpus_per_task);
     }
+    if (request->terminal) {
+        pleat_launch_add(argv, "--terminal");
+        pleat_launch_add(argv, request->terminal);
+    }
     pleat_launch_add(argv, "--");
 }
 

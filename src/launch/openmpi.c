@@ -83,6 +83,22 @@ static void stay_on_loopback(const struct pleat_launch_request *request,
         pleat_launch_set(env, "UCX_TLS", "^tcp");
 }
 
+/* Each process begins as pleat-pmi: --bind-to knows nothing of which processors the job has, and
+ * mpirun passes no terminal on. */
+static void add_pmi(const struct pleat_launch_request *request, struct pleat_launch_list *argv)
+{
+    pleat_launch_add(argv, request->pmi);
+    if (request->cpus_per_task) {
+        pleat_launch_add(argv, "--task");
+        pleat_launch_addf(argv, "%u", request->cpus_per_task);
+    }
+    if (request->terminal) {
+        pleat_launch_add(argv, "--terminal");
+        pleat_launch_add(argv, request->terminal);
+    }
+    pleat_launch_add(argv, "--");
+}
+
 static int compose(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
                    struct pleat_launch_list *env, struct pleat_error *err)
 {
@@ -116,12 +132,8 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     }
     pleat_launch_add(argv, "-n");
     pleat_launch_addf(argv, "%u", request->processes);
-    if (request->cpus_per_task) { /* --bind-to knows nothing of which processors the job has */
-        pleat_launch_add(argv, request->pmi);
-        pleat_launch_add(argv, "--task");
-        pleat_launch_addf(argv, "%u", request->cpus_per_task);
-        pleat_launch_add(argv, "--");
-    }
+    if (request->cpus_per_task || request->terminal)
+        add_pmi(request, argv);
 
     pleat_launch_set(env, "EVENT_NOEPOLL", "1");
     if (loopback)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,16 @@
 #define EXIT_USAGE 2
 
 static const char usage[] =
-    "usage: pleat-pmi -n N [--cpus-per-task C] [--preload LIBRARIES] [--] PROGRAM [ARGUMENT...]\n"
-    "       pleat-pmi --task C [--] PROGRAM [ARGUMENT...]\n"
+    "usage: pleat-pmi -n N [--cpus-per-task C] [--terminal PATH] [--preload LIBRARIES] [--] "
+    "PROGRAM\n"
+    "                 [ARGUMENT...]\n"
+    "       pleat-pmi [--task C] [--terminal PATH] [--] PROGRAM [ARGUMENT...]\n"
     "\n"
     "Starts N processes of an MPICH program on this node; what 'pleat' starts such programs with.\n"
     "\n"
     "  -n N                 so many processes\n"
     "  --cpus-per-task C    each is bound to C of the processors that PLEAT_CPUS lists\n"
+    "  --terminal PATH      rank 0 has that terminal; its input and output are there\n"
     "  --preload LIBRARIES  LD_PRELOAD of the processes\n"
     "  --task C             becomes the program, bound so, as the process that Open MPI's mpirun\n"
     "                       says that it is\n"
@@ -51,10 +55,16 @@ static int read_count(const char *text, uint32_t *count)
 }
 
 /* As a process of Open MPI; returns where that cannot be done, with the exit code. */
-static int become(uint32_t each, char **argv)
+static int become(uint32_t each, const char *terminal, char **argv)
 {
-    const char *text = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
-    int code = text ? pleat_pmi_bind_task((uint32_t)strtoul(text, NULL, 10), each) : 0;
+    const char *text = getenv("OMPI_COMM_WORLD_LOCAL_RANK"), *rank = getenv("OMPI_COMM_WORLD_RANK");
+    int code = terminal && rank && !strcmp(rank, "0") ? pleat_pmi_take_terminal(terminal) : 0;
+    if (code) {
+        fprintf(stderr, "pleat-pmi: cannot start '%s' on the terminal '%s': %s\n", argv[0],
+                terminal, strerror(code));
+        return 125;
+    }
+    code = text && each ? pleat_pmi_bind_task((uint32_t)strtoul(text, NULL, 10), each) : 0;
     if (code) {
         fprintf(stderr, "pleat-pmi: cannot bind '%s' to its processors: %s\n", argv[0],
                 strerror(code));
@@ -68,10 +78,13 @@ static int become(uint32_t each, char **argv)
 /* -1: go on. Else the exit code. */
 static int read_options(int argc, char **argv, struct pleat_pmi_program *program, uint32_t *task)
 {
-    static const struct option known[] = {
-        {"preload", required_argument, NULL, 'p'}, {"cpus-per-task", required_argument, NULL, 'c'},
-        {"task", required_argument, NULL, 't'},    {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"preload", required_argument, NULL, 'p'},
+                                          {"cpus-per-task", required_argument, NULL, 'c'},
+                                          {"task", required_argument, NULL, 't'},
+                                          {"terminal", required_argument, NULL, 'y'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'v'},
+                                          {NULL, 0, NULL, 0}};
     for (int option; (option = getopt_long(argc, argv, "+n:", known, NULL)) != -1;) {
         switch (option) {
         case 'n':
@@ -84,6 +97,9 @@ static int read_options(int argc, char **argv, struct pleat_pmi_program *program
         case 'c':
             if (read_count(optarg, &program->cpus_per_task))
                 return complain("--cpus-per-task must be a number from 1 to 65536");
+            break;
+        case 'y':
+            program->terminal = optarg;
             break;
         case 't':
             if (read_count(optarg, task))
@@ -99,8 +115,9 @@ static int read_options(int argc, char **argv, struct pleat_pmi_program *program
             return complain("unknown or incomplete option");
         }
     }
-    if (!program->count == !*task || optind >= argc)
-        return complain("-n or --task, and a program, must be given");
+    bool becomes = *task || (program->terminal && !program->count);
+    if ((program->count > 0) == becomes || optind >= argc)
+        return complain("-n, --task or --terminal, and a program, must be given");
     program->argv = argv + optind;
     return -1;
 }
@@ -112,8 +129,8 @@ int main(int argc, char **argv)
     int code = read_options(argc, argv, &program, &task);
     if (code >= 0)
         return code;
-    if (task)
-        return become(task, program.argv);
+    if (!program.count)
+        return become(task, program.terminal, program.argv);
     if (getrlimit(RLIMIT_NOFILE, &program.files) == 0) {
         struct rlimit most = {program.files.rlim_max, program.files.rlim_max};
         (void)setrlimit(RLIMIT_NOFILE, &most); /* a stream for every process */

@@ -85,6 +85,9 @@ static int become(const struct pleat_pmi_program *program, uint32_t rank, const 
     for (int i = 0; i < 2; i++)
         if (ends->written[i][1] >= 0 && dup2(ends->written[i][1], STDOUT_FILENO + i) < 0)
             return errno;
+    int without = rank == 0 && program->terminal ? pleat_pmi_take_terminal(program->terminal) : 0;
+    if (without)
+        return without;
     int unbound = program->cpus_per_task ? pleat_pmi_bind_task(rank, program->cpus_per_task) : 0;
     if (unbound)
         return unbound;

@@ -26,6 +26,7 @@ struct pleat_pmi_program {
     const char *preload;      /* LD_PRELOAD of the processes; NULL: as here */
     uint32_t count;           /* of processes */
     uint32_t cpus_per_task;   /* processors to which each is bound, where the job is; 0: to none */
+    const char *terminal;     /* of rank 0: its controlling one, input and output; NULL: none */
     sigset_t signals;         /* that they have blocked */
     struct sigaction on_pipe; /* what they do at SIGPIPE */
     struct rlimit files;      /* their limit of open files */

@@ -1,6 +1,10 @@
 #include "pmi/task.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/cpus.h"
 
@@ -26,4 +30,25 @@ int pleat_pmi_bind_task(uint32_t task, uint32_t each)
     pleat_cpu_set_add_task(&own, &list, task, each);
     pleat_array_finish(&list);
     return code || pleat_cpu_set_count(&own) == 0 ? 0 : pleat_cpu_set_tell(0, &own);
+}
+
+int pleat_pmi_take_terminal(const char *path)
+{
+    pid_t self = getpid();
+    /* mpirun has made it the leader of a group, and no such process may begin a session */
+    if (getsid(0) != self && getpgrp() == self && setpgid(0, getpgid(getppid())))
+        return errno;
+    if (getsid(0) != self && setsid() < 0)
+        return errno;
+    int fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    int code = 0;
+    if (ioctl(fd, TIOCSCTTY, 0))
+        code = errno;
+    for (int i = 0; !code && i <= STDERR_FILENO; i++)
+        if (dup2(fd, i) < 0)
+            code = errno;
+    close(fd);
+    return code;
 }

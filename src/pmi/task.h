@@ -1,4 +1,5 @@
-/* task.h - one of several processes of a job that have several processors each. */
+/* task.h - what a process of a job becomes before it is its program: bound to several processors,
+ * the one that has the terminal. */
 #ifndef PLEAT_PMI_TASK_H
 #define PLEAT_PMI_TASK_H
 
@@ -9,5 +10,9 @@
  * size since), they are shared out of what it may use. Does nothing where the job is not bound. 0
  * or errno. */
 int pleat_pmi_bind_task(uint32_t task, uint32_t each);
+
+/* Makes a terminal that no other session has the controlling one of this process, and its standard
+ * input, output and error. It gets a session of its own, unless it leads one. 0 or errno. */
+int pleat_pmi_take_terminal(const char *path);
 
 #endif

@@ -80,7 +80,8 @@ static int launch_by_mpi(const struct agent_runner *runner, const struct pleat_r
         return rc;
     request->processes = (uint32_t)pleat_spec_tasks(order->spec, order->processes);
     request->cpus_per_task = (uint32_t)order->spec->cpus_per_task;
-    if (request->mpi == PLEAT_MPI_MPICH || request->cpus_per_task) {
+    request->terminal = order->spec->terminal;
+    if (request->mpi == PLEAT_MPI_MPICH || request->cpus_per_task || request->terminal) {
         request->pmi = paths->pmi;
         rc = pleat_launch_pmi(paths->pmi, sizeof(paths->pmi), err);
     }
@@ -218,20 +219,22 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     struct agent_runner *runner = (struct agent_runner *)base;
     char job[32];
     snprintf(job, sizeof(job), "%llu", (unsigned long long)order->job);
+    /* rank 0 has it; what the others say is shown there, too */
+    const char *shown = starts(runner, PLEAT_STARTS_LAUNCHED) ? order->spec->terminal : NULL;
     json_t *params = json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:b, s:i, s:s*, s:i, s:s*, s:s*}", "run", (json_int_t)order->run,
-        "job", job, "cwd", order->spec->cwd, "stdout", order->stdout_path, "stderr",
-        order->stderr_path, "truncate", order->truncate, "umask", order->spec->umask, "stdin",
-        order->stdin_path, "mailbox_ranks", starts(runner, PLEAT_STARTS_MAILBOX) ? order->most : 0,
-        "scratch", has_scratch(runner, order) ? order->scratch : NULL, "limits",
-        order->spec->limits);
+        "job", job, "cwd", order->spec->cwd, "stdout", shown ? shown : order->stdout_path, "stderr",
+        shown ? shown : order->stderr_path, "truncate", order->truncate, "umask",
+        order->spec->umask, "stdin", order->stdin_path, "mailbox_ranks",
+        starts(runner, PLEAT_STARTS_MAILBOX) ? order->most : 0, "scratch",
+        has_scratch(runner, order) ? order->scratch : NULL, "limits", order->spec->limits);
     if (params && order->spec->nice != PLEAT_SPEC_NICE_HERE)
         json_object_set_new(params, "nice", json_integer(order->spec->nice));
     if (params && order->spec->memory_limit_kb)
         json_object_set_new(params, "memory_limit_kb", json_integer(order->spec->memory_limit_kb));
     if (params && order->spec->cpus_per_task > 0)
         json_object_set_new(params, "cpus_per_task", json_integer(order->spec->cpus_per_task));
-    if (params && order->spec->terminal)
+    if (params && order->spec->terminal && !shown)
         json_object_set_new(params, "terminal", json_string(order->spec->terminal));
     int rc = add_command(runner, order, params, err);
     bool bad = params && starts_others(runner, order->spec) &&

@@ -165,6 +165,19 @@ static void test_several_processors_each(void **state)
     expect(&request, APP, "");
 }
 
+static void test_a_terminal_of_rank_0(void **state)
+{
+    (void)state;
+    struct pleat_launch_request request = request_of(PLEAT_MPI_OPENMPI, 3);
+    request.terminal = "/dev/pts/7";
+    request.pmi = "/bin/pleat-pmi";
+    expect(&request,
+           OPENMPI "--mca|mpi_yield_when_idle|0|-n|3|/bin/pleat-pmi|--terminal|/dev/pts/7|--|" APP,
+           "EVENT_NOEPOLL=1");
+    request.mpi = PLEAT_MPI_MPICH;
+    expect(&request, "/bin/pleat-pmi|-n|3|--terminal|/dev/pts/7|--|" APP, "UCX_TLS=^tcp");
+}
+
 static void test_preload(void **state)
 {
     (void)state;
@@ -290,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_mpich),       cmocka_unit_test(test_preload),
         cmocka_unit_test(test_nodes),       cmocka_unit_test(test_refused),
         cmocka_unit_test(test_names),       cmocka_unit_test(test_several_processors_each),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_a_terminal_of_rank_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@ import time
 import pytest
 
 from conftest import BUILD, LIMIT_S, PLEAT, is_alive, wait_until, words_of
+from relaunching import MPIS, program
 
 
 class Screen:
@@ -163,13 +164,57 @@ def test_one_that_waits(pleat):
     assert screen.end() == 0
 
 
+OF_RANKS = """
+rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+if [ "$rank" != 0 ]; then
+  test -t 0 || test -n "$(ps -o tty= -p $$ | grep pts)" || echo "rank $rank has none"
+  touch "$0"; while [ -e "$0" ]; do sleep 0.05; done; exit
+fi
+while [ ! -e "$0" ]; do sleep 0.05; done
+test -t 0 && test -t 1 && test -t 2 && echo "$(ps -o tty= -p $$) is mine"
+tty; stty size; trap "echo interrupted; rm $0; exit $1" INT; read line; echo "got $line"; read line
+"""
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_rank_0_of_an_mpi_program(pleat, mpi):
+    """It alone has the terminal, by which it is interrupted; what the others say is shown."""
+    screen = Screen(pleat, "--pty", "--mpi", mpi, "--runner", "mpi", "-n", 2, "--", "sh", "-c", OF_RANKS,
+                    pleat.path("other"), 7)
+    mine = screen.until(" is mine\r\n")
+    assert "rank 1 has none\r\n" in mine
+    name = mine.split("\r\n")[-1].strip()
+    assert name.startswith("pts/")
+    assert screen.until("33 91\r\n") == f"/dev/{name}\r\n"
+    screen.type("words\n")
+    screen.until("got words\r\n")
+    screen.type("\x03")
+    screen.until("interrupted\r\n")
+    assert screen.end() == 7
+    assert pleat.job(1)["exit_code"] == 7 and not pleat.job_pids(1)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_an_mpi_program_on_a_terminal(pleat, mpi):
+    """Its result is that which it has without; and Ctrl-C ends one that does nothing about that."""
+    screen = Screen(pleat, "--pty", "-n", 2, "-c", 2, "--", program("ring", mpi), "--iterations", 50)
+    assert screen.end() == 0
+    assert "RESULT ok ring ranks=2" in screen.text
+    screen = Screen(pleat, "--pty", "-n", 2, "--", program("ring", mpi), "--iterations", 1000000000)
+    wait_until(lambda: len(pleat.rank_pids(2, program("ring", mpi))) == 2, "it runs")
+    wait_until(lambda: not screen.is_usual(), "keys go to the job")
+    screen.type("\x03")
+    assert screen.end() == 130
+    pleat.wait_end(2)
+
+
 def test_what_cannot_have_one(pleat):
     loop = os.path.join(BUILD, "apps", "loop")
     done = pleat.pleat("run", "--pty", "--", "cat", check=2)
     assert "standard input is no terminal" in done.stderr
     done = pleat.pleat("submit", "--pty", "--", "cat", check=2)
     assert "that can only 'pleat run'" in done.stderr
-    for words, said in ((("--pty", "-n", 2, "--", loop), "launcher of its MPI"),
+    for words, said in ((("--pty", "--max", 2, "--", loop), "and those have no terminal"),
                         (("--pty", "--output", "x", "--", "cat"), "leave out --output")):
         screen = Screen(pleat, *words)
         assert screen.end() == 2
