@@ -1,6 +1,5 @@
 /* gantt_svg.c - the chart as a drawing: waiting jobs above, processors in the middle, utilization
- * and the legend below. Colours after Okabe and Ito (2008) and Tol, to be told apart by all
- * readers. */
+ * and the legend below. */
 #include "chart/gantt_svg.h"
 
 #include <math.h>
@@ -9,63 +8,6 @@
 
 #include "base/timefmt.h"
 #include "figure/picture.h"
-
-static const struct {
-    const char *fill;
-    bool dark;
-} colours[] = {{"#0072B2", true},  {"#E69F00", false}, {"#009E73", true},  {"#CC79A7", false},
-               {"#56B4E9", false}, {"#D55E00", true},  {"#F0E442", false}, {"#332288", true},
-               {"#AA4499", true},  {"#882255", true},  {"#44AA99", false}, {"#999933", false}};
-
-#define COLOUR_COUNT (sizeof(colours) / sizeof(colours[0]))
-_Static_assert(COLOUR_COUNT == PLEAT_GANTT_COLOURS, "each colour is defined here");
-
-double pleat_svg_x(const struct pleat_svg_drawing *d, double time)
-{
-    const struct pleat_gantt *gantt = d->gantt;
-    double within = fmin(fmax(time, gantt->from_s), gantt->to_s);
-    return PLEAT_SVG_LEFT + (within - gantt->from_s) / (gantt->to_s - gantt->from_s) *
-                                (PLEAT_SVG_WIDTH - PLEAT_SVG_LEFT - PLEAT_SVG_RIGHT);
-}
-
-double pleat_svg_y(const struct pleat_svg_drawing *d, int64_t row)
-{
-    return d->rows_top + (double)row * d->row_height;
-}
-
-const char *pleat_svg_fill(const struct pleat_svg_drawing *d, size_t job)
-{
-    return colours[d->colours.of_job[job]].fill;
-}
-
-bool pleat_svg_is_dark(const struct pleat_svg_drawing *d, size_t job)
-{
-    return colours[d->colours.of_job[job]].dark;
-}
-
-void pleat_svg_add_escaped(struct pleat_string *out, const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '&')
-            pleat_string_add(out, "&amp;");
-        else if (*text == '<')
-            pleat_string_add(out, "&lt;");
-        else if (*text == '>')
-            pleat_string_add(out, "&gt;");
-        else if (*text == '"')
-            pleat_string_add(out, "&quot;");
-        else if ((unsigned char)*text < ' ' || *text == 127)
-            pleat_string_add(out, "?");
-        else
-            pleat_string_add_bytes(out, text, 1);
-    }
-}
-
-bool pleat_svg_in_window(const struct pleat_svg_drawing *d, size_t job)
-{
-    const struct pleat_gantt_job *j = &d->gantt->jobs.items[job];
-    return j->submit_s < d->gantt->to_s && !(isfinite(j->end_s) && j->end_s <= d->gantt->from_s);
-}
 
 /* ---- head ---- */
 
@@ -88,7 +30,7 @@ static void add_head(struct pleat_svg_drawing *d, double height)
         "sans-serif\" font-size=\"11\" fill=\"#333\">\n"
         "<title>Who held which processors when</title>\n<defs>\n",
         PLEAT_SVG_WIDTH, height, PLEAT_SVG_WIDTH, height);
-    for (size_t i = 0; i < COLOUR_COUNT; i++)
+    for (size_t i = 0; i < PLEAT_GANTT_COLOURS; i++)
         pleat_string_addf(
             d->out,
             "<pattern id=\"growth%zu\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
@@ -97,7 +39,7 @@ static void add_head(struct pleat_svg_drawing *d, double height)
             "<pattern id=\"earmark%zu\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
             "patternTransform=\"rotate(-45)\"><rect width=\"5\" height=\"5\" fill=\"#fff\"/><rect "
             "width=\"1.4\" height=\"5\" fill=\"%s\"/></pattern>\n",
-            i, colours[i].fill, colours[i].fill, i, colours[i].fill);
+            i, pleat_svg_colour(i), pleat_svg_colour(i), i, pleat_svg_colour(i));
     pleat_string_addf(d->out,
                       "</defs>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
                       "<text x=\"%g\" y=\"26\" font-size=\"17\" font-weight=\"600\" "
@@ -156,7 +98,7 @@ static void add_groups(struct pleat_svg_drawing *d, struct legend *legend)
         if (group->jobs == 0)
             continue;
         legend_place(legend, width);
-        legend_key(d, legend, colours[i].fill, "");
+        legend_key(d, legend, pleat_svg_colour(i), "");
         pleat_svg_add_escaped(d->out, group->name);
         pleat_string_addf(d->out, " (%zu job%s)</text>\n", group->jobs,
                           group->jobs == 1 ? "" : "s");
@@ -193,7 +135,7 @@ static double add_legend(struct pleat_svg_drawing *d, double top)
         double width = 40 + (double)strlen(meaning[use]) * 6.6;
         snprintf(fill, sizeof(fill), "url(#%s0)", pleat_gantt_use_name((enum pleat_gantt_use)use));
         legend_place(&legend, width);
-        legend_key(d, &legend, use == PLEAT_GANTT_LEAVING ? colours[0].fill : fill,
+        legend_key(d, &legend, use == PLEAT_GANTT_LEAVING ? pleat_svg_colour(0) : fill,
                    use == PLEAT_GANTT_LEAVING ? " fill-opacity=\"0.45\"" : "");
         pleat_string_addf(d->out, "%s</text>\n", meaning[use]);
         legend.x += width;

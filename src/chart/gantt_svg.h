@@ -27,6 +27,8 @@ struct pleat_svg_drawing {
 
 double pleat_svg_x(const struct pleat_svg_drawing *d, double time);
 double pleat_svg_y(const struct pleat_svg_drawing *d, int64_t row);
+/* One of PLEAT_GANTT_COLOURS; that of a job. */
+const char *pleat_svg_colour(size_t index);
 const char *pleat_svg_fill(const struct pleat_svg_drawing *d, size_t job);
 /* Is what is written on it to be white? */
 bool pleat_svg_is_dark(const struct pleat_svg_drawing *d, size_t job);

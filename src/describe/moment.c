@@ -93,3 +93,32 @@ int pleat_parse_past(const char *what, const char *text, double now_s, double *a
         *at_s = moment.is_duration ? now_s - moment.at_s : moment.at_s;
     return rc;
 }
+
+int pleat_parse_when(const char *what, const char *text, double *seconds, struct pleat_error *err)
+{
+    time_t now = time(NULL);
+    struct tm day;
+    const char *end = NULL;
+    if (!strchr(text, ':')) {
+        int status = pleat_parse_duration(what, text, seconds, err);
+        if (!status && *seconds <= 0)
+            status = pleat_error_set(err, PLEAT_E_INVALID, "%s: it must be in the future", what);
+        return status;
+    }
+    if (localtime_r(&now, &day)) {
+        day.tm_sec = 0;
+        end = strptime(text, strlen(text) > 5 ? "%H:%M:%S" : "%H:%M", &day);
+    }
+    if (!end || *end)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s: '%s' is not a time of the day such as 14:30", what, text);
+    day.tm_isdst = -1;
+    time_t then = mktime(&day);
+    if (then <= now) {
+        day.tm_mday++;
+        day.tm_isdst = -1;
+        then = mktime(&day);
+    }
+    *seconds = (double)(then - now);
+    return 0;
+}

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 int pleat_parse_int(const char *what, const char *text, int64_t low, int64_t high, int64_t *value,
                     struct pleat_error *err)
@@ -65,35 +64,6 @@ int pleat_parse_word(const char *what, const char *text, const char *const *word
         snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", words[i]);
     }
     return pleat_error_set(err, PLEAT_E_INVALID, "%s: '%s' is none of %s", what, text, list);
-}
-
-int pleat_parse_when(const char *what, const char *text, double *seconds, struct pleat_error *err)
-{
-    time_t now = time(NULL);
-    struct tm day;
-    const char *end = NULL;
-    if (!strchr(text, ':')) {
-        int status = pleat_parse_duration(what, text, seconds, err);
-        if (!status && *seconds <= 0)
-            status = pleat_error_set(err, PLEAT_E_INVALID, "%s: it must be in the future", what);
-        return status;
-    }
-    if (localtime_r(&now, &day)) {
-        day.tm_sec = 0;
-        end = strptime(text, strlen(text) > 5 ? "%H:%M:%S" : "%H:%M", &day);
-    }
-    if (!end || *end)
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "%s: '%s' is not a time of the day such as 14:30", what, text);
-    day.tm_isdst = -1;
-    time_t then = mktime(&day);
-    if (then <= now) {
-        day.tm_mday++;
-        day.tm_isdst = -1;
-        then = mktime(&day);
-    }
-    *seconds = (double)(then - now);
-    return 0;
 }
 
 int pleat_parse_job(const char *text, int64_t *job, struct pleat_error *err)

@@ -379,12 +379,3 @@ void pleat_sim_experiment_finish(struct pleat_sim_experiment *experiment)
         pleat_workload_finish(&experiment->sources[i].workload);
     free(experiment->sources);
 }
-
-const char *pleat_sim_fate_name(enum pleat_sim_fate fate)
-{
-    static const char *const names[] = {
-        [PLEAT_SIM_DONE] = "done",         [PLEAT_SIM_SKIPPED] = "skipped",
-        [PLEAT_SIM_REJECTED] = "rejected", [PLEAT_SIM_FAILED] = "failed",
-        [PLEAT_SIM_KILLED] = "killed",     [PLEAT_SIM_LEFT] = "left"};
-    return fate <= PLEAT_SIM_LEFT ? names[fate] : "?";
-}
