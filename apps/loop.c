@@ -210,7 +210,7 @@ static int goes_on(const struct pleat_session *session, const struct options *o,
     return o->resizes < 0 ? counters[0] < o->iterations : counters[1] < o->resizes;
 }
 
-/* Milliseconds to sleep in an iteration of so many ranks. */
+/* Milliseconds to sleep in an iteration on `ranks` ranks. */
 static double pause_of(const struct options *o, int ranks)
 {
     double pause_ms = o->pause_ms;

@@ -14,8 +14,9 @@ struct agent_reading {
     double speed_sd;      /* of the time that an object takes, from run to run */
     bool pending;         /* R counts processes on their way */
     bool balanced;        /* gained objects are divided over all processes, not left on one */
-    int32_t notices;      /* the application notices after 1 to so many slow iterations */
-    int64_t level;        /* RL */
+    int32_t notices; /* the application notices after a random number of slow iterations, from 1 to
+                      * this */
+    int64_t level;   /* RL */
 };
 
 /* Metrics of a run of all executions. Those by execution follow one another, from the first. */

@@ -76,7 +76,7 @@ struct pleat_detector {
     uint64_t step;   /* the largest in the window */
 
     uint32_t against; /* windows in a row that contradict the verdict */
-    uint32_t confirm; /* so many are wanted now */
+    uint32_t confirm; /* windows in a row that must agree, at present */
     int64_t quiet_until_us;
 
     double cvcs, idleness; /* the last ones; below 0: none */

@@ -88,7 +88,7 @@ struct pleat_folded {
     int64_t sample_us;
 
     struct pleat_rate rate; /* on the present partition */
-    uint32_t rated;         /* by so many attached */
+    uint32_t rated;         /* the processes that were attached then */
 
     struct pleat_contention *contention; /* of each processor; twice, the second to change them */
     int64_t *busy_us;                    /* of each CPU; at the last look, and for the next */

@@ -35,7 +35,7 @@ struct pleat_launches {
     int64_t ending_us, term_at_us, kill_at_us;
 };
 
-/* Sets run->launches, for a run that is about to be started with so many processes. */
+/* Sets run->launches, for a run that is about to be started with `processes` processes. */
 int pleat_launches_create(struct pleat_run *run, uint32_t processes, bool adapts,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The run is over. Accepts that there are none. */
@@ -55,8 +55,8 @@ pid_t pleat_launches_pid(const struct pleat_run *run);
 void pleat_launches_kill(struct pleat_run *run, int64_t grace_us);
 /* The whole run is being ended: nobody is to wait any more. */
 void pleat_launches_end(struct pleat_run *run);
-/* The run has a new mailbox and so many processes: starts the current one again. False: there is
- * none, or it is gone. */
+/* The run has a new mailbox and `processes` processes: starts the current program again. False:
+ * there is none, or it is gone. */
 bool pleat_launches_again(struct pleat_run *run, uint32_t processes);
 
 #endif

@@ -32,7 +32,7 @@ struct pleat_memory {
 /* Gives the run a group where it has a limit and there can be one; *procs is what the main process
  * writes "0" into to join it, else -1. For the caller to close. */
 void pleat_memory_group(struct pleat_run *run, int *procs);
-/* Its main process was reaped: the largest process that this waited for had so much. */
+/* Its main process was reaped: what the largest process had that this one waited for. */
 void pleat_memory_largest(struct pleat_run *run, int64_t resident_kb);
 /* Whether it wanted more than its limit; looks once more. Then run->failure says so. */
 bool pleat_memory_is_over(struct pleat_run *run);

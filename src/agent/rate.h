@@ -26,8 +26,8 @@ struct pleat_rate {
     int64_t begun_us, from_us;
     uint64_t begun_ns, from_ns; /* useful time then */
     int64_t cost_us;            /* what the agent needed for the change */
-    int64_t settle_us;          /* so long it took to settle after it */
-    uint64_t settle_ns;         /* ... and so much was done meanwhile */
+    int64_t settle_us;          /* the time that it took to settle after that */
+    uint64_t settle_ns;         /* ... and the work done meanwhile */
     bool counted;               /* these two are all of it */
 
     double rate;       /* on the present processors, as said; below 0: not known */

@@ -96,7 +96,7 @@ int pleat_malleable_withdraw(struct pleat_malleable *malleable, uint64_t resize,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 /* True with the id when a resize (not an ask) is outstanding. */
 bool pleat_malleable_outstanding(const struct pleat_malleable *malleable, uint64_t *resize);
-/* It can use so many ranks at most (0: any number): told where that is news. */
+/* Tells the most ranks that its application can use (0: any number), where that is news. */
 void pleat_malleable_limit(struct pleat_malleable *malleable, uint32_t most);
 /* Tells it, news or not. */
 void pleat_malleable_tell_limit(const struct pleat_malleable *malleable);

@@ -106,14 +106,14 @@ struct pleat_run_request {
     const struct pleat_limits *limits; /* NULL: the agent's */
     int32_t nice;                      /* PLEAT_PROCESS_NICE_HERE: the agent's */
     uint32_t mailbox_ranks;
-    uint32_t launches;   /* it is a script, whose programs start with so many processes; 0: no */
+    uint32_t launches; /* of a script: the processes with which its programs start; 0: it is none */
     bool launches_adapt; /* ... and are relaunched where their MPI can do nothing else */
     const struct pleat_folded_request *folded; /* NULL: it is not folded */
     int64_t linger_us;
     const char *scratch;    /* NULL: none */
-    uint32_t hosts;         /* so many processors are said in a file there; 0: no file */
+    uint32_t hosts;         /* the number of processors in a file there; 0: no file */
     const json_t *slots;    /* NULL: it is not bound */
-    int64_t memory_kb;      /* all its processes may have so much together; 0: no limit */
+    int64_t memory_kb;      /* what all its processes may have together; 0: no limit */
     uint32_t cpus_per_task; /* as in the run */
 };
 

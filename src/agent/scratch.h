@@ -10,7 +10,7 @@
  * killed, or the run is started again); what is in it goes first. PLEAT_E_SYSTEM,
  * PLEAT_E_PERMISSION. */
 int pleat_scratch_make(const char *path, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* In it, the file PLEAT_SCRATCH_HOSTS says to MPICH's hydra that there are so many processors. Not
+/* In it, the file PLEAT_SCRATCH_HOSTS says to MPICH's hydra how many processors there are. Not
  * to be able to is said in the log. */
 #define PLEAT_SCRATCH_HOSTS "hosts"
 void pleat_scratch_hosts(const char *path, uint32_t processors);

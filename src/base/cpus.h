@@ -44,7 +44,7 @@ struct pleat_cpu_set pleat_cpu_set_both(const struct pleat_cpu_set *a,
                                         const struct pleat_cpu_set *b);
 
 /* Which CPUs a job has, as a list in the order of its processes: in its environment, where each of
- * these has so many of them, and the job is bound. */
+ * these has several of them, and the job is bound. */
 #define PLEAT_CPUS_ENV "PLEAT_CPUS"
 
 /* Adds those of one of several processes that have `each` of the list: of the one with number

@@ -36,7 +36,7 @@ int pleat_curve_shares(struct pleat_curve *curve, const double *sorted, size_t c
     if (count > 0)
         add(curve, sorted[0], 0);
     for (size_t i = 1; i <= points; i++) {
-        size_t rank = i * count / points; /* so many are at most as large */
+        size_t rank = i * count / points; /* the number of values that are at most as large */
         add(curve, sorted[rank - 1], (double)rank / (double)count);
     }
     return 0;

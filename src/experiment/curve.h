@@ -23,7 +23,7 @@ int pleat_curve_shares(struct pleat_curve *curve, const double *sorted,
 /* The level, from 0, after each edge, by seconds; of many edges the mean level in equal parts of
  * the time. Sorts the edges. */
 int pleat_curve_levels(struct pleat_curve *curve, struct pleat_edges *edges) PLEAT_MUST_CHECK;
-/* The mean level in so many equal parts of the time. Sorts the edges. */
+/* The mean level in each of `parts` equal parts of the time. Sorts the edges. */
 int pleat_curve_means(struct pleat_curve *curve, struct pleat_edges *edges,
                       size_t parts) PLEAT_MUST_CHECK;
 /* How many jobs wait, by seconds. */

@@ -11,7 +11,7 @@
 
 struct pleat_pool {
     size_t count;   /* runs */
-    size_t threads; /* at most so many at once; 0: one for each processor of this process */
+    size_t threads; /* the most at once; 0: one for each processor of this process */
     /* Does run number `index`, in any of the threads; several at once. 0 or a negative code with
      * err. A long one asks pleat_pool_stops now and then, and returns PLEAT_E_CLOSED then. */
     int (*run)(void *context, size_t index, struct pleat_error *err);

@@ -36,7 +36,7 @@ static struct pleat_fold_processor *line_of(const struct turn_self *self)
     return &self->fold->processors[self->processor];
 }
 
-/* Returns when the word is not `word` any more, after so long, or for no reason. */
+/* Returns when the word is not `word` any more, after the time given, or for no reason. */
 static void sleep_on(struct turn_self *self, uint32_t word, uint32_t us)
 {
     const struct timespec timeout = {.tv_sec = us / 1000000u,

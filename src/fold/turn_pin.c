@@ -80,7 +80,7 @@ void turn_stay(struct turn_self *self)
 static bool began_with(pid_t pid, const char *entry)
 {
     char path[64], part[1024];
-    size_t at = 0;    /* so much of the entry matches */
+    size_t at = 0;    /* the characters of the entry that match */
     bool fits = true; /* ... of the present variable */
     bool found = false;
     snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);

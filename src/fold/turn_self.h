@@ -42,7 +42,7 @@ struct turn_self {
     /* messages of which nobody tells */
     bool is_part;           /* processes of the program are elsewhere */
     uint64_t vain_since_ns; /* nothing was found since then */
-    uint32_t look_us;       /* after so long it looks again */
+    uint32_t look_us;       /* the time after which it looks again */
     uint64_t now_ns;        /* when it began to give the processor away */
     uint32_t doze_us;       /* of its next sleep (PLEAT_FOLD_WAIT_BLOCK) */
     /* processor time (turn_useful.c) */

@@ -68,7 +68,8 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t announces; /* resizes are known one adaptation point ahead */
     _Atomic uint32_t begun;
     _Atomic uint32_t loaded;
-    _Atomic uint32_t limit; /* it can use so many ranks; 0: any number. Older programs leave it 0 */
+    _Atomic uint32_t
+        limit; /* the most ranks that it can use; 0: any number. Older programs leave it 0 */
     _Atomic uint64_t cost[PLEAT_MAILBOX_COSTS];
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t text[PLEAT_MAILBOX_TEXT / 8];
     struct pleat_mailbox_slot slots[];
@@ -98,7 +99,7 @@ enum pleat_mailbox_arrival {
 int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t iteration,
                          int doorbell, struct pleat_mailbox_rank *self) PLEAT_MUST_CHECK;
 
-/* Rank 0, at any time: from now on the application can use so many ranks at most; 0: any number. */
+/* Rank 0, at any time: from now on the application can use `most` ranks at most; 0: any number. */
 void pleat_mailbox_limit(struct pleat_mailbox_rank *self, uint32_t most);
 
 /* Rank 0, first of all: the state to go on from, once; 0: none. */

@@ -76,7 +76,7 @@ struct pleat_mailbox_status {
     bool finished;     /* the application called pleat_session_finish */
     bool begun;     /* rank 0 came through pleat_session_begin; where a state was held, all ranks */
     bool loaded;    /* ... and they go on from that state: cost.load_ns, cost.bytes */
-    uint32_t limit; /* it can use so many ranks at most, as it says; 0: any number */
+    uint32_t limit; /* the most ranks that it can use, as it says; 0: any number */
     uint64_t iteration;    /* the slowest rank's */
     uint64_t iteration_ns; /* mean time of an iteration at this size so far; 0: none yet */
     struct pleat_mailbox_cost cost;

@@ -17,7 +17,7 @@
 #define GENERATION_MAX (UINT64_MAX / 2)
 #define SLOTS 2
 #define PLENTY 8                       /* times the state */
-#define MAPPED_BYTES ((size_t)1 << 20) /* from so many on mapping pays */
+#define MAPPED_BYTES ((size_t)1 << 20) /* from this size on mapping pays */
 
 struct pleat_state {
     int fd[SLOTS];

@@ -86,12 +86,12 @@ PLEAT_ARRAY(waves, struct wave);
 
 PLEAT_ARRAY(iteration_list, int32_t);
 
-struct objects {                 /* of an application that asks for processes, by component */
-    double object_us;            /* that an object takes in this run */
-    int32_t done;                /* iterations, as of the application's since_us */
-    int32_t next;                /* something happens when so many are done */
-    int32_t gained;              /* times */
-    int32_t asks_from;           /* it has noticed the last gain when so many are done */
+struct objects {       /* of an application that asks for processes, by component */
+    double object_us;  /* that an object takes in this run */
+    int32_t done;      /* iterations, as of the application's since_us */
+    int32_t next;      /* the number of iterations after which something happens */
+    int32_t gained;    /* times */
+    int32_t asks_from; /* the number of iterations after which it has noticed the last gain */
     struct pleat_random random;  /* of this run */
     struct iteration_list asked; /* at the ends of these iterations */
 };

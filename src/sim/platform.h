@@ -58,7 +58,7 @@ struct pleat_sim_site {
 
 PLEAT_ARRAY(pleat_sim_sites, struct pleat_sim_site);
 
-struct pleat_sim_link { /* files get from one site to another with so many bytes a second */
+struct pleat_sim_link { /* how fast files get from one site to another */
     uint32_t from, to;
     double bytes_per_s;
 };

@@ -12,7 +12,9 @@
 /* Local users and failing nodes never cease. When no job has been seen to for so long, those that
  * wait are taken to wait for ever. */
 #define PATIENCE_US (INT64_C(366) * 24 * 3600 * 1000000)
-enum { INSTANTS = 65536 }; /* progress is reported after so many, even where no job ends */
+enum {
+    INSTANTS = 65536
+}; /* after this number of them progress is reported, even where no job ends */
 
 int nomem(struct sim *sim)
 {

@@ -170,7 +170,7 @@ static double span_at(const struct source *sources, const struct range *ranges, 
     return last - first;
 }
 
-/* The factor of all gaps that makes arrivals span so many seconds. Scaling the gaps, not the
+/* The factor of all gaps that makes arrivals span `span` seconds. Scaling the gaps, not the
  * clock, leaves the day 24 hours long. */
 static double find_factor(const struct source *sources, const struct range *ranges, int count,
                           double span)

@@ -49,8 +49,8 @@ void pleat_swf_source_finish(struct pleat_swf_source *source);
 enum pleat_swf_zero { PLEAT_SWF_ZERO_SKIP, PLEAT_SWF_ZERO_KEEP };
 
 struct pleat_swf_options {
-    enum pleat_swf_zero zero;        /* jobs that ran for no time at all */
-    size_t most;                     /* stop after so many jobs that can be run; 0: read all */
+    enum pleat_swf_zero zero; /* jobs that ran for no time at all */
+    size_t most; /* the number of jobs that can be run after which it stops; 0: read all */
     struct pleat_swf_source *source; /* an empty one, to be filled; NULL: not wanted. It takes
                                       * about 150 bytes a job */
 };

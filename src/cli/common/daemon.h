@@ -7,7 +7,7 @@
 
 #include "client/client.h"
 
-/* What follows waits so long for a daemon that has ended, unless told otherwise. */
+/* How long what follows waits for a daemon that has ended, unless told otherwise. */
 #define PLEAT_PATIENCE_S 60.0
 
 /* Connects to the daemon; starts one where none runs. Returns 0 or, having said why,

@@ -15,7 +15,7 @@
 
 enum {
     BELOW_INDENT = 4,
-    CUT_LEAST = 8 /* of what may be cut, so much is shown */
+    CUT_LEAST = 8 /* the characters that are shown of what may be cut */
 };
 
 struct cell {

@@ -1,4 +1,4 @@
-/* table_layout.h - how wide the columns of a table are where it has only so much room. Widths are
+/* table_layout.h - how wide the columns of a table are where its room is limited. Widths are
  * in characters of the terminal; one stands between two columns. */
 #ifndef PLEAT_CLI_COMMON_TABLE_LAYOUT_H
 #define PLEAT_CLI_COMMON_TABLE_LAYOUT_H

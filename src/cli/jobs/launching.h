@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "launch/launch.h"
 
-/* Makes the command that starts so many processes; finished by the caller. */
+/* Makes the command that starts `processes` processes; finished by the caller. */
 typedef int (*pleat_launching_compose)(void *arg, uint32_t processes,
                                        struct pleat_launch_command *command,
                                        struct pleat_error *err);

@@ -37,7 +37,7 @@ struct copy {
     bool said;
 };
 
-enum { SILENT_MS = 5000 }; /* so long may a file be silent */
+enum { SILENT_MS = 5000 }; /* the longest that a file may be silent */
 
 static int write_piece(struct copy *copy, int64_t next)
 {

@@ -234,7 +234,7 @@ static int write_skipped(struct pleat_sim_csv *csv, const char *directory,
 
 /* ---- the time series ---- */
 
-/* From an instant on there are so many more of each. */
+/* By how many more of each there are from an instant on. */
 struct step {
     int64_t at_us, processors, queued_processors;
     int32_t running, queued;

@@ -27,7 +27,7 @@ struct pleat_sim_run {
     uint64_t seed;
     size_t jobs;            /* of the workload */
     double work_s;          /* processor-seconds of the jobs that ended, at their recorded sizes */
-    double arrivals;        /* so many times as dense as the workload's, where the load is held */
+    double arrivals;        /* how many times as dense as the workload's, where the load is held */
     double used_s;          /* processor-seconds in use between warm-up and cool-down */
     int64_t from_us, to_us; /* the time that is measured; jobs submitted outside count nowhere */
     size_t outside;         /* jobs that ended and were submitted outside of it */

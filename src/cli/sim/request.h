@@ -64,7 +64,7 @@ struct pleat_sim_request {
     bool clock;     /* drawings have the time of day on their axes */
     size_t jobs;
     uint64_t seed;
-    size_t seeds; /* runs of each combination: with so many seeds, or of so many workloads */
+    size_t seeds; /* runs of each combination: each with a seed, or a workload, of its own */
     struct pleat_sim_cut warmup, cooldown; /* jobs submitted in these count nowhere */
     size_t threads;
     struct pleat_array_of_text {
