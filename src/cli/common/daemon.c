@@ -176,6 +176,17 @@ int pleat_daemon_ask_once(const char *method, json_t *params, json_t **result)
     return code;
 }
 
+int pleat_daemon_show(const char *method, json_t *params, int (*print)(const json_t *answer))
+{
+    json_t *answer;
+    int code = pleat_daemon_ask_once(method, params, &answer);
+    if (code)
+        return code;
+    code = pleat_settings.json ? pleat_reply_print(answer) : print(answer);
+    json_decref(answer);
+    return code;
+}
+
 /* Appends those beyond number *last, and sets it to the last one's; 0 where there are none. */
 static size_t take_jobs(json_t *all, const json_t *answer, int64_t *last)
 {

@@ -43,6 +43,9 @@ int pleat_daemon_failed(const struct pleat_error *err, bool about_job);
 
 /* Connects, asks once, disconnects. */
 int pleat_daemon_ask_once(const char *method, json_t *params, json_t **result);
+/* The same, and shows the answer: as JSON where --json was given, else by `print`, which returns an
+ * exit code. */
+int pleat_daemon_show(const char *method, json_t *params, int (*print)(const json_t *answer));
 
 enum pleat_jobs_wanted {
     PLEAT_JOBS_ALL = 1,  /* else only those not ended */

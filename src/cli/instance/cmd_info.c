@@ -42,7 +42,7 @@ static void print_members(const struct pleat_term *term, const char *name, json_
     pleat_string_finish(&text);
 }
 
-static void print_info(const json_t *info)
+static int print_info(const json_t *info)
 {
     struct pleat_term term;
     char pid[32], records[32], since[PLEAT_TIME_SIZE];
@@ -64,23 +64,15 @@ static void print_info(const json_t *info)
     const char *damage = pleat_reply_text(info, "damage", NULL);
     if (damage)
         print_line(&term, "damage", damage);
+    return PLEAT_EXIT_OK;
 }
 
 static int run_info(int argc, char **argv)
 {
     struct pleat_options options;
-    json_t *info;
     if (pleat_options_plain(&options, &pleat_cmd_info, argc, argv, 0, 0) == PLEAT_OPTION_EXIT)
         return options.exit_code;
-    int code = pleat_daemon_ask_once("info", NULL, &info);
-    if (code)
-        return code;
-    if (pleat_settings.json)
-        code = pleat_reply_print(info);
-    else
-        print_info(info);
-    json_decref(info);
-    return code;
+    return pleat_daemon_show("info", NULL, print_info);
 }
 
 const struct pleat_command pleat_cmd_info = {

@@ -18,7 +18,7 @@ static const char *bound_text(const json_t *site)
     return text;
 }
 
-static int print_sites(const json_t *sites)
+static int print_sites(const json_t *answer)
 {
     static const struct pleat_column columns[] = {
         {"SITE", PLEAT_COLUMN_TEXT},   {"PROCESSORS", PLEAT_COLUMN_NUMBER},
@@ -32,7 +32,7 @@ static int print_sites(const json_t *sites)
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     size_t i;
     json_t *site;
-    json_array_foreach(sites, i, site)
+    json_array_foreach(pleat_reply_array(answer, "sites"), i, site)
     {
         pleat_table_row(table);
         pleat_table_set(table, 0, pleat_reply_text(site, "name", ""));
@@ -51,16 +51,9 @@ static int print_sites(const json_t *sites)
 static int run_sites(int argc, char **argv)
 {
     struct pleat_options options;
-    json_t *answer;
     if (pleat_options_plain(&options, &pleat_cmd_sites, argc, argv, 0, 0) == PLEAT_OPTION_EXIT)
         return options.exit_code;
-    int code = pleat_daemon_ask_once("sites", NULL, &answer);
-    if (code)
-        return code;
-    code = pleat_settings.json ? pleat_reply_print(answer)
-                               : print_sites(pleat_reply_array(answer, "sites"));
-    json_decref(answer);
-    return code;
+    return pleat_daemon_show("sites", NULL, print_sites);
 }
 
 const struct pleat_command pleat_cmd_sites = {

@@ -355,29 +355,25 @@ static int show_resizes(const json_t *job)
     return code;
 }
 
+static int print_job(const json_t *job)
+{
+    pleat_term_init(&term);
+    show_what(job);
+    show_state(job);
+    show_times(job);
+    return show_resizes(job);
+}
+
 static int run_show(int argc, char **argv)
 {
     struct pleat_options options;
     int64_t number;
-    json_t *job;
     if (pleat_options_plain(&options, &pleat_cmd_show, argc, argv, 1, 1) == PLEAT_OPTION_EXIT)
         return options.exit_code;
     int code = pleat_job_argument(&pleat_cmd_show, argv[options.first], &number);
-    if (!code)
-        code = pleat_daemon_ask_once("job", json_pack("{s:I}", "job", (json_int_t)number), &job);
     if (code)
         return code;
-    if (pleat_settings.json) {
-        code = pleat_reply_print(job);
-    } else {
-        pleat_term_init(&term);
-        show_what(job);
-        show_state(job);
-        show_times(job);
-        code = show_resizes(job);
-    }
-    json_decref(job);
-    return code;
+    return pleat_daemon_show("job", json_pack("{s:I}", "job", (json_int_t)number), print_job);
 }
 
 const struct pleat_command pleat_cmd_show = {

@@ -72,7 +72,7 @@ static void print_waiting(const struct pleat_term *term, const json_t *waiting)
     }
 }
 
-static void print_why(const json_t *why)
+static int print_why(const json_t *why)
 {
     struct pleat_term term;
     struct pleat_string headline = {0};
@@ -96,26 +96,19 @@ static void print_why(const json_t *why)
         pleat_why_add_decision(why, decision, &text);
         print_string(&term, moment, &text);
     }
+    return PLEAT_EXIT_OK;
 }
 
 static int run_why(int argc, char **argv)
 {
     struct pleat_options options;
     int64_t number;
-    json_t *why;
     if (pleat_options_plain(&options, &pleat_cmd_why, argc, argv, 1, 1) == PLEAT_OPTION_EXIT)
         return options.exit_code;
     int code = pleat_job_argument(&pleat_cmd_why, argv[options.first], &number);
-    if (!code)
-        code = pleat_daemon_ask_once("why", json_pack("{s:I}", "job", (json_int_t)number), &why);
     if (code)
         return code;
-    if (pleat_settings.json)
-        code = pleat_reply_print(why);
-    else
-        print_why(why);
-    json_decref(why);
-    return code;
+    return pleat_daemon_show("why", json_pack("{s:I}", "job", (json_int_t)number), print_why);
 }
 
 const struct pleat_command pleat_cmd_why = {
