@@ -17,7 +17,7 @@ struct pleat_moment {
  * the option in *err. */
 int pleat_parse_moment(const char *what, const char *text, double now_s,
                        struct pleat_moment *moment, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The same where a plain duration is meant as before now_s, too. */
+/* The same, but a plain duration counts back from now_s, too. */
 int pleat_parse_past(const char *what, const char *text, double now_s, double *at_s,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -1,4 +1,5 @@
-/* submission.h - from the options of submit, run and a line of a mix file to a spec for the daemon.
+/* submission.h - what users write about a job, on a command line, in a batch script or in a line of
+ * a file, and its spec for the daemon.
  */
 #ifndef PLEAT_DESCRIBE_SUBMISSION_H
 #define PLEAT_DESCRIBE_SUBMISSION_H
@@ -20,7 +21,7 @@ struct pleat_submission {
     const char *site;
     const char *chdir;
     const char *beside; /* a directory where programs are looked for first; NULL: the current */
-    int64_t processors, least, most, initial; /* -1: not given; of tasks, where there are cpus */
+    int64_t processors, least, most, initial; /* -1: not given. Tasks, where cpus is given */
     int64_t cpus;                             /* processors of each task; 0: not given */
     const char *processes;                    /* NULL: not given */
     int64_t mpl;                              /* 0: not given */
@@ -61,7 +62,8 @@ struct pleat_submission {
 #define PLEAT_SUBMISSION_OPTIONS 46 /* their number, with the zeroed entry */
 /* The options, for pleat_option_reader_init; their text for --help is in submission_help.h. */
 void pleat_submission_list_options(struct option options[PLEAT_SUBMISSION_OPTIONS]);
-/* A reader of just these, of a line that is no command's; argv[0] is not looked at. */
+/* Makes a reader of these options alone, for a line that is not a command's; argv[0] is not looked
+ * at. */
 void pleat_submission_reader_init(struct pleat_option_reader *reader, int argc, char **argv);
 
 void pleat_submission_init(struct pleat_submission *submission);
@@ -75,7 +77,8 @@ struct pleat_submission_place {
     int (*next)(void *arg, struct pleat_error *err);
     void *arg;
     const char *beside; /* a directory where programs are looked for first; NULL: the current one */
-    const char *usage;  /* for who names no program; NULL: it is a line of a file */
+    const char *usage;  /* what to write, for an error where no program is named; NULL: it is a line
+                         * of a file */
     bool reads_input;   /* where no program is named, standard input may have a batch script */
     bool arrays, terminals; /* --array, --pty may be asked for */
 };

@@ -36,7 +36,7 @@ struct pleat_settings {
 };
 extern struct pleat_settings pleat_settings;
 
-/* Among the parts of a command, by its last word; NULL: there is none. */
+/* The part of a command that is called by that last word; NULL: there is none. */
 const struct pleat_command *pleat_command_part(const struct pleat_command *command,
                                                const char *word);
 /* What --help prints. */
@@ -70,7 +70,8 @@ int pleat_options_next_quiet(struct pleat_options *options, struct pleat_error *
  * Checks that between `least` and `most` arguments are left. */
 int pleat_options_plain(struct pleat_options *options, const struct pleat_command *command,
                         int argc, char **argv, int least, int most);
-/* The same check on its own; reports, and returns 0 or PLEAT_EXIT_USAGE. */
+/* Checks that between `least` and `most` (-1: any number) arguments are left; reports, and returns
+ * 0 or PLEAT_EXIT_USAGE. */
 int pleat_options_count(const struct pleat_options *options, int least, int most);
 
 /* Reports a wrong command line; returns PLEAT_EXIT_USAGE. */

@@ -16,7 +16,7 @@ void pleat_csv_number(struct pleat_csv_row *row, int64_t value);
 void pleat_csv_seconds(struct pleat_csv_row *row, int64_t us);
 void pleat_csv_text(struct pleat_csv_row *row, const char *text);
 void pleat_csv_real(struct pleat_csv_row *row, int digits, double value);
-/* Writes it; its last comma becomes the end of the line. */
+/* Writes the row; its last comma becomes the end of the line. */
 void pleat_csv_put(FILE *file, struct pleat_csv_row *row);
 
 #endif

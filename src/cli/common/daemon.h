@@ -28,9 +28,10 @@ int pleat_daemon_reconnect(struct pleat_client **client, double patience_s,
  * NULL then. */
 int pleat_daemon_ask_patiently(struct pleat_client **client, double patience_s, const char *method,
                                json_t *params, json_t **result);
-/* As above, without a word, and one is started where none runs. 0, or the exit code, having said
- * why. interrupted: as pleat_client_open_or_start; then PLEAT_EXIT_NO_DAEMON, too. *losses: begins
- * with 0, and with each sign of life; when it is PLEAT_LOSSES_MAX that is the end of it. */
+/* Reconnects as pleat_daemon_reconnect, but without a word, and starts a daemon where none runs. 0,
+ * or the exit code, having said why. interrupted: as pleat_client_open_or_start; then
+ * PLEAT_EXIT_NO_DAEMON, too. *losses counts the connections lost in a row, so its owner sets it to
+ * 0 with each sign of life; at PLEAT_LOSSES_MAX this gives up. */
 #define PLEAT_LOSSES_MAX 50
 int pleat_daemon_resume(struct pleat_client **client, const volatile sig_atomic_t *interrupted,
                         int *losses, const struct pleat_error *err);
@@ -38,7 +39,7 @@ int pleat_daemon_resume(struct pleat_client **client, const volatile sig_atomic_
  * one job all the same, by a token that goes with it. As pleat_client_call. */
 int pleat_daemon_submit(struct pleat_client **client, json_t *spec, json_t **answer,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The exit code for a failed call, having said why. */
+/* The exit code for a call that failed with *err, having said why. */
 int pleat_daemon_failed(const struct pleat_error *err, bool about_job);
 
 /* Connects, asks once, disconnects. */

@@ -14,7 +14,8 @@ const volatile sig_atomic_t *pleat_interrupt_flag(void);
 int pleat_interrupt_signal(void);
 /* The next such signal sets the flag again, instead of ending the program. */
 void pleat_interrupt_reset(void);
-/* Done before a signal ends the program; allowed in a handler. NULL: nothing. */
+/* What is done before a signal ends the program: a function that is allowed in a handler. NULL:
+ * nothing. */
 void pleat_interrupt_do(void (*act)(void));
 /* A file that is removed where a signal ends the program; NULL: none. Borrowed. */
 void pleat_interrupt_remove(const char *path);

@@ -13,7 +13,7 @@ int pleat_parse_tasks(const char *word, int64_t *array, struct pleat_index_list 
  * tasks, which may have ended. 0; or an exit code, having said why. */
 int pleat_job_arguments(const struct pleat_command *command, const char *word,
                         struct pleat_job_numbers *jobs);
-/* The same where it has to be one. */
+/* The same where the word has to name one job. */
 int pleat_job_argument(const struct pleat_command *command, const char *word, int64_t *job);
 
 #endif

@@ -11,10 +11,10 @@
 int pleat_jobs_print(const json_t *jobs);
 
 bool pleat_job_ended(const json_t *job);
-/* It is done and its exit code is 0. */
+/* Is the job done, with exit code 0? */
 bool pleat_job_succeeded(const json_t *job);
-/* How it ended, as a shell gives it: the exit code, 128 + signal, 130 if cancelled by the user, or
- * 125, 126, 127 where the program did not run. */
+/* How a job ended, as a shell tells it: the exit code, 128 + signal, 130 if cancelled by the user,
+ * or 125, 126, 127 where the program did not run. */
 int pleat_job_exit_code(const json_t *job);
 /* Appends "exit 0", "signal 9 (SIGKILL)", its reason, or "-" if it has not ended. */
 void pleat_job_add_ending(const json_t *job, struct pleat_string *out);

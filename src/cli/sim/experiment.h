@@ -89,8 +89,7 @@ void pleat_sim_experiment_finish(struct pleat_sim_experiment *experiment);
 int pleat_sim_experiment_run(struct pleat_sim_experiment *experiment,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Where time or a size was read of a text: "3 jobs larger than every site, ..."; nothing left out:
- * nothing. */
+/* "done", "skipped", ...: a stable name for programs. */
 const char *pleat_sim_fate_name(enum pleat_sim_fate fate);
 
 /* ---- a run's workload (workload.c) ---- */

@@ -1,4 +1,4 @@
-/* gantt.h - a simulated schedule as the model behind charts (gantt.h). */
+/* gantt.h - a simulated schedule as the model behind charts (chart/gantt.h). */
 #ifndef PLEAT_CLI_SIM_GANTT_H
 #define PLEAT_CLI_SIM_GANTT_H
 
