@@ -114,8 +114,9 @@ PLEAT_ARRAY(claim_list, uint32_t);
 PLEAT_ARRAY(due_list, uint32_t);
 
 struct follower {         /* of jobs, by index */
-    uint32_t first, next; /* who waits for it; who else waits for the same; PLEAT_NONE */
-    bool follows;         /* it waits for one */
+    uint32_t first, next; /* the first job that follows this one; the next that follows the same one
+                           * as this; PLEAT_NONE */
+    bool follows;         /* this job follows another one */
 };
 
 struct site {
@@ -184,19 +185,19 @@ int try_input(struct sim *sim, const struct pleat_event *event);
  * another run, its first limits. The record of one that has ended is free, so this follows at once
  * whatever may have ended it. */
 int conclude(struct sim *sim, uint32_t component);
-/* Tells who wants to know that a job's partition changed. */
+/* Tells the run's watcher (options->on_change) that a job's partition changed. */
 int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, int64_t stood_us);
 int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra, int64_t at_us,
               uint32_t *handle);
 void stop_timer(struct sim *sim, uint32_t *handle);
 
 /* ---- feedback.c ---- */
-/* Who follows whom. PLEAT_E_INVALID: one follows itself, or a later one. */
+/* Finds which job follows which. PLEAT_E_INVALID: a job follows itself, or a later one. */
 int feedback_create(struct sim *sim);
 void feedback_destroy(struct sim *sim);
-/* A job is over, whatever its fate: those that follow it have their timers. */
+/* A job is over, whatever its fate: starts the timers of the jobs that follow it. */
 int feedback_over(struct sim *sim, size_t index);
-/* One of them is to be submitted at this instant. */
+/* The timer of a following job has run out: it is to be submitted at this instant. */
 int feedback_due(struct sim *sim, uint32_t index);
 
 /* ---- sizes.c ---- */
@@ -212,33 +213,36 @@ int app_withdraw(struct sim *sim, uint32_t component, uint64_t resize);
 int app_kill(struct sim *sim, uint32_t component, uint64_t run);
 int app_milestone(struct sim *sim, uint32_t component);
 int app_adapt(struct sim *sim, uint32_t component);
-/* It has one process more, by its own wish. */
+/* An application that asks for processes has got one. */
 int app_added(struct sim *sim, uint32_t component);
-/* Its next milestone may be another one. */
+/* Finds an application's next milestone again, which may have changed. */
 int app_reschedule(struct sim *sim, uint32_t component);
 
 /* ---- work.c: component-and-work applications ---- */
 int work_begin(struct sim *sim, struct app *app);
 int work_resize(struct sim *sim, struct app *app, int32_t from, int32_t to);
-/* The next moment at which a component of one that gives back ends its piece; PLEAT_NEVER. */
+/* The next moment at which a component of an application that gives processors back ends its piece;
+ * PLEAT_NEVER. */
 int64_t work_next(const struct sim *sim, const struct app *app);
-/* Those that have ended by now are gone; how many components. */
+/* Removes the components that have ended by now; returns how many. */
 int32_t work_ended(struct sim *sim, struct app *app);
-/* When the last of its work will be done at the present size. */
+/* When the last of an application's work will be done at the present size. */
 int64_t work_end(const struct sim *sim, const struct app *app);
 void work_finish(struct sim *sim, struct app *app);
 
 /* ---- objects.c: applications that ask for processes ---- */
 int objects_create(struct sim *sim);
 void objects_destroy(struct sim *sim);
-/* Tells the core what its earlier runs asked for; after its submission. */
+/* Tells the core what earlier runs of an application asked for; after the submission of this one.
+ */
 int objects_submitted(struct sim *sim, uint32_t component);
 int objects_begin(struct sim *sim, uint32_t component);
-/* When something of it happens next, at least: the end of an iteration. */
+/* The end of the next iteration at which something may happen. */
 int64_t objects_next(struct sim *sim, uint32_t component);
-/* That has come: it asks, it tells how far it is. True: its work is done. */
+/* At the end of such an iteration: the application asks for processes, and tells how far it is.
+ * *done: its work is done. */
 int objects_milestone(struct sim *sim, uint32_t component, bool *done);
-/* Its run ends, by itself or not. */
+/* The run of an application ends, by itself or not. */
 int objects_end(struct sim *sim, uint32_t component, bool done);
 
 /* ---- site.c ---- */
@@ -247,7 +251,7 @@ int sites_begin(struct sim *sim);
 void sites_destroy(struct sim *sim);
 /* Draws a time; 0 for a delay that is none. */
 int64_t site_delay(struct site *site, const struct pleat_delay *delay);
-/* Does what its failure model gives a probability go wrong this time? */
+/* Does this start, or claim, fail? Drawn with the probability of the site's failure model. */
 bool site_fails(struct site *site, enum pleat_failure_kind kind);
 int site_claim(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
 int site_release(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
@@ -255,17 +259,18 @@ int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t e
 int64_t site_exponential(struct pleat_random *random, double mean_us);
 /* Processors of nodes that are up. */
 int32_t site_up(const struct site *site);
-/* Sums up to now: before every change of what is up or in local use, ... */
+/* Sums capacity and background load up to now: called before every change of what is up or in local
+ * use, ... */
 void site_count(struct sim *sim, struct site *site);
 /* ... and after it. */
 int site_tell_background(struct sim *sim, uint32_t index);
-/* Capacity and background load up to the last end of a job, into the totals. */
+/* Adds capacity and background load up to the last end of a job to the totals. */
 void sites_count(struct sim *sim);
 
 /* ---- load.c: local users ---- */
 int load_begin(struct sim *sim, uint32_t index);
 void load_end(struct site *site);
-/* They take what is free, before the policies see it. */
+/* Local users take what is free, before the policies see it. */
 int load_serve(struct sim *sim);
 int load_trace_point(struct sim *sim, uint32_t index);
 int load_comes(struct sim *sim, uint32_t index);

@@ -70,7 +70,8 @@ struct pleat_platform {
     struct pleat_sim_links links; /* where there is none, nothing gets there */
 };
 
-/* A site with one slot a node, speed 1, no delays, no failures, nobody else. 0 or PLEAT_E_NOMEM. */
+/* Makes a site with one slot a node, speed 1, no delays, no failures, no local users. 0 or
+ * PLEAT_E_NOMEM. */
 int pleat_platform_add(struct pleat_platform *platform, const char *name,
                        int32_t processors) PLEAT_MUST_CHECK;
 void pleat_platform_finish(struct pleat_platform *platform);

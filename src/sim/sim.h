@@ -63,13 +63,13 @@ struct pleat_sim_options {
     bool kill_at_estimate; /* a job that runs longer than its user's estimate is ended */
     bool check;            /* recount the core's indexes after every event (slow; for tests) */
     bool asks_all_sites;   /* also those that answer at once: the same comes out, slowly (tests) */
-    uint64_t most_passes;  /* at one instant, then the policies are taken never to settle; 0: more
-                            * than any that do could need */
+    uint64_t most_passes; /* passes at one instant after which the policies count as never settling;
+                           * 0: more than any policies that settle could need */
     /* optional; context is passed on */
     void *context;
     int (*on_change)(void *context, const struct pleat_sim_change *change); /* < 0 stops the run */
     int (*on_progress)(void *context, const struct pleat_sim_progress *progress); /* every now and
-                                                                                     then; same */
+                                                                                   * then; same */
     struct pleat_sim_evolved
         *evolved;             /* optional: an entry for each job, filled where it evolves */
     struct pleat_events *log; /* gets all inputs and decisions, as a store would */
@@ -111,7 +111,8 @@ struct pleat_sim_totals {
                                * others of their components, or for files */
     double background_us;     /* that local users had, from begin to end */
     double capacity_us;       /* that sites had: without nodes that were down */
-    uint64_t requests, satisfied; /* of processes, by jobs that ask for them; at once */
+    uint64_t requests, satisfied; /* requests for processes, by jobs that make them; those that were
+                                   * granted at once */
     double prepared_us;           /* processor time that prepared processes waited */
 };
 

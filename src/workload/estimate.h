@@ -4,7 +4,7 @@
 
 #include "model/workload.h"
 
-/* Of shorter ones there are not enough round values. */
+/* The shortest "longest estimate": below it there are not enough round values. */
 #define PLEAT_ESTIMATE_LONGEST_LEAST_S 6000
 /* The model's own data end there; workloads with fewer jobs have fewer of the rare values. */
 #define PLEAT_ESTIMATE_POPULAR 20
