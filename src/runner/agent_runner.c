@@ -22,13 +22,13 @@ static bool starts(const struct agent_runner *runner, enum pleat_runner_start ho
     return runner->kind->starts & how;
 }
 
-/* A list of strings as JSON; NULL when out of memory. */
+/* A list of strings as a JSON array; NULL when out of memory. */
 static json_t *json_strings(char *const *list)
 {
     json_t *array = json_array();
     for (; array && list && *list; list++) {
         json_t *item = json_string(*list);
-        if (!item) /* not UTF-8: the wire cannot carry it */
+        if (!item) /* it is not UTF-8, which the wire cannot carry */
             item = json_string("");
         if (json_array_append_new(array, item)) {
             json_decref(array);
@@ -45,8 +45,8 @@ static void free_words(char **words)
     free(words);
 }
 
-/* With order->program in the place of the first word, and the number of processes in the place of
- * the word that stands for it. NULL: out of memory. */
+/* The spec's argv, with order->program as the first word if there is one, and with the number of
+ * processes in the place of the word that stands for it. NULL: out of memory. */
 static char **words_of(const struct pleat_run_order *order)
 {
     char **argv = order->spec->argv;
@@ -70,7 +70,8 @@ struct paths {
     char preload[PATH_MAX], pmi[PATH_MAX], loopback[PATH_MAX];
 };
 
-/* The MPI that starts its processes, and how many; what is preloaded into them. */
+/* Completes a request for a program that an MPI launcher starts: which MPI, how many processes,
+ * what is preloaded into them. The paths in the request point into *paths. */
 static int launch_by_mpi(const struct agent_runner *runner, const struct pleat_run_order *order,
                          struct pleat_launch_request *request, struct paths *paths,
                          struct pleat_error *err)
@@ -104,7 +105,7 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
         .processes = 1,
         .env = (const char *const *)spec->env,
         .is_root = geteuid() == 0,
-        /* a neighbour may grow next to it, or it may itself: it must yield when it waits */
+        /* the job, or one beside it, may grow or fold later: waiting processes must yield */
         .oversubscribed = true,
         .scratch = order->scratch,
     };
@@ -123,8 +124,8 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
     return rc;
 }
 
-/* Whether it is a script, or the like, which starts its programs with `pleat launch`: the run's
- * main process is not what is resized. */
+/* Whether the run's main process is a script, or something else that is not itself resized, and
+ * starts its programs with `pleat launch`. */
 static bool starts_others(const struct agent_runner *runner, const struct pleat_spec *spec)
 {
     enum pleat_mpi mpi;
@@ -132,20 +133,21 @@ static bool starts_others(const struct agent_runner *runner, const struct pleat_
            (spec->script || pleat_mpi_parse(spec->mpi, &mpi, NULL) || mpi == PLEAT_MPI_NONE);
 }
 
-/* Whether the agent makes the run's scratch directory: a script may launch its program itself. */
+/* Whether the agent makes a scratch directory for the run. A script gets one, too, since it may
+ * launch MPI programs itself. */
 static bool has_scratch(const struct agent_runner *runner, const struct pleat_run_order *order)
 {
     return order->scratch && (starts(runner, PLEAT_STARTS_LAUNCHED) || order->spec->script);
 }
 
-/* Adds a member that may be NULL for want of memory. */
+/* Adds a member, taking `value`. PLEAT_E_NOMEM: `value` is NULL, as when memory was short. */
 static int add(json_t *object, const char *name, json_t *value)
 {
     return object && value ? json_object_set_new(object, name, value)
                            : (json_decref(value), PLEAT_E_NOMEM);
 }
 
-/* What is executed, and in which environment, as members "argv" and "env". */
+/* Adds members "argv" and "env": what is executed, and its environment. */
 static int add_command(const struct agent_runner *runner, const struct pleat_run_order *order,
                        json_t *params, struct pleat_error *err)
 {
@@ -160,7 +162,7 @@ static int add_command(const struct agent_runner *runner, const struct pleat_run
     return bad ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
 }
 
-/* Steals params; `rc`: whether they are complete. */
+/* Sends a request, and steals params. rc: an earlier error, which is returned instead. */
 static int send(struct pleat_runner *base, uint32_t site, uint32_t node, const char *method,
                 json_t *params, int rc, struct pleat_error *err)
 {
@@ -172,8 +174,8 @@ static int send(struct pleat_runner *base, uint32_t site, uint32_t node, const c
     return rc;
 }
 
-/* Its slots on the node, as member "slots", where it is bound to them. Success where params is
- * NULL: that is said when it is sent. */
+/* Adds a member "slots", the run's slots on the node, if the run is bound to CPUs. 0 if params is
+ * NULL: `send` reports that. */
 static int add_slots(json_t *params, const struct pleat_run_order *order)
 {
     if (!params || !order || order->slot_ranges == 0)
@@ -190,15 +192,16 @@ static int add_slots(json_t *params, const struct pleat_run_order *order)
     return add(params, "slots", slots);
 }
 
-/* Until the detector has judged. Utrera 2010, 4.4.3, begins with a global queue. Where processes
- * yield that is up to 1.7 times as slow for a program that turns out to be balanced, and local
- * queues 1.4 times for one that does not (Open MPI, 8 processes on 2 processors). */
+/* The queue until the detector has judged the program. Utrera (2010, 4.4.3) begins with a global
+ * queue. Measured with Open MPI, 8 processes on 2 processors, which yield while they wait: for a
+ * balanced program global queues are up to 1.7 times as slow, for an unbalanced one local queues
+ * 1.4 times. */
 static const char *first_queue(enum pleat_mpi mpi)
 {
     return pleat_mpi_yields(mpi) ? "local" : "global";
 }
 
-/* What the agent has to know of one that folds, as member "fold". */
+/* Adds a member "fold": what the agent has to know about a folded run. */
 static int add_fold(const struct pleat_run_order *order, json_t *params, struct pleat_error *err)
 {
     const struct pleat_spec_fold *fold = &order->spec->fold;
@@ -249,7 +252,7 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     return send(base, order->site, order->node, "start", params, rc, err);
 }
 
-/* The size aimed at: of one that folds, its partition's. */
+/* The size to report: of a folded run its number of processors, else its number of processes. */
 static int32_t aim_of(const struct pleat_change_order *order)
 {
     return order->start && order->start->spec->folds ? order->processors : order->processes;
@@ -274,7 +277,7 @@ static int runner_ask(struct pleat_runner *base, const struct pleat_change_order
     return send_change(base, order, "ask", "offered", err);
 }
 
-/* Whether that is its ordinary way to change size. */
+/* Whether the job changes its size by a relaunch. */
 static bool is_relaunched(const struct pleat_spec *spec)
 {
     enum pleat_mpi mpi;
@@ -328,7 +331,7 @@ static int runner_kill(struct pleat_runner *base, const struct pleat_run_order *
     return base->agents->send(base->agents->arg, order->site, order->node, "kill", params, err);
 }
 
-/* A script is told apart from what it starts. */
+/* A signal for a script alone goes to the main process, else to all processes but the script. */
 static int runner_signal(struct pleat_runner *base, const struct pleat_run_order *order,
                          int32_t number, bool script_only, struct pleat_error *err)
 {
@@ -338,7 +341,7 @@ static int runner_signal(struct pleat_runner *base, const struct pleat_run_order
     return send(base, order->site, order->node, "limit_signal", params, 0, err);
 }
 
-/* started, start_failed, exited, signalled */
+/* Handles the notices started, start_failed, exited and signalled. */
 static int notice_life(struct pleat_runner *base, struct pleat_event *event, const char *method,
                        const json_t *params, struct pleat_error *err)
 {

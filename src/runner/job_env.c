@@ -13,10 +13,11 @@ static const char *const own[] = {
     "PLEAT_JOB", "PLEAT_JOB_NAME", "PLEAT_PROCESSORS", "PLEAT_MIN", "PLEAT_MAX", "PLEAT_SCRIPT",
     "PLEAT_SCRATCH", "PLEAT_PROCESSES", "PLEAT_ARRAY_JOB", "PLEAT_ARRAY_INDEX", "PLEAT_ARRAY_COUNT",
     "PLEAT_ARRAY_MIN", "PLEAT_ARRAY_MAX", "PLEAT_ARRAY_STEP", "PLEAT_CPUS_PER_TASK",
-    /* how many processors a script's own mpirun takes */
+    /* these say how many processors a script's own mpirun uses */
     "OMPI_MCA_orte_set_default_slots", "OMPI_MCA_orte_fork_agent", "HYDRA_HOST_FILE"};
 
-/* Set by a job around the submission: not about this one. */
+/* Whether Pleat sets this variable. One in a submission was set for an outer job, and says nothing
+ * about this one. */
 static bool is_own(const char *variable)
 {
     size_t length = strcspn(variable, "=");
@@ -57,7 +58,7 @@ static int add_array(json_t *env, const struct pleat_spec_array *array)
            add_number(env, "PLEAT_ARRAY_STEP", array->step);
 }
 
-/* NULL: there is none. */
+/* The value of a variable; NULL: it is not set. */
 static const char *find(char *const *base, const char *name)
 {
     size_t length = strlen(name);
@@ -67,7 +68,7 @@ static const char *find(char *const *base, const char *name)
     return NULL;
 }
 
-/* Whether the number of threads is what Pleat told a job, which submitted this one. */
+/* Whether OMP_NUM_THREADS is what Pleat set for an outer job, from which this one was submitted. */
 static bool is_of_outer_job(char *const *base, const char *threads)
 {
     const char *cpus = find(base, "PLEAT_CPUS_PER_TASK");
@@ -79,9 +80,9 @@ static bool is_threads(const char *variable)
     return !strncmp(variable, "OMP_NUM_THREADS=", strlen("OMP_NUM_THREADS="));
 }
 
-/* How many processors each process has, and as many OpenMP threads, unless its user said how many.
- * A script's own mpirun binds its processes to them by the program that it starts them with; it
- * takes that apart at blanks, so a path with one is of no use to it. */
+/* Adds the number of processors of each process, and the same number of OpenMP threads unless the
+ * user set one. A script's own mpirun binds its processes by starting them through pleat-pmi
+ * (orte_fork_agent). It splits that command at blanks, so a path with a blank is of no use. */
 static int add_tasks(json_t *env, const struct pleat_run_order *order, char *const *base)
 {
     const char *threads = find(base, "OMP_NUM_THREADS");
@@ -99,13 +100,13 @@ static int add_tasks(json_t *env, const struct pleat_run_order *order, char *con
     return add(env, "OMPI_MCA_orte_fork_agent", agent);
 }
 
-/* A script's own `mpirun` or `mpiexec`, without a number, starts as many processes as the job has
- * processors, wherever those are; and asks no batch system around Pleat. What the user has set
- * stays. Open MPI 4.1 takes its slots from a variable, hydra from a file (the agent's). */
+/* Has a script's own `mpirun` or `mpiexec` start, if it is not told a number, as many processes as
+ * the job has, and not ask a batch system around Pleat. What the user has set stays. Open MPI 4.1
+ * takes the number from a variable, hydra from a file that the agent writes. */
 static int add_launchers(json_t *env, const struct pleat_run_order *order, char *const *base)
 {
     static const char *const settings[][2] = {
-        {"OMPI_MCA_hwloc_base_binding_policy", "none"}, /* the job is bound, not its processes */
+        {"OMPI_MCA_hwloc_base_binding_policy", "none"}, /* processes share the job's CPUs */
         {"OMPI_MCA_mpi_yield_when_idle", "1"},
         {"OMPI_MCA_ras", "^slurm,gridengine,tm,lsf,loadleveler,alps"},
         {"OMPI_MCA_plm", "^slurm,tm,lsf,alps"},
@@ -122,7 +123,8 @@ static int add_launchers(json_t *env, const struct pleat_run_order *order, char 
     for (size_t i = 0; !bad && i < sizeof(settings) / sizeof(*settings); i++)
         if (!find(base, settings[i][0]))
             bad = add(env, settings[i][0], settings[i][1]);
-    if (!bad && geteuid() == 0) /* else mpirun refuses, as it does not by 'pleat launch' */
+    /* without these mpirun refuses to run as root; `pleat launch` sets them, too */
+    if (!bad && geteuid() == 0)
         bad = add(env, "OMPI_ALLOW_RUN_AS_ROOT", "1") ||
               add(env, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     return bad;
@@ -138,7 +140,7 @@ json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *
         bool drop = is_own(*base) ||
                     (is_threads(*base) && is_of_outer_job(submitted, strchr(*base, '=') + 1));
         json_t *item = drop ? NULL : json_string(*base);
-        if (item) /* not UTF-8: the wire cannot carry it */
+        if (item) /* it is UTF-8; the wire cannot carry anything else */
             bad = json_array_append_new(env, item);
     }
     bad = bad || add_number(env, "PLEAT_JOB", (long long)order->job) ||

@@ -1,19 +1,18 @@
-/* runner.h - the seam to how a kind of application lives: how to start it, resize it, end it.
+/* runner.h - the interface of runners: how a kind of application is started, resized, ended.
  *
- * As with sites (site/site.h), a call only accepts; what comes of it arrives as an event:
- *   start    -> STARTED | START_FAILED(reason)      later EXITED, once, whatever happened
- *   ask      -> ANSWER(processors)
- *   resize   -> APPLIED(processors), after a shrink then VACATED | RESIZE_FAILED
- *   withdraw -> WITHDRAWN, or what the resize gives after all
+ * As with sites (site/site.h), a call only accepts a request; the result comes as an event:
+ *   start    -> STARTED | START_FAILED (reason); later EXITED once, whatever happened
+ *   ask      -> ANSWER (processors)
+ *   resize   -> APPLIED (processors), after a shrink then VACATED; or RESIZE_FAILED
+ *   withdraw -> WITHDRAWN, or the result of the resize if it happens all the same
  *   kill     -> EXITED
- *   signal   -> SIGNALLED; the processes of one run get one such signal, however often it is asked
- * for relaunch -> RELAUNCHED, when all processes of before are gone and new ones were started |
- *               START_FAILED(reason) | EXITED
+ *   signal   -> SIGNALLED; a run gets one such signal, however often it is asked for
+ *   relaunch -> RELAUNCHED, when all old processes are gone and new ones were started;
+ *               or START_FAILED (reason), or EXITED
  *
- * Where processes die inside a resize and a state of the application is held from which it can go
- * on, EXITED has the reason PLEAT_REASON_BROKEN, and the run can still be relaunched, or killed:
- * then EXITED comes again. After a relaunch was accepted no answer to a resize comes any more that
- * the old processes had not given before.
+ * If processes die during a resize and there is a saved state to go on from, EXITED has the reason
+ * PLEAT_REASON_BROKEN. The run can then still be relaunched, or killed: then EXITED comes again.
+ * Once a relaunch is accepted, the old processes do not answer any earlier resize any more.
  * Repeated calls with the same run (and resize) change nothing, and are answered again.
  * tests/conformance/runner.c runs over every runner.
  */
@@ -26,12 +25,13 @@
 #include "model/runner_kind.h"
 #include "model/spec.h"
 
-/* How runners reach the agents of nodes; asynchronous, too. */
+/* How runners reach the agents of nodes. Never blocks. */
 struct pleat_agent_link {
     void *arg;
-    /* Sends a request to the agent of a node (docs/protocol.md). params is stolen. A node without
-     * agent gets one first. What the agent notifies of comes back through `notice` of the runner;
-     * an error reply as a notice "start_failed" or "resize_failed". */
+    /* Sends a request to the agent of a node (docs/protocol.md), and steals params. If the node has
+     * no agent, one is started, and the core repeats what it still wants. The agent's notices come
+     * back through the runner's `notice`; an error reply becomes START_FAILED, RESIZE_FAILED or
+     * EXITED without it. */
     int (*send)(void *arg, uint32_t site, uint32_t node, const char *method, json_t *params,
                 struct pleat_error *err);
 };
@@ -45,29 +45,30 @@ struct pleat_run_order {
     uint64_t run;
     uint32_t component;
     uint64_t job;
-    uint32_t site, node; /* the node where its first process runs */
+    uint32_t site, node; /* node: where the run's first process is */
     int32_t processes;
-    int32_t processors; /* of its partition; as many as processes, unless it folds */
-    const struct pleat_slot_range *slots; /* of that node, in the order of ranks */
-    size_t slot_ranges;                   /* 0: it is not bound to its processors */
-    int32_t most;                         /* the largest size that it may ever have */
+    int32_t processors; /* of its partition; equal to processes, unless it folds */
+    const struct pleat_slot_range *slots; /* its slots on that node, in the order of ranks */
+    size_t slot_ranges;                   /* number of `slots`; 0: it is not bound to CPUs */
+    int32_t most; /* the largest number of processes that the run may ever have */
     const struct pleat_spec *spec;
-    const char *program;    /* executed instead of the spec's argv[0]; NULL: that one */
+    const char *program;    /* executed instead of the spec's argv[0]; NULL: argv[0] */
     const char *stdin_path; /* NULL: no input */
     const char *stdout_path, *stderr_path;
-    bool truncate;       /* output files that exist are emptied first */
-    bool at_once;        /* kill: without SIGTERM before */
-    const char *scratch; /* of this run alone; made and removed by the agent */
+    bool truncate; /* existing output files are emptied first */
+    bool at_once;  /* kill: without SIGTERM before */
+    /* directory of this run alone, made and removed by the agent; NULL: none */
+    const char *scratch;
 };
 
 struct pleat_change_order {
     uint64_t run, resize;
     uint32_t component;
     uint32_t site, node;
-    int32_t from, processes; /* the size aimed at */
-    int32_t processors;      /* likewise; as many as processes, unless it folds */
+    int32_t from, processes; /* processes: at the new size */
+    int32_t processors;      /* at the new size; equal to processes, unless it folds */
     bool mandatory;
-    const struct pleat_run_order *start; /* how it would be started at that size; NULL: unknown */
+    const struct pleat_run_order *start; /* how to start it at that size; NULL: unknown */
 };
 
 struct pleat_runner {
@@ -89,22 +90,22 @@ struct pleat_runner_ops {
                     struct pleat_error *err);
     int (*kill)(struct pleat_runner *runner, const struct pleat_run_order *order,
                 struct pleat_error *err);
-    /* Sends its processes, or those of its script alone, a signal. Launchers get none. */
+    /* Sends a signal to the run's processes, or only to its script. MPI launchers get none. */
     int (*signal)(struct pleat_runner *runner, const struct pleat_run_order *order, int32_t number,
                   bool script_only, struct pleat_error *err);
-    /* Ends what is left of order->run, whatever it is doing, and starts order->start from the state
-     * that is held, or from the beginning where none is. NULL: it cannot. */
+    /* Ends what is left of order->run, whatever it is doing, and starts order->start from the saved
+     * state, or from the beginning if there is none. NULL: the runner cannot do that. */
     int (*relaunch)(struct pleat_runner *runner, const struct pleat_change_order *order,
                     struct pleat_error *err);
-    /* A notification of an agent about one of this runner's runs. PLEAT_E_PROTOCOL when it makes no
-     * sense; nothing is emitted then. */
+    /* Handles an agent's notice about one of this runner's runs. PLEAT_E_PROTOCOL: it makes no
+     * sense; no event is emitted then. */
     int (*notice)(struct pleat_runner *runner, uint32_t component, const char *method,
                   const json_t *params, struct pleat_error *err);
     void (*close)(struct pleat_runner *runner);
 };
 
-/* A runner by name (model/runners.def); PLEAT_E_NOTFOUND. host and agents are borrowed
- * until close. */
+/* Makes a runner by its name (model/runners.def). host and agents are borrowed until close.
+ * PLEAT_E_NOTFOUND, PLEAT_E_NOMEM. */
 int pleat_runner_open(const char *name, const struct pleat_host *host,
                       const struct pleat_agent_link *agents, struct pleat_runner **runner,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
