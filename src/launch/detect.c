@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a library's name says; the first match counts. Open MPI 2 to 5 is libmpi.so.20 or .40;
- * libmpi.so.12 is the ABI shared by MPICH built outside Debian, MVAPICH2 and Intel MPI. */
+/* Which MPI a library belongs to; the first matching row counts. Open MPI 2 to 5 is libmpi.so.20 or
+ * .40; libmpi.so.12 is the ABI shared by MPICH built outside Debian, MVAPICH2 and Intel MPI. */
 static const struct {
     const char *prefix;
     enum pleat_mpi mpi;
@@ -27,11 +27,12 @@ static const struct {
 
 struct scan {
     struct pleat_launch_detected found;
-    char first[64];  /* the library that decided */
-    char second[64]; /* one that contradicts it; empty: none */
+    char first[64];  /* the first library that belongs to an MPI */
+    char second[64]; /* a library of another MPI; empty: none */
 };
 
-/* "libmpi.so" is followed by its version or by nothing, "libmpi.so.12" by more of its version. */
+/* After "libmpi.so" there must be a version or nothing, after "libmpi.so.12" more of the version.
+ */
 static bool matches(const char *name, const char *prefix)
 {
     size_t length = strlen(prefix);
@@ -55,7 +56,8 @@ static void note_library(struct scan *scan, const char *name)
     }
 }
 
-/* libelf checks offsets and sizes against the file, and strings against their table. */
+/* Notes the libraries named in a dynamic section. libelf checks offsets and sizes against the file,
+ * and strings against their table. */
 static void scan_dynamic(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct scan *scan)
 {
     Elf_Data *data = NULL;
@@ -148,7 +150,8 @@ int pleat_launch_find(const char *program, const char *search, const char *cwd, 
     }
     for (const char *part = search ? search : _PATH_DEFPATH;; part++) {
         size_t length = strcspn(part, ":");
-        /* an empty part is the current directory; one that makes the path too long has no file */
+        /* an empty part is the current directory; a part with which the path is too long is skipped
+         */
         const char *directory = length ? part : (cwd ? cwd : ".");
         size_t directory_length = length ? length : strlen(directory);
         if (!write_path(buffer, size, directory, directory_length, program, NULL) &&

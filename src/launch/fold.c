@@ -15,7 +15,7 @@
 #include "launch/launcher.h"
 #include "launch/library.h"
 
-/* ---- where the library is ---- */
+/* ---- finding the library ---- */
 
 int pleat_launch_fold_library(enum pleat_mpi mpi, char *path, size_t size, struct pleat_error *err)
 {
@@ -32,9 +32,9 @@ int pleat_launch_fold_library(enum pleat_mpi mpi, char *path, size_t size, struc
                : rc;
 }
 
-/* ---- what it can be preloaded into ---- */
+/* ---- programs that it can be preloaded into ---- */
 
-/* An ELF file, opened; NULL: it is none, or cannot be read. */
+/* Opens an ELF file; NULL: it is none, or cannot be read. */
 static Elf *open_elf(const char *path, int *fd)
 {
     struct stat about;
@@ -51,13 +51,13 @@ static Elf *open_elf(const char *path, int *fd)
     return NULL;
 }
 
-/* The dynamic loader starts it: it names one. */
+/* Whether the program names a dynamic loader, which then starts it. */
 static bool has_loader(Elf *elf)
 {
     size_t count = 0;
     GElf_Phdr header;
     if (elf_getphdrnum(elf, &count))
-        return true; /* damaged: found out by running it */
+        return true; /* damaged: that shows when it is run */
     for (size_t i = 0; i < count && i < INT32_MAX; i++)
         if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_INTERP)
             return true;
@@ -92,7 +92,7 @@ int pleat_launch_fold_check(const char *path, struct pleat_error *err)
                                     path);
 }
 
-/* ---- what else is preloaded ---- */
+/* ---- other preloaded libraries ---- */
 
 static bool is_taken_over(const char *name)
 {
@@ -101,7 +101,7 @@ static bool is_taken_over(const char *name)
            !strcmp(name, "ucp_worker_progress");
 }
 
-/* A function of that kind which the file defines itself; NULL: none. */
+/* The first function that the file defines and that folding must take over; NULL: none. */
 static const char *find_taken_over(Elf *elf)
 {
     Elf_Scn *section = NULL;

@@ -38,7 +38,7 @@ int pleat_mpi_parse(const char *name, enum pleat_mpi *mpi, struct pleat_error *e
                            "unknown MPI '%s': known are none, openmpi, mpich", name);
 }
 
-/* Host names become part of a list with ':' and ',' and of an option's value. */
+/* Host names become parts of an option's value, a list with ':' and ','. */
 static int check_hosts(const struct pleat_launch_request *request, struct pleat_error *err)
 {
     for (size_t i = 0; i < request->node_count; i++) {
@@ -92,7 +92,7 @@ int pleat_launch_compose(const struct pleat_launch_request *request,
     result = launchers[request->mpi]->compose(request, &argv, &env, err);
     for (const char *const *argument = request->argv; *argument; argument++)
         pleat_launch_add(&argv, *argument);
-    /* an empty list still ends with NULL */
+    /* also an empty list must end with NULL */
     if (!result && !env.failed && env.count == 0 && !(env.items = calloc(1, sizeof(*env.items))))
         env.failed = true;
     if (!result && (argv.failed || env.failed))

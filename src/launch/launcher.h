@@ -1,12 +1,14 @@
-/* launcher.h - what a launcher is, and how it writes its command. Private to src/launch. */
+/* launcher.h - the interface of MPI launchers, and helpers to write a command. Private to
+ * src/launch.
+ */
 #ifndef PLEAT_LAUNCH_LAUNCHER_H
 #define PLEAT_LAUNCH_LAUNCHER_H
 
 #include "base/array.h"
 #include "launch/launch.h"
 
-/* A list of owned strings under construction. After a failure to allocate, `failed` is set and
- * further calls do nothing, so one check at the end is enough. */
+/* A list of owned strings. After a failure to allocate, `failed` is set and further calls do
+ * nothing, so that one check at the end is enough. */
 struct pleat_launch_list {
     char **items;
     size_t count;
@@ -17,30 +19,30 @@ struct pleat_launch_list {
 void pleat_launch_add(struct pleat_launch_list *list, const char *text);
 void pleat_launch_addf(struct pleat_launch_list *list, const char *fmt, ...) PLEAT_PRINTF(2, 3);
 void pleat_launch_unset(struct pleat_launch_list *env, const char *name);
-/* Sets NAME=value in an environment, replacing what is there. */
+/* Sets NAME=value in an environment, in the place of an earlier value. */
 void pleat_launch_set(struct pleat_launch_list *env, const char *name, const char *value);
-/* The value of NAME in an environment ending with NULL, or NULL. env may be NULL. */
+/* The value of a variable in an environment (NULL at the end, or NULL), borrowed; NULL: not set. */
 const char *pleat_launch_env(const char *const *env, const char *name);
-/* True when all processes run where the command is executed. */
+/* Whether all processes run on the node where the command is executed. */
 bool pleat_launch_is_local(const struct pleat_launch_request *request);
-/* Adds "host:slots,host:slots"; hosts were checked by pleat_launch_compose. */
+/* Adds "host:slots,host:slots". pleat_launch_compose has checked the hosts. */
 void pleat_launch_add_hosts(struct pleat_launch_list *argv,
                             const struct pleat_launch_request *request);
 
-/* Adds `prefix` and a value of LD_PRELOAD: the libraries (each NULL: none), then what the user
- * preloads. */
+/* Adds `prefix` followed by a value of LD_PRELOAD: the two libraries (NULL: none), then the user's.
+ */
 void pleat_launch_add_preload(struct pleat_launch_list *list,
                               const struct pleat_launch_request *request, const char *prefix,
                               const char *first, const char *second);
 
 struct pleat_launcher {
     const char *name;
-    bool spawns; /* its programs can start more processes while they run */
-    bool yields; /* its processes give way by themselves when they wait */
-    /* True for a variable that a surrounding launcher of this kind leaves to its processes and
-     * that would confuse this one; NULL: none. `name` is "NAME=value". */
+    bool spawns; /* programs can spawn processes while they run */
+    bool yields; /* waiting processes yield the processor */
+    /* Whether an outer launcher of this kind sets the variable for its processes, in which case it
+     * would confuse this launcher. NULL: no variable does. `name` is "NAME=value". */
     bool (*inherited)(const char *name);
-    /* Adds what comes before the program, and the environment. */
+    /* Adds to argv what comes before the program, and to env what the launcher needs. */
     int (*compose)(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
                    struct pleat_launch_list *env, struct pleat_error *err);
 };
@@ -49,7 +51,8 @@ extern const struct pleat_launcher pleat_launcher_none;
 extern const struct pleat_launcher pleat_launcher_openmpi;
 extern const struct pleat_launcher pleat_launcher_mpich;
 
-/* Both MPI launchers take ":" for "and now the next program" and read options up to the program. */
+/* Refuses what both MPI launchers would misread: a program that looks like an option, and an
+ * argument ":", which separates programs. */
 int pleat_launch_check_program(const char *launcher, const struct pleat_launch_request *request,
                                struct pleat_error *err) PLEAT_MUST_CHECK;
 

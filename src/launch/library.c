@@ -18,7 +18,7 @@ int pleat_launch_library(const char *file, char *path, size_t size, struct pleat
             return rc;
         if (!realpath(path, whole))
             continue;
-        /* lists of libraries to preload are cut there */
+        /* the dynamic loader splits LD_PRELOAD at these characters */
         if (strlen(whole) >= size || strpbrk(whole, ": \t\n"))
             return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                    "'%s' cannot be preloaded: its path has a blank or a ':', or is "

@@ -8,7 +8,7 @@ static void take(struct pleat_launch_list *list, char *text)
 {
     if (!text)
         list->failed = true;
-    /* room for the NULL at the end is kept at all times */
+    /* always leaves room for the NULL at the end */
     if (list->failed || pleat_array_reserve(list, 2)) {
         free(text);
         list->failed = true;

@@ -1,18 +1,18 @@
 /* mpich.c - MPICH 4: on one node with pleat-pmi, on several with MPICH's process manager hydra.
  *
- * Debian's build (ch4:ucx) can neither spawn nor connect, so there is nothing to prepare for a
- * resize: its programs are relaunched.
+ * Debian's build (ch4:ucx) can neither spawn nor connect, so nothing is prepared for a resize: its
+ * programs are relaunched.
  *
- * hydra listens on every address for whoever connects, and one connection of anybody ends the
- * program. So do its processes by way of UCX, which is told to do without TCP where all are on one
- * node (UCX_TLS), if the user has not said what it is to use: they speak through shared memory.
+ * hydra listens on every address, and a connection of anybody ends the program. So do its processes
+ * through UCX. On one node they can use shared memory, so UCX is told not to use TCP (UCX_TLS),
+ * unless the user has set that variable.
  *
- * hydra: `-rmk user -launcher fork`: within a batch job hydra would
- * ask the batch system, and would go through ssh to a node it does not take for its own.
- * Folded on several nodes, its processes get the user's variables by name (-genvlist): hydra would
- * hand all that it has itself to all nodes, and with it what tells of this node's agent instead of
- * theirs.
- * oversubscribed has no effect: MPIR_CVAR_POLLS_BEFORE_YIELD was tried (6 ranks on 2 processors)
+ * `-rmk user -launcher fork`: inside a batch job hydra would ask the batch system, and would use
+ * ssh for a node that it does not recognize as its own. A program that is folded on several nodes
+ * gets the user's variables by name (-genvlist): otherwise hydra would pass all of its own
+ * environment to all nodes, and with it variables about this node's agent.
+ *
+ * `oversubscribed` has no effect: MPIR_CVAR_POLLS_BEFORE_YIELD was tried (6 ranks on 2 processors)
  * and changes nothing.
  */
 #include <string.h>
@@ -35,7 +35,7 @@ static bool inherited(const char *name)
     return false;
 }
 
-/* Names that the list cannot express are left out. */
+/* Has hydra pass the variables of env to all nodes, but those whose names have a comma. */
 static void add_environment(struct pleat_launch_list *argv, const struct pleat_launch_list *env)
 {
     struct pleat_string names = {0};

@@ -1,5 +1,6 @@
-/* none.c - a program that is no MPI program: it is executed as it is. What it may start, and
- * whether that can spawn, is not known here: it is asked to. */
+/* none.c - a program that is not an MPI program is executed as it is. It may start MPI programs
+ * itself, so it is assumed that these can spawn.
+ */
 #include "launch/launcher.h"
 
 static int compose(const struct pleat_launch_request *request, struct pleat_launch_list *argv,

@@ -6,7 +6,8 @@
 
 int pleat_launch_pmi(char *path, size_t size, struct pleat_error *err)
 {
-    static const char *const files[] = {"pleat-pmi", "../bin/pleat-pmi"}; /* from the tests' */
+    /* the second is for the tests' programs */
+    static const char *const files[] = {"pleat-pmi", "../bin/pleat-pmi"};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         int rc = pleat_paths_beside(files[i], path, size, err);
         if (rc || access(path, X_OK) == 0)
