@@ -1,4 +1,4 @@
-/* array.h - growable arrays and a string builder. Out of memory is returned, never fatal. */
+/* array.h - growable arrays and a string builder. When out of memory they return an error. */
 #ifndef PLEAT_BASE_ARRAY_H
 #define PLEAT_BASE_ARRAY_H
 
@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 
-/* Declares `struct NAME { TYPE *items; size_t count, capacity; }`. A zeroed one is empty. */
+/* Declares `struct NAME { TYPE *items; size_t count, capacity; }`. An array of zero bytes is empty.
+ */
 #define PLEAT_ARRAY(name, type)                                                                    \
     struct name {                                                                                  \
         type *items;                                                                               \
@@ -37,8 +38,9 @@
 int pleat_array_reserve_raw(void **items, size_t *capacity, size_t count, size_t extra,
                             size_t item_size) PLEAT_MUST_CHECK;
 
-/* A string that grows: text is always NUL-terminated once something was added. After a failure to
- * allocate, `failed` is set and further calls do nothing, so one check at the end is enough. */
+/* A string that grows. `text` ends with a NUL once something was added; NULL before. After a
+ * failure to allocate, `failed` is set and further calls do nothing, so that one check at the end
+ * is enough. */
 struct pleat_string {
     char *text;
     size_t length;

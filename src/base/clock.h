@@ -1,5 +1,4 @@
-/* clock.h - the only place that reads a clock. Nothing in model, policy, core or sim includes it.
- */
+/* clock.h - the only place that reads a clock. model, policy, core and sim do not include it. */
 #ifndef PLEAT_BASE_CLOCK_H
 #define PLEAT_BASE_CLOCK_H
 
@@ -12,9 +11,9 @@
 int64_t pleat_clock_real_us(void);
 /* Microseconds since an arbitrary moment; never goes back. */
 int64_t pleat_clock_monotonic_us(void);
-/* The same clock in nanoseconds, for what is shorter than a microsecond; no system call. */
+/* The same clock in nanoseconds, for short durations; makes no system call. */
 int64_t pleat_clock_monotonic_ns(void);
-/* "2026-11-21 07:35:52.123" in local time; buffer of at least 32 bytes. Returns buffer. */
+/* "2026-11-21 07:35:52.123" in local time. `buffer` has at least 32 bytes, and is returned. */
 char *pleat_clock_format(int64_t real_us, char *buffer, size_t size);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* ---- lists ---- */
 
-/* A number at *at; false: there is none, or it is none of a CPU. */
+/* Reads a number at *at. False: there is none, or it is too large for a CPU. */
 static bool read_cpu(const char **at, uint32_t *cpu)
 {
     if (!isdigit((unsigned char)**at))
@@ -27,7 +27,7 @@ static void skip_blanks(const char **at)
         ++*at;
 }
 
-/* "8" or "0-3". */
+/* Reads "8" or "0-3", and appends the CPUs. */
 static int parse_range(const char **at, struct pleat_cpu_list *list, const char *text,
                        struct pleat_error *err)
 {

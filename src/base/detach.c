@@ -17,7 +17,7 @@
 #define RUN "PLEAT_RUN="
 #define AGENT "PLEAT_AGENT_PID"
 #define PRELOAD "LD_PRELOAD="
-#define GROUP_PREFIX "pleat:" /* src/agent/bind.c */
+#define GROUP_PREFIX "pleat:" /* made by src/agent/bind.c */
 
 static bool begins(const char *text, const char *with)
 {
@@ -80,7 +80,8 @@ uint64_t pleat_detach_start_of(pid_t pid)
     if (fd >= 0)
         close(fd);
     text[count > 0 ? count : 0] = '\0';
-    const char *at = strrchr(text, ')'); /* a name may have anything in it */
+    /* the process's name may contain any characters */
+    const char *at = strrchr(text, ')');
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
     return at && sscanf(at, "%" SCNu64, &start) == 1 ? start : 0;
@@ -134,7 +135,7 @@ void pleat_detach_cpus(pid_t like)
         return;
     CPU_ZERO_S(size, cpus);
     if (!like || sched_getaffinity(like, size, cpus))
-        memset(cpus, 0xff, size); /* the kernel takes those that are there */
+        memset(cpus, 0xff, size); /* the kernel ignores CPUs that do not exist */
     (void)sched_setaffinity(0, size, cpus);
     CPU_FREE(cpus);
 }
@@ -143,7 +144,7 @@ void pleat_detach_cpus(pid_t like)
 
 enum { PATH_SIZE = 1024, LINE_SIZE = 4096 };
 
-/* A line "4:memory:/path" of /proc/PID/cgroup, taken apart. */
+/* A line "4:memory:/path" of /proc/PID/cgroup. */
 struct membership {
     char hierarchy[16], controllers[256], path[PATH_SIZE];
 };
@@ -163,7 +164,7 @@ static bool read_membership(char *line, struct membership *m)
            (size_t)snprintf(m->path, sizeof(m->path), "%s", path) < sizeof(m->path);
 }
 
-/* Where `pid` is in the hierarchy of *own. */
+/* Finds the group of `pid` in the hierarchy of *own. */
 static bool find_others(pid_t pid, const struct membership *own, struct membership *others)
 {
     char path[64], line[LINE_SIZE];
@@ -177,7 +178,7 @@ static bool find_others(pid_t pid, const struct membership *own, struct membersh
     return found;
 }
 
-/* proc(5): "36 35 98:0 ROOT POINT options [..] - TYPE source SUPEROPTIONS" */
+/* A line of proc(5) mountinfo: "36 35 98:0 ROOT POINT options [..] - TYPE source SUPEROPTIONS" */
 static bool is_mount_of(const char *line, const struct membership *m, char *root, char *point)
 {
     char type[64], options[512];
@@ -193,7 +194,7 @@ static bool is_mount_of(const char *line, const struct membership *m, char *root
            (at[length] == '\0' || at[length] == ',');
 }
 
-/* Moves this process to `path` of the hierarchy. 0 or -1. */
+/* Moves this process to the group `path` of the hierarchy. 0 or -1. */
 static int move(const struct membership *m, const char *path)
 {
     char line[LINE_SIZE], root[PATH_SIZE], point[PATH_SIZE], procs[2 * PATH_SIZE + 16];
@@ -216,7 +217,7 @@ static int move(const struct membership *m, const char *path)
     return moved ? 0 : -1;
 }
 
-/* Cuts the path before the component that an agent made; false: there is none. */
+/* Cuts the path before the component that an agent made. False: there is none. */
 static bool cut(char *path)
 {
     char *at = strstr(path, "/" GROUP_PREFIX);

@@ -1,4 +1,4 @@
-/* error.h - filling struct pleat_error. The convention is in include/pleat-error.h. */
+/* error.h - fills struct pleat_error. The convention is in include/pleat-error.h. */
 #ifndef PLEAT_BASE_ERROR_H
 #define PLEAT_BASE_ERROR_H
 
@@ -12,7 +12,7 @@ int pleat_error_set(struct pleat_error *err, int code, const char *fmt, ...) PLE
 int pleat_error_sys(struct pleat_error *err, int errno_value, const char *fmt, ...)
     PLEAT_PRINTF(3, 4);
 
-/* Puts "context: " in front of a text already there; returns err's code. */
+/* Puts the formatted context and ": " in front of the text that is there; returns err's code. */
 int pleat_error_prefix(struct pleat_error *err, const char *fmt, ...) PLEAT_PRINTF(2, 3);
 
 /* The short name of a code ("invalid", "not found"), for JSON; never NULL. */

@@ -29,8 +29,8 @@ static void put(struct pleat_heap *heap, size_t position, struct pleat_heap_entr
     heap->where[entry.handle] = (uint32_t)position;
 }
 
-/* Where an entry goes that would be at `position`, which is free. It is passed by value, and stored
- * once: a record stored in parts and loaded as a whole stalls the processor. */
+/* Moves an entry up from the free `position` to its place. The entry is passed by value and stored
+ * once: a record that is stored in parts and loaded as a whole stalls the processor. */
 static inline void sift_up(struct pleat_heap *heap, size_t position, struct pleat_heap_entry entry)
 {
     while (position > 0) {
@@ -60,6 +60,7 @@ static inline void sift_down(struct pleat_heap *heap, size_t position,
     put(heap, position, entry);
 }
 
+/* Moves an entry from a free position, where it may be out of order, up or down to its place. */
 static void settle(struct pleat_heap *heap, size_t position, struct pleat_heap_entry entry)
 {
     if (position > 0 && earlier(&entry, &heap->entries[(position - 1) / 2]))
@@ -76,7 +77,7 @@ int pleat_heap_push(struct pleat_heap *heap, int64_t time_us, uint64_t payload, 
         if (!entries)
             return PLEAT_E_NOMEM;
         heap->entries = entries;
-        /* there are never more handles than the largest number of entries held at once */
+        /* there are never more handles than entries at the fullest moment */
         uint32_t *where = realloc(heap->where, wanted * sizeof(*where));
         if (!where)
             return PLEAT_E_NOMEM;
@@ -96,7 +97,6 @@ int pleat_heap_push(struct pleat_heap *heap, int64_t time_us, uint64_t payload, 
     return 0;
 }
 
-/* An entry at a position where it may be out of order, in either direction. */
 void pleat_heap_move(struct pleat_heap *heap, uint32_t handle, int64_t time_us)
 {
     size_t position = heap->where[handle];

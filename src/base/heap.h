@@ -1,7 +1,7 @@
-/* heap.h - a binary heap of times whose entries can be moved and removed by handle.
+/* heap.h - a binary heap of times, whose entries can be moved and removed by handle.
  *
- * The core's one heap of deadlines, and the simulator's queue of events. Entries with equal times
- * come out in the order of their sequence numbers, so runs are reproducible.
+ * Used for the core's deadlines and the simulator's events. Entries with equal times come out in
+ * the order of their sequence numbers, so that runs are reproducible.
  */
 #ifndef PLEAT_BASE_HEAP_H
 #define PLEAT_BASE_HEAP_H
@@ -16,7 +16,7 @@
 struct pleat_heap_entry {
     int64_t time_us;
     uint64_t sequence; /* set by the heap */
-    uint64_t payload;  /* the caller's */
+    uint64_t payload;  /* opaque here */
     uint32_t handle;   /* set by the heap */
 };
 
@@ -28,21 +28,22 @@ struct pleat_heap {
     size_t handles;
     uint32_t free_handle;
     uint64_t next_sequence;
-    uint64_t steps; /* entries moved, ever: for benchmarks and tests */
+    uint64_t steps; /* entries moved so far, for benchmarks and tests */
 };
 
-/* A zeroed heap with free_handle = PLEAT_HEAP_NONE is empty: call init. */
+/* Makes a heap empty. To be called before any other function. */
 void pleat_heap_init(struct pleat_heap *heap);
 void pleat_heap_finish(struct pleat_heap *heap);
 
 /* O(log n). *handle stays valid until the entry is removed or popped. 0 or PLEAT_E_NOMEM. */
 int pleat_heap_push(struct pleat_heap *heap, int64_t time_us, uint64_t payload,
                     uint32_t *handle) PLEAT_MUST_CHECK;
-/* O(log n). Gives an entry another time; among equal times it comes last, as if pushed now. */
+/* O(log n). Changes an entry's time. Among equal times it then comes last, as if it was pushed now.
+ */
 void pleat_heap_move(struct pleat_heap *heap, uint32_t handle, int64_t time_us);
 /* O(log n). The handle must be of an entry in the heap. */
 void pleat_heap_remove(struct pleat_heap *heap, uint32_t handle);
-/* When an entry in the heap is due. */
+/* The time of an entry in the heap. */
 static inline int64_t pleat_heap_time(const struct pleat_heap *heap, uint32_t handle)
 {
     return heap->entries[heap->where[handle]].time_us;

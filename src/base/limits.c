@@ -55,7 +55,7 @@ void pleat_limits_text(const struct pleat_limits *limits, struct pleat_string *t
     }
 }
 
-/* A number or '*', up to `end`. */
+/* Reads a number or '*' that is followed by `end`. */
 static bool read_value(const char **at, char end, rlim_t *value)
 {
     char *rest = NULL;

@@ -8,23 +8,24 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* The longest text there is, with its NUL. */
+/* size of the longest text, with its NUL */
 #define PLEAT_LIMITS_TEXT_MAX 1024
 
 struct pleat_limits {
-    struct rlimit values[RLIM_NLIMITS]; /* RLIM_INFINITY: as high as they can be */
+    struct rlimit values[RLIM_NLIMITS]; /* RLIM_INFINITY: no limit, or as high as allowed */
 };
 
-/* Those of this process. */
+/* Gets the limits of this process. */
 void pleat_limits_here(struct pleat_limits *limits);
-/* Words NAME=SOFT:HARD, a '*' for no limit, with one blank between them; those without any limit
- * are left out. */
+/* Appends words NAME=SOFT:HARD, separated by one blank, with '*' for no limit. Resources without
+ * any limit are left out. */
 void pleat_limits_text(const struct pleat_limits *limits, struct pleat_string *text);
-/* What is not named has no limit. PLEAT_E_INVALID. */
+/* Parses such a text. Resources that it does not name have no limit. PLEAT_E_INVALID. */
 int pleat_limits_parse(const char *text, struct pleat_limits *limits,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Sets them for this process: a hard limit above its own stays its own, a soft one goes no higher
- * than that. Safe after a fork. 0, or the errno of the first that cannot be set. */
+/* Sets the limits of this process. A hard limit above the present one is not raised, and a soft
+ * limit is cut to the hard one. Safe after a fork. 0, or the errno of the first limit that cannot
+ * be set. */
 int pleat_limits_set(const struct pleat_limits *limits);
 
 #endif

@@ -39,7 +39,7 @@ int pleat_lock_record_format(const struct pleat_lock_record *record, char *text,
                     record->boot);
 }
 
-/* A line that is not whole is being written, or was not: it does not count. */
+/* Reads one line. A line without a newline is still being written, and does not count. */
 static const char *take_line(const char *text, char *line, size_t size)
 {
     size_t length = strcspn(text, "\n");

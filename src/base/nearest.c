@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Edit distance (insert, delete, replace), for short words. */
+/* Edit distance (insert, delete, replace); b must be shorter than 64 bytes, else SIZE_MAX. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[64], n = strlen(b);

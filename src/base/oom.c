@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a thousandth of all memory each: a job that uses 30 % less than another process is ended
- * before that one. */
+/* Values of oom_score_adj, in thousandths of all memory: with +300 a job that uses 30 % of the
+ * memory less than another process is still killed before it. */
 #define LAST "-500"
 #define USUAL "0"
 #define FIRST "300"
@@ -22,7 +22,7 @@ static bool set(const char *score)
 
 void pleat_oom_last(void)
 {
-    if (!set(LAST)) /* only with CAP_SYS_RESOURCE */
+    if (!set(LAST)) /* needs CAP_SYS_RESOURCE */
         (void)set(USUAL);
 }
 

@@ -1,10 +1,11 @@
-/* oom.h - whom the kernel ends first when memory is used up (/proc/PID/oom_score_adj). */
+/* oom.h - which processes the kernel kills first when memory is used up (/proc/PID/oom_score_adj).
+ */
 #ifndef PLEAT_BASE_OOM_H
 #define PLEAT_BASE_OOM_H
 
-/* This process goes after others, where the system allows that; else as one that says nothing. */
+/* Has this process killed after others, if the system allows that; else like others. */
 void pleat_oom_last(void);
-/* This process, and what it starts, goes before others. Safe after a fork. */
+/* Has this process, and what it starts, killed before others. Safe after a fork. */
 void pleat_oom_first(void);
 
 #endif

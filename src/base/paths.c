@@ -14,12 +14,11 @@
 static const char *env(const char *name)
 {
     const char *value = getenv(name);
-    return value && value[0] == '/' ? value : NULL; /* XDG: relative paths are to be ignored */
+    return value && value[0] == '/' ? value : NULL; /* XDG: relative paths must be ignored */
 }
 
-/* Where XDG_RUNTIME_DIR still is another user's (after su, or in root's sudo), it is not ours to
- * use, even where we could: whoever owns it can put something else into the place of what we make.
- */
+/* XDG_RUNTIME_DIR, unless it is another user's (after su, or in root's sudo). Even if we could
+ * write there, its owner could replace what we make. */
 static const char *runtime_env(void)
 {
     struct stat st;
@@ -123,11 +122,11 @@ int pleat_paths_check_config(const struct pleat_paths *paths, struct pleat_error
 {
     struct stat st;
     if (stat(paths->config, &st) || st.st_uid == geteuid() || st.st_uid == 0)
-        return 0; /* not there, or the business of who may write to all anyway */
+        return 0; /* it does not exist, or its other permissions are not our concern */
     return belongs_to_another(paths->config, st.st_uid, err);
 }
 
-/* A link of somebody else's would have us write where he wants. */
+/* Refuses a link of another user, who could redirect what we write. */
 static int check_no_foreign_link(const char *path, struct pleat_error *err)
 {
     struct stat st;

@@ -1,4 +1,4 @@
-/* random.h - reproducible random numbers (xoshiro256**, Blackman and Vigna 2018). Not for secrets.
+/* random.h - reproducible random numbers: xoshiro256** (Blackman and Vigna 2018). Not for secrets.
  */
 #ifndef PLEAT_BASE_RANDOM_H
 #define PLEAT_BASE_RANDOM_H

@@ -33,7 +33,7 @@ bool pleat_rank_env_is_rank(char *const *env)
     return false;
 }
 
-/* Whether the first `length` bytes of a list name one of Pleat's. */
+/* Whether the first `length` bytes of `name` are the path of a library that Pleat preloads. */
 static bool is_pleats(const char *name, size_t length)
 {
     static const char *const libraries[] = {"libpleat-fold", "libpleat-loopback"};

@@ -9,7 +9,7 @@ static uint64_t rotate(uint64_t word, unsigned by)
     return word << by | word >> (64 - by);
 }
 
-/* Little-endian, up to eight bytes. */
+/* Up to eight bytes as a little-endian number. */
 static uint64_t word_of(const unsigned char *bytes, size_t count)
 {
     uint64_t word = 0;

@@ -9,8 +9,7 @@ void pleat_tree_finish(struct pleat_tree *tree)
     *tree = (struct pleat_tree){0};
 }
 
-/* A treap's random priority, the same for an index every time: results must not depend on chance.
- */
+/* A treap's random priority. It depends on the index only, since results must be reproducible. */
 static uint32_t priority(uint32_t index)
 {
     uint32_t x = index + 0x9e3779b9u;
@@ -57,7 +56,7 @@ int pleat_tree_insert(struct pleat_tree *tree, uint32_t *root, uint32_t index, i
             link = &node->left;
         }
     }
-    /* what was there is cut in two: what comes before the new one, and what comes after */
+    /* splits the tree into what comes before the new node and what comes after it */
     uint32_t rest = *link, *smaller = &fresh->left, *larger = &fresh->right;
     *link = index;
     while (rest != PLEAT_TREE_NONE) {

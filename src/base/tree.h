@@ -1,8 +1,8 @@
-/* tree.h - where does it belong? Sorted places for records that live in an array, in O(log n).
+/* tree.h - finds the place of a record among sorted ones in O(log n).
  *
- * A treap over the records' indexes, ordered by (key, tie). It does not hold the records and is not
- * walked: inserting says behind which index the new one belongs, and the caller links its records
- * into a list, which policies then read in order.
+ * A treap over the indexes of records in the caller's array, ordered by (key, tie). It does not
+ * hold the records, and is not walked: an insertion tells behind which index the new record
+ * belongs. The caller links its records into a list in that order, which policies read.
  */
 #ifndef PLEAT_BASE_TREE_H
 #define PLEAT_BASE_TREE_H
@@ -19,21 +19,21 @@ struct pleat_tree_node {
     uint32_t left, right;
 };
 
-/* Any number of trees share one array of nodes: an index is in one of them at a time. */
+/* The nodes of any number of trees. An index is in one of these trees at a time. */
 struct pleat_tree {
     struct pleat_tree_node *nodes;
     size_t capacity;
-    uint64_t steps; /* nodes visited, ever: for benchmarks and tests */
+    uint64_t steps; /* nodes visited so far, for benchmarks and tests */
 };
 
-/* A zeroed tree is empty; a root is PLEAT_TREE_NONE at first. */
+/* A tree of zero bytes is empty; a root is PLEAT_TREE_NONE at first. */
 void pleat_tree_finish(struct pleat_tree *tree);
 
-/* *before: the index that comes just before the new one, or PLEAT_TREE_NONE. (key, tie) must be
- * unique in that tree; the index in no tree. 0 or PLEAT_E_NOMEM. */
+/* Inserts an index that is in no tree. (key, tie) must be unique in this tree. *before: the index
+ * just before the new one; PLEAT_TREE_NONE: it is the first. 0 or PLEAT_E_NOMEM. */
 int pleat_tree_insert(struct pleat_tree *tree, uint32_t *root, uint32_t index, int64_t key,
                       int64_t tie, uint32_t *before) PLEAT_MUST_CHECK;
-/* The index must be in that tree. */
+/* Removes an index that is in this tree. */
 void pleat_tree_remove(struct pleat_tree *tree, uint32_t *root, uint32_t index);
 
 #endif

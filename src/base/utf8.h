@@ -1,4 +1,5 @@
-/* utf8.h - is a text UTF-8? Names of files and variables may be anything; JSON may not. */
+/* utf8.h - whether a text is UTF-8. Names of files and variables may have any bytes; JSON may not.
+ */
 #ifndef PLEAT_BASE_UTF8_H
 #define PLEAT_BASE_UTF8_H
 
@@ -11,8 +12,8 @@ size_t pleat_utf8_length(const char *bytes, size_t left);
 bool pleat_utf8_is(const char *text);
 
 #define PLEAT_NAME_MAX 63
-/* A name that can be part of environment variables, file names and log lines: letters and digits of
- * ASCII, '-', '_' and '.', but neither '-' nor '.' at its beginning; at most PLEAT_NAME_MAX. */
+/* Whether a text can be part of environment variables, file names and log lines: ASCII letters and
+ * digits, '-', '_' and '.', beginning with neither '-' nor '.'; from 1 to PLEAT_NAME_MAX bytes. */
 bool pleat_name_is(const char *text);
 
 #endif

@@ -1,21 +1,21 @@
 /* openmpi.c - Open MPI 4.1: mpirun with the options under which a program can grow and shrink.
  *
- * Each was tried; what happens without it:
- *   EVENT_NOEPOLL=1         mpirun's event loop hangs within a few MPI_Comm_spawn
- *   --oversubscribe         spawning beyond the slots of the start is MPI_ERR_SPAWN
- *   --bind-to none          spawned ranks are bound on top of those that are there
- *   pml ob1, btl vader,self,tcp   others do not survive leaving ranks
- *   async_mpi_finalize      ranks that leave stay in MPI_Finalize until all others come to it
+ * Each was tried. What happens without it:
+ *   EVENT_NOEPOLL=1         mpirun's event loop hangs after a few MPI_Comm_spawn
+ *   --oversubscribe         spawning beyond the initial slots is MPI_ERR_SPAWN
+ *   --bind-to none          spawned ranks are bound to CPUs that have ranks already
+ *   pml ob1, btl vader,self,tcp   other components do not survive ranks that leave
+ *   async_mpi_finalize      leaving ranks stay in MPI_Finalize until all others reach it
  *   btl_vader_backing_directory, orte_tmpdir_base   killed ranks leave files in /dev/shm and /tmp
- *   mpi_yield_when_idle     more ranks than processors: waiting ranks burn the others' time
- *   ras/plm ^slurm,...      within a batch job mpirun asks the batch system instead of using the
- *                           nodes it was given
- * On one node mpirun and its processes have libpleat-loopback preloaded (src/loopback), so that
- * nothing they listen on is reached by others, and UCX, where a user has chosen it, does without
- * TCP (UCX_TLS), as under MPICH. AddressSanitizer refuses to run where another library is loaded
- * before its own; it is told not to look (ASAN_OPTIONS; what the user says there counts more).
- * mpirun refuses to run as root, and refuses to run below another mpirun, which it recognizes by
- * what that one left in the environment.
+ *   mpi_yield_when_idle     more ranks than processors: waiting ranks use the others' time
+ *   ras/plm ^slurm,...      inside a batch job mpirun asks the batch system, and ignores the nodes
+ *                           that it was given
+ * On one node libpleat-loopback (src/loopback) is preloaded into mpirun and its processes, so that
+ * other machines cannot reach what they listen on. UCX, if a user has chosen it, does without TCP
+ * (UCX_TLS), as under MPICH. AddressSanitizer refuses to run if another library is loaded before
+ * its own, so that check is switched off (ASAN_OPTIONS, before the user's own options, which
+ * override it). mpirun refuses to run as root, and to run below another mpirun, which it recognizes
+ * by its environment.
  */
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void add_parameter(const struct pleat_launch_request *request,
     char variable[64];
     snprintf(variable, sizeof(variable), "OMPI_MCA_%s", name);
     if (pleat_launch_env(request->env, variable))
-        return; /* the command line would win over what the user set */
+        return; /* an option on the command line would override it */
     pleat_launch_add(argv, "--mca");
     pleat_launch_add(argv, name);
     pleat_launch_add(argv, value);
@@ -117,7 +117,8 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
         add_parameter(request, argv, "btl_vader_backing_directory", request->scratch);
         add_parameter(request, argv, "orte_tmpdir_base", request->scratch);
     }
-    if (request->preload) { /* it takes over what a yielding process does, whatever the user set */
+    /* the library notices waiting processes by their yielding, whatever the user set */
+    if (request->preload) {
         pleat_launch_add(argv, "--mca");
         pleat_launch_add(argv, "mpi_yield_when_idle");
         pleat_launch_add(argv, "1");
