@@ -15,7 +15,7 @@
 #define HELLO_LIMIT_US (10 * PLEAT_US_PER_S)
 #define NEVER INT64_MAX
 
-/* A notification kept for later; owns a copy of its attachment. */
+/* A notification that is kept for later, with its own copy of the attachment. */
 struct kept {
     struct pleat_message message;
     char *bytes;
@@ -23,18 +23,18 @@ struct kept {
 
 struct pleat_client {
     int fd;
-    int broken; /* the code with which the connection failed */
+    int broken; /* the code with which the connection failed; 0: it works */
     struct pleat_reader *reader;
     struct pleat_string out;
     size_t out_sent;
     int64_t last_id;
-    json_t *hello; /* the whole message */
+    json_t *hello; /* the daemon's hello, the whole message */
     const volatile sig_atomic_t *interrupted;
     void (*notified)(void *arg, const struct pleat_message *message);
     void *notified_arg;
     PLEAT_ARRAY(, struct kept) queue;
-    size_t queue_taken;  /* items before it were handed out */
-    struct kept current; /* lent to the caller */
+    size_t queue_taken;  /* number of queue items that were handed out */
+    struct kept current; /* the notification that is lent to the caller */
     char socket_path[sizeof(((struct pleat_paths *)0)->socket)];
 };
 
@@ -56,8 +56,9 @@ static int closed_by_daemon(struct pleat_client *client, struct pleat_error *err
                                      client->socket_path));
 }
 
-/* Waits until the socket is ready or a signal came (*ready 0 then). Signals are let in only while
- * waiting, so that one which sets the flag cannot come between the look at it and the wait. */
+/* Waits until the socket is ready or a signal came (*ready 0 then). Signals are unblocked only
+ * while waiting, so that one which sets the flag cannot come between looking at the flag and
+ * waiting. */
 static int wait_ready(struct pleat_client *client, short events, int64_t deadline_us, short *ready,
                       struct pleat_error *err)
 {
@@ -102,7 +103,7 @@ static void send_some(struct pleat_client *client)
     if (sent >= 0)
         client->out_sent += (size_t)sent;
     else if (errno != EAGAIN && errno != EINTR)
-        client->out_sent = out->length; /* it is gone; what it said last can still be read */
+        client->out_sent = out->length; /* the daemon is gone; what it has sent can still be read */
     if (client->out_sent == out->length) {
         out->length = 0;
         client->out_sent = 0;
@@ -124,7 +125,7 @@ static int receive_some(struct pleat_client *client, struct pleat_error *err)
     return status ? break_off(client, status) : 0;
 }
 
-/* Waits, then sends and receives what goes without waiting. */
+/* Waits, then sends and receives what can be done without waiting. */
 static int turn(struct pleat_client *client, int64_t deadline_us, struct pleat_error *err)
 {
     bool sending = client->out.length > 0;
@@ -140,7 +141,7 @@ static int turn(struct pleat_client *client, int64_t deadline_us, struct pleat_e
     return 0;
 }
 
-/* The next message, whatever it is. 1: *message is filled; finish it. Or as turn. */
+/* Receives the next message of any kind. 1: *message is filled; release it. Else as turn. */
 static int next_message(struct pleat_client *client, int64_t deadline_us,
                         struct pleat_message *message, struct pleat_error *err)
 {
@@ -237,8 +238,8 @@ int pleat_client_open(const struct pleat_paths *paths, struct pleat_client **cli
     memcpy(fresh->socket_path, paths->socket, sizeof(fresh->socket_path));
     int status = connect_socket(fresh, err);
     struct pleat_error ignored;
-    /* another XDG_RUNTIME_DIR than the one in which it was started, as in cron, or it had to move
-     */
+    /* cron, for example, has another XDG_RUNTIME_DIR than pleatd was started with; or pleatd had to
+     * move */
     if (status == PLEAT_E_NOTFOUND &&
         pleat_paths_recorded_socket(paths, fresh->socket_path, sizeof(fresh->socket_path)) &&
         strcmp(fresh->socket_path, paths->socket) != 0)
@@ -307,7 +308,7 @@ const json_t *pleat_client_hello(const struct pleat_client *client)
 
 /* ---- notifications ---- */
 
-/* Makes a message the client's own, its attachment included. On failure it is finished. */
+/* Turns a message into one that owns its attachment. On failure the message is released. */
 static int keep(struct pleat_message *message, struct kept *kept, struct pleat_error *err)
 {
     *kept = (struct kept){.message = *message};
@@ -344,7 +345,7 @@ static int queue_notification(struct pleat_client *client, struct pleat_message 
     return 0;
 }
 
-/* A message that is not what is waited for: takes it over. */
+/* Handles, and takes over, a message that is not the one waited for. */
 static int dispatch(struct pleat_client *client, struct pleat_message *message,
                     struct pleat_error *err)
 {
@@ -361,12 +362,12 @@ static int dispatch(struct pleat_client *client, struct pleat_message *message,
         status = break_off(client, pleat_error_set(err, PLEAT_E_PROTOCOL,
                                                    "pleatd sent a request ('%s') to a client",
                                                    message->method));
-    } /* else the answer to a call that was interrupted */
+    } /* else the answer to an interrupted call */
     pleat_message_finish(message);
     return status;
 }
 
-/* 1: moved the oldest queued notification to client->current. */
+/* Moves the oldest queued notification to client->current. 0: there is none. */
 static int take_queued(struct pleat_client *client)
 {
     if (client->queue_taken == client->queue.count)
@@ -408,7 +409,7 @@ int pleat_client_next_notification(struct pleat_client *client, int timeout_ms,
 
 /* ---- calls ---- */
 
-/* What the daemon answered; finishes the message. */
+/* Takes the daemon's answer from a message, and releases the message. */
 static int take_answer(struct pleat_message *message, json_t **result, struct pleat_string *bytes,
                        struct pleat_error *err)
 {

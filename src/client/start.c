@@ -1,4 +1,4 @@
-/* Starting pleatd when none runs. */
+/* Starts pleatd when none runs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,25 +17,26 @@
 
 #define START_LIMIT_US (10 * PLEAT_US_PER_S)
 #define NAP_MS 20
-#define AGAIN_US 250000 /* between two attempts to start it */
-#define EXIT_BUSY 4     /* another one has the lock */
+#define AGAIN_US 250000 /* between two attempts to start pleatd */
+#define EXIT_BUSY 4     /* exit status: another pleatd has the lock */
 #define EXIT_NO_EXEC 127
 
 extern char **environ;
 
-/* One pleatd being started. A guardian between us and it waits for its end and passes its exit
- * status on through the pipe, until we close our end: then it leaves, and init inherits pleatd. */
+/* A pleatd that is being started. A guardian process between us and pleatd waits for pleatd's end,
+ * and writes its exit status into a pipe. When we close our end of the pipe the guardian leaves,
+ * and init inherits pleatd. */
 struct start {
     const char *pleatd;
     char log[sizeof(((struct pleat_paths *)0)->state) + 16];
-    off_t log_before; /* its size before pleatd was started */
+    off_t log_before; /* size of pleatd's log before pleatd was started */
     char **environment;
-    char *private_dir; /* "PLEAT_DIR=...", in environment */
-    pid_t guardian;    /* 0: none */
-    int report;        /* -1: none */
+    char *private_dir; /* "PLEAT_DIR=...", an entry of environment */
+    pid_t guardian;    /* process id; 0: none */
+    int report;        /* our end of the pipe; -1: none */
 };
 
-/* ---- finding it ---- */
+/* ---- finding pleatd ---- */
 
 static bool is_program(const char *path)
 {
@@ -54,7 +55,7 @@ static bool find_on_path(char *path, size_t size)
     while (rest && *rest) {
         size_t length = strcspn(rest, ":");
         int used = snprintf(path, size, "%.*s/pleatd", (int)length, rest);
-        /* an empty part, or one that is relative, would depend on where one happens to be */
+        /* empty and relative parts of PATH depend on the current directory: they are skipped */
         if (rest[0] == '/' && used > 0 && (size_t)used < size && is_program(path))
             return true;
         rest += length + (rest[length] == ':');
@@ -70,9 +71,10 @@ int pleat_client_find_daemon(char *path, size_t size, struct pleat_error *err)
                            "pleatd is neither beside this program nor on PATH: install it there");
 }
 
-/* ---- starting it ---- */
+/* ---- starting pleatd ---- */
 
-/* The environment for it, with PLEAT_DIR absolute: it runs in another directory. */
+/* Makes the environment for pleatd, with an absolute PLEAT_DIR, since it runs in another directory.
+ */
 static int make_environment(struct start *start, const struct pleat_paths *paths)
 {
     const char *private_dir = getenv("PLEAT_DIR");
@@ -95,7 +97,7 @@ static int make_environment(struct start *start, const struct pleat_paths *paths
     return 0;
 }
 
-/* In the grandchild; only what is safe after a fork. */
+/* Runs in the grandchild; may use only what is safe after a fork. */
 static void become_daemon(const struct start *start, int null, int log)
 {
     sigset_t none;
@@ -103,10 +105,10 @@ static void become_daemon(const struct start *start, int null, int log)
     struct sigaction action = {.sa_handler = SIG_DFL};
     setsid();
     for (int number = 1; number < NSIG; number++)
-        sigaction(number, &action, NULL); /* fails for those that cannot be changed */
+        sigaction(number, &action, NULL); /* fails for SIGKILL and SIGSTOP */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    /* what the shell of the first command had would be the daemon's for good, and all jobs' */
+    /* else limits of the first command's shell would hold for the daemon and all its jobs */
     pleat_detach_limits(0);
     pleat_detach_niceness(0);
     if (chdir("/") || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 ||
@@ -116,7 +118,8 @@ static void become_daemon(const struct start *start, int null, int log)
     _exit(EXIT_NO_EXEC);
 }
 
-/* In the child: starts it, and stays until it has ended or nobody wants to know any more. */
+/* Runs in the child: starts pleatd, and stays until pleatd has ended or nobody reads the pipe any
+ * more. */
 static void guard(const struct start *start, int null, int log, int report)
 {
     int status = EXIT_NO_EXEC << 8;
@@ -125,7 +128,7 @@ static void guard(const struct start *start, int null, int log, int report)
         become_daemon(start, null, log);
     if (daemon > 0) {
         struct pollfd polled[2] = {{.fd = pidfd_open(daemon, 0), .events = POLLIN},
-                                   {.fd = report, .events = 0}}; /* POLLERR: no reader is left */
+                                   {.fd = report, .events = 0}}; /* POLLERR: no reader */
         int count;
         do {
             count = poll(polled, 2, -1);
@@ -142,7 +145,7 @@ static int fork_guardian(struct start *start, int null, int log, struct pleat_er
     int pipes[2];
     if (pipe2(pipes, O_CLOEXEC))
         return pleat_error_sys(err, errno, "cannot make a pipe to start pleatd");
-    /* no handler of ours may run in the child: it would think it is us */
+    /* a signal handler of ours must not run in the child, which shares our files */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -182,7 +185,7 @@ static int start_daemon(struct start *start, struct pleat_error *err)
     return status;
 }
 
-/* Lets the guardian go; what it guards lives on. */
+/* Lets the guardian go; pleatd goes on. */
 static void dismiss(struct start *start)
 {
     if (start->report >= 0)
@@ -193,9 +196,9 @@ static void dismiss(struct start *start)
     start->guardian = 0;
 }
 
-/* ---- when it fails ---- */
+/* ---- when pleatd fails ---- */
 
-/* The last lines that the log has got since, on one line. */
+/* The last lines that the log has got since the start, joined by '|'. */
 static void log_tail(const struct start *start, char *text, size_t size)
 {
     FILE *file = fopen(start->log, "re");
@@ -228,7 +231,7 @@ static int start_failed(const struct start *start, int code, const char *how, in
                            number, tail[0] ? ", saying: " : " and said nothing", tail, start->log);
 }
 
-/* How it ended. 0: another one has the lock, or it went on in the background. */
+/* Judges how pleatd ended. 0: another one has the lock, or it goes on in the background. */
 static int judge(const struct start *start, int status, struct pleat_error *err)
 {
     if (WIFSIGNALED(status))
@@ -242,16 +245,17 @@ static int judge(const struct start *start, int status, struct pleat_error *err)
     return start_failed(start, PLEAT_E_SYSTEM, "ended with code", code, err);
 }
 
-/* ---- waiting for it ---- */
+/* ---- waiting for pleatd ---- */
 
-/* Waits a moment, or until the one we started has ended: *ended then, with its status. */
+/* Waits NAP_MS, or until the pleatd that we started has ended: then *ended, with its wait status.
+ */
 static void nap(struct start *start, bool *ended, int *status)
 {
     struct pollfd polled = {.fd = start->report, .events = POLLIN};
     *ended = false;
     if (poll(&polled, start->report >= 0 ? 1 : 0, NAP_MS) <= 0)
         return;
-    /* without a report the guardian itself was killed: nothing is known */
+    /* without a status the guardian itself was killed, so nothing is known */
     *ended = read(start->report, status, sizeof(*status)) == (ssize_t)sizeof(*status);
     dismiss(start);
 }
