@@ -3,8 +3,8 @@
  * Convention (all of Pleat): a function returns 0 on success, a negative code from this list on
  * failure, and a named positive value for an outcome that is not an error ("refused", "nothing to
  * do"). A trailing `struct pleat_error *`, where there is one, may be NULL; on failure it is filled
- * with the code and one sentence that says what happened, to what, and what to do next.
- * No function has a side effect when it fails, unless it says so.
+ * with the code and one sentence that says what happened, to what, and what to do next. A function
+ * that fails has no side effect, unless its comment says so.
  */
 #ifndef PLEAT_ERROR_H
 #define PLEAT_ERROR_H

@@ -4,13 +4,14 @@
 
 #include <stdint.h>
 
-/* Rows [first, end). */
+/* Rows first to end - 1. */
 struct pleat_block {
     int64_t first;
     int64_t end;
 };
 
-/* The first rows % size ranks have one row more; a rank outside [0, size) has none. */
+/* The rows of a rank. The first rows % size ranks have one row more; a rank outside [0, size) has
+ * none. */
 static inline struct pleat_block pleat_block_of(int64_t rows, int size, int rank)
 {
     if (rank < 0 || rank >= size)
@@ -26,7 +27,7 @@ static inline int64_t pleat_block_count(struct pleat_block block)
     return block.end - block.first;
 }
 
-/* The rows in both; {0, 0} when there are none. */
+/* The rows that are in both blocks; {0, 0}: none. */
 static inline struct pleat_block pleat_block_common(struct pleat_block a, struct pleat_block b)
 {
     int64_t first = a.first > b.first ? a.first : b.first;

@@ -1,5 +1,5 @@
-/* Which program this is, so that it never goes on from another one's state: which launch of its
- * run, which file, which arguments, which MPI. And what it registered.
+/* Identifies a program, so that it never loads another program's state: which launch of its run,
+ * which file, which arguments, which MPI, and what it registered.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 
 #include "app/session.h"
 
-/* FNV-1a, which is enough to tell one program from another. */
+/* FNV-1a, which suffices to tell programs apart. */
 uint64_t pleat_session_hash(uint64_t hash, const void *bytes, size_t count)
 {
     const unsigned char *at = bytes;
@@ -18,7 +18,7 @@ uint64_t pleat_session_hash(uint64_t hash, const void *bytes, size_t count)
     return hash;
 }
 
-/* The arguments as this process was started with; where they cannot be read they do not count. */
+/* Hashes this process's arguments; if they cannot be read they do not count. */
 static uint64_t hash_arguments(uint64_t hash)
 {
     char bytes[4096];

@@ -70,7 +70,7 @@ static void give_back(struct pleat_memory *memory, size_t first, size_t end)
 {
     if (first >= end)
         return;
-    /* Should protecting fail, the pages are merely usable for longer than promised. */
+    /* If protecting fails, the pages just stay usable. */
     if (madvise(memory->base + first, end - first, MADV_DONTNEED) == 0)
         (void)mprotect(memory->base + first, end - first, PROT_NONE);
 }

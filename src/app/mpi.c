@@ -1,4 +1,4 @@
-/* The MPI calls of a resize, with their errors in words. */
+/* The MPI calls of a resize; MPI's errors become pleat_error. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -40,7 +40,7 @@ void pleat_mpi_quiet_end(MPI_Comm comm, MPI_Errhandler *before)
 
 bool pleat_mpi_spawns(void)
 {
-    /* Debian's MPICH (ch4:ucx) cannot: MPI_Comm_spawn ends the program there. */
+    /* With Debian's MPICH (ch4:ucx) MPI_Comm_spawn ends the program. */
     return PLEAT_MPI_KIND == 1;
 }
 
@@ -50,12 +50,12 @@ int pleat_mpi_agree(MPI_Comm comm, int code, int *agreed, struct pleat_error *er
                            "agreeing on the outcome of a resize", err);
 }
 
-/* What to run: a copy of this process's own program, arguments and directory. */
+/* What to spawn: this process's own program, arguments and directory. */
 struct command {
     char program[PATH_MAX];
     char directory[PATH_MAX];
     char *arguments; /* the text of /proc/self/cmdline */
-    char **argv;     /* into arguments, without the program's name, NULL at the end */
+    char **argv;     /* pointers into `arguments`, without the program's name, NULL at the end */
 };
 
 static void command_finish(struct command *command)
@@ -128,8 +128,8 @@ static int command_init(struct command *command, struct pleat_error *err)
     return code;
 }
 
-/* Open MPI up to 4.1 tells only the root that a spawn failed; the other ranks wait for ever. So the
- * one likely reason, too few slots, is looked for before. */
+/* Looks for the one likely reason why a spawn fails, too few slots. Open MPI up to 4.1 tells only
+ * the root of a failed spawn, and the other ranks wait for ever. */
 static int check_room(MPI_Comm comm, int count, struct pleat_error *err)
 {
     const char *oversubscribe = getenv("OMPI_MCA_rmaps_base_oversubscribe");
@@ -156,7 +156,7 @@ static int spawn(struct command *command, MPI_Comm comm, int rank, int count, MP
     MPI_Info info = MPI_INFO_NULL;
     if (rank == 0 && MPI_Info_create(&info) == MPI_SUCCESS)
         (void)MPI_Info_set(info, "wdir", command->directory);
-    /* Only the root's command, arguments and info count. */
+    /* MPI uses only the root's command, arguments and info. */
     int result = MPI_Comm_spawn(rank == 0 ? command->program : "", rank == 0 ? command->argv : NULL,
                                 count, info, 0, comm, children, MPI_ERRCODES_IGNORE);
     if (info != MPI_INFO_NULL)
@@ -195,7 +195,7 @@ int pleat_mpi_merge(MPI_Comm *inter, bool joiner, MPI_Comm *merged, struct pleat
                                "merging old and new ranks", err);
     if (code)
         return code;
-    /* Both sides let go of the intercommunicator; of a merged communicator they must not. */
+    /* Both sides release the intercommunicator. A merged communicator must not be disconnected. */
     code = pleat_mpi_check(MPI_Comm_disconnect(inter), "releasing the intercommunicator", err);
     if (!code)
         code = pleat_mpi_check(MPI_Comm_set_errhandler(*merged, MPI_ERRORS_RETURN),

@@ -1,13 +1,13 @@
 /* A resize, once all ranks are inside.
  *
  * Grow: spawn, merge, move the data over the merged communicator, free the old one. Shrink: move
- * the data over the old communicator, split it, free it. In both, everything that can fail for a
- * reason other than a dying process is tried first (prepare) and its outcome agreed on; until then
- * nothing has changed, and after a "no" the old communicator and the old data are still in use.
+ * the data over the old communicator, split it, free it. Both first try everything that can fail
+ * for another reason than a dying process (prepare), and agree on the outcome. Until then nothing
+ * has changed, and after a refusal the old communicator and the old data are still in use.
  *
- * Before a growth, and a small shrink, the state is saved (saving.c): should the ranks get stuck,
- * or one die, in what follows, they are ended and started again from it. A relaunch is nothing but
- * that.
+ * If the agent holds states, the state is saved before anything else (saving.c): should ranks get
+ * stuck or die inside the resize, they are ended and started again from it. A relaunch is only the
+ * saving.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,13 @@
 
 #define HELLO_MAGIC UINT64_C(0x31706d6f636c7770)
 
-/* A clean "no": nothing has changed. Negative codes mean that the session is broken. */
+/* Nothing has changed. Negative codes mean that the session is broken. */
 #define REFUSED 1
 
-/* What rank 0 says before the data move. */
+/* What rank 0 sends to all ranks before the data move. */
 struct hello {
     uint64_t magic;
-    uint64_t iteration; /* the adaptation point at which it happens */
+    uint64_t iteration; /* number of the adaptation point at which the resize happens */
     uint64_t shape;
     int64_t old_size;
     int64_t new_size;
@@ -56,7 +56,7 @@ static int prepare_objects(struct pleat_session *session, const struct pleat_cha
     return 0;
 }
 
-/* Joiners get rank 0's values; the others have the same and keep them. */
+/* Sends rank 0's values to the new ranks; the others have the same values already. */
 static int send_values(struct pleat_session *session, const struct pleat_change *change,
                        struct pleat_error *err)
 {
@@ -81,7 +81,8 @@ static int send_values(struct pleat_session *session, const struct pleat_change 
     return code;
 }
 
-/* Moves everything. `code`: what went wrong on this rank before. 0, REFUSED or negative. */
+/* Moves everything. `code`: an earlier error of this rank. Returns 0, REFUSED or a negative code.
+ */
 static int move_all(struct pleat_session *session, const struct pleat_change *change, int code,
                     struct pleat_error *err)
 {
@@ -109,7 +110,7 @@ static int move_all(struct pleat_session *session, const struct pleat_change *ch
         return code;
     for (struct pleat_object *object = session->objects; object; object = object->next)
         object->ops->commit(object, change);
-    /* "Applied" is only true once every rank has its data. */
+    /* The resize is applied only once every rank has its data. */
     return pleat_mpi_agree(change->comm, 0, &agreed, err);
 }
 
@@ -219,14 +220,15 @@ static int shrink(struct pleat_session *session, int target, struct pleat_mailbo
 
 /* ---- entering ---- */
 
-/* What was posted, as rank 0 reads it and prepares for it: the same for all. */
+/* The request as rank 0 reads it from the mailbox, and its preparation for a save; sent to all
+ * ranks. */
 struct order {
     struct pleat_save_order save;
-    int target; /* below 1: damaged */
+    int target; /* number of ranks; below 1: the mailbox is damaged */
     int relaunch;
 };
 
-/* *unsaved: why rank 0 cannot save. */
+/* Sends rank 0's order to all ranks. *unsaved: why rank 0 cannot save. */
 static int read_order(struct pleat_session *session, struct order *order,
                       struct pleat_error *unsaved, struct pleat_error *err)
 {
@@ -242,7 +244,7 @@ static int read_order(struct pleat_session *session, struct order *order,
                            "entering a resize", err);
 }
 
-/* Of a relaunch: the state is held, and all ranks leave. */
+/* Ends a relaunch: if the state is saved, all ranks leave. */
 static int leave(struct pleat_session *session, int saved, const struct pleat_error *unsaved,
                  struct pleat_error *err)
 {
@@ -274,17 +276,17 @@ static int perform(struct pleat_session *session, int target, struct pleat_mailb
     return 0;
 }
 
-/* What became of it. */
+/* The outcome of a resize. */
 struct outcome {
     int code; /* 0, REFUSED or negative */
     int before, target;
     bool relaunch;
     struct pleat_mailbox_cost cost;
-    struct pleat_error why;     /* where the code is not 0 */
-    struct pleat_error unsaved; /* why no state is held; empty: one is, or there is nowhere to */
+    struct pleat_error why;     /* if code is not 0: the reason */
+    struct pleat_error unsaved; /* why not saved; empty: saved, or no agent holds states */
 };
 
-/* The outcome in the agent's and the program's terms. */
+/* Tells the outcome to the agent, and turns it into the result of the adaptation point. */
 static int conclude(struct pleat_session *session, const struct outcome *outcome)
 {
     if (outcome->code) {
@@ -313,7 +315,7 @@ static int conclude(struct pleat_session *session, const struct outcome *outcome
     return PLEAT_LEAVE;
 }
 
-/* Saves before anything else, so that whatever happens inside the resize can be gone back from. */
+/* Saves first, so that there is a state to go back to, whatever happens inside the resize. */
 static int go_inside(struct pleat_session *session, struct outcome *outcome)
 {
     struct order order;

@@ -1,5 +1,6 @@
-/* Rows in contiguous blocks. Each global row lives at one address for ever (memory.h), so the rows
- * that stay are not touched at a resize and the others are received where they belong. */
+/* Arrays of rows in contiguous blocks. Each global row keeps its address (memory.h), so a resize
+ * does not touch rows that stay, and receives the others where they belong.
+ */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "app/memory.h"
 #include "app/session.h"
 
-/* One message: MPI counts are int; larger ones gain nothing. */
+/* Size of one message at most: MPI counts are int, and larger messages are no faster. */
 #define PIECE_BYTES ((size_t)16 << 20)
 #define ROWS_TAG 0x504c
 
@@ -19,7 +20,7 @@ struct pleat_rows {
     size_t row_bytes;
     int64_t halo;
     struct pleat_block local;
-    MPI_Request *requests; /* during a resize */
+    MPI_Request *requests; /* only during a resize */
     int requests_max;
 };
 
@@ -33,7 +34,7 @@ static const struct pleat_rows *const_rows_of(const struct pleat_object *object)
     return (const struct pleat_rows *)(const void *)object;
 }
 
-/* Bytes from the start of the memory to global row `row`, which may be a halo row outside. */
+/* Offset of global row `row` in the memory; it may be a halo row before or behind the array. */
 static size_t offset_of(const struct pleat_rows *rows, int64_t row)
 {
     return (size_t)(row + rows->halo) * rows->row_bytes;
@@ -76,14 +77,15 @@ static uint64_t rows_shape(const struct pleat_object *object)
     return ((uint64_t)rows->rows * 31 + rows->row_bytes) * 31 + (uint64_t)rows->halo;
 }
 
-/* Calls for every message of this rank: to or from whom, and which rows. */
+/* A message of this rank in a resize: to or from which rank, and which rows. */
 struct message {
     int peer;
     bool send;
     struct pleat_block block;
 };
 
-/* The next message of this rank from *cursor on (sends, then receives); false: no more. */
+/* Gets the next message of this rank from *cursor on, first those to send. False: there are no
+ * more. */
 static bool next_message(const struct pleat_rows *rows, const struct pleat_change *change,
                          int *cursor, struct message *message)
 {
@@ -172,8 +174,8 @@ static int rows_exchange(struct pleat_object *object, const struct pleat_change 
     struct message message;
     for (int cursor = 0; !code && next_message(rows, change, &cursor, &message);)
         code = start_message(rows, change, &message, &used, err);
-    /* After a failure, waiting for the rest could last for ever: the session is broken anyway. One
-     * by one, each with an error of its own. */
+    /* After a failure the other messages are not waited for: that could last for ever, and the
+     * session is broken anyway. MPI_Wait, unlike MPI_Waitall, gives each message's own error. */
     for (int i = 0; i < used && !code; i++)
         code = pleat_mpi_check(MPI_Wait(&rows->requests[i], MPI_STATUS_IGNORE), "moving rows", err);
     free(rows->requests);
@@ -207,7 +209,7 @@ static uint64_t rows_stored(const struct pleat_object *object)
     return (uint64_t)rows->rows * rows->row_bytes;
 }
 
-/* In a state rows lie one after another, without halos. */
+/* Offset of this rank's rows in the state, where rows lie one after another, without halos. */
 static uint64_t place_of(const struct pleat_rows *rows, uint64_t offset)
 {
     return offset + (uint64_t)rows->local.first * rows->row_bytes;
@@ -281,7 +283,7 @@ int pleat_rows_create(struct pleat_session *session, const char *name, int64_t c
     rows->row_bytes = row_bytes;
     rows->halo = halo;
     int code = pleat_memory_reserve(&rows->memory, bytes, err);
-    /* A joiner's block comes with the data. */
+    /* A rank that joins gets its block with the data. */
     if (!code && !session->joiner) {
         rows->local = pleat_block_of(count, session->size, session->rank);
         code = open_block(rows, rows->local, err);

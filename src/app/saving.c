@@ -1,6 +1,7 @@
-/* Saving and loading what is registered (shm/state.h): values first, then each object on a page of
- * its own. Every rank writes its part where it belongs in the whole, and reads its part from there;
- * the agreement of all ranks is what makes it the state. */
+/* Saves and loads what is registered (shm/state.h): first the values, then each object on a page of
+ * its own. Every rank writes its part at its place in the whole, and reads its part from there. It
+ * becomes the state when all ranks agree.
+ */
 #include <string.h>
 
 #include "app/session.h"
@@ -36,7 +37,7 @@ void pleat_save_begin(struct pleat_session *session, struct pleat_save_order *or
     order->code = pleat_state_begin(session->saved, &wanted, &order->generation, err);
 }
 
-/* Values are the same on all ranks: rank 0 saves its own. */
+/* Values are the same on all ranks, so rank 0 saves its own. */
 static int save_values(struct pleat_session *session, struct pleat_error *err)
 {
     uint64_t offset = 0;
@@ -68,7 +69,7 @@ static int save_part(struct pleat_session *session, const struct pleat_save_orde
     return code;
 }
 
-/* Rank 0 makes it the state; the others learn whether that went well. */
+/* Rank 0 makes what was written the state. *code: the outcome, on all ranks. */
 static int commit(struct pleat_session *session, int *code, struct pleat_error *err)
 {
     if (session->rank == 0)
@@ -85,7 +86,8 @@ int pleat_save_all(struct pleat_session *session, const struct pleat_save_order 
         code = save_part(session, order, err);
     else if (code < 0 && session->rank != 0)
         pleat_error_set(err, code, "rank 0 could not save the state");
-    /* Also where nothing is saved: before rank 0 ends the request, every rank must have seen it. */
+    /* Agrees also if nothing is saved: rank 0 may end the request only when every rank has seen it.
+     */
     code = code > 0 ? PLEAT_E_UNSUPPORTED : code;
     int failed = pleat_mpi_agree(session->comm, code, &agreed, err);
     if (!failed && !agreed)
@@ -132,8 +134,8 @@ static int load_part(struct pleat_session *session, struct pleat_error *err)
     return code;
 }
 
-/* The outcome of all ranks in *agreed. A failure is told to the agent before any rank knows of it,
- * as the first that does may end the program. */
+/* *agreed: the outcome over all ranks. Rank 0 tells the agent of a failure before any rank knows of
+ * it, since the first rank that knows may end the program. */
 static int agree_on_load(struct pleat_session *session, int code, int *agreed,
                          struct pleat_error *err)
 {

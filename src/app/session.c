@@ -11,7 +11,7 @@
 
 #define VALUES_BYTES_MAX ((size_t)1 << 30)
 
-/* Which MPI this library was built for. */
+/* The MPI that this library was built for. */
 #if PLEAT_MPI_KIND == 1
 #define THIS_MPI "Open MPI"
 #elif PLEAT_MPI_KIND == 2
@@ -20,12 +20,13 @@
 #error "libpleat does not know this MPI implementation"
 #endif
 
-/* One mailbox, one set of ranks: one session. */
+/* There is one mailbox and one set of ranks, so there can be one session. */
 static bool session_exists;
 
 /* ---- creating ---- */
 
-/* The mailbox, and where the state is held. */
+/* Opens the mailbox, and the slots of the saved state if the agent has them. 0 also without Pleat.
+ */
 static int open_mailbox(struct pleat_session *session, struct pleat_error *err)
 {
     const char *path = getenv(PLEAT_MAILBOX_ENV);
@@ -41,8 +42,8 @@ static int open_mailbox(struct pleat_session *session, struct pleat_error *err)
 static void open_doorbell(struct pleat_session *session)
 {
     const char *path = getenv(PLEAT_DOORBELL_ENV);
-    /* Also for reading: then a write can never raise SIGPIPE in somebody's program. Without a
-     * doorbell the agent merely looks later. */
+    /* Opened for reading, too, so that a write never raises SIGPIPE in the program. Without a
+     * doorbell the agent just notices changes later. */
     if (path && *path && session->rank == 0)
         session->doorbell = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 }
@@ -67,8 +68,8 @@ static int attach_first(struct pleat_session *session, struct pleat_error *err)
     return 0;
 }
 
-/* Rank 0: the agent says whether this program goes on from a state, and from which. That one is
- * held does not make it this program's. */
+/* Rank 0 asks the agent whether this program goes on from a state, and from which generation. A
+ * state that is there may be another program's. */
 static int take_state(struct pleat_session *session, struct pleat_error *err)
 {
     uint64_t generation = session->mailbox ? pleat_mailbox_take_resume(session->mailbox) : 0;
@@ -85,8 +86,8 @@ static int take_state(struct pleat_session *session, struct pleat_error *err)
     return code;
 }
 
-/* Collective: is there a state to go on from? What rank 0 finds counts; the others must find the
- * same. *code: what went wrong on this rank. */
+/* Collective: finds the state to go on from. What rank 0 finds counts, and the others must find the
+ * same. *code: this rank's error. */
 static int find_state(struct pleat_session *session, int *code, struct pleat_error *err)
 {
     struct pleat_state_header found = {0};
@@ -108,7 +109,8 @@ static int find_state(struct pleat_session *session, int *code, struct pleat_err
     return 0;
 }
 
-/* No rank may reach an adaptation point before all are attached and the size is known. */
+/* Attaches all ranks to the mailbox. No rank may reach an adaptation point before all are attached
+ * and the size is known. */
 static int attach_all(struct pleat_session *session, int code, struct pleat_error *err)
 {
     int agreed = 0;
@@ -155,7 +157,8 @@ static int start_among_world(struct pleat_session *session, int code, struct ple
     return failed;
 }
 
-/* The others wait for this rank: whatever went wrong, it must get as far as begin to say so. */
+/* The running ranks wait for this one. So an error of this rank is kept until begin, where it is
+ * told to them. */
 static int start_as_joiner(struct pleat_session *session, MPI_Comm parent, int code,
                            const struct pleat_error *why, struct pleat_error *err)
 {
@@ -166,7 +169,8 @@ static int start_as_joiner(struct pleat_session *session, MPI_Comm parent, int c
     return failed ? failed : find_place(session, err);
 }
 
-/* A program may also have been spawned by another one for its own purposes. */
+/* Whether this rank was spawned by a growth. The program may also have been spawned by another one
+ * for its own purposes. */
 static bool spawned_to_join(const struct pleat_session *session, int code, MPI_Comm parent)
 {
     uint64_t iteration;
@@ -269,7 +273,7 @@ int pleat_session_limit(struct pleat_session *session, int most, struct pleat_er
     return 0;
 }
 
-/* No rank passes an adaptation point before rank 0 has said so. */
+/* No rank may pass an adaptation point before rank 0 has announced it. */
 static int begin_announcing(struct pleat_session *session, struct pleat_error *err)
 {
     int agreed = 0;
@@ -318,7 +322,7 @@ static void answer(struct pleat_session *session)
         uint32_t high = size < request.target ? request.target : size;
         accepted = wanted < (int)low ? low : (uint32_t)wanted > high ? high : (uint32_t)wanted;
     } else if (session->on_offer) {
-        /* It is told, but cannot refuse. */
+        /* The program is told, but cannot refuse. */
         (void)session->on_offer(session->size, (int)request.target, 1, session->on_offer_arg);
     }
     pleat_mailbox_answer(&session->self, accepted);
@@ -449,7 +453,7 @@ int pleat_session_add(struct pleat_session *session, struct pleat_object *object
     return 0;
 }
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
 MPI_Comm pleat_session_comm(const struct pleat_session *session)
 {

@@ -1,4 +1,4 @@
-/* session.h - the inside of a session, shared by the files of libpleat. */
+/* session.h - the session's members, and functions shared by the files of libpleat. */
 #ifndef PLEAT_APP_SESSION_H
 #define PLEAT_APP_SESSION_H
 
@@ -13,7 +13,7 @@
 #include "shm/mailbox-rank.h"
 #include "shm/state.h"
 
-/* A value registered: the same on all ranks. */
+/* A registered value, which is the same on all ranks. */
 struct pleat_value {
     char name[PLEAT_NAME_SIZE];
     void *ptr;
@@ -22,15 +22,15 @@ struct pleat_value {
 
 enum pleat_session_state {
     PLEAT_SESSION_OPEN,    /* values and rows may be registered */
-    PLEAT_SESSION_RUNNING, /* begun */
-    PLEAT_SESSION_LEAVING, /* this rank was released */
-    PLEAT_SESSION_BROKEN   /* a communication failed half-way, or the rank was not let in */
+    PLEAT_SESSION_RUNNING, /* after pleat_session_begin */
+    PLEAT_SESSION_LEAVING, /* this rank was released by a shrink or a relaunch */
+    PLEAT_SESSION_BROKEN   /* a communication failed half-way, or this rank was refused */
 };
 
 struct pleat_session {
     enum pleat_session_state state;
-    bool joiner;               /* spawned in a growth; while OPEN the others wait for its begin */
-    struct pleat_error excuse; /* why a joiner cannot take part; said in begin */
+    bool joiner;               /* spawned by a growth; the running ranks wait for its begin */
+    struct pleat_error excuse; /* why a joiner cannot take part; reported in begin */
     MPI_Comm comm;
     int rank;
     int size;
@@ -38,17 +38,17 @@ struct pleat_session {
     struct pleat_mailbox *mailbox; /* NULL: not under Pleat */
     struct pleat_mailbox_rank self;
     int doorbell;
-    struct pleat_state *saved;     /* NULL: nobody holds a state for us */
-    struct pleat_state_header own; /* launch, program and name: whose states are loaded */
+    struct pleat_state *saved;     /* NULL: no agent holds states for this program */
+    struct pleat_state_header own; /* launch, program, name: identify its states */
     struct pleat_state_header held;
-    bool resumed; /* started again, from the state `held` */
+    bool resumed; /* the program was started again from the state `held` */
 
     PLEAT_ARRAY(pleat_values, struct pleat_value) values;
     size_t values_bytes;
-    unsigned char *packed; /* values on their way, during a resize */
+    unsigned char *packed; /* buffer for values during a resize */
     struct pleat_object *objects;
 
-    int64_t last_ns; /* end of the last adaptation point */
+    int64_t last_ns; /* time at the end of the last adaptation point */
     uint64_t busy_ns;
     uint64_t busy_count;
 
@@ -60,23 +60,24 @@ struct pleat_session {
 
 /* ---- mpi.c ---- */
 
-/* 0, or PLEAT_E_MPI with MPI's words about what failed. */
+/* 0, or PLEAT_E_MPI with `what` and MPI's text. */
 int pleat_mpi_check(int result, const char *what, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* For the time of a library call errors on comm are returned, not fatal; *before gets the handler
- * that quiet_end sets again (on `comm`, which may be another one by then, or MPI_COMM_NULL). */
+/* Until pleat_mpi_quiet_end, errors on comm are returned and not fatal. *before: the previous
+ * handler, which quiet_end sets on its `comm` (it may be another communicator by then, or
+ * MPI_COMM_NULL). */
 int pleat_mpi_quiet_begin(MPI_Comm comm, MPI_Errhandler *before,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_mpi_quiet_end(MPI_Comm comm, MPI_Errhandler *before);
-/* True: this MPI can start processes at run time. */
+/* Whether this MPI can start processes at run time. */
 bool pleat_mpi_spawns(void);
-/* The smallest of all ranks' codes in *agreed: the same outcome everywhere. */
+/* *agreed: the smallest of all ranks' codes, so that all have the same outcome. Collective. */
 int pleat_mpi_agree(MPI_Comm comm, int code, int *agreed, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Starts `count` more ranks of this program, with its arguments and directory; collective over
- * comm. *children is the intercommunicator. *refused: it failed before anything was started, on all
- * ranks; any other failure leaves the ranks in disagreement. */
+/* Starts `count` more ranks of this program, with its arguments and directory. Collective over
+ * comm. *children: the intercommunicator. *refused: it failed on all ranks before anything was
+ * started; after any other failure the ranks disagree. */
 int pleat_mpi_spawn(MPI_Comm comm, int rank, int count, MPI_Comm *children, bool *refused,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
-/* An intercommunicator to one communicator, the old ranks first; the former is released. */
+/* Merges an intercommunicator into one communicator, the old ranks first, and releases it. */
 int pleat_mpi_merge(MPI_Comm *inter, bool joiner, MPI_Comm *merged,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 
@@ -87,7 +88,7 @@ int pleat_session_add(struct pleat_session *session, struct pleat_object *object
 
 /* ---- identity.c ---- */
 
-/* Which program this is: fills own's launch, program and name. */
+/* Fills launch, program and name of *own for this program. */
 void pleat_session_identify(struct pleat_state_header *own);
 /* A hash of everything registered, in order. */
 uint64_t pleat_session_shape(const struct pleat_session *session);
@@ -95,37 +96,37 @@ uint64_t pleat_session_hash(uint64_t hash, const void *bytes, size_t count);
 
 /* ---- saving.c ---- */
 
-/* Bytes of a saved state of what is registered. */
+/* Size of a saved state of what is registered, in bytes. */
 uint64_t pleat_session_bytes(const struct pleat_session *session);
 
-/* What rank 0 says of a save to the others. */
+/* What rank 0 tells the other ranks about a save. */
 struct pleat_save_order {
     uint64_t generation;
-    int code; /* 0; or why rank 0 could not begin; 1: there is nowhere to save to */
+    int code; /* 0; a negative code: rank 0 could not begin; 1: no agent holds states */
 };
 
-/* Rank 0: prepares a save of what is registered. */
+/* Rank 0 prepares a save of what is registered. */
 void pleat_save_begin(struct pleat_session *session, struct pleat_save_order *order,
                       struct pleat_error *err);
-/* All ranks, with rank 0's order; collective, as it agrees on the outcome, and when it returns
- * every rank is inside the resize. 0: it is the state that is held from now on. PLEAT_SAVE_NOT: it
- * is not, on no rank, and *err says why (empty where there is nowhere to save to). Negative: the
- * session is broken. */
+/* Saves with rank 0's order. Collective: when it returns, every rank is inside the resize. 0: the
+ * saved state is the one held from now on. PLEAT_SAVE_NOT: it is not, on any rank, and *err says
+ * why (empty: no agent holds states). Negative: the session is broken. */
 #define PLEAT_SAVE_NOT 1
 int pleat_save_all(struct pleat_session *session, const struct pleat_save_order *order,
                    struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Collective: loads the state `held`, and tells the agent. Negative on all ranks or on none; *err
+/* Loads the state `held`, and tells the agent. Collective; negative on all ranks or on none. *err
  * must not be NULL. */
 int pleat_load_all(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- resize.c ---- */
 
-/* All ranks are inside: does what was posted. An enum pleat_adapt or a negative code. */
+/* Does what was posted, once all ranks are inside. Returns an enum pleat_adapt or a negative code.
+ */
 int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* A joiner's part of the growth. 0, or a negative code: it was not let in. */
+/* A joiner's part of a growth. Negative: it was not accepted. */
 int pleat_resize_join(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* For a joiner that cannot take part, for the reason `code`: tells the others, who wait for it, so
- * that they go on without the new ranks. */
+/* Called by a joiner that cannot take part, for the reason `code`: tells the ranks that wait for
+ * it, so that they go on without the new ranks. */
 void pleat_resize_refuse(struct pleat_session *session, int code);
 
 #endif
