@@ -39,8 +39,8 @@ void turn_prefer(uint8_t quiet, uint8_t contended);
 /* After MPI_Init: takes the place `index` (the process's rank on its node; TURN_NOBODY or one that
  * is taken: any free one). False: there is no segment, or no place: the program runs unfolded. */
 bool turn_attach(int32_t index, int32_t rank);
-/* The program has so many processes (0: it is not known). Where that is more than have places here,
- * messages come from elsewhere, and nobody here can tell of them. After turn_attach. */
+/* The program has `size` processes (0: it is not known). If not all of them have places here, some
+ * messages come from other nodes, and no process here can tell of those. After turn_attach. */
 void turn_program(int size);
 /* Several threads may call MPI (MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE). After turn_attach, and
  * before another thread calls anything here. */
@@ -58,17 +58,17 @@ struct turn_cpus {
 /* Whether the caller is bound to one CPU of several that the partition has, which are `all`, and so
  * would be a thread that it starts. */
 bool turn_binds_threads(struct turn_cpus *all);
-/* For any thread, without anything else of this: may use these CPUs from now on. */
+/* Binds the calling thread to these CPUs. For any thread; needs nothing else of this file. */
 void turn_roam(const struct turn_cpus *cpus);
 
 /* The process of this node whose rank is `rank`; TURN_NOBODY: there is none, or it is not there
  * yet. Looks through all places. */
 int32_t turn_place(int32_t rank);
 
-/* A message was sent to `to` (TURN_NOBODY: to somebody of another node). */
+/* A message was sent to `to` (TURN_NOBODY: to a process of another node). */
 void turn_sent(int32_t to);
-/* It begins to wait for a message of `from` (TURN_NOBODY: of another node, TURN_ANYBODY); it has
- * received one. */
+/* This process begins to wait for a message of `from` (TURN_NOBODY: of another node; TURN_ANYBODY);
+ * it has received one. */
 void turn_receiving(int32_t from);
 void turn_received(int32_t from);
 /* Something happened that may let any other process go on (a collective, one-sided access). */
@@ -76,11 +76,11 @@ void turn_activity(void);
 
 /* An MPI call begins: what was polled in vain before says nothing about this one. */
 void turn_call(void);
-/* The MPI library has looked for messages and found nothing: gives the processor to whoever can
- * use it, and returns when this process should look again. Returns false where the MPI should do
+/* The MPI library has looked for messages and found nothing: gives the processor to a process that
+ * can use it, and returns when this one should look again. Returns false where the MPI should do
  * what it does by itself. */
 bool turn_wait(void);
-/* It has found something. */
+/* The MPI library has found a message. */
 void turn_progressed(void);
 
 #endif

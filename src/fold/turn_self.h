@@ -59,12 +59,12 @@ void turn_settle(struct turn_self *self);
 /* How it waits: never AUTO. Whether it hands the processor on. */
 enum pleat_fold_wait turn_how(const struct turn_self *self);
 bool turn_hands_over(const struct turn_self *self);
-/* Whether nobody could use the processor while this process waits. */
+/* Whether no other process could use the processor while this one waits. */
 bool turn_is_alone(const struct turn_self *self);
 
 /* Whether the caller is the thread that attached. */
 bool turn_is_mine(void);
-/* All of the partition. */
+/* Adds all CPUs of the partition. */
 void turn_add_all(const struct turn_self *self, struct turn_cpus *cpus);
 
 static inline void turn_count_switch(struct turn_self *self)
@@ -83,10 +83,12 @@ static inline void turn_set_progressed(struct turn_self *self, bool progressed)
 /* Takes part for the process until turn_exit; false: another thread does. */
 bool turn_enter(void);
 void turn_exit(void);
-/* The thread that takes part: the process gives its processor away; it has one again. */
+/* Called by the thread that takes part: the process gives its processor away (turn_goes); it has
+ * one again (turn_comes). */
 void turn_goes(void);
 void turn_comes(void);
-/* Another one: sleeps as long as the process has no processor, but not for long; else yields. */
+/* Called by the other threads: sleeps as long as the process has no processor, but not for long; if
+ * it has one, yields. */
 void turn_beside(void);
 /* In a forked child, where no other thread is. */
 void turn_threads_forget(void);
@@ -96,13 +98,13 @@ void turn_threads_forget(void);
 struct turn_choice {
     uint32_t index, word;
 };
-/* Of those that wait and may be run here. only_ready: of those to which something was sent since
- * they last looked. False: there is nobody. */
+/* Chooses among the processes that wait and may run here; with only_ready among those of them to
+ * which something was sent since they last looked. False: there is none. */
 bool turn_next(const struct turn_self *self, bool only_ready, struct turn_choice *choice);
 
 /* ---- giving the processor away (turn_give.c) ---- */
 
-/* Gives the processor to somebody who can use it, and returns when this process has one again. */
+/* Gives the processor to a process that can use it, and returns when this process has one again. */
 void turn_hand_over(struct turn_self *self, uint64_t now_ns);
 /* Sleeps until something was sent to it, or for a short time. */
 void turn_block(struct turn_self *self);
@@ -113,20 +115,21 @@ void turn_alert_idle(struct turn_self *self);
 /* Gives its processor away for good. */
 void turn_abandon(struct turn_self *self);
 
-/* ---- is somebody else still at work? (turn_watch.c) ---- */
+/* ---- is the holder still at work? (turn_watch.c) ---- */
 
 /* Whether another process has the processor, as far as the words tell. */
 bool turn_is_held(const struct turn_self *self);
-/* For one that waited long: whether it may take the processor, since nobody has it, or whoever has
- * it uses no processor time (it is dead, stopped, blocked in the kernel), or computes for so long
- * that the kernel should share. */
+/* Whether this process, which has waited long, may take the processor: since no process holds it,
+ * or since the holder uses no processor time (it is dead, stopped, or blocked in the kernel), or
+ * computes for so long that the kernel should share the processor. */
 bool turn_may_take(struct turn_self *self, uint64_t now_ns);
 
 /* ---- where it may run (turn_pin.c) ---- */
 
 /* Binds itself to where it runs (cpu: PLEAT_FOLD index), or to the whole partition. */
 void turn_pin(struct turn_self *self);
-/* It has been given a processor, and should be there: whoever bound it last may not have known. */
+/* Binds the process to the processor that it has been given: the process that bound it last may not
+ * have known of that. */
 void turn_stay(struct turn_self *self);
 /* Moves the process `index` to the CPU of `processor`, before it is woken there. */
 void turn_move(const struct turn_self *self, uint32_t index, uint32_t processor);

@@ -1,14 +1,15 @@
 /* fold-layout.h - the inside of the segment of fold.h, for fold.c and src/fold.
  *
- * Who has a processor is told by two words that agree only in the end: the processor's `holder`,
- * and the `word` of each process, which is also the futex on which it waits. A process gives the
- * processor to another one by changing that one's word from parked (or idle) to running with one
- * compare-and-swap, and then writes it down as holder. Only its owner changes a word that says
- * running. A process that finds itself running while the holder is somebody else who runs there,
- * too, is surplus: it parks at its next wait, and gives the processor to nobody.
+ * Which process has a processor is told by two words, which agree only in the end: the processor's
+ * `holder`, and the `word` of each process, which is also the futex on which it waits. A process
+ * gives the processor to another one by changing that one's word from parked (or idle) to running
+ * with one compare-and-swap, and then writes it down as holder. Only its owner changes a word that
+ * says running. A process that finds itself running while the holder is another process that runs
+ * there, too, is surplus: it parks at its next wait, and gives the processor to none.
  *
- * A word says parked before its owner looks whether somebody else is running (both sequentially
- * consistent): so of two that give way at the same time at least one sees the other.
+ * An owner changes its word to parked before it looks whether another process is running (both are
+ * sequentially consistent). So of two processes that give way at the same time at least one sees
+ * the other.
  */
 #ifndef PLEAT_SHM_FOLD_LAYOUT_H
 #define PLEAT_SHM_FOLD_LAYOUT_H
@@ -29,7 +30,7 @@ enum pleat_fold_state {
     PLEAT_FOLD_ABSENT,
     PLEAT_FOLD_RUNNING,
     PLEAT_FOLD_PARKED, /* waits for a message, or for its turn */
-    PLEAT_FOLD_IDLE    /* has the processor, which nobody can use: sleeps for a short time */
+    PLEAT_FOLD_IDLE    /* has the processor, which no process can use: sleeps for a short time */
 };
 #define PLEAT_FOLD_STATE_MASK 0xffu
 #define PLEAT_FOLD_PROCESSOR_SHIFT 8
@@ -55,8 +56,8 @@ struct pleat_fold_slot {
 /* One processor of the partition. */
 struct pleat_fold_processor {
     _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t holder; /* index of a process + 1; 0: nobody */
-    _Atomic uint32_t idle; /* the holder sleeps: whoever sends to a process here has to wake it */
-    _Atomic uint32_t vain; /* turns one after the other in which nothing was found */
+    _Atomic uint32_t idle;      /* the holder sleeps: a sender to a process here must wake it */
+    _Atomic uint32_t vain;      /* turns one after the other in which nothing was found */
     _Atomic uint32_t doze_us;   /* how long the next sleep of an idle holder is */
     _Atomic uint32_t cpu;       /* the agent's */
     _Atomic uint32_t contended; /* the agent's */
@@ -75,8 +76,8 @@ struct pleat_fold_segment {
     /* the agent's; read at every wait, so alone in its line */
     _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t generation; /* of all in this line */
     _Atomic uint32_t processors;                           /* of the partition; 0: none yet */
-    _Atomic uint32_t folded;  /* on some processor is more than one process, or somebody else */
-    _Atomic uint32_t doubled; /* some processors are the same CPU: nobody has one for himself */
+    _Atomic uint32_t folded;  /* more than one process, or others, on some processor */
+    _Atomic uint32_t doubled; /* some processors are the same CPU: no process has one to itself */
     _Atomic uint32_t modes;   /* the settings' four enums, a byte each */
     _Atomic uint32_t spin_us;
     _Atomic uint32_t slice_us;
@@ -101,7 +102,7 @@ static inline uint32_t pleat_fold_word(enum pleat_fold_state state, uint32_t pro
     return (uint32_t)state | processor << PLEAT_FOLD_PROCESSOR_SHIFT;
 }
 
-/* Not one of the enum where somebody wrote nonsense. */
+/* The state in a word; none of the enum's where a process wrote nonsense. */
 static inline uint32_t pleat_fold_word_state(uint32_t word)
 {
     return word & PLEAT_FOLD_STATE_MASK;
