@@ -4,7 +4,9 @@
 #include "site/site.h"
 
 static const struct pleat_site_ops *const kinds[] = {
-    &pleat_site_local,
+#define SITE(kind) &pleat_site_##kind,
+#include "site/kinds.def"
+#undef SITE
 };
 
 const struct pleat_site_ops *pleat_site_find(const char *kind)

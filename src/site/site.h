@@ -71,7 +71,10 @@ struct pleat_site_ops {
     void (*close)(struct pleat_site_instance *site);
 };
 
-extern const struct pleat_site_ops pleat_site_local;
+/* The kinds that there are. */
+#define SITE(kind) extern const struct pleat_site_ops pleat_site_##kind;
+#include "site/kinds.def"
+#undef SITE
 
 /* The site's operations by kind (kinds.c); NULL: there is no such kind. */
 const struct pleat_site_ops *pleat_site_find(const char *kind);
