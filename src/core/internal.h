@@ -158,23 +158,39 @@ void component_earmark_tail(struct pleat_core *core, uint32_t component, int32_t
 void coming_drop(struct pleat_core *core, uint32_t waiter);
 void earmarks_drop(struct pleat_core *core, uint32_t waiter);
 
-/* ---- component.c ---- */
+/* ---- limits.c ---- */
+/* Do limits make sense? */
+int limits_check(int32_t minimum, int32_t maximum, struct pleat_error *err);
+/* Is there a site on which it could run? err says what there is. */
+int limits_check_fits(const struct pleat_core *core, const struct pleat_component *component,
+                      struct pleat_error *err);
+/* Its limits are others: says so, and shrinks it into them where it runs. */
+void limits_changed(struct pleat_core *core, uint32_t component);
+
+/* ---- submit.c ---- */
 /* A record before its submission. */
 const struct pleat_component *component_fresh(void);
-void on_component_deadline(struct pleat_core *core, uint32_t component);
+
+/* ---- start.c ---- */
+/* START, which was not answered yet, is given (again), to whoever can carry it out. */
+void start_await(struct pleat_core *core, uint32_t component);
 /* The processors of its start have come (all, or what there was). */
 void component_claimed(struct pleat_core *core, uint32_t component);
 /* Its start cannot go on: back to the front of the queue, or failed. */
 void component_claim_failed(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
+/* Claims its processors at its site: so many that it does not have yet. */
+void component_claim(struct pleat_core *core, uint32_t component, int32_t missing);
+/* It has all that it needs. */
+void component_start(struct pleat_core *core, uint32_t component);
+void start_effect(struct pleat_core *core, uint32_t component);
+
+/* ---- component.c ---- */
+void on_component_deadline(struct pleat_core *core, uint32_t component);
 void component_kill(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
 /* The same, but that others of its job go on. */
 void component_kill_one(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
 /* A job that waits, or of which a component does, ends: cancelled for that reason, else failed. */
 void component_give_up(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
-/* Claims its processors at its site: so many that it does not have yet. */
-void component_claim(struct pleat_core *core, uint32_t component, int32_t missing);
-/* It has all that it needs. */
-void component_start(struct pleat_core *core, uint32_t component);
 /* Its processes are gone: what it holds goes back. Its state is FINISHING. */
 void component_give_back(struct pleat_core *core, uint32_t component);
 void component_release_all(struct pleat_core *core, uint32_t component);
@@ -182,7 +198,6 @@ void component_release_all(struct pleat_core *core, uint32_t component);
 void component_reset(struct pleat_core *core, uint32_t component);
 /* The final state of one of several. */
 void component_end_part(struct pleat_core *core, uint32_t component, enum pleat_state state);
-void start_effect(struct pleat_core *core, uint32_t component);
 /* After its last claim went: the final state, or the queue again. */
 void component_settle(struct pleat_core *core, uint32_t component);
 
@@ -356,9 +371,6 @@ void relaunch_or_kill(struct pleat_core *core, uint32_t resize, int32_t processo
                       enum pleat_reason cause);
 /* Its processes died in a resize, or before they went on after one. False: it stays ended. */
 bool relaunch_broken(struct pleat_core *core, uint32_t component);
-
-/* Its limits are others: says so, and shrinks it into them where it runs. */
-void limits_changed(struct pleat_core *core, uint32_t component);
 
 /* ---- declare.c ---- */
 

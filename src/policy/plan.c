@@ -75,6 +75,11 @@ int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site)
     return plan->sites[site].quiet ? 0 : pleat_plan_idle(plan, site);
 }
 
+int32_t pleat_plan_kept(const struct pleat_plan *plan, uint32_t site)
+{
+    return plan->sites[site].kept;
+}
+
 int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site)
 {
     int32_t left =

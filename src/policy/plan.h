@@ -86,6 +86,8 @@ struct pleat_plan {
 int32_t pleat_plan_idle(const struct pleat_plan *plan, uint32_t site);
 /* Those of them that can be claimed now: none while the site is quiet. */
 int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site);
+/* How many of them pleat_plan_keep keeps from growing. */
+int32_t pleat_plan_kept(const struct pleat_plan *plan, uint32_t site);
 /* Those that may be used for growing: less the threshold and what is kept; 0 where withheld for a
  * waiting component. */
 int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site);

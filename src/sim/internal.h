@@ -12,6 +12,10 @@
 #include "base/random.h"
 #include "sim/sim.h"
 
+/* Local users and failing nodes never cease. When no job has been seen to for so long, those that
+ * wait are taken to wait for ever. */
+#define PATIENCE_US (INT64_C(366) * 24 * 3600 * 1000000)
+
 #define LATEST_US (INT64_MAX / 2) /* nothing ends later: room for delays after that */
 
 enum timer_kind {
@@ -179,6 +183,8 @@ struct sim {
 int nomem(struct sim *sim);
 /* Applies an input, or finds that it comes too late; its effects wait in sim->effects. */
 int input(struct sim *sim, const struct pleat_event *event);
+/* The same; why it is refused goes to *err. */
+int input_or_why(struct sim *sim, const struct pleat_event *event, struct pleat_error *err);
 /* The same, but that the core refuses it is no error: the core's code, without a text. */
 int try_input(struct sim *sim, const struct pleat_event *event);
 /* If a run of a component has come to its end: the outcome of its job, or, where it waits for
@@ -190,6 +196,17 @@ int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, in
 int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra, int64_t at_us,
               uint32_t *handle);
 void stop_timer(struct sim *sim, uint32_t *handle);
+/* Nothing more happens to a job. */
+int job_over(struct sim *sim, size_t index);
+
+/* ---- submit.c ---- */
+/* A job, with all of its components. */
+int submit_job(struct sim *sim, size_t first);
+/* The row of its last component. */
+size_t last_part(const struct sim *sim, size_t first);
+
+/* ---- configure.c ---- */
+int configure(struct sim *sim);
 
 /* ---- feedback.c ---- */
 /* Finds which job follows which. PLEAT_E_INVALID: a job follows itself, or a later one. */

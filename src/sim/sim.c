@@ -1,20 +1,13 @@
 /* The loop: instants, inputs and effects, and what becomes of jobs. */
 #include "sim/sim.h"
 
-#include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/submission.h"
 #include "sim/internal.h"
 
-/* Local users and failing nodes never cease. When no job has been seen to for so long, those that
- * wait are taken to wait for ever. */
-#define PATIENCE_US (INT64_C(366) * 24 * 3600 * 1000000)
-enum {
-    INSTANTS = 65536
-}; /* after this number of them progress is reported, even where no job ends */
+/* After this number of them progress is reported, even where no job ends. */
+enum { INSTANTS = 65536 };
 
 int nomem(struct sim *sim)
 {
@@ -94,7 +87,7 @@ static __attribute__((cold)) int record(struct sim *sim, const struct pleat_even
     return sim->options->check ? pleat_core_check(sim->core, sim->err) : 0;
 }
 
-static inline int apply(struct sim *sim, const struct pleat_event *event, struct pleat_error *err)
+int input_or_why(struct sim *sim, const struct pleat_event *event, struct pleat_error *err)
 {
     int rc = pleat_core_apply(sim->core, event, &sim->effects, err);
     if (rc)
@@ -105,13 +98,13 @@ static inline int apply(struct sim *sim, const struct pleat_event *event, struct
 
 int input(struct sim *sim, const struct pleat_event *event)
 {
-    return apply(sim, event, sim->err);
+    return input_or_why(sim, event, sim->err);
 }
 
 int try_input(struct sim *sim, const struct pleat_event *event)
 {
     struct pleat_error why;
-    int rc = apply(sim, event, &why);
+    int rc = input_or_why(sim, event, &why);
     if (rc == PLEAT_E_NOMEM)
         return nomem(sim);
     return rc;
@@ -137,8 +130,7 @@ int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, in
     return sim->options->on_change(sim->options->context, &change);
 }
 
-/* Nothing more happens to it. */
-static inline int over(struct sim *sim, size_t index)
+int job_over(struct sim *sim, size_t index)
 {
     sim->ended++;
     return sim->followers ? feedback_over(sim, index) : 0;
@@ -159,7 +151,7 @@ static int end_job(struct sim *sim, struct app *app, enum pleat_state state)
     sim->last_us = sim->now_us;
     stop_timer(sim, &app->files_timer);
     app->stage = APP_GONE;
-    return over(sim, app->job);
+    return job_over(sim, app->job);
 }
 
 /* Of one component; false: nothing has happened to it. */
@@ -301,195 +293,6 @@ static int settle(struct sim *sim)
     return rc;
 }
 
-/* ---- submission ---- */
-
-static int64_t estimate_of(const struct sim *sim, const struct pleat_workload_job *job)
-{
-    int64_t estimate = sim->options->estimates == PLEAT_ESTIMATES_EXACT || job->estimate_us <= 0
-                           ? job->run_us
-                           : job->estimate_us;
-    return estimate > 0 ? estimate : 1; /* 0 would be none at all, and expected to run for ever */
-}
-
-static int make_app(struct sim *sim, uint32_t component, size_t job)
-{
-    if (component >= sim->apps.count) {
-        if (pleat_array_reserve(&sim->apps, 1))
-            return nomem(sim);
-        sim->apps.items[component].stage = APP_GONE;
-        sim->apps.count = (size_t)component + 1;
-    }
-    struct app *app = &sim->apps.items[component];
-    assert(app->stage == APP_GONE);
-    app->job = job;
-    app->wish = &sim->workload->jobs.items[job];
-    app->model = &sim->workload->apps.items[app->wish->app];
-    app->timer = app->adapt_timer = app->files_timer = PLEAT_HEAP_NONE;
-    app->sibling = PLEAT_NONE;
-    app->wave = PLEAT_NONE;
-    app->stage = APP_WAITING;
-    app->phase = 0;
-    app->killed = app->started = app->mandatory = false;
-    return 0;
-}
-
-/* What follows a submission. One whose reservation cannot be kept is cancelled. */
-static int add_companions(struct sim *sim, const struct pleat_companions *companions,
-                          uint32_t component)
-{
-    struct pleat_event submit = {.time_us = sim->now_us, .component = component}, event;
-    uint32_t step = 0;
-    int rc = 0;
-    while (!rc && pleat_companions_next(companions, &submit, &step, &event))
-        rc = event.kind == PLEAT_EV_RESERVE ? try_input(sim, &event) : input(sim, &event);
-    if (rc == 0 || rc == PLEAT_E_NOMEM || event.kind != PLEAT_EV_RESERVE)
-        return rc;
-    event = submit;
-    event.kind = PLEAT_EV_CANCEL;
-    rc = input(sim, &event);
-    return rc ? rc : conclude(sim, component);
-}
-
-/* A job's deadline and reservation, as much later as it came than recorded. */
-static int add_wishes(struct sim *sim, const struct pleat_workload_job *job, uint32_t component)
-{
-    struct pleat_companions companions = pleat_companions_none();
-    int64_t later_us = sim->now_us - job->submit_us;
-    companions.deadline_us = job->deadline_us > 0 ? job->deadline_us + later_us : 0;
-    companions.begin_us = job->begin_us > 0 ? job->begin_us + later_us : 0;
-    return add_companions(sim, &companions, component);
-}
-
-static int refused(struct sim *sim, const struct pleat_workload_job *job, size_t index, int rc,
-                   const struct pleat_error *why)
-{
-    if (rc == PLEAT_E_TOOBIG) {
-        sim->outcomes[index].fate = PLEAT_SIM_SKIPPED;
-        sim->totals->fates[PLEAT_SIM_SKIPPED]++;
-        return over(sim, index);
-    }
-    if (rc == PLEAT_E_NOMEM)
-        return nomem(sim);
-    return pleat_error_set(sim->err, PLEAT_E_INVALID, "job %lld: %.400s", (long long)job->number,
-                           why->text);
-}
-
-static __attribute__((cold)) int add_files(struct sim *sim, const struct pleat_workload_job *job,
-                                           uint32_t component)
-{
-    const struct pleat_app *app = &sim->workload->apps.items[job->app];
-    struct pleat_companions companions = pleat_companions_none();
-    companions.inputs = &sim->workload->inputs.items[app->first_input];
-    companions.input_count = app->input_count;
-    return add_companions(sim, &companions, component);
-}
-
-/* ---- jobs of several components ---- */
-
-/* What has come of a job goes, as the rest of it was refused. */
-static __attribute__((cold)) int take_back(struct sim *sim, size_t first, size_t count)
-{
-    struct pleat_event cancel = {
-        .time_us = sim->now_us, .kind = PLEAT_EV_CANCEL, .component = sim->lead};
-    uint32_t component = sim->lead;
-    int rc = input(sim, &cancel);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t next = sim->apps.items[component].sibling;
-        stop_timer(sim, &sim->apps.items[component].files_timer);
-        sim->apps.items[component].stage = APP_GONE;
-        sim->outcomes[first + i].fate = PLEAT_SIM_SKIPPED;
-        component = next;
-    }
-    sim->totals->fates[PLEAT_SIM_SKIPPED] += count;
-    for (size_t i = 0; !rc && i < count; i++)
-        rc = over(sim, first + i);
-    return rc;
-}
-
-/* Ties a component to the ring of its job. */
-static __attribute__((cold)) void tie(struct sim *sim, uint32_t component)
-{
-    struct app *app = &sim->apps.items[component];
-    if (sim->lead == PLEAT_NONE) {
-        sim->lead = app->sibling = component;
-        return;
-    }
-    uint32_t last = sim->lead;
-    while (sim->apps.items[last].sibling != sim->lead)
-        last = sim->apps.items[last].sibling;
-    sim->apps.items[last].sibling = component;
-    app->sibling = sim->lead;
-}
-
-static int submit(struct sim *sim, size_t index, size_t first)
-{
-    const struct pleat_workload_job *job = &sim->workload->jobs.items[index];
-    uint32_t component = pleat_core_next_component(sim->core);
-    struct pleat_submission submission;
-    struct pleat_event event;
-    pleat_submission_of_row(sim->workload, first, index, &submission);
-    submission.estimate_us = estimate_of(sim, job);
-    submission.flags |= PLEAT_COMPONENT_FORGET;
-    if (sim->requests && sim->workload->apps.items[job->app].objects > 0)
-        submission.flags |= PLEAT_COMPONENT_EVOLVES;
-    if (job->sizes_kind == PLEAT_SIZES_LIST)
-        submission.sizes_parameter = sim->lists[job->app];
-    pleat_submission_event(&submission, sim->now_us, component, &event);
-    struct pleat_error why;
-    sim->outcomes[index] = (struct pleat_sim_outcome){.submit_us = sim->now_us,
-                                                      .start_us = PLEAT_NEVER,
-                                                      .end_us = PLEAT_NEVER,
-                                                      .fate = PLEAT_SIM_LEFT};
-    int rc = apply(sim, &event, &why);
-    if (rc)
-        return refused(sim, job, index, rc, &why);
-    rc = make_app(sim, component, index);
-    if (!rc && (event.flags & PLEAT_COMPONENT_EVOLVES))
-        rc = objects_submitted(sim, component);
-    if (!rc && (index > first || (job->part & PLEAT_PART_FOLLOWS)))
-        tie(sim, component);
-    if (!rc && sim->workload->apps.items[job->app].input_count > 0)
-        rc = add_files(sim, job, component);
-    if (!rc && index == first && (job->part & PLEAT_PART_FOLLOWS) == 0 &&
-        (job->deadline_us > 0 || job->begin_us > 0))
-        rc = add_wishes(sim, job, component);
-    return rc;
-}
-
-static size_t last_part(const struct sim *sim, size_t first)
-{
-    const struct pleat_workload_job *jobs = sim->workload->jobs.items;
-    while (jobs[first].part & PLEAT_PART_FOLLOWS)
-        first++;
-    return first;
-}
-
-/* A job, with all of its components. */
-static int submit_job(struct sim *sim, size_t first)
-{
-    const struct pleat_workload_job *jobs = sim->workload->jobs.items;
-    size_t last = last_part(sim, first);
-    int rc = 0;
-    sim->lead = PLEAT_NONE;
-    if (last == first)
-        return submit(sim, first, first);
-    for (size_t i = first; !rc && i <= last; i++) {
-        rc = submit(sim, i, first);
-        if (rc || sim->outcomes[i].fate != PLEAT_SIM_SKIPPED)
-            continue;
-        rc = i > first ? take_back(sim, first, i - first) : 0;
-        while (!rc && ++i <= last) {
-            sim->outcomes[i] = sim->outcomes[first];
-            sim->totals->fates[PLEAT_SIM_SKIPPED]++;
-            rc = over(sim, i);
-        }
-    }
-    bool waits = !rc && sim->outcomes[first].fate != PLEAT_SIM_SKIPPED;
-    if (waits && (jobs[first].deadline_us > 0 || jobs[first].begin_us > 0))
-        rc = add_wishes(sim, &jobs[first], sim->lead);
-    return rc;
-}
-
 /* ---- the loop ---- */
 
 static int pass_time(struct sim *sim)
@@ -590,81 +393,6 @@ static int loop(struct sim *sim)
 }
 
 /* ---- from beginning to end ---- */
-
-/* A claim or start that takes longer than the core waits for it would be tried again and again. */
-static int64_t longest_wait(const struct sim *sim, uint32_t parameter)
-{
-    int64_t longest = pleat_parameter_default(parameter);
-    const struct pleat_sim_sites *sites = &sim->options->platform->sites;
-    for (size_t s = 0; s < sites->count; s++) {
-        const struct pleat_delay *delay =
-            parameter == PLEAT_PARAM_CLAIM_US ? &sites->items[s].claim : &sites->items[s].start;
-        int64_t usual = 2 * (delay->mean_us + 4 * delay->spread_us);
-        longest = usual > longest ? usual : longest;
-    }
-    return longest;
-}
-
-/* Does any application take its time to change its size? */
-static bool any_takes_time(const struct pleat_workload *workload)
-{
-    for (size_t a = 0; a < workload->apps.count; a++) {
-        const struct pleat_app *app = &workload->apps.items[a];
-        if (app->adapt_us > 0 || app->iterations > 0 || app->cost.fixed_us > 0 ||
-            app->cost.bytes > 0 || app->cost.count > 0)
-            return true;
-    }
-    return false;
-}
-
-/* What a parameter of the core is where nobody has set it. A daemon's deadlines are for programs
- * that may never answer; simulated ones will, however far apart their adaptation points are. */
-static int64_t unset(const struct sim *sim, uint32_t parameter)
-{
-    switch (parameter) {
-    case PLEAT_PARAM_CLAIM_US:
-    case PLEAT_PARAM_START_US:
-        return longest_wait(sim, parameter);
-    case PLEAT_PARAM_BARRIER_US:
-        return pleat_parameter_default(parameter) + longest_wait(sim, PLEAT_PARAM_CLAIM_US);
-    case PLEAT_PARAM_APPLY_US:
-    case PLEAT_PARAM_SHRINK_US:
-    case PLEAT_PARAM_EARMARK_US:
-        return any_takes_time(sim->workload) ? PATIENCE_US : pleat_parameter_default(parameter);
-    default:
-        return pleat_parameter_default(parameter);
-    }
-}
-
-static int configure(struct sim *sim)
-{
-    int rc = 0;
-    for (uint32_t q = 0; !rc && q < PLEAT_QUESTION_COUNT; q++) {
-        const struct pleat_policy *policy = sim->options->policies[q];
-        if (!policy)
-            policy = pleat_policy_default((enum pleat_question)q);
-        struct pleat_event event = {.time_us = sim->now_us,
-                                    .kind = PLEAT_EV_POLICY,
-                                    .component = PLEAT_NONE,
-                                    .u.policy = {q, policy->number, policy->version}};
-        rc = input(sim, &event);
-    }
-    for (uint32_t p = pleat_parameter_next(0); !rc && p; p = pleat_parameter_next(p)) {
-        int64_t value = sim->options->parameters[p];
-        if (value == 0)
-            value = unset(sim, p);
-        struct pleat_event event = {.time_us = sim->now_us,
-                                    .kind = PLEAT_EV_PARAMETER,
-                                    .component = PLEAT_NONE,
-                                    .u.parameter = {value, p}};
-        if (value != pleat_core_parameter(sim->core, (enum pleat_parameter)p))
-            rc = input(sim, &event);
-    }
-    sim->reads_times = pleat_core_needs(sim->core) & PLEAT_NEEDS_TIMES;
-    if (!rc)
-        rc = sizes_begin(sim);
-    return rc ? rc : sites_begin(sim);
-}
 
 static int create(struct sim *sim)
 {

@@ -1,0 +1,132 @@
+/* A resize is wanted, by a policy or by a user: is it possible? Then it begins (resize.c). */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/internal.h"
+
+static bool size_is_accepted(const struct pleat_core *core, const struct pleat_component *component,
+                             int32_t size, int32_t limit)
+{
+    struct pleat_sizes sizes = pleat_view_sizes(&core->view, component);
+    if (pleat_view_folds(component))
+        return size <= limit && size >= pleat_accept_smallest(&core->view, component);
+    return size <= limit && size >= pleat_accept_smallest(&core->view, component) &&
+           (size == 0 || pleat_sizes_floor(&sizes, size) == size);
+}
+
+int on_resize(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    const struct pleat_component *component = component_at(core, event->component);
+    int32_t to = event->u.resize.processors;
+    uint32_t waiter = event->u.resize.waiter;
+    bool ok = component->state == PLEAT_RUNNING && component->kind == PLEAT_MALLEABLE &&
+              !pleat_view_is_young(&core->view, component) && to != component->processors &&
+              to - component->processors == event->u.resize.accepted;
+    if (ok && to > component->processors) {
+        const struct pleat_site *site = site_at(core, component->site);
+        ok = size_is_accepted(core, component, to, pleat_accept_largest(&core->view, component)) &&
+             to - component->processors <=
+                 site->capacity - site->background - site->claimed - site->threshold;
+    } else if (ok) {
+        ok = size_is_accepted(core, component, to, component->processors);
+    }
+    if (ok && waiter != PLEAT_NONE) {
+        ok = waiter < core->components.count && to < component->processors;
+        if (ok) {
+            const struct pleat_component *waiting = component_at(core, waiter);
+            ok = waiting->state == PLEAT_QUEUED &&
+                 (waiting->site == PLEAT_NONE || waiting->site == component->site);
+        }
+    }
+    if (!ok)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "job %llu (%s on %d processors) cannot be resized to %d",
+                               (unsigned long long)component->job,
+                               pleat_state_name(component->state), component->processors, to);
+    resize_begin(core, event->component, to, event->u.resize.offered,
+                 event->flags & PLEAT_MANDATORY, false, waiter);
+    return 0;
+}
+
+/* Appends ", job 3 has 4" for the first few of a list. */
+static void add_holders(const struct pleat_core *core, uint32_t first, int *left, char *text,
+                        size_t size)
+{
+    for (uint32_t c = first; c != PLEAT_NONE; c = core->view.components[c].next) {
+        const struct pleat_component *holder = &core->view.components[c];
+        size_t used = strlen(text);
+        if (--*left < 0) {
+            snprintf(text + used, size - used, ", ...");
+            return;
+        }
+        snprintf(text + used, size - used, ", job %llu has %d", (unsigned long long)holder->job,
+                 holder->processors);
+    }
+}
+
+/* A user asks for more than is there: who has it? */
+static int refuse_growth(const struct pleat_core *core, const struct pleat_site *site,
+                         int32_t wanted, int32_t unused, struct pleat_error *err)
+{
+    char text[320] = "";
+    int left = 6;
+    if (site->background > 0)
+        snprintf(text, sizeof(text), ", %d are busy with what is not Pleat's", site->background);
+    if (site->threshold > 0)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 ", %d are never used for growing", site->threshold);
+    add_holders(core, site->malleable_first, &left, text, sizeof(text));
+    if (left >= 0)
+        add_holders(core, site->rigid_first, &left, text, sizeof(text));
+    return pleat_error_set(err, PLEAT_E_STATE,
+                           "%d more processors: %d of %d may be used for growing now%s", wanted,
+                           unused > 0 ? unused : 0, site->capacity, text);
+}
+
+int on_demand(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *component = component_at(core, event->component);
+    int32_t to = event->u.demand.processors;
+    if (component->state == PLEAT_RESIZING)
+        return pleat_error_set(err, PLEAT_E_BUSY,
+                               "it is in a resize already (from %d to %d processors): try again "
+                               "when that is over",
+                               component->processors, component->target);
+    if (component->state != PLEAT_RUNNING)
+        return pleat_error_set(err, PLEAT_E_STATE, "it is %s, not running",
+                               pleat_state_name(component->state));
+    if (component->kind != PLEAT_MALLEABLE)
+        return pleat_error_set(err, PLEAT_E_STATE, "it is %s: its size does not change",
+                               pleat_kind_name(component->kind));
+    int32_t most = pleat_view_folds(component) ? component->processes : component->maximum;
+    if (pleat_view_folds(component) &&
+        (to > most || pleat_mpl(most, to) > component->mpl || to < 1))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%d processors: it has %d processes, at most %u on one of them", to,
+                               most, component->mpl);
+    int32_t least = pleat_view_folds(component) ? pleat_accept_smallest(&core->view, component)
+                                                : component->minimum;
+    if (pleat_view_folds(component) && pleat_view_partition_most(component) < most)
+        most = pleat_view_partition_most(component);
+    if (to > most || to < least)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%d processors: its limits are %d to %d", to,
+                               least, most);
+    if (!size_is_accepted(core, component, to, most))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%d processors: the application does not accept that size", to);
+    const struct pleat_site *site = site_at(core, component->site);
+    int32_t unused = site->capacity - site->background - site->claimed - site->threshold;
+    if (to > component->processors && to - component->processors > unused)
+        return refuse_growth(core, site, to - component->processors, unused, err);
+    /* a shrink that its user wants lasts until the user grows it again */
+    tally_out(core, event->component);
+    component->cap = to < component->processors ? to : PLEAT_SIZE_MAX;
+    tally_in(core, event->component);
+    core->wants_pass = true;
+    if (component->buffer != PLEAT_NONE)
+        buffer_trim(core, event->component);
+    if (to != component->processors)
+        resize_begin(core, event->component, to, to - component->processors,
+                     event->flags & PLEAT_MANDATORY, true, PLEAT_NONE);
+    return 0;
+}

@@ -1,0 +1,182 @@
+/* What sizes a component may have: checked, and changed by its user. */
+#include <stdio.h>
+
+#include "core/internal.h"
+
+int limits_check_fits(const struct pleat_core *core, const struct pleat_component *component,
+                      struct pleat_error *err)
+{
+    int32_t need = pleat_accept_start(&core->view, component);
+    if (need == 0 && pleat_view_folds(component) && component->partition_most > 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%d processors are too few for %d processes: at most %d may be on "
+                               "one",
+                               component->partition_most, component->minimum,
+                               pleat_view_mpl(&core->view, component));
+    if (need == 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "no accepted size lies between the minimum %d and the maximum %d",
+                               component->minimum, component->maximum);
+    int32_t largest = 0;
+    for (uint32_t s = 0; s < core->sites.count; s++) {
+        int32_t capacity = core->sites.items[s].capacity;
+        if (component->wanted_site != PLEAT_NONE && component->wanted_site != s)
+            continue;
+        if (capacity >= need)
+            return 0;
+        largest = capacity > largest ? capacity : largest;
+    }
+    char why[80] = "";
+    if (pleat_view_folds(component))
+        snprintf(why, sizeof(why), " (for %d processes, at most %d on a processor)",
+                 component->minimum, pleat_view_mpl(&core->view, component));
+    return pleat_error_set(err, PLEAT_E_TOOBIG, "it needs at least %d processors%s, and %s has %d",
+                           need, why, core->sites.count == 1 ? "this machine" : "the largest site",
+                           largest);
+}
+
+int limits_check(int32_t minimum, int32_t maximum, struct pleat_error *err)
+{
+    if (minimum < 0 || maximum < 1 || maximum > PLEAT_SIZE_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "limits %d to %d: the minimum is at least 0, the maximum from 1 "
+                               "to %d",
+                               minimum, maximum, PLEAT_SIZE_MAX);
+    if (minimum > maximum)
+        return pleat_error_set(err, PLEAT_E_INVALID, "the minimum %d is above the maximum %d",
+                               minimum, maximum);
+    return 0;
+}
+
+void limits_changed(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_LIMITS, component, comp->job);
+    if (note) {
+        note->u.change.processors = comp->minimum;
+        note->u.change.processes = comp->maximum;
+    }
+    resize_to_limits(core, component);
+    if (comp->buffer != PLEAT_NONE)
+        buffer_trim(core, component);
+    core->wants_pass = true;
+}
+
+int on_limits(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *component = component_at(core, event->component);
+    struct pleat_component wish = *component;
+    wish.minimum = event->u.limits.minimum;
+    wish.maximum = event->u.limits.maximum;
+    int rc = limits_check(wish.minimum, wish.maximum, err);
+    if (rc)
+        return rc;
+    if (pleat_state_is_final(component->state) || component->state == PLEAT_FINISHING)
+        return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
+                               pleat_state_name(component->state));
+    if (component->kind == PLEAT_RIGID)
+        return pleat_error_set(err, PLEAT_E_STATE, "a rigid job has no limits to change");
+    if (pleat_view_folds(component) && (component->mpl > 0 || wish.minimum == 0))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "its limits are about its processes: at least 1, and chosen when it "
+                               "starts");
+    if (wish.minimum == 0 && !(component->flags & PLEAT_COMPONENT_EMPTY))
+        return pleat_error_set(err, PLEAT_E_INVALID, "its runner cannot run it on 0 processors");
+    /* a resize under way may still end either way */
+    int32_t certain =
+        component->state == PLEAT_RESIZING && component->processors < component->target
+            ? component->processors
+            : component->target;
+    if (component->state != PLEAT_QUEUED && wish.minimum > certain &&
+        wish.minimum > component->minimum)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "it has %d processors, fewer than a minimum of %d: grow it first",
+                               certain, wish.minimum);
+    if (component->state != PLEAT_QUEUED && component->kind == PLEAT_MOLDABLE &&
+        wish.maximum < component->target)
+        return pleat_error_set(err, PLEAT_E_STATE, "it runs on %d processors and is not malleable",
+                               component->target);
+    rc = limits_check_fits(core, &wish, err);
+    if (rc)
+        return rc;
+    tally_out(core, event->component);
+    component->minimum = wish.minimum;
+    declared_apply(core, component, wish.maximum);
+    if (component->initial > wish.maximum)
+        component->initial = wish.maximum;
+    if (component->initial && component->initial < component->minimum)
+        component->initial = component->minimum;
+    component->below =
+        component->below && component->processors < pleat_accept_smallest(&core->view, component);
+    tally_in(core, event->component);
+    limits_changed(core, event->component);
+    return 0;
+}
+
+/* The limits of a partition that make sense, for one that waits or runs. */
+static int check_partition(const struct pleat_component *component, const struct pleat_event *event,
+                           struct pleat_error *err)
+{
+    int32_t minimum = event->u.partition.minimum, maximum = event->u.partition.maximum;
+    if (pleat_state_is_final((enum pleat_state)component->state) ||
+        component->state == PLEAT_FINISHING)
+        return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
+                               pleat_state_name((enum pleat_state)component->state));
+    if (!pleat_view_folds(component))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "it does not fold: its processors are its processes");
+    if (minimum < 0 || maximum < 0 || minimum > PLEAT_SIZE_MAX || maximum > PLEAT_SIZE_MAX ||
+        event->u.partition.mpl > UINT8_MAX || (maximum && minimum > maximum))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a partition of %d to %d processors, %u processes on one of them: "
+                               "that makes no sense",
+                               minimum, maximum, event->u.partition.mpl);
+    if (component->state == PLEAT_QUEUED)
+        return 0;
+    int32_t fewest = pleat_mpl(component->processes, component->mpl);
+    if (maximum && maximum < fewest)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "it has %d processes, at most %u on a processor: at least %d "
+                               "processors",
+                               component->processes, component->mpl, fewest);
+    int32_t certain =
+        component->state == PLEAT_RESIZING && component->processors < component->target
+            ? component->processors
+            : component->target;
+    if (minimum > component->partition_least && certain < minimum && certain < component->processes)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "it has %d processors, fewer than a minimum of %d: grow it first",
+                               certain, minimum);
+    return 0;
+}
+
+int on_partition(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *component = component_at(core, event->component);
+    struct pleat_component wish = *component;
+    int rc = check_partition(component, event, err);
+    if (rc)
+        return rc;
+    wish.partition_least = event->u.partition.minimum;
+    wish.partition_most = event->u.partition.maximum;
+    rc = limits_check_fits(core, &wish, err);
+    if (rc)
+        return rc;
+    /* of a job just submitted it is no change */
+    bool first = component->state == PLEAT_QUEUED && !component->partition_least &&
+                 !component->partition_most;
+    tally_out(core, event->component);
+    component->partition_least = wish.partition_least;
+    component->partition_most = wish.partition_most;
+    component->mpl_first = (uint8_t)event->u.partition.mpl;
+    tally_in(core, event->component);
+    struct pleat_effect *note =
+        first ? NULL : emit_note(core, PLEAT_NOTE_LIMITS, event->component, component->job);
+    if (note) {
+        note->u.change.processors = component->partition_least;
+        note->u.change.processes = component->partition_most;
+    }
+    resize_to_limits(core, event->component);
+    core->wants_pass = true;
+    return 0;
+}

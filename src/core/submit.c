@@ -1,0 +1,186 @@
+/* A component is submitted; what is told of it while it waits. */
+#include "core/internal.h"
+
+static int check_submit(const struct pleat_core *core, const struct pleat_event *event,
+                        const struct pleat_component *component, struct pleat_error *err)
+{
+    bool is_part = false, alone = event->u.submit.ordinal == 0 &&
+                                  !(event->flags & PLEAT_COMPONENT_FOLLOWS) &&
+                                  core->open_lead == PLEAT_NONE;
+    int rc = alone ? 0 : job_check_submit(core, event, component, &is_part, err);
+    if (!rc && !is_part)
+        rc = limits_check(component->minimum, component->maximum, err);
+    if (rc)
+        return rc;
+    if (event->component != pleat_core_next_component(core) || event->component == PLEAT_NONE)
+        return pleat_error_set(err, PLEAT_E_INVALID, "component %u is not the next index",
+                               event->component);
+    if (component->kind > PLEAT_MALLEABLE || component->sizes_kind >= PLEAT_SIZES_KIND_COUNT)
+        return pleat_error_set(err, PLEAT_E_INVALID, "no such kind of job or of sizes");
+    if (component->kind == PLEAT_RIGID && component->minimum != component->maximum)
+        return pleat_error_set(err, PLEAT_E_INVALID, "a rigid job has one size, not from %d to %d",
+                               component->minimum, component->maximum);
+    if (component->minimum == 0 && !is_part && !(component->flags & PLEAT_COMPONENT_EMPTY))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a minimum of 0 needs a runner that can hold an application "
+                               "without processes; this one cannot: use 1");
+    if (component->initial &&
+        (component->initial < component->minimum || component->initial > component->maximum))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "the initial size %d is not between the minimum %d and the "
+                               "maximum %d",
+                               component->initial, component->minimum, component->maximum);
+    if (pleat_view_folds(component) &&
+        (component->kind != PLEAT_MALLEABLE || component->minimum == 0))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a job that folds is malleable and has at least one process");
+    if (pleat_view_folds(component) && (component->flags & PLEAT_COMPONENT_EVOLVES))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a job that folds keeps its processes: it cannot ask for more");
+    if (component->sizes_kind == PLEAT_SIZES_LIST
+            ? component->sizes_parameter < 0 ||
+                  (size_t)component->sizes_parameter >= core->size_lists.count
+            : component->sizes_kind == PLEAT_SIZES_MULTIPLES && component->sizes_parameter < 1)
+        return pleat_error_set(err, PLEAT_E_INVALID, "the accepted sizes are not known");
+    if (component->wanted_site != PLEAT_NONE && component->wanted_site >= core->sites.count)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "no such site");
+    bool splits = (event->flags & PLEAT_COMPONENT_FLEXIBLE) != 0;
+    return is_part || splits ? 0 : limits_check_fits(core, component, err);
+}
+
+static const struct pleat_component fresh = {
+    .start_us = PLEAT_NEVER,
+    .end_us = PLEAT_NEVER,
+    .due_us = PLEAT_NEVER,
+    .expected_end_us = PLEAT_NEVER,
+    .promised_us = PLEAT_NEVER,
+    .state = PLEAT_NEW,
+    .cap = PLEAT_SIZE_MAX,
+    .site = PLEAT_NONE,
+    .promised_site = PLEAT_NONE,
+    .resize = PLEAT_NONE,
+    .first_claim = PLEAT_NONE,
+    .last_claim = PLEAT_NONE,
+    .start_claim = PLEAT_NONE,
+    .previous = PLEAT_NONE,
+    .next = PLEAT_NONE,
+    .ends_previous = PLEAT_NONE,
+    .ends_next = PLEAT_NONE,
+    .deadline = PLEAT_HEAP_NONE,
+    .first_timing = PLEAT_NONE,
+    .buffer = PLEAT_NONE,
+    .exited = 1,
+    .notice_us = -1,
+    .lifetime_us = -1,
+    .lead = PLEAT_NONE,
+    .sibling = PLEAT_NONE,
+    .first_input = PLEAT_NONE,
+    .files_site = PLEAT_NONE,
+    .claimed_us = PLEAT_NEVER,
+    .first_need = PLEAT_NONE,
+    .first_dependent = PLEAT_NONE,
+    .group = PLEAT_NONE,
+};
+
+const struct pleat_component *component_fresh(void)
+{
+    return &fresh;
+}
+
+/* The record that pleat_core_next_component says, not yet taken; NULL when out of memory. */
+static struct pleat_component *next_record(struct pleat_core *core)
+{
+    if (core->free_component != PLEAT_NONE)
+        return component_at(core, core->free_component);
+    if (pleat_array_reserve(&core->components, 1))
+        return NULL;
+    core->view.components = core->components.items; /* they may have moved */
+    return &core->components.items[core->components.count];
+}
+
+static void take_record(struct pleat_core *core, uint32_t next_free)
+{
+    if (core->free_component != PLEAT_NONE)
+        core->free_component = next_free;
+    else
+        core->view.component_count = (uint32_t)++core->components.count;
+}
+
+int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    /* built where it will stay: it is made for every job of a simulation */
+    struct pleat_component *component = next_record(core);
+    if (!component)
+        return PLEAT_E_NOMEM;
+    uint32_t next_free = core->free_component != PLEAT_NONE ? component->next : PLEAT_NONE;
+    *component = fresh;
+    component->job = event->u.submit.job;
+    component->submit_us = now_of(core);
+    component->estimate_us = event->u.submit.estimate_us;
+    component->minimum = event->u.submit.minimum;
+    component->maximum = event->u.submit.maximum;
+    component->initial = event->u.submit.initial;
+    component->sizes_parameter = event->u.submit.sizes_parameter;
+    component->reference = event->u.submit.reference;
+    component->priority = event->u.submit.priority;
+    component->job_class = event->u.submit.job_class;
+    component->mpl_max = event->u.submit.mpl_max;
+    component->wanted_site = event->u.submit.site;
+    component->ordinal = event->u.submit.ordinal;
+    component->flags = (uint16_t)(event->flags & ~PLEAT_COMPONENT_FOLLOWS);
+    component->kind = event->u.submit.job_kind;
+    component->sizes_kind = event->u.submit.sizes_kind;
+    int rc = check_submit(core, event, component, err);
+    if (rc) { /* a free record again: ended and forgotten */
+        component->state = PLEAT_DONE;
+        component->aside = PLEAT_FORGOTTEN;
+        component->next = next_free;
+        return rc;
+    }
+    take_record(core, next_free);
+    if ((event->flags & PLEAT_COMPONENT_EVOLVES) && buffer_open(core, event->component))
+        core->failed = 1;
+    set_state(core, event->component, PLEAT_QUEUED);
+    if (event->u.submit.ordinal > 0 || (event->flags & PLEAT_COMPONENT_FOLLOWS))
+        job_submitted(core, event->component, event->flags);
+    else
+        queue_append(core, event->component);
+    core->wants_pass = true;
+    return 0;
+}
+
+/* Of one component. */
+static void set_due(struct pleat_core *core, uint32_t component, int64_t due_us)
+{
+    struct pleat_component *comp = component_at(core, component);
+    bool queued = comp->state == PLEAT_QUEUED && !comp->aside;
+    if (queued)
+        queue_remove(core, component);
+    comp->due_us = due_us;
+    if (queued)
+        queue_replace(core, component);
+}
+
+int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *component = component_at(core, event->component);
+    if (pleat_state_is_final(component->state))
+        return pleat_error_set(err, PLEAT_E_STATE, "the job is over");
+    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE;
+         c = component_at(core, c)->sibling)
+        set_due(core, c, event->u.at.at_us);
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_promise(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_component *component = component_at(core, event->component);
+    if (component->state != PLEAT_QUEUED ||
+        (event->u.promise.start_us != PLEAT_NEVER && event->u.promise.site >= core->sites.count))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "a job that does not wait can be promised nothing");
+    component->promised_us = event->u.promise.start_us;
+    component->promised_site = event->u.promise.site;
+    return 0;
+}

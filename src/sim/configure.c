@@ -1,0 +1,77 @@
+/* Policies and parameters, and what these are where nobody has set them. */
+#include "sim/internal.h"
+
+/* A claim or start that takes longer than the core waits for it would be tried again and again. */
+static int64_t longest_wait(const struct sim *sim, uint32_t parameter)
+{
+    int64_t longest = pleat_parameter_default(parameter);
+    const struct pleat_sim_sites *sites = &sim->options->platform->sites;
+    for (size_t s = 0; s < sites->count; s++) {
+        const struct pleat_delay *delay =
+            parameter == PLEAT_PARAM_CLAIM_US ? &sites->items[s].claim : &sites->items[s].start;
+        int64_t usual = 2 * (delay->mean_us + 4 * delay->spread_us);
+        longest = usual > longest ? usual : longest;
+    }
+    return longest;
+}
+
+/* Does any application take its time to change its size? */
+static bool any_takes_time(const struct pleat_workload *workload)
+{
+    for (size_t a = 0; a < workload->apps.count; a++) {
+        const struct pleat_app *app = &workload->apps.items[a];
+        if (app->adapt_us > 0 || app->iterations > 0 || app->cost.fixed_us > 0 ||
+            app->cost.bytes > 0 || app->cost.count > 0)
+            return true;
+    }
+    return false;
+}
+
+/* What a parameter of the core is where nobody has set it. A daemon's deadlines are for programs
+ * that may never answer; simulated ones will, however far apart their adaptation points are. */
+static int64_t unset(const struct sim *sim, uint32_t parameter)
+{
+    switch (parameter) {
+    case PLEAT_PARAM_CLAIM_US:
+    case PLEAT_PARAM_START_US:
+        return longest_wait(sim, parameter);
+    case PLEAT_PARAM_BARRIER_US:
+        return pleat_parameter_default(parameter) + longest_wait(sim, PLEAT_PARAM_CLAIM_US);
+    case PLEAT_PARAM_APPLY_US:
+    case PLEAT_PARAM_SHRINK_US:
+    case PLEAT_PARAM_EARMARK_US:
+        return any_takes_time(sim->workload) ? PATIENCE_US : pleat_parameter_default(parameter);
+    default:
+        return pleat_parameter_default(parameter);
+    }
+}
+
+int configure(struct sim *sim)
+{
+    int rc = 0;
+    for (uint32_t q = 0; !rc && q < PLEAT_QUESTION_COUNT; q++) {
+        const struct pleat_policy *policy = sim->options->policies[q];
+        if (!policy)
+            policy = pleat_policy_default((enum pleat_question)q);
+        struct pleat_event event = {.time_us = sim->now_us,
+                                    .kind = PLEAT_EV_POLICY,
+                                    .component = PLEAT_NONE,
+                                    .u.policy = {q, policy->number, policy->version}};
+        rc = input(sim, &event);
+    }
+    for (uint32_t p = pleat_parameter_next(0); !rc && p; p = pleat_parameter_next(p)) {
+        int64_t value = sim->options->parameters[p];
+        if (value == 0)
+            value = unset(sim, p);
+        struct pleat_event event = {.time_us = sim->now_us,
+                                    .kind = PLEAT_EV_PARAMETER,
+                                    .component = PLEAT_NONE,
+                                    .u.parameter = {value, p}};
+        if (value != pleat_core_parameter(sim->core, (enum pleat_parameter)p))
+            rc = input(sim, &event);
+    }
+    sim->reads_times = pleat_core_needs(sim->core) & PLEAT_NEEDS_TIMES;
+    if (!rc)
+        rc = sizes_begin(sim);
+    return rc ? rc : sites_begin(sim);
+}
