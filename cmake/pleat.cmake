@@ -32,13 +32,15 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT PLEAT_SANITIZE)
     list(APPEND PLEAT_TUNING -mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign)
   endif()
   set(PLEAT_TUNING "$<$<NOT:$<CONFIG:Debug>>:${PLEAT_TUNING}>")
-  add_link_options(-fno-lto)
+  # only where it is not wanted: after -fno-lto, gcc takes no -flto=auto back
+  add_link_options($<$<NOT:$<BOOL:$<TARGET_PROPERTY:PLEAT_LINKS_TUNED>>>:-fno-lto>)
 endif()
 
 # Links a program, or what measures one, with what runs at every event put together.
 function(pleat_link_tuned name)
   if(PLEAT_LTO AND PLEAT_TUNED)
     target_link_options(${name} PRIVATE -flto=auto ${PLEAT_TUNING})
+    set_target_properties(${name} PROPERTIES PLEAT_LINKS_TUNED ON)
   endif()
 endfunction()
 
