@@ -56,7 +56,8 @@ void pleat_bind_group(struct pleat_run *run, int *procs);
 void pleat_bind_over(struct pleat_run *run);
 void pleat_bind_finish(struct pleat_run *run);
 
-/* What a killed agent of this instance and node left, when nobody is in it any more. */
+/* Removes the groups that a killed agent of this instance and node left, if no process is in them.
+ */
 void pleat_bind_remove_old(const struct pleat_agent *agent);
 
 /* ---- a change ---- */
@@ -65,7 +66,7 @@ void pleat_bind_remove_old(const struct pleat_agent *agent);
 int pleat_bind_plan(struct pleat_run *run, const json_t *slots,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_bind_open(struct pleat_run *run);
-/* Of the new ones the first `count`; all: SIZE_MAX. */
+/* The run has the first `count` of the planned CPUs from now on; SIZE_MAX: all of them. */
 void pleat_bind_accept(struct pleat_run *run, size_t count);
 void pleat_bind_cancel(struct pleat_run *run);
 /* Nothing of the run is left, and it is started again: accepts all, for the new main process. */

@@ -31,10 +31,10 @@ int pleat_cgroup_make(const struct pleat_cgroup_place *place, const char *name,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The file (close-on-exec) into which a process writes "0" to join it. 0 or errno. */
 int pleat_cgroup_open(const struct pleat_cgroup_place *place, const char *name, int *procs);
-/* Removes it; nothing where there is none. PLEAT_E_BUSY: somebody is in it. */
+/* Removes the group, if there is one. PLEAT_E_BUSY: a process is in it. */
 int pleat_cgroup_remove(const struct pleat_cgroup_place *place, const char *name,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Removes all groups whose names begin so, and in which nobody is; how many are left. */
+/* Removes all groups whose names begin so and in which no process is; returns how many are left. */
 size_t pleat_cgroup_remove_all(const struct pleat_cgroup_place *place, const char *prefix);
 
 /* ---- files ---- */

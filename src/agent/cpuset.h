@@ -17,7 +17,7 @@ bool pleat_cpuset_find(const char *root, struct pleat_cgroup_place *place);
 int pleat_cpuset_make(const struct pleat_cgroup_place *place, const char *name,
                       const struct pleat_cpu_set *cpus, int *procs,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Its CPUs are these from now on. */
+/* The group has these CPUs from now on. */
 int pleat_cpuset_change(const struct pleat_cgroup_place *place, const char *name,
                         const struct pleat_cpu_set *cpus, struct pleat_error *err) PLEAT_MUST_CHECK;
 

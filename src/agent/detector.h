@@ -92,7 +92,7 @@ int pleat_detector_init(struct pleat_detector *detector, uint32_t processes,
 /* Accepts a zeroed one. */
 void pleat_detector_finish(struct pleat_detector *detector);
 
-/* It starts (again): what was measured before says nothing. */
+/* The program starts (again): what was measured before says nothing. */
 void pleat_detector_restart(struct pleat_detector *detector);
 /* Processes were moved, for its verdict or because the partition changed, which took so long, or
  * were not watched for a while: what is measured from the next look on counts. */

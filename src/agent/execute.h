@@ -10,7 +10,7 @@
  * pleat_run_start_settled is called from the loop. The arrays (of strings) are borrowed. */
 int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *env,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Its main process has ended while it was STARTING: settles that at once. */
+/* The main process of a run has ended while the run was STARTING: settles that at once. */
 void pleat_run_execute_ended(struct pleat_run *run);
 /* Nobody waits for its start any more. */
 void pleat_run_execute_drop(struct pleat_run *run);

@@ -34,7 +34,7 @@ struct pleat_folded_request {
 
 /* One process of the run, as its slot in the segment says. */
 struct pleat_folded_member {
-    pid_t pid;      /* 0: nobody, or not one of the run's */
+    pid_t pid;      /* 0: no process, or not one of the run's */
     pid_t tid;      /* the thread that calls MPI */
     uint64_t start; /* of pid */
     pid_t refused;  /* a pid in the slot that is not one of the run's */
@@ -71,8 +71,8 @@ struct pleat_folded {
     struct pleat_cpu_list cpus; /* the partition */
     uint32_t *where;            /* of each process, its index in it */
     struct pleat_folded_vacating vacating;
-    unsigned clean;  /* looks in a row in which nobody was outside of the partition */
-    unsigned strays; /* ... in which somebody was */
+    unsigned clean;  /* looks in a row in which no process was outside of the partition */
+    unsigned strays; /* ... in which some process was */
 
     struct pleat_folded_member *members;
     struct pleat_fold_process *seen; /* of the last look */
@@ -122,7 +122,7 @@ int pleat_folded_resize(struct pleat_folded *folded, uint64_t resize, uint32_t t
 /* Answers what it would accept of an offer: up to a processor for each process. */
 int pleat_folded_ask(struct pleat_folded *folded, uint64_t resize, uint32_t offered,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-/* What came of it; of one that never arrived, that it will not happen. */
+/* Tells what came of a resize; of one that never arrived, that it will not happen. */
 void pleat_folded_withdraw(struct pleat_folded *folded, uint64_t resize);
 
 /* From which queue processes take their turns from now on; for a local one, where they stand is

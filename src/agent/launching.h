@@ -53,7 +53,7 @@ bool pleat_launches_only_relaunch(const struct pleat_run *run);
 pid_t pleat_launches_pid(const struct pleat_run *run);
 /* SIGTERM to all processes below the current one, SIGKILL after the grace; the sweep goes on. */
 void pleat_launches_kill(struct pleat_run *run, int64_t grace_us);
-/* The whole run is being ended: nobody is to wait any more. */
+/* The whole run is being ended: no `pleat launch` is to wait any more. */
 void pleat_launches_end(struct pleat_run *run);
 /* The run has a new mailbox and `processes` processes: starts the current program again. False:
  * there is none, or it is gone. */

@@ -32,9 +32,10 @@ struct pleat_memory {
 /* Gives the run a group where it has a limit and there can be one; *procs is what the main process
  * writes "0" into to join it, else -1. For the caller to close. */
 void pleat_memory_group(struct pleat_run *run, int *procs);
-/* Its main process was reaped: what the largest process had that this one waited for. */
+/* The main process of a run was reaped: takes what the largest process had that this one waited
+ * for. */
 void pleat_memory_largest(struct pleat_run *run, int64_t resident_kb);
-/* Whether it wanted more than its limit; looks once more. Then run->failure says so. */
+/* Looks once more whether a run wanted more than its limit. If so, run->failure says it. */
 bool pleat_memory_is_over(struct pleat_run *run);
 /* Tells the daemon its peak, if any is known. */
 void pleat_memory_report(struct pleat_run *run);

@@ -58,13 +58,13 @@ int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_ord
 /* Of launches: the program ended, not to be started again, whatever was planned: what is under way
  * is settled. */
 void pleat_relaunch_ended(struct pleat_run *run);
-/* It will not happen. */
+/* Forgets the relaunch that was planned or asked for: it will not happen. */
 void pleat_relaunch_drop(struct pleat_run *run);
-/* Whether it happens as soon as nothing is left of the run. */
+/* Whether the run is relaunched as soon as nothing is left of it. */
 bool pleat_relaunch_is_due(const struct pleat_run *run);
 /* Nothing is left: starts again. Where that fails, now or later, the run has exited. */
 void pleat_relaunch_go(struct pleat_run *run);
-/* What came of that start. */
+/* Takes what came of that start. */
 void pleat_relaunch_started(struct pleat_run *run, const struct pleat_error *failure);
 /* Processes that should leave and do not are ended after their grace. To call now and then. */
 void pleat_relaunch_press(struct pleat_run *run);

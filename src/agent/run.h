@@ -130,9 +130,9 @@ void pleat_runs_reap(struct pleat_agent *agent);
 /* Nothing of the run is left: starts it again where that is wanted, else tells the daemon. Called
  * by ending.c. */
 void pleat_run_exited(struct pleat_run *run);
-/* It was STARTING: its program is executed (failure NULL), or cannot be. */
+/* A run was STARTING: its program is executed (failure NULL), or cannot be. */
 void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *failure);
-/* It is over; tells the daemon. `broken`: it could be relaunched. */
+/* A run is over; tells the daemon. `broken`: it could be relaunched. */
 void pleat_run_finish(struct pleat_run *run, bool broken);
 /* Of launches: nothing is left of a program that died in a resize. Tells that it could be
  * relaunched. */
@@ -168,11 +168,11 @@ void pleat_run_limit_signal(struct pleat_run *run, int number, enum pleat_signal
 /* SIGTERM to all of the run's processes now, SIGKILL after the grace. Again: the earlier end
  * counts. Whether it is started again then is not its concern. */
 void pleat_run_kill(struct pleat_run *run, int64_t grace_us);
-/* The same, and it is not started again. */
+/* The same, and the run is not started again. */
 void pleat_run_end(struct pleat_run *run, int64_t grace_us);
 /* The main process is gone; now the rest. */
 void pleat_run_end_rest(struct pleat_run *run);
-/* The run that a process of agent->tree belongs to, or 0: it is nobody's, or that cannot be seen.
+/* The run that a process of agent->tree belongs to, or 0: it is of no run, or that cannot be seen.
  */
 uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_process *process);
 /* Goes on with all runs that are being ended; arms the timer for the next time. */
