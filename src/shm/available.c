@@ -13,7 +13,7 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* The number behind `key` at the beginning of a line; `missing` where there is none. */
+/* The number behind `key` at the beginning of a line of a file; `missing` if there is none. */
 static uint64_t number_of(const char *path, const char *key, uint64_t missing)
 {
     FILE *file = fopen(path, "re");
@@ -29,7 +29,8 @@ static uint64_t number_of(const char *path, const char *key, uint64_t missing)
     return value;
 }
 
-/* What one group lets its processes have besides what they have. Pages of files can be dropped. */
+/* What a control group still lets its processes have. Pages of files count as free, as they can be
+ * dropped. */
 static uint64_t room_of_group(const char *group)
 {
     char path[PATH_MAX + 32];
@@ -45,7 +46,7 @@ static uint64_t room_of_group(const char *group)
     return most > fixed ? most - fixed : 0;
 }
 
-/* The group of this process and all above it: each may have a limit. */
+/* The smallest room of this process's group and all above it, since each may have a limit. */
 static uint64_t room_of_groups(const char *root)
 {
     char path[PATH_MAX];

@@ -37,9 +37,9 @@ const char *pleat_fold_queue_name(enum pleat_fold_queue queue)
 
 struct setting {
     const char *key;
-    const char *const *words; /* NULL: a duration */
-    uint32_t most;            /* of a duration, in microseconds */
-    size_t at;                /* in struct pleat_fold_settings */
+    const char *const *words; /* names of the values; NULL: the setting is a duration */
+    uint32_t most;            /* the longest duration, in microseconds */
+    size_t at;                /* offset in struct pleat_fold_settings */
 };
 
 static const struct setting known[] = {
@@ -63,7 +63,7 @@ static int unknown_word(const struct setting *setting, const char *value, struct
                            setting->key, value, list);
 }
 
-/* "50us", "10ms", "1s". */
+/* Reads a duration such as "50us", "10ms", "1s". */
 static int read_duration(const struct setting *setting, const char *value, uint32_t *us,
                          struct pleat_error *err)
 {

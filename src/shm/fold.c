@@ -8,8 +8,8 @@
 
 #include "shm/fold-layout.h"
 
-/* Long enough that a message between two processors that both run arrives in it, short against
- * what a process loses that waits for its turn. */
+/* Default of spin_us: a message between two running processors takes less, and it is short compared
+ * with what a process loses that waits for its turn. */
 #define SPIN_US_DEFAULT 50u
 #define SLICE_US_DEFAULT 10000u
 
@@ -79,7 +79,7 @@ static void fill_segment(struct pleat_fold *fold)
     segment->cpus_max = fold->cpus_max;
     for (uint32_t i = 0; i < fold->processes; i++)
         atomic_store(&fold->slots[i].waits_for, -1);
-    (void)!pleat_fold_configure(fold, &defaults); /* they are possible */
+    (void)!pleat_fold_configure(fold, &defaults); /* cannot fail: the defaults are valid */
 }
 
 int pleat_fold_create(uint32_t processes, uint32_t cpus_max, struct pleat_fold **fold, int *fd,
@@ -113,8 +113,8 @@ static void next_generation(struct pleat_fold *fold)
     atomic_fetch_add(&fold->segment->generation, 1);
 }
 
-/* Whoever waits looks what has changed: where processes do not hand the processor on any more
- * nobody else would wake him. */
+/* Wakes all waiting processes, so that they look what has changed: if processes do not hand the
+ * processor on any more, no other process would wake them. */
 static void wake_waiting(struct pleat_fold *fold)
 {
     for (uint32_t i = 0; i < fold->processes; i++)
@@ -181,7 +181,7 @@ static bool is_doubled(const uint32_t *cpus, uint32_t count)
     return false;
 }
 
-/* Whether a process that waits would be polling beside another, or beside somebody else. */
+/* Whether a process that waits would poll beside another process or other work. */
 static bool is_folded(const struct pleat_fold *fold, uint32_t count)
 {
     if (atomic_load(&fold->segment->doubled))
@@ -189,7 +189,8 @@ static bool is_folded(const struct pleat_fold *fold, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         if (atomic_load(&fold->processors[i].contended))
             return true;
-    /* As many processors as processes: one for each, or some have several. */
+    /* With as many processors as processes, each process has one, unless some are in the same
+     * queue. */
     for (uint32_t i = 0; i < fold->processes && count >= fold->processes; i++)
         for (uint32_t j = 0; j < i; j++)
             if (atomic_load(&fold->slots[i].queue) == atomic_load(&fold->slots[j].queue))
@@ -197,7 +198,7 @@ static bool is_folded(const struct pleat_fold *fold, uint32_t count)
     return count < fold->processes;
 }
 
-/* Moves the processes that wait; those that run move themselves at their next wait. */
+/* Moves the waiting processes to their queues; running ones move at their next wait. */
 static void move_waiting(struct pleat_fold *fold)
 {
     for (uint32_t i = 0; i < fold->processes; i++) {
@@ -210,8 +211,8 @@ static void move_waiting(struct pleat_fold *fold)
     }
 }
 
-/* The best of the processes of that queue to have the processor: one that runs anyway, or one to
- * which something was sent, or any that waits. UINT32_MAX: nobody is there. */
+/* The best process of a queue to have the processor: one that runs anyway, else one with new
+ * messages, else any that waits. UINT32_MAX: there is none. */
 static uint32_t best_of_queue(const struct pleat_fold *fold, uint32_t queue)
 {
     uint32_t best = UINT32_MAX, best_rating = 0;
@@ -233,8 +234,8 @@ static uint32_t best_of_queue(const struct pleat_fold *fold, uint32_t queue)
     return best;
 }
 
-/* On every processor somebody runs: a holder that left it, or waits, would be found missing only
- * after a while. */
+/* Makes a process run on every processor. A holder that has left, or that waits, would otherwise be
+ * noticed only after a while. */
 static void start_processors(struct pleat_fold *fold, uint32_t count)
 {
     for (uint32_t processor = 0; processor < count; processor++) {
@@ -290,7 +291,7 @@ void pleat_fold_count(struct pleat_fold *fold, bool all)
     next_generation(fold);
 }
 
-/* ---- what is told ---- */
+/* ---- status ---- */
 
 void pleat_fold_status(const struct pleat_fold *fold, struct pleat_fold_status *status)
 {

@@ -12,7 +12,8 @@ uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word)
         if (pleat_word_state(word) != PLEAT_WORD_PROPOSED)
             return word;
         uint64_t most = pleat_mailbox_fastest(mailbox);
-        /* Ranks that overtake the proposal again and again are met by a growing distance. */
+        /* Ranks that overtake the proposal again and again are met by proposing farther ahead each
+         * time. */
         uint64_t reached = most + pleat_mailbox_ahead(mailbox);
         uint64_t later = reached + (UINT64_C(1) << (round < 6 ? round : 6));
         uint64_t next =
@@ -51,8 +52,9 @@ uint64_t pleat_mailbox_take_resume(struct pleat_mailbox *mailbox)
     return atomic_exchange(&mailbox->segment->resume, 0);
 }
 
-/* A resize posted before it was known where this world begins to count may be agreed on for an
- * iteration that nobody will reach. No rank has passed an adaptation point yet. */
+/* Moves a resize that was posted before this program told where it begins to count: it may be
+ * agreed on for an iteration that no rank will reach. No rank has passed an adaptation point yet.
+ */
 static void bring_up_to(struct pleat_mailbox *mailbox, uint64_t iteration)
 {
     _Atomic uint64_t *shared = &mailbox->segment->word;
@@ -84,7 +86,8 @@ int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size)
     atomic_store(&mailbox->segment->size, size);
     atomic_store(&mailbox->segment->finished, 0);
     uint64_t word = atomic_load(&mailbox->segment->word);
-    if (pleat_word_state(word) == PLEAT_WORD_DROPPED) /* ranks before these had known of it */
+    /* it was announced to the ranks of an earlier program */
+    if (pleat_word_state(word) == PLEAT_WORD_DROPPED)
         (void)atomic_compare_exchange_strong(&mailbox->segment->word, &word,
                                              pleat_word_become(word, PLEAT_WORD_IDLE));
     atomic_store(&mailbox->segment->attached, 1);
@@ -101,7 +104,7 @@ int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
             return self->rank == 0 ? PLEAT_ARRIVAL_ANSWER : PLEAT_ARRIVAL_QUIET;
         case PLEAT_WORD_PROPOSED:
             word = pleat_word_help(self->mailbox, word);
-            /* A proposal that this rank has not reached yet meets it again later. */
+            /* A proposal that this rank has not reached yet is met at a later adaptation point. */
             if (pleat_word_state(word) == PLEAT_WORD_PROPOSED &&
                 pleat_word_iteration(word) > self->iteration)
                 return PLEAT_ARRIVAL_QUIET;
@@ -113,7 +116,8 @@ int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
         case PLEAT_WORD_COMMITTED:
         case PLEAT_WORD_ANNOUNCED:
             if (iteration == self->iteration + 1 && pleat_mailbox_ahead(self->mailbox)) {
-                /* nobody has passed this point before it was committed, so all will know */
+                /* it was committed before any rank passed this point, so all ranks will know of it
+                 */
                 if (pleat_word_state(word) == PLEAT_WORD_COMMITTED &&
                     !atomic_compare_exchange_strong(self->word, &word,
                                                     pleat_word_become(word, PLEAT_WORD_ANNOUNCED)))
@@ -124,7 +128,7 @@ int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
                 return PLEAT_ARRIVAL_QUIET;
             if (iteration < self->iteration)
                 return PLEAT_E_CORRUPT;
-            /* Published before the swap: whoever applies the resize reads it after. */
+            /* Published before the swap, after which rank 0 reads it. */
             atomic_store(&self->slot->entered_ns, pleat_word_now_ns());
             if (atomic_compare_exchange_strong(self->word, &word,
                                                pleat_word_become(word, PLEAT_WORD_ENTERED))) {
@@ -135,7 +139,7 @@ int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
         case PLEAT_WORD_ENTERED:
             if (iteration == self->iteration + 1 && pleat_mailbox_ahead(self->mailbox))
                 self->announced = iteration;
-            /* Rank 0 may still be about to say "applied" when another goes on computing. */
+            /* Rank 0 may not have said "applied" yet when another rank goes on computing. */
             if (iteration > self->iteration || iteration == self->entered)
                 return PLEAT_ARRIVAL_QUIET;
             if (iteration < self->iteration)
@@ -176,7 +180,7 @@ int pleat_mailbox_entered(const struct pleat_mailbox *mailbox, uint64_t *iterati
 
 void pleat_mailbox_ring(const struct pleat_mailbox_rank *self)
 {
-    /* A full pipe rings already; nobody listening is not the application's concern. */
+    /* A full pipe rings already; that nobody listens does not concern the application. */
     if (self->doorbell >= 0 && write(self->doorbell, "!", 1) < 0)
         return;
 }

@@ -1,11 +1,11 @@
 /* mailbox-rank.h - the rank's side of the mailbox, for libpleat; mailbox.h explains the protocol.
  *
- * The layout of the segment is here because the quiet adaptation point is inline: two stores and a
- * load, no system call. Only mailbox.c and that path may touch it.
+ * The segment's layout is here because the quiet adaptation point is inline: two stores and a load,
+ * no system call. Only mailbox.c, mailbox-rank.c and that inline code may use it.
  *
  * The word holds {K: 44 bits, sequence: 16 bits, state: 4 bits}. Every change of it is one
- * compare-and-swap from the exact value that was judged, and within one sequence K only rises, so a
- * helper that slept for long can do no harm: its swap fails.
+ * compare-and-swap from the exact value that was judged, and within one sequence K only rises. So a
+ * helper that slept for long does no harm: its swap fails.
  */
 #ifndef PLEAT_SHM_MAILBOX_RANK_H
 #define PLEAT_SHM_MAILBOX_RANK_H
@@ -21,9 +21,10 @@
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
-#define PLEAT_MAILBOX_COSTS 7 /* members of struct pleat_mailbox_cost, in its order */
+#define PLEAT_MAILBOX_COSTS 7 /* number of members of struct pleat_mailbox_cost, in its order */
 
-/* States of the word. A rank that arrives has to look closer only where bit 2 is set. */
+/* States of the word. A rank at an adaptation point has to look closer only at states with bit 2
+ * set. */
 enum pleat_word_state {
     PLEAT_WORD_IDLE = 0,
     PLEAT_WORD_ANSWERED = 1,
@@ -35,37 +36,38 @@ enum pleat_word_state {
     PLEAT_WORD_ENTERED = 7,
     PLEAT_WORD_SAVED = 8,
     PLEAT_WORD_ANNOUNCED = 12, /* committed, and some rank knows it one adaptation point ahead */
-    PLEAT_WORD_DROPPED = 13    /* that, withdrawn: those who come there later know it, too */
+    PLEAT_WORD_DROPPED = 13 /* an announced resize that was withdrawn: ranks that come to that point
+                               later must know of it, too */
 };
 #define PLEAT_WORD_BUSY_BIT UINT64_C(4)
 
-/* One rank's cache line; written by that rank only. */
+/* One rank's cache line, written by that rank only. */
 struct pleat_mailbox_slot {
-    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t iteration; /* adaptation points reached */
-    _Atomic uint64_t busy_ns;                                /* time in iterations at this size */
-    _Atomic uint64_t busy_count;                             /* iterations in busy_ns */
-    _Atomic uint64_t entered_ns; /* when it last went into a resize (CLOCK_MONOTONIC) */
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t iteration; /* adaptation points passed */
+    _Atomic uint64_t busy_ns;    /* time spent in iterations at this size, in nanoseconds */
+    _Atomic uint64_t busy_count; /* number of iterations in busy_ns */
+    _Atomic uint64_t entered_ns; /* when the rank last entered a resize (CLOCK_MONOTONIC) */
     _Atomic int32_t pid;
 };
 
 struct pleat_mailbox_segment {
-    /* constant once the segment exists */
-    _Alignas(PLEAT_MAILBOX_LINE) struct pleat_segment_header header; /* count: most ranks */
-    /* read by every rank at every adaptation point, so alone in its line */
+    /* constant once the segment is made */
+    _Alignas(PLEAT_MAILBOX_LINE) struct pleat_segment_header header; /* its count: the most ranks */
+    /* read by every rank at every adaptation point, so it has a cache line of its own */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t word;
-    /* the agent's, written before the word says so */
+    /* written by the agent, before the word refers to it */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t resize;
     _Atomic uint64_t posted_ns;
     _Atomic uint32_t target;
     _Atomic uint32_t mandatory;
     _Atomic uint32_t relaunch;
-    _Atomic uint64_t resume; /* generation of the state to go on from; 0: none, or it was taken */
-    /* rank 0's, written before the word says so */
+    _Atomic uint64_t resume; /* generation of the state to go on from; 0: none, or already taken */
+    /* written by rank 0, before the word refers to it */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t size;
     _Atomic uint32_t accepted;
     _Atomic uint32_t attached;
     _Atomic uint32_t finished;
-    _Atomic uint32_t announces; /* resizes are known one adaptation point ahead */
+    _Atomic uint32_t announces; /* 1: ranks know of a resize one adaptation point ahead */
     _Atomic uint32_t begun;
     _Atomic uint32_t loaded;
     _Atomic uint32_t
@@ -75,47 +77,52 @@ struct pleat_mailbox_segment {
     struct pleat_mailbox_slot slots[];
 };
 
-/* What a rank keeps about itself. One thread at a time. */
+/* What a rank keeps about itself. For one thread at a time. */
 struct pleat_mailbox_rank {
     struct pleat_mailbox *mailbox;
     struct pleat_mailbox_slot *slot;
     _Atomic uint64_t *word;
     uint64_t iteration;
-    uint64_t entered;   /* K of the last resize it was in; 0: none */
+    uint64_t entered;   /* K of the last resize that it entered; 0: none */
     uint64_t announced; /* K of the last resize that it knew of ahead; 0: none */
     uint32_t rank;
-    int doorbell; /* the caller's; -1: none */
+    int doorbell; /* borrowed; -1: none */
 };
 
 enum pleat_mailbox_arrival {
     PLEAT_ARRIVAL_QUIET = 0, /* go on computing */
     PLEAT_ARRIVAL_ANSWER,    /* rank 0 only: call pleat_mailbox_answer */
-    PLEAT_ARRIVAL_ENTER /* the resize happens here; every rank gets this at the same iteration */
+    PLEAT_ARRIVAL_ENTER      /* the resize happens here; every rank gets this at the same adaptation
+                                point */
 };
 
-/* Takes the slot of `rank` and publishes this process's pid. `iteration`: adaptation points so far
- * (0 at the start; the K of the resize for a rank that joins in it; the state's for one that begins
- * from a state). The doorbell stays the caller's. PLEAT_E_TOOBIG beyond the segment's limit. */
+/* Takes the slot of `rank`, and publishes this process's pid. iteration: the number of adaptation
+ * points passed so far (0 at the start; the K of the resize for a rank that joins; the state's for
+ * a rank that goes on from a state). The doorbell is borrowed. PLEAT_E_TOOBIG: the segment has no
+ * slot for the rank. */
 int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t iteration,
                          int doorbell, struct pleat_mailbox_rank *self) PLEAT_MUST_CHECK;
 
 /* Rank 0, at any time: from now on the application can use `most` ranks at most; 0: any number. */
 void pleat_mailbox_limit(struct pleat_mailbox_rank *self, uint32_t most);
 
-/* Rank 0, first of all: the state to go on from, once; 0: none. */
+/* Rank 0, before anything else: the generation of the state to go on from; 0: none. Only the first
+ * call gets it. */
 uint64_t pleat_mailbox_take_resume(struct pleat_mailbox *mailbox);
 
-/* Rank 0, once every rank has attached and before any reaches an adaptation point. */
-/* Rank 0, before set_size or at once after it: from now on every rank knows at an adaptation point
- * whether a resize comes at the next one (pleat_mailbox_pending); all the same. */
+/* Rank 0, before pleat_mailbox_set_size or right after it: from now on every rank knows at an
+ * adaptation point whether a resize comes at the next one (pleat_mailbox_pending), and all know the
+ * same. */
 void pleat_mailbox_announce(struct pleat_mailbox_rank *self);
+/* Rank 0, once every rank has attached and before any reaches an adaptation point: sets the number
+ * of ranks. PLEAT_E_TOOBIG: the segment has no room for that number. */
 int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size) PLEAT_MUST_CHECK;
 
-/* The part of arriving that is not quiet; call pleat_mailbox_arrive. */
+/* The slow part of pleat_mailbox_arrive, which calls it. */
 int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word) PLEAT_MUST_CHECK;
 
-/* The next adaptation point. An enum pleat_mailbox_arrival, or PLEAT_E_CORRUPT when the segment
- * contradicts itself or ranks disagree about how many adaptation points there were. */
+/* To be called at each adaptation point. Returns an enum pleat_mailbox_arrival. PLEAT_E_CORRUPT:
+ * the segment contradicts itself, or ranks disagree about the number of adaptation points. */
 PLEAT_MUST_CHECK static inline int pleat_mailbox_arrive(struct pleat_mailbox_rank *self)
 {
     atomic_store(&self->slot->iteration, ++self->iteration);
@@ -125,16 +132,15 @@ PLEAT_MUST_CHECK static inline int pleat_mailbox_arrive(struct pleat_mailbox_ran
     return pleat_mailbox_arrive_slow(self, word);
 }
 
-/* Whether a resize may come at the next adaptation point: the same on all ranks between the same
- * two points, where they are announced. It may be withdrawn until then; where this is false none
- * comes.
- */
+/* Whether a resize may come at the next adaptation point. If resizes are announced, all ranks get
+ * the same answer between the same two points. The resize may still be withdrawn; if this is false
+ * none comes. */
 static inline bool pleat_mailbox_pending(const struct pleat_mailbox_rank *self)
 {
     return self->announced == self->iteration + 1;
 }
 
-/* Publishes the time spent in iterations at this size so far. */
+/* Publishes the time spent in iterations at this size so far, and their number. */
 static inline void pleat_mailbox_publish(struct pleat_mailbox_rank *self, uint64_t busy_ns,
                                          uint64_t count)
 {
@@ -142,36 +148,38 @@ static inline void pleat_mailbox_publish(struct pleat_mailbox_rank *self, uint64
     atomic_store_explicit(&self->slot->busy_count, count, memory_order_relaxed);
 }
 
-/* What was asked or posted; meaningful after ANSWER or ENTER. PLEAT_E_CORRUPT when its target is
- * not a size that this segment has room for. */
+/* Gets the request that was asked or posted, after ANSWER or ENTER. PLEAT_E_CORRUPT: its target is
+ * not a size for which this segment has room. */
 int pleat_mailbox_request(const struct pleat_mailbox_rank *self,
                           struct pleat_mailbox_request *request) PLEAT_MUST_CHECK;
-/* The adaptation point K of the resize under way, for a rank that joins in it; PLEAT_E_STATE when
- * none is. */
+/* For a rank that joins: *iteration is the adaptation point K of the resize under way.
+ * PLEAT_E_STATE: there is none. */
 int pleat_mailbox_entered(const struct pleat_mailbox *mailbox,
                           uint64_t *iteration) PLEAT_MUST_CHECK;
 
-/* Rank 0 calls applied, saved and failed once every rank has got ENTER (a rank that comes later
- * would find nothing to enter), and rings the doorbell in each of these. All but begun,
- * cannot_begin, broken and finish do nothing if the word has moved on. */
+/* For rank 0. applied, saved and failed are called once every rank has got ENTER (a rank that came
+ * later would find nothing to enter); each rings the doorbell. If the word has moved on, all but
+ * begun, cannot_begin, broken and finish do nothing. */
 void pleat_mailbox_answer(struct pleat_mailbox_rank *self, uint32_t accepted);
-/* Fills cost->wait_ns itself, from what the `before` ranks published when they entered. `warning`:
- * why no state could be saved before, or empty. */
+/* before: number of ranks before the resize; cost->wait_ns is computed from what they published
+ * when they entered. warning: why no state could be saved; or empty. */
 void pleat_mailbox_applied(struct pleat_mailbox_rank *self, uint32_t before, uint32_t size,
                            const struct pleat_mailbox_cost *cost, const char *warning);
-/* Of a relaunch, once the state is held: from now on all ranks leave. Fills cost->wait_ns. */
+/* Tells that the state for a relaunch is saved, so that all ranks leave now. Computes
+ * cost->wait_ns. */
 void pleat_mailbox_saved(struct pleat_mailbox_rank *self, uint32_t before,
                          const struct pleat_mailbox_cost *cost);
 void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text);
-/* The ranks begin, from their beginning (cost NULL), or from a state that all have loaded. */
+/* Tells that the ranks begin: anew (cost NULL), or from a state that all have loaded. */
 void pleat_mailbox_begun(struct pleat_mailbox_rank *self, const struct pleat_mailbox_cost *cost);
-/* They could not load the state, and end. */
+/* Tells that the ranks could not load the state, and end. */
 void pleat_mailbox_cannot_begin(struct pleat_mailbox_rank *self, const char *text);
-/* A resize failed half-way: ranks may disagree about their size, and end. It stays ENTERED, so that
- * they can be started again from the state that was saved when they entered. */
+/* Tells that a resize failed half-way: ranks may disagree about their size, and end. The word stays
+ * ENTERED, so the program can be started again from the state that was saved when the ranks
+ * entered. */
 void pleat_mailbox_broken(struct pleat_mailbox_rank *self, const char *text);
 void pleat_mailbox_finish(struct pleat_mailbox_rank *self);
-/* One byte into the doorbell, never blocking. */
+/* Writes one byte into the doorbell; never blocks. */
 void pleat_mailbox_ring(const struct pleat_mailbox_rank *self);
 
 #endif

@@ -1,5 +1,6 @@
-/* mailbox-word.h - the inside of the mailbox, shared by mailbox.c and mailbox-rank.c: the word on
- * which ranks and agent agree (mailbox-rank.h says what is in it). */
+/* mailbox-word.h - the word on which ranks and agent agree, for mailbox.c and mailbox-rank.c
+ * (mailbox-rank.h has its layout).
+ */
 #ifndef PLEAT_SHM_MAILBOX_WORD_H
 #define PLEAT_SHM_MAILBOX_WORD_H
 
@@ -11,14 +12,14 @@
 #define PLEAT_WORD_ITERATION_SHIFT (PLEAT_WORD_STATE_BITS + PLEAT_WORD_SEQUENCE_BITS)
 #define PLEAT_WORD_SEQUENCE_MASK ((UINT64_C(1) << PLEAT_WORD_SEQUENCE_BITS) - 1)
 
-/* No rank gets there (at a million a second it takes half a year); what is beyond is damage, and
- * must not make a later K wrap around to an earlier one. */
+/* No rank gets this far (at a million iterations a second it would take half a year). A larger
+ * value is damage, and must not make a later K wrap around to an earlier one. */
 #define PLEAT_WORD_ITERATION_MAX ((UINT64_C(1) << (64 - PLEAT_WORD_ITERATION_SHIFT)) - 256)
 
 struct pleat_mailbox {
     struct pleat_mailbox_segment *segment;
     size_t bytes;
-    uint32_t max_ranks; /* never read again from the segment */
+    uint32_t max_ranks; /* not read from the segment again, where a process could change it */
 };
 
 static inline uint64_t pleat_word_make(uint64_t sequence, uint64_t iteration,
@@ -31,7 +32,7 @@ static inline uint64_t pleat_word_make(uint64_t sequence, uint64_t iteration,
 static inline enum pleat_word_state pleat_word_state(uint64_t word)
 {
     uint64_t state = word & ((1u << PLEAT_WORD_STATE_BITS) - 1);
-    /* The others are written by nobody here. */
+    /* Nothing of Pleat writes other values. */
     return state <= PLEAT_WORD_SAVED || state == PLEAT_WORD_ANNOUNCED || state == PLEAT_WORD_DROPPED
                ? (enum pleat_word_state)state
                : PLEAT_WORD_IDLE;
@@ -47,7 +48,7 @@ static inline uint64_t pleat_word_iteration(uint64_t word)
     return word >> PLEAT_WORD_ITERATION_SHIFT;
 }
 
-/* The same request in another state. */
+/* The same sequence and K with another state. */
 static inline uint64_t pleat_word_become(uint64_t word, enum pleat_word_state state)
 {
     return pleat_word_make(pleat_word_sequence(word), pleat_word_iteration(word), state);
@@ -64,7 +65,7 @@ static inline uint32_t pleat_mailbox_size(const struct pleat_mailbox *mailbox)
     return size <= mailbox->max_ranks ? size : mailbox->max_ranks;
 }
 
-/* By how many adaptation points ranks know of a resize ahead. */
+/* The number of adaptation points by which ranks know of a resize ahead: 0 or 1. */
 static inline uint64_t pleat_mailbox_ahead(const struct pleat_mailbox *mailbox)
 {
     return atomic_load(&mailbox->segment->announces) != 0;
@@ -94,9 +95,9 @@ static inline uint64_t pleat_mailbox_fastest(const struct pleat_mailbox *mailbox
     return most < PLEAT_WORD_ITERATION_MAX ? most : PLEAT_WORD_ITERATION_MAX;
 }
 
-/* Brings a proposal forward: commits it if nobody has reached its K, else proposes a later one.
- * Must be called with a proposal in the word, so that iterations are read after it was visible.
- * Returns the word as last seen; it may still be a proposal, which the ranks then bring forward. */
+/* Advances a proposal: commits it if no rank has reached its K, else proposes a later K. The word
+ * must be a proposal, so that iterations are read after it was visible. Returns the word as last
+ * seen; it may still be a proposal, which the ranks then advance. */
 uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word);
 
 #endif

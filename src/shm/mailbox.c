@@ -66,8 +66,7 @@ void pleat_mailbox_resume(struct pleat_mailbox *mailbox, uint64_t generation)
     atomic_store(&mailbox->segment->resume, generation);
 }
 
-/* Only the agent leaves IDLE, so it may write the request's fields while it finds the word there.
- */
+/* Writes the fields of a request while the word is idle: only the agent changes an idle word. */
 static int begin_request(struct pleat_mailbox *mailbox, const struct pleat_mailbox_request *request,
                          uint64_t *word)
 {
@@ -121,7 +120,7 @@ int pleat_mailbox_withdraw(struct pleat_mailbox *mailbox)
         if (state != PLEAT_WORD_ASKED && state != PLEAT_WORD_PROPOSED &&
             state != PLEAT_WORD_COMMITTED && state != PLEAT_WORD_ANNOUNCED)
             return PLEAT_E_STATE;
-        /* who has not come to where the others learned of it must learn the same */
+        /* ranks that have not passed the point where others learned of it must learn the same */
         enum pleat_word_state to =
             state == PLEAT_WORD_ANNOUNCED ? PLEAT_WORD_DROPPED : PLEAT_WORD_IDLE;
         if (atomic_compare_exchange_strong(&mailbox->segment->word, &word,
@@ -134,7 +133,7 @@ void pleat_mailbox_acknowledge(struct pleat_mailbox *mailbox)
 {
     uint64_t word = atomic_load(&mailbox->segment->word);
     enum pleat_word_state state = pleat_word_state(word);
-    /* No rank leaves these states: one attempt is enough. */
+    /* No rank changes these states, so one attempt is enough. */
     if (state == PLEAT_WORD_ANSWERED || state == PLEAT_WORD_APPLIED || state == PLEAT_WORD_FAILED)
         (void)atomic_compare_exchange_strong(&mailbox->segment->word, &word,
                                              pleat_word_become(word, PLEAT_WORD_IDLE));
@@ -170,7 +169,7 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
 {
     const struct pleat_mailbox_segment *segment = mailbox->segment;
     memset(status, 0, sizeof(*status));
-    /* The word first: what it promises was written before it. */
+    /* The word is read first: what it refers to was written before it. */
     status->phase = phase_of(atomic_load(&segment->word));
     status->resize = atomic_load(&segment->resize);
     status->size = pleat_mailbox_size(mailbox);
@@ -178,7 +177,7 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
     status->accepted = accepted <= mailbox->max_ranks ? accepted : mailbox->max_ranks;
     status->attached = atomic_load(&segment->attached) != 0;
     status->finished = atomic_load(&segment->finished) != 0;
-    /* As for the word: whoever sees "begun" sees what was loaded. */
+    /* Likewise, what was loaded is written before "begun". */
     status->begun = atomic_load(&segment->begun) != 0;
     status->loaded = atomic_load(&segment->loaded) != 0;
     status->limit = atomic_load(&segment->limit);

@@ -16,22 +16,23 @@
 #define MAGIC UINT64_C(0x327473746165706c) /* "lpeatst2" */
 #define GENERATION_MAX (UINT64_MAX / 2)
 #define SLOTS 2
-#define PLENTY 8                       /* times the state */
+/* the old state's memory is kept if this many times the state's size is available */
+#define PLENTY 8
 #define MAPPED_BYTES ((size_t)1 << 20) /* from this size on mapping pays */
 
 struct pleat_state {
     int fd[SLOTS];
-    int slot; /* being written or read; -1: neither */
+    int slot; /* the slot being written or read; -1: none */
     bool writing;
-    bool first;  /* this rank began it */
-    bool filled; /* the slot has all of its memory, from an earlier state */
+    bool first;  /* this rank began the save */
+    bool filled; /* the slot has all its memory already, from an earlier state */
     uint64_t generation;
     uint64_t bytes;
 };
 
 /* ---- slots ---- */
 
-/* FNV-1a: against damage, not against malice. */
+/* FNV-1a: it protects against damage, not against intent. */
 static uint64_t checksum_of(const struct pleat_state_header *header)
 {
     uint64_t members[7 + PLEAT_STATE_NAME / 8] = {
@@ -55,7 +56,7 @@ static bool header_read(int fd, struct pleat_state_header *header)
            fstat(fd, &st) == 0 && (uint64_t)st.st_size >= PLEAT_STATE_OFFSET + header->bytes;
 }
 
-/* Which slot has the state, -1: none. *latest: the highest generation, complete or not. */
+/* The slot with the state; -1: there is none. *latest: the highest generation, complete or not. */
 static int find_slot(const int fd[SLOTS], struct pleat_state_header *found, uint64_t *latest)
 {
     int best = -1;
@@ -81,22 +82,24 @@ static uint64_t memory_of(int fd)
     return fstat(fd, &st) ? 0 : (uint64_t)st.st_blocks * 512;
 }
 
-/* Of no use any more to anybody. */
+/* Empties a slot that nobody uses. */
 static void empty_slot(int fd)
 {
-    /* Making a file in memory shorter cannot fail, but the compiler wants to be told. */
+    /* Shortening a file in memory cannot fail, but the result must be looked at. */
     if (ftruncate(fd, 0))
         return;
 }
 
-/* As above, but whoever still writes through a mapping must not get a signal: the size stays. */
+/* Frees a slot's memory, but keeps its size: a process that still writes through a mapping must not
+ * get a signal. */
 static void free_slot(int fd)
 {
     struct stat st;
     if (fstat(fd, &st) || !st.st_size)
         return;
     off_t page = (off_t)sysconf(_SC_PAGESIZE);
-    off_t whole = (st.st_size + page - 1) / page * page; /* the last page is freed, not zeroed */
+    /* whole pages, as a part of the last page would only be zeroed */
+    off_t whole = (st.st_size + page - 1) / page * page;
     if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, whole))
         empty_slot(fd);
 }
@@ -119,7 +122,7 @@ void pleat_state_store_finish(struct pleat_state_store *store)
     for (int i = 0; i < SLOTS; i++) {
         if (store->fd[i] < 0)
             continue;
-        /* Whoever still has it open must not keep the memory. */
+        /* Processes that still have the slot open must not keep its memory. */
         empty_slot(store->fd[i]);
         close(store->fd[i]);
         store->fd[i] = -1;
@@ -222,7 +225,7 @@ static int no_room(struct pleat_error *err, uint64_t bytes, const char *why)
                            bytes, why);
 }
 
-/* A write beyond the limit on the size of files would raise SIGXFSZ, in memory too. */
+/* Checks the limit on the size of files: a write beyond it would raise SIGXFSZ, also in memory. */
 static int check_limit(uint64_t bytes, struct pleat_error *err)
 {
     struct rlimit limit;
@@ -242,7 +245,7 @@ static int check_room(int fd, uint64_t bytes, struct pleat_error *err)
     return check_limit(bytes, err);
 }
 
-/* Writes all of it. PLEAT_E_NOMEM, PLEAT_E_SYSTEM. */
+/* Writes all bytes. PLEAT_E_NOMEM, PLEAT_E_SYSTEM. */
 static int write_at(int fd, uint64_t offset, const void *data, size_t bytes,
                     struct pleat_error *err)
 {
@@ -265,9 +268,9 @@ static int write_at(int fd, uint64_t offset, const void *data, size_t bytes,
     return 0;
 }
 
-/* Into pages that are there already: copying through a mapping takes two thirds of the time of a
- * pwrite. All pages are mapped before anything is copied, so that one that cannot be had is no
- * signal. False: nothing was written. */
+/* Copies into pages that exist already: through a mapping that takes two thirds of the time of a
+ * pwrite. All pages are mapped before anything is copied, so that a missing page is an error and
+ * not a signal. False: nothing was written. */
 static bool write_mapped(int fd, uint64_t offset, const void *data, size_t bytes)
 {
     uint64_t before = offset % (uint64_t)sysconf(_SC_PAGESIZE);
@@ -302,7 +305,7 @@ int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header
     if (code)
         return code;
     bool filled = memory_of(fd) >= PLEAT_STATE_OFFSET + wanted->bytes;
-    /* The header first: from now on what is in the slot is no state. Its memory is used again. */
+    /* The header is written first: from now on the slot has no state. Its memory is used again. */
     code = write_at(fd, 0, &header, sizeof(header), err);
     if (!code && ftruncate(fd, (off_t)(PLEAT_STATE_OFFSET + wanted->bytes)))
         code = no_room(err, wanted->bytes, strerror(errno));
@@ -366,8 +369,8 @@ int pleat_state_commit(struct pleat_state *state, struct pleat_error *err)
                         &state->generation, sizeof(state->generation), err);
     if (code)
         return code;
-    /* New memory costs more than the copy: where there is plenty the former state's is kept for the
-     * next save. */
+    /* Getting new memory costs more than the copy, so if there is plenty the old state's is kept
+     * for the next save. */
     if (pleat_available_bytes("") / PLENTY < state->bytes)
         free_slot(state->fd[1 - slot]);
     state->slot = -1;
