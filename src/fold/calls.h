@@ -1,5 +1,5 @@
-/* calls.h - how the rows of calls.def are written out: PARAMETERS_2(int, Comm) is "int a1,
- * Comm a2", ARGUMENTS_2 is "a1, a2".
+/* calls.h - macros that write out the rows of calls.def: PARAMETERS_2(int, Comm) is "int a1, Comm
+ * a2", ARGUMENTS_2 is "a1, a2".
  */
 #ifndef PLEAT_FOLD_CALLS_H
 #define PLEAT_FOLD_CALLS_H

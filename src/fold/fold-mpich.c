@@ -1,6 +1,7 @@
-/* fold-mpich.c - how MPICH waits: it polls, and never yields. Every pass of its loop polls shared
- * memory by itself and then asks UCX. What came through shared memory it does not say, so one pass
- * in which UCX had nothing is no waiting: several of them in one call are. */
+/* fold-mpich.c - how MPICH waits: it polls, and never yields. Each pass of its loop polls shared
+ * memory, and then asks UCX. Whether something came through shared memory cannot be seen, so one
+ * pass in which UCX had nothing does not mean that it waits; several of them in one call do.
+ */
 #include <sched.h>
 #include <stddef.h>
 
@@ -50,8 +51,8 @@ static void found_nothing(void)
     if ((!on && !fold_starts_or_ends) || ++fold_self.empty < PASSES_IN_VAIN)
         return;
     fold_self.empty = 0;
-    /* Threads that do not take part, and a start or an end at which all wait for all, leave it to
-     * the kernel. */
+    /* Threads that do not take part yield, and so do all while MPI starts or ends, when each waits
+     * for all others. */
     if (!on || !fold_takes_part())
         (void)sched_yield();
     else
@@ -76,10 +77,12 @@ unsigned fold_progress(void *worker)
 
 /* ---- sessions (MPI 4), which Open MPI 4.1 does not have ---- */
 
-/* How many there are. Without MPI_COMM_WORLD nobody knows who sends to whom, only who waits. */
+/* Number of open sessions. Without MPI_COMM_WORLD it is not known who sends to whom, only who
+ * waits. */
 static _Atomic int sessions;
 static bool folded_by_session;
-static _Thread_local bool in_session_call; /* PMPI_X is called by MPI_X where a tool is between */
+/* with a profiling tool in between, MPI_X calls PMPI_X: that is one call */
+static _Thread_local bool in_session_call;
 
 typedef int init_call(uintptr_t info, uintptr_t handler, MPI_Session *session);
 typedef int finalize_call(MPI_Session *session);

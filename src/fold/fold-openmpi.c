@@ -1,5 +1,6 @@
-/* fold-openmpi.c - how Open MPI waits: it polls, and after each pass in which nothing came calls
- * sched_yield, where it was told to yield when idle. */
+/* fold-openmpi.c - how Open MPI waits: it polls, and after each pass in which nothing came it calls
+ * sched_yield, if it was told to yield when idle.
+ */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stddef.h>
@@ -27,8 +28,8 @@ void fold_mpi_prepare(void)
     turn_prefer(PLEAT_FOLD_WAIT_YIELD, PLEAT_FOLD_WAIT_IMMEDIATE);
 }
 
-/* Its launcher lets it yield only where it knows of more processes than processors, and it knows
- * nothing of partitions. */
+/* Has Open MPI yield when idle. By itself it does so only if its launcher knows of more processes
+ * than processors, and the launcher knows nothing of partitions. */
 void fold_mpi_begin(void)
 {
     bool (*yield_when_idle)(bool yield);
@@ -37,8 +38,8 @@ void fold_mpi_begin(void)
         (void)yield_when_idle(true);
 }
 
-/* Whether code at `address` is Open MPI's. opal_progress ends by jumping to sched_yield, so it is
- * its caller that is seen: any of the libraries. */
+/* Whether the code at `address` is Open MPI's. opal_progress ends with a jump to sched_yield, so
+ * the address is that of its caller, in any of Open MPI's libraries. */
 static bool is_mpi(const void *address)
 {
     static const char *const names[] = {"libmpi", "libopen-", "mca_", "libmca_"};
@@ -53,7 +54,7 @@ static bool is_mpi(const void *address)
     return false;
 }
 
-/* The same, remembered: there are few such places, and this is called at every poll. */
+/* The same, remembered, since it is asked at every poll, and there are few such callers. */
 static bool is_mpi_polling(const void *caller)
 {
     static struct {
@@ -68,7 +69,7 @@ static bool is_mpi_polling(const void *caller)
     return known[at].is;
 }
 
-/* Only Open MPI's own polling, in threads that take part; whoever else yields does. */
+/* Handles only Open MPI's own polling, in threads that take part; other callers yield. */
 FOLD_EXPORT int sched_yield(void)
 {
     if (fold_takes_part() && is_mpi_polling(__builtin_return_address(0)) &&

@@ -1,16 +1,16 @@
-/* hint.c - what a call means, told to turn.h. */
+/* hint.c - tells turn.h what an MPI call means. */
 #include "base/clock.h"
 #include "fold/wrap.h"
 
-/* A program that computes between two looks for a message does not wait: only looks that follow one
- * another at once, and find nothing, do. */
+/* A program that computes between two looks for a message does not wait. It waits when looks follow
+ * one another within TIGHT_NS and LOOKS_IN_VAIN of them have found nothing. */
 #define TIGHT_NS 5000
 #define LOOKS_IN_VAIN 4
 
 _Thread_local struct fold_self fold_self __attribute__((tls_model("initial-exec")));
 
-/* What other threads send, and wait for, is not known: anybody may go on from the beginning of
- * their calls, and from the end. */
+/* What other threads send and wait for is not known. So at the begin and at the end of their calls
+ * any process may have got something to do. */
 static void begin_beside(bool looks)
 {
     if (!looks || pleat_clock_monotonic_ns() - fold_self.tested_ns > TIGHT_NS)
@@ -61,14 +61,14 @@ void fold_leave(void)
 {
     bool looked = fold_self.test;
     fold_self.frame = 0;
-    fold_self.test = false; /* the next call may be one of which nothing is told */
+    fold_self.test = false; /* the next call may not be told of */
     if (fold_self.waited && !looked)
         waited();
 }
 
 __attribute__((noinline)) void fold_leave_waited(void)
 {
-    if (!fold_self.frame) /* else MPI called itself within a call that is told of */
+    if (!fold_self.frame) /* else MPI called itself inside a call that is told of */
         waited();
 }
 
@@ -114,8 +114,8 @@ void fold_test_ends(bool found)
     fold_self.tested_ns = pleat_clock_monotonic_ns();
 }
 
-/* A message that must be fetched while the sender waits (a long one) needs the hint before the
- * call. */
+/* The hint comes before the call, since the receiver of a long message must fetch it while the
+ * sender waits. */
 bool fold_send_begins(MPI_Comm comm, int rank)
 {
     if (rank < 0 || !fold_comm_known(comm))
@@ -126,7 +126,7 @@ bool fold_send_begins(MPI_Comm comm, int rank)
 
 void fold_sent(MPI_Comm comm, int rank)
 {
-    if (rank >= 0) /* not to MPI_PROC_NULL */
+    if (rank >= 0) /* not MPI_PROC_NULL */
         turn_sent(fold_peer(comm, rank, true));
 }
 

@@ -1,4 +1,4 @@
-/* life.c - from MPI_Init to MPI_Finalize: when a process is folded at all. */
+/* life.c - from MPI_Init to MPI_Finalize: whether and when a process is folded. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 struct fold_mpi fold_mpi;
 bool fold_starts_or_ends;
 
-/* The thread that began, and whether anything is kept for it. */
+/* Whether the process is folded now. */
 static bool begun;
 
 static void say(const char *what)
@@ -52,8 +52,8 @@ static bool find_functions(void)
            find_function(&fold_mpi.group_free, "PMPI_Group_free") && fold_mpi_find_handles();
 }
 
-/* Whether the program's MPI is the one that this object was built for. Asked of itself: this much
- * is the same in all. */
+/* Whether the program's MPI is the one that this object was built for. The function that is asked
+ * has the same form in all MPIs. */
 static bool mpi_is_right(void)
 {
     static char text[MPI_MAX_LIBRARY_VERSION_STRING + 8192];
@@ -97,7 +97,7 @@ static int32_t local_rank(void)
     return found;
 }
 
-/* A forked child is no process of the program: the place stays its parent's. */
+/* In a forked child: the child is no process of the program, and the place stays its parent's. */
 static void forked(void)
 {
     if (!begun)
@@ -107,8 +107,8 @@ static void forked(void)
     begun = false;
 }
 
-/* Its rank and size in MPI_COMM_WORLD. What was spawned has another one than the first processes,
- * and none that these know; sessions have none at all. */
+/* Gets the process's rank and size in MPI_COMM_WORLD. A spawned process has another MPI_COMM_WORLD,
+ * which the first processes do not know; with sessions there is none. */
 static bool find_world(bool *spawned, int32_t *rank, int *size)
 {
     MPI_Comm parent = fold_mpi.no_comm;
@@ -119,14 +119,14 @@ static bool find_world(bool *spawned, int32_t *rank, int *size)
            (!fold_mpi.comm_rank(fold_mpi.world, rank) && !fold_mpi.comm_size(fold_mpi.world, size));
 }
 
-/* Where it is not known, also: it costs little. */
+/* Also true if it is not known: it costs little. */
 static bool may_call_in_threads(void)
 {
     int level = MPI_THREAD_MULTIPLE;
     return fold_mpi.query_thread(&level) || level >= MPI_THREAD_SERIALIZED;
 }
 
-/* Once for a process, however often it begins. */
+/* Tells the agent at most once for a process, however often MPI is initialized. */
 static void refuse(void)
 {
     static bool refused;
@@ -254,8 +254,8 @@ int fold_PMPI_Finalize(void)
     return finalize(real_Finalize(true));
 }
 
-/* Also in other threads, and while nothing is told: the handle must not be taken for the next
- * communicator that has it. */
+/* Also for other threads, and while nothing is told: the next communicator may get the same handle.
+ */
 static int free_comm(Comm_free_call *real, MPI_Comm *comm)
 {
     if (!real)

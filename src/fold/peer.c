@@ -1,8 +1,8 @@
 /* peer.c - the process of this node behind a rank of a communicator.
  *
- * A rank is translated to one of MPI_COMM_WORLD when its communicator is met first, and kept until
- * that is freed; where the processes of MPI_COMM_WORLD are is asked of the segment. Processes of
- * another MPI_COMM_WORLD (spawned, connected) are nobody.
+ * When a communicator is met first its ranks are translated to ranks of MPI_COMM_WORLD, and that is
+ * kept until it is freed. The places of the ranks of MPI_COMM_WORLD are looked up in the segment.
+ * Processes of another MPI_COMM_WORLD (spawned, connected) are TURN_NOBODY.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,13 +16,13 @@
 
 struct comm {
     uintptr_t handle;
-    int size;   /* 0: none is kept here */
-    int *world; /* rank in MPI_COMM_WORLD of each rank; negative: not in it */
+    int size;   /* 0: this entry is empty */
+    int *world; /* for each rank, its rank in MPI_COMM_WORLD; negative: it is not there */
 };
 
 struct place {
-    int32_t index;   /* on this node; TURN_NOBODY: not known */
-    uint32_t misses; /* how often it was asked for meanwhile */
+    int32_t index;   /* index on this node; TURN_NOBODY: not known */
+    uint32_t misses; /* number of failed lookups so far */
 };
 
 static struct comm comms[ROWS][WAYS];
@@ -30,7 +30,7 @@ static uint8_t next_to_go[ROWS];
 static struct place *places;
 static int places_count;
 
-/* Counted up when any thread frees a communicator: its handle may come back as another one. */
+/* Counts communicators freed by any thread: another communicator may get the same handle. */
 static _Atomic uint32_t freed;
 static uint32_t freed_seen;
 
@@ -67,8 +67,8 @@ void fold_comm_is_freed(void)
     atomic_fetch_add(&freed, 1);
 }
 
-/* Processes take their places one after the other, and those of other nodes never do: asked again
- * after 1, 2, 4, ... misses. */
+/* Processes take their places one after the other, and those of other nodes never do. So a failed
+ * lookup is repeated after 1, 2, 4, ... uses. */
 static int32_t place_of(int rank)
 {
     if (rank < 0 || rank >= places_count)
@@ -105,7 +105,7 @@ static struct comm *find(MPI_Comm comm)
     return NULL;
 }
 
-/* Every rank of `group` in MPI_COMM_WORLD. */
+/* Translates every rank of `group` to its rank in MPI_COMM_WORLD; the caller frees the result. */
 static int *translate(MPI_Group group, int size)
 {
     MPI_Group world;
@@ -118,7 +118,7 @@ static int *translate(MPI_Group group, int size)
         ranks[size + i] = i;
     int code = fold_mpi.group_translate_ranks(group, size, ranks + size, world, ranks);
     for (int i = 0; i < size; i++)
-        if (code || ranks[i] < 0) /* MPI_UNDEFINED is below 0, too */
+        if (code || ranks[i] < 0) /* also if it is MPI_UNDEFINED */
             ranks[i] = -1;
     (void)fold_mpi.group_free(&world);
     return ranks;

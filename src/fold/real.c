@@ -13,15 +13,15 @@ static const char *const names[FOLD_CALLS] = {
 
 void *_Atomic fold_reals[FOLD_CALLS][2];
 
-/* An MPI that was loaded for one module only (Python loads them so) is not among what comes after
- * this library. */
+/* Looks into one library: an MPI that was loaded for one module only (as Python does) is not among
+ * the libraries searched after this one. */
 static void *find_in(const char *library, const char *name)
 {
     void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
     if (!handle)
         return NULL;
     void *found = dlsym(handle, name);
-    (void)dlclose(handle); /* whoever loaded it still has it */
+    (void)dlclose(handle); /* the program still has it loaded */
     return found;
 }
 

@@ -1,5 +1,5 @@
-/* real.h - the functions behind the wrappers: what the program would have called without this
- * library, its MPI's or those of a tool that stands before MPI, too.
+/* real.h - the functions behind the wrappers, which the program would call without this library:
+ * those of its MPI, or of a tool in front of MPI.
  */
 #ifndef PLEAT_FOLD_REAL_H
 #define PLEAT_FOLD_REAL_H
@@ -18,14 +18,15 @@ enum fold_call {
 
 extern void *_Atomic fold_reals[FOLD_CALLS][2];
 
-/* NULL: nobody has it, which a program that has its MPI never sees. */
+/* NULL: no library has it; a program that is linked with its MPI never gets that. */
 void *fold_real_find(enum fold_call call, bool profiling);
-/* Any function of that name behind this library; NULL. */
+/* Any function of that name behind this library; NULL: there is none. */
 void *fold_real_symbol(const char *name);
-/* An object of that name, which for a program that names it itself is in the program; NULL. */
+/* An object of that name; if the program refers to it, it is in the program. NULL: there is none.
+ */
 void *fold_real_object(const char *name);
 
-/* MPI_X, or PMPI_X when profiling. */
+/* The function MPI_X; PMPI_X if `profiling`. */
 static inline void *fold_real(enum fold_call call, bool profiling)
 {
     void *real = atomic_load_explicit(&fold_reals[call][profiling], memory_order_relaxed);

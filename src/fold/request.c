@@ -1,9 +1,9 @@
-/* request.c - which requests receive messages, and of whom.
+/* request.c - which requests receive messages, and from which process.
  *
- * A small table that forgets: where many requests are open one of the same row gives way, and what
- * is received through it is not counted. It may also keep one that ended while nothing was told
- * (turn_is_told); when its handle comes back as another one's, a message too many is taken for
- * received. Both only make the choice of who is next worse.
+ * A small table that forgets. If many requests are open, a new one replaces another of its row, and
+ * a message received through the replaced one is not counted. A request that ended while nothing
+ * was told (turn_is_told) may stay; when another request gets its handle, a message too many is
+ * counted as received. Both only make the choice of the next process worse.
  */
 #include <stdlib.h>
 
@@ -12,10 +12,10 @@
 #define ROW_BITS 8
 #define ROWS (1 << ROW_BITS)
 #define WAYS 4
-#define OPEN_MAX 65536 /* requests of one call; with more nothing is told of them */
+#define OPEN_MAX 65536 /* requests of one call; nothing is told of calls with more */
 
 struct entry {
-    uintptr_t request; /* 0: none */
+    uintptr_t request; /* 0: this entry is empty */
     int32_t peer;
     uint8_t kind; /* enum fold_request_kind */
     bool started;
@@ -24,7 +24,7 @@ struct entry {
 static struct entry table[ROWS][WAYS];
 static uint8_t next_to_go[ROWS];
 
-/* Those of the call that goes on. */
+/* The requests of the current call. */
 static uintptr_t *opened;
 static int opened_room, opened_count;
 
@@ -84,7 +84,7 @@ void fold_request_start(MPI_Request request)
 {
     struct entry *entry = find(key_of(request));
     if (!entry)
-        turn_activity(); /* of a kind that is not in the table */
+        turn_activity(); /* the request is of a kind that is not in the table */
     else if (entry->kind == FOLD_PREPARED_SEND)
         turn_sent(entry->peer);
     else
@@ -122,7 +122,7 @@ static bool make_room(int count)
     return true;
 }
 
-/* The one process whose messages all open requests wait for, as far as is known. */
+/* The one process from which all requests of the call wait for messages, as far as is known. */
 static int32_t sender_of_all(void)
 {
     int32_t sender = TURN_ANYBODY;
@@ -148,7 +148,7 @@ void fold_requests_begin(int count, const MPI_Request *requests, bool waits)
 
 void fold_request_done(int index)
 {
-    if (index < 0 || index >= opened_count) /* MPI_UNDEFINED: there was none */
+    if (index < 0 || index >= opened_count) /* also if it is MPI_UNDEFINED: there was none */
         return;
     struct entry *entry = find(opened[index]);
     if (!entry || !entry->started)

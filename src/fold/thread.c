@@ -1,8 +1,8 @@
 /* thread.c - threads that a folded program starts. The thread that called MPI_Init is bound to one
- * processor of the job, and what it starts would inherit that: all threads of an OpenMP team would
- * share it. They may use all processors of the job, unless the program says where they belong; when
- * the job's processors change, the agent then takes them along, as it does with any thread that has
- * all of the old ones. */
+ * processor of the job, and threads would inherit that: all threads of an OpenMP team would share
+ * it. So they may use all processors of the job, unless the program sets their CPUs. When the job's
+ * processors change, the agent moves any thread that has all of the old ones.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -34,7 +34,7 @@ static create_call *real_create(void)
     return (create_call *)found;
 }
 
-/* Whether the program says which CPUs the thread may use; glibc gives all where it does not. */
+/* Whether the program sets the thread's CPUs. If it does not, glibc says that all are allowed. */
 static bool has_place(const pthread_attr_t *attributes)
 {
     struct turn_cpus said, all;
@@ -62,7 +62,7 @@ FOLD_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attribut
     if (!turn_binds_threads(&cpus) || has_place(attributes))
         return real(thread, attributes, start, context);
     struct begun *begun = malloc(sizeof(*begun));
-    if (!begun) /* it starts all the same, beside the others */
+    if (!begun) /* without memory for that, it starts beside the others */
         return real(thread, attributes, start, context);
     *begun = (struct begun){.start = start, .context = context, .cpus = cpus};
     int code = real(thread, attributes, begin, begun);

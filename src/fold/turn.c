@@ -11,19 +11,19 @@
 #include "base/clock.h"
 #include "fold/turn_self.h"
 
-/* Polls in vain before the processor is handed on. What comes through a network is often found by
- * the second one only. */
+/* Number of polls in vain after which the processor is handed on. A message that comes through a
+ * network is often found only by the second poll. */
 #define POLLS 1u
 #define POLLS_FAR 2u
 
-#define ONE_MESSAGE ((UINT64_C(1) << 32) + 1) /* in pleat_fold_slot.mail */
+#define ONE_MESSAGE ((UINT64_C(1) << 32) + 1) /* added to pleat_fold_slot.mail for each message */
 
 static struct turn_self self;
 static _Thread_local bool attached_here __attribute__((tls_model("initial-exec")));
 static uint8_t auto_quiet = PLEAT_FOLD_WAIT_YIELD;
 static uint8_t auto_contended = PLEAT_FOLD_WAIT_IMMEDIATE;
 
-/* ---- what is in force ---- */
+/* ---- settings in force ---- */
 
 void turn_prefer(uint8_t quiet, uint8_t contended)
 {
@@ -35,10 +35,11 @@ static enum pleat_fold_wait how_on(const struct turn_self *me, uint32_t processo
 {
     if (me->settings.wait != PLEAT_FOLD_WAIT_AUTO)
         return (enum pleat_fold_wait)me->settings.wait;
-    /* Where somebody else computes, one that yields waits for him: handing on took 0.2 to 0.5 of
-     * the time (Open MPI, 8 processes on 2 processors). Where nobody does a switch by the kernel
-     * costs 1.3 us, by a futex 2.3 to 4.6, and yielding took 0.65 to 0.9 of the time. With a global
-     * queue somebody has to move the processes. */
+    /* The reasons for auto. Where others compute, a process that yields waits for them, and handing
+     * on took 0.2 to 0.5 of the time (Open MPI, 8 processes on 2 processors). Where nobody else
+     * computes, a switch by the kernel takes 1.3 us and one by a futex 2.3 to 4.6 us; yielding took
+     * 0.65 to 0.9 of the time. With a global queue processes must be moved, which yielding does not
+     * do. */
     bool quiet =
         !atomic_load_explicit(&me->fold->processors[processor].contended, memory_order_relaxed) &&
         (me->processors == 1 || me->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL);
@@ -74,9 +75,9 @@ bool turn_is_alone(const struct turn_self *me)
     return is_global(me) ? me->processors >= me->fold->processes : me->member_count == 0;
 }
 
-/* Nobody asks for whom there are messages, neither those that hand their processor on, which they
- * all have to do at once, nor the agent. On the 8 processes of `halo` on 1 processor what is noted
- * at each message took 5 % of the time. */
+/* Whether nobody needs to know for whom there are messages: neither the agent, nor processes that
+ * hand their processor on (if one does, all must tell). Telling of each message took 5 % of the
+ * time of the 8 processes of `halo` on 1 processor. */
 static bool is_untold(const struct turn_self *me)
 {
     if (atomic_load_explicit(&me->fold->segment->counts, memory_order_relaxed))
@@ -98,12 +99,12 @@ static void find_members(struct turn_self *me)
             me->members[me->member_count++] = (uint16_t)i;
 }
 
-/* Its word says where it is; whoever runs there finds it by that. */
+/* Changes the processor in the process's word, which tells others where it is. */
 static void move_to(struct turn_self *me, uint32_t processor)
 {
     uint32_t word = atomic_load(&me->slot->word), wanted;
     me->processor = processor;
-    do /* again at most while others give it turns */
+    do /* repeated only if another process changes the word */
         wanted = pleat_fold_word((enum pleat_fold_state)pleat_fold_word_state(word), processor);
     while (!atomic_compare_exchange_weak(&me->slot->word, &word, wanted));
 }
@@ -128,7 +129,8 @@ void turn_refresh(struct turn_self *me)
         return;
     bool was_untold = me->untold != 0;
     me->untold = is_untold(me) ? generation : 0;
-    if (was_untold && !me->untold) /* what was sent before was not counted when it was received */
+    /* messages received from now on may not have been counted when they were sent */
+    if (was_untold && !me->untold)
         atomic_fetch_and(&me->slot->mail, UINT32_MAX);
     if (!is_global(me) || me->processor >= me->processors)
         move_to(me, queue_of(me));
@@ -144,7 +146,7 @@ void turn_settle(struct turn_self *me)
     if (at != me->processor) {
         if (is_global(me) && at < me->processors)
             me->processor = at;
-        else /* by one who did not know the new partition yet */
+        else /* the other process did not know the new partition yet */
             move_to(me, queue_of(me));
     }
     turn_stay(me);
@@ -172,7 +174,7 @@ bool turn_has_room(void)
            !atomic_load_explicit(&self.fold->segment->folded, memory_order_relaxed);
 }
 
-/* Whether the caller is the thread that takes part. */
+/* Whether the caller is the thread that attached, and the process is folded. */
 static bool takes_part(void)
 {
     return attached_here && self.fold;
@@ -196,13 +198,13 @@ bool turn_binds_threads(struct turn_cpus *all)
     return true;
 }
 
-/* ---- coming and going ---- */
+/* ---- attaching and leaving ---- */
 
 static bool take_slot(struct pleat_fold *fold, uint32_t index)
 {
     struct pleat_fold_slot *slot = &fold->slots[index];
     int32_t owner = atomic_load(&slot->pid);
-    /* An earlier program of the same run may have been killed. */
+    /* The owner may be a killed process of an earlier program of the same run. */
     if (owner > 0 && (kill(owner, 0) == 0 || errno != ESRCH))
         return false;
     return atomic_compare_exchange_strong(&slot->pid, &owner, (int32_t)getpid());
@@ -233,7 +235,8 @@ static void begin_slot(struct turn_self *me, int32_t rank)
     atomic_store(&slot->switches, 0);
     atomic_store(&slot->useful_ns, 0);
     me->processor = atomic_load(&slot->queue);
-    me->generation = atomic_load(&me->fold->segment->generation) - 1; /* look at all of it */
+    /* another generation than the present one, so that turn_refresh reads everything */
+    me->generation = atomic_load(&me->fold->segment->generation) - 1;
     turn_refresh(me);
     atomic_store(&slot->word, pleat_fold_word(PLEAT_FOLD_RUNNING, me->processor));
 }
@@ -286,7 +289,7 @@ void turn_leave(void)
     if (self.pid != getpid()) {
         turn_threads_forget();
     } else {
-        while (self.shared && !turn_enter()) /* a thread that still waits in MPI */
+        while (self.shared && !turn_enter()) /* another thread still waits in MPI */
             turn_beside();
         atomic_store(&self.slot->word, pleat_fold_word(PLEAT_FOLD_ABSENT, self.processor));
         turn_abandon(&self);
@@ -337,7 +340,7 @@ void turn_sent(int32_t to)
     if (self.fold->traffic) {
         _Atomic uint32_t *count =
             &self.fold->traffic[(size_t)self.index * self.fold->processes + (uint32_t)to];
-        /* nobody else writes this one */
+        /* only this process writes this count */
         atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
                               memory_order_relaxed);
     }
@@ -358,7 +361,7 @@ void turn_received(int32_t from)
     if (from != TURN_ANYBODY &&
         (from < 0 || (uint32_t)from >= self.fold->processes || (uint32_t)from == self.index))
         return;
-    /* Only this process takes messages away, so there is one to take. */
+    /* Only this process takes messages away, so there still is one. */
     if (atomic_load(&self.slot->mail) >> 32)
         atomic_fetch_sub(&self.slot->mail, UINT64_C(1) << 32);
 }
@@ -379,7 +382,7 @@ void turn_progressed(void)
 
 /* ---- waiting ---- */
 
-/* Whether something was sent to it since it last looked: then it looks first. */
+/* Whether something was sent to the process since it last looked: then it looks before it waits. */
 static bool has_news(struct turn_self *me)
 {
     uint32_t mail = (uint32_t)atomic_load(&me->slot->mail);
@@ -417,7 +420,7 @@ static void end_slice(struct turn_self *me)
     uint64_t now_ns = (uint64_t)pleat_clock_monotonic_ns();
     if (now_ns - me->granted_ns < (uint64_t)me->settings.slice_us * 1000u || turn_is_alone(me))
         return;
-    /* It has something to do. */
+    /* It can go on computing, so it counts as having news. */
     atomic_fetch_add(&me->slot->mail, 1);
     hand_over(me, now_ns);
 }
@@ -442,7 +445,7 @@ static void yield(struct turn_self *me)
     syscall(SYS_sched_yield);
 }
 
-/* Whether it has polled for so long that it should let others go first. */
+/* Whether it has polled for spin_us. */
 static bool has_spun(struct turn_self *me, uint64_t now_ns)
 {
     if (atomic_load_explicit(&me->polls, memory_order_relaxed) == 1)
@@ -465,7 +468,7 @@ static bool wait_turn(struct turn_self *me)
     if (turn_is_alone(me)) {
         if (attached_here)
             turn_useful_alone(me);
-        return true; /* looks again at once */
+        return true; /* polls again at once */
     }
     enum pleat_fold_wait how = turn_how(me);
     uint32_t polls = count_poll(me);
@@ -488,7 +491,7 @@ static bool wait_turn(struct turn_self *me)
     return true;
 }
 
-/* The same of any thread: of those that wait at the same time one takes part. */
+/* wait_turn for any thread: of the threads that wait at the same time one takes part. */
 static bool wait_together(void)
 {
     if (!turn_enter()) {

@@ -1,4 +1,4 @@
-/* Giving the processor away, and waiting for it. */
+/* Gives the processor away, and waits for it. */
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -7,28 +7,32 @@
 #include "base/clock.h"
 #include "fold/turn_self.h"
 
-/* As long as something was found in this many rounds of the queue it goes round: waits of which
- * nobody tells (inside a collective, one-sided access) end when their process polls. */
+/* The processor goes round the queue as long as a process found something in the last ROUNDS
+ * rounds. That is since a wait of which nobody tells (inside a collective, one-sided access) ends
+ * only when its process polls. */
 #define ROUNDS 3u
-/* Then the holder sleeps, first for this long, then for twice as long, at most: */
+/* After that the holder sleeps: first DOZE_US_MIN, then twice as long each time, up to DOZE_US_MAX.
+ */
 #define DOZE_US_MIN 20u
 #define DOZE_US_MAX 200u
-/* Of what comes from another node nobody tells: who waits looks after this time, also when others
- * could go on (which costs these some 5 us), and if it was in vain after twice as long, at most: */
+/* Nobody tells of messages from another node. So a waiting process looks after UNTOLD_US_MIN, also
+ * if others could go on (which costs them some 5 us), and after a look in vain twice as long later,
+ * up to UNTOLD_US_MAX. */
 #define UNTOLD_US_MIN 50u
 #define UNTOLD_US_MAX 400u
-/* ... and with all processes on this node, where only one-sided access and the like is not told: */
+/* The same if all processes are on this node, so that only one-sided access and the like is not
+ * told. */
 #define UNTOLD_HERE_US 4000u
-/* A holder that waits for another node polls for so long before it sleeps: an answer through a
- * network takes less than a sleep does. */
+/* A holder that waits for another node polls this long before it sleeps: an answer through a
+ * network takes less time than a sleep. */
 #define POLL_FAR_NS UINT64_C(200000)
-/* How long somebody waits for the processor before he looks for himself; longer while another one
- * is looking after the holder already. */
+/* How long a process waits for the processor before it looks for itself; longer while another one
+ * already watches the holder. */
 #define LOOK_US 5000u
 #define LOOK_SELDOM_US 20000u
-/* A processor given to one of whom another one has just disposed: as many more attempts. */
+/* Further attempts to give the processor away, if another process was faster. */
 #define ATTEMPTS 4
-/* Idle processors woken for something that may concern any process. */
+/* The most idle processors to wake for an event that may concern any process. */
 #define ALERTS_MAX 4u
 
 static struct pleat_fold_processor *line_of(const struct turn_self *self)
@@ -44,7 +48,7 @@ static void sleep_on(struct turn_self *self, uint32_t word, uint32_t us)
     syscall(SYS_futex, &self->slot->word, FUTEX_WAIT, word, &timeout, NULL, 0);
 }
 
-/* Changes its own word unless somebody else has. */
+/* Changes the process's own word, unless another process has changed it. */
 static bool change_word(struct turn_self *self, enum pleat_fold_state from,
                         enum pleat_fold_state to)
 {
@@ -53,7 +57,7 @@ static bool change_word(struct turn_self *self, enum pleat_fold_state from,
                                           pleat_fold_word(to, self->processor));
 }
 
-/* Becomes the one that has the processor, where nobody has given it to this process. */
+/* Takes the processor, unless another process has given one to this process. */
 static bool take(struct turn_self *self)
 {
     struct pleat_fold_processor *line = line_of(self);
@@ -66,16 +70,16 @@ static bool take(struct turn_self *self)
     return true;
 }
 
-/* It runs again. */
+/* Prepares to run again. */
 static void resume(struct turn_self *self, uint64_t now_ns)
 {
-    turn_refresh(self); /* it may have been moved by a change of which it does not know */
+    turn_refresh(self); /* the process may have been moved by a change of which it does not know */
     turn_settle(self);
     atomic_store(&self->slot->seen, (uint32_t)atomic_load(&self->slot->mail));
     self->granted_ns = now_ns;
 }
 
-/* With a global queue: takes a processor of which all were called away. */
+/* With a global queue: takes an idle processor whose holder has gone to another one. */
 static bool take_deserted(struct turn_self *self)
 {
     if (self->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL)
@@ -84,7 +88,7 @@ static bool take_deserted(struct turn_self *self)
         struct pleat_fold_processor *line = &self->fold->processors[i];
         uint32_t word = atomic_load(&self->slot->word), holder = atomic_load(&line->holder);
         if (!pleat_fold_word_waits(word))
-            return true; /* it was given one */
+            return true; /* the process was given one */
         if (!atomic_load(&line->idle) ||
             (holder >= 1 && holder <= self->fold->processes &&
              pleat_fold_word_processor(atomic_load(&self->fold->slots[holder - 1].word)) == i))
@@ -98,7 +102,7 @@ static bool take_deserted(struct turn_self *self)
     return false;
 }
 
-/* Waits until somebody gives it a processor, or it takes one. */
+/* Waits until another process gives it a processor, or it takes one. */
 static void park(struct turn_self *self)
 {
     uint32_t bound_us = LOOK_US;
@@ -119,7 +123,7 @@ static void park(struct turn_self *self)
     }
 }
 
-/* Gives the processor to one that waits. */
+/* Gives the processor to a waiting process. */
 static bool give(struct turn_self *self, bool only_ready)
 {
     struct pleat_fold_processor *line = line_of(self);
@@ -141,7 +145,8 @@ static bool give(struct turn_self *self, bool only_ready)
     return false;
 }
 
-/* One that runs here, too: it computed for so long that somebody took the processor beside it. */
+/* Names another process that runs here as the holder: it computed for so long that one of them took
+ * the processor beside it. */
 static bool give_to_running(struct turn_self *self)
 {
     struct pleat_fold_processor *line = line_of(self);
@@ -156,8 +161,9 @@ static bool give_to_running(struct turn_self *self)
     return false;
 }
 
-/* Nobody of the queue has found anything for several rounds. It keeps the processor and sleeps,
- * until somebody sends to one of the queue, or for a short time: then all look once more. */
+/* No process of the queue has found anything for ROUNDS rounds. The process keeps the processor and
+ * sleeps, until something is sent to one of the queue, or for a short time; then all look once
+ * more. */
 static void doze(struct turn_self *self)
 {
     struct pleat_fold_processor *line = line_of(self);
@@ -165,15 +171,15 @@ static void doze(struct turn_self *self)
     if (us < DOZE_US_MIN || us > DOZE_US_MAX)
         us = DOZE_US_MIN;
     bool stays = change_word(self, PLEAT_FOLD_PARKED, PLEAT_FOLD_IDLE);
-    /* Or somebody has just given it a processor: if another one, then nobody is left on this one.
-     */
+    /* Unless a process has just given it a processor. If that is another one, nobody is left on
+     * this one. */
     if (!stays && pleat_fold_word_processor(atomic_load(&self->slot->word)) == self->processor)
         return;
     atomic_store(&line->idle, 1);
     atomic_store(&self->fold->segment->any_idle, 1);
     if (!stays)
         return;
-    /* Whoever sent before it could see that the processor is idle woke nobody. */
+    /* A process that sent before it could see that the processor is idle has woken nobody. */
     if ((uint32_t)atomic_load(&self->slot->mail) == atomic_load(&self->slot->seen) &&
         !give(self, true))
         sleep_on(self, pleat_fold_word(PLEAT_FOLD_IDLE, self->processor), us);
@@ -189,7 +195,7 @@ static void doze(struct turn_self *self)
         park(self);
 }
 
-/* When it has to look again, whoever else could go on. */
+/* Plans when the process looks again even if others could go on. */
 static void plan_look(struct turn_self *self, uint64_t now_ns)
 {
     uint32_t us = self->look_us * 2;
@@ -206,13 +212,13 @@ static void plan_look(struct turn_self *self, uint64_t now_ns)
                           memory_order_relaxed);
 }
 
-/* Keeps the processor that nobody can use, to look for what may come from elsewhere. */
+/* Keeps the processor, if no process can use it, to poll for messages from other nodes. */
 static bool keep(struct turn_self *self)
 {
     return self->is_part && self->now_ns - self->vain_since_ns < POLL_FAR_NS && take(self);
 }
 
-/* How many turns in vain make this one. */
+/* Counts this turn; returns the number of turns in a row in which nothing was found. */
 static uint32_t count_vain(struct turn_self *self)
 {
     struct pleat_fold_processor *line = line_of(self);
@@ -235,7 +241,7 @@ void turn_hand_over(struct turn_self *self, uint64_t now_ns)
     atomic_store(&slot->word, pleat_fold_word(PLEAT_FOLD_PARKED, self->processor));
     if (turn_is_held(self) || give(self, vain >= ROUNDS * self->member_count) ||
         give_to_running(self)) {
-        /* Whoever runs may have given way to this one before its word said that it waits. */
+        /* The running process may have given way to this one before its word said that it waits. */
         if (turn_is_held(self) || !take(self))
             park(self);
     } else if (!keep(self)) {
@@ -258,7 +264,7 @@ void turn_block(struct turn_self *self)
 
 /* ---- waking ---- */
 
-/* Gives the idle processor to the process, whose word was `word`. */
+/* Gives the idle processor to the process `index`, whose word was `word`. */
 static bool start_on(struct turn_self *self, uint32_t processor, uint32_t index, uint32_t word)
 {
     struct pleat_fold_processor *line = &self->fold->processors[processor];
@@ -273,7 +279,7 @@ static bool start_on(struct turn_self *self, uint32_t processor, uint32_t index,
     return true;
 }
 
-/* None was found idle; one that has become so meanwhile must not be forgotten. */
+/* No processor was found idle. One that has become idle meanwhile must not be forgotten. */
 static void note_none_idle(struct turn_self *self)
 {
     atomic_store(&self->fold->segment->any_idle, 0);

@@ -1,27 +1,29 @@
-/* Whom to run next: one function for each heuristic of Utrera 2010, 4.3.1 c. There a process is
- * blocked if the message is not there that it waits for; here, if nothing was sent to it since it
- * last looked. */
+/* Which process runs next: one function for each heuristic of Utrera (2010, 4.3.1 c). There a
+ * process is blocked if the message for which it waits is not there; here, if nothing was sent to
+ * it since it last looked.
+ */
 #include "fold/turn_self.h"
 
-/* Who ran elsewhere must have waited for so much longer: moving him costs some 10 us, and what he
- * has in the other processor's cache. 5 to 30 us, and 100, were slower (Open MPI, 8 on 2). */
+/* A process that ran on another processor must have waited this much longer than one that ran here:
+ * moving it costs some 10 us, and its data in the other processor's cache. 5 to 30 us, and 100 us,
+ * were slower (Open MPI, 8 processes on 2 processors). */
 #define MOVE_NS UINT64_C(50000)
 
-/* What a heuristic sees of one that waits. */
+/* What a heuristic sees of a waiting process. */
 struct candidate {
     uint32_t index, word;
     bool ready;          /* something was sent to it since it last looked */
-    uint32_t unconsumed; /* messages */
+    uint32_t unconsumed; /* number of messages that it has not received */
     uint64_t parked_ns;  /* since when it waits */
-    uint64_t look_ns;    /* when it looks though nothing was */
-    bool due;            /* ... which is now */
+    uint64_t look_ns;    /* when it looks even if nothing was sent */
+    bool due;            /* look_ns is over */
 };
 
 /* Whether `a` goes before `b`. */
 typedef bool (*heuristic_fn)(const struct turn_self *self, const struct candidate *a,
                              const struct candidate *b);
 
-/* The one that ran least recently, whether it has anything to do or not. */
+/* The process that ran least recently, whether it has anything to do or not. */
 static bool round_robin(const struct turn_self *self, const struct candidate *a,
                         const struct candidate *b)
 {
@@ -29,7 +31,7 @@ static bool round_robin(const struct turn_self *self, const struct candidate *a,
     return a->parked_ns < b->parked_ns;
 }
 
-/* The one with most messages that it has not received. */
+/* The process with the most messages that it has not received. */
 static bool unconsumed(const struct turn_self *self, const struct candidate *a,
                        const struct candidate *b)
 {
@@ -40,7 +42,7 @@ static bool unconsumed(const struct turn_self *self, const struct candidate *a,
     return round_robin(self, a, b);
 }
 
-/* The one whose message this process waits for, unless it is blocked itself. */
+/* The process whose message this process waits for, unless that process is blocked itself. */
 static bool sender(const struct turn_self *self, const struct candidate *a,
                    const struct candidate *b)
 {
@@ -52,7 +54,7 @@ static bool sender(const struct turn_self *self, const struct candidate *a,
     return unconsumed(self, a, b);
 }
 
-/* One that ran last on this processor, unless it is blocked. */
+/* A process that ran last on this processor, unless it is blocked. */
 static bool affinity(const struct turn_self *self, const struct candidate *a,
                      const struct candidate *b)
 {
@@ -73,8 +75,8 @@ static uint64_t waits_since(const struct turn_self *self, const struct candidate
     return a->parked_ns + (is_here(self, a) ? 0 : MOVE_NS);
 }
 
-/* One that was told of something and ran here, or elsewhere; of those that were not told of
- * anything who has waited longest, less what moving costs. */
+/* Processes with news before others, first those that ran here; without news the one that has
+ * waited longest, less MOVE_NS if it must be moved. */
 static bool nearest(const struct turn_self *self, const struct candidate *a,
                     const struct candidate *b)
 {
@@ -116,8 +118,8 @@ static struct candidate look_at(const struct turn_self *self, uint32_t index)
                               .due = look_ns <= self->now_ns};
 }
 
-/* One that nobody told anything for long goes before all: two that have always something for one
- * another would keep it waiting for ever. */
+/* A process whose time to look has come goes first: otherwise two that always have something for
+ * each other would keep it waiting for ever. */
 static bool goes_first(const struct turn_self *self, const struct candidate *a,
                        const struct candidate *b, heuristic_fn goes_before)
 {

@@ -18,7 +18,7 @@ static void add_cpu(struct turn_cpus *cpus, uint32_t cpu)
 
 static void set_cpus(pid_t tid, const struct turn_cpus *cpus)
 {
-    /* A CPU that went offline, or that is not allowed: it stays where it is. */
+    /* Fails for a CPU that went offline or is not allowed: the thread stays where it is. */
     (void)sched_setaffinity(tid, sizeof(cpus->bits), (const cpu_set_t *)(const void *)cpus->bits);
 }
 
@@ -33,13 +33,14 @@ void turn_roam(const struct turn_cpus *cpus)
     set_cpus(0, cpus);
 }
 
-/* With a global queue, and nobody who hands processors on, the kernel chooses of the partition. */
+/* With a global queue, and if processes do not hand processors on, the kernel chooses among the
+ * partition. */
 static bool is_bound_to_one(const struct turn_self *self)
 {
     return self->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL || turn_hands_over(self);
 }
 
-/* The thread that attached; others are where the kernel lets them. -1: it is not there. */
+/* The thread that attached; other threads are not bound. -1: it does not exist. */
 static pid_t own_thread(const struct turn_self *self)
 {
     pid_t tid = atomic_load(&self->slot->tid);
@@ -71,17 +72,18 @@ void turn_stay(struct turn_self *self)
         return;
     turn_pin(self);
     if (sched_getcpu() != cpu)
-        self->astray = self->generation; /* it may not be there: not tried at every turn */
+        /* the CPU may not be allowed: not tried at every turn */
+        self->astray = self->generation;
 }
 
-/* ---- another one ---- */
+/* ---- another process ---- */
 
-/* Whether `entry` was in the environment with which the process began. */
+/* Whether the process was started with `entry` in its environment. */
 static bool began_with(pid_t pid, const char *entry)
 {
     char path[64], part[1024];
     size_t at = 0;    /* the characters of the entry that match */
-    bool fits = true; /* ... of the present variable */
+    bool fits = true; /* whether the current variable matches so far */
     bool found = false;
     snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -97,7 +99,8 @@ static bool began_with(pid_t pid, const char *entry)
     return found;
 }
 
-/* Its number comes from memory that the program can write, and may be another process's by now. */
+/* Whether `tid` is of this run. The number comes from memory that the program can write, and
+ * another process may have it by now. */
 static bool is_sibling(const struct turn_self *self, uint32_t index, pid_t tid)
 {
     char entry[256];
@@ -118,7 +121,7 @@ void turn_move(const struct turn_self *self, uint32_t index, uint32_t processor)
     struct turn_cpus cpus;
     int32_t tid = atomic_load(&self->fold->slots[index].tid);
     if (!is_sibling(self, index, tid))
-        return; /* it moves itself when it is awake, which takes longer */
+        return; /* it moves itself once it is awake, which takes longer */
     memset(&cpus, 0, sizeof(cpus));
     add_cpu(&cpus, atomic_load(&self->fold->processors[processor].cpu));
     set_cpus(tid, &cpus);

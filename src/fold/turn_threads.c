@@ -1,6 +1,6 @@
 /* Several threads of a process that wait in MPI at the same time. The process has a processor or
- * has none, whichever thread it was that gave it away: that one takes part for all, the others wait
- * beside it.
+ * has none, whichever thread gave it away. That thread takes part for all of them, and the others
+ * wait beside it.
  */
 #include <limits.h>
 #include <linux/futex.h>
@@ -11,14 +11,14 @@
 
 #include "fold/turn_self.h"
 
-/* Who waits beside looks for himself after this time: for a message that nobody told of, or since
- * the thread that takes part is stopped in a debugger. */
+/* A thread that waits beside looks for itself after this time: nobody may have told of a message,
+ * or the thread that takes part may be stopped in a debugger. */
 #define BESIDE_NS 5000000
 
 static _Atomic bool taken;        /* a thread takes part */
-static _Atomic bool away;         /* ... and has given the processor away */
-static _Atomic uint32_t returns;  /* how often it got one again; a futex */
-static _Atomic uint32_t sleepers; /* on it */
+static _Atomic bool away;         /* that thread has given the processor away */
+static _Atomic uint32_t returns;  /* how often the process got a processor again; a futex */
+static _Atomic uint32_t sleepers; /* number of threads that sleep on `returns` */
 
 bool turn_enter(void)
 {

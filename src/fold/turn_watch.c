@@ -1,18 +1,19 @@
-/* Whether the process that has the processor is at work: nobody must wait for one that is dead,
- * stopped, in a debugger, or blocked in the kernel. */
+/* Whether the process that has the processor is at work: no process must wait for one that is dead,
+ * stopped, in a debugger, or blocked in the kernel.
+ */
 #include <time.h>
 
 #include "fold/turn_self.h"
 
-/* A holder is looked after so often; one that is found blocked has kept the others waiting for at
- * most two of these. Shorter ones would take a holder for blocked that only waits for the kernel
- * while others compete. */
+/* Time between two looks at the holder. A blocked holder keeps the others waiting for two of these
+ * at most. With shorter ones a holder that only waits for the kernel, while others compete, would
+ * seem blocked. */
 #define LOOK_NS UINT64_C(4000000)
-/* It is at work if it used this part of the time between two looks: others may compete for the
- * processor, too. */
+/* The holder is at work if it used this part (one in WORK_PART) of the time between two looks; it
+ * is not all of it, since others may compete for the processor. */
 #define WORK_PART 16
-/* Without slices: a process that does not wait for so long is computing, or waits in a way that
- * nobody sees. Others then run beside it, and the kernel shares. */
+/* Without slices: a process that does not wait for this long computes, or waits in a way that
+ * cannot be seen. Others then run beside it, and the kernel shares the processor. */
 #define ALONE_NS UINT64_C(100000000)
 
 static bool holder_of(const struct turn_self *self, uint32_t *index)
@@ -29,7 +30,7 @@ bool turn_is_held(const struct turn_self *self)
            pleat_fold_word_runs_on(atomic_load(&self->fold->slots[holder].word), self->processor);
 }
 
-/* Processor time of the process; false: there is none. */
+/* *ns: processor time of a process. False: there is no such process. */
 static bool processor_time(int32_t pid, uint64_t *ns)
 {
     clockid_t clock;
@@ -70,7 +71,7 @@ bool turn_may_take(struct turn_self *self, uint64_t now_ns)
     uint64_t at_ns = atomic_load(&line->watch_at_ns);
     uint64_t elapsed_ns = now_ns - at_ns;
     if (same && now_ns >= at_ns && elapsed_ns < LOOK_NS)
-        return false; /* somebody has just looked */
+        return false; /* another process has just looked */
     uint64_t cpu_ns;
     if (!processor_time(atomic_load(&slot->pid), &cpu_ns)) {
         atomic_store(&slot->away, 1);

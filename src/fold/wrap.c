@@ -1,7 +1,7 @@
 /* wrap.c - the wrappers, made from calls.def: each MPI call twice, as MPI_X and as PMPI_X, since
- * the Fortran bindings of one MPI call these and those of the other MPI those.
+ * the Fortran bindings of one MPI call the former and those of the other MPI the latter.
  *
- * What is called by MPI itself, or by a tool that stands between, is not told again (fold_enter).
+ * Calls by MPI itself, or by a profiling tool in between, are not told again (fold_enter).
  */
 #include "fold/wrap.h"
 
@@ -10,8 +10,8 @@
 #include "fold/calls.h"
 #include "fold/real.h"
 
-/* Handles by value, of any MPI: in registers and on the stack of the 64-bit systems an int and a
- * pointer have the same room. */
+/* Handles passed by value, of any MPI: on 64-bit systems an int and a pointer take the same room in
+ * registers and on the stack. */
 typedef uintptr_t Comm, Type, Request, Win, File, Info, Op, Group;
 
 #define COMM(n) ((MPI_Comm)(a##n))
@@ -127,8 +127,8 @@ typedef uintptr_t Comm, Type, Request, Win, File, Info, Op, Group;
         fold_requests_done_some(*a##done, a##indices);                                             \
     fold_test_ends(code || *a##done);
 
-/* What such a call sends and waits for within is its MPI's secret: others may go on from its
- * beginning, and from its end. */
+/* What such a call sends and waits for inside is not known. So at its begin and at its end any
+ * other process may have got something to do. */
 #define BEFORE_MEETS()                                                                             \
     fold_call();                                                                                   \
     turn_activity();
@@ -138,7 +138,7 @@ typedef uintptr_t Comm, Type, Request, Win, File, Info, Op, Group;
 #define BEFORE_REACHES() fold_call();
 #define AFTER_REACHES() turn_activity();
 
-/* TESTS...(): compared by the compiler. */
+/* Whether the meaning is one of TESTS...(); evaluated by the compiler. */
 static inline bool is_look(const char *meaning)
 {
     return !strncmp(meaning, "TESTS", sizeof("TESTS") - 1);

@@ -1,4 +1,4 @@
-/* wrap.h - what the parts of libpleat-fold that know MPI tell one another.
+/* wrap.h - the interface between the parts of libpleat-fold that know MPI.
  *
  *   calls.def  the MPI calls and what they mean     real.c   the functions behind them
  *   wrap.c     the wrappers, made from the table    life.c   MPI_Init to MPI_Finalize, fork
@@ -6,9 +6,9 @@
  *   request.c  requests that receive                thread.c the threads that a program starts
  *   fold-openmpi.c, fold-mpich.c   how each MPI waits
  *
- * Everything here but fold_enter, fold_leave_untold, fold_takes_part, fold_idle and
- * fold_comm_is_freed is for the thread that called MPI_Init, between fold_enter (FOLD_TOLD) and
- * fold_leave.
+ * All functions are for the thread that called MPI_Init, between fold_enter (FOLD_TOLD) and
+ * fold_leave; but fold_enter, fold_leave_untold, fold_takes_part, fold_idle and fold_comm_is_freed
+ * are for any thread.
  */
 #ifndef PLEAT_FOLD_WRAP_H
 #define PLEAT_FOLD_WRAP_H
@@ -24,34 +24,34 @@
 /* ---- the calling thread ---- */
 
 struct fold_self {
-    bool mine;         /* it called MPI_Init, and the process is folded */
-    bool test;         /* the call looks and does not wait */
+    bool mine;         /* this thread called MPI_Init, and the process is folded */
+    bool test;         /* the call looks for messages, and does not wait */
     bool waited;       /* the call has given the processor away */
-    uint32_t vain;     /* calls that looked, one soon after the other, and found nothing */
-    uint32_t empty;    /* polls of the MPI's own that found nothing */
-    int64_t tested_ns; /* when the last call that looked was over */
-    uintptr_t frame;   /* of the outermost MPI call; 0: outside. Calls made by MPI itself lie below;
-                        * one left by longjmp is forgotten by the next above it */
+    uint32_t vain;     /* looks in a row, soon after one another, that found nothing */
+    uint32_t empty;    /* polls of the MPI in this call that found nothing */
+    int64_t tested_ns; /* when the last look ended */
+    /* stack frame of the outermost MPI call; 0: outside of MPI. Calls by MPI itself have lower
+     * frames; a frame that longjmp left is forgotten at the next call above it */
+    uintptr_t frame;
 };
 
-/* The library is loaded with the program, never later, so there is room for it at a fixed place. */
+/* The library is loaded with the program, so the initial-exec model has room for it. */
 extern _Thread_local struct fold_self fold_self __attribute__((tls_model("initial-exec")));
 
 enum fold_entered {
-    FOLD_UNTOLD, /* nothing has to be told: not folded, or MPI calls itself */
+    FOLD_UNTOLD, /* nothing is told: not folded, or MPI calls itself */
     FOLD_TOLD,
-    FOLD_BESIDE /* of another thread is told only that it called */
+    FOLD_BESIDE /* another thread: only the call itself is told */
 };
 
 enum fold_entered fold_enter_call(bool looks);
-/* Of a call that `looks` whether something has come, and does not wait, has to be told wherever
- * waiting has. */
+/* looks: the call looks for messages and does not wait; such a call is told whenever waits are. */
 static inline enum fold_entered fold_enter(bool looks)
 {
     return (looks ? turn_is_on() : turn_is_told()) ? fold_enter_call(looks) : FOLD_UNTOLD;
 }
 void fold_leave(void);
-/* Instead of fold_leave at the end of a call of which nothing was told, or only that it was. */
+/* Instead of fold_leave, after a call that was not told, or of another thread. */
 void fold_leave_waited(void);
 void fold_leave_beside(void);
 static inline void fold_leave_untold(enum fold_entered entered)
@@ -68,8 +68,8 @@ static inline bool fold_takes_part(void)
     return fold_self.mine || turn_is_for_all();
 }
 
-/* The MPI has polled in vain, in any thread: true when the processor was handed on or need not be;
- * false: as without this library. */
+/* The MPI has polled in vain, in any thread. True: the processor was handed on, or need not be.
+ * False: the MPI should do what it does without this library. */
 bool fold_idle(void);
 
 /* ---- what MPI calls mean (hint.c) ---- */
@@ -78,7 +78,8 @@ void fold_call(void);
 void fold_test_begins(void);
 void fold_test_ends(bool found);
 
-/* Blocking: whether the receiver was known before the call; else fold_sent tells it afterwards. */
+/* For a blocking send: whether the receiver was told before the call; else fold_sent tells it
+ * afterwards. */
 bool fold_send_begins(MPI_Comm comm, int rank);
 void fold_sent(MPI_Comm comm, int rank);
 void fold_received(MPI_Comm comm, int rank, const MPI_Status *status);
@@ -88,34 +89,34 @@ void fold_received(MPI_Comm comm, int rank, const MPI_Status *status);
 enum fold_request_kind { FOLD_RECEIVES, FOLD_PREPARED_RECEIVE, FOLD_PREPARED_SEND };
 
 void fold_request_add(MPI_Request request, enum fold_request_kind kind, MPI_Comm comm, int rank);
-void fold_request_add_matched(MPI_Request request); /* a message that was probed for */
+void fold_request_add_matched(MPI_Request request); /* receives a message found by a probe */
 void fold_request_start(MPI_Request request);
 void fold_request_forget(MPI_Request request);
 void fold_request_cancel(MPI_Request request);
-/* What is waited for, or looked for: the MPI overwrites the requests. With `waits` their sender is
- * told, where it is one. */
+/* Begins a call that waits or looks for these requests, which the MPI will overwrite. waits: also
+ * tells from which process it waits, if that is a single one. */
 void fold_requests_begin(int count, const MPI_Request *requests, bool waits);
-void fold_request_done(int index); /* of those */
+void fold_request_done(int index); /* index among these requests */
 void fold_requests_done_all(void);
 void fold_requests_done_some(int count, const int *indices);
 
 /* ---- communicators (peer.c) ---- */
 
-/* The index on this node of a rank of comm (of its remote group, if it has one); TURN_NOBODY;
- * TURN_ANYBODY for MPI_ANY_SOURCE. Only with `ask` it calls MPI for it, which needs a comm that MPI
- * has accepted. */
+/* The index on this node of a rank of comm (for an intercommunicator, of its remote group).
+ * TURN_NOBODY: it is not on this node or not known; TURN_ANYBODY: MPI_ANY_SOURCE. Only with `ask`
+ * it calls MPI, which needs a valid comm. */
 int32_t fold_peer(MPI_Comm comm, int rank, bool ask);
 bool fold_comm_known(MPI_Comm comm);
-/* A handle is no longer, or will soon not be, what it was. */
+/* A handle is being freed, and may come to mean another communicator. */
 void fold_comm_is_freed(void);
 
-/* The processes of MPI_COMM_WORLD, or 0 where there is none to tell (sessions). */
+/* size: number of processes of MPI_COMM_WORLD; 0: there is none (sessions). */
 int fold_peers_begin(int size);
 void fold_peers_end(void);
 
 /* ---- MPI itself (life.c) ---- */
 
-/* Set before the process is folded. */
+/* MPI's functions; set before the process is folded. */
 struct fold_mpi {
     int (*get_library_version)(char *text, int *length);
     int (*comm_rank)(MPI_Comm comm, int *rank);
@@ -133,23 +134,23 @@ struct fold_mpi {
 };
 extern struct fold_mpi fold_mpi;
 
-/* ---- per MPI (fold-openmpi.c, fold-mpich.c) ---- */
+/* ---- for each MPI (fold-openmpi.c, fold-mpich.c) ---- */
 
-extern const char fold_mpi_name[]; /* as at the beginning of MPI_Get_library_version's text */
-/* Environment variables in which launchers say which process of the node this one is; ends with
- * NULL. */
+extern const char fold_mpi_name[]; /* the beginning of MPI_Get_library_version's text */
+/* Environment variables with the process's rank on its node, as launchers set them; NULL at the
+ * end. */
 extern const char *const fold_local_rank_variables[];
-/* fold_mpi.world and .no_comm; false: not to be found. */
+/* Sets fold_mpi.world and .no_comm; false: they are not found. */
 bool fold_mpi_find_handles(void);
-/* Before and after the process takes its place. */
+/* prepare: before the process takes its place; begin: after that. */
 void fold_mpi_prepare(void);
 void fold_mpi_begin(void);
 
-/* Attaches after the initialization of MPI, and leaves before its end. False: is not folded, or was
- * already. */
+/* fold_begin attaches the process once MPI is initialized; fold_end leaves before MPI ends. False:
+ * the process is not folded, or was already. world: MPI_COMM_WORLD exists (not with sessions). */
 bool fold_begin(bool world);
 void fold_end(void);
-/* Between the beginning of MPI_Init or MPI_Finalize and its end, in a process to be folded. */
+/* Between begin and end of MPI_Init or MPI_Finalize, in a process to be folded. */
 extern bool fold_starts_or_ends;
 
 #endif

@@ -1,5 +1,6 @@
-/* wrap_check.c - declares every call of calls.def again, beside mpi.h: a row that says something
- * else does not compile. */
+/* wrap_check.c - declares every call of calls.def again, beside mpi.h: a row that differs from
+ * mpi.h does not compile.
+ */
 #include <mpi.h>
 
 #include "fold/calls.h"
