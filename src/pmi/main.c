@@ -1,5 +1,7 @@
-/* pleat-pmi starts the processes of an MPICH program on this node and serves them PMI-1 through
- * streams that they inherit. Nothing listens for connections, so nobody else can reach it. */
+/* pleat-pmi starts the processes of an MPICH program on this node, and serves them PMI-1 through
+ * streams that they inherit. Nothing listens for connections, so other users and machines cannot
+ * reach it.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -54,7 +56,8 @@ static int read_count(const char *text, uint32_t *count)
     return 0;
 }
 
-/* As a process of Open MPI; returns where that cannot be done, with the exit code. */
+/* Binds this process, which Open MPI started, and executes the program. Returns only on failure,
+ * with the exit code. */
 static int become(uint32_t each, const char *terminal, char **argv)
 {
     const char *text = getenv("OMPI_COMM_WORLD_LOCAL_RANK"), *rank = getenv("OMPI_COMM_WORLD_RANK");
@@ -75,7 +78,7 @@ static int become(uint32_t each, const char *terminal, char **argv)
     return errno == ENOENT ? 127 : 126;
 }
 
-/* -1: go on. Else the exit code. */
+/* Reads the options. -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, struct pleat_pmi_program *program, uint32_t *task)
 {
     static const struct option known[] = {{"preload", required_argument, NULL, 'p'},
@@ -133,7 +136,7 @@ int main(int argc, char **argv)
         return become(task, program.terminal, program.argv);
     if (getrlimit(RLIMIT_NOFILE, &program.files) == 0) {
         struct rlimit most = {program.files.rlim_max, program.files.rlim_max};
-        (void)setrlimit(RLIMIT_NOFILE, &most); /* a stream for every process */
+        (void)setrlimit(RLIMIT_NOFILE, &most); /* each process needs a stream */
     }
     return pleat_pmi_watch(&program);
 }

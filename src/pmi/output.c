@@ -8,10 +8,11 @@
 
 #include "base/clock.h"
 
-#define PART_US 50000            /* until part of a line goes on */
-#define LINE_MAX_LENGTH 65536    /* a longer one goes in parts */
-#define QUEUE_MAX (1024 * 1024)  /* nothing is read beyond */
-#define PIPE_HOLDS (1024 * 1024) /* at most; what comes after that is not of who has ended */
+#define PART_US 50000           /* time after which a part of a line is passed on */
+#define LINE_MAX_LENGTH 65536   /* bytes; a longer line is passed on in parts */
+#define QUEUE_MAX (1024 * 1024) /* bytes; with more waiting to be written nothing is read */
+/* bytes that are read after a process's end at most: more cannot be from that process */
+#define PIPE_HOLDS (1024 * 1024)
 
 bool pleat_pmi_source_wanted(const struct pleat_pmi_source *source,
                              const struct pleat_pmi_sink *sink)
@@ -25,7 +26,7 @@ static void close_source(struct pleat_pmi_source *source)
     source->fd = -1;
 }
 
-/* The first `count` bytes of what is held. */
+/* Passes on the first `count` bytes that are held. */
 static void pass_on(struct pleat_pmi_source *source, struct pleat_pmi_sink *sink, size_t count)
 {
     if (sink->fd >= 0 && count)
@@ -35,7 +36,7 @@ static void pass_on(struct pleat_pmi_source *source, struct pleat_pmi_sink *sink
     source->held.length -= count;
 }
 
-/* All whole lines; all that there is where it is too long for one. */
+/* Passes on all whole lines, and a line that is too long in parts. */
 static void pass_lines(struct pleat_pmi_source *source, struct pleat_pmi_sink *sink)
 {
     const char *last =
@@ -89,8 +90,8 @@ void pleat_pmi_source_finish(struct pleat_pmi_source *source)
     pleat_string_finish(&source->held);
 }
 
-/* The sink may be a pipe, which others write to as well: it stays as it is, blocking. What poll
- * promises of one is room for PIPE_BUF bytes. */
+/* Whether writing a little will not block. The sink may be a pipe that other processes share, so it
+ * is not made nonblocking; poll promises room for PIPE_BUF bytes. */
 static bool has_room(int fd)
 {
     struct pollfd polled = {.fd = fd, .events = POLLOUT};

@@ -18,7 +18,8 @@ static int set_number(const char *name, uint32_t value)
     return setenv(name, text, 1);
 }
 
-/* What MPICH reads, and what programs read that want to know where they are before MPI_Init. */
+/* Sets variables that MPICH reads, and those that programs read to learn their place before
+ * MPI_Init. */
 static int set_environment(const struct pleat_pmi_program *program, uint32_t rank, int stream)
 {
     return set_number("PMI_FD", (uint32_t)stream) || set_number("PMI_RANK", rank) ||
@@ -27,10 +28,11 @@ static int set_environment(const struct pleat_pmi_program *program, uint32_t ran
            (program->preload && setenv("LD_PRELOAD", program->preload, 1));
 }
 
-/* Of streams and pipes between a process and this one; the first of each pair is for this one. */
+/* Both ends of streams and pipes between a process and this one; the first of each pair is this
+ * one's. */
 struct ends {
     int stream[2];
-    int written[2][2]; /* -1: none */
+    int written[2][2]; /* for standard output and error; -1: none */
 };
 
 static void close_pair(int *pair)
@@ -47,7 +49,7 @@ static void close_ends(struct ends *ends)
     close_pair(ends->written[1]);
 }
 
-/* errno, or 0. */
+/* 0 or an errno. */
 static int open_ends(struct ends *ends, bool several)
 {
     *ends = (struct ends){{-1, -1}, {{-1, -1}, {-1, -1}}};
@@ -63,8 +65,8 @@ static int open_ends(struct ends *ends, bool several)
     return code;
 }
 
-/* Returns what kept it from being executed (errno). One thread was there before the fork, so all is
- * allowed here. */
+/* Executes the program; returns an errno if that fails. This process had one thread when it forked,
+ * so any function may be called. */
 static int become(const struct pleat_pmi_program *program, uint32_t rank, const struct ends *ends,
                   pid_t parent)
 {
@@ -72,7 +74,7 @@ static int become(const struct pleat_pmi_program *program, uint32_t rank, const 
     if (setsid() < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL))
         return errno;
     if (getppid() != parent)
-        _exit(1); /* it has ended already */
+        _exit(1); /* the parent has ended already, so no death signal will come */
     if (fcntl(stream, F_SETFD, 0) || set_environment(program, rank, stream))
         return errno;
     if (rank > 0) {
@@ -132,7 +134,7 @@ void pleat_pmi_process_signal(const struct pleat_pmi_process *process, int numbe
 {
     if (process->pid <= 0 || process->ended)
         return;
-    if (kill(-process->pid, number)) /* it may not lead its group yet */
+    if (kill(-process->pid, number)) /* it may not be the leader of its group yet */
         (void)kill(process->pid, number);
 }
 

@@ -5,32 +5,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What processes are told they may use. MPICH reads lines of at most 1023 bytes, so an answer with
+/* The limits that processes are told. MPICH reads lines of at most 1023 bytes, so an answer with
  * the longest value must be shorter than that. */
 #define NAME_MAX_LENGTH 256
 #define KEY_MAX_LENGTH 64
 #define VALUE_MAX_LENGTH 900
 
 struct pair {
-    char *value; /* behind the key, in the same memory */
+    char *value; /* points behind the key */
     char key[];
 };
 
 struct process {
     enum pleat_pmi_life life;
-    bool waits;     /* in the barrier */
-    bool in_detail; /* within a command of several lines, until "endcmd" */
-    size_t length;  /* of what is in `line` */
+    bool waits;     /* it is in the barrier */
+    bool in_detail; /* inside a command of several lines, which ends with "endcmd" */
+    size_t length;  /* bytes in `line` */
     char line[PLEAT_PMI_LINE_MAX];
 };
 
 struct pleat_pmi {
     uint32_t size;
-    uint32_t waiting; /* how many are in the barrier */
+    uint32_t waiting; /* number of processes in the barrier */
     int abort_code;
     bool refused;
     char name[64];
-    void *pairs; /* a tree (tsearch) of struct pair by key */
+    void *pairs; /* tree (tsearch) of struct pair, by key */
     size_t kept;
     struct process processes[];
 };
@@ -67,14 +67,14 @@ bool pleat_pmi_refused(const struct pleat_pmi *pmi)
     return pmi->refused;
 }
 
-/* ---- what they tell each other ---- */
+/* ---- what processes tell each other ---- */
 
 static int compare(const void *a, const void *b)
 {
     return strcmp(((const struct pair *)a)->key, ((const struct pair *)b)->key);
 }
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 static struct pair *pair_new(const char *key, const char *value)
 {
     size_t key_size = strlen(key) + 1, value_size = strlen(value) + 1;
@@ -92,8 +92,8 @@ static size_t size_of(const struct pair *pair)
     return sizeof(*pair) + strlen(pair->key) + strlen(pair->value) + 2;
 }
 
-/* Returns what is wrong with it, or NULL. A key that is there gets the new value: a process may
- * begin MPI again after it has ended it. */
+/* Stores a value. Returns NULL, or the error's name in PMI. An existing key gets the new value,
+ * since a process may begin MPI again after it has ended it. */
 static const char *put(struct pleat_pmi *pmi, const char *key, const char *value, bool *no_memory)
 {
     if (!*key || strlen(key) >= KEY_MAX_LENGTH)
@@ -135,7 +135,7 @@ static const char *get(const struct pleat_pmi *pmi, const char *key)
 
 /* ---- commands ---- */
 
-/* The value of a word NAME=VALUE of a line whose blanks are NUL; "" where there is none. */
+/* The value of a word NAME=VALUE in a line whose blanks are replaced by NUL; "": there is none. */
 static const char *value_of(const char *line, size_t length, const char *name)
 {
     size_t name_length = strlen(name);
@@ -145,7 +145,7 @@ static const char *value_of(const char *line, size_t length, const char *name)
     return "";
 }
 
-/* All processes are on one node, one after the other. */
+/* Answers `get`. The mapping says that all processes are on one node, in the order of ranks. */
 static void answer_get(const struct pleat_pmi *pmi, const char *key, struct pleat_string *answer)
 {
     const char *value = get(pmi, key);
@@ -191,7 +191,7 @@ static void refuse(struct pleat_pmi *pmi, const char *answers, struct pleat_stri
     pleat_string_addf(answer, "cmd=%s info=not_supported rc=-1 msg=not_supported\n", answers);
 }
 
-/* What needs no more than its name. False: it is none of these. */
+/* Answers a command whose name says all. False: it is not such a command. */
 static bool answer_simple(struct pleat_pmi *pmi, struct process *process, const char *command,
                           struct pleat_string *answer)
 {
@@ -206,7 +206,7 @@ static bool answer_simple(struct pleat_pmi *pmi, struct process *process, const 
     } else if (!strcmp(command, "get_my_kvsname")) {
         pleat_string_addf(answer, "cmd=my_kvsname kvsname=%s\n", pmi->name);
     } else if (!strcmp(command, "get_universe_size")) {
-        pleat_string_add(answer, "cmd=universe_size size=-1\n"); /* it is not known */
+        pleat_string_add(answer, "cmd=universe_size size=-1\n"); /* -1: not known */
     } else if (!strcmp(command, "finalize")) {
         process->life = PLEAT_PMI_FINISHED;
         pleat_string_add(answer, "cmd=finalize_ack\n");
@@ -226,7 +226,7 @@ static enum pleat_pmi_outcome answer_line(struct pleat_pmi *pmi, struct process 
                                           struct pleat_string *answer)
 {
     char *line = process->line;
-    size_t length = process->length; /* with the newline, now a NUL */
+    size_t length = process->length; /* with the newline, which becomes a NUL */
     bool no_memory = false;
     line[length - 1] = '\0';
     if (memchr(line, '\0', length - 1))

@@ -8,7 +8,7 @@
 
 #include "base/cpus.h"
 
-/* What is in the set, ascending, in the place of what is in the list. */
+/* Replaces the list by the CPUs of the set, in ascending order. */
 static int list_of(const struct pleat_cpu_set *set, struct pleat_cpu_list *list)
 {
     list->count = 0;

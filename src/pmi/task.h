@@ -5,10 +5,9 @@
 
 #include <stdint.h>
 
-/* Binds this process to its processors: it is number `task`, from 0, and each has `each` of those
- * that PLEAT_CPUS_ENV lists. Where that is not what this process may use (the job has changed its
- * size since), they are shared out of what it may use. Does nothing where the job is not bound. 0
- * or errno. */
+/* Binds this process, number `task` from 0, to `each` of the CPUs that PLEAT_CPUS_ENV lists. If
+ * these are not the CPUs that it may use (the job's size has changed since), the CPUs that it may
+ * use are divided instead. Does nothing if the job is not bound. 0 or an errno. */
 int pleat_pmi_bind_task(uint32_t task, uint32_t each);
 
 /* Makes a terminal that no other session has the controlling one of this process, and its standard

@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "pmi/server.h"
 
-#define GRACE_US PLEAT_US_PER_S /* from SIGTERM to SIGKILL; and see lost_us */
-#define PER_PROCESS 3           /* its stream, and what it writes */
+#define GRACE_US PLEAT_US_PER_S /* from SIGTERM to SIGKILL; also for lost_us */
+#define PER_PROCESS 3           /* its stream, its standard output and error */
 #define EXIT_FAILED 1
 #define EXIT_BEFORE_RUN 125
 #define EXIT_NOT_EXECUTABLE 126
@@ -25,26 +25,27 @@
 struct watch {
     struct pleat_pmi_program *program;
     struct pleat_pmi *pmi;
-    struct pleat_pmi_process *processes; /* program->count */
-    struct pollfd *polled; /* PER_PROCESS of every process, then signals, reports and sinks */
+    struct pleat_pmi_process *processes; /* program->count of them */
+    /* PER_PROCESS for each process, then signals, reports and the two sinks */
+    struct pollfd *polled;
     uint32_t running;
-    struct pleat_pmi_sink sinks[2]; /* standard output and error */
+    struct pleat_pmi_sink sinks[2]; /* for standard output and error */
     int signals;                    /* signalfd */
-    int reports;                    /* of processes that cannot be executed; -1: all could */
+    int reports;                    /* pipe from processes that cannot be executed; -1: all could */
 
-    int code;               /* of the first that failed; 0: none has */
-    struct pleat_error why; /* its text is said at the end; "": nothing */
-    bool told;              /* to end, from outside */
-    bool ending;            /* all processes are to end */
-    int64_t kill_at_us;     /* monotonic; INT64_MAX: killed already, or not ending */
-    int64_t lost_us; /* the others end by then, too, or are ended: one has left them well, but
-                      * without MPI_Finalize, or before MPI_Init; INT64_MAX: none has */
-    uint32_t lost;   /* that one */
-    bool absent; /* `missing` ended, by `missing_status`, without a word of MPI. That is nobody's
-                  * business unless others say one: they would wait in MPI_Init for ever */
+    int code;               /* exit code of the process that failed first; 0: none has */
+    struct pleat_error why; /* its text is printed at the end; "": none */
+    bool told;              /* a signal from outside told the program to end */
+    bool ending;            /* all processes are being ended */
+    int64_t kill_at_us;     /* monotonic time; INT64_MAX: already killed, or not ending */
+    int64_t lost_us; /* when the others are ended, unless they end before: a process has exited with
+                        0, but without MPI_Finalize. INT64_MAX: none has */
+    uint32_t lost;   /* rank of that process */
+    bool absent; /* process `missing` ended with `missing_status` and never used MPI. That matters
+                    only if others use MPI: they would wait for it in MPI_Init for ever */
     uint32_t missing;
     int missing_status;
-    bool refusal_is_said; /* on standard error */
+    bool refusal_is_said; /* was printed */
 };
 
 static void signal_all(const struct watch *watch, int number)
@@ -60,10 +61,10 @@ static void end_all(struct watch *watch)
     watch->ending = true;
     watch->kill_at_us = pleat_clock_monotonic_us() + GRACE_US;
     signal_all(watch, SIGTERM);
-    signal_all(watch, SIGCONT); /* a stopped one would not see it */
+    signal_all(watch, SIGCONT); /* a stopped process does not act on SIGTERM */
 }
 
-/* The first failure decides; `why` may be NULL. */
+/* Sets the exit code; only the first failure counts. `why` may be NULL. */
 static void fail(struct watch *watch, int code, const char *why)
 {
     if (watch->code)
@@ -72,7 +73,7 @@ static void fail(struct watch *watch, int code, const char *why)
     snprintf(watch->why.text, sizeof(watch->why.text), "%s", why ? why : "");
 }
 
-/* ---- talking ---- */
+/* ---- messages ---- */
 
 static void say_refused(struct watch *watch, uint32_t rank)
 {
@@ -102,7 +103,7 @@ static void send_answer(struct pleat_pmi_process *process)
         if (sent < 0 && errno == EAGAIN)
             return;
         if (sent < 0)
-            close_stream(process); /* its end will tell */
+            close_stream(process); /* the process's end will be handled */
         else
             process->sent += (size_t)sent;
     }
@@ -121,7 +122,7 @@ static void release(struct watch *watch)
         end_all(watch);
 }
 
-/* Returns whether the process can be heard further. */
+/* Acts on an outcome. Returns whether more can be read from the process. */
 static bool act(struct watch *watch, uint32_t rank, enum pleat_pmi_outcome outcome)
 {
     char why[128];
@@ -132,7 +133,7 @@ static bool act(struct watch *watch, uint32_t rank, enum pleat_pmi_outcome outco
     case PLEAT_PMI_RELEASES:
         release(watch);
         return true;
-    case PLEAT_PMI_ABORTS: /* MPI_Abort has said so itself */
+    case PLEAT_PMI_ABORTS: /* MPI_Abort has printed the reason itself */
         code = pleat_pmi_abort_code(watch->pmi);
         fail(watch, code && !(code & 255) ? EXIT_FAILED : code & 255, NULL);
         end_all(watch);
@@ -150,7 +151,7 @@ static bool act(struct watch *watch, uint32_t rank, enum pleat_pmi_outcome outco
     return false;
 }
 
-/* All that it has said; stops where it does not take its answers. */
+/* Handles all that a process has sent; stops while it does not take its answers. */
 static void listen_to(struct watch *watch, uint32_t rank)
 {
     struct pleat_pmi_process *process = &watch->processes[rank];
@@ -179,7 +180,7 @@ static void listen_to(struct watch *watch, uint32_t rank)
     }
 }
 
-/* ---- ends ---- */
+/* ---- ends of processes ---- */
 
 static void describe(const struct watch *watch, uint32_t rank, int status, char *text, size_t size)
 {
@@ -199,7 +200,7 @@ static int code_of(int status)
     return WIFSIGNALED(status) ? EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The others cannot go on without it. */
+/* Handles the end of a process without which the others cannot go on. */
 static void lose(struct watch *watch, uint32_t rank, int status)
 {
     char why[200];
@@ -207,7 +208,7 @@ static void lose(struct watch *watch, uint32_t rank, int status)
     if (code) {
         describe(watch, rank, status, why, sizeof(why));
         fail(watch, code, why);
-        if (!watch->why.text[0]) /* it counted already, before that mattered to the others */
+        if (!watch->why.text[0]) /* it was set before the others needed the process */
             snprintf(watch->why.text, sizeof(watch->why.text), "%s", why);
         if (!watch->told)
             end_all(watch);
@@ -231,7 +232,7 @@ static void look_for_absent(struct watch *watch)
 static void ended(struct watch *watch, uint32_t rank, int status)
 {
     struct pleat_pmi_process *process = &watch->processes[rank];
-    listen_to(watch, rank); /* what it said last */
+    listen_to(watch, rank); /* the last that it sent */
     for (int i = 0; i < 2; i++)
         pleat_pmi_source_read(&process->written[i], &watch->sinks[i], true);
     process->ended = true;
@@ -239,7 +240,7 @@ static void ended(struct watch *watch, uint32_t rank, int status)
     pleat_pmi_process_finish(process);
     enum pleat_pmi_life life = pleat_pmi_life(watch->pmi, rank);
     if (watch->ending)
-        return; /* by which signal, or how it saw the others go, is not what went wrong */
+        return; /* after that, signals and exit codes do not tell what went wrong */
     if (life == PLEAT_PMI_JOINED || WIFSIGNALED(status)) {
         lose(watch, rank, status);
         return;
@@ -284,7 +285,7 @@ static void take_signal(struct watch *watch, int number)
         stop_all(watch);
         break;
     case SIGUSR1:
-    case SIGUSR2: /* not to what they have started: it would die of it */
+    case SIGUSR2: /* only to the processes themselves: what they have started would die of it */
         for (uint32_t i = 0; i < watch->program->count; i++)
             if (watch->processes[i].pid > 0 && !watch->processes[i].ended)
                 (void)kill(watch->processes[i].pid, number);
@@ -296,7 +297,8 @@ static void take_signal(struct watch *watch, int number)
     }
 }
 
-/* Signals first: what a process died of may have been told to this one, too. */
+/* Handles signals before ends, since the signal of which a process died may have been sent to this
+ * process, too. */
 static void take_signals(struct watch *watch)
 {
     struct signalfd_siginfo info;
@@ -323,7 +325,7 @@ static void take_report(struct watch *watch)
     watch->reports = -1;
 }
 
-/* Does what is due; when the next thing will be. */
+/* Does what is due. Returns when the next thing is due. */
 static int64_t look_at_time(struct watch *watch)
 {
     int64_t now = pleat_clock_monotonic_us(), next = INT64_MAX;
@@ -408,9 +410,9 @@ static void serve(struct watch *watch)
     pleat_pmi_sink_write(&watch->sinks[1], false);
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
-/* Returns an exit code, after saying why. */
+/* Prints the reason, and returns the exit code. */
 static int cannot(const char *what)
 {
     fprintf(stderr, "pleat-pmi: %s: %s\n", what, strerror(errno));
@@ -480,7 +482,8 @@ int pleat_pmi_watch(struct pleat_pmi_program *program)
     while (watch.running)
         serve(&watch);
     (void)sigprocmask(SIG_SETMASK, &program->signals,
-                      NULL); /* nothing but this is left to wait for */
+                      /* only the output is left, so signals may end this process */
+                      NULL);
     pleat_pmi_sink_write(&watch.sinks[0], true);
     pleat_pmi_sink_write(&watch.sinks[1], true);
     if (watch.why.text[0] && !watch.told)
