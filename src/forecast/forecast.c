@@ -6,7 +6,7 @@ struct looking {
     struct pleat_core *core;
     struct pleat_effects effects;
     int64_t now_us;
-    uint32_t waiting; /* rows that have not started */
+    uint32_t waiting; /* number of rows that have not started yet */
     struct pleat_forecast *forecast;
     struct pleat_error *err;
 };
@@ -23,7 +23,7 @@ static const struct pleat_component *component_of(const struct looking *at, uint
     return &pleat_core_view(at->core)->components[index];
 }
 
-/* ---- who would answer ---- */
+/* ---- answers in the place of sites, runners and agents ---- */
 
 static int answer_claim(struct looking *at, const struct pleat_effect *effect)
 {
@@ -42,7 +42,7 @@ static int answer_run(struct looking *at, const struct pleat_effect *effect, uin
                                       .u.exit = {.run = effect->id, .reason = PLEAT_REASON_EXIT}});
 }
 
-/* Whatever it is offered, or told, it does: of one that folds, with its partition. */
+/* Does whatever the application is offered or told; a folded one changes only its partition. */
 static int answer_change(struct looking *at, const struct pleat_effect *effect)
 {
     bool folds = component_of(at, effect->component)->flags & PLEAT_COMPONENT_FOLDS;
@@ -118,7 +118,7 @@ static int answer(struct looking *at, const struct pleat_effect *effect)
     }
 }
 
-/* Answers have effects of their own, which come behind these. */
+/* Answers all effects. Answers have effects of their own, which are appended behind these. */
 static int drain(struct looking *at)
 {
     int rc = 0;
@@ -130,7 +130,7 @@ static int drain(struct looking *at)
     return rc;
 }
 
-/* All that happens at this instant. */
+/* Answers and decides until nothing happens any more at this instant. */
 static int settle(struct looking *at)
 {
     int rc = drain(at);
@@ -148,7 +148,8 @@ static int settle(struct looking *at)
 
 /* ---- time ---- */
 
-/* One that runs, and says so, ends then; one that is late may end at any time. */
+/* The expected end of a running component. PLEAT_NEVER: it has none, or it is late, so it may end
+ * at any time. */
 static int64_t end_of(const struct looking *at, const struct pleat_component *component)
 {
     return component->expected_end_us >= at->now_us ? component->expected_end_us : PLEAT_NEVER;
@@ -178,7 +179,7 @@ static uint32_t first_end(const struct looking *at, int64_t *end_us)
     return component;
 }
 
-/* All that end at this instant, each once. */
+/* Ends all components whose end is now, each once. */
 static int end_all(struct looking *at, uint32_t component, int64_t end_us)
 {
     uint32_t last = PLEAT_NONE;
@@ -195,8 +196,8 @@ static int end_all(struct looking *at, uint32_t component, int64_t end_us)
     return rc;
 }
 
-/* Goes on to the next instant at which anything happens: ends, then deadlines, then the policies
- * decide. *over: nothing does. */
+/* Goes on to the next instant at which something happens: first ends, then deadlines, then the
+ * policies decide. *over: nothing will happen. */
 static int step(struct looking *at, bool *over)
 {
     int64_t end_us, deadline_us = pleat_core_next_deadline(at->core);
@@ -213,7 +214,7 @@ static int step(struct looking *at, bool *over)
     return rc ? rc : settle(at);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole forecast ---- */
 
 static bool waits(const struct pleat_component *component)
 {
@@ -236,7 +237,8 @@ static int list_waiting(struct looking *at)
     return 0;
 }
 
-/* Sites whose agent is away have one again, as their jobs expect. */
+/* Answers what is outstanding, and has an agent connect to each site that has none: its jobs expect
+ * that. */
 static int begin(struct looking *at)
 {
     const struct pleat_view *view = pleat_core_view(at->core);
@@ -244,7 +246,7 @@ static int begin(struct looking *at)
     for (uint32_t s = 0; !rc && s < view->site_count; s++)
         if (view->sites[s].away)
             rc = answer_reach(at, s);
-    if (!rc) /* what is due already */
+    if (!rc) /* deadlines that are over already */
         rc = apply(at, (struct pleat_event){.kind = PLEAT_EV_TIME, .component = PLEAT_NONE});
     return rc ? rc : settle(at);
 }

@@ -1,17 +1,18 @@
-/* loopback.c - libpleat-loopback: what Open MPI listens on is for this machine and this user only.
+/* loopback.c - libpleat-loopback: only this user on this machine reaches what Open MPI listens on.
  *
- * Preloaded into mpirun and its ranks where all are on one node. Open MPI 4.1 listens on every
- * address, for its out-of-band messages and for TCP between ranks (by which those that are spawned
- * are reached), and on 127.0.0.1 for PMIx; none of its parameters changes that. Whoever connects
- * and says nothing keeps mpirun from going on, since it reads from whom it has accepted and waits.
- * So here, for sockets of Open MPI's own libraries and of nothing else in the process:
+ * It is preloaded into mpirun and its ranks if all are on one node. Open MPI 4.1 listens on every
+ * address for its out-of-band messages and for TCP between ranks (by which spawned ranks are
+ * reached), and on 127.0.0.1 for PMIx. No parameter changes that. A peer that connects and sends
+ * nothing blocks mpirun, which reads from accepted connections and waits. So these calls are
+ * changed, for sockets of Open MPI's own libraries only:
  *
- *   bind     of a stream to every address takes the loopback address
- *   connect  to an address of this machine goes to the loopback address, where the others listen,
- *            from the address that was wanted: Open MPI looks whether it knows where one comes from
- *   accept   closes a connection of another user's, as if it had not come (EAGAIN)
+ *   bind     of a stream to every address becomes the loopback address
+ *   connect  to an address of this machine goes to the loopback address, where the others listen;
+ * it comes from the address that was wanted, since Open MPI checks where a peer comes from accept
+ * closes another user's connection, as if it had not come (EAGAIN)
  *
- * Programs' own sockets, and those of other libraries, are left as they are. */
+ * The program's own sockets, and those of other libraries, are not touched.
+ */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,7 +25,7 @@
 
 #include "loopback/peer.h"
 
-/* Those of the C library, or of what else is preloaded. */
+/* The functions of the C library, or of another preloaded library. */
 static union {
     void *symbol;
     int (*call)(int, const struct sockaddr *, socklen_t);
@@ -38,7 +39,8 @@ static union {
     int (*call)(int, struct sockaddr *, socklen_t *, int);
 } real_accept4;
 
-/* Also called by what is used before the constructors were: the same is written again. */
+/* Also called by functions that are used before constructors have run. It writes the same values
+ * again. */
 __attribute__((constructor)) static void find_real(void)
 {
     real_bind.symbol = dlsym(RTLD_NEXT, "bind");
@@ -47,9 +49,9 @@ __attribute__((constructor)) static void find_real(void)
     real_accept4.symbol = dlsym(RTLD_NEXT, "accept4");
 }
 
-/* ---- which sockets ---- */
+/* ---- which sockets are meant ---- */
 
-/* Whether the code at `address` is Open MPI's, or that of its PMIx. */
+/* Whether the code at `address` belongs to Open MPI or to its PMIx. */
 static bool is_open_mpi(const void *address)
 {
     static const char *const libraries[] = {"mca_",         "pmix_mca_", "libpmix.", "libopen-rte.",
@@ -72,7 +74,7 @@ static bool is_stream(int fd)
     return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) && type == SOCK_STREAM;
 }
 
-/* An address of IPv4 or IPv6 that can be changed. False: it is something else. */
+/* A copy of an IPv4 or IPv6 address, which can be changed. */
 union name {
     struct sockaddr any;
     struct sockaddr_in in;
@@ -97,7 +99,8 @@ static bool is_every_address(const union name *name)
                                           : IN6_IS_ADDR_UNSPECIFIED(&name->in6.sin6_addr);
 }
 
-/* One that others reach, too; not a loopback address. Those of IPv4 in IPv6 are not used there. */
+/* Whether the address is reached from other machines, so it is no loopback address. Open MPI does
+ * not use IPv4 addresses in IPv6. */
 static bool is_outside(const union name *name)
 {
     return name->any.sa_family == AF_INET ? ntohl(name->in.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET
@@ -115,7 +118,7 @@ static int bind_to(int fd, const union name *name)
     return real_bind.call(fd, &any_port.any, sizeof(any_port));
 }
 
-/* Only an address of one's own can be bound to. */
+/* Whether the address is this machine's: only then it can be bound. */
 static bool is_of_this_machine(const union name *name)
 {
     int fd = socket(name->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -154,7 +157,9 @@ TAKEN_OVER int bind(int fd, const struct sockaddr *address, socklen_t size)
     bool none = address && size >= sizeof(address->sa_family) && address->sa_family == AF_UNSPEC;
     if (!(none || (inet && is_every_address(&name))) || !is_open_mpi(caller) || !is_stream(fd))
         return real_bind.call(fd, address, size);
-    if (none) /* 4.1 before it connects, by mistake; the socket could not be bound once more */
+    /* Open MPI 4.1 does this by mistake before it connects; the socket could then not be bound
+     * again */
+    if (none)
         return 0;
     to_loopback(&name);
     return real_bind.call(fd, &name.any, size);
@@ -169,12 +174,13 @@ TAKEN_OVER int connect(int fd, const struct sockaddr *address, socklen_t size)
     if (!copy_name(&name, address, size) || !is_outside(&name) || !is_open_mpi(caller) ||
         !is_stream(fd) || !is_of_this_machine(&name))
         return real_connect.call(fd, address, size);
-    (void)bind_to(fd, &name); /* unless Open MPI has bound it already */
+    (void)bind_to(fd, &name); /* fails if Open MPI has bound it already */
     to_loopback(&name);
     return real_connect.call(fd, &name.any, size);
 }
 
-/* What Open MPI has accepted, or -1 in place of another user's. */
+/* Returns the accepted connection; but if it is not this user's, closes it, and returns -1 with
+ * EAGAIN. */
 static int sift(int fd)
 {
     uid_t user = 0;

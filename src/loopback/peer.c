@@ -13,10 +13,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Both ends of a connection, as its other end sees it: `from` is that one's own address. */
+/* The ends of a connection, as the peer sees them: `from` is the peer's own address. */
 struct ends {
     int family;
-    uint32_t from[4], to[4]; /* as on the wire; of IPv4 only the first */
+    uint32_t from[4], to[4]; /* in network byte order; IPv4 uses the first word */
     in_port_t from_port, to_port;
 };
 
@@ -28,7 +28,7 @@ static int take_apart(const struct sockaddr_storage *name, uint32_t address[4], 
         *port = in->sin_port;
     } else if (name->ss_family == AF_INET6) {
         const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)name;
-        /* IPv4 on a socket of IPv6: the other end may be an IPv4 one */
+        /* an IPv4 address on an IPv6 socket: the peer's socket may be an IPv4 one */
         if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr))
             memcpy(address, in6->sin6_addr.s6_addr + 12, 4);
         else
@@ -105,8 +105,8 @@ bool pleat_peer_user_by_diag(int fd, uid_t *user)
         answer.header.nlmsg_len < NLMSG_LENGTH(sizeof(struct inet_diag_msg)))
         return false;
     const struct inet_diag_msg *found = NLMSG_DATA(&answer.header);
-    /* where there is no such connection the kernel may answer with one that listens at that port;
-     * a socket that was closed has no inode, and counts as root's */
+    /* if there is no such connection the kernel may answer with a socket that listens at that port;
+     * a closed socket has no inode, and is reported as root's */
     if (found->idiag_state != TCP_ESTABLISHED || !found->idiag_inode)
         return false;
     *user = found->idiag_uid;
@@ -115,7 +115,7 @@ bool pleat_peer_user_by_diag(int fd, uid_t *user)
 
 /* ---- proc(5), /proc/net/tcp ---- */
 
-/* "0100007F:1F90", and for IPv6 four such words; returns the length. */
+/* Writes an end as "0100007F:1F90", for IPv6 with four such words; returns the length. */
 static int write_end(char *text, size_t size, int family, const uint32_t address[4], in_port_t port)
 {
     if (family == AF_INET)
