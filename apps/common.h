@@ -1,4 +1,4 @@
-/* common.h - what the example programs share: reading options, giving up, pausing. */
+/* common.h - shared by the example programs: options, errors, pauses. */
 #ifndef PLEAT_APPS_COMMON_H
 #define PLEAT_APPS_COMMON_H
 
@@ -7,45 +7,47 @@
 /* Prints what failed and why, and ends all ranks. */
 _Noreturn void app_give_up(const char *what, const struct pleat_error *err);
 
-/* For a joiner that was not let in: the program goes on without it, so it leaves quietly (a failing
- * exit code would make mpirun end all ranks). Everybody else gives up. Returns the exit code. */
+/* For a rank that could not join: the program goes on without it, so it leaves quietly (with a
+ * failing exit code mpirun would end all ranks). A rank that did not join gives up. Returns the
+ * exit code. */
 int app_not_begun(struct pleat_session *session, const struct pleat_error *err);
 
-/* A number, optionally followed by K, M or G (powers of 1024); prints a message and exits with 2
- * when it is not one, or not within [least, most]. */
+/* A number, optionally followed by K, M or G (powers of 1024). If it is not one, or not within
+ * [least, most], prints a message and exits with 2. */
 long long app_number(const char *option, const char *text, long long least, long long most);
 
-/* The options that heat and matmul have in common. */
+/* The options that heat and matmul share. */
 struct app_options {
     long long n, iterations;
     double work_ms, pause_ms, tolerance;
     long long n_most;
 };
 
-/* Reads --n, --iterations, --work, --pause, --tolerance; what is not given stays as it was. --help
- * prints `usage` and exits with 0; anything wrong exits with 2. */
+/* Reads --n, --iterations, --work, --pause, --tolerance into *options; others stay as they were.
+ * --help prints `usage` and exits with 0; a wrong option exits with 2. */
 void app_read_options(int argc, char **argv, const char *usage, struct app_options *options);
 
-/* Sleeps, to stretch an iteration. */
+/* Sleeps, to make an iteration longer. */
 void app_pause(double milliseconds);
 
-/* How many iterations were really computed, counted beside the state that Pleat carries along: in a
- * file of the job's scratch directory, one for each launch of its script. What is registered may
- * say anything: an iteration that is in no file was not computed. */
+/* Counts the iterations that were really computed, independently of the state that Pleat carries
+ * along: in a file of the job's scratch directory, one file for each launch of its script. A
+ * restored state may claim an iteration that was never computed; the file shows that. */
 struct app_tally {
-    long long *count; /* NULL: not counted here (not rank 0, or not below 'pleat launch') */
+    /* NULL: not counted by this rank (not rank 0, or not started by 'pleat launch') */
+    long long *count;
 };
-/* After pleat_session_begin, which returned `begun`. */
+/* To be called after pleat_session_begin, which returned `begun`. */
 void app_tally_open(struct app_tally *tally, const struct pleat_session *session, int begun);
 static inline void app_tally_add(struct app_tally *tally)
 {
     if (tally->count)
         ++*tally->count;
 }
-/* How many of `done` iterations nobody computed; says so where there are any. On rank 0. */
+/* On rank 0: how many of `done` iterations were not computed; prints it if there are any. */
 long long app_tally_skipped(const struct app_tally *tally, long long done);
 
-/* Uniform in [0, 1), the same for the same arguments on every machine and number of ranks. */
+/* A number in [0, 1) that depends only on the arguments, not on machine or number of ranks. */
 double app_noise(unsigned long long a, unsigned long long b);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Jacobi sweeps over n x n inner points, edges at 0, rows spread over the ranks. The plate starts
  * as sin(pi x) sin(pi y), which is an eigenvector of the sweep: every sweep multiplies it by cos(pi
- * / (n + 1)). So the exact result of any number of sweeps is known, and the program checks each
- * point of its own at the end, however often it was resized on the way.
+ * / (n + 1)). So the exact result of any number of sweeps is known. At its end each rank checks all
+ * of its points, however often the program was resized.
  */
 #include <math.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     if (!scratch)
         MPI_Abort(MPI_COMM_WORLD, 1);
 
-    /* What has to move along when the number of ranks changes. */
+    /* what must follow a change of the number of ranks */
     if (pleat_session_create(&session, &err) ||
         pleat_value_register(session, "done", &done, sizeof(done), &err) ||
         pleat_rows_create(session, "plate", o.n, (size_t)o.n * sizeof(double), 1, &plate, &err))

@@ -1,7 +1,8 @@
-/* loop - the smallest malleable program: a loop that does nothing, with state to carry along.
+/* loop - the smallest malleable program: a loop that does nothing, with a state that is carried
+ * along.
  *
- * For measuring what a resize costs (--state), and for testing Pleat itself: it checks every byte
- * of its state after each resize, and misbehaves on request.
+ * It measures what a resize costs (--state), and tests Pleat itself: it checks every byte of its
+ * state after each resize, and misbehaves on request.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -128,7 +129,8 @@ static void read_options(int argc, char **argv, struct options *o)
     }
 }
 
-/* The largest size of the list that lies between what there is and what is offered. */
+/* The offer callback: the listed size nearest to the offer, between the present and the offered
+ * size. */
 static int choose(int current, int offered, int mandatory, void *arg)
 {
     const struct options *o = arg;
@@ -151,7 +153,7 @@ static int choose(int current, int offered, int mandatory, void *arg)
     return best;
 }
 
-/* ---- the state: word i of row r has a value of its own ---- */
+/* ---- the state: word i of row r has a value that no other word has ---- */
 
 static unsigned long long word_of(long long row, long long i)
 {
@@ -179,7 +181,7 @@ static long long wrong_words(const struct pleat_rows *rows, long long words, lon
     return wrong;
 }
 
-/* Nothing to check may be lost either: the rows of all ranks together are all rows. */
+/* Counts wrong words. Rows must not be lost either: all ranks together must have all rows. */
 static long long check(struct pleat_session *session, const struct pleat_rows *rows,
                        const struct options *o, long long words)
 {
@@ -223,7 +225,7 @@ static double pause_of(const struct options *o, int ranks)
     return pause_ms;
 }
 
-/* What the file says now. */
+/* Tells Pleat the number in the file of --limit, if the file is there. */
 static void say_limit(struct pleat_session *session, const struct options *o)
 {
     struct pleat_error err;
@@ -287,7 +289,8 @@ int main(int argc, char **argv)
         counters[0]++;
         app_tally_add(&tally);
         int pending = pleat_session_pending(session);
-        if (pending) /* as whoever packs something for it together would do */
+        if (pending) /* collective work before a resize, as a program with data of its own would do
+                      */
             MPI_Barrier(pleat_session_comm(session));
         what = pleat_session_adapt(session, &err);
         if (o.announce && what > PLEAT_SAME && !pending) {

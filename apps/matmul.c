@@ -1,9 +1,9 @@
 /* matmul - a distributed matrix product, malleable with libpleat.
  *
  * A, B and C are n x n, their rows spread over the ranks. Every iteration adds A B to C: each rank
- * in turn broadcasts its rows of B. At the end C must be `iterations` times A B, which Freivalds'
- * test checks without computing the product again: C x = iterations * A (B x) for a random vector x
- * (R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977).
+ * in turn broadcasts its rows of B. At the end C must be `iterations` times A B. Freivalds' test
+ * (R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977) checks that without
+ * computing the product again: C x = iterations * A (B x) for a random vector x.
  */
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static void fill(const struct pleat_rows *matrix, long long n, unsigned long lon
                 app_noise(seed, (unsigned long long)((pleat_rows_first(matrix) + i) * n + j)) - 0.5;
 }
 
-/* Which rows every rank has: two numbers per rank, first and count. */
+/* The rows of every rank: two numbers for each, first and count. */
 static long long *gather_blocks(const struct problem *p)
 {
     long long mine[2] = {pleat_rows_first(p->b), pleat_rows_count(p->b)};
@@ -52,7 +52,7 @@ static long long *gather_blocks(const struct problem *p)
     return all;
 }
 
-/* C += A(:, first .. first + count) times these rows of B. */
+/* Adds A(:, first .. first + count - 1) times these rows of B to C. */
 static void add_product(const struct problem *p, const double *rows_of_b, long long first,
                         long long count)
 {
@@ -71,12 +71,13 @@ static void multiply(const struct problem *p)
 {
     int size = pleat_session_size(p->session);
     long long *blocks = gather_blocks(p);
-    double *received = allocate(blocks[1] * p->n); /* rank 0's block is a largest one */
+    /* no rank's block is larger than rank 0's */
+    double *received = allocate(blocks[1] * p->n);
     for (int owner = 0; owner < size; owner++) {
         long long first = blocks[2L * owner];
         long long count = blocks[2L * owner + 1];
         if (!count)
-            break; /* more ranks than rows */
+            break; /* this rank and all after it have no rows */
         double *rows = owner == pleat_session_rank(p->session) ? pleat_rows_data(p->b) : received;
         MPI_Bcast(rows, (int)(count * p->n), MPI_DOUBLE, owner, pleat_session_comm(p->session));
         add_product(p, rows, first, count);
@@ -166,7 +167,7 @@ int main(int argc, char **argv)
         return app_not_begun(p.session, &err);
     if (begun == PLEAT_STARTED) {
         fill(p.a, o.n, 1);
-        fill(p.b, o.n, 2); /* C starts zeroed */
+        fill(p.b, o.n, 2); /* C is zero at first */
     }
 
     struct app_tally tally;

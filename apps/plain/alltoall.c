@@ -1,5 +1,6 @@
-/* alltoall - a square matrix, its rows spread over the ranks, is changed and transposed again and
- * again, as the Fourier transform of the NAS benchmarks does it (FT): everybody sends to everybody.
+/* alltoall - a square matrix, whose rows are spread over the ranks, is changed and transposed in
+ * each iteration, as in the Fourier transform of the NAS benchmarks (FT): every rank sends to every
+ * other.
  */
 #include <stdlib.h>
 
@@ -14,14 +15,13 @@ static const char usage[] =
 
 struct alltoall {
     struct plain plain;
-    long long edge;          /* of the matrix: size times ranks */
-    uint64_t *rows;          /* this rank's, `size` of them */
+    long long edge;          /* of the matrix: size times the number of ranks */
+    uint64_t *rows;          /* of this rank, `size` of them */
     uint64_t *out, *in;      /* a block for each rank */
     struct plain_jump round; /* what an iteration does to a value */
 };
 
-/* This rank's rows: value (i, j) of the matrix after `iterations`, which has been transposed as
- * often. */
+/* The value at (i, j) of the matrix after `iterations`, each of which has transposed it. */
 static uint64_t expected(const struct alltoall *a, long long iterations, struct plain_jump jump,
                          long long i, long long j)
 {
@@ -46,7 +46,8 @@ static void check(struct alltoall *a, long long iterations)
                               expected(a, iterations, jump, a->plain.rank * a->plain.size + i, j);
 }
 
-/* Block b goes to rank b, transposed; what came from b are the columns of block b. */
+/* Sends block b to rank b, transposed; the block that comes from rank b has the columns of block b.
+ */
 static void transpose(struct alltoall *a)
 {
     long long n = a->plain.size;

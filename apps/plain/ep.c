@@ -1,7 +1,7 @@
-/* ep - embarrassingly parallel, as the NAS benchmark of that name: pairs of random numbers, those
- * within the unit circle made into normal ones, counted by the square ring in which they lie; one
- * reduction at the end (G. Marsaglia and T. A. Bray, "A convenient method for generating normal
- * variables", SIAM Review 6(3), 1964).
+/* ep - embarrassingly parallel, like the NAS benchmark of that name. Pairs of random numbers inside
+ * the unit circle are made normal (G. Marsaglia and T. A. Bray, "A convenient method for generating
+ * normal variables", SIAM Review 6(3), 1964), and counted by the square ring in which they lie; one
+ * reduction at the end.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "plain.h"
 
 #define RINGS 10
-#define PAIRS 32 /* for a unit of work */
+#define PAIRS 32 /* in a unit of work */
 
 static const char usage[] =
     "usage: mpirun ... ep [options]\n"
@@ -28,7 +28,7 @@ static double uniform(struct plain_jump round, uint64_t *x)
     return (double)(*x >> 11) * 0x1p-52 - 1;
 }
 
-/* Block b has numbers of its own, whoever counts it. */
+/* Counts block b, whose numbers do not depend on the rank that counts it. */
 static void count_block(struct tally *tally, long long block, long long pairs)
 {
     uint64_t x = plain_seed((uint64_t)block);
@@ -47,8 +47,9 @@ static void count_block(struct tally *tally, long long block, long long pairs)
     }
 }
 
-/* Nothing may be lost; pi / 4 of the pairs lie in the circle, within six standard deviations; of
- * the normal ones 0.6827 squared lie in the first ring. */
+/* Checks that nothing is lost, and that the numbers are plausible: pi / 4 of the pairs lie in the
+ * circle, and 0.6827 squared of the normal ones in the first ring, within six standard deviations.
+ */
 static long long implausible(const struct tally *all, long long pairs)
 {
     uint64_t sum = 0;
@@ -62,7 +63,7 @@ static long long implausible(const struct tally *all, long long pairs)
             6 * sqrt(accepted * inner * (1 - inner)) + 1);
 }
 
-/* --verify: all of it again, by one rank. */
+/* For --verify: computes everything again on one rank, and counts what differs. */
 static long long differs(const struct plain *plain, const struct tally *all)
 {
     struct tally again = {0};

@@ -1,5 +1,5 @@
-/* halo - a heat equation on a square plate cut into blocks in both directions: nonblocking exchange
- * of four edges, then a Jacobi sweep.
+/* halo - a heat equation on a square plate that is cut into blocks in both directions: nonblocking
+ * exchange of four edges, then a Jacobi sweep.
  *
  * The plate starts as sin(pi x) sin(pi y), which a sweep multiplies by cos(pi / (n + 1)): the exact
  * value of every point after any number of sweeps is known.
@@ -11,7 +11,7 @@
 #include "plain.h"
 
 #define TOLERANCE 1e-9 /* relative to the hottest point */
-#define COLD 1e-200    /* beyond this doubles lose digits */
+#define COLD 1e-200    /* smaller doubles lose digits */
 
 static const char usage[] =
     "usage: mpirun ... halo [options]\n"
@@ -26,9 +26,9 @@ struct halo {
     MPI_Comm grid;
     MPI_Datatype column;
     int above, below, left, right;
-    long long first[2], count[2]; /* rows, columns of this rank's block */
+    long long first[2], count[2]; /* of this rank's block: row, column */
     long long stride;
-    double *now, *next; /* each with a row and a column more on either side */
+    double *now, *next; /* the block with one more row and column on each side */
 };
 
 /* The value at inner point (i, j) after `sweeps` sweeps. */
@@ -66,7 +66,7 @@ static void cut(struct halo *h)
             *at(h, h->now, i, j) = exact(h->plain.size, 0, h->first[0] + i, h->first[1] + j);
 }
 
-/* The four edges; at the plate's own edges nothing comes, and the halo stays 0. */
+/* Exchanges the four edges. At the plate's own edges the halo stays 0. */
 static void exchange(struct halo *h)
 {
     MPI_Request requests[8];
@@ -84,7 +84,7 @@ static void exchange(struct halo *h)
     MPI_Waitall(8, requests, statuses);
 }
 
-/* Counts the points [i0, i1) x [j0, j1) that are not what they are after `sweeps` sweeps. */
+/* Counts the points of [i0, i1) x [j0, j1) that do not have their value after `sweeps` sweeps. */
 static void check(struct halo *h, long long sweeps, long long i0, long long i1, long long j0,
                   long long j1)
 {
@@ -123,7 +123,7 @@ static void sweep(struct halo *h)
     h->next = swap;
 }
 
-/* The bits of all values: the same however the plate is cut. */
+/* The sum of the bits of all values, which does not depend on how the plate is cut. */
 static uint64_t sum_of(const struct halo *h)
 {
     uint64_t sum = 0, bits;
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
                                         {NULL, NULL, 0, 0, NULL}};
     plain_begin(&h.plain, argc, argv, usage, more);
     if (h.plain.size < h.plain.ranks)
-        h.plain.size = h.plain.ranks; /* a point for each at least */
+        h.plain.size = h.plain.ranks; /* at least one point for each rank */
     if (exact(h.plain.size, h.plain.iterations, h.plain.size / 2, h.plain.size / 2) < COLD) {
         fprintf(stderr, "after so many --iterations a plate of this --size is cold: nothing is "
                         "left to check\n");

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS 800 /* of a unit */
+#define ROUNDS 800 /* in a unit of work */
 #define MULTIPLIER UINT64_C(6364136223846793005)
 #define INCREMENT UINT64_C(1442695040888963407)
 #define OPTIONS_MAX 20
@@ -93,7 +93,7 @@ static void read_options(struct plain *plain, int argc, char **argv, const char 
     }
 }
 
-/* ---- from beginning to end ---- */
+/* ---- start and end ---- */
 
 static long long clock_ns(clockid_t clock)
 {
@@ -121,8 +121,8 @@ void plain_begin(struct plain *plain, int argc, char **argv, const char *usage,
     }
 }
 
-/* Runs until it is told to go on, without a change to the result. All have to come for each round,
- * so that nobody is ahead. */
+/* Waits for the file of --hold, exchanging messages, without a change to the result. All ranks take
+ * part in each round, so that none gets ahead. */
 static void hold(const struct plain *plain)
 {
     for (int waits = 1; waits;) {
@@ -139,7 +139,7 @@ void plain_iterated(struct plain *plain)
         fprintf(plain->rate_file, "%lld\n", clock_ns(CLOCK_MONOTONIC));
 }
 
-/* A single write, so that lines of several ranks do not mix. */
+/* Writes the line at once, so that lines of several ranks do not mix. */
 static void append_times(const struct plain *plain)
 {
     char line[128];
@@ -195,7 +195,7 @@ uint64_t plain_work(uint64_t value, long long units)
 struct plain_jump plain_jump_rounds(uint64_t rounds)
 {
     struct plain_jump all = {1, 0};
-    struct plain_jump step = {MULTIPLIER, INCREMENT}; /* 1, 2, 4, ... rounds */
+    struct plain_jump step = {MULTIPLIER, INCREMENT}; /* for 1, 2, 4, ... rounds */
     for (; rounds; rounds >>= 1) {
         if (rounds & 1) {
             all.increment = all.increment * step.multiplier + step.increment;

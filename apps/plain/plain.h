@@ -1,9 +1,10 @@
-/* plain.h - what the plain MPI programs share: options, work that is the same everywhere, a record
- * of the rate, the verdict. They know nothing of Pleat: they are what is folded, unmodified.
+/* plain.h - what the plain MPI programs share: options, work that has the same result everywhere, a
+ * record of the rate, the verdict. These programs know nothing of Pleat: they are folded
+ * unmodified.
  *
- * Each computes by whole numbers modulo 2^64 (halo: by doubles whose exact values are known), so
- * its result does not depend on when and where its processes ran, and checks it. It prints one line
- * at its end, always the same for the same options and number of ranks.
+ * Each computes with whole numbers modulo 2^64 (halo: with doubles whose exact values are known).
+ * So its result does not depend on when and where its processes ran, and the program checks it. It
+ * prints one line at its end, always the same for the same options and number of ranks.
  */
 #ifndef PLEAT_APPS_PLAIN_H
 #define PLEAT_APPS_PLAIN_H
@@ -12,33 +13,35 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Takes a number from least to most; with `words` ("first,spread") one of these, as its index; with
- * neither words nor most nothing, and is 1 when it is there. */
+/* An option. Without `words` it takes a number from `least` to `most`; with `words`
+ * ("first,spread") one of these, and *value is its index; with neither words nor `most` it takes
+ * nothing, and *value becomes 1. */
 struct plain_option {
     const char *name;
     long long *value, least, most;
     const char *words;
 };
 
-/* The options of all programs; each sets its defaults before it reads them. */
+/* The options of all programs. A program sets its defaults before it reads them. */
 struct plain {
-    const char *name;     /* of the program, for its result */
+    const char *name;     /* the program's name, printed with its result */
     long long iterations; /* --iterations */
-    long long work;       /* --work, units for a rank and iteration */
+    long long work;       /* --work: units of work of a rank in an iteration */
     long long size;       /* --size */
     long long verify;     /* --verify: compare every word of every message */
-    long long corrupt;    /* --corrupt: the iteration in which a value is spoilt; -1: never */
-    const char *rate;     /* --rate: file for a time per iteration of rank 0; NULL: none */
-    const char *times;    /* --times: file for when each rank began and ended; NULL: none */
-    const char *hold;     /* --hold: file that is waited for at half time; NULL: none */
-    long long iterated;   /* iterations that have ended */
+    long long corrupt;    /* --corrupt: the iteration in which a value is made wrong; -1: none */
+    const char *rate;     /* --rate: file for the times of rank 0's iterations; NULL: none */
+    /* --times: file for the times at which each rank began and ended; NULL: none */
+    const char *times;
+    const char *hold; /* --hold: file that is waited for after half of the iterations; NULL: none */
+    long long iterated; /* iterations that have ended */
     int rank, ranks;
-    long long wrong; /* values of this rank that were not what they had to be */
+    long long wrong; /* wrong values that this rank found */
     FILE *rate_file;
-    long long begun_ns, cpu_ns; /* when MPI_Init was done, and what it had cost */
+    long long begun_ns, cpu_ns; /* time at the end of MPI_Init, and processor time until then */
 };
 
-/* What --help says of the common options. */
+/* The common options in --help. */
 #define PLAIN_USAGE                                                                                \
     "  --verify         compare all of every message, not only its ends\n"                         \
     "  --rate FILE      append a line for each iteration of rank 0: nanoseconds of the monotonic " \
@@ -49,36 +52,37 @@ struct plain {
     "  --hold FILE      after half of the iterations, exchange messages until FILE is there\n"     \
     "  --corrupt I      for tests: spoil a value in iteration I; the result must be wrong\n"
 
-/* Reads the common options and `more` (ends with a NULL name), then MPI_Init. --help prints `usage`
- * and exits with 0; anything wrong exits with 2. */
+/* Reads the common options and `more` (a NULL name at the end), then calls MPI_Init. --help prints
+ * `usage` and exits with 0; a wrong option exits with 2. */
 void plain_begin(struct plain *plain, int argc, char **argv, const char *usage,
                  const struct plain_option *more);
-/* To be called by all at the end of each iteration; with --hold all meet in one. */
+/* To be called by all ranks at the end of each iteration; with --hold it waits after half of them.
+ */
 void plain_iterated(struct plain *plain);
-/* Rank 0 prints RESULT, ok where no rank counted a wrong value, and `sum` of all ranks'
- * sums; MPI_Finalize. Returns the exit code. */
+/* Rank 0 prints RESULT: ok if no rank counted a wrong value, and the sum of all ranks' `sum`. Then
+ * calls MPI_Finalize. Returns the exit code. */
 int plain_end(struct plain *plain, uint64_t sum);
 
-/* malloc, or the end of all ranks. Never NULL. */
+/* As calloc, but out of memory ends all ranks: never NULL. */
 void *plain_allocate(size_t count, size_t size);
 
-/* The work: 800 multiplications and additions for a unit, each of which needs the one before (about
- * a microsecond). */
+/* Computes: a unit is 800 multiplications and additions, each of which needs the result of the one
+ * before (about a microsecond). */
 uint64_t plain_work(uint64_t value, long long units);
-/* The same in logarithmic time, for checking: units of work make multiplier * value + increment of
- * a value (modulo 2^64). */
+/* The same in logarithmic time, for checking: some units of work turn a value into multiplier *
+ * value + increment (modulo 2^64). */
 struct plain_jump {
     uint64_t multiplier, increment;
 };
 struct plain_jump plain_jump(long long units);
-/* `rounds` single multiplications and additions. */
+/* The jump for `rounds` single multiplications and additions. */
 struct plain_jump plain_jump_rounds(uint64_t rounds);
 uint64_t plain_jump_apply(struct plain_jump jump, uint64_t value);
 /* A different value for each argument. */
 uint64_t plain_seed(uint64_t number);
 
-/* Messages of `words` words, made from one value; unpacking gives it back, and counts in `wrong`
- * where the first or the last word (with --verify any) does not fit. */
+/* Packs a message of `count` words, made from one value. Unpacking returns the value, and counts in
+ * `wrong` a first or last word (with --verify any word) that does not fit. */
 void plain_pack(uint64_t value, uint64_t *words, long long count);
 uint64_t plain_unpack(struct plain *plain, const uint64_t *words, long long count);
 

@@ -1,5 +1,5 @@
 /* ring - tokens go round: each rank receives one from its left, computes, and sends it to its
- * right. With one token only one rank has anything to do at any time.
+ * right. With one token only one rank has something to do at any time.
  */
 #include <stdlib.h>
 
@@ -34,12 +34,12 @@ static void send_on(const struct ring *r, uint64_t token)
              MPI_COMM_WORLD);
 }
 
-/* The rounds of this rank; rank 0 makes the tokens and takes them back. Returns what it has seen,
- * in `value`, and the sum of the tokens that came back. */
+/* The rounds of this rank; rank 0 makes the tokens and takes them back. *value: what this rank has
+ * seen. Returns the sum of the tokens that came back. */
 static uint64_t go_round(struct ring *r, uint64_t *value)
 {
     uint64_t back = 0;
-    uint64_t *own = plain_allocate((size_t)r->tokens, 8); /* a single rank keeps them */
+    uint64_t *own = plain_allocate((size_t)r->tokens, 8); /* a single rank keeps the tokens */
     for (long long t = 0; t < r->tokens; t++)
         own[t] = plain_seed((uint64_t)(1000000 + t));
     for (long long i = 0; i < r->plain.iterations; i++) {
@@ -61,7 +61,8 @@ static uint64_t go_round(struct ring *r, uint64_t *value)
     return back;
 }
 
-/* All of it by one rank, with jumps: a rank takes the tokens in their order, each round. */
+/* The expected sum, computed by one rank with jumps: each round, a rank takes the tokens in their
+ * order. */
 static uint64_t expected(const struct ring *r)
 {
     struct plain_jump jump = plain_jump(r->plain.work);
@@ -94,7 +95,7 @@ int main(int argc, char **argv)
                                         {NULL, NULL, 0, 0, NULL}};
     plain_begin(&r.plain, argc, argv, usage, more);
     if (r.plain.ranks > 1 && r.tokens >= r.plain.ranks)
-        r.tokens = r.plain.ranks - 1; /* all ranks would send, and none receive */
+        r.tokens = r.plain.ranks - 1; /* otherwise all ranks would send, and none receive */
     r.count = (int)(r.plain.size / 8);
     r.buffer = plain_allocate((size_t)r.count, 8);
     uint64_t value = plain_seed((uint64_t)r.plain.rank);

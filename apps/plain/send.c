@@ -1,6 +1,6 @@
-/* send - Utrera 2010, 3.6.1.1: a loop of communication between even and odd ranks, calculation, and
- * a global synchronization; some ranks calculate more than the others. send.50x2 of the paper is
- * `send --heavy 50 --factor 2`.
+/* send - a program of Utrera (2010, 3.6.1.1): a loop of communication between even and odd ranks,
+ * calculation, and a global synchronization; some ranks calculate more than the others. send.50x2
+ * there is `send --heavy 50 --factor 2`.
  */
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ static long long units_of(const struct send *s, int rank)
     return s->plain.work * (is_heavy ? s->factor : 1);
 }
 
-/* An odd number of ranks leaves the last one alone: it hears itself. */
+/* With an odd number of ranks the last one has no partner, and exchanges with itself. */
 static int partner_of(const struct send *s, int rank)
 {
     int partner = rank ^ 1;
@@ -57,7 +57,7 @@ static uint64_t exchange(struct send *s, uint64_t value, uint64_t *out, uint64_t
     return plain_unpack(&s->plain, in, count);
 }
 
-/* What the value of this rank has to be: both of the pair, computed by jumps. */
+/* The value that this rank must have: those of both partners, computed with jumps. */
 static uint64_t expected(const struct send *s)
 {
     int ranks[2] = {s->plain.rank, partner_of(s, s->plain.rank)};
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
     uint64_t value = plain_seed((uint64_t)s.plain.rank);
     long long units = units_of(&s, s.plain.rank);
     for (long long i = 0; i < s.plain.iterations; i++) {
-        value += 2 * exchange(&s, value, out, in); /* by 2: no bit of either is ever lost */
+        value += 2 * exchange(&s, value, out, in); /* doubled, so that no bit of either is lost */
         value = plain_work(value, units);
         value += i == s.plain.corrupt && s.plain.rank == 0;
         MPI_Barrier(MPI_COMM_WORLD);

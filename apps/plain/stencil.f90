@@ -56,7 +56,7 @@ contains
     end do
   end subroutine read_options
 
-  ! The value at inner point (i, j) of an n x n plate after so many sweeps.
+  ! The value at inner point (i, j) of an n x n plate after `sweeps` sweeps.
   real(real64) function exact(n, sweeps, i, j)
     integer, intent(in) :: n, sweeps, i, j
     real(real64) :: h
