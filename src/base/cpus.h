@@ -42,8 +42,8 @@ bool pleat_cpu_set_equal(const struct pleat_cpu_set *a, const struct pleat_cpu_s
 struct pleat_cpu_set pleat_cpu_set_both(const struct pleat_cpu_set *a,
                                         const struct pleat_cpu_set *b);
 
-/* Which CPUs a job has, as a list in the order of its processes: in its environment, where each of
- * these has several of them, and the job is bound. */
+/* Environment variable with the CPUs of a job, as a list in the order of its processes. It is set
+ * if the job is bound and its processes have several CPUs each. */
 #define PLEAT_CPUS_ENV "PLEAT_CPUS"
 
 /* Adds the CPUs of one process: the list is divided into pieces of `each` CPUs, and process `task`
