@@ -1,12 +1,13 @@
-/* turn.h - who has the processor: what the wrappers of MPI calls (wrap.c) tell, and what a process
- * that waits does about it (turn.c).
+/* turn.h - who has the processor: what the wrappers of MPI calls (wrap.c) tell, and what a waiting
+ * process does about it (turn.c).
  *
- * The seam between "which MPI call was that?" and "who runs next?": nothing here knows MPI, and
+ * This separates "which MPI call was that?" from "who runs next?": nothing here knows MPI, and
  * nothing in wrap.c knows futexes. Processes are named by their index on this node.
  *
- * All of it is for the thread that called turn_attach, but turn_activity and turn_wait: these are
- * for any thread where several may call MPI (turn_threads), which then take turns with other
- * processes together. Where one may, others that wait only yield.
+ * All functions are for the thread that called turn_attach, but turn_activity and turn_wait. These
+ * two are for any thread if several threads may call MPI (turn_threads): then the waiting threads
+ * of the process take part one at a time. If only one thread may call MPI, others that wait just
+ * yield.
  */
 #ifndef PLEAT_FOLD_TURN_H
 #define PLEAT_FOLD_TURN_H
@@ -15,54 +16,56 @@
 #include <stdint.h>
 
 #define TURN_NOBODY (-1)
-#define TURN_ANYBODY (-2) /* somebody, and it is not known who */
+#define TURN_ANYBODY (-2) /* some process, but it is not known which */
 
-/* Whether anything below has to be called at all: attached, and the settings want it. One load;
- * while it is false an intercepted MPI call costs nothing else. */
+/* Whether the functions below must be called at all: the process is attached, and the settings need
+ * it. One load from memory; while it is false an intercepted MPI call costs nothing else. */
 bool turn_is_on(void);
 
-/* Whether messages have to be told of, too (turn_sent to turn_activity): not while those that wait
- * only yield, on all processors, since then nobody asks for whom there is one. */
+/* Whether messages must be told of, too (turn_sent to turn_activity). Not if waiting processes only
+ * yield on all processors, since then nobody asks for whom there is a message. */
 bool turn_is_told(void);
 
-/* Whether every process of the program has a processor for itself, so that polling disturbs nobody:
- * not while the partition is not known. */
+/* Whether every process of the program has a processor to itself, so that polling disturbs nobody.
+ * False while the partition is not known. */
 bool turn_has_room(void);
-/* The same, told by one that has just polled in vain: so what it does between its waits is known
- * also while no call is told of. For a clock's reading at each such poll, and nothing at calls. */
+/* The same, called after a poll in vain: so the time between waits is measured also while no call
+ * is told of. It costs reading a clock at each such poll, and nothing at calls. */
 bool turn_polls_alone(void);
 
-/* How this MPI waits best (enum pleat_fold_wait), for wait=auto: on a processor that processes do
- * not leave and on which nobody else computes, and everywhere else. Before turn_attach. */
+/* Sets how this MPI waits best (enum pleat_fold_wait), for wait=auto: `quiet` for a processor that
+ * processes do not leave and on which nobody else computes, `contended` for others. Before
+ * turn_attach. */
 void turn_prefer(uint8_t quiet, uint8_t contended);
 
-/* After MPI_Init: takes the place `index` (the process's rank on its node; TURN_NOBODY or one that
- * is taken: any free one). False: there is no segment, or no place: the program runs unfolded. */
+/* After MPI_Init: takes the place `index` (the process's rank on its node), or any free one if that
+ * is TURN_NOBODY or taken. False: there is no segment or no place, and the program runs unfolded.
+ */
 bool turn_attach(int32_t index, int32_t rank);
 /* The program has `size` processes (0: it is not known). If not all of them have places here, some
  * messages come from other nodes, and no process here can tell of those. After turn_attach. */
 void turn_program(int size);
-/* Several threads may call MPI (MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE). After turn_attach, and
- * before another thread calls anything here. */
+/* Sets whether several threads may call MPI (MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE). After
+ * turn_attach, and before another thread calls a function of this header. */
 void turn_threads(bool several);
-/* Whether other threads than the one that attached take part. */
+/* Whether threads other than the one that attached take part. */
 bool turn_is_for_all(void);
-/* Before MPI_Finalize, and in a forked child. */
+/* Gives the place up: before MPI_Finalize, and in a forked child. */
 void turn_leave(void);
 
-/* CPUs, as sched_setaffinity takes them. */
-#define TURN_CPUS 8192 /* as many as Linux can be built for */
+/* A set of CPUs, as sched_setaffinity takes it. */
+#define TURN_CPUS 8192 /* the most that Linux can be built for */
 struct turn_cpus {
     unsigned long bits[TURN_CPUS / (8 * sizeof(unsigned long))];
 };
-/* Whether the caller is bound to one CPU of several that the partition has, which are `all`, and so
- * would be a thread that it starts. */
+/* Whether the caller is bound to one CPU of a partition with several, so that a thread that it
+ * starts would be bound, too. *all: the CPUs of the partition. */
 bool turn_binds_threads(struct turn_cpus *all);
 /* Binds the calling thread to these CPUs. For any thread; needs nothing else of this file. */
 void turn_roam(const struct turn_cpus *cpus);
 
-/* The process of this node whose rank is `rank`; TURN_NOBODY: there is none, or it is not there
- * yet. Looks through all places. */
+/* The index on this node of the process with that rank; TURN_NOBODY: there is none, or it is not
+ * attached yet. Searches all places. */
 int32_t turn_place(int32_t rank);
 
 /* A message was sent to `to` (TURN_NOBODY: to a process of another node). */
@@ -71,10 +74,11 @@ void turn_sent(int32_t to);
  * it has received one. */
 void turn_receiving(int32_t from);
 void turn_received(int32_t from);
-/* Something happened that may let any other process go on (a collective, one-sided access). */
+/* Something happened after which any other process may be able to go on, such as a collective or
+ * one-sided access. */
 void turn_activity(void);
 
-/* An MPI call begins: what was polled in vain before says nothing about this one. */
+/* An MPI call begins: earlier polls in vain say nothing about it. */
 void turn_call(void);
 /* The MPI library has looked for messages and found nothing: gives the processor to a process that
  * can use it, and returns when this one should look again. Returns false where the MPI should do

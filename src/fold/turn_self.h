@@ -1,8 +1,9 @@
 /* turn_self.h - what a folded process knows about itself, shared by turn.c and turn_*.c.
  *
- * It is used by the thread that called turn_attach. Where several threads may call MPI (`shared`)
- * any of them gives the processor away and waits for it, one at a time (turn_enter); what another
- * one may read or write meanwhile is atomic. Processor time is that of the thread that attached. */
+ * It is used by the thread that called turn_attach. If several threads may call MPI (`shared`), any
+ * of them gives the processor away and waits for it, one at a time (turn_enter); members that
+ * another thread may use meanwhile are atomic. Processor time is that of the thread that attached.
+ */
 #ifndef PLEAT_FOLD_TURN_SELF_H
 #define PLEAT_FOLD_TURN_SELF_H
 
@@ -12,51 +13,53 @@
 #include "shm/fold-layout.h"
 
 struct turn_self {
-    /* In one line, for those that yield: with many processes on a processor each finds its memory
-     * gone from the fastest cache, and a poll takes less than a microsecond. */
+    /* These are used at every poll, so they are in one cache line: with many processes on a
+     * processor each finds its data gone from the fastest cache, and a poll takes less than a
+     * microsecond. */
     _Alignas(PLEAT_FOLD_LINE) struct pleat_fold *fold; /* NULL: does not take part */
     struct pleat_fold_segment *segment;
     struct pleat_fold_slot *slot;
-    uint64_t switches; /* as in the slot, which only this process writes */
+    uint64_t switches; /* the same as in the slot, which only this process writes */
     uint64_t episode_cpu_ns;
-    _Atomic uint32_t untold; /* as of this generation messages need not be told of; 0: none */
-    _Atomic uint32_t yields; /* as of this one it yields whenever it waits, and nothing else; 0 */
-    _Atomic uint32_t polls;  /* in vain, since it was found that there may be something */
-    _Atomic bool progressed; /* something was found since it last gave the processor away */
+    _Atomic uint32_t untold; /* generation in which messages need not be told of; 0: none */
+    _Atomic uint32_t yields; /* generation in which it only yields when it waits; 0: none */
+    _Atomic uint32_t polls;  /* polls in vain since something may have come */
+    _Atomic bool progressed; /* something was found since it last gave its processor away */
 
     uint32_t index;
     pid_t pid;
     bool shared; /* several of its threads may call MPI */
-    /* as of the segment's `generation` */
+    /* as of `generation` of the segment */
     uint32_t generation;
     struct pleat_fold_settings settings;
-    _Atomic uint32_t processors; /* of the partition; 0: none yet */
-    _Atomic bool global;         /* the queue is */
-    bool doubled;                /* some of them are the same CPU */
-    uint32_t processor;          /* where it runs: index in the partition */
-    uint16_t *members;           /* who may be run there besides: of its queue, or all */
+    _Atomic uint32_t processors; /* number in the partition; 0: none yet */
+    _Atomic bool global;         /* the queue is global */
+    bool doubled;                /* some processors are the same CPU */
+    uint32_t processor;          /* index in the partition of the processor where it is */
+    uint16_t *members; /* other processes that may run there: those of its queue, or all */
     uint32_t member_count;
-    int32_t *siblings; /* of each process of the node: the thread known to be of this run; 0 */
-    /* of the wait under way */
+    int32_t *siblings; /* for each process of the node: a thread known to be of this run; 0: none */
+    /* about the present wait */
     uint64_t begun_ns, granted_ns;
-    /* messages of which nobody tells */
-    bool is_part;           /* processes of the program are elsewhere */
-    uint64_t vain_since_ns; /* nothing was found since then */
+    /* about messages of which nobody tells */
+    bool is_part;           /* the program has processes on other nodes */
+    uint64_t vain_since_ns; /* since when nothing was found */
     uint32_t look_us;       /* the time after which it looks again */
-    uint64_t now_ns;        /* when it began to give the processor away */
+    uint64_t now_ns;        /* when it began to give its processor away */
     uint32_t doze_us;       /* of its next sleep (PLEAT_FOLD_WAIT_BLOCK) */
     /* processor time (turn_useful.c) */
     uint64_t waited_ns, told_ns;
-    uint64_t polled_ns; /* when it last polled in vain with a processor for itself */
-    uint32_t astray;    /* as of this generation it may not be where it should; 0: none */
-    int32_t pinned;     /* to this CPU; -1: to the partition, -2: not by us */
+    uint64_t polled_ns; /* when it last polled in vain with a processor to itself */
+    uint32_t astray;    /* generation in which it may not use its CPU; 0: none */
+    int32_t pinned;     /* the CPU it is bound to; -1: the partition; -2: not bound by us */
 };
 
-/* Reads what the agent has changed, if it has: settings, partition, its own queue. */
+/* Reads what the agent has changed since the last time: settings, partition, the process's queue.
+ */
 void turn_refresh(struct turn_self *self);
-/* Somebody gave it a processor: of its own queue, or with a global one any. */
+/* Another process gave it a processor: one of its own queue, or with a global queue any. */
 void turn_settle(struct turn_self *self);
-/* How it waits: never AUTO. Whether it hands the processor on. */
+/* turn_how: how it waits, never AUTO. turn_hands_over: whether it hands its processor on. */
 enum pleat_fold_wait turn_how(const struct turn_self *self);
 bool turn_hands_over(const struct turn_self *self);
 /* Whether no other process could use the processor while this one waits. */
@@ -72,7 +75,7 @@ static inline void turn_count_switch(struct turn_self *self)
     atomic_store_explicit(&self->slot->switches, ++self->switches, memory_order_relaxed);
 }
 
-/* Stored often, and nothing else goes by its order. */
+/* A relaxed store: it is done often, and no other memory depends on its order. */
 static inline void turn_set_progressed(struct turn_self *self, bool progressed)
 {
     atomic_store_explicit(&self->progressed, progressed, memory_order_relaxed);
@@ -80,7 +83,7 @@ static inline void turn_set_progressed(struct turn_self *self, bool progressed)
 
 /* ---- several threads (turn_threads.c) ---- */
 
-/* Takes part for the process until turn_exit; false: another thread does. */
+/* Begins to take part for the process, until turn_exit. False: another thread does. */
 bool turn_enter(void);
 void turn_exit(void);
 /* Called by the thread that takes part: the process gives its processor away (turn_goes); it has
@@ -90,10 +93,10 @@ void turn_comes(void);
 /* Called by the other threads: sleeps as long as the process has no processor, but not for long; if
  * it has one, yields. */
 void turn_beside(void);
-/* In a forked child, where no other thread is. */
+/* In a forked child, which has no other thread. */
 void turn_threads_forget(void);
 
-/* ---- whom to run next (turn_next.c) ---- */
+/* ---- which process runs next (turn_next.c) ---- */
 
 struct turn_choice {
     uint32_t index, word;
@@ -106,13 +109,13 @@ bool turn_next(const struct turn_self *self, bool only_ready, struct turn_choice
 
 /* Gives the processor to a process that can use it, and returns when this process has one again. */
 void turn_hand_over(struct turn_self *self, uint64_t now_ns);
-/* Sleeps until something was sent to it, or for a short time. */
+/* Sleeps until something is sent to the process, or for a short time. */
 void turn_block(struct turn_self *self);
-/* Something was sent to the process `to`, which waits: wakes it if its processor is idle. */
+/* Something was sent to the process `to`: if it waits, and its processor is idle, wakes it. */
 void turn_alert(struct turn_self *self, uint32_t to);
-/* Wakes processors that are idle, since their processes may find something now. */
+/* Wakes idle processors, since their processes may find something now. */
 void turn_alert_idle(struct turn_self *self);
-/* Gives its processor away for good. */
+/* Gives the processor away for good. */
 void turn_abandon(struct turn_self *self);
 
 /* ---- is the holder still at work? (turn_watch.c) ---- */
@@ -124,22 +127,22 @@ bool turn_is_held(const struct turn_self *self);
  * computes for so long that the kernel should share the processor. */
 bool turn_may_take(struct turn_self *self, uint64_t now_ns);
 
-/* ---- where it may run (turn_pin.c) ---- */
+/* ---- which CPUs it may use (turn_pin.c) ---- */
 
-/* Binds itself to where it runs (cpu: PLEAT_FOLD index), or to the whole partition. */
+/* Binds the process to the CPU of its processor, or to the whole partition. */
 void turn_pin(struct turn_self *self);
 /* Binds the process to the processor that it has been given: the process that bound it last may not
  * have known of that. */
 void turn_stay(struct turn_self *self);
-/* Moves the process `index` to the CPU of `processor`, before it is woken there. */
+/* Binds the process `index` to the CPU of `processor`, before it is woken there. */
 void turn_move(const struct turn_self *self, uint32_t index, uint32_t processor);
 
 /* ---- processor time (turn_useful.c) ---- */
 
 void turn_useful_wait(struct turn_self *self);  /* another poll was in vain */
-void turn_useful_found(struct turn_self *self); /* ... and now something was found */
-void turn_useful_tell(struct turn_self *self, uint64_t now_ns); /* now and then */
-/* A poll was in vain, and nobody else wants the processor. */
+void turn_useful_found(struct turn_self *self); /* something was found after polls in vain */
+void turn_useful_tell(struct turn_self *self, uint64_t now_ns); /* publishes the sum now and then */
+/* A poll was in vain, and no other process wants the processor. */
 void turn_useful_alone(struct turn_self *self);
 
 #endif

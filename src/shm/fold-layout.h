@@ -23,7 +23,8 @@
 #define PLEAT_FOLD_VERSION 3u
 #define PLEAT_FOLD_LINE 64
 
-/* Messages are counted by pair as long as the counts stay small: 256 KiB. */
+/* Up to this number of processes, messages are counted for each pair: the counts take 256 KiB then.
+ */
 #define PLEAT_FOLD_TRAFFIC_MAX 256u
 
 enum pleat_fold_state {
@@ -35,17 +36,18 @@ enum pleat_fold_state {
 #define PLEAT_FOLD_STATE_MASK 0xffu
 #define PLEAT_FOLD_PROCESSOR_SHIFT 8
 
-/* One process. The first line is what others look at to choose who is next, and what senders
- * change; the second is seldom written by anybody but its owner. */
+/* One process. Others read the first cache line to choose who is next, and senders change it; the
+ * second is written mostly by its owner. */
 struct pleat_fold_slot {
-    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t word; /* state, and where: see pleat_fold_word */
-    _Atomic uint32_t seen;      /* the lower half of `mail` when it last looked for messages */
-    _Atomic uint64_t mail;      /* lower half: messages sent to it, ever; upper: not received */
+    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t word; /* state and processor: see pleat_fold_word */
+    _Atomic uint32_t seen; /* lower half of `mail` when the process last looked for messages */
+    /* lower half: messages sent to the process so far; upper half: those not received */
+    _Atomic uint64_t mail;
     _Atomic uint64_t parked_ns; /* since when it waits (CLOCK_MONOTONIC) */
-    _Atomic uint64_t look_ns;   /* when it looks for messages though nobody told of one */
-    _Atomic int32_t waits_for;  /* the process whose message it waits for; -1: of anybody */
-    _Atomic uint32_t queue;     /* the agent's: index of the processor in whose queue it stands */
-    _Atomic uint32_t away;      /* others found that it runs but uses no processor time */
+    _Atomic uint64_t look_ns;   /* when it looks for messages even if told of none */
+    _Atomic int32_t waits_for; /* the process from which it waits for a message; -1: from anybody */
+    _Atomic uint32_t queue; /* written by the agent: index of the processor in whose queue it is */
+    _Atomic uint32_t away;  /* 1: others found that it runs, but uses no processor time */
     _Alignas(PLEAT_FOLD_LINE) _Atomic int32_t pid;
     _Atomic int32_t tid;
     _Atomic int32_t rank;
@@ -55,13 +57,13 @@ struct pleat_fold_slot {
 
 /* One processor of the partition. */
 struct pleat_fold_processor {
-    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t holder; /* index of a process + 1; 0: nobody */
+    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t holder; /* index of a process + 1; 0: none */
     _Atomic uint32_t idle;      /* the holder sleeps: a sender to a process here must wake it */
-    _Atomic uint32_t vain;      /* turns one after the other in which nothing was found */
-    _Atomic uint32_t doze_us;   /* how long the next sleep of an idle holder is */
-    _Atomic uint32_t cpu;       /* the agent's */
-    _Atomic uint32_t contended; /* the agent's */
-    /* What the process that last looked after the holder saw (turn_watch.c). */
+    _Atomic uint32_t vain;      /* turns in a row in which no process found anything */
+    _Atomic uint32_t doze_us;   /* length of the next sleep of an idle holder, in microseconds */
+    _Atomic uint32_t cpu;       /* written by the agent: number of the CPU */
+    _Atomic uint32_t contended; /* written by the agent: 1: others compute there, too */
+    /* what the process saw that last checked the holder (turn_watch.c) */
     _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t watch_holder;
     _Atomic uint64_t watch_switches;
     _Atomic uint64_t watch_since_ns;
@@ -70,21 +72,21 @@ struct pleat_fold_processor {
 };
 
 struct pleat_fold_segment {
-    /* constant once the segment exists */
+    /* constant once the segment is made */
     _Alignas(PLEAT_FOLD_LINE) struct pleat_segment_header header; /* count: processes */
     uint32_t cpus_max;
-    /* the agent's; read at every wait, so alone in its line */
-    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t generation; /* of all in this line */
-    _Atomic uint32_t processors;                           /* of the partition; 0: none yet */
-    _Atomic uint32_t folded;  /* more than one process, or others, on some processor */
+    /* written by the agent; read at every wait, so these have a cache line of their own */
+    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t generation; /* counts changes of this line */
+    _Atomic uint32_t processors; /* number in the partition; 0: none yet */
+    _Atomic uint32_t folded;     /* more than one process, or others, on some processor */
     _Atomic uint32_t doubled; /* some processors are the same CPU: no process has one to itself */
-    _Atomic uint32_t modes;   /* the settings' four enums, a byte each */
+    _Atomic uint32_t modes;   /* the four enums of the settings, a byte each */
     _Atomic uint32_t spin_us;
     _Atomic uint32_t slice_us;
-    _Atomic uint32_t counts;                             /* the agent wants every message counted */
-    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t any_idle; /* some processor may be idle */
-    _Atomic uint32_t refused; /* processes that cannot be folded; 0 where an older library is */
-    /* cpus_max processors, then `processes` slots, then the counts of messages by pair */
+    _Atomic uint32_t counts; /* 1: the agent wants every message counted */
+    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t any_idle; /* 1: some processor may be idle */
+    _Atomic uint32_t refused; /* processes that cannot be folded; always 0 with an older library */
+    /* cpus_max processors, then `processes` slots, then the counts of messages for each pair */
     _Alignas(PLEAT_FOLD_LINE) unsigned char rest[];
 };
 
@@ -92,9 +94,9 @@ struct pleat_fold {
     struct pleat_fold_segment *segment;
     struct pleat_fold_processor *processors;
     struct pleat_fold_slot *slots;
-    _Atomic uint32_t *traffic; /* [from * processes + to]; NULL: too many processes */
+    _Atomic uint32_t *traffic; /* [from * processes + to]; NULL: there are too many processes */
     size_t bytes;
-    uint32_t processes, cpus_max; /* never read again from the segment */
+    uint32_t processes, cpus_max; /* not read again from the segment */
 };
 
 static inline uint32_t pleat_fold_word(enum pleat_fold_state state, uint32_t processor)
@@ -113,7 +115,7 @@ static inline uint32_t pleat_fold_word_processor(uint32_t word)
     return word >> PLEAT_FOLD_PROCESSOR_SHIFT;
 }
 
-/* Whether it can be given a processor. */
+/* Whether the process waits, and so can be given a processor. */
 static inline bool pleat_fold_word_waits(uint32_t word)
 {
     uint32_t state = pleat_fold_word_state(word);
@@ -131,11 +133,11 @@ static inline uint32_t pleat_fold_processor_count(const struct pleat_fold *fold)
     return count <= fold->cpus_max ? count : fold->cpus_max;
 }
 
-/* In the order of struct pleat_fold_settings; wrong ones become the default. */
+/* The settings in the segment; values outside of their enum become the default. */
 struct pleat_fold_settings pleat_fold_settings_of(const struct pleat_fold *fold);
 
-/* Makes the process `index` run on `processor` if its word is still `word`; false: it is not any
- * more. The caller wakes it afterwards. */
+/* Makes the process `index` run on `processor` if its word is still `word`; false: the word has
+ * changed. The caller wakes the process afterwards. */
 bool pleat_fold_grant(struct pleat_fold *fold, uint32_t index, uint32_t word, uint32_t processor);
 void pleat_fold_wake(struct pleat_fold *fold, uint32_t index);
 
