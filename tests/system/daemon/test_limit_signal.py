@@ -88,6 +88,38 @@ def test_ranks_get_it_once(pleat, mpi):
     assert len(ranks) == len(set(ranks)) == 2
 
 
+# As often as it hears it: a shell would take two for one.
+RANK = """#!/usr/bin/env python3
+import os, signal, time
+
+def say(word):
+    with open("heard", "a", encoding="ascii") as file:
+        file.write(f"{word}\\n")
+
+signal.signal(signal.SIGUSR1, lambda *_: say(os.getpid()))
+say("ready")
+while not os.path.exists("go"):
+    time.sleep(0.05)
+"""
+
+
+@pytest.mark.parametrize("launcher", ["mpirun.openmpi", "mpiexec.mpich"])
+def test_what_a_script_launches_gets_it_once(pleat, launcher):
+    """Not the launcher: Open MPI's would hand it on to those that have it already, MPICH's would end."""
+    if not shutil.which(launcher):
+        pytest.skip(f"SKIPPED: no {launcher}")
+    write(pleat, "rank.py", RANK)
+    write(pleat, "job.sh", f"#!/bin/bash\n{launcher} -n 2 ./rank.py\n")
+    number = pleat.submit("-n", 2, "--time-limit", "1000s", "--signal", "USR1@996s", "job.sh")
+    wait_until(lambda: len([word for word in heard(pleat) if word != "ready"]) >= 2, "both hear it")
+    with open(pleat.path("go"), "w", encoding="ascii"):
+        pass
+    job = pleat.wait_end(number)
+    assert (job["state"], job["exit_code"]) == ("done", 0), (job, pleat.output(number, "stderr"))
+    ranks = [word for word in heard(pleat) if word != "ready"]
+    assert len(ranks) == len(set(ranks)) == 2
+
+
 def test_wrong_signals(pleat):
     for words, says in ((["--signal", "NONE"], "no signal"), (["--signal", "99"], "no signal"),
                         (["--signal", "USR1@90", "--time-limit", "1h"], "90 of what"),

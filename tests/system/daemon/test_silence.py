@@ -76,9 +76,25 @@ def test_a_file_system_that_does_not_answer(pleat):
         out, err = once.communicate(timeout=LIMIT_S)
         assert (out, once.returncode) == ("", 1) and f"cannot read {place}/out" in err and "hangs" in err, err
         assert "waiting for it" in follower.stderr.readline()
+        with open(f"/proc/{follower.pid}/task/{follower.pid}/children", encoding="ascii") as children:
+            reader, = children.read().split()
         follower.kill()
+    wait_until(lambda: not is_alive(int(reader)), "what read for one that was killed has ended")
     assert all(pleat.wait_end(each)["state"] == "failed" for each in hung)
     pleat.wait_free()
+
+
+def test_what_is_no_file_is_not_read(pleat):
+    """One that would never end, say."""
+    number = pleat.call("submit", **spec("one", "echo", "x", output="/dev/zero", error="/dev/null"))["job"]
+    pleat.wait_end(number)
+    reading = pleat.popen("log", number)
+    try:
+        assert reading.stdout.read(1) == ""
+        assert reading.wait(timeout=LIMIT_S) == 0
+    finally:
+        reading.kill()
+        reading.wait()
 
 
 def test_what_a_user_named_is_read_by_its_reader(pleat):

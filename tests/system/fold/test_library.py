@@ -217,6 +217,17 @@ def test_where_nothing_need_be_told_waits_and_looks_are(plain, tmp_path):
         assert rank["waits"] > 0 and rank["progressed"] > 0
 
 
+@pytest.mark.parametrize("level, takes_part", [("multiple", True), ("serialized", True), ("funneled", False)])
+def test_threads_that_may_call_mpi_tell_what_they_do(level, takes_part, tmp_path):
+    """Not only the one that called MPI_Init: while any of them waits the process has nothing to do."""
+    threads = program("fold-threads")
+    said = subprocess.run([threads, "modes"], capture_output=True, text=True, check=True).stdout
+    mode = next(line.split()[0] for line in said.splitlines() if line.split()[1] == level)
+    done, told = recorded([threads, mode], tmp_path)
+    assert done.stdout == f"{mode} is right\n"
+    assert all(rank["several"] == takes_part and (rank["beside"] > 0) == takes_part for rank in told.values())
+
+
 def test_a_tool_between_is_called_and_nothing_told_twice(tmp_path):
     tool = os.path.join(TESTS, f"fold-tool-{MPI}.so")
     done, told = recorded([program("fold-lives"), "tool"], tmp_path, preload=[tool])

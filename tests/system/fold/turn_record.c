@@ -1,6 +1,7 @@
 /* turn_record.c - instead of src/fold/turn*.c: writes down what the wrappers tell, a line of JSON
  * in $FOLD_RECORD.RANK when the process leaves. Every rank is at the place of its number. */
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@ static struct {
     pid_t pid;
     long sent[PLACES], received[PLACES], sent_nobody, received_nobody, received_anybody;
     long receiving, activity, calls, waits, progressed;
+    bool several;       /* threads may call MPI */
+    atomic_long beside; /* what others than the first of them told */
 } record;
 
 bool turn_is_on(void)
@@ -63,12 +66,12 @@ void turn_program(int size)
 
 void turn_threads(bool several)
 {
-    (void)several;
+    record.several = several;
 }
 
 bool turn_is_for_all(void)
 {
-    return false;
+    return record.several;
 }
 
 static void print_list(FILE *out, const char *name, const long *list)
@@ -95,9 +98,11 @@ void turn_leave(void)
     print_list(out, "received", record.received);
     fprintf(out,
             ",\"sent_nobody\":%ld,\"received_nobody\":%ld,\"received_anybody\":%ld,"
-            "\"receiving\":%ld,\"activity\":%ld,\"calls\":%ld,\"waits\":%ld,\"progressed\":%ld}\n",
+            "\"receiving\":%ld,\"activity\":%ld,\"calls\":%ld,\"waits\":%ld,\"progressed\":%ld,"
+            "\"several\":%s,\"beside\":%ld}\n",
             record.sent_nobody, record.received_nobody, record.received_anybody, record.receiving,
-            record.activity, record.calls, record.waits, record.progressed);
+            record.activity, record.calls, record.waits, record.progressed,
+            record.several ? "true" : "false", atomic_load(&record.beside));
     fclose(out);
 }
 
@@ -130,9 +135,18 @@ void turn_received(int32_t from)
         record.received[from]++;
 }
 
+/* Another thread than the one that called MPI_Init. */
+static bool is_beside(void)
+{
+    return syscall(SYS_gettid) != getpid();
+}
+
 void turn_activity(void)
 {
-    record.activity++;
+    if (is_beside())
+        atomic_fetch_add(&record.beside, 1);
+    else
+        record.activity++;
 }
 
 void turn_call(void)
@@ -142,7 +156,10 @@ void turn_call(void)
 
 bool turn_wait(void)
 {
-    record.waits++;
+    if (is_beside())
+        atomic_fetch_add(&record.beside, 1);
+    else
+        record.waits++;
     syscall(SYS_sched_yield);
     return true;
 }
