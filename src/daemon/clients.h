@@ -24,10 +24,10 @@ struct client {
 
 void client_send(struct client *client, struct pleat_string *out);
 void client_fail(struct client *client, int64_t request, const struct pleat_error *error);
-/* The result (stolen), or the failure that tells why there is none: NULL is out of memory, and what
- * has no result gives an empty object. */
+/* Answers with the result, which is stolen. NULL means out of memory; a request without a result is
+ * answered with an empty object. If there can be no result, the client gets the failure. */
 void client_reply(struct client *client, int64_t request, json_t *result);
-/* The same as a line to send later. Nonzero: there is no memory for either. */
+/* Makes that answer as a line, to be sent later. Nonzero: there is no memory for it. */
 int client_answer(struct pleat_string *out, int64_t request, json_t *result);
 void client_hold(struct client *client);
 void client_drop(struct client *client);

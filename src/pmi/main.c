@@ -1,6 +1,7 @@
 /* pleat-pmi starts the processes of an MPICH program on this node, and serves them PMI-1 through
  * streams that they inherit. Nothing listens for connections, so other users and machines cannot
- * reach it.
+ * reach it. Without -n it prepares one process that Open MPI's mpirun has started, and becomes its
+ * program.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -35,7 +35,7 @@ int pleat_pmi_bind_task(uint32_t task, uint32_t each)
 int pleat_pmi_take_terminal(const char *path)
 {
     pid_t self = getpid();
-    /* mpirun has made it the leader of a group, and no such process may begin a session */
+    /* mpirun makes its processes leaders of groups, and a leader cannot begin a session */
     if (getsid(0) != self && getpgrp() == self && setpgid(0, getpgid(getppid())))
         return errno;
     if (getsid(0) != self && setsid() < 0)

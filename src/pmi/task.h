@@ -1,5 +1,6 @@
-/* task.h - what a process of a job becomes before it is its program: bound to several processors,
- * the one that has the terminal. */
+/* task.h - prepares a process of a job before it executes its program: binds it to several
+ * processors, or gives it the terminal.
+ */
 #ifndef PLEAT_PMI_TASK_H
 #define PLEAT_PMI_TASK_H
 
@@ -10,8 +11,9 @@
  * use are divided instead. Does nothing if the job is not bound. 0 or an errno. */
 int pleat_pmi_bind_task(uint32_t task, uint32_t each);
 
-/* Makes a terminal that no other session has the controlling one of this process, and its standard
- * input, output and error. It gets a session of its own, unless it leads one. 0 or errno. */
+/* Makes the terminal at `path` the controlling one of this process, and its standard input, output
+ * and error; no other session may have it. The process leads a session of its own afterwards. 0 or
+ * an errno. */
 int pleat_pmi_take_terminal(const char *path);
 
 #endif

@@ -39,7 +39,7 @@ struct watch {
     bool ending;            /* all processes are being ended */
     int64_t kill_at_us;     /* monotonic time; INT64_MAX: already killed, or not ending */
     int64_t lost_us; /* when the others are ended, unless they end before: a process has exited with
-                        0, but without MPI_Finalize. INT64_MAX: none has */
+                        0, but without MPI_Finalize, or before MPI_Init. INT64_MAX: none has */
     uint32_t lost;   /* rank of that process */
     bool absent; /* process `missing` ended with `missing_status` and never used MPI. That matters
                     only if others use MPI: they would wait for it in MPI_Init for ever */
