@@ -18,7 +18,7 @@ enum pleat_error_code {
     PLEAT_E_NOMEM = -2,       /* out of memory */
     PLEAT_E_SYSTEM = -3,      /* a system call failed; the text has its errno */
     PLEAT_E_NOTFOUND = -4,    /* no such job, site, file, policy, ... */
-    PLEAT_E_EXISTS = -5,      /* it is there already */
+    PLEAT_E_EXISTS = -5,      /* what is to be made exists already */
     PLEAT_E_STATE = -6,       /* not possible in the present state */
     PLEAT_E_UNSUPPORTED = -7, /* this site, runner or build cannot do it ("cannot", not "failed") */
     PLEAT_E_TOOBIG = -8,      /* exceeds a stated limit */
@@ -27,7 +27,7 @@ enum pleat_error_code {
     PLEAT_E_TIMEOUT = -11,    /* not done in time */
     PLEAT_E_CLOSED = -12,     /* the other side is gone */
     PLEAT_E_CORRUPT = -13,    /* stored data fail their check */
-    PLEAT_E_BUSY = -14,       /* somebody else has it (a lock, a resize under way); try again */
+    PLEAT_E_BUSY = -14,       /* in use elsewhere (a lock, a resize under way); try again */
     PLEAT_E_MPI = -15         /* an MPI call failed; the text has MPI's own words */
 };
 

@@ -122,7 +122,8 @@ int pleat_paths_check_config(const struct pleat_paths *paths, struct pleat_error
 {
     struct stat st;
     if (stat(paths->config, &st) || st.st_uid == geteuid() || st.st_uid == 0)
-        return 0; /* it does not exist, or its other permissions are not our concern */
+        /* none, or of this user or root; who else may write to it is not checked */
+        return 0;
     return belongs_to_another(paths->config, st.st_uid, err);
 }
 

@@ -134,7 +134,7 @@ void agent_needed(struct daemon *d, const char *site, uint32_t node)
         if (agent->node != node || strcmp(d->config.sites[agent->site].name, site) != 0 ||
             agent->connection || !uv_is_active((uv_handle_t *)&agent->timer))
             continue;
-        agent->started = false; /* it has ended, since the other instance's agent held the lock */
+        agent->started = false; /* our agent has ended, since the other one held the lock */
         agent_expect(agent);
     }
 }

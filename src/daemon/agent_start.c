@@ -113,7 +113,7 @@ static void spawn_again(struct agent *agent)
         delay_ms *= 2;
     agent->failures++;
     agent->started = false;
-    agent->looks = 0; /* it may have ended because another agent lives, which will connect */
+    agent->looks = 0; /* the agent may have ended because another one lives, which will connect */
     if (!agent->daemon->stopping)
         uv_timer_start(&agent->timer, on_timer, (uint64_t)delay_ms, 0);
 }

@@ -71,7 +71,7 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
         .processors = processors,
         .slots = made->slots.items,
         .slot_ranges = made->slots.count,
-        .most = site->capacity, /* its maximum may be raised while it runs */
+        .most = site->capacity, /* the job's maximum may be raised while it runs */
         .spec = spec,
         .program = *made->program ? made->program : NULL,
         .stdin_path = *made->in ? made->in : NULL,

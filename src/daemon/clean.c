@@ -95,7 +95,7 @@ static int take_output(struct daemon *d, int64_t job, bool removes, int64_t *byt
     }
     close(directory);
     if (!rc && removes)
-        (void)rmdir(path); /* fails if somebody else put a file into it: then it stays */
+        (void)rmdir(path); /* fails if another program put a file into it: then it stays */
     return rc;
 }
 

@@ -205,7 +205,7 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_del(object, "output"); /* "stdout" and "stderr" say what these patterns became */
     json_object_del(object, "error");
     if (!history)
-        json_object_del(object, "script"); /* it may be long */
+        json_object_del(object, "script"); /* a script may be long */
     if (history)
         json_object_set_new(object, "history", account_to_history(account));
     return object;

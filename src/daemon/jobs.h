@@ -15,8 +15,8 @@ struct pleat_runner;
 struct job {
     int64_t id;
     uint32_t component;
-    bool ended;              /* its state is final */
-    bool accounted;          /* its account is in the store: it is shown from there */
+    bool ended;              /* the component's state is final */
+    bool accounted;          /* the store has its account, from which it is shown */
     bool gone;               /* the core has forgotten it; jobs_forget removes it */
     bool kill_at_once;       /* when it is ended: without SIGTERM before */
     const char *runner;      /* name of its runner; NULL: not looked up yet */

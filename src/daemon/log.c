@@ -137,7 +137,7 @@ int log_put_in_place(struct daemon *d, struct pleat_error *err)
         _exit(1);
     }
     if (d->log.mark_fd > 0)
-        close(d->log.mark_fd); /* it may have been removed, too */
+        close(d->log.mark_fd); /* the mark may have been removed, too */
     d->log.mark_fd = 0;
     log_mark(d);
     say_replaced(d, path);

@@ -16,7 +16,7 @@ struct place {
     int lock_fd, runtime_lock_fd; /* 0: not locked */
     struct pleat_listener *listener;
     void (*accept)(void *arg, struct pleat_connection *connection);
-    bool homeless; /* it listens nowhere, and has logged that */
+    bool homeless; /* the daemon listens nowhere, and has logged that */
 };
 
 /* Locks both directories. PLEAT_E_BUSY: another daemon has one of them, or a daemon of another

@@ -119,7 +119,7 @@ static bool find_world(bool *spawned, int32_t *rank, int *size)
            (!fold_mpi.comm_rank(fold_mpi.world, rank) && !fold_mpi.comm_size(fold_mpi.world, size));
 }
 
-/* Also true if it is not known: it costs little. */
+/* Whether several threads may call MPI; also true if MPI does not say, since that costs little. */
 static bool may_call_in_threads(void)
 {
     int level = MPI_THREAD_MULTIPLE;
@@ -254,8 +254,8 @@ int fold_PMPI_Finalize(void)
     return finalize(real_Finalize(true));
 }
 
-/* Also for other threads, and while nothing is told: the next communicator may get the same handle.
- */
+/* Forgets the communicator also for other threads, and while nothing is told: the next one may get
+ * the same handle. */
 static int free_comm(Comm_free_call *real, MPI_Comm *comm)
 {
     if (!real)

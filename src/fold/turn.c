@@ -420,7 +420,7 @@ static void end_slice(struct turn_self *me)
     uint64_t now_ns = (uint64_t)pleat_clock_monotonic_ns();
     if (now_ns - me->granted_ns < (uint64_t)me->settings.slice_us * 1000u || turn_is_alone(me))
         return;
-    /* It can go on computing, so it counts as having news. */
+    /* The process can go on computing, so it counts as having news. */
     atomic_fetch_add(&me->slot->mail, 1);
     hand_over(me, now_ns);
 }

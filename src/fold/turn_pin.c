@@ -121,7 +121,7 @@ void turn_move(const struct turn_self *self, uint32_t index, uint32_t processor)
     struct turn_cpus cpus;
     int32_t tid = atomic_load(&self->fold->slots[index].tid);
     if (!is_sibling(self, index, tid))
-        return; /* it moves itself once it is awake, which takes longer */
+        return; /* the process moves itself once it is awake, which takes longer */
     memset(&cpus, 0, sizeof(cpus));
     add_cpu(&cpus, atomic_load(&self->fold->processors[processor].cpu));
     set_cpus(tid, &cpus);

@@ -134,7 +134,7 @@ void pleat_pmi_process_signal(const struct pleat_pmi_process *process, int numbe
 {
     if (process->pid <= 0 || process->ended)
         return;
-    if (kill(-process->pid, number)) /* it may not be the leader of its group yet */
+    if (kill(-process->pid, number)) /* the process may not be the leader of its group yet */
         (void)kill(process->pid, number);
 }
 

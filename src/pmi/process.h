@@ -14,7 +14,7 @@
 struct pleat_pmi_process {
     pid_t pid;
     int stream;                 /* -1: closed */
-    bool ended;                 /* it has ended, and is reaped */
+    bool ended;                 /* the process has ended, and is reaped */
     struct pleat_string answer; /* what is still to be sent to it */
     size_t sent;                /* bytes of `answer` that are sent */
     /* its standard output and error; unused if there is one process */

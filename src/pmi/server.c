@@ -18,7 +18,7 @@ struct pair {
 
 struct process {
     enum pleat_pmi_life life;
-    bool waits;     /* it is in the barrier */
+    bool waits;     /* the process is in the barrier */
     bool in_detail; /* inside a command of several lines, which ends with "endcmd" */
     size_t length;  /* bytes in `line` */
     char line[PLEAT_PMI_LINE_MAX];

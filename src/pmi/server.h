@@ -35,9 +35,9 @@ enum pleat_pmi_outcome {
 
 /* The state of one process. */
 enum pleat_pmi_life {
-    PLEAT_PMI_SILENT,  /* it has sent nothing, and may not be an MPI program */
-    PLEAT_PMI_JOINED,  /* it is between MPI_Init and MPI_Finalize */
-    PLEAT_PMI_FINISHED /* it has called MPI_Finalize */
+    PLEAT_PMI_SILENT,  /* the process has sent nothing, and may not be an MPI program */
+    PLEAT_PMI_JOINED,  /* the process is between MPI_Init and MPI_Finalize */
+    PLEAT_PMI_FINISHED /* the process has called MPI_Finalize */
 };
 
 /* Makes a server for `size` (at least 1) processes. name: what processes are told as the name of

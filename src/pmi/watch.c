@@ -208,7 +208,7 @@ static void lose(struct watch *watch, uint32_t rank, int status)
     if (code) {
         describe(watch, rank, status, why, sizeof(why));
         fail(watch, code, why);
-        if (!watch->why.text[0]) /* it was set before the others needed the process */
+        if (!watch->why.text[0]) /* the code was set before the others needed the process */
             snprintf(watch->why.text, sizeof(watch->why.text), "%s", why);
         if (!watch->told)
             end_all(watch);

@@ -28,7 +28,7 @@ static json_t *json_strings(char *const *list)
     json_t *array = json_array();
     for (; array && list && *list; list++) {
         json_t *item = json_string(*list);
-        if (!item) /* it is not UTF-8, which the wire cannot carry */
+        if (!item) /* the text is not UTF-8, which the wire cannot carry */
             item = json_string("");
         if (json_array_append_new(array, item)) {
             json_decref(array);

@@ -140,7 +140,7 @@ json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *
         bool drop = is_own(*base) ||
                     (is_threads(*base) && is_of_outer_job(submitted, strchr(*base, '=') + 1));
         json_t *item = drop ? NULL : json_string(*base);
-        if (item) /* it is UTF-8; the wire cannot carry anything else */
+        if (item) /* the text is UTF-8; the wire cannot carry anything else */
             bad = json_array_append_new(env, item);
     }
     bad = bad || add_number(env, "PLEAT_JOB", (long long)order->job) ||

@@ -144,8 +144,9 @@ const char *pleat_fold_wait_name(enum pleat_fold_wait wait);
 const char *pleat_fold_give_name(enum pleat_fold_give give);
 const char *pleat_fold_next_name(enum pleat_fold_next next);
 const char *pleat_fold_queue_name(enum pleat_fold_queue queue);
-/* From a text such as "wait=spin,spin=50us,next=sender,queue=local,give=slice,slice=10ms"; what is
- * not named stays. PLEAT_E_INVALID, with the known words. */
+/* Reads settings from a text such as
+ * "wait=spin,spin=50us,next=sender,queue=local,give=slice,slice=10ms"; those that it does not name
+ * stay. PLEAT_E_INVALID, with the known words. */
 int pleat_fold_settings_parse(const char *text, struct pleat_fold_settings *settings,
                               struct pleat_error *err) PLEAT_MUST_CHECK;
 

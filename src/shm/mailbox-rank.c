@@ -86,7 +86,7 @@ int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size)
     atomic_store(&mailbox->segment->size, size);
     atomic_store(&mailbox->segment->finished, 0);
     uint64_t word = atomic_load(&mailbox->segment->word);
-    /* it was announced to the ranks of an earlier program */
+    /* the resize was announced to the ranks of an earlier program */
     if (pleat_word_state(word) == PLEAT_WORD_DROPPED)
         (void)atomic_compare_exchange_strong(&mailbox->segment->word, &word,
                                              pleat_word_become(word, PLEAT_WORD_IDLE));
@@ -116,8 +116,8 @@ int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
         case PLEAT_WORD_COMMITTED:
         case PLEAT_WORD_ANNOUNCED:
             if (iteration == self->iteration + 1 && pleat_mailbox_ahead(self->mailbox)) {
-                /* it was committed before any rank passed this point, so all ranks will know of it
-                 */
+                /* the resize was committed before any rank passed this point, so all ranks will
+                 * know of it */
                 if (pleat_word_state(word) == PLEAT_WORD_COMMITTED &&
                     !atomic_compare_exchange_strong(self->word, &word,
                                                     pleat_word_become(word, PLEAT_WORD_ANNOUNCED)))

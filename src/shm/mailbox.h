@@ -28,7 +28,8 @@
 
 #define PLEAT_MAILBOX_ENV "PLEAT_MAILBOX" /* environment variable with the segment's path */
 #define PLEAT_DOORBELL_ENV                                                                         \
-    "PLEAT_DOORBELL" /* likewise, path of a pipe: a byte in it says "look at the mailbox" */
+    "PLEAT_DOORBELL" /* environment variable with the path of a pipe: a byte in it says "look at   \
+                        the mailbox" */
 
 struct pleat_mailbox; /* a mapping of the segment */
 
