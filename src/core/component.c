@@ -43,7 +43,7 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event,
         return PLEAT_CORE_STALE;
     if (again) {
         resize_end(core, component->resize, PLEAT_OUTCOME_JOB_ENDED);
-        running_remove(core, event->component);
+        stop_running(core, event->component);
     }
     if (!again)
         component->untold = 1; /* nothing has run */
@@ -82,7 +82,7 @@ int on_exited(struct pleat_core *core, const struct pleat_event *event, struct p
         if (component->resize != PLEAT_NONE)
             resize_end(core, component->resize, PLEAT_OUTCOME_JOB_ENDED);
         if (component->state == PLEAT_RUNNING)
-            running_remove(core, event->component);
+            stop_running(core, event->component);
         set_state(core, event->component, PLEAT_FINISHING);
         if (is_several(core, component))
             job_end_others(core, event->component);

@@ -233,7 +233,7 @@ void component_kill_one(struct pleat_core *core, uint32_t component, enum pleat_
                                                          : PLEAT_OUTCOME_JOB_ENDED);
     comp->reason = (uint8_t)reason;
     if (was_running)
-        running_remove(core, component);
+        stop_running(core, component);
     component_stop_waiting(core, component);
     staging_drop(comp);
     set_state(core, component, PLEAT_FINISHING);

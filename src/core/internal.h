@@ -88,10 +88,12 @@ struct pleat_core {
 #undef EVENT
 #undef BARE_EVENT
 
-/* ---- core.c ---- */
+/* ---- policies.c ---- */
 /* The view's pointers and counts are those of the arrays again. */
 void core_sync_view(struct pleat_core *core);
 int core_set_policy(struct pleat_core *core, const struct pleat_policy *policy);
+
+/* ---- effects.c ---- */
 struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t component, uint64_t id);
 /* A note, if such ones are wanted; NULL: not, or out of memory. */
 static inline struct pleat_effect *emit_note(struct pleat_core *core, enum pleat_effect_kind kind,
@@ -363,6 +365,14 @@ void on_buffer_deadline(struct pleat_core *core, uint32_t buffer);
 /* A claim FOR_BUFFER came; was refused, or taken away. */
 int buffer_claimed(struct pleat_core *core, uint32_t claim);
 void buffer_lost(struct pleat_core *core, uint32_t claim);
+
+/* It runs no more: it leaves the lists of those that do. */
+static inline void stop_running(struct pleat_core *core, uint32_t component)
+{
+    if (core->components.items[component].buffer != PLEAT_NONE)
+        buffer_leave(core, component);
+    running_remove(core, component);
+}
 
 /* ---- relaunch.c ---- */
 /* A resize cannot go on. All processes of the job are ended, and it is started again on

@@ -163,6 +163,8 @@ static void begin_running(struct pleat_core *core, uint32_t component)
     if (comp->first_dependent != PLEAT_NONE)
         dependents_started(core, component);
     running_add(core, component);
+    if (comp->buffer != PLEAT_NONE)
+        buffer_enter(core, component);
     struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, comp->run);
     if (note) {
         note->u.run.processors = comp->processors;

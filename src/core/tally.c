@@ -251,8 +251,6 @@ void running_add(struct pleat_core *core, uint32_t component)
     tally_in(core, component);
     if (core->keeps_ends)
         ends_add(core, component);
-    if (comp->buffer != PLEAT_NONE)
-        buffer_enter(core, component);
 }
 
 void running_remove(struct pleat_core *core, uint32_t component)
@@ -260,8 +258,6 @@ void running_remove(struct pleat_core *core, uint32_t component)
     struct pleat_component *comp = component_at(core, component);
     struct pleat_site *site = site_at(core, comp->site);
     tally_out(core, component);
-    if (comp->buffer != PLEAT_NONE)
-        buffer_leave(core, component);
     if (core->keeps_ends)
         ends_remove(core, component);
     if (comp->kind == PLEAT_MALLEABLE) {

@@ -1,0 +1,134 @@
+/* What sites say of claims: given, refused, back, lost. */
+#include "core/internal.h"
+
+int on_claimed(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)err;
+    uint32_t claim = claim_find(core, event);
+    if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_REQUESTED)
+        return PLEAT_CORE_STALE; /* it crossed our release, which will be answered */
+    struct pleat_claim *c = claim_at(core, claim);
+    int32_t count = event->u.claim.count;
+    if (count < 1 || count > c->count)
+        return PLEAT_CORE_STALE;
+    int32_t missing = c->count - count;
+    site_at(core, c->site)->claimed -= missing;
+    c->count = count;
+    c->state = PLEAT_CLAIM_HELD;
+    if (now_of(core) - c->asked_us > site_at(core, c->site)->slowest_claim_us)
+        site_at(core, c->site)->slowest_claim_us = now_of(core) - c->asked_us;
+    claim_note(core, claim);
+    uint32_t component = c->component;
+    if (c->purpose == PLEAT_FOR_BUFFER)
+        return buffer_claimed(core, claim);
+    if (c->purpose == PLEAT_FOR_GROWTH) {
+        resize_claimed(core, component_at(core, component)->resize);
+    } else {
+        component_at(core, component)->start_claim = PLEAT_NONE;
+        claim_link(core, claim);
+        component_claimed(core, component);
+    }
+    return 0;
+}
+
+int on_claim_failed(struct pleat_core *core, const struct pleat_event *event,
+                    struct pleat_error *err)
+{
+    (void)err;
+    uint32_t claim = claim_find(core, event);
+    if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_REQUESTED)
+        return PLEAT_CORE_STALE;
+    struct pleat_claim *c = claim_at(core, claim);
+    uint32_t component = c->component;
+    bool growth = c->purpose == PLEAT_FOR_GROWTH;
+    if (event->u.claim.reason == PLEAT_REASON_CLAIM_FAILED)
+        site_error(core, c->site);
+    site_at(core, c->site)->quiet_until_us =
+        now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
+    core->wants_pass = true;
+    if (c->purpose == PLEAT_FOR_BUFFER) { /* the application asks again */
+        buffer_lost(core, claim);
+        return 0;
+    }
+    claim_free(core, claim);
+    if (growth) {
+        resize_at(core, component_at(core, component)->resize)->claim = PLEAT_NONE;
+        resize_claim_failed(core, component_at(core, component)->resize);
+    } else {
+        component_at(core, component)->start_claim = PLEAT_NONE;
+        component_claim_failed(core, component, (enum pleat_reason)event->u.claim.reason);
+    }
+    return 0;
+}
+
+int on_released(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)err;
+    uint32_t claim = claim_find(core, event);
+    if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_RELEASING)
+        return PLEAT_CORE_STALE;
+    const struct pleat_claim *c = claim_at(core, claim);
+    uint32_t component = c->component;
+    claim_free(core, claim);
+    component_settle(core, component);
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_lost(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    uint32_t claim = claim_find(core, event);
+    if (claim == PLEAT_NONE)
+        return PLEAT_CORE_STALE;
+    struct pleat_claim *c = claim_at(core, claim);
+    uint32_t component = c->component;
+    struct pleat_component *comp = component_at(core, component);
+    core->wants_pass = true;
+    if (c->state == PLEAT_CLAIM_RELEASING) { /* gone is gone: as good as released */
+        struct pleat_event released = *event;
+        released.kind = PLEAT_EV_RELEASED;
+        return on_released(core, &released, err);
+    }
+    if (c->state != PLEAT_CLAIM_REQUESTED)
+        site_error(core, c->site);
+    if (c->purpose == PLEAT_FOR_GROWTH) {
+        uint32_t resize = comp->resize;
+        bool told = resize_at(core, resize)->step >= PLEAT_RESIZE_GRANTED;
+        if (!told) {
+            resize_at(core, resize)->claim = PLEAT_NONE;
+            claim_free(core, claim);
+            resize_end(core, resize, PLEAT_OUTCOME_LOST);
+            return 0;
+        }
+        /* its new processes may be there already: the claim stays until all of it is over */
+    } else if (c->state == PLEAT_CLAIM_REQUESTED) {
+        struct pleat_event failed = *event;
+        failed.kind = PLEAT_EV_CLAIM_FAILED;
+        failed.u.claim.reason = PLEAT_REASON_CLAIM_FAILED;
+        return on_claim_failed(core, &failed, err);
+    } else if (c->purpose == PLEAT_FOR_BUFFER) {
+        buffer_lost(core, claim); /* its application never knew of it */
+        return 0;
+    } else if (c->purpose == PLEAT_FOR_EARMARK) {
+        comp->earmarked -= c->count;
+        claim_unlink(core, claim);
+        claim_free(core, claim);
+        if (comp->earmarked == 0 && comp->coming == 0)
+            earmarks_drop(core, component); /* nothing ties it to that site any more */
+        return 0;
+    }
+    if (comp->state == PLEAT_PLACED || comp->state == PLEAT_STAGING_IN) {
+        claim_unlink(core, claim); /* claimed anew with the rest, when it is time */
+        claim_free(core, claim);
+        return 0;
+    }
+    /* processes ran, or were about to run, there: the job cannot go on as it is */
+    if (comp->state == PLEAT_CLAIMING && !comp->starting) {
+        claim_unlink(core, claim);
+        claim_free(core, claim);
+        component_claim_failed(core, component, PLEAT_REASON_LOST);
+        return 0;
+    }
+    component_kill(core, component, PLEAT_REASON_LOST);
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* What the core asks of the world: the effects of the call under way. */
+#include <string.h>
+
+#include "core/internal.h"
+
+struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t component, uint64_t id)
+{
+    struct pleat_effects *out = core->out;
+    if (pleat_array_reserve(out, 1)) {
+        core->failed = 1;
+        return NULL;
+    }
+    struct pleat_effect *effect = &out->items[out->count++];
+    memset(effect, 0, sizeof(*effect)); /* in place: a record built elsewhere stalls the copy */
+    effect->time_us = now_of(core);
+    effect->id = id;
+    effect->kind = kind;
+    effect->component = component;
+    return effect;
+}

@@ -1,0 +1,81 @@
+/* The policies in force, and what they see. */
+#include <stdlib.h>
+
+#include "core/internal.h"
+
+/* A parameter that counts processes or iterations: no more of them make sense. */
+static int32_t buffer_count(const struct pleat_core *core, enum pleat_parameter which)
+{
+    int64_t value = core->parameters[which];
+    return value < PLEAT_SIZE_MAX ? (int32_t)value : PLEAT_SIZE_MAX;
+}
+
+void core_sync_view(struct pleat_core *core)
+{
+    core->view.components = core->components.items;
+    core->view.component_count = (uint32_t)core->components.count;
+    core->view.sites = core->sites.items;
+    core->view.site_count = (uint32_t)core->sites.count;
+    core->view.size_lists = core->size_lists.items;
+    core->view.timings = core->timings.items;
+    core->view.buffers = core->buffers.items;
+    core->view.histories = core->histories.items;
+    core->view.inputs = core->inputs.items;
+    core->view.links = core->links.items;
+    core->view.link_count = (uint32_t)core->links.count;
+    core->view.max_tries = (int32_t)core->parameters[PLEAT_PARAM_MAX_TRIES];
+    core->view.try_us = core->parameters[PLEAT_PARAM_TRY_US];
+    core->view.lifetime_us = core->parameters[PLEAT_PARAM_LIFETIME_US];
+    core->view.lifetime_max_us = core->parameters[PLEAT_PARAM_LIFETIME_MAX_US];
+    core->view.lifetimes |= core->view.lifetime_us > 0;
+    core->view.mpl_max = (int32_t)core->parameters[PLEAT_PARAM_MPL_MAX];
+    core->view.preemptions = (int32_t)core->parameters[PLEAT_PARAM_PREEMPTIONS];
+    core->view.buffer_level = buffer_count(core, PLEAT_PARAM_BUFFER_LEVEL);
+    core->view.buffer_range = buffer_count(core, PLEAT_PARAM_BUFFER_RANGE);
+    core->view.buffer_review_us = core->parameters[PLEAT_PARAM_BUFFER_REVIEW_US];
+    core->view.buffer_pending = core->parameters[PLEAT_PARAM_BUFFER_PENDING] > 0;
+}
+
+/* What one queue policy promised binds no other. */
+static void promises_drop(struct pleat_core *core)
+{
+    for (uint32_t c = core->view.queue_first; c != PLEAT_NONE; c = core->components.items[c].next) {
+        struct pleat_component *component = &core->components.items[c];
+        if (component->begin_us == 0) {
+            component->promised_us = PLEAT_NEVER;
+            component->promised_site = PLEAT_NONE;
+        }
+    }
+}
+
+int core_set_policy(struct pleat_core *core, const struct pleat_policy *policy)
+{
+    void *state = policy->state_size ? calloc(1, policy->state_size) : NULL;
+    if (policy->state_size && !state)
+        return PLEAT_E_NOMEM;
+    if (policy->question == PLEAT_QUEUE && policy != core->pass.policies[PLEAT_QUEUE])
+        promises_drop(core);
+    free(core->states[policy->question]);
+    core->states[policy->question] = state;
+    core->pass.policies[policy->question] = policy;
+    core->pass.states[policy->question] = state;
+    core->plan.memo.pass = 0;
+    core->observed = false;
+    core->settles = true;
+    unsigned needs = 0;
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
+        if (core->pass.policies[q] && core->pass.policies[q]->observe)
+            core->observed = true;
+        bool starts = q == PLEAT_QUEUE || q == PLEAT_PLACEMENT || q == PLEAT_MOLDABILITY;
+        if (starts && core->pass.policies[q] && !core->pass.policies[q]->settles)
+            core->settles = false;
+        needs |= core->pass.policies[q] ? core->pass.policies[q]->needs : 0;
+    }
+    core->needs = needs;
+    ends_keep(core, needs & PLEAT_NEEDS_ENDS);
+    if (policy->question == PLEAT_ORDER)
+        queue_sort(core);
+    if (policy->question == PLEAT_BUFFER)
+        buffers_review(core);
+    return 0;
+}

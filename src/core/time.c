@@ -1,0 +1,41 @@
+/* Time has come: what each deadline that is over sets off. */
+#include "core/internal.h"
+
+int on_time(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)event;
+    (void)err;
+    const struct pleat_heap_entry *first;
+    bool any = false;
+    while ((first = pleat_heap_first(&core->deadlines)) && first->time_us <= now_of(core)) {
+        struct pleat_heap_entry entry = pleat_heap_pop(&core->deadlines);
+        uint32_t index = (uint32_t)entry.payload;
+        any = true;
+        core->operations++;
+        if ((enum deadline_kind)(entry.payload >> 32) != DEADLINE_WAKE)
+            core->idle_passes = 0; /* something happens */
+        switch ((enum deadline_kind)(entry.payload >> 32)) {
+        case DEADLINE_COMPONENT:
+            component_at(core, index)->deadline = PLEAT_HEAP_NONE;
+            on_component_deadline(core, index);
+            break;
+        case DEADLINE_RESIZE:
+            resize_at(core, index)->deadline = PLEAT_HEAP_NONE;
+            on_resize_deadline(core, index);
+            break;
+        case DEADLINE_BUFFER:
+            core->buffers.items[index].deadline = PLEAT_HEAP_NONE;
+            on_buffer_deadline(core, index);
+            break;
+        case DEADLINE_WAKE:
+            core->wake = PLEAT_HEAP_NONE;
+            core->wants_pass = true;
+            break;
+        case DEADLINE_SITE:
+            site_at(core, index)->again = PLEAT_HEAP_NONE;
+            site_pardon(core, index);
+            break;
+        }
+    }
+    return any ? 0 : PLEAT_CORE_STALE;
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""The core's files stand in floors (docs/architecture.md): none calls a function of a higher one."""
+import pathlib
+import re
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+CORE = TOP / "src" / "core"
+
+
+def floors():
+    """From the bottom up, as the page lists them from the top down."""
+    text = (TOP / "docs" / "architecture.md").read_text()
+    part = text.split("### The core's floors", 1)[1].split("\n## ", 1)[0].split("\n### ", 1)[0]
+    rows = re.findall(r"^\| (?!floor\b|-)([^|]+)\| ([^|]+)\|", part, re.M)
+    return [re.findall(r"`(\w+)\.c`", files) for _, files in reversed(rows)]
+
+
+def code(path):
+    return re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', "", path.read_text(), flags=re.S)
+
+
+def main():
+    listed = floors()
+    floor_of = {name: at for at, names in enumerate(listed) for name in names}
+    bodies = {path.stem: code(path) for path in sorted(CORE.glob("*.c"))}
+    wrong = [f"{name}.c stands on no floor" for name in bodies if name not in floor_of]
+    wrong += [f"{name}.c is listed, and not there" for name in floor_of if name not in bodies]
+    if len(floor_of) != sum(map(len, listed)):
+        wrong.append("a file stands on two floors")
+    defined = {}
+    for name, body in bodies.items():
+        for match in re.finditer(r"^(?!static)[a-z][\w *]*?\b(\w+)\([^;{]*\)\n\{", body, re.M):
+            defined[match.group(1)] = name
+    assert len(defined) > 100, "the functions of src/core were not found"
+    calls = 0
+    for name, body in bodies.items():
+        for function, home in defined.items():
+            if home == name or not re.search(rf"\b{function}\(", body):
+                continue
+            calls += 1
+            if floor_of.get(home, 0) > floor_of.get(name, 99):
+                wrong.append(f"{name}.c calls {function} of {home}.c, which stands above it")
+    assert calls > 100, "no calls were found"
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
