@@ -5,7 +5,7 @@ import random
 import signal
 import subprocess
 
-from conftest import INSTANCE, Failure, Lost, is_alive, wait_until
+from conftest import INSTANCE, Failure, Lost, children_of, is_alive, wait_until
 
 
 def test_hello(world):
@@ -187,6 +187,9 @@ def test_strays_of_a_killed_agent_are_ended(world):
     stubborn = "trap '' TERM; echo $$ >> pids; while :; do sleep 1000 & wait; done"
     world.start(1, "bash", "-c", f"setsid bash -c \"{stubborn}\" & {stubborn}".replace("$$ ", "\\$\\$ ", 1))
     pids = world.pids("pids", 2)
+    [(reaper, _)] = children_of(first.pid)
+    os.kill(reaper, signal.SIGKILL)  # else it would end them
+    wait_until(lambda: not is_alive(reaper), "it is gone")
     first.kill()
     first.wait()
     assert all(is_alive(pid) for pid in pids)
