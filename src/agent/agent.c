@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/fold.h"
+#include "agent/kind.h"
 #include "agent/log.h"
-#include "agent/resize.h"
+#include "agent/memory.h"
 #include "agent/run.h"
 #include "base/clock.h"
 #include "base/paths.h"
@@ -56,7 +56,8 @@ static void on_idle(uv_timer_t *timer)
     shut_down(agent);
 }
 
-void pleat_agent_settle(struct pleat_agent *agent)
+/* Whatever a turn of the loop has changed: whether there is work, whether it may end. */
+static void settle(struct pleat_agent *agent)
 {
     if (agent->closing)
         return;
@@ -69,8 +70,9 @@ void pleat_agent_settle(struct pleat_agent *agent)
         uv_timer_stop(&agent->idle);
     else if (!uv_is_active((const uv_handle_t *)&agent->idle))
         uv_timer_start(&agent->idle, on_idle, IDLE_MS, 0);
-    pleat_malleables_arm(agent);
-    pleat_foldeds_arm(agent);
+    for (size_t i = 0; agent->kinds[i]; i++)
+        agent->kinds[i]->arm(agent);
+    pleat_memory_arm(agent);
 }
 
 void pleat_agent_terminate(struct pleat_agent *agent, int64_t grace_us)
@@ -79,7 +81,6 @@ void pleat_agent_terminate(struct pleat_agent *agent, int64_t grace_us)
     for (size_t i = 0; i < agent->runs.count; i++)
         pleat_run_end(agent->runs.items[i], grace_us);
     pleat_runs_sweep(agent);
-    pleat_agent_settle(agent);
 }
 
 /* ---- signals ---- */
@@ -119,33 +120,6 @@ static void on_end_signal(uv_signal_t *handle, int number)
 
 /* ---- connection ---- */
 
-/* A connection that cannot be sent to reports itself closed, and `list` tells all again. */
-static void send_out(struct pleat_agent *agent, struct pleat_string *out)
-{
-    if (!agent->connection)
-        pleat_string_finish(out);
-    else if (pleat_connection_send(agent->connection, out))
-        agent->reporting = false;
-}
-
-void pleat_agent_notify(struct pleat_agent *agent, const char *method, json_t *params)
-{
-    struct pleat_string out = {0};
-    if (!params)
-        pleat_log("no memory to tell '%s'", method);
-    if (!params || !agent->connection || !agent->reporting) {
-        json_decref(params);
-        return;
-    }
-    if (pleat_write_notification(agent->answering ? &agent->held : &out, method, params)) {
-        pleat_log("no memory to tell '%s'", method);
-        pleat_string_finish(&out);
-        return;
-    }
-    if (!agent->answering)
-        send_out(agent, &out);
-}
-
 static void connection_lost(struct pleat_agent *agent);
 
 static void answer(struct pleat_agent *agent, const struct pleat_message *message)
@@ -168,8 +142,8 @@ static void answer(struct pleat_agent *agent, const struct pleat_message *messag
     }
     if (status)
         pleat_log("cannot answer '%s' (request %" PRId64 ")", message->method, message->id);
-    send_out(agent, &out);
-    send_out(agent, &agent->held);
+    pleat_agent_send(agent, &out);
+    pleat_agent_send(agent, &agent->held);
 }
 
 static void greet(struct pleat_agent *agent, const struct pleat_message *message)
@@ -187,8 +161,8 @@ static void greet(struct pleat_agent *agent, const struct pleat_message *message
     }
     agent->greeted = true;
     agent->reporting = agent->reporting || agent->runs.count == 0;
-    pleat_malleables_forget_progress(agent);
-    pleat_agent_settle(agent);
+    for (size_t i = 0; agent->kinds[i]; i++)
+        agent->kinds[i]->greeted(agent);
 }
 
 static void on_message(void *arg, struct pleat_connection *connection,
@@ -198,7 +172,6 @@ static void on_message(void *arg, struct pleat_connection *connection,
     (void)connection;
     if (message->kind == PLEAT_REQUEST) {
         answer(agent, message);
-        pleat_agent_settle(agent); /* after the reply was queued: it may end the agent */
     } else if (message->kind == PLEAT_NOTIFICATION && strcmp(message->method, "hello") == 0) {
         greet(agent, message);
     }
@@ -274,7 +247,6 @@ static void connection_lost(struct pleat_agent *agent)
     agent->greeted = false;
     agent->reporting = false;
     uv_timer_start(&agent->reconnect, on_reconnect, RECONNECT_MS, 0);
-    pleat_agent_settle(agent);
 }
 
 /* ---- the loop ---- */
@@ -338,10 +310,12 @@ int pleat_agent_run(struct pleat_agent *agent, struct pleat_error *err)
     if (status)
         return status; /* the process ends; a loop with half its handles cannot be closed */
     connect_to_daemon(agent);
-    pleat_agent_settle(agent);
     pleat_runs_reap(agent);
-    while (!agent->closing)
+    settle(agent);
+    while (!agent->closing) {
         (void)uv_run(&agent->loop, UV_RUN_ONCE);
+        settle(agent);
+    }
     finish(agent);
     return 0;
 }

@@ -1,23 +1,34 @@
 /* agent.h - the state of pleat-agent and what its files offer each other.
  *
- *   main.c     options, the process itself        methods.c  requests of the daemon
- *   agent.c    loop, connection, notifications    run.c      life of a run: start, exit, forget
- *   ending.c   ends whole trees of processes      execute.c  command line and environment of a run
- *   stray.c    what a killed predecessor left     process.c  fork and exec
- *   guard.c    above the agent: ends what it      reaper.c   below it: adopts what a run leaves
- *              leaves                             leftovers.c ends all below a process
- *   tree.c     /proc                              outcomes.c what came of requests
- *   malleable.c mailbox and state of a run        resize.c   requests to the mailbox
- *   launching.c what a malleable script launches
- *   relaunch.c ends a run, starts it again        vacate.c   waits until leaving ranks are gone
- *   cpus.c     which CPUs the slots are           bind.c     binds a run's processes to its CPUs
- *   fold.c     segment and partition of a folded  fold_watch.c looks at what it does
- *              run                                fold_tell.c  ... and tells of it
- *   mapping.c  which process stands where         detector.c is a program balanced?
- *   limit_signal.c before a run's time limit
- *   memory.c what runs have in memory, their limits
- *   contention.c does somebody else compute there? cpuset.c  groups that cannot leave their CPUs
- *   cgroup.c groups that the kernel keeps         memgroup.c groups that get no more memory
+ * They stand on floors. A file calls those below it, and on its own floor only what its group
+ * names; what is above it reaches through a table (kind.h), or is told when a turn of the loop is
+ * over (agent.c).
+ *
+ *   6  main.c     options, the process itself     kinds.c    the list of kinds of runs
+ *      stray.c    what a killed predecessor left  guard.c    above the agent: ends what it leaves
+ *   5  agent.c    loop, connection                methods.c  requests of the daemon, each to its
+ *      start_request.c the longest of them                   run
+ *   4  kinds of runs (kind.h): what is more than being started, watched and ended
+ *      kind_malleable.c with a mailbox; scripts   kind_folded.c
+ *      malleable.c mailbox and state              fold.c     segment and partition
+ *      resize.c   requests to the mailbox         fold_watch.c looks at what the processes do
+ *      relaunch.c ends a run, starts it again     fold_tell.c ... and tells of it
+ *      launching.c what a script launches         vacate.c   waits until leaving ranks are gone
+ *   3  ending.c   ends whole trees of processes   memory_watch.c ... those above their limits
+ *      limit_signal.c before a run's time limit
+ *   2  run.c      life of a run: start, exit, forget
+ *      execute.c  its command line, environment   bind.c     binds its processes to its CPUs
+ *      memory.c   what it has in memory           outcomes.c what came of requests
+ *   1  owner.c    whose a process is, which run   notify.c   tells the daemon
+ *      kind.c     the plain kind                  params.c   members of requests
+ *   0  the library agent-base, which knows no run:
+ *      process.c  fork and exec                   reaper.c   above a run: adopts what that leaves
+ *      tree.c     /proc                           leftovers.c ends all below a process
+ *      cpus.c     which CPUs the slots are        mapping.c  which process stands where
+ *      detector.c is a program balanced?          rate.c     how fast is it?
+ *      contention.c does somebody else compute there?        cgroup.c groups that the kernel keeps:
+ *      cpuset.c   that cannot leave their CPUs    memgroup.c that get no more memory
+ *      scratch.c, shared_files.c directories and files of runs; log.c
  *
  * One thread, one loop; nothing blocks but pleat_strays_end (before the loop starts), and nothing
  * that a user names is touched by it: a new process opens its files and goes to its directory
@@ -59,11 +70,13 @@ struct pleat_agent_options {
 };
 
 struct pleat_run;
+struct pleat_run_kind;
 PLEAT_ARRAY(pleat_run_list, struct pleat_run *);
 
 struct pleat_agent {
     struct pleat_agent_options options;
-    const char *proc; /* "/proc" */
+    const char *proc;                          /* "/proc" */
+    const struct pleat_run_kind *const *kinds; /* all of them (kind.h): the plain one first; NULL */
     pid_t pid;
     pid_t guard;                  /* guard.h; 0: none */
     int records[2];               /* the pipe of its runs' reapers (reaper.h) */
@@ -107,15 +120,18 @@ struct pleat_agent {
     size_t unsettled; /* processes of the snapshot that live and whose environment cannot be read */
 };
 
+/* ---- notify.c ---- */
+
+/* Sends a notification where one can be received now; params is stolen and may be NULL only where
+ * memory ran out (then it is logged and dropped: `list` will bring it again). */
+void pleat_agent_notify(struct pleat_agent *agent, const char *method, json_t *params);
+/* Sends lines where there is a connection; takes them over. */
+void pleat_agent_send(struct pleat_agent *agent, struct pleat_string *out);
+
 /* ---- agent.c ---- */
 
 /* Runs until it is told to end. 0 or a failure to set up. */
 int pleat_agent_run(struct pleat_agent *agent, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Sends a notification where one can be received now; params is stolen and may be NULL only where
- * memory ran out (then it is logged and dropped: `list` will bring it again). */
-void pleat_agent_notify(struct pleat_agent *agent, const char *method, json_t *params);
-/* To call after anything that may have changed whether the agent has work or may end. */
-void pleat_agent_settle(struct pleat_agent *agent);
 /* Ends all runs within grace_us, then the agent. */
 void pleat_agent_terminate(struct pleat_agent *agent, int64_t grace_us);
 

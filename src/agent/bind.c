@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "agent/cpus.h"
+#include "agent/kind.h"
 #include "agent/log.h"
-#include "agent/resize.h"
 #include "agent/run.h"
 
 /* Looks at a run's processes, until one in which nobody had to be told. What forks faster than that
@@ -95,7 +95,7 @@ void pleat_bind_group(struct pleat_run *run, int *procs)
     char name[PLEAT_GROUP_NAME_SIZE];
     struct pleat_error err;
     *procs = -1;
-    if (!*run->agent->cpusets.path || run->binding.cpus.count == 0 || run->folded)
+    if (!*run->agent->cpusets.path || run->binding.cpus.count == 0 || run->kind->pins)
         return;
     pleat_bind_group_name(run, name);
     if (pleat_cpuset_make(&run->agent->cpusets, name, &run->binding.told, procs, &err)) {
@@ -257,7 +257,7 @@ static size_t tell(struct pleat_run *run, const struct pleat_cpu_set *to)
     struct walk walk = {.agent = run->agent,
                         .from = run->binding.told,
                         .to = *to,
-                        .first = run->malleable ? &run->binding.first : NULL};
+                        .first = run->kind->spawns ? &run->binding.first : NULL};
     if (pleat_cpu_set_equal(&walk.from, to) && !run->binding.unsettled)
         return 0;
     struct pleat_cpu_set both = either(&walk.from, to);
@@ -331,7 +331,7 @@ void pleat_bind_tasks(struct pleat_run *run)
 {
     struct pleat_agent *agent = run->agent;
     struct walk walk = {.agent = agent, .from = run->binding.told, .first = &run->binding.first};
-    uint32_t count = run->malleable ? pleat_malleable_processes(run->malleable) : 0;
+    uint32_t count = run->kind->ranks(run, NULL, 0);
     int32_t *pids = run->cpus_per_task && run->binding.cpus.count && count > 0
                         ? calloc(count, sizeof(*pids))
                         : NULL;
@@ -339,7 +339,7 @@ void pleat_bind_tasks(struct pleat_run *run)
         free(pids);
         return;
     }
-    count = pleat_mailbox_pids(run->malleable->mailbox, 0, count, pids);
+    count = run->kind->ranks(run, pids, count);
     for (uint32_t rank = 0; rank < count; rank++)
         tell_task(run, &walk, rank, pids[rank]);
     free(pids);

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/fold.h"
-#include "agent/launching.h"
+#include "agent/kind.h"
 #include "agent/process.h"
-#include "agent/resize.h"
+#include "shm/fold.h"
+#include "shm/mailbox.h"
+#include "shm/state.h"
+#include "wire/launching.h"
 
 /* Lists for execve: the strings of JSON are borrowed, those in `own` are not. */
 struct words {
@@ -73,43 +75,23 @@ static int add_own(struct words *words)
     return 0;
 }
 
-static void add_variable(struct pleat_string *own, const char *name, const char *value)
-{
-    pleat_string_addf(own, "%s=%s", name, value);
-    pleat_string_add_bytes(own, "", 1);
-}
-
 static int make_env(const struct pleat_run *run, struct words *env)
 {
     const struct pleat_agent *agent = run->agent;
     char text[160];
-    char paths[PLEAT_STATE_PATHS_SIZE];
     snprintf(text, sizeof(text), "%s:%" PRIu64, agent->options.instance, run->id);
-    add_variable(&env->own, PLEAT_RUN_ENV, text);
+    pleat_run_add_variable(&env->own, PLEAT_RUN_ENV, text);
     snprintf(text, sizeof(text), "%s:%" PRIu32, agent->options.site, agent->options.node);
-    add_variable(&env->own, PLEAT_NODE_ENV, text);
+    pleat_run_add_variable(&env->own, PLEAT_NODE_ENV, text);
     snprintf(text, sizeof(text), "%d:%" PRIu64, (int)agent->pid, agent->start);
-    add_variable(&env->own, PLEAT_AGENT_ENV, text);
-    if (run->launches) {
-        add_variable(&env->own, PLEAT_LAUNCHING_ENV, run->launches->name);
-    } else if (run->malleable) {
-        pleat_malleable_path(run->malleable, false, text, sizeof(text));
-        add_variable(&env->own, PLEAT_MAILBOX_ENV, text);
-        pleat_malleable_path(run->malleable, true, text, sizeof(text));
-        add_variable(&env->own, PLEAT_DOORBELL_ENV, text);
-        pleat_state_store_paths(&run->malleable->state, paths);
-        add_variable(&env->own, PLEAT_STATE_ENV, paths);
-    }
+    pleat_run_add_variable(&env->own, PLEAT_AGENT_ENV, text);
+    run->kind->environment(run, &env->own);
     if (run->cpus_per_task && run->binding.cpus.count) {
         struct pleat_string list = {0};
         pleat_cpu_list_text(&run->binding.cpus, &list);
-        add_variable(&env->own, PLEAT_CPUS_ENV, list.text ? list.text : "");
+        pleat_run_add_variable(&env->own, PLEAT_CPUS_ENV, list.text ? list.text : "");
         env->own.failed = env->own.failed || list.failed;
         pleat_string_finish(&list);
-    }
-    if (run->folded) {
-        pleat_folded_path(run->folded, text, sizeof(text));
-        add_variable(&env->own, PLEAT_FOLD_ENV, text);
     }
     return add_own(env);
 }
@@ -121,7 +103,8 @@ struct pleat_starting {
     uv_poll_t poll;
     int report;
     struct pleat_run *run; /* NULL: dropped */
-    bool failed;           /* why is known; told when it has ended, and is in no cpuset */
+    pleat_run_settled settled;
+    bool failed; /* why is known; told when it has ended, and is in no cpuset */
     struct pleat_error failure;
 };
 
@@ -179,8 +162,9 @@ static void settle(struct pleat_run *run)
 {
     bool failed = run->starting->failed;
     struct pleat_error failure = run->starting->failure;
+    pleat_run_settled settled = run->starting->settled;
     pleat_run_execute_drop(run);
-    pleat_run_start_settled(run, failed ? &failure : NULL);
+    settled(run, failed ? &failure : NULL);
 }
 
 static void on_report(uv_poll_t *poll, int status, int events)
@@ -224,7 +208,7 @@ static int watch(struct pleat_run *run, struct pleat_starting *starting, struct 
 }
 
 static int begin(struct pleat_run *run, char *const *argv, char *const *env,
-                 struct pleat_error *err)
+                 pleat_run_settled settled, struct pleat_error *err)
 {
     if (!argv[0])
         return pleat_error_set(err, PLEAT_E_INVALID, "run %" PRIu64 " names no program", run->id);
@@ -254,11 +238,12 @@ static int begin(struct pleat_run *run, char *const *argv, char *const *env,
         return result;
     }
     run->truncate = false;
+    starting->settled = settled;
     return watch(run, starting, err);
 }
 
 int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *env,
-                      struct pleat_error *err)
+                      pleat_run_settled settled, struct pleat_error *err)
 {
     struct words words = {0};
     struct words variables = {0};
@@ -270,7 +255,7 @@ int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *e
     if (result)
         (void)pleat_error_set(err, result, "no memory to start run %" PRIu64, run->id);
     else
-        result = begin(run, words.items, variables.items, err);
+        result = begin(run, words.items, variables.items, settled, err);
     words_finish(&words);
     words_finish(&variables);
     return result;

@@ -5,11 +5,14 @@
 
 #include "agent/run.h"
 
+/* The program of a run is executed (failure NULL), or cannot be. */
+typedef void (*pleat_run_settled)(struct pleat_run *run, const struct pleat_error *failure);
+
 /* Begins to start argv (not empty) with env and what an agent adds to it, in the run's directory,
- * with the run's output files, which are appended to: the run is STARTING then, until
- * pleat_run_start_settled is called from the loop. The arrays (of strings) are borrowed. */
+ * with the run's output files, which are appended to: the run is STARTING then, until `settled` is
+ * called from the loop. The arrays (of strings) are borrowed. */
 int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *env,
-                      struct pleat_error *err) PLEAT_MUST_CHECK;
+                      pleat_run_settled settled, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The main process of a run has ended while the run was STARTING: settles that at once. */
 void pleat_run_execute_ended(struct pleat_run *run);
 /* Nobody waits for its start any more. */

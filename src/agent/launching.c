@@ -93,7 +93,7 @@ static void launch_over(struct pleat_launches *launches)
     struct pleat_call *call = launches->current;
     if (!call)
         return;
-    launches->killing = launches->broke = false;
+    run->part.killing = launches->broke = false;
     pleat_array_finish(&run->told);
     drop(call);
     pleat_relaunch_ended(run);
@@ -155,11 +155,11 @@ static void wait_for_rest(struct pleat_call *call)
     struct pleat_launches *launches = call->launches;
     int64_t now = pleat_clock_monotonic_us();
     call->stage = REST;
-    if (!launches->killing) {
-        launches->killing = true;
-        launches->ending_us = now;
-        launches->term_at_us = now + launches->run->linger_us;
-        launches->kill_at_us = launches->term_at_us + REST_GRACE_US;
+    if (!launches->run->part.killing) {
+        launches->run->part.killing = true;
+        launches->run->part.ending_us = now;
+        launches->run->part.term_at_us = now + launches->run->linger_us;
+        launches->run->part.kill_at_us = launches->run->part.term_at_us + REST_GRACE_US;
     }
     say(call, PLEAT_LAUNCHING_REST, "");
     pleat_runs_sweep(launches->run->agent);
@@ -192,6 +192,14 @@ static void ended(struct pleat_call *call, int status)
     wait_for_rest(call);
 }
 
+/* It may be relaunched, but nothing comes of what was under way. */
+static void broke(struct pleat_run *run)
+{
+    pleat_relaunch_drop(run);
+    pleat_malleable_pause(run->malleable);
+    pleat_run_broke(run);
+}
+
 static void alone(struct pleat_call *call)
 {
     struct pleat_launches *launches = call->launches;
@@ -199,13 +207,13 @@ static void alone(struct pleat_call *call)
     if (call->stage != REST || launches->current != call)
         return;
     call->stage = WAITING;
-    launches->killing = false;
+    run->part.killing = false;
     pleat_array_finish(&run->told);
     bool goes_on = !is_last(run);
     if (goes_on && pleat_relaunch_is_due(run))
         pleat_relaunch_go(run);
     else if (goes_on && launches->broke)
-        pleat_run_broke(run);
+        broke(run);
     else
         over(call);
 }
@@ -258,7 +266,6 @@ static void on_call(uv_poll_t *poll, int status, int events)
     }
     if (launches->run) {
         pleat_malleables_arm(launches->run->agent);
-        pleat_agent_settle(launches->run->agent);
     }
 }
 
@@ -337,7 +344,7 @@ void pleat_launches_stop(struct pleat_run *run)
     if (!launches || launches->stopped)
         return;
     launches->stopped = true;
-    launches->killing = false;
+    run->part.killing = false;
     while (launches->calls)
         drop(launches->calls);
     uv_close((uv_handle_t *)&launches->poll, on_closed);
@@ -384,16 +391,15 @@ pid_t pleat_launches_pid(const struct pleat_run *run)
 
 void pleat_launches_kill(struct pleat_run *run, int64_t grace_us)
 {
-    struct pleat_launches *launches = run->launches;
     int64_t now = pleat_clock_monotonic_us();
-    bool first = !launches->killing;
+    bool first = !run->part.killing;
     if (first)
-        launches->ending_us = now;
-    if (first || launches->term_at_us > now)
-        launches->term_at_us = now;
-    if (first || launches->kill_at_us > now + grace_us)
-        launches->kill_at_us = now + grace_us;
-    launches->killing = true;
+        run->part.ending_us = now;
+    if (first || run->part.term_at_us > now)
+        run->part.term_at_us = now;
+    if (first || run->part.kill_at_us > now + grace_us)
+        run->part.kill_at_us = now + grace_us;
+    run->part.killing = true;
 }
 
 void pleat_launches_end(struct pleat_run *run)

@@ -29,10 +29,6 @@ struct pleat_launches {
     struct pleat_call *current; /* whose program may be resized; NULL: none is there */
     bool adapts;                /* those whose MPI can do nothing else are relaunched */
     bool broke;                 /* the current one's processes died in a resize */
-
-    /* as in struct pleat_run, of the processes below the current one */
-    bool killing;
-    int64_t ending_us, term_at_us, kill_at_us;
 };
 
 /* Sets run->launches, for a run that is about to be started with `processes` processes. */

@@ -16,6 +16,7 @@
 #include "agent/bind.h"
 #include "agent/cpus.h"
 #include "agent/guard.h"
+#include "agent/kind.h"
 #include "agent/log.h"
 #include "agent/memgroup.h"
 #include "agent/reaper.h"
@@ -202,6 +203,7 @@ static int prepare(struct pleat_agent *agent, struct pleat_error *err)
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct pleat_tree_process self;
     agent->proc = "/proc";
+    agent->kinds = pleat_kinds;
     agent->pid = getpid();
     if (pleat_tree_read_one(agent->proc, agent->pid, &self))
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,

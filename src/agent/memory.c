@@ -12,13 +12,6 @@
 #include "agent/run.h"
 #include "base/clock.h"
 
-#define FIRST_MS 50  /* after a start; then twice as long each time, up to ... */
-#define MOST_MS 1000 /* ... this */
-#define LIMIT_MS 200 /* where a limit is kept by what is measured */
-#define SHARE 50     /* looking takes at most the SHARE-th part of the time */
-/* After a second the daemon is told of a peak that is more by NEWS_KB and the NEWS_PART-th part. */
-#define NEWS_KB 1024
-#define NEWS_PART 4
 #define ROLLUP_MAX 4096
 
 /* ---- one process ---- */
@@ -38,7 +31,7 @@ static bool read_of(const struct pleat_agent *agent, pid_t pid, const char *name
     return count > 0;
 }
 
-static int64_t resident_kb(const struct pleat_agent *agent, pid_t pid)
+int64_t pleat_memory_resident_kb(const struct pleat_agent *agent, pid_t pid)
 {
     char text[128];
     long long pages = 0;
@@ -47,41 +40,17 @@ static int64_t resident_kb(const struct pleat_agent *agent, pid_t pid)
     return (int64_t)pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-static int64_t proportional_kb(const struct pleat_agent *agent, pid_t pid)
+int64_t pleat_memory_proportional_kb(const struct pleat_agent *agent, pid_t pid)
 {
     char text[ROLLUP_MAX];
     long long kb;
     const char *at =
         read_of(agent, pid, "smaps_rollup", text, sizeof(text)) ? strstr(text, "\nPss:") : NULL;
-    return at && sscanf(at, " Pss: %lld", &kb) == 1 ? (int64_t)kb : resident_kb(agent, pid);
+    return at && sscanf(at, " Pss: %lld", &kb) == 1 ? (int64_t)kb
+                                                    : pleat_memory_resident_kb(agent, pid);
 }
 
-/* ---- all of them ---- */
-
-static struct pleat_run *live_run_of(struct pleat_agent *agent, struct pleat_tree_process *process)
-{
-    if (pleat_tree_is_dead(process) || process->exiting)
-        return NULL;
-    uint64_t owner = pleat_run_of_process(agent, process);
-    struct pleat_run *run = owner ? pleat_run_find(agent, owner) : NULL;
-    return run && pleat_run_is_live(run) ? run : NULL;
-}
-
-static void measure(struct pleat_agent *agent)
-{
-    for (size_t i = 0; i < agent->runs.count; i++)
-        agent->runs.items[i]->memory.resident_kb = agent->runs.items[i]->memory.measured_kb = 0;
-    for (size_t i = 0; i < agent->tree.count; i++) {
-        struct pleat_run *run = live_run_of(agent, &agent->tree.items[i]);
-        if (run)
-            run->memory.resident_kb += resident_kb(agent, agent->tree.items[i].pid);
-    }
-    for (size_t i = 0; i < agent->tree.count; i++) {
-        struct pleat_run *run = live_run_of(agent, &agent->tree.items[i]);
-        if (run && run->memory.resident_kb > run->memory.peak_kb)
-            run->memory.measured_kb += proportional_kb(agent, agent->tree.items[i].pid);
-    }
-}
+/* ---- what is known of it ---- */
 
 static void raise_peak(struct pleat_memory *memory, int64_t kb)
 {
@@ -103,14 +72,6 @@ void pleat_memory_report(struct pleat_run *run)
     pleat_agent_notify(run->agent, "memory",
                        json_pack("{s:I, s:I}", "run", (json_int_t)run->id, "memory_kb",
                                  (json_int_t)memory->peak_kb));
-}
-
-static void tell_peak(struct pleat_run *run)
-{
-    const struct pleat_memory *memory = &run->memory;
-    if (pleat_clock_monotonic_us() >= memory->since_us + PLEAT_US_PER_S &&
-        memory->peak_kb >= memory->told_kb + memory->told_kb / NEWS_PART + NEWS_KB)
-        pleat_memory_report(run);
 }
 
 /* ---- the limit ---- */
@@ -186,62 +147,4 @@ void pleat_memory_over(struct pleat_run *run)
     run->memory.has_group = result == PLEAT_E_BUSY; /* until the run is forgotten */
     if (result && result != PLEAT_E_BUSY)
         pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, err.text);
-}
-
-/* ---- the timer ---- */
-
-/* Ends those that are over their limits. *measured: some limit is kept by measuring. */
-static bool judge(struct pleat_agent *agent, bool *measured)
-{
-    bool ended = false;
-    *measured = false;
-    for (size_t i = 0; i < agent->runs.count; i++) {
-        struct pleat_run *run = agent->runs.items[i];
-        if (!pleat_run_is_live(run))
-            continue;
-        raise_peak(&run->memory, run->memory.measured_kb);
-        *measured = *measured || (run->memory.limit_kb > 0 && !run->memory.has_group);
-        if (!run->memory.over && pleat_memory_is_over(run)) {
-            pleat_run_end(run, 0);
-            ended = true;
-        }
-        tell_peak(run);
-    }
-    return ended;
-}
-
-static void arm(struct pleat_agent *agent);
-
-static void on_timer(uv_timer_t *timer)
-{
-    struct pleat_agent *agent = timer->data;
-    struct pleat_error err;
-    bool measured = false;
-    int64_t began_us = pleat_clock_monotonic_us();
-    if (pleat_tree_read(agent->proc, &agent->tree, &err) == 0)
-        measure(agent);
-    bool ended = judge(agent, &measured);
-    int64_t most_us = (measured ? LIMIT_MS : MOST_MS) * (PLEAT_US_PER_S / 1000);
-    int64_t took_us = pleat_clock_monotonic_us() - began_us;
-    agent->memory_wait_us =
-        2 * agent->memory_wait_us < most_us ? 2 * agent->memory_wait_us : most_us;
-    if (agent->memory_wait_us < took_us * SHARE)
-        agent->memory_wait_us = took_us * SHARE;
-    if (ended)
-        pleat_runs_sweep(agent);
-    arm(agent);
-}
-
-static void arm(struct pleat_agent *agent)
-{
-    if (agent->closing || pleat_runs_live(agent) == 0)
-        uv_timer_stop(&agent->measuring);
-    else
-        uv_timer_start(&agent->measuring, on_timer, (uint64_t)(agent->memory_wait_us / 1000), 0);
-}
-
-void pleat_memory_watch(struct pleat_agent *agent)
-{
-    agent->memory_wait_us = FIRST_MS * (PLEAT_US_PER_S / 1000);
-    arm(agent);
 }

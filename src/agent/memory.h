@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct pleat_agent;
 struct pleat_run;
@@ -42,7 +43,15 @@ void pleat_memory_report(struct pleat_run *run);
 /* Nothing of the run is left: its group goes. Accepts that there is none. */
 void pleat_memory_over(struct pleat_run *run);
 
-/* Looks at all live runs from now on, soon at first; to call when one was started. */
-void pleat_memory_watch(struct pleat_agent *agent);
+/* Of one process, summed over its pages; 0: it is gone. */
+int64_t pleat_memory_resident_kb(const struct pleat_agent *agent, pid_t pid);
+/* ... each page by its share; where that cannot be read, as above. */
+int64_t pleat_memory_proportional_kb(const struct pleat_agent *agent, pid_t pid);
+
+/* ---- memory_watch.c ---- */
+
+/* Looks at all live runs from now on, soon at first, where one was started since the last call
+ * (agent->memory_wait_us is 0). */
+void pleat_memory_arm(struct pleat_agent *agent);
 
 #endif

@@ -3,36 +3,19 @@
 #include <string.h>
 
 #include "agent/agent.h"
-#include "agent/fold.h"
-#include "agent/launching.h"
-#include "agent/relaunch.h"
-#include "agent/resize.h"
+#include "agent/kind.h"
+#include "agent/params.h"
 #include "agent/run.h"
+#include "agent/start_request.h"
 #include "base/clock.h"
 
-#define RANKS_MAX 65536
-#define GRACE_MAX_S 86400.0
-/* Ranks may still be in MPI_Finalize when mpirun ends; other programs' rest is rarely wanted. */
-#define LINGER_MALLEABLE_S 2.0
-#define LINGER_S 0.25
-#define LEAVE_S 10.0                      /* for processes whose state was saved */
-#define THRESHOLD 0.10                    /* of a folded run's idleness (Utrera 2010, 4.4.4) */
-#define RELAUNCH_GRACE_S 3.0              /* from SIGTERM to SIGKILL */
 #define FORGOTTEN_GRACE_US PLEAT_US_PER_S /* likewise, of a script whose program was given up */
-
-static int get_id(const json_t *params, const char *name, uint64_t *id, struct pleat_error *err)
-{
-    int64_t value = 0;
-    int result = pleat_get_int(params, name, true, 1, INT64_MAX, &value, err);
-    *id = (uint64_t)value;
-    return result;
-}
 
 static int get_run(struct pleat_agent *agent, const json_t *params, struct pleat_run **run,
                    struct pleat_error *err)
 {
     uint64_t id = 0;
-    int result = get_id(params, "run", &id, err);
+    int result = pleat_param_id(params, "run", &id, err);
     if (result)
         return result;
     *run = pleat_run_find(agent, id);
@@ -41,380 +24,53 @@ static int get_run(struct pleat_agent *agent, const json_t *params, struct pleat
     return 0;
 }
 
-static int get_seconds(const json_t *params, const char *name, double otherwise, int64_t *us,
-                       struct pleat_error *err)
-{
-    double seconds = otherwise;
-    int result = pleat_get_real(params, name, false, &seconds, err);
-    if (result)
-        return result;
-    if (!(seconds >= 0 && seconds <= GRACE_MAX_S))
-        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be from 0 to %.0f seconds", name,
-                               GRACE_MAX_S);
-    *us = (int64_t)(seconds * (double)PLEAT_US_PER_S);
-    return 0;
-}
-
-/* An array of strings; each "NAME=value" where variables are wanted. */
-static int get_strings(const json_t *params, const char *name, bool variables, const json_t **array,
-                       struct pleat_error *err)
-{
-    const json_t *found = params ? json_object_get(params, name) : NULL;
-    if (!json_is_array(found))
-        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be an array of strings", name);
-    for (size_t i = 0; i < json_array_size(found); i++) {
-        const char *text = json_string_value(json_array_get(found, i));
-        if (!text)
-            return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be an array of strings", name);
-        if (variables && (*text == '=' || !strchr(text, '=')))
-            return pleat_error_set(err, PLEAT_E_INVALID, "'%s' has '%.80s', not NAME=value", name,
-                                   text);
-    }
-    *array = found;
-    return 0;
-}
-
-static int get_path(const json_t *params, const char *name, const char **path,
-                    struct pleat_error *err)
-{
-    int result = pleat_get_string(params, name, true, path, err);
-    if (!result && **path != '/')
-        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be an absolute path, not '%.80s'",
-                               name, *path);
-    return result;
-}
-
-/* All that is in it will be removed: a mistake must not make that somebody's own directory. */
-static int get_scratch(const json_t *params, const char **path, struct pleat_error *err)
-{
-    int result = get_path(params, "scratch", path, err);
-    if (!result && strncmp(strrchr(*path, '/'), "/pleat-", strlen("/pleat-")) != 0)
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "'scratch' must be a directory whose name begins with 'pleat-', not "
-                               "'%.80s'",
-                               *path);
-    return result;
-}
-
-/* Its shape; whether there are such slots shows when the run is bound to them. *slots stays NULL
- * where there is none. */
-static int get_slots(const json_t *params, const json_t **slots, struct pleat_error *err)
-{
-    const json_t *found = json_object_get(params, "slots");
-    if (!found || json_is_null(found))
-        return 0;
-    bool good = json_is_array(found);
-    size_t index;
-    const json_t *range;
-    json_array_foreach(found, index, range) good = good && json_is_object(range);
-    if (!good)
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "'slots' must be an array of {\"first\", \"count\"}");
-    *slots = found;
-    return 0;
-}
-
-static int read_threshold(const json_t *fold, double *threshold, struct pleat_error *err)
-{
-    *threshold = THRESHOLD;
-    int result = pleat_get_real(fold, "threshold", false, threshold, err);
-    if (!result && !(*threshold > 0 && *threshold < 1))
-        result = pleat_error_set(err, PLEAT_E_INVALID,
-                                 "'threshold' is an idleness: above 0 and below 1");
-    return result;
-}
-
-static int read_first_queue(const json_t *fold, enum pleat_fold_queue *queue,
-                            struct pleat_error *err)
-{
-    const char *name = "global";
-    int result = pleat_get_string(fold, "begin", false, &name, err);
-    if (result)
-        return result;
-    bool local = !strcmp(name, "local");
-    if (!local && strcmp(name, "global") != 0)
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "'begin' is the queue until a program has been judged: \"local\" or "
-                               "\"global\", not '%s'",
-                               name);
-    *queue = local ? PLEAT_FOLD_QUEUE_LOCAL : PLEAT_FOLD_QUEUE_GLOBAL;
-    return 0;
-}
-
-/* How it is folded, where it is. */
-static int read_fold(const json_t *params, struct pleat_folded_request *folded,
-                     struct pleat_error *err)
-{
-    const json_t *fold = json_object_get(params, "fold");
-    struct pleat_fold_settings settings = {0};
-    const char *mapping = NULL;
-    int64_t processes = 0;
-    if (!fold || json_is_null(fold))
-        return 0;
-    int result =
-        pleat_get_int(fold, "processes", true, 1, PLEAT_FOLD_PROCESSES_MAX, &processes, err);
-    folded->processes = (uint32_t)processes;
-    if (!result)
-        result = pleat_get_string(fold, "settings", false, &folded->settings, err);
-    if (!result && folded->settings)
-        result = pleat_fold_settings_parse(folded->settings, &settings, err);
-    if (!result)
-        result = pleat_get_string(fold, "mapping", false, &mapping, err);
-    if (!result && mapping)
-        result = pleat_mapping_parse(mapping, &folded->mapping, err);
-    if (!result)
-        result = read_first_queue(fold, &folded->begin, err);
-    if (!result)
-        result = pleat_get_bool(fold, "boost", false, &folded->boost, err);
-    return result ? result : read_threshold(fold, &folded->threshold, err);
-}
-
-static int read_process(const json_t *params, struct pleat_run_request *request,
-                        struct pleat_limits *limits, struct pleat_error *err)
-{
-    const char *text = NULL;
-    int64_t nice = PLEAT_PROCESS_NICE_HERE;
-    int result = pleat_get_string(params, "limits", false, &text, err);
-    if (!result && text)
-        result = pleat_limits_parse(text, limits, err);
-    if (!result && json_object_get(params, "nice"))
-        result = pleat_get_int(params, "nice", true, -20, 19, &nice, err);
-    if (!result)
-        result = pleat_get_int(params, "memory_limit_kb", false, 0, INT64_MAX / 1024,
-                               &request->memory_kb, err);
-    request->limits = text ? limits : NULL;
-    request->nice = (int32_t)nice;
-    return result;
-}
-
-/* limits: room for them; the request refers to it. */
-static int read_start(const json_t *params, struct pleat_run_request *request,
-                      struct pleat_limits *limits, struct pleat_error *err)
-{
-    int64_t ranks = 0, launches = 0, hosts = 0, cpus = 0, mask = 077;
-    int result = get_id(params, "run", &request->id, err);
-    request->job = "?";
-    if (!result)
-        result = pleat_get_string(params, "job", false, &request->job, err);
-    if (!result)
-        result = get_strings(params, "argv", false, &request->argv, err);
-    if (!result && json_array_size(request->argv) == 0)
-        result = pleat_error_set(err, PLEAT_E_INVALID, "'argv' is empty: there is no program");
-    if (!result)
-        result = get_strings(params, "env", true, &request->env, err);
-    if (!result)
-        result = get_path(params, "cwd", &request->cwd, err);
-    if (!result)
-        result = get_path(params, "stdout", &request->stdout_path, err);
-    if (!result)
-        result = get_path(params, "stderr", &request->stderr_path, err);
-    if (!result && json_object_get(params, "stdin"))
-        result = get_path(params, "stdin", &request->stdin_path, err);
-    if (!result && json_object_get(params, "terminal"))
-        result = get_path(params, "terminal", &request->terminal, err);
-    if (!result)
-        result = pleat_get_bool(params, "truncate", false, &request->truncate, err);
-    if (!result)
-        result = pleat_get_int(params, "umask", false, 0, 0777, &mask, err);
-    request->umask = (mode_t)mask;
-    if (!result)
-        result = pleat_get_int(params, "mailbox_ranks", false, 0, RANKS_MAX, &ranks, err);
-    request->mailbox_ranks = (uint32_t)ranks;
-    if (!result)
-        result = read_process(params, request, limits, err);
-    if (!result)
-        result = pleat_get_int(params, "launches", false, 0, ranks, &launches, err);
-    request->launches = (uint32_t)launches;
-    if (!result)
-        result = pleat_get_bool(params, "adapts", false, &request->launches_adapt, err);
-    if (!result)
-        result = pleat_get_int(params, "hosts", false, 0, RANKS_MAX, &hosts, err);
-    request->hosts = (uint32_t)hosts;
-    if (!result)
-        result = pleat_get_int(params, "cpus_per_task", false, 0, RANKS_MAX, &cpus, err);
-    request->cpus_per_task = (uint32_t)cpus;
-    if (!result && json_object_get(params, "scratch"))
-        result = get_scratch(params, &request->scratch, err);
-    if (!result)
-        result = get_slots(params, &request->slots, err);
-    if (!result)
-        result = get_seconds(params, "linger_s", ranks ? LINGER_MALLEABLE_S : LINGER_S,
-                             &request->linger_us, err);
-    return result;
-}
-
 static int do_start(struct pleat_agent *agent, const json_t *params, json_t **answer,
                     struct pleat_error *err)
 {
     (void)answer;
-    struct pleat_run_request request = {0};
-    struct pleat_folded_request folded = {0};
-    struct pleat_limits limits;
-    int result = read_start(params, &request, &limits, err);
-    if (!result)
-        result = read_fold(params, &folded, err);
-    if (!result && folded.processes && request.mailbox_ranks)
-        result = pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                                 "run %" PRIu64 " cannot be folded and have a mailbox", request.id);
-    request.folded = folded.processes ? &folded : NULL;
-    if (result || pleat_run_find(agent, request.id))
+    struct pleat_start_request request;
+    int result = pleat_start_request_read(params, &request, err);
+    if (result || pleat_run_find(agent, request.run.id))
         return result;
     if (agent->quitting)
         return pleat_error_set(err, PLEAT_E_STATE, "the agent is ending: start another");
-    return pleat_run_start(agent, &request, err);
-}
-
-static int get_malleable(struct pleat_agent *agent, const json_t *params,
-                         struct pleat_malleable **malleable, struct pleat_error *err)
-{
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    if (result)
-        return result;
-    *malleable = run->malleable;
-    if (!run->malleable)
-        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "run %" PRIu64 " cannot be resized: it has no mailbox", run->id);
-    return 0;
-}
-
-/* A number of processors, as one of processes. */
-static int get_size(const struct pleat_run *run, const json_t *params, const char *name,
-                    uint32_t *processes, struct pleat_error *err)
-{
-    int64_t size = 0;
-    int result = pleat_get_int(params, name, true, 1, RANKS_MAX, &size, err);
-    *processes = result ? 0 : pleat_run_processes(run, (uint32_t)size);
-    if (!result && pleat_run_processors(run, *processes) != size)
-        result = pleat_error_set(err, PLEAT_E_INVALID,
-                                 "'%s' must be a multiple of the %" PRIu32
-                                 " processors that each process of run %" PRIu64 " has",
-                                 name, run->cpus_per_task, run->id);
-    return result;
-}
-
-/* argv, env and grace_s of an object. */
-static int read_order(const json_t *object, double grace_s, struct pleat_relaunch_order *order,
-                      struct pleat_error *err)
-{
-    int result = get_strings(object, "argv", false, &order->argv, err);
-    if (!result && json_array_size(order->argv) == 0)
-        result = pleat_error_set(err, PLEAT_E_INVALID, "'argv' is empty: there is no program");
-    if (!result)
-        result = get_strings(object, "env", true, &order->env, err);
-    if (!result)
-        result = get_seconds(object, "grace_s", grace_s, &order->grace_us, err);
-    return result;
-}
-
-static int request_size(struct pleat_agent *agent, const json_t *params, bool ask,
-                        struct pleat_error *err)
-{
-    struct pleat_malleable *malleable = NULL;
-    struct pleat_mailbox_request request = {0};
-    struct pleat_relaunch_order order = {0};
-    int result = get_malleable(agent, params, &malleable, err);
-    if (!result)
-        result = get_id(params, "resize", &request.resize, err);
-    if (!result)
-        result = get_size(malleable->run, params, ask ? "offered" : "target", &request.target, err);
-    if (!result)
-        result = pleat_get_bool(params, "mandatory", false, &request.mandatory, err);
-    const json_t *relaunch = ask ? NULL : json_object_get(params, "relaunch");
-    const json_t *slots = NULL;
-    if (!result && !ask)
-        result = get_slots(params, &slots, err);
-    order.processes = request.target;
-    order.resize = request.resize;
-    request.relaunch = relaunch && !json_is_null(relaunch);
-    if (!result && request.relaunch)
-        result = read_order(relaunch, LEAVE_S, &order, err);
-    return result ? result
-                  : pleat_malleable_request(malleable, ask, &request,
-                                            request.relaunch ? &order : NULL, slots, err);
-}
-
-/* Of a folded run: its processors are asked for, and its processes stay. */
-static int fold_size(struct pleat_folded *folded, const json_t *params, bool ask,
-                     struct pleat_error *err)
-{
-    uint64_t resize = 0;
-    int64_t target = 0;
-    const json_t *slots = NULL;
-    int result = get_id(params, "resize", &resize, err);
-    if (!result)
-        result =
-            pleat_get_int(params, ask ? "offered" : "target", true, 1, RANKS_MAX, &target, err);
-    if (result || ask)
-        return result ? result : pleat_folded_ask(folded, resize, (uint32_t)target, err);
-    result = get_slots(params, &slots, err);
-    return result ? result : pleat_folded_resize(folded, resize, (uint32_t)target, slots, err);
-}
-
-static int change_size(struct pleat_agent *agent, const json_t *params, bool ask,
-                       struct pleat_error *err)
-{
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    if (result)
-        return result;
-    return run->folded ? fold_size(run->folded, params, ask, err)
-                       : request_size(agent, params, ask, err);
+    return pleat_run_start(agent, &request.run, err);
 }
 
 static int do_ask(struct pleat_agent *agent, const json_t *params, json_t **answer,
                   struct pleat_error *err)
 {
     (void)answer;
-    return change_size(agent, params, true, err);
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : run->kind->change(run, params, true, err);
 }
 
 static int do_resize(struct pleat_agent *agent, const json_t *params, json_t **answer,
                      struct pleat_error *err)
 {
     (void)answer;
-    return change_size(agent, params, false, err);
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : run->kind->change(run, params, false, err);
 }
 
 static int do_withdraw(struct pleat_agent *agent, const json_t *params, json_t **answer,
                        struct pleat_error *err)
 {
     (void)answer;
-    struct pleat_malleable *malleable = NULL;
     struct pleat_run *run = NULL;
-    uint64_t resize = 0;
     int result = get_run(agent, params, &run, err);
-    if (!result && !run->folded)
-        result = get_malleable(agent, params, &malleable, err);
-    if (!result)
-        result = get_id(params, "resize", &resize, err);
-    if (!result && run->folded) {
-        pleat_folded_withdraw(run->folded, resize);
-        return 0;
-    }
-    return result ? result : pleat_malleable_withdraw(malleable, resize, err);
+    return result ? result : run->kind->withdraw(run, params, err);
 }
 
 static int do_relaunch(struct pleat_agent *agent, const json_t *params, json_t **answer,
                        struct pleat_error *err)
 {
     (void)answer;
-    struct pleat_malleable *malleable = NULL;
-    struct pleat_relaunch_order order = {0};
-    int result = get_malleable(agent, params, &malleable, err);
-    if (!result)
-        result = get_id(params, "resize", &order.resize, err);
-    if (!result)
-        result = get_size(malleable->run, params, "processes", &order.processes, err);
-    if (!result)
-        result = read_order(params, RELAUNCH_GRACE_S, &order, err);
-    if (!result)
-        result = get_slots(params, &order.slots, err);
-    if (!result && order.processes > malleable->max_ranks)
-        result = pleat_error_set(err, PLEAT_E_TOOBIG,
-                                 "run %" PRIu64 " has room for %" PRIu32 " processes, not %" PRIu32,
-                                 malleable->run->id, malleable->max_ranks, order.processes);
-    return result ? result : pleat_relaunch_demand(malleable->run, &order, err);
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : run->kind->relaunch(run, params, err);
 }
 
 static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **answer,
@@ -471,10 +127,11 @@ static int do_kill(struct pleat_agent *agent, const json_t *params, json_t **ans
     int64_t grace_us = 0;
     int result = get_run(agent, params, &run, err);
     if (!result)
-        result = get_seconds(params, "grace_s", 0, &grace_us, err);
+        result = pleat_param_seconds(params, "grace_s", 0, &grace_us, err);
     if (result)
         return result;
-    if (run->broken && !run->launches) { /* it waits for being relaunched, and will not be */
+    if (run->broken &&
+        !pleat_run_is_live(run)) { /* it waits for being relaunched, and will not be */
         pleat_run_give_up(run);
         return 0;
     }
@@ -489,7 +146,7 @@ static int do_forget(struct pleat_agent *agent, const json_t *params, json_t **a
 {
     (void)answer;
     uint64_t id = 0;
-    int result = get_id(params, "run", &id, err);
+    int result = pleat_param_id(params, "run", &id, err);
     if (result)
         return result;
     struct pleat_run *run = pleat_run_find(agent, id);
@@ -515,22 +172,10 @@ static json_t *describe(const struct pleat_run *run)
                                          [PLEAT_RUN_ENDING] = "running",
                                          [PLEAT_RUN_EXITED] = "exited",
                                          [PLEAT_RUN_FAILED] = "failed"};
-    uint64_t resize = 0;
     json_t *text =
         json_pack("{s:I, s:s, s:i}", "run", (json_int_t)run->id, "state",
                   run->broken ? "exited" : states[run->state], "pid", (int)run->first_pid);
-    if (text && run->folded && pleat_folded_describe(run->folded, text)) {
-        json_decref(text);
-        return NULL;
-    }
-    if (!text || !run->malleable)
-        return text;
-    int failed = json_object_set_new(
-        text, "processes",
-        json_integer(pleat_run_processors(run, pleat_malleable_processes(run->malleable))));
-    if (pleat_malleable_outstanding(run->malleable, &resize))
-        failed |= json_object_set_new(text, "resize", json_integer((json_int_t)resize));
-    if (failed) {
+    if (text && run->kind->describe(run, text)) {
         json_decref(text);
         return NULL;
     }

@@ -176,7 +176,8 @@ static int start_again(struct pleat_run *run, struct pleat_error *err)
         result = pleat_scratch_make(run->scratch, err);
     pleat_bind_renew(run);
     if (!result)
-        result = pleat_run_execute(run, run->relaunch->argv, run->relaunch->env, err);
+        result = pleat_run_execute(run, run->relaunch->argv, run->relaunch->env,
+                                   pleat_run_start_settled, err);
     return result;
 }
 

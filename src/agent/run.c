@@ -10,60 +10,14 @@
 #include <unistd.h>
 
 #include "agent/execute.h"
-#include "agent/fold.h"
-#include "agent/launching.h"
+#include "agent/kind.h"
 #include "agent/log.h"
 #include "agent/reaper.h"
-#include "agent/relaunch.h"
-#include "agent/resize.h"
 #include "agent/scratch.h"
 #include "agent/shared_files.h"
 #include "base/clock.h"
 
-bool pleat_run_is_live(const struct pleat_run *run)
-{
-    return run->state == PLEAT_RUN_STARTING || run->state == PLEAT_RUN_RUNNING ||
-           run->state == PLEAT_RUN_ENDING;
-}
-
-size_t pleat_runs_live(const struct pleat_agent *agent)
-{
-    size_t live = 0;
-    for (size_t i = 0; i < agent->runs.count; i++)
-        live += pleat_run_is_live(agent->runs.items[i]);
-    return live;
-}
-
-uint32_t pleat_run_processors(const struct pleat_run *run, uint32_t processes)
-{
-    return run->cpus_per_task > 1 ? processes * run->cpus_per_task : processes;
-}
-
-uint32_t pleat_run_processes(const struct pleat_run *run, uint32_t processors)
-{
-    return run->cpus_per_task > 1 ? processors / run->cpus_per_task : processors;
-}
-
-/* Where a run with this id is, or would be inserted. */
-static size_t position(const struct pleat_agent *agent, uint64_t id)
-{
-    size_t low = 0;
-    size_t high = agent->runs.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (agent->runs.items[middle]->id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-struct pleat_run *pleat_run_find(const struct pleat_agent *agent, uint64_t id)
-{
-    size_t at = position(agent, id);
-    return at < agent->runs.count && agent->runs.items[at]->id == id ? agent->runs.items[at] : NULL;
-}
+#define LEFT_GRACE_US (2 * PLEAT_US_PER_S)
 
 /* ---- starting ---- */
 
@@ -71,7 +25,7 @@ static int insert(struct pleat_agent *agent, struct pleat_run *run)
 {
     if (pleat_array_reserve(&agent->runs, 1))
         return PLEAT_E_NOMEM;
-    size_t at = position(agent, run->id);
+    size_t at = pleat_run_position(agent, run->id);
     memmove(agent->runs.items + at + 1, agent->runs.items + at,
             (agent->runs.count - at) * sizeof(*agent->runs.items));
     agent->runs.items[at] = run;
@@ -106,10 +60,7 @@ static void report_start(const struct pleat_run *run)
 static void run_free(struct pleat_run *run)
 {
     pleat_run_execute_drop(run);
-    pleat_relaunch_drop(run);
-    pleat_malleable_destroy(run->malleable);
-    pleat_launches_destroy(run->launches);
-    pleat_folded_destroy(run->folded);
+    run->kind->destroy(run);
     pleat_outcomes_finish(run);
     pleat_array_finish(&run->told);
     pleat_bind_finish(run);
@@ -131,6 +82,10 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
     if (!run)
         return NULL;
     run->agent = agent;
+    run->kind = agent->kinds[0];
+    for (size_t i = 1; agent->kinds[i]; i++)
+        if (agent->kinds[i]->is_wanted(request))
+            run->kind = agent->kinds[i];
     run->id = request->id;
     run->begun_s = pleat_clock_real_us() / PLEAT_US_PER_S - 1; /* files have a coarser clock */
     run->linger_us = request->linger_us;
@@ -162,12 +117,7 @@ static void start_failed(struct pleat_run *run, const struct pleat_error *failur
 {
     run->pid = run->session = run->reaper = 0; /* what there was ends by itself */
     pleat_scratch_remove(run->scratch);
-    pleat_malleable_destroy(run->malleable);
-    run->malleable = NULL;
-    pleat_launches_destroy(run->launches);
-    run->launches = NULL;
-    pleat_folded_destroy(run->folded);
-    run->folded = NULL;
+    run->kind->destroy(run);
     pleat_bind_over(run);
     pleat_memory_over(run);
     run->state = PLEAT_RUN_FAILED;
@@ -176,15 +126,14 @@ static void start_failed(struct pleat_run *run, const struct pleat_error *failur
 
 void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *failure)
 {
-    struct pleat_agent *agent = run->agent;
     if (!failure) {
         run->state = PLEAT_RUN_RUNNING;
         run->first_pid = run->pid;
-        pleat_memory_watch(agent);
+        run->agent->memory_wait_us = 0;
     }
-    if (run->relaunch && run->relaunch->stage == PLEAT_RELAUNCH_STARTING) {
-        pleat_relaunch_started(run, failure);
-    } else if (failure && run->first_pid) { /* nobody wants it to be there again any more */
+    if (run->kind->started(run, failure))
+        return;
+    if (failure && run->first_pid) { /* nobody wants it to be there again any more */
         run->pid = 0;
         run->code = -1;
         run->failure = *failure;
@@ -194,7 +143,6 @@ void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *fa
             start_failed(run, failure);
         report_start(run);
     }
-    pleat_agent_settle(agent);
 }
 
 int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *request,
@@ -213,14 +161,8 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
 
     struct pleat_error failure = {0};
     int result = pleat_bind_begin(run, request->slots, &failure);
-    if (!result && request->mailbox_ranks)
-        result = pleat_malleable_create(run, pleat_run_processes(run, request->mailbox_ranks),
-                                        !request->launches, &failure);
-    if (!result && request->launches)
-        result = pleat_launches_create(run, pleat_run_processes(run, request->launches),
-                                       request->launches_adapt, &failure);
-    if (!result && request->folded)
-        result = pleat_folded_create(run, request->folded, &failure);
+    if (!result)
+        result = run->kind->create(run, request, &failure);
     if (!result && run->scratch) {
         result = pleat_scratch_make(run->scratch, &failure);
         if (result) { /* what is there is not ours to remove */
@@ -231,12 +173,12 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     if (!result && run->scratch && request->hosts)
         pleat_scratch_hosts(run->scratch, pleat_run_processes(run, request->hosts));
     if (!result)
-        result = pleat_run_execute(run, request->argv, request->env, &failure);
+        result =
+            pleat_run_execute(run, request->argv, request->env, pleat_run_start_settled, &failure);
     if (result) {
         start_failed(run, &failure);
         report_start(run);
     }
-    pleat_agent_settle(agent);
     return 0;
 }
 
@@ -245,6 +187,16 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
 static int64_t timeval_us(const struct timeval *value)
 {
     return (int64_t)value->tv_sec * PLEAT_US_PER_S + value->tv_usec;
+}
+
+/* What outlives the main process has a while to end by itself, then it is ended (ending.c). */
+static void end_rest(struct pleat_run *run)
+{
+    if (run->killing)
+        return;
+    run->ending_us = pleat_clock_monotonic_us();
+    run->term_at_us = run->ending_us + run->linger_us;
+    run->kill_at_us = run->term_at_us + LEFT_GRACE_US;
 }
 
 static void main_exited(struct pleat_run *run, int status, const struct rusage *usage)
@@ -261,7 +213,7 @@ static void main_exited(struct pleat_run *run, int status, const struct rusage *
     if (usage->ru_maxrss > run->max_rss_kb)
         run->max_rss_kb = usage->ru_maxrss;
     pleat_memory_largest(run, usage->ru_maxrss);
-    pleat_run_end_rest(run);
+    end_rest(run);
 }
 
 static struct pleat_run *find_by_reaper(const struct pleat_agent *agent, pid_t reaper)
@@ -353,27 +305,17 @@ static void report_exit(const struct pleat_run *run)
 
 void pleat_run_exited(struct pleat_run *run)
 {
-    if (run->malleable) /* what was done just before the end counts */
-        pleat_malleable_look(run->malleable);
-    /* with its script all is over, whatever was under way; so it is for what had too much memory */
-    if (pleat_memory_is_over(run) || run->launches) {
-        pleat_run_finish(run, false);
+    run->kind->look(run); /* what was done just before the end counts */
+    bool over = pleat_memory_is_over(run);
+    if (!over && run->kind->goes_on(run))
         return;
-    }
-    if (pleat_relaunch_is_due(run)) {
-        pleat_relaunch_go(run);
-        return;
-    }
     bool abnormal = run->code != 0 || run->signal != 0;
-    pleat_run_finish(run, abnormal && !run->unwanted && run->malleable &&
-                              pleat_malleable_is_broken(run->malleable, &run->failure));
+    pleat_run_finish(run, !over && abnormal && !run->unwanted && run->kind->is_broken(run));
 }
 
 void pleat_run_broke(struct pleat_run *run)
 {
     run->broken = true;
-    pleat_relaunch_drop(run);
-    pleat_malleable_pause(run->malleable);
     report_exit(run);
 }
 
@@ -381,7 +323,7 @@ void pleat_run_give_up(struct pleat_run *run)
 {
     run->unwanted = true;
     run->broken = false;
-    pleat_malleable_stop(run->malleable);
+    run->kind->over(run, false);
     report_exit(run);
 }
 
@@ -390,14 +332,7 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
     run->state = PLEAT_RUN_EXITED;
     run->broken = broken;
     pleat_array_finish(&run->told);
-    pleat_relaunch_drop(run);
-    if (broken)
-        pleat_malleable_pause(run->malleable);
-    else if (run->malleable)
-        pleat_malleable_stop(run->malleable);
-    pleat_launches_stop(run);
-    if (run->folded)
-        pleat_folded_stop(run->folded);
+    run->kind->over(run, broken);
     if (run->left)
         pleat_log("run %" PRIu64 " (job %s): ended %" PRIu32 " processes that it left behind",
                   run->id, run->job, run->left);
@@ -417,10 +352,7 @@ void pleat_run_report(struct pleat_run *run)
     if (pleat_run_is_live(run))
         pleat_memory_report(run);
     pleat_outcomes_report(run);
-    if (run->folded)
-        pleat_folded_report(run->folded);
-    if (run->malleable)
-        pleat_malleable_tell_limit(run->malleable);
+    run->kind->report(run);
     if (run->state == PLEAT_RUN_EXITED || run->broken)
         report_exit(run);
 }
@@ -428,7 +360,7 @@ void pleat_run_report(struct pleat_run *run)
 void pleat_run_destroy(struct pleat_run *run)
 {
     struct pleat_agent *agent = run->agent;
-    size_t at = position(agent, run->id);
+    size_t at = pleat_run_position(agent, run->id);
     agent->runs.count--;
     memmove(agent->runs.items + at, agent->runs.items + at + 1,
             (agent->runs.count - at) * sizeof(*agent->runs.items));

@@ -1,4 +1,5 @@
-/* run.h - one start of one component on this node, from its start until the daemon forgets it. */
+/* run.h - one start of one component on this node, from its start until the daemon forgets it. What
+ * it does beyond that is its kind's (kind.h); on which floor each file stands says agent.h. */
 #ifndef PLEAT_AGENT_RUN_H
 #define PLEAT_AGENT_RUN_H
 
@@ -29,7 +30,14 @@ struct pleat_folded_request;
 struct pleat_launches;
 struct pleat_malleable;
 struct pleat_relaunch;
+struct pleat_run_kind;
 struct pleat_starting;
+
+/* Ending what a script has launched, and not the script. */
+struct pleat_part_end {
+    bool killing;
+    int64_t ending_us, term_at_us, kill_at_us; /* as in struct pleat_run */
+};
 
 struct pleat_run {
     struct pleat_agent *agent;
@@ -67,6 +75,9 @@ struct pleat_run {
     bool complained;    /* told that they do not go */
     struct pleat_told_list told;
 
+    struct pleat_part_end part;
+
+    const struct pleat_run_kind *kind; /* what it does is done through that; and it alone uses: */
     struct pleat_malleable *malleable; /* NULL: no mailbox */
     struct pleat_launches *launches;   /* NULL: its main process is the program's launcher */
     struct pleat_folded *folded;       /* NULL: it has a processor for each process */
@@ -119,8 +130,6 @@ struct pleat_run_request {
 
 /* ---- run.c ---- */
 
-/* NULL when there is no such run. */
-struct pleat_run *pleat_run_find(const struct pleat_agent *agent, uint64_t id);
 /* Begins to start a run. What comes of it is told by `started` or `start_failed`; both leave a run
  * that must be forgotten. An error (no memory, too many runs) leaves none. */
 int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *request,
@@ -134,8 +143,8 @@ void pleat_run_exited(struct pleat_run *run);
 void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *failure);
 /* A run is over; tells the daemon. `broken`: it could be relaunched. */
 void pleat_run_finish(struct pleat_run *run, bool broken);
-/* Of launches: nothing is left of a program that died in a resize. Tells that it could be
- * relaunched. */
+/* Of launches: nothing is left of a program that died in a resize, and its kind has seen to that.
+ * Tells that it could be relaunched. */
 void pleat_run_broke(struct pleat_run *run);
 /* Of a run that has exited broken: it is not wanted again. Tells its exit once more, as final. */
 void pleat_run_give_up(struct pleat_run *run);
@@ -143,6 +152,16 @@ void pleat_run_give_up(struct pleat_run *run);
 void pleat_run_report(struct pleat_run *run);
 /* Removes an EXITED or FAILED run from the agent and frees it. */
 void pleat_run_destroy(struct pleat_run *run);
+
+/* ---- owner.c: floor 1 ---- */
+
+/* The run that a process of agent->tree belongs to, or 0: it is of no run, or that cannot be seen.
+ */
+uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_process *process);
+/* NULL when there is no such run. */
+struct pleat_run *pleat_run_find(const struct pleat_agent *agent, uint64_t id);
+/* Where a run with this id is, or would be inserted. */
+size_t pleat_run_position(const struct pleat_agent *agent, uint64_t id);
 /* STARTING, RUNNING or ENDING. */
 bool pleat_run_is_live(const struct pleat_run *run);
 size_t pleat_runs_live(const struct pleat_agent *agent);
@@ -170,11 +189,6 @@ void pleat_run_limit_signal(struct pleat_run *run, int number, enum pleat_signal
 void pleat_run_kill(struct pleat_run *run, int64_t grace_us);
 /* The same, and the run is not started again. */
 void pleat_run_end(struct pleat_run *run, int64_t grace_us);
-/* The main process is gone; now the rest. */
-void pleat_run_end_rest(struct pleat_run *run);
-/* The run that a process of agent->tree belongs to, or 0: it is of no run, or that cannot be seen.
- */
-uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_process *process);
 /* Goes on with all runs that are being ended; arms the timer for the next time. */
 void pleat_runs_sweep(struct pleat_agent *agent);
 

@@ -1,0 +1,100 @@
+/* kind_folded.c - what a run does that is folded. */
+#include "agent/fold.h"
+#include "agent/kind.h"
+#include "agent/params.h"
+#include "wire/message.h"
+
+static bool is_wanted(const struct pleat_run_request *request)
+{
+    return request->folded != NULL;
+}
+
+static int create(struct pleat_run *run, const struct pleat_run_request *request,
+                  struct pleat_error *err)
+{
+    return pleat_folded_create(run, request->folded, err);
+}
+
+static void destroy(struct pleat_run *run)
+{
+    pleat_folded_destroy(run->folded);
+    run->folded = NULL;
+}
+
+static void environment(const struct pleat_run *run, struct pleat_string *own)
+{
+    char text[160];
+    pleat_folded_path(run->folded, text, sizeof(text));
+    pleat_run_add_variable(own, PLEAT_FOLD_ENV, text);
+}
+
+static void over(struct pleat_run *run, bool broken)
+{
+    (void)broken;
+    if (run->folded)
+        pleat_folded_stop(run->folded);
+}
+
+static void report(const struct pleat_run *run)
+{
+    if (run->folded)
+        pleat_folded_report(run->folded);
+}
+
+static int describe(const struct pleat_run *run, json_t *text)
+{
+    return run->folded ? pleat_folded_describe(run->folded, text) : 0;
+}
+
+/* Its processors are asked for, and its processes stay. */
+static int change(struct pleat_run *run, const json_t *params, bool ask, struct pleat_error *err)
+{
+    uint64_t resize = 0;
+    int64_t target = 0;
+    const json_t *slots = NULL;
+    if (!run->folded)
+        return pleat_kind_no_relaunch(run, params, err);
+    int result = pleat_param_id(params, "resize", &resize, err);
+    if (!result)
+        result = pleat_get_int(params, ask ? "offered" : "target", true, 1, PLEAT_PARAM_RANKS_MAX,
+                               &target, err);
+    if (result || ask)
+        return result ? result : pleat_folded_ask(run->folded, resize, (uint32_t)target, err);
+    result = pleat_param_slots(params, &slots, err);
+    return result ? result : pleat_folded_resize(run->folded, resize, (uint32_t)target, slots, err);
+}
+
+static int withdraw(struct pleat_run *run, const json_t *params, struct pleat_error *err)
+{
+    uint64_t resize = 0;
+    if (!run->folded)
+        return pleat_kind_no_relaunch(run, params, err);
+    int result = pleat_param_id(params, "resize", &resize, err);
+    if (!result)
+        pleat_folded_withdraw(run->folded, resize);
+    return result;
+}
+
+const struct pleat_run_kind pleat_kind_folded = {
+    .name = "folded",
+    .pins = true,
+    .is_wanted = is_wanted,
+    .create = create,
+    .destroy = destroy,
+    .environment = environment,
+    .started = pleat_kind_starts_itself,
+    .look = pleat_kind_nothing,
+    .goes_on = pleat_kind_never,
+    .is_broken = pleat_kind_never,
+    .over = over,
+    .unwanted = pleat_kind_nothing,
+    .part = pleat_kind_no_part,
+    .ranks = pleat_kind_no_ranks,
+    .report = report,
+    .describe = describe,
+    .change = change,
+    .withdraw = withdraw,
+    .relaunch = pleat_kind_no_relaunch,
+    .arm = pleat_foldeds_arm,
+    .greeted = pleat_kind_no_timers,
+};

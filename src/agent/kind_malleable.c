@@ -1,0 +1,265 @@
+/* kind_malleable.c - what a run does that has a mailbox: one of an MPI program, and a script that
+ * launches such programs. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "agent/kind.h"
+#include "agent/launching.h"
+#include "agent/outcomes.h"
+#include "agent/params.h"
+#include "agent/resize.h"
+#include "wire/message.h"
+
+#define LEAVE_S 10.0         /* for processes whose state was saved */
+#define RELAUNCH_GRACE_S 3.0 /* from SIGTERM to SIGKILL */
+
+/* ---- its life ---- */
+
+static bool is_malleable(const struct pleat_run_request *request)
+{
+    return request->mailbox_ranks && !request->launches;
+}
+
+static bool is_script(const struct pleat_run_request *request)
+{
+    return request->mailbox_ranks && request->launches;
+}
+
+static int create(struct pleat_run *run, const struct pleat_run_request *request,
+                  struct pleat_error *err)
+{
+    int result = pleat_malleable_create(run, pleat_run_processes(run, request->mailbox_ranks),
+                                        !request->launches, err);
+    if (!result && request->launches)
+        result = pleat_launches_create(run, pleat_run_processes(run, request->launches),
+                                       request->launches_adapt, err);
+    return result;
+}
+
+static void destroy(struct pleat_run *run)
+{
+    pleat_relaunch_drop(run);
+    pleat_malleable_destroy(run->malleable);
+    run->malleable = NULL;
+    pleat_launches_destroy(run->launches);
+    run->launches = NULL;
+}
+
+static void environment(const struct pleat_run *run, struct pleat_string *own)
+{
+    char text[160], paths[PLEAT_STATE_PATHS_SIZE];
+    pleat_malleable_path(run->malleable, false, text, sizeof(text));
+    pleat_run_add_variable(own, PLEAT_MAILBOX_ENV, text);
+    pleat_malleable_path(run->malleable, true, text, sizeof(text));
+    pleat_run_add_variable(own, PLEAT_DOORBELL_ENV, text);
+    pleat_state_store_paths(&run->malleable->state, paths);
+    pleat_run_add_variable(own, PLEAT_STATE_ENV, paths);
+}
+
+static void environment_of_script(const struct pleat_run *run, struct pleat_string *own)
+{
+    pleat_run_add_variable(own, PLEAT_LAUNCHING_ENV, run->launches->name);
+}
+
+static bool started(struct pleat_run *run, const struct pleat_error *failure)
+{
+    bool again = run->relaunch && run->relaunch->stage == PLEAT_RELAUNCH_STARTING;
+    if (again)
+        pleat_relaunch_started(run, failure);
+    return again;
+}
+
+static void look(struct pleat_run *run)
+{
+    if (run->malleable)
+        pleat_malleable_look(run->malleable);
+}
+
+static bool goes_on(struct pleat_run *run)
+{
+    bool due = pleat_relaunch_is_due(run);
+    if (due)
+        pleat_relaunch_go(run);
+    return due;
+}
+
+static bool is_broken(struct pleat_run *run)
+{
+    return run->malleable && pleat_malleable_is_broken(run->malleable, &run->failure);
+}
+
+static void over(struct pleat_run *run, bool broken)
+{
+    pleat_relaunch_drop(run);
+    if (run->malleable && broken)
+        pleat_malleable_pause(run->malleable);
+    else if (run->malleable)
+        pleat_malleable_stop(run->malleable);
+    pleat_launches_stop(run);
+}
+
+static void unwanted(struct pleat_run *run)
+{
+    if (run->relaunch)
+        pleat_malleable_abandon(run->malleable);
+    pleat_launches_end(run);
+}
+
+static uint32_t ranks(const struct pleat_run *run, int32_t *pids, uint32_t room)
+{
+    if (!pids || !run->malleable)
+        return run->malleable ? pleat_malleable_processes(run->malleable) : 0;
+    return pleat_mailbox_pids(run->malleable->mailbox, 0, room, pids);
+}
+
+static void report(const struct pleat_run *run)
+{
+    if (run->malleable)
+        pleat_malleable_tell_limit(run->malleable);
+}
+
+static int describe(const struct pleat_run *run, json_t *text)
+{
+    uint64_t resize = 0;
+    if (!run->malleable)
+        return 0;
+    int failed = json_object_set_new(
+        text, "processes",
+        json_integer(pleat_run_processors(run, pleat_malleable_processes(run->malleable))));
+    if (pleat_malleable_outstanding(run->malleable, &resize))
+        failed |= json_object_set_new(text, "resize", json_integer((json_int_t)resize));
+    return failed;
+}
+
+/* ---- requests ---- */
+
+/* A number of processors, as one of processes. */
+static int get_size(const struct pleat_run *run, const json_t *params, const char *name,
+                    uint32_t *processes, struct pleat_error *err)
+{
+    int64_t size = 0;
+    int result = pleat_get_int(params, name, true, 1, PLEAT_PARAM_RANKS_MAX, &size, err);
+    *processes = result ? 0 : pleat_run_processes(run, (uint32_t)size);
+    if (!result && pleat_run_processors(run, *processes) != size)
+        result = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "'%s' must be a multiple of the %" PRIu32
+                                 " processors that each process of run %" PRIu64 " has",
+                                 name, run->cpus_per_task, run->id);
+    return result;
+}
+
+/* argv, env and grace_s of an object. */
+static int read_order(const json_t *object, double grace_s, struct pleat_relaunch_order *order,
+                      struct pleat_error *err)
+{
+    int result = pleat_param_strings(object, "argv", false, &order->argv, err);
+    if (!result && json_array_size(order->argv) == 0)
+        result = pleat_error_set(err, PLEAT_E_INVALID, "'argv' is empty: there is no program");
+    if (!result)
+        result = pleat_param_strings(object, "env", true, &order->env, err);
+    if (!result)
+        result = pleat_param_seconds(object, "grace_s", grace_s, &order->grace_us, err);
+    return result;
+}
+
+static int change(struct pleat_run *run, const json_t *params, bool ask, struct pleat_error *err)
+{
+    struct pleat_mailbox_request request = {0};
+    struct pleat_relaunch_order order = {0};
+    if (!run->malleable)
+        return pleat_kind_no_relaunch(run, params, err);
+    int result = pleat_param_id(params, "resize", &request.resize, err);
+    if (!result)
+        result = get_size(run, params, ask ? "offered" : "target", &request.target, err);
+    if (!result)
+        result = pleat_get_bool(params, "mandatory", false, &request.mandatory, err);
+    const json_t *relaunch = ask ? NULL : json_object_get(params, "relaunch");
+    const json_t *slots = NULL;
+    if (!result && !ask)
+        result = pleat_param_slots(params, &slots, err);
+    order.processes = request.target;
+    order.resize = request.resize;
+    request.relaunch = relaunch && !json_is_null(relaunch);
+    if (!result && request.relaunch)
+        result = read_order(relaunch, LEAVE_S, &order, err);
+    return result ? result
+                  : pleat_malleable_request(run->malleable, ask, &request,
+                                            request.relaunch ? &order : NULL, slots, err);
+}
+
+static int withdraw(struct pleat_run *run, const json_t *params, struct pleat_error *err)
+{
+    uint64_t resize = 0;
+    if (!run->malleable)
+        return pleat_kind_no_relaunch(run, params, err);
+    int result = pleat_param_id(params, "resize", &resize, err);
+    return result ? result : pleat_malleable_withdraw(run->malleable, resize, err);
+}
+
+static int relaunch(struct pleat_run *run, const json_t *params, struct pleat_error *err)
+{
+    struct pleat_relaunch_order order = {0};
+    if (!run->malleable)
+        return pleat_kind_no_relaunch(run, params, err);
+    int result = pleat_param_id(params, "resize", &order.resize, err);
+    if (!result)
+        result = get_size(run, params, "processes", &order.processes, err);
+    if (!result)
+        result = read_order(params, RELAUNCH_GRACE_S, &order, err);
+    if (!result)
+        result = pleat_param_slots(params, &order.slots, err);
+    if (!result && order.processes > run->malleable->max_ranks)
+        result = pleat_error_set(err, PLEAT_E_TOOBIG,
+                                 "run %" PRIu64 " has room for %" PRIu32 " processes, not %" PRIu32,
+                                 run->id, run->malleable->max_ranks, order.processes);
+    return result ? result : pleat_relaunch_demand(run, &order, err);
+}
+
+const struct pleat_run_kind pleat_kind_malleable = {
+    .name = "malleable",
+    .spawns = true,
+    .is_wanted = is_malleable,
+    .create = create,
+    .destroy = destroy,
+    .environment = environment,
+    .started = started,
+    .look = look,
+    .goes_on = goes_on,
+    .is_broken = is_broken,
+    .over = over,
+    .unwanted = unwanted,
+    .part = pleat_kind_no_part,
+    .ranks = ranks,
+    .report = report,
+    .describe = describe,
+    .change = change,
+    .withdraw = withdraw,
+    .relaunch = relaunch,
+    .arm = pleat_malleables_arm,
+    .greeted = pleat_malleables_forget_progress,
+};
+
+/* With its script all is over, whatever was under way. */
+const struct pleat_run_kind pleat_kind_script = {
+    .name = "script",
+    .spawns = true,
+    .is_wanted = is_script,
+    .create = create,
+    .destroy = destroy,
+    .environment = environment_of_script,
+    .started = started,
+    .look = look,
+    .goes_on = pleat_kind_never,
+    .is_broken = pleat_kind_never,
+    .over = over,
+    .unwanted = unwanted,
+    .part = pleat_launches_pid,
+    .ranks = ranks,
+    .report = report,
+    .describe = describe,
+    .change = change,
+    .withdraw = withdraw,
+    .relaunch = relaunch,
+    .arm = pleat_kind_no_timers,
+    .greeted = pleat_kind_no_timers,
+};

@@ -1,0 +1,5 @@
+#include "agent/kind.h"
+
+const struct pleat_run_kind *const pleat_kinds[] = {
+    &pleat_kind_plain, &pleat_kind_malleable, &pleat_kind_script, &pleat_kind_folded, NULL,
+};

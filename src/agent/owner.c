@@ -1,0 +1,172 @@
+/* owner.c - whose a process is.
+ *
+ * It belongs to a run when it is below the run's reaper (reaper.h), but for a pleatd that the run
+ * has started. A reaper may have been killed. What it had is the agent's then, which is a
+ * subreaper, too: a process belongs to the run when, on the way up from it to the agent, there is a
+ * process in the run's session or one whose environment has the run's token: the first finds what
+ * cleared its environment, the second what made itself a session of its own and lost its parents.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/leftovers.h"
+#include "agent/run.h"
+
+#define CHAIN_MAX 4096
+
+#define NOBODYS UINT64_C(0)
+/* Parents of a process that ended while the list was read are missing in it. */
+enum where { OUTSIDE, INSIDE, UNKNOWN };
+
+static enum where where_is(const struct pleat_agent *agent,
+                           const struct pleat_tree_process *process)
+{
+    for (int length = 0; length < CHAIN_MAX; length++) {
+        if (process->parent == agent->pid)
+            return INSIDE;
+        if (process->parent == 0 || process->pid == agent->pid)
+            return OUTSIDE;
+        process = pleat_tree_find(&agent->tree, process->parent);
+        if (!process)
+            return UNKNOWN;
+    }
+    return UNKNOWN;
+}
+
+/* The run with this reaper, or NULL. */
+static struct pleat_run *find_reaper(const struct pleat_agent *agent, pid_t pid)
+{
+    for (size_t i = 0; i < agent->runs.count; i++)
+        if (agent->runs.items[i]->reaper == pid && pleat_run_is_live(agent->runs.items[i]))
+            return agent->runs.items[i];
+    return NULL;
+}
+
+/* The child of the agent from which it descends; NULL: it is one itself, or that cannot be seen. */
+static const struct pleat_tree_process *below_agent(const struct pleat_agent *agent,
+                                                    const struct pleat_tree_process *process)
+{
+    const struct pleat_tree_process *below = NULL;
+    for (int length = 0; process && process->parent != agent->pid && length < CHAIN_MAX; length++)
+        below = process = pleat_tree_find(&agent->tree, process->parent);
+    return process ? below : NULL;
+}
+
+/* A main process that was just forked may have no session yet. */
+static uint64_t by_session(const struct pleat_agent *agent,
+                           const struct pleat_tree_process *process)
+{
+    for (size_t i = 0; i < agent->runs.count; i++) {
+        const struct pleat_run *run = agent->runs.items[i];
+        if (((run->session && run->session == process->session) || run->pid == process->pid) &&
+            pleat_run_is_live(run))
+            return run->id;
+    }
+    return NOBODYS;
+}
+
+static uint64_t run_of_token(const struct pleat_agent *agent, const char *token)
+{
+    size_t length = strlen(agent->options.instance);
+    if (!token || strncmp(token, agent->options.instance, length) != 0 || token[length] != ':')
+        return NOBODYS;
+    char *end = NULL;
+    uint64_t id = strtoull(token + length + 1, &end, 10);
+    return end != token + length + 1 && *end == '\0' ? id : NOBODYS;
+}
+
+/* Where the environment cannot be read, the snapshot says too little: either the process has ended
+ * since, or it is being executed (or has none, or hides it, which looks the same). */
+static uint64_t by_token(struct pleat_agent *agent, const struct pleat_tree_process *process)
+{
+    struct pleat_tree_process now;
+    if (pleat_tree_environ(agent->proc, process->pid, &agent->env) == 0)
+        return run_of_token(agent, pleat_tree_environ_get(&agent->env, PLEAT_RUN_ENV));
+    if (pleat_tree_is_dead(process))
+        return NOBODYS; /* as which it is counted */
+    if (pleat_tree_read_one(agent->proc, process->pid, &now) || now.start != process->start ||
+        pleat_tree_is_dead(&now) || now.exiting)
+        agent->tree.vanished++;
+    else
+        agent->unsettled++;
+    return NOBODYS;
+}
+
+uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_process *process)
+{
+    if (process->owner_known)
+        return process->owner;
+    process->owner_known = true;
+    process->owner = NOBODYS;
+    if (where_is(agent, process) == OUTSIDE)
+        return NOBODYS;
+    const struct pleat_tree_process *top = below_agent(agent, process);
+    struct pleat_run *run = find_reaper(agent, top ? top->pid : process->pid);
+    if (run) {
+        bool spared = top && pleat_leftovers_spare(&agent->tree, process, top->pid);
+        run->spares = run->spares || spared;
+        return process->owner = top && !spared ? run->id : NOBODYS;
+    }
+    struct pleat_tree_process *at = process;
+    uint64_t owner = NOBODYS;
+    for (int length = 0; at && at->pid != agent->pid && length < CHAIN_MAX && !owner; length++) {
+        owner = by_session(agent, at);
+        at = pleat_tree_find(&agent->tree, at->parent);
+    }
+    at = process;
+    for (int length = 0; at && at->pid != agent->pid && length < CHAIN_MAX && !owner; length++) {
+        if (at != process && at->owner_known && at->owner)
+            owner = at->owner;
+        else
+            owner = by_token(agent, at);
+        at = pleat_tree_find(&agent->tree, at->parent);
+    }
+    process->owner = owner;
+    return owner;
+}
+
+/* ---- runs ---- */
+
+bool pleat_run_is_live(const struct pleat_run *run)
+{
+    return run->state == PLEAT_RUN_STARTING || run->state == PLEAT_RUN_RUNNING ||
+           run->state == PLEAT_RUN_ENDING;
+}
+
+size_t pleat_runs_live(const struct pleat_agent *agent)
+{
+    size_t live = 0;
+    for (size_t i = 0; i < agent->runs.count; i++)
+        live += pleat_run_is_live(agent->runs.items[i]);
+    return live;
+}
+
+uint32_t pleat_run_processors(const struct pleat_run *run, uint32_t processes)
+{
+    return run->cpus_per_task > 1 ? processes * run->cpus_per_task : processes;
+}
+
+uint32_t pleat_run_processes(const struct pleat_run *run, uint32_t processors)
+{
+    return run->cpus_per_task > 1 ? processors / run->cpus_per_task : processors;
+}
+
+size_t pleat_run_position(const struct pleat_agent *agent, uint64_t id)
+{
+    size_t low = 0;
+    size_t high = agent->runs.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (agent->runs.items[middle]->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct pleat_run *pleat_run_find(const struct pleat_agent *agent, uint64_t id)
+{
+    size_t at = pleat_run_position(agent, id);
+    return at < agent->runs.count && agent->runs.items[at]->id == id ? agent->runs.items[at] : NULL;
+}

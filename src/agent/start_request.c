@@ -1,0 +1,182 @@
+/* start_request.c - reads the request `start`. */
+#include "agent/start_request.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "agent/params.h"
+#include "agent/process.h"
+#include "wire/message.h"
+
+/* Ranks may still be in MPI_Finalize when mpirun ends; other programs' rest is rarely wanted. */
+#define LINGER_MALLEABLE_S 2.0
+#define LINGER_S 0.25
+#define THRESHOLD 0.10 /* of a folded run's idleness (Utrera 2010, 4.4.4) */
+
+static int get_path(const json_t *params, const char *name, const char **path,
+                    struct pleat_error *err)
+{
+    int result = pleat_get_string(params, name, true, path, err);
+    if (!result && **path != '/')
+        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be an absolute path, not '%.80s'",
+                               name, *path);
+    return result;
+}
+
+/* All that is in it will be removed: a mistake must not make that somebody's own directory. */
+static int get_scratch(const json_t *params, const char **path, struct pleat_error *err)
+{
+    int result = get_path(params, "scratch", path, err);
+    if (!result && strncmp(strrchr(*path, '/'), "/pleat-", strlen("/pleat-")) != 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "'scratch' must be a directory whose name begins with 'pleat-', not "
+                               "'%.80s'",
+                               *path);
+    return result;
+}
+
+static int read_threshold(const json_t *fold, double *threshold, struct pleat_error *err)
+{
+    *threshold = THRESHOLD;
+    int result = pleat_get_real(fold, "threshold", false, threshold, err);
+    if (!result && !(*threshold > 0 && *threshold < 1))
+        result = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "'threshold' is an idleness: above 0 and below 1");
+    return result;
+}
+
+static int read_first_queue(const json_t *fold, enum pleat_fold_queue *queue,
+                            struct pleat_error *err)
+{
+    const char *name = "global";
+    int result = pleat_get_string(fold, "begin", false, &name, err);
+    if (result)
+        return result;
+    bool local = !strcmp(name, "local");
+    if (!local && strcmp(name, "global") != 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "'begin' is the queue until a program has been judged: \"local\" or "
+                               "\"global\", not '%s'",
+                               name);
+    *queue = local ? PLEAT_FOLD_QUEUE_LOCAL : PLEAT_FOLD_QUEUE_GLOBAL;
+    return 0;
+}
+
+/* How it is folded, where it is. */
+static int read_fold(const json_t *params, struct pleat_folded_request *folded,
+                     struct pleat_error *err)
+{
+    const json_t *fold = json_object_get(params, "fold");
+    struct pleat_fold_settings settings = {0};
+    const char *mapping = NULL;
+    int64_t processes = 0;
+    if (!fold || json_is_null(fold))
+        return 0;
+    int result =
+        pleat_get_int(fold, "processes", true, 1, PLEAT_FOLD_PROCESSES_MAX, &processes, err);
+    folded->processes = (uint32_t)processes;
+    if (!result)
+        result = pleat_get_string(fold, "settings", false, &folded->settings, err);
+    if (!result && folded->settings)
+        result = pleat_fold_settings_parse(folded->settings, &settings, err);
+    if (!result)
+        result = pleat_get_string(fold, "mapping", false, &mapping, err);
+    if (!result && mapping)
+        result = pleat_mapping_parse(mapping, &folded->mapping, err);
+    if (!result)
+        result = read_first_queue(fold, &folded->begin, err);
+    if (!result)
+        result = pleat_get_bool(fold, "boost", false, &folded->boost, err);
+    return result ? result : read_threshold(fold, &folded->threshold, err);
+}
+
+static int read_process(const json_t *params, struct pleat_run_request *request,
+                        struct pleat_limits *limits, struct pleat_error *err)
+{
+    const char *text = NULL;
+    int64_t nice = PLEAT_PROCESS_NICE_HERE;
+    int result = pleat_get_string(params, "limits", false, &text, err);
+    if (!result && text)
+        result = pleat_limits_parse(text, limits, err);
+    if (!result && json_object_get(params, "nice"))
+        result = pleat_get_int(params, "nice", true, -20, 19, &nice, err);
+    if (!result)
+        result = pleat_get_int(params, "memory_limit_kb", false, 0, INT64_MAX / 1024,
+                               &request->memory_kb, err);
+    request->limits = text ? limits : NULL;
+    request->nice = (int32_t)nice;
+    return result;
+}
+
+/* limits: room for them; the request refers to it. */
+static int read_start(const json_t *params, struct pleat_run_request *request,
+                      struct pleat_limits *limits, struct pleat_error *err)
+{
+    int64_t ranks = 0, launches = 0, hosts = 0, cpus = 0, mask = 077;
+    int result = pleat_param_id(params, "run", &request->id, err);
+    request->job = "?";
+    if (!result)
+        result = pleat_get_string(params, "job", false, &request->job, err);
+    if (!result)
+        result = pleat_param_strings(params, "argv", false, &request->argv, err);
+    if (!result && json_array_size(request->argv) == 0)
+        result = pleat_error_set(err, PLEAT_E_INVALID, "'argv' is empty: there is no program");
+    if (!result)
+        result = pleat_param_strings(params, "env", true, &request->env, err);
+    if (!result)
+        result = get_path(params, "cwd", &request->cwd, err);
+    if (!result)
+        result = get_path(params, "stdout", &request->stdout_path, err);
+    if (!result)
+        result = get_path(params, "stderr", &request->stderr_path, err);
+    if (!result && json_object_get(params, "stdin"))
+        result = get_path(params, "stdin", &request->stdin_path, err);
+    if (!result && json_object_get(params, "terminal"))
+        result = get_path(params, "terminal", &request->terminal, err);
+    if (!result)
+        result = pleat_get_bool(params, "truncate", false, &request->truncate, err);
+    if (!result)
+        result = pleat_get_int(params, "umask", false, 0, 0777, &mask, err);
+    request->umask = (mode_t)mask;
+    if (!result)
+        result =
+            pleat_get_int(params, "mailbox_ranks", false, 0, PLEAT_PARAM_RANKS_MAX, &ranks, err);
+    request->mailbox_ranks = (uint32_t)ranks;
+    if (!result)
+        result = read_process(params, request, limits, err);
+    if (!result)
+        result = pleat_get_int(params, "launches", false, 0, ranks, &launches, err);
+    request->launches = (uint32_t)launches;
+    if (!result)
+        result = pleat_get_bool(params, "adapts", false, &request->launches_adapt, err);
+    if (!result)
+        result = pleat_get_int(params, "hosts", false, 0, PLEAT_PARAM_RANKS_MAX, &hosts, err);
+    request->hosts = (uint32_t)hosts;
+    if (!result)
+        result =
+            pleat_get_int(params, "cpus_per_task", false, 0, PLEAT_PARAM_RANKS_MAX, &cpus, err);
+    request->cpus_per_task = (uint32_t)cpus;
+    if (!result && json_object_get(params, "scratch"))
+        result = get_scratch(params, &request->scratch, err);
+    if (!result)
+        result = pleat_param_slots(params, &request->slots, err);
+    if (!result)
+        result = pleat_param_seconds(params, "linger_s", ranks ? LINGER_MALLEABLE_S : LINGER_S,
+                                     &request->linger_us, err);
+    return result;
+}
+
+int pleat_start_request_read(const json_t *params, struct pleat_start_request *request,
+                             struct pleat_error *err)
+{
+    *request = (struct pleat_start_request){0};
+    int result = read_start(params, &request->run, &request->limits, err);
+    if (!result)
+        result = read_fold(params, &request->folded, err);
+    if (!result && request->folded.processes && request->run.mailbox_ranks)
+        result =
+            pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                            "run %" PRIu64 " cannot be folded and have a mailbox", request->run.id);
+    request->run.folded = request->folded.processes ? &request->folded : NULL;
+    return result;
+}

@@ -1,0 +1,19 @@
+/* start_request.h - the request `start`, as it is read. */
+#ifndef PLEAT_AGENT_START_REQUEST_H
+#define PLEAT_AGENT_START_REQUEST_H
+
+#include "agent/fold.h"
+#include "agent/run.h"
+
+/* With room for what the request refers to; else all is borrowed from params. */
+struct pleat_start_request {
+    struct pleat_run_request run;
+    struct pleat_folded_request folded;
+    struct pleat_limits limits;
+};
+
+/* PLEAT_E_INVALID, PLEAT_E_UNSUPPORTED: what does not go together. */
+int pleat_start_request_read(const json_t *params, struct pleat_start_request *request,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif
