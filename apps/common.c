@@ -122,8 +122,7 @@ long long app_tally_skipped(const struct app_tally *tally, long long done)
 {
     if (!tally->count || *tally->count >= done)
         return 0;
-    fprintf(stderr, "%lld of %lld iterations were computed by nobody\n", done - *tally->count,
-            done);
+    fprintf(stderr, "%lld of %lld iterations were not computed\n", done - *tally->count, done);
     return done - *tally->count;
 }
 

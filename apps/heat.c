@@ -18,7 +18,7 @@ static const char usage[] =
     "  --n N            inner points along an edge (default 512)\n"
     "  --iterations N   sweeps (default 1000)\n"
     "  --work MS        pretend that a sweep costs MS more of computing, shared by the ranks\n"
-    "  --pause MS       sleep so long in every sweep\n"
+    "  --pause MS       sleep for MS milliseconds in every sweep\n"
     "  --tolerance T    relative error allowed at the end (default 1e-8)\n";
 
 /* The value at inner point (i, j) after `sweeps` sweeps. */

@@ -17,7 +17,7 @@ static const char usage[] =
     "  --n N            order of the matrices (default 256)\n"
     "  --iterations N   products (default 100)\n"
     "  --work MS        pretend that a product costs MS more of computing, shared by the ranks\n"
-    "  --pause MS       sleep so long in every iteration\n"
+    "  --pause MS       sleep for MS milliseconds in every iteration\n"
     "  --tolerance T    relative error allowed at the end (default 1e-9)\n";
 
 struct problem {

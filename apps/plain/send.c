@@ -14,7 +14,7 @@ static const char usage[] =
     "100)\n"
     "  --size BYTES     of a message (default 1024)\n"
     "  --heavy PERCENT  of the ranks compute more (default 50)\n"
-    "  --factor N       so many times as much (default 1)\n"
+    "  --factor N       they compute N times as much (default 1)\n"
     "  --heavy-ranks first|spread  which ones: the first, or spread evenly, so that with 50 % "
     "they\n"
     "                   are those of odd number (default spread)\n" PLAIN_USAGE;

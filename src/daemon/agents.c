@@ -70,7 +70,7 @@ static void take_cpus(struct agent *agent, const char *cpus)
     agent->cpus = cpus ? strdup(cpus) : NULL;
     if (cpus && wanted && !is_same_list(cpus, wanted))
         daemon_log("the agent of node %u has the CPUs %.200s for slots, not %.200s as configured: "
-                   "that begins when what it runs is over, and pleatd starts again",
+                   "those are used when its jobs have ended and pleatd has been started again",
                    agent->node, cpus, wanted);
 }
 

@@ -92,10 +92,11 @@ static int check_agent(struct daemon *d, const struct pleat_run_order *order,
                                   order->spec->terminal ? PLEAT_FEATURE_TERMINAL : NULL};
     for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
         if (needed[i] && !agent_knows(d, order->site, order->node, needed[i]))
-            return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                                   "its agent is from before Pleat was upgraded, and knows nothing "
-                                   "of '%s': submit it again when the jobs of before have ended",
-                                   needed[i]);
+            return pleat_error_set(
+                err, PLEAT_E_UNSUPPORTED,
+                "the agent was started before Pleat was upgraded, and does not "
+                "know '%s': submit the job again when the agent's jobs have ended",
+                needed[i]);
     return 0;
 }
 

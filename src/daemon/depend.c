@@ -268,5 +268,6 @@ void holds_text(struct daemon *d, const struct pleat_component *c, char *text, s
     else if (c->holds & PLEAT_HELD_BY_JOBS)
         add_needs(d, c, text, size);
     else
-        snprintf(text, size, "as many of its array as may wait in the queue or run");
+        snprintf(text, size,
+                 "its array has as many tasks in the queue or running as its limit allows");
 }

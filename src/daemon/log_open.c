@@ -97,7 +97,8 @@ static int check(struct daemon *d, const char *path, struct pleat_error *err)
 static int without_mark(struct daemon *d, struct pleat_error *err)
 {
     snprintf(d->salvage.damage, sizeof(d->salvage.damage),
-             "%s/log.mark is missing or cannot be read: whether the log has its end is not known; "
+             "%s/log.mark is missing or cannot be read: whether records at the end of the log are "
+             "missing is not known; "
              "what may have been started is not started again",
              d->paths.state);
     daemon_log("%s", d->salvage.damage);
@@ -120,7 +121,8 @@ int log_open(struct daemon *d, struct pleat_error *err)
         read_meta(d);
         if (log_is_behind(d))
             rc = pleat_error_set(err, PLEAT_E_CORRUPT,
-                                 "records at its end are missing (of %s, %s-wal)", path, path);
+                                 "records at the end of the log are missing (%s, %s-wal)", path,
+                                 path);
     }
     if (!rc)
         rc = take_instance(d, err);

@@ -87,8 +87,9 @@ void log_mark_clock(struct daemon *d, bool keep)
     if (file)
         fclose(file);
     if (d->clock.offset_us + monotonic < d->clock.last_us) {
-        daemon_log("the clock is %.0f s behind the log: time goes on from there",
-                   (double)(d->clock.last_us - d->clock.offset_us - monotonic) / 1e6);
+        daemon_log(
+            "the clock is %.0f s behind the last record of the log: time goes on from that record",
+            (double)(d->clock.last_us - d->clock.offset_us - monotonic) / 1e6);
         d->clock.offset_us = d->clock.last_us - monotonic;
     }
 }

@@ -122,7 +122,8 @@ void salvage_say_alive(struct daemon *d)
 
 /* ---- what the damage leaves open ---- */
 
-#define SPEC_LOST "cancelled: what it is to run was lost with a part of the log"
+#define SPEC_LOST                                                                                  \
+    "cancelled: the description of what it is to run was lost with the damaged part of the log"
 
 static void cancel(struct daemon *d, const struct job *job, const char *why)
 {
@@ -134,7 +135,7 @@ static void cancel(struct daemon *d, const struct job *job, const char *why)
 void salvage_cancel(struct daemon *d, uint32_t component)
 {
     cancel(d, job_of_component(d, component),
-           "cancelled: what became of it was in the part of the log that is damaged, and to start "
+           "cancelled: the damaged part of the log may say that it was started, and to start "
            "it again could do its work twice; submit it again if it is needed");
 }
 

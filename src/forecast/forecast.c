@@ -324,8 +324,8 @@ const char *pleat_forecast_why_name(enum pleat_forecast_why why)
         [PLEAT_FORECAST_HELD] = "held by its user",
         [PLEAT_FORECAST_NEEDS] = "waits for jobs whose end is not known",
         [PLEAT_FORECAST_NO_ESTIMATE] = "jobs without an estimate run before it",
-        [PLEAT_FORECAST_NEVER] = "is not started as things are",
-        [PLEAT_FORECAST_TOO_FAR] = "was not looked for so far ahead",
+        [PLEAT_FORECAST_NEVER] = "does not start unless something changes",
+        [PLEAT_FORECAST_TOO_FAR] = "starts later than the forecast goes",
     };
     return why > PLEAT_FORECAST_KNOWN && why <= PLEAT_FORECAST_TOO_FAR ? names[why] : NULL;
 }

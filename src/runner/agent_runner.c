@@ -422,8 +422,8 @@ static int runner_notice(struct pleat_runner *base, uint32_t component, const ch
             return notice_change(base, &event, changes[i].size, params, err);
         }
     }
-    return pleat_error_set(err, PLEAT_E_PROTOCOL, "an agent says '%s', which means nothing",
-                           method);
+    return pleat_error_set(err, PLEAT_E_PROTOCOL,
+                           "an agent sent '%s', which this runner does not know", method);
 }
 
 static void runner_close(struct pleat_runner *base)

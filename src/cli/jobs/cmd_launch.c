@@ -237,7 +237,7 @@ const struct pleat_command pleat_cmd_launch = {
         "script waits on. One such program runs at a time. A program without MPI is just\n"
         "executed.\n\n"
         "Options:\n"
-        "  -n, --processes N  so many processes (default: as many as the job has processors; "
+        "  -n, --processes N  number of processes (default: as many as the job has processors; "
         "where\n"
         "                     it was submitted with --cpus-per-task C, one for every C of them)\n"
         "      --mpi WHICH    auto, openmpi, mpich, none (default: auto: what it is linked "

@@ -82,5 +82,5 @@ def test_clock_is_set_back_while_nothing_runs(pleat):
     job = daemon.wait_end(later)
     assert job["state"] == "done" and job["submit_s"] >= daemon.job(1)["end_s"]
     with open(pleat.path("pleatd.log"), encoding="utf-8") as file:
-        assert "s behind the log: time goes on from there" in file.read()
+        assert "s behind the last record of the log: time goes on from that record" in file.read()
     daemon.close()
