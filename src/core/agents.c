@@ -5,7 +5,16 @@
  * it is known which starts may have been done by the one before it: those are over, and count as an
  * attempt, since their processes can be reached no more and may have done anything. Others are
  * simply given to the new one. */
-#include "core/internal.h"
+#include "core/agents.h"
+#include "core/deadlines.h"
+#include "core/effects.h"
+#include "core/ending.h"
+#include "core/handlers.h"
+#include "core/job.h"
+#include "core/resize.h"
+#include "core/start.h"
+#include "core/state.h"
+#include "core/transition.h"
 
 static void reach(struct pleat_core *core, uint32_t component)
 {

@@ -9,7 +9,13 @@
 #include <assert.h>
 #include <string.h>
 
-#include "core/internal.h"
+#include "core/buffer.h"
+#include "core/claims.h"
+#include "core/deadlines.h"
+#include "core/effects.h"
+#include "core/handlers.h"
+#include "core/state.h"
+#include "core/tally.h"
 
 static const struct pleat_buffer fresh = {
     .component = PLEAT_NONE,

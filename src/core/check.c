@@ -1,5 +1,6 @@
 /* Recounts what the core keeps incrementally. Runs after every event in tests. */
-#include "core/internal.h"
+#include "core/check_jobs.h"
+#include "core/state.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* The part of pleat_core_check about what keeps components out of the queue. */
-#include "core/internal.h"
+#include "core/check_holds.h"
+#include "core/state.h"
 
 #define FAIL(...) return pleat_error_set(err, PLEAT_E_CORRUPT, __VA_ARGS__)
 

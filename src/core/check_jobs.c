@@ -1,5 +1,8 @@
 /* The part of pleat_core_check about jobs of several components, files and errors of sites. */
-#include "core/internal.h"
+#include "core/check_jobs.h"
+#include "core/check_holds.h"
+#include "core/job.h"
+#include "core/state.h"
 
 #define FAIL(...) return pleat_error_set(err, PLEAT_E_CORRUPT, __VA_ARGS__)
 

@@ -1,5 +1,12 @@
 /* What sites say of claims: given, refused, back, lost. */
-#include "core/internal.h"
+#include "core/buffer.h"
+#include "core/claims.h"
+#include "core/ending.h"
+#include "core/errors.h"
+#include "core/handlers.h"
+#include "core/resize.h"
+#include "core/start.h"
+#include "core/state.h"
 
 int on_claimed(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {

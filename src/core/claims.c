@@ -2,7 +2,11 @@
 #include <assert.h>
 #include <string.h>
 
-#include "core/internal.h"
+#include "core/claims.h"
+#include "core/deadlines.h"
+#include "core/effects.h"
+#include "core/handlers.h"
+#include "core/state.h"
 
 static uint32_t claim_new(struct pleat_core *core)
 {

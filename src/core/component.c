@@ -1,5 +1,20 @@
 /* How a component leaves its run: preempted, failed to start, exited, not heard of in time. */
-#include "core/internal.h"
+#include "core/component.h"
+#include "core/buffer.h"
+#include "core/claims.h"
+#include "core/deadlines.h"
+#include "core/ending.h"
+#include "core/errors.h"
+#include "core/files.h"
+#include "core/handlers.h"
+#include "core/job.h"
+#include "core/relaunch.h"
+#include "core/reserve.h"
+#include "core/resize.h"
+#include "core/start.h"
+#include "core/state.h"
+#include "core/terms.h"
+#include "core/transition.h"
 
 int on_tried(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {

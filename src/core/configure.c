@@ -1,5 +1,10 @@
 /* What the core is told about sites, policies and parameters. */
-#include "core/internal.h"
+#include "core/buffer.h"
+#include "core/errors.h"
+#include "core/handlers.h"
+#include "core/policies.h"
+#include "core/state.h"
+#include "core/terms.h"
 
 static const struct {
     const char *name;

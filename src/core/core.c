@@ -2,7 +2,14 @@
 
 #include <string.h>
 
-#include "core/internal.h"
+#include "core/agents.h"
+#include "core/claims.h"
+#include "core/deadlines.h"
+#include "core/depend.h"
+#include "core/files.h"
+#include "core/handlers.h"
+#include "core/policies.h"
+#include "core/state.h"
 #include "model/spec.h"
 
 /* ---- life ---- */

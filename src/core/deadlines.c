@@ -1,5 +1,6 @@
 /* What ends in time whatever happens: one heap for all deadlines. */
-#include "core/internal.h"
+#include "core/deadlines.h"
+#include "core/state.h"
 
 void disarm(struct pleat_core *core, uint32_t *handle)
 {

@@ -1,7 +1,11 @@
 /* What an application says about itself while it runs: that it can use so many processors and no
  * more. That is its maximum then, within what its user asked, as if the user had said so; with the
  * run it is forgotten. */
-#include "core/internal.h"
+#include "core/declare.h"
+#include "core/handlers.h"
+#include "core/limits.h"
+#include "core/state.h"
+#include "core/tally.h"
 
 void declared_apply(struct pleat_core *core, struct pleat_component *component, int32_t asked)
 {

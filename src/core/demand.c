@@ -2,7 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/internal.h"
+#include "core/buffer.h"
+#include "core/handlers.h"
+#include "core/resize.h"
+#include "core/state.h"
+#include "core/tally.h"
 
 static bool size_is_accepted(const struct pleat_core *core, const struct pleat_component *component,
                              int32_t size, int32_t limit)

@@ -4,7 +4,11 @@
  * ends for good: a job that waits again after a failure has not ended. A dependency that is decided
  * goes into a list, and the waiter follows before the call returns (dependents_settle): a chain of
  * any length is cancelled without recursion. */
-#include "core/internal.h"
+#include "core/depend.h"
+#include "core/ending.h"
+#include "core/handlers.h"
+#include "core/hold.h"
+#include "core/state.h"
 
 static struct pleat_dependency *dependency_at(struct pleat_core *core, uint32_t index)
 {

@@ -1,7 +1,8 @@
 /* What the core asks of the world: the effects of the call under way. */
 #include <string.h>
 
-#include "core/internal.h"
+#include "core/effects.h"
+#include "core/state.h"
 
 struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t component, uint64_t id)
 {

@@ -1,5 +1,21 @@
 /* How components come to their end: killed, given up, settled; and how they are forgotten. */
-#include "core/internal.h"
+#include "core/ending.h"
+#include "core/buffer.h"
+#include "core/claims.h"
+#include "core/deadlines.h"
+#include "core/declare.h"
+#include "core/depend.h"
+#include "core/errors.h"
+#include "core/files.h"
+#include "core/handlers.h"
+#include "core/hold.h"
+#include "core/job.h"
+#include "core/resize.h"
+#include "core/start.h"
+#include "core/state.h"
+#include "core/tally.h"
+#include "core/timings.h"
+#include "core/transition.h"
 
 /* Its record stays as it is until it is used again. */
 static void forget(struct pleat_core *core, uint32_t component)

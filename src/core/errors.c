@@ -8,7 +8,12 @@
  * memory) uses up no attempt, since nothing has run. Its job waits aside and its site is asked for
  * nothing for a while, each of them for longer every time in a row, and both go on by themselves.
  */
-#include "core/internal.h"
+#include "core/errors.h"
+#include "core/deadlines.h"
+#include "core/hold.h"
+#include "core/job.h"
+#include "core/state.h"
+#include "core/tally.h"
 
 static void bar(struct pleat_core *core, uint32_t index)
 {

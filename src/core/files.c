@@ -2,7 +2,16 @@
  * 3.4. Processors are claimed when all files of the job are expected to be there, not before; in
  * between others may take them. Then that component is placed anew, and claims a fixed time earlier
  * than its files are expected; so, after enough tries, at once. */
-#include "core/internal.h"
+#include "core/files.h"
+#include "core/deadlines.h"
+#include "core/effects.h"
+#include "core/ending.h"
+#include "core/handlers.h"
+#include "core/job.h"
+#include "core/policies.h"
+#include "core/start.h"
+#include "core/state.h"
+#include "core/transition.h"
 
 int on_input(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {

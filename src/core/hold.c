@@ -5,7 +5,13 @@
  *
  * A group's limit counts those that stand in the queue or run. One that something else holds does
  * not count, and does not wait for the group either: it asks for its place when that is over. */
-#include "core/internal.h"
+#include "core/hold.h"
+#include "core/claims.h"
+#include "core/depend.h"
+#include "core/ending.h"
+#include "core/handlers.h"
+#include "core/state.h"
+#include "core/tally.h"
 
 static struct pleat_group *group_at(struct pleat_core *core, uint32_t index)
 {

@@ -11,7 +11,16 @@
  * are started together. They end one by one, and give back what they have; their states change when
  * all have ended, since a failure that is not the user's own sends all of them back to the queue.
  */
-#include "core/internal.h"
+#include "core/job.h"
+#include "core/claims.h"
+#include "core/deadlines.h"
+#include "core/depend.h"
+#include "core/ending.h"
+#include "core/files.h"
+#include "core/start.h"
+#include "core/state.h"
+#include "core/tally.h"
+#include "core/transition.h"
 
 static uint32_t sibling_of(struct pleat_core *core, uint32_t component)
 {

@@ -1,7 +1,14 @@
 /* What sizes a component may have: checked, and changed by its user. */
 #include <stdio.h>
 
-#include "core/internal.h"
+#include "core/buffer.h"
+#include "core/declare.h"
+#include "core/effects.h"
+#include "core/handlers.h"
+#include "core/limits.h"
+#include "core/resize.h"
+#include "core/state.h"
+#include "core/tally.h"
 
 int limits_check_fits(const struct pleat_core *core, const struct pleat_component *component,
                       struct pleat_error *err)

@@ -1,7 +1,10 @@
 /* The state from its bytes (pleat_core_load): what save.c wrote. */
 #include <string.h>
 
+#include "core/buffer.h"
+#include "core/policies.h"
 #include "core/save_columns.h"
+#include "core/submit.h"
 
 struct loading {
     struct pleat_core *core;

@@ -1,5 +1,5 @@
 /* Looking at the state: what core.h gives to whoever drives the core. */
-#include "core/internal.h"
+#include "core/state.h"
 
 uint32_t pleat_core_next_component(const struct pleat_core *core)
 {

@@ -1,7 +1,10 @@
 /* The policies in force, and what they see. */
 #include <stdlib.h>
 
-#include "core/internal.h"
+#include "core/buffer.h"
+#include "core/policies.h"
+#include "core/state.h"
+#include "core/tally.h"
 
 /* A parameter that counts processes or iterations: no more of them make sense. */
 static int32_t buffer_count(const struct pleat_core *core, enum pleat_parameter which)

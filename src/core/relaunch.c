@@ -1,6 +1,11 @@
 /* A resize that cannot go on: all processes of the job are ended, whatever they are doing, and it
  * is started again, in the same run, from the last state that is held of it. */
-#include "core/internal.h"
+#include "core/relaunch.h"
+#include "core/ending.h"
+#include "core/handlers.h"
+#include "core/resize.h"
+#include "core/state.h"
+#include "core/tally.h"
 
 static bool can_relaunch(const struct pleat_core *core, const struct pleat_component *component,
                          int32_t processors)

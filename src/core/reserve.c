@@ -1,5 +1,10 @@
 /* Advance reservations: processors kept from a time on, for all components of a job. */
-#include "core/internal.h"
+#include "core/reserve.h"
+#include "core/deadlines.h"
+#include "core/handlers.h"
+#include "core/job.h"
+#include "core/state.h"
+#include "core/tally.h"
 
 /* Processors of a site that reservations take at most at one time between from_us and to_us. */
 static int32_t reserved_at_most(const struct pleat_core *core, uint32_t site, int64_t from_us,

@@ -4,7 +4,20 @@
 #include <assert.h>
 #include <string.h>
 
-#include "core/internal.h"
+#include "core/agents.h"
+#include "core/buffer.h"
+#include "core/claims.h"
+#include "core/deadlines.h"
+#include "core/effects.h"
+#include "core/ending.h"
+#include "core/errors.h"
+#include "core/handlers.h"
+#include "core/relaunch.h"
+#include "core/resize.h"
+#include "core/state.h"
+#include "core/tally.h"
+#include "core/terms.h"
+#include "core/transition.h"
 #include "model/event.h"
 
 static uint32_t resize_new(struct pleat_core *core)

@@ -1,6 +1,10 @@
 /* An application that gives back processors by itself: Lammers 2005, 5.3.2 (the initiative is the
  * application's) and 5.4 (a component of it has done its work). */
-#include "core/internal.h"
+#include "core/claims.h"
+#include "core/handlers.h"
+#include "core/resize.h"
+#include "core/state.h"
+#include "core/tally.h"
 
 /* It may give back while it is not being told of another size: running, or while a growth is only
  * being asked for, whose sizes then fall by as much. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/save_columns.h"
+#include "core/submit.h"
 
 uint64_t save_checksum(const char *bytes, size_t size)
 {

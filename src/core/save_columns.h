@@ -3,7 +3,7 @@
 #ifndef PLEAT_CORE_SAVE_COLUMNS_H
 #define PLEAT_CORE_SAVE_COLUMNS_H
 
-#include "core/internal.h"
+#include "core/state.h"
 
 #define SAVE_MAGIC "PLEATCOR" /* 8 bytes, without the end of the string */
 enum { SAVE_MAGIC_SIZE = 8, SAVE_VERSION = 1 };

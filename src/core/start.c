@@ -1,5 +1,21 @@
 /* A start: decided, claimed, told to the runner, running; or not. */
-#include "core/internal.h"
+#include "core/start.h"
+#include "core/agents.h"
+#include "core/buffer.h"
+#include "core/claims.h"
+#include "core/deadlines.h"
+#include "core/depend.h"
+#include "core/effects.h"
+#include "core/ending.h"
+#include "core/errors.h"
+#include "core/files.h"
+#include "core/handlers.h"
+#include "core/job.h"
+#include "core/resize.h"
+#include "core/state.h"
+#include "core/tally.h"
+#include "core/terms.h"
+#include "core/transition.h"
 
 /* START or KILL, whichever its state asks for. */
 void start_effect(struct pleat_core *core, uint32_t component)

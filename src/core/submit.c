@@ -1,5 +1,12 @@
 /* A component is submitted; what is told of it while it waits. */
-#include "core/internal.h"
+#include "core/submit.h"
+#include "core/buffer.h"
+#include "core/handlers.h"
+#include "core/job.h"
+#include "core/limits.h"
+#include "core/state.h"
+#include "core/tally.h"
+#include "core/transition.h"
 
 static int check_submit(const struct pleat_core *core, const struct pleat_event *event,
                         const struct pleat_component *component, struct pleat_error *err)

@@ -1,5 +1,6 @@
 /* Lists of waiting and running components, and what they sum up to per site. */
-#include "core/internal.h"
+#include "core/tally.h"
+#include "core/state.h"
 
 /* ---- waiting ---- */
 

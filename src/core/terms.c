@@ -1,6 +1,13 @@
 /* What a job and its user agreed on with Pleat: how long it may run, how early it learns of what it
  * must do, how long a size lasts. */
-#include "core/internal.h"
+#include "core/terms.h"
+#include "core/agents.h"
+#include "core/deadlines.h"
+#include "core/ending.h"
+#include "core/handlers.h"
+#include "core/job.h"
+#include "core/state.h"
+#include "core/tally.h"
 
 /* When its signal is due; PLEAT_NEVER: it has none, or was told it. */
 static int64_t signal_due(const struct pleat_component *component)

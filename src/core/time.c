@@ -1,5 +1,11 @@
 /* Time has come: what each deadline that is over sets off. */
-#include "core/internal.h"
+#include "core/buffer.h"
+#include "core/component.h"
+#include "core/deadlines.h"
+#include "core/errors.h"
+#include "core/handlers.h"
+#include "core/resize.h"
+#include "core/state.h"
 
 int on_time(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {

@@ -3,7 +3,9 @@
  * A runner reports what an iteration takes at a component's present size, and what the change to
  * that size took. Of each size the latest report counts: an application whose phases differ is then
  * judged by the present one. Known as long as the component is, whatever becomes of its runs. */
-#include "core/internal.h"
+#include "core/timings.h"
+#include "core/handlers.h"
+#include "core/state.h"
 
 static uint32_t timing_new(struct pleat_core *core)
 {

@@ -1,5 +1,7 @@
 /* The one table of states. docs/architecture.md draws it. */
-#include "core/internal.h"
+#include "core/transition.h"
+#include "core/effects.h"
+#include "core/state.h"
 
 #define TO(state) (1u << PLEAT_##state)
 

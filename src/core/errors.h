@@ -1,0 +1,21 @@
+/* errors.h - errors of sites */
+#ifndef PLEAT_CORE_ERRORS_H
+#define PLEAT_CORE_ERRORS_H
+
+#include "core/state.h"
+
+void site_error(struct pleat_core *core, uint32_t site);
+/* The site is considered again, whatever errors it had. */
+void site_pardon(struct pleat_core *core, uint32_t site);
+/* The limit of errors has changed: sites are judged again. */
+void sites_judge(struct pleat_core *core);
+/* The node could not start the component; could. */
+void start_has_failed(struct pleat_core *core, uint32_t component);
+void start_works(struct pleat_core *core, uint32_t component);
+/* Did the component end because its node could not start it, so that it waits for a while before it
+ * is tried again? */
+bool start_is_paused(const struct pleat_core *core, const struct pleat_component *component);
+void component_pause(struct pleat_core *core, uint32_t component);
+void on_pause_over(struct pleat_core *core, uint32_t component);
+
+#endif

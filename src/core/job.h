@@ -1,0 +1,65 @@
+/* job.h - jobs of several components */
+#ifndef PLEAT_CORE_JOB_H
+#define PLEAT_CORE_JOB_H
+
+#include "core/state.h"
+
+/* Is the component one of several of a job? Jobs of one component, of which there are millions in a
+ * simulation, pay for none of this file. */
+static inline bool is_several(const struct pleat_core *core,
+                              const struct pleat_component *component)
+{
+    return __builtin_expect(core->view.several, 0) && component->lead != PLEAT_NONE;
+}
+/* Where a job stands in the queue: behind all, in front of all, at a position. */
+enum job_place { JOB_BEHIND, JOB_IN_FRONT, JOB_AT };
+/* Does one component of the job stand in the queue for all of them that wait? `lead`, here and
+ * below: the first component of the job. */
+bool job_waits(const struct pleat_core *core, uint32_t lead);
+/* One component of the job stands in the queue for all that wait, the others are in its tow.
+ * `position`: for JOB_AT. */
+void job_stand(struct pleat_core *core, uint32_t lead, enum job_place place, int64_t position);
+/* Some components of the job were placed. The one that stands in the queue stands there again, for
+ * those that still wait. */
+void job_stand_again(struct pleat_core *core, uint32_t lead);
+/* No component of the job stands in the queue any more. */
+void job_unstand(struct pleat_core *core, uint32_t lead);
+/* A component that is in no list waits: in front of the queue, or in the tow of the component that
+ * stands in the queue for its job. */
+void component_wait(struct pleat_core *core, uint32_t component);
+/* Is the submitted component the next one that its job awaits, or the first of several? *is_part:
+ * it has no size of its own (a part of a flexible job). */
+int job_check_submit(const struct pleat_core *core, const struct pleat_event *event,
+                     const struct pleat_component *component, bool *is_part,
+                     struct pleat_error *err);
+void job_submitted(struct pleat_core *core, uint32_t component, uint16_t flags);
+/* The component has its processors. It waits for the other components and for files, or all of the
+ * job are started. */
+void component_at_barrier(struct pleat_core *core, uint32_t component);
+void job_pass_barrier(struct pleat_core *core, uint32_t component);
+/* The component waits no more at the barrier; the processor time that it held there is counted. */
+void component_stop_waiting(struct pleat_core *core, uint32_t component);
+/* All processors of the component's job are given back, and the job waits in front of the queue. */
+void job_put_back(struct pleat_core *core, uint32_t component);
+/* Would the failures of the job's components, so far, send the job back to the queue? */
+bool job_requeues(const struct pleat_core *core, uint32_t lead);
+/* After a component has come to its end: when it was the last one, the job ends or waits again. */
+void job_settle(struct pleat_core *core, uint32_t lead);
+/* The component is FINISHING: if it failed, the others of its job are ended, too. */
+void job_end_others(struct pleat_core *core, uint32_t component);
+/* After component_kill_one of one of several components. */
+void job_killed(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
+/* Has no component of the job been placed? */
+bool job_is_waiting(const struct pleat_core *core, uint32_t lead);
+void job_cancel_waiting(struct pleat_core *core, uint32_t lead, enum pleat_reason reason,
+                        enum pleat_state state);
+/* The next component of the same job; after the last one the first. */
+uint32_t job_next(const struct pleat_core *core, uint32_t component);
+/* The first component of the job; the component itself where it is the only one. */
+static inline uint32_t job_first(const struct pleat_core *core, uint32_t component)
+{
+    uint32_t lead = core->components.items[component].lead;
+    return lead == PLEAT_NONE ? component : lead;
+}
+
+#endif

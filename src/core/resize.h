@@ -1,0 +1,41 @@
+/* resize.h - the steps of a resize */
+#ifndef PLEAT_CORE_RESIZE_H
+#define PLEAT_CORE_RESIZE_H
+
+#include "core/state.h"
+
+void on_resize_deadline(struct pleat_core *core, uint32_t resize);
+void resize_claimed(struct pleat_core *core, uint32_t resize);
+void resize_claim_failed(struct pleat_core *core, uint32_t resize);
+void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
+                  bool mandatory, bool by_user, uint32_t waiter);
+/* Makes the record of a resize, which has no step yet. PLEAT_NONE: out of memory. */
+uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
+                     bool mandatory, bool by_user, uint32_t waiter);
+/* The resize under way that an event of a runner is about, or PLEAT_NONE. */
+uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event);
+/* The present step ends in us at the latest; that time stands still while the application is waited
+ * for and its agent is away. */
+void resize_arm(struct pleat_core *core, uint32_t resize, int64_t us);
+/* The next step, which ends in us at the latest. */
+void resize_step(struct pleat_core *core, uint32_t resize, enum pleat_resize_step step, int64_t us);
+/* The resize aims at another size from now on. */
+void resize_retarget(struct pleat_core *core, uint32_t resize, int32_t to);
+/* A note that the application's answer was not followed. */
+void resize_warn(struct pleat_core *core, uint32_t resize);
+/* The processors of a growth are the component's, which runs on `processors` now. */
+void resize_grown(struct pleat_core *core, uint32_t resize, int32_t processors,
+                  enum pleat_outcome outcome);
+/* The processors that a shrink freed go to the waiter, or back. */
+void resize_vacated(struct pleat_core *core, uint32_t resize, enum pleat_outcome outcome);
+/* The component runs on `processors` now. */
+void component_sized(struct pleat_core *core, uint32_t component, int32_t processors);
+/* Ends the resize, whatever its step; the component's records are put right. */
+void resize_end(struct pleat_core *core, uint32_t resize, enum pleat_outcome outcome);
+/* If the component is larger than its maximum and free to change: shrink it. */
+void resize_to_limits(struct pleat_core *core, uint32_t component);
+/* Emits one effect (or note) about a resize. */
+void resize_effect(struct pleat_core *core, uint32_t resize, uint16_t kind,
+                   enum pleat_outcome outcome);
+
+#endif

@@ -1,0 +1,96 @@
+/* state.h - the state of the core: its records, lists and deadlines */
+#ifndef PLEAT_CORE_STATE_H
+#define PLEAT_CORE_STATE_H
+
+#include "base/heap.h"
+#include "base/tree.h"
+#include "core/core.h"
+
+PLEAT_ARRAY(pleat_component_array, struct pleat_component);
+PLEAT_ARRAY(pleat_site_array, struct pleat_site);
+PLEAT_ARRAY(pleat_claim_array, struct pleat_claim);
+PLEAT_ARRAY(pleat_piece_array, struct pleat_piece);
+PLEAT_ARRAY(pleat_resize_array, struct pleat_resize);
+PLEAT_ARRAY(pleat_size_list_array, struct pleat_size_list);
+PLEAT_ARRAY(pleat_timing_array, struct pleat_timing);
+PLEAT_ARRAY(pleat_buffer_array, struct pleat_buffer);
+PLEAT_ARRAY(pleat_history_array, struct pleat_history);
+PLEAT_ARRAY(pleat_input_array, struct pleat_input);
+PLEAT_ARRAY(pleat_link_array, struct pleat_link);
+PLEAT_ARRAY(pleat_dependency_array, struct pleat_dependency);
+PLEAT_ARRAY(pleat_group_array, struct pleat_group);
+PLEAT_ARRAY(pleat_roots, uint32_t);
+
+/* What is added here must be saved, too: see save_columns.c. */
+struct pleat_core {
+    struct pleat_view view; /* its pointers follow the arrays below: see sync_view */
+    struct pleat_component_array components;
+    struct pleat_site_array sites;
+    struct pleat_claim_array claims;
+    struct pleat_piece_array pieces;
+    struct pleat_resize_array resizes;
+    struct pleat_size_list_array size_lists;
+    struct pleat_timing_array timings;
+    struct pleat_buffer_array buffers;
+    struct pleat_history_array histories; /* by buffer */
+    uint32_t reviews_last;                /* of the buffers whose review is due */
+    struct pleat_input_array inputs;
+    struct pleat_link_array links; /* sorted by (from, to) */
+    struct pleat_dependency_array dependencies;
+    struct pleat_group_array groups;
+    uint32_t decided_first, decided_last; /* dependencies, settled before the call returns */
+    /* free records, by their `next` (resize: `waiter`) */
+    uint32_t free_component, free_claim, free_piece, free_resize, free_timing, free_buffer,
+        free_input, free_dependency, free_group;
+    uint32_t open_lead; /* of the job whose last component has not come yet; PLEAT_NONE */
+    struct pleat_tree
+        places;          /* of waiting components in the queue, of running ones by their ends */
+    uint32_t queue_root; /* PLEAT_NONE: as they came, no tree is needed */
+    struct pleat_roots ends_roots; /* per site */
+    bool keeps_ends;
+    int64_t first_position, last_position; /* in the queue, given out so far */
+    uint64_t notes;                        /* NOTE effects that are wanted: bit kind - 64 */
+    struct pleat_heap deadlines;
+    uint32_t wake; /* handle of the policies' wake-up */
+    uint64_t next_id;
+    bool wants_pass;
+    uint32_t idle_passes; /* in succession, with nothing between them but time and promises */
+    uint32_t malleable;   /* running malleable components, at all sites */
+    struct pleat_plan plan;
+    struct pleat_pass pass; /* what policies get, and which they are; made once */
+    void *states[PLEAT_QUESTION_COUNT];
+    bool observed;  /* some policy in force observes */
+    bool settles;   /* those in force that start components do: see pleat_policy */
+    unsigned needs; /* PLEAT_NEEDS_* of the policies in force */
+    int64_t parameters[PLEAT_PARAM_COUNT];
+    uint64_t operations;
+    struct pleat_effects *out; /* of the call under way */
+    int failed;                /* out of memory in the call under way */
+};
+
+static inline struct pleat_component *component_at(struct pleat_core *core, uint32_t index)
+{
+    return &core->components.items[index];
+}
+
+static inline struct pleat_site *site_at(struct pleat_core *core, uint32_t index)
+{
+    return &core->sites.items[index];
+}
+
+static inline struct pleat_claim *claim_at(struct pleat_core *core, uint32_t index)
+{
+    return &core->claims.items[index];
+}
+
+static inline struct pleat_resize *resize_at(struct pleat_core *core, uint32_t index)
+{
+    return &core->resizes.items[index];
+}
+
+static inline int64_t now_of(const struct pleat_core *core)
+{
+    return core->view.now_us;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* terms.h - notices, lifetimes of sizes, time limits */
+#ifndef PLEAT_CORE_TERMS_H
+#define PLEAT_CORE_TERMS_H
+
+#include "core/state.h"
+
+/* Sets a running component's deadline: the end of its time limit, or of what holds its size. */
+void running_arm(struct pleat_core *core, uint32_t component);
+/* Will the component be young once it has a new size? */
+static inline bool is_to_be_young(const struct pleat_core *core,
+                                  const struct pleat_component *component)
+{
+    return core->view.lifetimes && component->kind == PLEAT_MALLEABLE &&
+           pleat_view_lifetime(&core->view, component) > 0;
+}
+/* Is the component's present size younger than its lifetime? */
+bool is_young(const struct pleat_core *core, const struct pleat_component *component);
+/* The component's size, or its lifetime of sizes, has changed: whether it is young, and its
+ * deadline, follow. */
+void young_refresh(struct pleat_core *core, uint32_t component);
+/* The deadline of a running component has come. */
+void on_running_deadline(struct pleat_core *core, uint32_t component);
+/* How long before its enforcement the component is told of a mandatory shrink, in microseconds. */
+int64_t notice_of(const struct pleat_core *core, const struct pleat_component *component);
+
+#endif
