@@ -19,86 +19,40 @@
  * - where there are advance reservations the head's place is the earliest that they leave, and
  *   others start where they are in the way neither of it nor of them. */
 #include "policy/policies.h"
+#include "policy/shadow.h"
 #include "policy/watch.h"
 
-/* The next expected end at a site, of those that run and of those that this plan starts. */
-struct next_end {
-    const struct pleat_view *view;
-    const struct pleat_plan_ends *started;
-    size_t at;
-    uint32_t running;
-};
+/* ---- what the last pass found out: nothing in the paper, but less work ---- */
 
-static bool take_next(struct next_end *next, struct pleat_plan_end *end)
+static void easy_observe(void *watch, const struct pleat_view *view,
+                         const struct pleat_event *event)
 {
-    bool any = next->at < next->started->count;
-    if (any)
-        *end = next->started->items[next->at];
-    if (next->running != PLEAT_NONE) {
-        const struct pleat_component *component = &next->view->components[next->running];
-        int64_t at_us = pleat_view_expected_end(next->view, component);
-        if (!any || at_us <= end->at_us) {
-            int32_t processors = component->target + pleat_view_buffered(next->view, component);
-            *end = (struct pleat_plan_end){at_us, processors};
-            next->running = pleat_ending_next(next->view, next->running);
-            return true;
-        }
-    }
-    next->at += any;
-    return any;
+    (void)view;
+    pleat_watch_observe(watch, event);
 }
 
-/* The processors of a site that a component can have now or soon, without waiting for an end. */
-static int32_t free_soon(const struct pleat_pass *pass, const struct pleat_component *component,
-                         uint32_t site)
+/* Where the head of the last pass and its shadow still hold, they are taken: only components that
+ * are new since then, from *first on, can start. */
+static bool memo_take(struct pleat_pass *pass, struct pleat_shadow *shadow, uint32_t *first)
 {
-    const struct pleat_site *place = &pass->view->sites[site];
-    int32_t own = component->site == site ? component->earmarked + component->coming : 0;
-    return pleat_plan_idle(pass->plan, site) + place->releasing + place->coming + own;
+    if (!pleat_watch_holds(pass, pass->states[PLEAT_QUEUE]))
+        return false;
+    *shadow = pass->plan->memo.shadow;
+    pass->shadow = shadow;
+    *first = pleat_watch_first_new(pass, pass->states[PLEAT_QUEUE]);
+    return true;
 }
 
-/* The shadow of the head at a site. Where all expected ends do not suffice, claims are under way:
- * until these are settled extra is negative, and no component overtakes there. */
-static struct pleat_shadow shadow_at(struct pleat_pass *pass, uint32_t head, uint32_t site)
+/* The components that cannot start now cannot start before something else happens. */
+static void memo_leave(struct pleat_pass *pass)
 {
-    const struct pleat_view *view = pass->view;
-    const struct pleat_component *component = &view->components[head];
-    struct next_end next = {.view = view,
-                            .started = pleat_plan_started(pass->plan, site),
-                            .running = pleat_ending_first(view, site)};
-    struct pleat_plan_end end;
-    struct pleat_shadow shadow = {
-        site, view->now_us, free_soon(pass, component, site) - pleat_accept_start(view, component)};
-    while (take_next(&next, &end) && !(shadow.extra >= 0 && end.at_us > shadow.at_us)) {
-        if (end.at_us == PLEAT_NEVER)
-            return (struct pleat_shadow){site, PLEAT_NEVER, 0};
-        shadow.at_us = end.at_us;
-        shadow.extra += end.processors;
-    }
-    if (shadow.extra < 0)
-        shadow.at_us = view->now_us;
-    return shadow;
+    bool holds = pass->shadow && pleat_watch_in_order(pass);
+    pleat_watch_leave(pass, pass->states[PLEAT_QUEUE], holds);
+    if (holds)
+        pass->plan->memo.shadow = *pass->shadow;
 }
 
-/* The earliest shadow of the head; false where no site could hold it at present. */
-static bool cast_shadow(struct pleat_pass *pass, uint32_t head, struct pleat_shadow *earliest)
-{
-    const struct pleat_view *view = pass->view;
-    const struct pleat_component *component = &view->components[head];
-    int32_t need = pleat_accept_start(view, component);
-    bool any = false;
-    for (uint32_t site = 0; site < view->site_count; site++) {
-        if (!pleat_view_allows(view, component, site) ||
-            need > view->sites[site].capacity - view->sites[site].background)
-            continue;
-        struct pleat_shadow shadow = shadow_at(pass, head, site);
-        bool sooner = shadow.extra >= 0 && shadow.at_us < earliest->at_us;
-        if (!any || sooner || earliest->extra < 0)
-            *earliest = shadow;
-        any = true;
-    }
-    return any;
-}
+/* ---- the policy ---- */
 
 /* Can a component start nowhere? A quick answer, as it is true of most of a long queue. */
 static bool is_hopeless(const struct pleat_pass *pass, const struct pleat_component *component,
@@ -153,22 +107,6 @@ static void reserve(struct pleat_pass *pass, uint32_t head)
     pleat_plan_promise(pass->plan, head, site, at_us);
 }
 
-static void easy_observe(void *watch, const struct pleat_view *view,
-                         const struct pleat_event *event)
-{
-    (void)view;
-    pleat_watch_observe(watch, event);
-}
-
-/* The components that cannot start now cannot start before something else happens. */
-static void leave_memo(struct pleat_pass *pass)
-{
-    bool holds = pass->shadow && pleat_watch_in_order(pass);
-    pleat_watch_leave(pass, pass->states[PLEAT_QUEUE], holds);
-    if (holds)
-        pass->plan->memo.shadow = *pass->shadow;
-}
-
 /* Starts components from the head on while they fit; returns the first that does not, with its
  * shadow cast. */
 static uint32_t start_first_ones(struct pleat_pass *pass, struct pleat_shadow *shadow)
@@ -182,7 +120,7 @@ static uint32_t start_first_ones(struct pleat_pass *pass, struct pleat_shadow *s
         return head;
     if (pass->profiles)
         reserve(pass, head);
-    else if (cast_shadow(pass, head, shadow))
+    else if (pleat_shadow_cast(pass, head, shadow))
         pass->shadow = shadow;
     if (pass->shadow && shadow->extra >= 0)
         pleat_plan_promise(pass->plan, head, shadow->site, shadow->at_us);
@@ -191,25 +129,18 @@ static uint32_t start_first_ones(struct pleat_pass *pass, struct pleat_shadow *s
 
 static uint32_t easy_start(struct pleat_pass *pass)
 {
-    const struct pleat_view *view = pass->view;
     struct pleat_shadow shadow = {.at_us = PLEAT_NEVER};
-    uint32_t head = view->queue_first, first;
-    if (pleat_watch_holds(pass, pass->states[PLEAT_QUEUE])) {
-        shadow = pass->plan->memo.shadow;
-        pass->shadow = &shadow;
-        first = pleat_watch_first_new(pass, pass->states[PLEAT_QUEUE]);
-    } else {
+    uint32_t head = pass->view->queue_first, first;
+    if (!memo_take(pass, &shadow, &first)) {
         head = start_first_ones(pass, &shadow);
-        if (head == PLEAT_NONE) {
-            pass->shadow = NULL;
-            return PLEAT_NONE;
-        }
-        first = pleat_queue_next(view, head);
+        first = head == PLEAT_NONE ? PLEAT_NONE : pleat_queue_next(pass->view, head);
     }
-    pleat_plan_tried(pass->plan, head);
-    if (!pleat_view_is_several(view, &view->components[head]))
-        backfill(pass, first);
-    leave_memo(pass);
+    if (head != PLEAT_NONE) {
+        pleat_plan_tried(pass->plan, head);
+        if (!pleat_view_is_several(pass->view, &pass->view->components[head]))
+            backfill(pass, first);
+        memo_leave(pass);
+    }
     pass->shadow = NULL;
     return head;
 }

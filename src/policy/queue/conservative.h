@@ -1,0 +1,56 @@
+/* conservative.h - what conservative.c and conservative_memo.c share. */
+#ifndef PLEAT_POLICY_QUEUE_CONSERVATIVE_H
+#define PLEAT_POLICY_QUEUE_CONSERVATIVE_H
+
+#include "policy/policies.h"
+#include "policy/watch.h"
+
+enum { EARLY_ENDS = 8 };
+
+/* Processors that a component would have had for longer than it needed. */
+struct early_end {
+    int64_t until_us;
+    uint32_t site;
+    int32_t processors;
+};
+
+struct conservative_state {
+    struct pleat_watch watch;
+    uint32_t early; /* ends observed; the last ones are: */
+    struct early_end ends[EARLY_ENDS];
+};
+
+/* What a pass finds out as it goes. */
+struct conservative_round {
+    struct pleat_pass *pass;
+    bool anew;         /* all places are given out anew */
+    bool stuck;        /* somebody did not start in his place */
+    bool blocked;      /* by a job of several components */
+    uint32_t waiter;   /* the first that does not start */
+    int64_t next_us;   /* the next place */
+    int64_t before_us; /* whoever moves, moves to a place that begins before that */
+    int64_t freed_us;  /* the last end of places that were given up */
+};
+
+static inline bool is_reservation(const struct pleat_component *component)
+{
+    return component->begin_us > 0;
+}
+
+/* ---- conservative_memo.c: what saves work; a pass without it comes to the same ---- */
+
+/* An event, as policies observe it: does what the last pass found out still hold? */
+void conservative_observe(void *memory, const struct pleat_view *view,
+                          const struct pleat_event *event);
+/* Takes the profiles of the last pass, and what has become free since; false: they are of no use.
+ */
+bool conservative_memo_take(struct conservative_round *round);
+/* After that: the first component that has to be looked at, a new one where nobody else's time has
+ * come. */
+uint32_t conservative_memo_first(struct conservative_round *round);
+void conservative_memo_leave(const struct conservative_round *round);
+/* When the next pass is wanted: the next place, or later where somebody is stuck. PLEAT_NEVER: no
+ * pass is wanted. */
+int64_t conservative_next_look(const struct conservative_round *round);
+
+#endif

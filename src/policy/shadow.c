@@ -1,0 +1,81 @@
+#include "policy/shadow.h"
+
+#include "policy/policy.h"
+
+/* The next expected end at a site, of those that run and of those that this plan starts. */
+struct next_end {
+    const struct pleat_view *view;
+    const struct pleat_plan_ends *started;
+    size_t at;
+    uint32_t running;
+};
+
+static bool take_next(struct next_end *next, struct pleat_plan_end *end)
+{
+    bool any = next->at < next->started->count;
+    if (any)
+        *end = next->started->items[next->at];
+    if (next->running != PLEAT_NONE) {
+        const struct pleat_component *component = &next->view->components[next->running];
+        int64_t at_us = pleat_view_expected_end(next->view, component);
+        if (!any || at_us <= end->at_us) {
+            int32_t processors = component->target + pleat_view_buffered(next->view, component);
+            *end = (struct pleat_plan_end){at_us, processors};
+            next->running = pleat_ending_next(next->view, next->running);
+            return true;
+        }
+    }
+    next->at += any;
+    return any;
+}
+
+/* The processors of a site that a component can have now or soon, without waiting for an end. */
+static int32_t free_soon(const struct pleat_pass *pass, const struct pleat_component *component,
+                         uint32_t site)
+{
+    const struct pleat_site *place = &pass->view->sites[site];
+    int32_t own = component->site == site ? component->earmarked + component->coming : 0;
+    return pleat_plan_idle(pass->plan, site) + place->releasing + place->coming + own;
+}
+
+/* The shadow of the head at a site. Where all expected ends do not suffice, claims are under way:
+ * until these are settled extra is negative, and no component overtakes there. */
+static struct pleat_shadow shadow_at(struct pleat_pass *pass, uint32_t head, uint32_t site)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *component = &view->components[head];
+    struct next_end next = {.view = view,
+                            .started = pleat_plan_started(pass->plan, site),
+                            .running = pleat_ending_first(view, site)};
+    struct pleat_plan_end end;
+    struct pleat_shadow shadow = {
+        site, view->now_us, free_soon(pass, component, site) - pleat_accept_start(view, component)};
+    while (take_next(&next, &end) && !(shadow.extra >= 0 && end.at_us > shadow.at_us)) {
+        if (end.at_us == PLEAT_NEVER)
+            return (struct pleat_shadow){site, PLEAT_NEVER, 0};
+        shadow.at_us = end.at_us;
+        shadow.extra += end.processors;
+    }
+    if (shadow.extra < 0)
+        shadow.at_us = view->now_us;
+    return shadow;
+}
+
+bool pleat_shadow_cast(struct pleat_pass *pass, uint32_t head, struct pleat_shadow *earliest)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *component = &view->components[head];
+    int32_t need = pleat_accept_start(view, component);
+    bool any = false;
+    for (uint32_t site = 0; site < view->site_count; site++) {
+        if (!pleat_view_allows(view, component, site) ||
+            need > view->sites[site].capacity - view->sites[site].background)
+            continue;
+        struct pleat_shadow shadow = shadow_at(pass, head, site);
+        bool sooner = shadow.extra >= 0 && shadow.at_us < earliest->at_us;
+        if (!any || sooner || earliest->extra < 0)
+            *earliest = shadow;
+        any = true;
+    }
+    return any;
+}
