@@ -82,7 +82,7 @@ int on_link(struct pleat_core *core, const struct pleat_event *event, struct ple
 void stage_effect(struct pleat_core *core, uint32_t component)
 {
     const struct pleat_component *comp = component_at(core, component);
-    struct pleat_effect *effect = emit(core, PLEAT_DO_STAGE, component, comp->run);
+    struct pleat_effect *effect = emit(core, PLEAT_DO_STAGE, component, comp->staging_number);
     if (!effect)
         return;
     effect->u.stage.site = comp->files_site;
@@ -110,7 +110,7 @@ static void stage(struct pleat_core *core, uint32_t component)
         comp->files_us = us > 0 ? now_of(core) + us : 0;
         comp->staging = us > 0;
         if (us > 0) {
-            comp->run = core->next_id++;
+            comp->staging_number = core->next_id++;
             stage_effect(core, component);
         }
     }
@@ -197,7 +197,7 @@ int on_staged(struct pleat_core *core, const struct pleat_event *event, struct p
 {
     (void)err;
     struct pleat_component *component = component_at(core, event->component);
-    if (!component->staging || event->u.exit.run != component->run)
+    if (!component->staging || event->u.staged.number != component->staging_number)
         return PLEAT_CORE_STALE;
     component->staging = 0;
     component->files_us = 0;
@@ -214,11 +214,11 @@ int on_stage_failed(struct pleat_core *core, const struct pleat_event *event,
 {
     (void)err;
     struct pleat_component *component = component_at(core, event->component);
-    if (!component->staging || event->u.exit.run != component->run)
+    if (!component->staging || event->u.staged.number != component->staging_number)
         return PLEAT_CORE_STALE;
     staging_drop(component);
     core->wants_pass = true;
-    if (event->u.exit.reason == PLEAT_REASON_START_USER) {
+    if (event->u.staged.reason == PLEAT_REASON_START_USER) {
         component_give_up(core, event->component, PLEAT_REASON_START_USER);
     } else if (component->state != PLEAT_QUEUED) {
         component_claim_failed(core, event->component, PLEAT_REASON_CLAIM_FAILED);

@@ -299,9 +299,10 @@ static void do_nothing(struct daemon *d, const struct pleat_effect *effect)
         return;
     daemon_log("job %lld: %s", (long long)job->id, err.text);
     note_make(d, daemon_now_us(d), "warning", job->id, note_text(err.text));
-    struct pleat_event failed = {.kind = PLEAT_EV_STAGE_FAILED,
-                                 .component = effect->component,
-                                 .u.exit = {.run = effect->id, .reason = PLEAT_REASON_START_USER}};
+    struct pleat_event failed = {
+        .kind = PLEAT_EV_STAGE_FAILED,
+        .component = effect->component,
+        .u.staged = {.number = effect->id, .reason = PLEAT_REASON_START_USER}};
     if (effect->kind == PLEAT_DO_STAGE)
         turn_event(d, &failed);
 }

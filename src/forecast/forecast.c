@@ -99,7 +99,9 @@ static int answer(struct looking *at, const struct pleat_effect *effect)
     case PLEAT_DO_KILL:
         return answer_run(at, effect, PLEAT_EV_EXITED);
     case PLEAT_DO_STAGE:
-        return answer_run(at, effect, PLEAT_EV_STAGED);
+        return apply(at, (struct pleat_event){.kind = PLEAT_EV_STAGED,
+                                              .component = effect->component,
+                                              .u.staged = {.number = effect->id}});
     case PLEAT_DO_SIGNAL:
         return answer_run(at, effect, PLEAT_EV_SIGNALLED);
     case PLEAT_DO_ASK:

@@ -26,7 +26,8 @@ enum { PLEAT_EFFECT_FIRST_NOTE = PLEAT_NOTE_STATE };
 
 struct pleat_effect {
     int64_t time_us;
-    uint64_t id; /* of the claim or of the resize; of the run for START, KILL, SIGNAL and STAGE */
+    uint64_t id; /* of the claim or of the resize; of the run for START, KILL and SIGNAL; of
+                  * STAGE, its own */
     uint16_t kind;
     uint16_t flags; /* of a resize: PLEAT_MANDATORY, PLEAT_BY_USER of model/event.h */
     uint32_t component;

@@ -191,6 +191,11 @@ struct pleat_event {
             uint32_t reason;
         } exit;
         struct {
+            uint64_t number;    /* the id of the effect STAGE */
+            uint32_t unused[2]; /* 0: reasons are where logs always had them */
+            uint32_t reason;    /* STAGE_FAILED */
+        } staged;
+        struct {
             uint64_t resize;
             int32_t processors, processes;
         } change;

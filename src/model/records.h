@@ -77,9 +77,12 @@ struct pleat_component {
     int16_t signal;
     int32_t code;
     int32_t processes; /* of the present run. FOLDS: from the decision on, 0 while it waits */
-    uint64_t run;      /* the present (or last) start of it; 0: never started */
-    int64_t start_us;  /* of the present run; PLEAT_NEVER before */
-    int64_t end_us;    /* PLEAT_NEVER before */
+    union {
+        uint64_t run;            /* the present (or last) start of it; 0: never started */
+        uint64_t staging_number; /* while `staging` is set: the id of the effect STAGE */
+    };
+    int64_t start_us; /* of the present run; PLEAT_NEVER before */
+    int64_t end_us;   /* PLEAT_NEVER before */
     int64_t last_try_us;
     uint32_t resize;                  /* under way; PLEAT_NONE */
     uint32_t first_claim, last_claim; /* FOR_RUN and FOR_EARMARK claims, in the order of ranks */

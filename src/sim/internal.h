@@ -69,7 +69,7 @@ struct app {
     uint32_t wave;               /* component-and-work: the oldest; PLEAT_NONE */
     int32_t completed;           /* of the work, by waves */
     uint32_t sibling;            /* another component of its job, in a ring; PLEAT_NONE */
-    uint64_t files_run;          /* the core's number of what is being brought */
+    uint64_t staging_number;     /* the id of the effect STAGE under way */
     uint32_t files_timer;        /* PLEAT_HEAP_NONE */
     int32_t owed;                /* processors to be given back once a resize is over */
     uint8_t stage;

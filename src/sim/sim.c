@@ -38,7 +38,7 @@ void stop_timer(struct sim *sim, uint32_t *handle)
 static __attribute__((cold)) int bring_files(struct sim *sim, const struct pleat_effect *effect)
 {
     struct app *app = &sim->apps.items[effect->component];
-    app->files_run = effect->id;
+    app->staging_number = effect->id;
     return set_timer(sim, TIMER_FILES, effect->component, 0, effect->u.stage.expected_us,
                      &app->files_timer);
 }
@@ -48,7 +48,7 @@ static __attribute__((cold)) int files_are_there(struct sim *sim, uint32_t compo
     struct pleat_event event = {.time_us = sim->now_us,
                                 .kind = PLEAT_EV_STAGED,
                                 .component = component,
-                                .u.exit.run = sim->apps.items[component].files_run};
+                                .u.staged.number = sim->apps.items[component].staging_number};
     return input(sim, &event);
 }
 

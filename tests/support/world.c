@@ -176,10 +176,10 @@ static void on_transfer(void *arg, uint64_t token)
     bool fails = pleat_random_unit(&world->files) < world->stage_fail;
     struct pleat_event event = {.kind = fails ? PLEAT_EV_STAGE_FAILED : PLEAT_EV_STAGED,
                                 .component = effect.component,
-                                .u.exit = {.run = effect.id}};
+                                .u.staged = {.number = effect.id}};
     if (fails)
-        event.u.exit.reason = pleat_random_below(&world->files, 2) ? PLEAT_REASON_START_USER
-                                                                   : PLEAT_REASON_START_SYSTEM;
+        event.u.staged.reason = pleat_random_below(&world->files, 2) ? PLEAT_REASON_START_USER
+                                                                     : PLEAT_REASON_START_SYSTEM;
     host_emit(world, &event);
 }
 

@@ -71,8 +71,9 @@ static uint32_t with_file(struct hand *h, uint64_t number, uint32_t site, int64_
 
 static int staged(struct hand *h, uint32_t job)
 {
-    struct pleat_event event = {
-        .kind = PLEAT_EV_STAGED, .component = job, .u.exit.run = hand_job(h, job)->run};
+    struct pleat_event event = {.kind = PLEAT_EV_STAGED,
+                                .component = job,
+                                .u.staged.number = hand_job(h, job)->staging_number};
     return hand_feed(h, event);
 }
 
@@ -238,9 +239,10 @@ static void test_components_claim_when_the_files_of_all_are_there(void **state)
 
 static int stage_failed(struct hand *h, uint32_t job, enum pleat_reason reason)
 {
-    struct pleat_event event = {.kind = PLEAT_EV_STAGE_FAILED,
-                                .component = job,
-                                .u.exit = {.run = hand_job(h, job)->run, .reason = reason}};
+    struct pleat_event event = {
+        .kind = PLEAT_EV_STAGE_FAILED,
+        .component = job,
+        .u.staged = {.number = hand_job(h, job)->staging_number, .reason = reason}};
     return hand_feed(h, event);
 }
 
