@@ -24,10 +24,10 @@ static int back(struct hand *h, uint64_t number)
 /* A rigid job whose processors are there, so that it is to be started. */
 static uint32_t to_start(struct hand *h)
 {
-    uint32_t job = hand_submit(h, PLEAT_RIGID, 2, 2, 0);
+    uint32_t component = hand_submit(h, PLEAT_RIGID, 2, 2, 0);
     assert_int_equal(hand_claimed(h, *last_claim(h), 2), 0);
-    assert_int_equal(hand_job(h, job)->state, PLEAT_CLAIMING);
-    return job;
+    assert_int_equal(hand_component(h, component)->state, PLEAT_CLAIMING);
+    return component;
 }
 
 static void begin(struct hand *h)
@@ -43,7 +43,7 @@ static void test_a_start_waits_for_its_agent(void **state)
     begin(&h);
     assert_int_equal(away(&h), 0);
     assert_int_equal(away(&h), PLEAT_CORE_STALE);
-    uint32_t job = to_start(&h);
+    uint32_t component = to_start(&h);
     assert_int_equal(hand_count(&h, PLEAT_DO_START), 0);
     assert_int_equal(hand_last(&h, PLEAT_DO_REACH).u.reach.site, 0);
     /* however long that takes it is no attempt; the agent is wanted again and again */
@@ -51,10 +51,10 @@ static void test_a_start_waits_for_its_agent(void **state)
     hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_START_US));
     assert_int_equal(hand_count(&h, PLEAT_DO_REACH), 1);
     assert_int_equal(back(&h, 8), 0); /* another one: it is the first that is told */
-    assert_int_equal(hand_last(&h, PLEAT_DO_START).id, hand_job(&h, job)->run);
-    assert_int_equal(hand_job(&h, job)->attempt, 0);
-    assert_int_equal(hand_started(&h, job), 0);
-    assert_int_equal(hand_job(&h, job)->state, PLEAT_RUNNING);
+    assert_int_equal(hand_last(&h, PLEAT_DO_START).id, hand_component(&h, component)->run);
+    assert_int_equal(hand_component(&h, component)->attempt, 0);
+    assert_int_equal(hand_started(&h, component), 0);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_RUNNING);
     hand_finish(&h);
 }
 
@@ -64,10 +64,10 @@ static void test_cancelled_before_any_agent_was_told(void **state)
     struct hand h;
     begin(&h);
     assert_int_equal(away(&h), 0);
-    uint32_t job = to_start(&h);
-    assert_int_equal(hand_cancel(&h, job), 0);
+    uint32_t component = to_start(&h);
+    assert_int_equal(hand_cancel(&h, component), 0);
     hand_release_all(&h);
-    assert_int_equal(hand_job(&h, job)->state, PLEAT_CANCELLED);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_CANCELLED);
     assert_int_equal(back(&h, 7), 0);
     assert_int_equal(hand_count(&h, PLEAT_DO_START) + hand_count(&h, PLEAT_DO_KILL), 0);
     hand_finish(&h);
@@ -78,28 +78,28 @@ static void test_the_same_agent_is_told_again(void **state)
     (void)state;
     struct hand h;
     begin(&h);
-    uint32_t job = to_start(&h);
+    uint32_t component = to_start(&h);
     assert_int_equal(hand_count(&h, PLEAT_DO_START), 1);
     assert_int_equal(away(&h), 0);
     hand_sleep(&h, 2 * pleat_parameter_default(PLEAT_PARAM_START_US));
-    assert_int_equal(hand_job(&h, job)->state, PLEAT_CLAIMING);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_CLAIMING);
     assert_int_equal(back(&h, 7), 0);
     assert_int_equal(hand_count(&h, PLEAT_DO_START), 2);
-    assert_int_equal(hand_started(&h, job), 0);
-    assert_int_equal(hand_job(&h, job)->attempt, 0);
+    assert_int_equal(hand_started(&h, component), 0);
+    assert_int_equal(hand_component(&h, component)->attempt, 0);
     hand_finish(&h);
 }
 
 /* `agents` times: it is to be started, and the agent dies. */
-static void die_while_starting(struct hand *h, uint32_t job, int agents, uint64_t number)
+static void die_while_starting(struct hand *h, uint32_t component, int agents, uint64_t number)
 {
     for (int i = 0; i < agents; i++) {
-        assert_int_equal(hand_job(h, job)->state, PLEAT_CLAIMING);
-        assert_int_equal(hand_job(h, job)->attempt, i);
+        assert_int_equal(hand_component(h, component)->state, PLEAT_CLAIMING);
+        assert_int_equal(hand_component(h, component)->attempt, i);
         assert_int_equal(away(h), 0);
         assert_int_equal(back(h, ++number), 0);
         hand_release_all(h);
-        if (hand_job(h, job)->state == PLEAT_CLAIMING)
+        if (hand_component(h, component)->state == PLEAT_CLAIMING)
             assert_int_equal(hand_claimed(h, *last_claim(h), 2), 0);
     }
 }
@@ -110,11 +110,11 @@ static void test_another_agent_counts_the_start(void **state)
     struct hand h;
     begin(&h);
     hand_parameter(&h, PLEAT_PARAM_ATTEMPTS, 3);
-    uint32_t job = to_start(&h);
-    die_while_starting(&h, job, 3, 7);
+    uint32_t component = to_start(&h);
+    die_while_starting(&h, component, 3, 7);
     assert_int_equal(hand_count(&h, PLEAT_DO_START), 3);
-    assert_int_equal(hand_job(&h, job)->state, PLEAT_FAILED);
-    assert_int_equal(hand_job(&h, job)->reason, PLEAT_REASON_START_UNKNOWN);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_FAILED);
+    assert_int_equal(hand_component(&h, component)->reason, PLEAT_REASON_START_UNKNOWN);
     hand_finish(&h);
 }
 
@@ -123,15 +123,15 @@ static void test_ended_while_it_is_being_started_elsewhere(void **state)
     (void)state;
     struct hand h;
     begin(&h);
-    uint32_t job = to_start(&h);
-    assert_int_equal(hand_cancel(&h, job), 0);
+    uint32_t component = to_start(&h);
+    assert_int_equal(hand_cancel(&h, component), 0);
     assert_int_equal(away(&h), 0);
     hand_mark(&h);
     assert_int_equal(back(&h, 9), 0);
     assert_int_equal(hand_count(&h, PLEAT_DO_KILL), 1);
-    assert_int_equal(hand_ended(&h, PLEAT_EV_EXITED, job, PLEAT_REASON_LOST), 0);
+    assert_int_equal(hand_ended(&h, PLEAT_EV_EXITED, component, PLEAT_REASON_LOST), 0);
     hand_release_all(&h);
-    assert_int_equal(hand_job(&h, job)->state, PLEAT_CANCELLED);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_CANCELLED);
     hand_finish(&h);
 }
 
@@ -140,9 +140,9 @@ static void test_ended_while_it_is_being_started_elsewhere(void **state)
 static uint32_t once(struct hand *h)
 {
     h->flags = PLEAT_COMPONENT_ONCE;
-    uint32_t job = to_start(h);
+    uint32_t component = to_start(h);
     h->flags = 0;
-    return job;
+    return component;
 }
 
 static void test_who_starts_once_is_not_started_again(void **state)
@@ -150,24 +150,24 @@ static void test_who_starts_once_is_not_started_again(void **state)
     (void)state;
     struct hand h;
     begin(&h);
-    uint32_t job = once(&h);
-    die_while_starting(&h, job, 1, 7);
-    assert_int_equal(hand_job(&h, job)->state, PLEAT_FAILED);
-    assert_int_equal(hand_job(&h, job)->reason, PLEAT_REASON_START_UNKNOWN);
+    uint32_t component = once(&h);
+    die_while_starting(&h, component, 1, 7);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_FAILED);
+    assert_int_equal(hand_component(&h, component)->reason, PLEAT_REASON_START_UNKNOWN);
     /* its processors are lost while it runs */
-    job = once(&h);
+    component = once(&h);
     struct pleat_effect claim = *last_claim(&h);
-    assert_int_equal(hand_started(&h, job), 0);
+    assert_int_equal(hand_started(&h, component), 0);
     assert_int_equal(hand_lost(&h, claim), 0);
-    assert_int_equal(hand_exited(&h, job, 0), 0);
+    assert_int_equal(hand_exited(&h, component, 0), 0);
     hand_release_all(&h);
-    assert_int_equal(hand_job(&h, job)->state, PLEAT_FAILED);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_FAILED);
     /* nobody says in time whether it runs */
-    job = once(&h);
+    component = once(&h);
     hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_START_US));
-    assert_int_equal(hand_exited(&h, job, 0), 0);
+    assert_int_equal(hand_exited(&h, component, 0), 0);
     hand_release_all(&h);
-    assert_int_equal(hand_job(&h, job)->state, PLEAT_FAILED);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_FAILED);
     hand_finish(&h);
 }
 
@@ -176,13 +176,14 @@ static void test_who_starts_once_may_start_when_he_surely_has_not(void **state)
     (void)state;
     struct hand h;
     begin(&h);
-    uint32_t job = once(&h);
-    assert_int_equal(hand_ended(&h, PLEAT_EV_START_FAILED, job, PLEAT_REASON_START_SYSTEM), 0);
+    uint32_t component = once(&h);
+    assert_int_equal(hand_ended(&h, PLEAT_EV_START_FAILED, component, PLEAT_REASON_START_SYSTEM),
+                     0);
     hand_release_all(&h);
-    assert_int_equal(hand_job(&h, job)->state, PLEAT_CLAIMING);
-    assert_int_equal(hand_job(&h, job)->attempt, 1);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_CLAIMING);
+    assert_int_equal(hand_component(&h, component)->attempt, 1);
     assert_int_equal(hand_claimed(&h, *last_claim(&h), 2), 0);
-    assert_int_equal(hand_started(&h, job), 0);
+    assert_int_equal(hand_started(&h, component), 0);
     hand_finish(&h);
 }
 
@@ -192,12 +193,12 @@ static void test_who_starts_once_is_neither_preempted_nor_relaunched(void **stat
     struct hand h;
     begin(&h);
     h.flags = PLEAT_COMPONENT_ONCE | PLEAT_COMPONENT_RELAUNCHES;
-    uint32_t job = hand_run(&h, 2, 6, 4);
-    struct pleat_event preempt = {.kind = PLEAT_EV_PREEMPT, .component = job};
+    uint32_t component = hand_run(&h, 2, 6, 4);
+    struct pleat_event preempt = {.kind = PLEAT_EV_PREEMPT, .component = component};
     assert_int_equal(hand_feed(&h, preempt), PLEAT_E_STATE);
-    assert_int_equal(hand_demand(&h, job, 2, true), 0);
+    assert_int_equal(hand_demand(&h, component, 2, true), 0);
     hand_enforce(&h);
-    hand_expect(&h, job, PLEAT_OUTCOME_NOT_HONOURED, PLEAT_FINISHING, 4);
+    hand_expect(&h, component, PLEAT_OUTCOME_NOT_HONOURED, PLEAT_FINISHING, 4);
     assert_int_equal(hand_count(&h, PLEAT_DO_RELAUNCH), 0);
     hand_finish(&h);
 }
@@ -209,10 +210,10 @@ static void test_time_stands_still_while_the_agent_is_away(void **state)
     (void)state;
     struct hand h;
     begin(&h);
-    uint32_t job = hand_run(&h, 2, 8, 6);
+    uint32_t component = hand_run(&h, 2, 8, 6);
     int64_t notice_us = pleat_parameter_default(PLEAT_PARAM_SHRINK_US);
     int64_t grace_us = pleat_parameter_default(PLEAT_PARAM_GRACE_US);
-    assert_int_equal(hand_demand(&h, job, 4, true), 0);
+    assert_int_equal(hand_demand(&h, component, 4, true), 0);
     hand_sleep(&h, notice_us - 5 * SECONDS);
     assert_int_equal(away(&h), 0);
     hand_mark(&h);
@@ -227,12 +228,12 @@ static void test_time_stands_still_while_the_agent_is_away(void **state)
     /* in the grace, too */
     assert_int_equal(away(&h), 0);
     hand_sleep(&h, 100 * grace_us);
-    assert_int_equal(hand_job(&h, job)->state, PLEAT_RESIZING);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_RESIZING);
     assert_int_equal(back(&h, 7), 0);
     hand_sleep(&h, grace_us - 1);
-    assert_int_equal(hand_job(&h, job)->state, PLEAT_RESIZING);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_RESIZING);
     hand_sleep(&h, 1);
-    hand_expect(&h, job, PLEAT_OUTCOME_NOT_HONOURED, PLEAT_FINISHING, 6);
+    hand_expect(&h, component, PLEAT_OUTCOME_NOT_HONOURED, PLEAT_FINISHING, 6);
     hand_finish(&h);
 }
 
@@ -242,21 +243,21 @@ static void test_a_resize_that_begins_while_the_agent_is_away(void **state)
     struct hand h;
     begin(&h);
     h.flags = PLEAT_COMPONENT_ASKS;
-    uint32_t job = hand_run(&h, 2, 8, 4);
+    uint32_t component = hand_run(&h, 2, 8, 4);
     int64_t answer_us = pleat_parameter_default(PLEAT_PARAM_ANSWER_US);
     assert_int_equal(away(&h), 0);
-    assert_int_equal(hand_demand(&h, job, 6, false), 0);
-    hand_at_step(&h, job, PLEAT_RESIZE_OFFERED);
+    assert_int_equal(hand_demand(&h, component, 6, false), 0);
+    hand_at_step(&h, component, PLEAT_RESIZE_OFFERED);
     hand_sleep(&h, 100 * answer_us);
-    hand_at_step(&h, job, PLEAT_RESIZE_OFFERED);
+    hand_at_step(&h, component, PLEAT_RESIZE_OFFERED);
     hand_mark(&h);
     assert_int_equal(back(&h, 7), 0);
     assert_int_equal(hand_count(&h, PLEAT_DO_ASK), 1);
     /* the site is no application: its time goes on */
-    assert_int_equal(hand_change(&h, PLEAT_EV_ANSWER, job, 6), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_ANSWER, component, 6), 0);
     assert_int_equal(away(&h), 0);
     hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_CLAIM_US));
-    hand_expect(&h, job, PLEAT_OUTCOME_TIMED_OUT, PLEAT_RUNNING, 4);
+    hand_expect(&h, component, PLEAT_OUTCOME_TIMED_OUT, PLEAT_RUNNING, 4);
     hand_finish(&h);
 }
 
@@ -265,19 +266,19 @@ static void test_a_withdrawal_while_the_agent_is_away(void **state)
     (void)state;
     struct hand h;
     begin(&h);
-    uint32_t job = hand_run(&h, 2, 8, 4);
-    assert_int_equal(hand_demand(&h, job, 6, false), 0);
+    uint32_t component = hand_run(&h, 2, 8, 4);
+    assert_int_equal(hand_demand(&h, component, 6, false), 0);
     assert_int_equal(hand_claimed(&h, *last_claim(&h), 2), 0);
     hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_APPLY_US));
-    hand_at_step(&h, job, PLEAT_RESIZE_WITHDRAWING);
+    hand_at_step(&h, component, PLEAT_RESIZE_WITHDRAWING);
     assert_int_equal(away(&h), 0);
     hand_sleep(&h, 100 * pleat_parameter_default(PLEAT_PARAM_STUCK_US));
-    hand_at_step(&h, job, PLEAT_RESIZE_WITHDRAWING);
+    hand_at_step(&h, component, PLEAT_RESIZE_WITHDRAWING);
     hand_mark(&h);
     assert_int_equal(back(&h, 7), 0);
     assert_int_equal(hand_count(&h, PLEAT_DO_WITHDRAW), 1);
-    assert_int_equal(hand_change(&h, PLEAT_EV_WITHDRAWN, job, 4), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_TIMED_OUT, PLEAT_RUNNING, 4);
+    assert_int_equal(hand_change(&h, PLEAT_EV_WITHDRAWN, component, 4), 0);
+    hand_expect(&h, component, PLEAT_OUTCOME_TIMED_OUT, PLEAT_RUNNING, 4);
     hand_finish(&h);
 }
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-static void is(const struct hand *hand, uint32_t job, enum pleat_state state)
+static void is(const struct hand *hand, uint32_t component, enum pleat_state state)
 {
-    assert_string_equal(pleat_state_name((enum pleat_state)hand_job(hand, job)->state),
+    assert_string_equal(pleat_state_name((enum pleat_state)hand_component(hand, component)->state),
                         pleat_state_name(state));
 }
 
@@ -35,16 +35,16 @@ static uint32_t submit_folding(struct hand *h, int32_t minimum, int32_t maximum,
     return component;
 }
 
-static void start(struct hand *h, uint32_t job, int32_t size)
+static void start(struct hand *h, uint32_t component, int32_t size)
 {
     assert_int_equal(hand_claimed(h, hand_last(h, PLEAT_DO_CLAIM), size), 0);
-    assert_int_equal(hand_started(h, job), 0);
-    is(h, job, PLEAT_RUNNING);
+    assert_int_equal(hand_started(h, component), 0);
+    is(h, component, PLEAT_RUNNING);
 }
 
-static void gone(struct hand *h, uint32_t job)
+static void gone(struct hand *h, uint32_t component)
 {
-    assert_int_equal(hand_ended(h, PLEAT_EV_EXITED, job, PLEAT_REASON_EXIT), 0);
+    assert_int_equal(hand_ended(h, PLEAT_EV_EXITED, component, PLEAT_REASON_EXIT), 0);
     hand_release_all(h);
 }
 
@@ -52,17 +52,18 @@ static void gone(struct hand *h, uint32_t job)
 static uint32_t run_folded(struct hand *h)
 {
     hand_init(h, 16);
-    uint32_t job = submit_folding(h, 4, 32, 0);
+    uint32_t component = submit_folding(h, 4, 32, 0);
     assert_int_equal(hand_claimed(h, hand_last(h, PLEAT_DO_CLAIM), 16), 0);
-    assert_int_equal(hand_started(h, job), 0);
-    is(h, job, PLEAT_RUNNING);
-    return job;
+    assert_int_equal(hand_started(h, component), 0);
+    is(h, component, PLEAT_RUNNING);
+    return component;
 }
 
-static void check_folded(const struct hand *h, uint32_t job, int32_t processors, int32_t processes)
+static void check_folded(const struct hand *h, uint32_t component, int32_t processors,
+                         int32_t processes)
 {
-    assert_int_equal(hand_job(h, job)->processors, processors);
-    assert_int_equal(hand_job(h, job)->processes, processes);
+    assert_int_equal(hand_component(h, component)->processors, processors);
+    assert_int_equal(hand_component(h, component)->processes, processes);
     struct pleat_effect size = hand_last(h, PLEAT_NOTE_SIZE);
     assert_int_equal(size.u.run.processors, processors);
     assert_int_equal(size.u.run.processes, processes);
@@ -72,13 +73,13 @@ static void test_starts_with_more_processes_than_processors(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t job = run_folded(&h);
+    uint32_t component = run_folded(&h);
     struct pleat_effect start = hand_last(&h, PLEAT_DO_START);
     assert_int_equal(start.u.run.processors, 16);
     assert_int_equal(start.u.run.processes, 32);
-    check_folded(&h, job, 16, 32);
-    assert_int_equal(hand_job(&h, job)->mpl, 4);
-    assert_int_equal(hand_job(&h, job)->job_class, PLEAT_CLASS_LONG);
+    check_folded(&h, component, 16, 32);
+    assert_int_equal(hand_component(&h, component)->mpl, 4);
+    assert_int_equal(hand_component(&h, component)->job_class, PLEAT_CLASS_LONG);
     assert_int_equal(hand_site(&h)->claimed, 16);
     assert_int_equal(hand_site(&h)->reclaimable, 8); /* down to 32 / 4 */
     hand_finish(&h);
@@ -88,22 +89,22 @@ static void test_a_resize_changes_only_the_processors(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t job = run_folded(&h);
+    uint32_t component = run_folded(&h);
     hand_mark(&h);
-    assert_int_equal(hand_resize(&h, job, 11, PLEAT_NONE), 0); /* no power of two */
+    assert_int_equal(hand_resize(&h, component, 11, PLEAT_NONE), 0); /* no power of two */
     struct pleat_effect order = hand_last(&h, PLEAT_DO_RESIZE);
     assert_int_equal(order.u.change.processors, 11);
     assert_int_equal(order.u.change.processes, 32);
-    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 11), 0);
-    check_folded(&h, job, 11, 32);
-    assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, job, 11), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 11);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, component, 11), 0);
+    check_folded(&h, component, 11, 32);
+    assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, component, 11), 0);
+    hand_expect(&h, component, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 11);
     hand_release_all(&h);
-    assert_int_equal(hand_resize(&h, job, 13, PLEAT_NONE), 0);
+    assert_int_equal(hand_resize(&h, component, 13, PLEAT_NONE), 0);
     assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 2), 0);
-    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 13), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_GROWN, PLEAT_RUNNING, 13);
-    check_folded(&h, job, 13, 32);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, component, 13), 0);
+    hand_expect(&h, component, PLEAT_OUTCOME_GROWN, PLEAT_RUNNING, 13);
+    check_folded(&h, component, 13, 32);
     hand_finish(&h);
 }
 
@@ -111,14 +112,15 @@ static void test_folds_no_further_than_its_mpl(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t job = run_folded(&h);
-    assert_int_equal(hand_resize(&h, job, 7, PLEAT_NONE), PLEAT_E_STATE); /* 5 on one of them */
-    assert_int_equal(hand_demand(&h, job, 7, true), PLEAT_E_INVALID);
+    uint32_t component = run_folded(&h);
+    assert_int_equal(hand_resize(&h, component, 7, PLEAT_NONE),
+                     PLEAT_E_STATE); /* 5 on one of them */
+    assert_int_equal(hand_demand(&h, component, 7, true), PLEAT_E_INVALID);
     assert_non_null(strstr(h.err.text, "32 processes"));
-    assert_int_equal(hand_demand(&h, job, 0, true), PLEAT_E_INVALID);
-    assert_int_equal(hand_demand(&h, job, 33, false), PLEAT_E_INVALID);
-    assert_int_equal(hand_demand(&h, job, 8, true), 0);
-    hand_at_step(&h, job, PLEAT_RESIZE_GRANTED);
+    assert_int_equal(hand_demand(&h, component, 0, true), PLEAT_E_INVALID);
+    assert_int_equal(hand_demand(&h, component, 33, false), PLEAT_E_INVALID);
+    assert_int_equal(hand_demand(&h, component, 8, true), 0);
+    hand_at_step(&h, component, PLEAT_RESIZE_GRANTED);
     hand_finish(&h);
 }
 
@@ -127,14 +129,14 @@ static void test_one_processor_for_each_process_is_the_most(void **state)
     (void)state;
     struct hand h;
     hand_init(&h, 64);
-    uint32_t job = submit_folding(&h, 4, 32, 0);
+    uint32_t component = submit_folding(&h, 4, 32, 0);
     struct pleat_effect claim = hand_last(&h, PLEAT_DO_CLAIM);
     assert_int_equal(claim.u.claim.count, 32);
     assert_int_equal(hand_claimed(&h, claim, 32), 0);
-    assert_int_equal(hand_started(&h, job), 0);
-    check_folded(&h, job, 32, 32);
+    assert_int_equal(hand_started(&h, component), 0);
+    check_folded(&h, component, 32, 32);
     assert_int_equal(hand_site(&h)->growers, 0);
-    assert_int_equal(hand_resize(&h, job, 33, PLEAT_NONE), PLEAT_E_STATE);
+    assert_int_equal(hand_resize(&h, component, 33, PLEAT_NONE), PLEAT_E_STATE);
     hand_finish(&h);
 }
 
@@ -143,11 +145,11 @@ static void test_its_user_says_how_far_it_folds(void **state)
     (void)state;
     struct hand h;
     hand_init(&h, 5);
-    uint32_t job = submit_folding(&h, 4, 32, 2);
+    uint32_t component = submit_folding(&h, 4, 32, 2);
     struct pleat_effect claim = hand_last(&h, PLEAT_DO_CLAIM);
     assert_int_equal(claim.u.claim.count, 5); /* 8 processes: 16 would be 4 on one */
-    assert_int_equal(hand_job(&h, job)->processes, 8);
-    assert_int_equal(hand_job(&h, job)->mpl, 2);
+    assert_int_equal(hand_component(&h, component)->processes, 8);
+    assert_int_equal(hand_component(&h, component)->mpl, 2);
     hand_finish(&h);
 }
 
@@ -157,9 +159,9 @@ static void test_the_configuration_says_how_far_at_most(void **state)
     struct hand h;
     hand_init(&h, 4);
     hand_parameter(&h, PLEAT_PARAM_MPL_MAX, 2);
-    uint32_t job = submit_folding(&h, 4, 32, 4);
-    assert_int_equal(hand_job(&h, job)->processes, 8);
-    assert_int_equal(hand_job(&h, job)->mpl, 2);
+    uint32_t component = submit_folding(&h, 4, 32, 4);
+    assert_int_equal(hand_component(&h, component)->processes, 8);
+    assert_int_equal(hand_component(&h, component)->mpl, 2);
     struct pleat_event none = {.kind = PLEAT_EV_PARAMETER,
                                .component = PLEAT_NONE,
                                .u.parameter = {.which = PLEAT_PARAM_MPL_MAX, .value = 0}};
@@ -167,12 +169,12 @@ static void test_the_configuration_says_how_far_at_most(void **state)
     hand_finish(&h);
 }
 
-static int set_partition(struct hand *h, uint32_t job, int32_t minimum, int32_t maximum,
+static int set_partition(struct hand *h, uint32_t component, int32_t minimum, int32_t maximum,
                          uint32_t mpl)
 {
     struct pleat_event event = {
         .kind = PLEAT_EV_PARTITION,
-        .component = job,
+        .component = component,
         .u.partition = {.minimum = minimum, .maximum = maximum, .mpl = mpl}};
     return hand_feed(h, event);
 }
@@ -190,19 +192,19 @@ static void test_its_partition_has_limits_of_its_own(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t other, job = wait_folding(&h, &other);
-    assert_int_equal(set_partition(&h, job, 9, 12, 0), 0);
+    uint32_t other, component = wait_folding(&h, &other);
+    assert_int_equal(set_partition(&h, component, 9, 12, 0), 0);
     gone(&h, other);
-    start(&h, job, 12); /* 16 are free */
-    check_folded(&h, job, 12, 32);
+    start(&h, component, 12); /* 16 are free */
+    check_folded(&h, component, 12, 32);
     assert_int_equal(hand_site(&h)->reclaimable, 3); /* its MPL would let it have 8 */
-    assert_int_equal(hand_demand(&h, job, 13, false), PLEAT_E_INVALID);
+    assert_int_equal(hand_demand(&h, component, 13, false), PLEAT_E_INVALID);
     assert_non_null(strstr(h.err.text, "9 to 12"));
-    assert_int_equal(hand_demand(&h, job, 8, true), PLEAT_E_INVALID);
-    assert_int_equal(hand_resize(&h, job, 8, PLEAT_NONE), PLEAT_E_STATE);
-    assert_int_equal(hand_resize(&h, job, 13, PLEAT_NONE), PLEAT_E_STATE);
-    assert_int_equal(hand_demand(&h, job, 9, true), 0);
-    hand_at_step(&h, job, PLEAT_RESIZE_GRANTED);
+    assert_int_equal(hand_demand(&h, component, 8, true), PLEAT_E_INVALID);
+    assert_int_equal(hand_resize(&h, component, 8, PLEAT_NONE), PLEAT_E_STATE);
+    assert_int_equal(hand_resize(&h, component, 13, PLEAT_NONE), PLEAT_E_STATE);
+    assert_int_equal(hand_demand(&h, component, 9, true), 0);
+    hand_at_step(&h, component, PLEAT_RESIZE_GRANTED);
     hand_finish(&h);
 }
 
@@ -210,12 +212,12 @@ static void test_it_starts_at_the_level_asked_for(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t other, job = wait_folding(&h, &other);
-    assert_int_equal(set_partition(&h, job, 0, 0, 3), 0);
+    uint32_t other, component = wait_folding(&h, &other);
+    assert_int_equal(set_partition(&h, component, 0, 0, 3), 0);
     gone(&h, other);
-    start(&h, job, 11); /* 32 processes, 3 on one */
-    check_folded(&h, job, 11, 32);
-    assert_int_equal(hand_resize(&h, job, 16, PLEAT_NONE), 0); /* and grows as others do */
+    start(&h, component, 11); /* 32 processes, 3 on one */
+    check_folded(&h, component, 11, 32);
+    assert_int_equal(hand_resize(&h, component, 16, PLEAT_NONE), 0); /* and grows as others do */
     hand_finish(&h);
 }
 
@@ -223,14 +225,14 @@ static void test_limits_of_a_partition_change_while_it_runs(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t job = run_folded(&h);
-    assert_int_equal(set_partition(&h, job, 0, 10, 0), 0);
-    hand_at_step(&h, job, PLEAT_RESIZE_GRANTED);
+    uint32_t component = run_folded(&h);
+    assert_int_equal(set_partition(&h, component, 0, 10, 0), 0);
+    hand_at_step(&h, component, PLEAT_RESIZE_GRANTED);
     assert_int_equal(hand_last(&h, PLEAT_DO_RESIZE).u.change.processors, 10);
-    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 10), 0);
-    assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, job, 10), 0);
-    hand_expect(&h, job, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 10);
-    check_folded(&h, job, 10, 32);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, component, 10), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, component, 10), 0);
+    hand_expect(&h, component, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 10);
+    check_folded(&h, component, 10, 32);
     hand_finish(&h);
 }
 
@@ -238,14 +240,14 @@ static void test_limits_of_a_partition_that_make_no_sense(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t job = run_folded(&h);
-    assert_int_equal(set_partition(&h, job, 0, 7, 0), PLEAT_E_STATE); /* 5 on one of them */
-    assert_int_equal(set_partition(&h, job, 17, 0, 0), PLEAT_E_STATE);
+    uint32_t component = run_folded(&h);
+    assert_int_equal(set_partition(&h, component, 0, 7, 0), PLEAT_E_STATE); /* 5 on one of them */
+    assert_int_equal(set_partition(&h, component, 17, 0, 0), PLEAT_E_STATE);
     assert_non_null(strstr(h.err.text, "grow it first"));
-    assert_int_equal(set_partition(&h, job, 9, 8, 0), PLEAT_E_INVALID);
-    assert_int_equal(set_partition(&h, job, -1, 8, 0), PLEAT_E_INVALID);
-    assert_int_equal(set_partition(&h, job, 0, 0, 256), PLEAT_E_INVALID);
-    check_folded(&h, job, 16, 32);
+    assert_int_equal(set_partition(&h, component, 9, 8, 0), PLEAT_E_INVALID);
+    assert_int_equal(set_partition(&h, component, -1, 8, 0), PLEAT_E_INVALID);
+    assert_int_equal(set_partition(&h, component, 0, 0, 256), PLEAT_E_INVALID);
+    check_folded(&h, component, 16, 32);
     uint32_t waits = submit_folding(&h, 32, 32, 0);
     assert_int_equal(set_partition(&h, waits, 17, 0, 0), PLEAT_E_TOOBIG); /* there are 16 */
     assert_int_equal(set_partition(&h, waits, 0, 7, 0), PLEAT_E_INVALID); /* no start on them */
@@ -276,10 +278,10 @@ static void test_a_start_with_fewer_processors_keeps_its_processes(void **state)
     (void)state;
     struct hand h;
     hand_init(&h, 16);
-    uint32_t job = submit_folding(&h, 4, 32, 0);
+    uint32_t component = submit_folding(&h, 4, 32, 0);
     assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 9), 0);
-    assert_int_equal(hand_started(&h, job), 0);
-    check_folded(&h, job, 9, 32);
+    assert_int_equal(hand_started(&h, component), 0);
+    check_folded(&h, component, 9, 32);
     hand_finish(&h);
 }
 
@@ -288,14 +290,14 @@ static void test_a_start_with_too_few_processors_waits_again(void **state)
     (void)state;
     struct hand h;
     hand_init(&h, 16);
-    uint32_t job = submit_folding(&h, 32, 32, 0);
+    uint32_t component = submit_folding(&h, 32, 32, 0);
     assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 7), 0);
     /* what it got is earmarked for it, and it starts again at once with the rest */
-    is(&h, job, PLEAT_CLAIMING);
+    is(&h, component, PLEAT_CLAIMING);
     assert_int_equal(hand_last(&h, PLEAT_DO_CLAIM).u.claim.count, 9);
     assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 9), 0);
-    assert_int_equal(hand_started(&h, job), 0);
-    check_folded(&h, job, 16, 32);
+    assert_int_equal(hand_started(&h, component), 0);
+    check_folded(&h, component, 16, 32);
     hand_finish(&h);
 }
 
@@ -303,16 +305,16 @@ static void test_limits_of_processes_change_only_before_the_start(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t job = run_folded(&h);
-    assert_int_equal(hand_limits(&h, job, 4, 16), PLEAT_E_STATE);
+    uint32_t component = run_folded(&h);
+    assert_int_equal(hand_limits(&h, component, 4, 16), PLEAT_E_STATE);
     uint32_t waits = submit_folding(&h, 4, 32, 0);
     is(&h, waits, PLEAT_QUEUED);
     assert_int_equal(hand_limits(&h, waits, 0, 16), PLEAT_E_STATE);
     assert_int_equal(hand_limits(&h, waits, 4, 16), 0);
-    assert_int_equal(hand_exited(&h, job, 0), 0);
+    assert_int_equal(hand_exited(&h, component, 0), 0);
     hand_release_all(&h);
     is(&h, waits, PLEAT_CLAIMING);
-    assert_int_equal(hand_job(&h, waits)->processes, 16);
+    assert_int_equal(hand_component(&h, waits)->processes, 16);
     hand_finish(&h);
 }
 
@@ -320,27 +322,27 @@ static void test_room_is_made_by_folding(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t job = run_folded(&h);
+    uint32_t component = run_folded(&h);
     hand_policy(&h, PLEAT_MALLEABILITY, "fpsma");
     uint32_t rigid = hand_submit(&h, PLEAT_RIGID, 6, 6, 0);
-    hand_at_step(&h, job, PLEAT_RESIZE_GRANTED);
+    hand_at_step(&h, component, PLEAT_RESIZE_GRANTED);
     assert_int_equal(hand_last(&h, PLEAT_DO_RESIZE).u.change.processors, 10);
-    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 10), 0);
-    assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, job, 10), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, component, 10), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, component, 10), 0);
     assert_int_equal(hand_started(&h, rigid), 0);
     is(&h, rigid, PLEAT_RUNNING);
     check_folded(&h, rigid, 6, 6);
     assert_int_equal(hand_exited(&h, rigid, 0), 0);
     hand_release_all(&h);
-    hand_at_step(&h, job, PLEAT_RESIZE_ACCEPTED); /* and spreads out again */
+    hand_at_step(&h, component, PLEAT_RESIZE_ACCEPTED); /* and spreads out again */
     hand_finish(&h);
 }
 
 /* ---- preempting ---- */
 
-static int preempt(struct hand *h, uint32_t job)
+static int preempt(struct hand *h, uint32_t component)
 {
-    struct pleat_event event = {.kind = PLEAT_EV_PREEMPT, .component = job};
+    struct pleat_event event = {.kind = PLEAT_EV_PREEMPT, .component = component};
     return hand_feed(h, event);
 }
 
@@ -366,10 +368,11 @@ static void test_who_is_preempted_waits_at_his_old_place(void **state)
     assert_int_equal(hand_site(&h)->claimed, 6);
     const struct pleat_view *view = pleat_core_view(h.core);
     assert_int_equal(view->queue_first, large);
-    assert_int_equal(hand_job(&h, large)->next, overtakes); /* behind it, and before the last */
-    assert_int_equal(hand_job(&h, overtakes)->next, last);
-    assert_int_equal(hand_job(&h, overtakes)->preempted, 1);
-    assert_int_equal(hand_job(&h, overtakes)->attempt, 0); /* nothing of it failed */
+    assert_int_equal(hand_component(&h, large)->next,
+                     overtakes); /* behind it, and before the last */
+    assert_int_equal(hand_component(&h, overtakes)->next, last);
+    assert_int_equal(hand_component(&h, overtakes)->preempted, 1);
+    assert_int_equal(hand_component(&h, overtakes)->attempt, 0); /* nothing of it failed */
     hand_finish(&h);
 }
 
@@ -379,18 +382,18 @@ static void test_nobody_is_preempted_for_ever(void **state)
     struct hand h;
     hand_init(&h, 8);
     hand_parameter(&h, PLEAT_PARAM_PREEMPTIONS, 2);
-    uint32_t job = hand_submit(&h, PLEAT_RIGID, 8, 8, 0);
+    uint32_t component = hand_submit(&h, PLEAT_RIGID, 8, 8, 0);
     for (int i = 0; i < 2; i++) {
-        start(&h, job, 8);
-        assert_int_equal(preempt(&h, job), 0);
-        gone(&h, job);
-        is(&h, job, PLEAT_CLAIMING); /* nobody else waits: it starts again */
+        start(&h, component, 8);
+        assert_int_equal(preempt(&h, component), 0);
+        gone(&h, component);
+        is(&h, component, PLEAT_CLAIMING); /* nobody else waits: it starts again */
     }
-    start(&h, job, 8);
-    assert_int_equal(preempt(&h, job), PLEAT_E_STATE);
-    assert_int_equal(hand_exited(&h, job, 0), 0);
+    start(&h, component, 8);
+    assert_int_equal(preempt(&h, component), PLEAT_E_STATE);
+    assert_int_equal(hand_exited(&h, component, 0), 0);
     hand_release_all(&h);
-    is(&h, job, PLEAT_DONE);
+    is(&h, component, PLEAT_DONE);
     hand_finish(&h);
 }
 
@@ -399,11 +402,11 @@ static void test_who_cannot_be_preempted(void **state)
     (void)state;
     struct hand h;
     hand_init(&h, 8);
-    uint32_t job = hand_submit(&h, PLEAT_RIGID, 8, 8, 0);
-    assert_int_equal(preempt(&h, job), PLEAT_E_STATE); /* does not run yet */
-    start(&h, job, 8);
-    assert_int_equal(hand_exited(&h, job, 0), 0);
-    assert_int_equal(preempt(&h, job), PLEAT_E_STATE); /* has ended */
+    uint32_t component = hand_submit(&h, PLEAT_RIGID, 8, 8, 0);
+    assert_int_equal(preempt(&h, component), PLEAT_E_STATE); /* does not run yet */
+    start(&h, component, 8);
+    assert_int_equal(hand_exited(&h, component, 0), 0);
+    assert_int_equal(preempt(&h, component), PLEAT_E_STATE); /* has ended */
     hand_release_all(&h);
     uint32_t malleable = hand_run(&h, 2, 8, 8);
     assert_int_equal(hand_demand(&h, malleable, 4, false), 0);
@@ -416,12 +419,12 @@ static void test_cancelled_while_it_is_preempted(void **state)
     (void)state;
     struct hand h;
     hand_init(&h, 8);
-    uint32_t job = hand_submit(&h, PLEAT_RIGID, 8, 8, 0);
-    start(&h, job, 8);
-    assert_int_equal(preempt(&h, job), 0);
-    assert_int_equal(hand_cancel(&h, job), 0);
-    gone(&h, job);
-    is(&h, job, PLEAT_CANCELLED);
+    uint32_t component = hand_submit(&h, PLEAT_RIGID, 8, 8, 0);
+    start(&h, component, 8);
+    assert_int_equal(preempt(&h, component), 0);
+    assert_int_equal(hand_cancel(&h, component), 0);
+    gone(&h, component);
+    is(&h, component, PLEAT_CANCELLED);
     assert_int_equal(hand_site(&h)->claimed, 0);
     hand_finish(&h);
 }
@@ -430,14 +433,14 @@ static void test_a_folded_one_that_is_preempted_chooses_anew(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t job = run_folded(&h);
+    uint32_t component = run_folded(&h);
     uint32_t rigid = hand_submit(&h, PLEAT_RIGID, 8, 8, 0);
     hand_policy(&h, PLEAT_ORDER, "priority");
-    assert_int_equal(preempt(&h, job), 0);
-    gone(&h, job);
-    is(&h, job, PLEAT_CLAIMING); /* it stands in front of the other */
+    assert_int_equal(preempt(&h, component), 0);
+    gone(&h, component);
+    is(&h, component, PLEAT_CLAIMING); /* it stands in front of the other */
     is(&h, rigid, PLEAT_QUEUED);
-    assert_int_equal(hand_job(&h, job)->processes, 32);
+    assert_int_equal(hand_component(&h, component)->processes, 32);
     hand_finish(&h);
 }
 

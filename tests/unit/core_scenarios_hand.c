@@ -73,9 +73,9 @@ void hand_parameter(struct hand *hand, enum pleat_parameter which, int64_t value
     feed(hand, event);
 }
 
-const struct pleat_component *hand_job(const struct hand *hand, uint32_t job)
+const struct pleat_component *hand_component(const struct hand *hand, uint32_t component)
 {
-    return &pleat_core_view(hand->core)->components[job];
+    return &pleat_core_view(hand->core)->components[component];
 }
 
 const struct pleat_site *hand_site(const struct hand *hand)
@@ -114,26 +114,27 @@ enum pleat_outcome hand_outcome(const struct hand *hand)
     return PLEAT_OUTCOME_NONE;
 }
 
-void hand_expect(const struct hand *hand, uint32_t job, enum pleat_outcome outcome,
+void hand_expect(const struct hand *hand, uint32_t component, enum pleat_outcome outcome,
                  enum pleat_state state, int32_t processors)
 {
     enum pleat_outcome got = hand_outcome(hand);
-    enum pleat_state is = (enum pleat_state)hand_job(hand, job)->state;
+    enum pleat_state is = (enum pleat_state)hand_component(hand, component)->state;
     if (got != outcome)
         fail_msg("it ended as '%s', expected '%s'", pleat_outcome_name(got),
                  pleat_outcome_name(outcome));
     if (is != state)
         fail_msg("the job is %s, expected %s", pleat_state_name(is), pleat_state_name(state));
-    assert_int_equal(hand_job(hand, job)->processors, processors);
+    assert_int_equal(hand_component(hand, component)->processors, processors);
 }
 
-void hand_at_step(const struct hand *hand, uint32_t job, enum pleat_resize_step step)
+void hand_at_step(const struct hand *hand, uint32_t component, enum pleat_resize_step step)
 {
-    assert_int_equal(hand_job(hand, job)->state, PLEAT_RESIZING);
-    assert_string_equal(pleat_resize_step_name((enum pleat_resize_step)pleat_core_resize(
-                                                   hand->core, hand_job(hand, job)->resize)
-                                                   ->step),
-                        pleat_resize_step_name(step));
+    assert_int_equal(hand_component(hand, component)->state, PLEAT_RESIZING);
+    assert_string_equal(
+        pleat_resize_step_name((enum pleat_resize_step)pleat_core_resize(
+                                   hand->core, hand_component(hand, component)->resize)
+                                   ->step),
+        pleat_resize_step_name(step));
 }
 
 void hand_enforce(struct hand *hand)
@@ -162,54 +163,54 @@ uint32_t hand_submit(struct hand *hand, enum pleat_job_kind kind, int32_t minimu
 
 uint32_t hand_run(struct hand *hand, int32_t minimum, int32_t maximum, int32_t size)
 {
-    uint32_t job = hand_submit(hand, PLEAT_MALLEABLE, minimum, maximum, size);
+    uint32_t component = hand_submit(hand, PLEAT_MALLEABLE, minimum, maximum, size);
     assert_int_equal(hand_claimed(hand, hand_last(hand, PLEAT_DO_CLAIM), size), 0);
-    assert_int_equal(hand_started(hand, job), 0);
-    assert_int_equal(hand_job(hand, job)->state, PLEAT_RUNNING);
-    assert_int_equal(hand_job(hand, job)->processors, size);
+    assert_int_equal(hand_started(hand, component), 0);
+    assert_int_equal(hand_component(hand, component)->state, PLEAT_RUNNING);
+    assert_int_equal(hand_component(hand, component)->processors, size);
     hand_mark(hand);
-    return job;
+    return component;
 }
 
-int hand_demand(struct hand *hand, uint32_t job, int32_t size, bool mandatory)
+int hand_demand(struct hand *hand, uint32_t component, int32_t size, bool mandatory)
 {
     struct pleat_event event = {.kind = PLEAT_EV_DEMAND,
                                 .flags = (uint16_t)(mandatory ? PLEAT_MANDATORY : 0),
-                                .component = job,
+                                .component = component,
                                 .u.demand.processors = size};
     return hand_feed(hand, event);
 }
 
-int hand_limits(struct hand *hand, uint32_t job, int32_t minimum, int32_t maximum)
+int hand_limits(struct hand *hand, uint32_t component, int32_t minimum, int32_t maximum)
 {
     struct pleat_event event = {.kind = PLEAT_EV_LIMITS,
-                                .component = job,
+                                .component = component,
                                 .u.limits = {.minimum = minimum, .maximum = maximum}};
     return hand_feed(hand, event);
 }
 
-int hand_cancel(struct hand *hand, uint32_t job)
+int hand_cancel(struct hand *hand, uint32_t component)
 {
-    struct pleat_event event = {.kind = PLEAT_EV_CANCEL, .component = job};
+    struct pleat_event event = {.kind = PLEAT_EV_CANCEL, .component = component};
     return hand_feed(hand, event);
 }
 
-int hand_terms(struct hand *hand, uint32_t job, int64_t notice_us, int64_t lifetime_us,
+int hand_terms(struct hand *hand, uint32_t component, int64_t notice_us, int64_t lifetime_us,
                int64_t limit_us)
 {
     struct pleat_event event = {
         .kind = PLEAT_EV_TERMS,
-        .component = job,
+        .component = component,
         .u.terms = {.notice_us = notice_us, .lifetime_us = lifetime_us, .limit_us = limit_us}};
     return hand_feed(hand, event);
 }
 
-int hand_resize(struct hand *hand, uint32_t job, int32_t size, uint32_t waiter)
+int hand_resize(struct hand *hand, uint32_t component, int32_t size, uint32_t waiter)
 {
-    int32_t change = size - hand_job(hand, job)->processors;
+    int32_t change = size - hand_component(hand, component)->processors;
     struct pleat_event event = {.kind = PLEAT_EV_RESIZE,
                                 .flags = (uint16_t)(change < 0 ? PLEAT_MANDATORY : 0),
-                                .component = job,
+                                .component = component,
                                 .u.resize = {.offered = change,
                                              .accepted = change,
                                              .processors = size,
@@ -262,54 +263,57 @@ int hand_release_all(struct hand *hand)
     return count;
 }
 
-int hand_started(struct hand *hand, uint32_t job)
+int hand_started(struct hand *hand, uint32_t component)
 {
-    struct pleat_event event = {
-        .kind = PLEAT_EV_STARTED, .component = job, .u.exit.run = hand_job(hand, job)->run};
+    struct pleat_event event = {.kind = PLEAT_EV_STARTED,
+                                .component = component,
+                                .u.exit.run = hand_component(hand, component)->run};
     return hand_feed(hand, event);
 }
 
-int hand_exited(struct hand *hand, uint32_t job, int32_t code)
+int hand_exited(struct hand *hand, uint32_t component, int32_t code)
 {
-    struct pleat_event event = {
-        .kind = PLEAT_EV_EXITED,
-        .component = job,
-        .u.exit = {.run = hand_job(hand, job)->run, .code = code, .reason = PLEAT_REASON_EXIT}};
+    struct pleat_event event = {.kind = PLEAT_EV_EXITED,
+                                .component = component,
+                                .u.exit = {.run = hand_component(hand, component)->run,
+                                           .code = code,
+                                           .reason = PLEAT_REASON_EXIT}};
     return hand_feed(hand, event);
 }
 
-int hand_ended(struct hand *hand, uint16_t kind, uint32_t job, enum pleat_reason reason)
+int hand_ended(struct hand *hand, uint16_t kind, uint32_t component, enum pleat_reason reason)
 {
     struct pleat_event event = {.kind = kind,
-                                .component = job,
-                                .u.exit = {.run = hand_job(hand, job)->run,
+                                .component = component,
+                                .u.exit = {.run = hand_component(hand, component)->run,
                                            .signal = kind == PLEAT_EV_EXITED ? 9 : 0,
                                            .reason = reason}};
     return hand_feed(hand, event);
 }
 
-static int change(struct hand *hand, uint16_t kind, uint16_t flags, uint32_t job, int32_t size)
+static int change(struct hand *hand, uint16_t kind, uint16_t flags, uint32_t component,
+                  int32_t size)
 {
     uint64_t resize = 0;
     for (size_t i = 0; i < hand->effects.count; i++)
         if (hand->effects.items[i].kind == PLEAT_NOTE_RESIZE &&
-            hand->effects.items[i].component == job)
+            hand->effects.items[i].component == component)
             resize = hand->effects.items[i].id;
     assert_true(resize != 0);
     struct pleat_event event = {
         .kind = kind,
         .flags = flags,
-        .component = job,
+        .component = component,
         .u.change = {.resize = resize, .processors = size, .processes = size}};
     return hand_feed(hand, event);
 }
 
-int hand_change(struct hand *hand, uint16_t kind, uint32_t job, int32_t size)
+int hand_change(struct hand *hand, uint16_t kind, uint32_t component, int32_t size)
 {
-    return change(hand, kind, 0, job, size);
+    return change(hand, kind, 0, component, size);
 }
 
-int hand_relaunched(struct hand *hand, uint32_t job, int32_t size, bool from_state)
+int hand_relaunched(struct hand *hand, uint32_t component, int32_t size, bool from_state)
 {
-    return change(hand, PLEAT_EV_RELAUNCHED, from_state ? PLEAT_FROM_STATE : 0, job, size);
+    return change(hand, PLEAT_EV_RELAUNCHED, from_state ? PLEAT_FROM_STATE : 0, component, size);
 }

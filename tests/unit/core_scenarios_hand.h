@@ -32,7 +32,7 @@ void hand_sleep(struct hand *hand, int64_t us);
 void hand_policy(struct hand *hand, enum pleat_question question, const char *name);
 void hand_parameter(struct hand *hand, enum pleat_parameter which, int64_t value);
 
-const struct pleat_component *hand_job(const struct hand *hand, uint32_t job);
+const struct pleat_component *hand_component(const struct hand *hand, uint32_t component);
 const struct pleat_site *hand_site(const struct hand *hand);
 /* How many effects of a kind were given since the mark. */
 int hand_count(const struct hand *hand, unsigned kind);
@@ -44,10 +44,10 @@ void hand_mark(struct hand *hand);
 enum pleat_outcome hand_outcome(const struct hand *hand);
 
 /* The last resize ended like that (since the mark), and so is the job now. */
-void hand_expect(const struct hand *hand, uint32_t job, enum pleat_outcome outcome,
+void hand_expect(const struct hand *hand, uint32_t component, enum pleat_outcome outcome,
                  enum pleat_state state, int32_t processors);
 /* It is in a resize, which is at that step. */
-void hand_at_step(const struct hand *hand, uint32_t job, enum pleat_resize_step step);
+void hand_at_step(const struct hand *hand, uint32_t component, enum pleat_resize_step step);
 /* The notice of a mandatory shrink passes, then the grace. */
 void hand_enforce(struct hand *hand);
 
@@ -56,14 +56,14 @@ uint32_t hand_submit(struct hand *hand, enum pleat_job_kind kind, int32_t minimu
                      int32_t initial);
 /* A malleable job that runs on `size`. */
 uint32_t hand_run(struct hand *hand, int32_t minimum, int32_t maximum, int32_t size);
-int hand_demand(struct hand *hand, uint32_t job, int32_t size, bool mandatory);
-int hand_limits(struct hand *hand, uint32_t job, int32_t minimum, int32_t maximum);
-int hand_cancel(struct hand *hand, uint32_t job);
+int hand_demand(struct hand *hand, uint32_t component, int32_t size, bool mandatory);
+int hand_limits(struct hand *hand, uint32_t component, int32_t minimum, int32_t maximum);
+int hand_cancel(struct hand *hand, uint32_t component);
 /* -1, -1, 0: as configured, no limit. */
-int hand_terms(struct hand *hand, uint32_t job, int64_t notice_us, int64_t lifetime_us,
+int hand_terms(struct hand *hand, uint32_t component, int64_t notice_us, int64_t lifetime_us,
                int64_t limit_us);
 /* ---- in the place of a policy ---- */
-int hand_resize(struct hand *hand, uint32_t job, int32_t size, uint32_t waiter);
+int hand_resize(struct hand *hand, uint32_t component, int32_t size, uint32_t waiter);
 /* ---- the site ---- */
 /* Answers a claim or release effect. */
 int hand_claimed(struct hand *hand, struct pleat_effect claim, int32_t count);
@@ -72,12 +72,12 @@ int hand_lost(struct hand *hand, struct pleat_effect claim);
 /* Answers all releases since the last such call; how many. */
 int hand_release_all(struct hand *hand);
 /* ---- the application ---- */
-int hand_started(struct hand *hand, uint32_t job);
-int hand_exited(struct hand *hand, uint32_t job, int32_t code);
+int hand_started(struct hand *hand, uint32_t component);
+int hand_exited(struct hand *hand, uint32_t component, int32_t code);
 /* EXITED or START_FAILED, with a reason. */
-int hand_ended(struct hand *hand, uint16_t kind, uint32_t job, enum pleat_reason reason);
-int hand_relaunched(struct hand *hand, uint32_t job, int32_t size, bool from_state);
+int hand_ended(struct hand *hand, uint16_t kind, uint32_t component, enum pleat_reason reason);
+int hand_relaunched(struct hand *hand, uint32_t component, int32_t size, bool from_state);
 /* ANSWER, APPLIED, VACATED, RESIZE_FAILED, WITHDRAWN of the latest resize of a job. */
-int hand_change(struct hand *hand, uint16_t kind, uint32_t job, int32_t size);
+int hand_change(struct hand *hand, uint16_t kind, uint32_t component, int32_t size);
 
 #endif

@@ -95,7 +95,7 @@ static void begin(struct pair *p, const struct phase *phase)
 
 static void is(const struct pair *p, enum pleat_state state)
 {
-    assert_string_equal(pleat_state_name((enum pleat_state)hand_job(&p->h, p->job)->state),
+    assert_string_equal(pleat_state_name((enum pleat_state)hand_component(&p->h, p->job)->state),
                         pleat_state_name(state));
 }
 
@@ -103,10 +103,11 @@ static void is(const struct pair *p, enum pleat_state state)
 static void complete(struct pair *p)
 {
     struct hand *h = &p->h;
-    const struct pleat_component *job = hand_job(h, p->job);
+    const struct pleat_component *job = hand_component(h, p->job);
     uint64_t id = pleat_core_resize(h->core, job->resize)->id;
-    while (hand_job(h, p->job)->resize != PLEAT_NONE) {
-        const struct pleat_resize *now = pleat_core_resize(h->core, hand_job(h, p->job)->resize);
+    while (hand_component(h, p->job)->resize != PLEAT_NONE) {
+        const struct pleat_resize *now =
+            pleat_core_resize(h->core, hand_component(h, p->job)->resize);
         int32_t to = now->to;
         if (now->id != id)
             return; /* the next one has begun */
@@ -137,17 +138,17 @@ static void complete(struct pair *p)
 static void over(struct pair *p, enum pleat_state state)
 {
     struct hand *h = &p->h;
-    if (!hand_job(h, p->job)->exited)
+    if (!hand_component(h, p->job)->exited)
         assert_int_equal(hand_exited(h, p->job, 0), 0);
     hand_release_all(h);
     is(p, state);
     if (state == PLEAT_CLAIMING) { /* it is started again: by no fault of its own, and once */
-        assert_int_equal(hand_job(h, p->job)->attempt, 1);
+        assert_int_equal(hand_component(h, p->job)->attempt, 1);
         assert_int_equal(hand_cancel(h, p->job), 0);
         hand_release_all(h);
     }
-    assert_int_equal(hand_job(h, p->beside)->state, PLEAT_RUNNING);
-    assert_int_equal(hand_job(h, p->beside)->processors, 1);
+    assert_int_equal(hand_component(h, p->beside)->state, PLEAT_RUNNING);
+    assert_int_equal(hand_component(h, p->beside)->processors, 1);
     assert_int_equal(hand_site(h)->claimed, 1);
     assert_int_equal(hand_site(h)->coming, 0);
     assert_int_equal(hand_site(h)->resizing_count, 0);
@@ -169,12 +170,12 @@ static enum pleat_state final_state(const struct pair *p)
 static void resize_comes(struct pair *p, int32_t size)
 {
     struct hand *h = &p->h;
-    struct pleat_component before = *hand_job(h, p->job);
+    struct pleat_component before = *hand_component(h, p->job);
     int busy = resizing(p) ? PLEAT_E_BUSY : PLEAT_E_STATE;
     assert_int_equal(hand_demand(h, p->job, size, false), busy);
     assert_true(h->err.text[0] != 0);
     assert_int_equal(hand_resize(h, p->job, size, PLEAT_NONE), PLEAT_E_STATE);
-    assert_memory_equal(hand_job(h, p->job), &before, sizeof(before));
+    assert_memory_equal(hand_component(h, p->job), &before, sizeof(before));
     if (!resizing(p)) {
         over(p, final_state(p));
         return;
@@ -183,7 +184,7 @@ static void resize_comes(struct pair *p, int32_t size)
     hand_expect(h, p->job, p->phase->outcome, PLEAT_RUNNING, p->phase->size);
     hand_release_all(h);
     /* now it may be had */
-    if (size <= hand_job(h, p->job)->maximum)
+    if (size <= hand_component(h, p->job)->maximum)
         assert_int_equal(hand_demand(h, p->job, size, false), 0);
     over(p, PLEAT_DONE);
 }
@@ -229,9 +230,9 @@ static void limits_comes(struct pair *p)
     hand_at_step(h, p->job, p->phase->step); /* what is under way ends first */
     complete(p);
     assert_int_equal(hand_outcome(h), p->phase->outcome);
-    assert_int_equal(hand_job(h, p->job)->processors, p->phase->size);
+    assert_int_equal(hand_component(h, p->job)->processors, p->phase->size);
     is(p, PLEAT_RESIZING); /* then it is shrunk to its maximum */
-    assert_int_equal(hand_job(h, p->job)->target, 3);
+    assert_int_equal(hand_component(h, p->job)->target, 3);
     complete(p);
     hand_expect(h, p->job, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 3);
     over(p, PLEAT_DONE);

@@ -3,11 +3,11 @@
 
 #include "core_scenarios_hand.h"
 
-static void is(const struct hand *h, uint32_t job, enum pleat_state state)
+static void is(const struct hand *h, uint32_t component, enum pleat_state state)
 {
-    if (hand_job(h, job)->state != state)
-        fail_msg("component %u is %s, expected %s", job,
-                 pleat_state_name((enum pleat_state)hand_job(h, job)->state),
+    if (hand_component(h, component)->state != state)
+        fail_msg("component %u is %s, expected %s", component,
+                 pleat_state_name((enum pleat_state)hand_component(h, component)->state),
                  pleat_state_name(state));
 }
 
@@ -28,13 +28,13 @@ static void sites(struct hand *h, int32_t first, int32_t second, int32_t third)
     }
 }
 
-static int submit(struct hand *h, uint64_t job, uint16_t ordinal, int32_t size, uint32_t site,
+static int submit(struct hand *h, uint64_t component, uint16_t ordinal, int32_t size, uint32_t site,
                   uint16_t flags)
 {
     struct pleat_event event = {.kind = PLEAT_EV_SUBMIT,
                                 .flags = (uint16_t)(h->flags | flags),
                                 .component = pleat_core_next_component(h->core),
-                                .u.submit = {.job = job,
+                                .u.submit = {.job = component,
                                              .ordinal = ordinal,
                                              .minimum = size,
                                              .maximum = size,
@@ -45,28 +45,29 @@ static int submit(struct hand *h, uint64_t job, uint16_t ordinal, int32_t size, 
 }
 
 /* A job of two components of that size, at those sites; its lead, before the other. */
-static uint32_t two(struct hand *h, uint64_t job, int32_t size, uint32_t first, uint32_t second)
+static uint32_t two(struct hand *h, uint64_t component, int32_t size, uint32_t first,
+                    uint32_t second)
 {
     uint32_t lead = pleat_core_next_component(h->core);
-    assert_int_equal(submit(h, job, 0, size, first, PLEAT_COMPONENT_FOLLOWS), 0);
-    assert_int_equal(submit(h, job, 1, size, second, 0), 0);
+    assert_int_equal(submit(h, component, 0, size, first, PLEAT_COMPONENT_FOLLOWS), 0);
+    assert_int_equal(submit(h, component, 1, size, second, 0), 0);
     return lead;
 }
 
 /* The latest claim of a component. */
-static struct pleat_effect claim_of(const struct hand *h, uint32_t job)
+static struct pleat_effect claim_of(const struct hand *h, uint32_t component)
 {
     for (size_t i = h->effects.count; i > 0; i--)
         if (h->effects.items[i - 1].kind == PLEAT_DO_CLAIM &&
-            h->effects.items[i - 1].component == job)
+            h->effects.items[i - 1].component == component)
             return h->effects.items[i - 1];
-    fail_msg("component %u has claimed nothing", job);
+    fail_msg("component %u has claimed nothing", component);
     return (struct pleat_effect){0};
 }
 
-static void gets(struct hand *h, uint32_t job)
+static void gets(struct hand *h, uint32_t component)
 {
-    struct pleat_effect claim = claim_of(h, job);
+    struct pleat_effect claim = claim_of(h, component);
     assert_int_equal(hand_claimed(h, claim, claim.u.claim.count), 0);
 }
 
@@ -158,7 +159,7 @@ static void test_all_components_are_placed_or_none(void **state)
     hand_release_all(&h);
     is(&h, lead, PLEAT_CLAIMING);
     is(&h, lead + 1, PLEAT_CLAIMING);
-    assert_int_equal(hand_job(&h, lead)->site, 0); /* worst-fit: 8, then 4 and 4 */
+    assert_int_equal(hand_component(&h, lead)->site, 0); /* worst-fit: 8, then 4 and 4 */
     hand_finish(&h);
 }
 
@@ -170,8 +171,8 @@ static void test_the_largest_component_is_placed_first(void **state)
     assert_int_equal(submit(&h, 100, 0, 4, PLEAT_NONE, PLEAT_COMPONENT_FOLLOWS), 0);
     assert_int_equal(submit(&h, 100, 1, 7, PLEAT_NONE, 0), 0);
     /* the other way round the small one would take the place of the large one */
-    assert_int_equal(hand_job(&h, 1)->site, 0);
-    assert_int_equal(hand_job(&h, 0)->site, 1);
+    assert_int_equal(hand_component(&h, 1)->site, 0);
+    assert_int_equal(hand_component(&h, 0)->site, 1);
     hand_finish(&h);
 }
 
@@ -191,7 +192,7 @@ static void test_nobody_overtakes_a_job_of_several(void **state)
         uint32_t behind = hand_submit(&h, PLEAT_RIGID, 1, 1, 0);
         is(&h, lead, PLEAT_QUEUED);
         is(&h, behind, PLEAT_QUEUED);
-        assert_int_equal(hand_job(&h, behind)->promised_us, PLEAT_NEVER);
+        assert_int_equal(hand_component(&h, behind)->promised_us, PLEAT_NEVER);
         assert_int_equal(hand_exited(&h, other, 0), 0);
         hand_release_all(&h);
         is(&h, lead, PLEAT_CLAIMING);
@@ -252,7 +253,7 @@ static void test_a_job_is_not_put_back_for_ever(void **state)
     hand_parameter(&h, PLEAT_PARAM_CLAIM_US, 1000 * SECONDS);
     hand_parameter(&h, PLEAT_PARAM_MAX_TRIES, 4);
     uint32_t lead = two(&h, 100, 4, 0, 1);
-    for (int i = 0; i < 4 && hand_job(&h, lead)->state != PLEAT_FAILED; i++) {
+    for (int i = 0; i < 4 && hand_component(&h, lead)->state != PLEAT_FAILED; i++) {
         is(&h, lead, PLEAT_CLAIMING);
         gets(&h, lead);
         hand_sleep(&h, 20 * SECONDS);
@@ -271,13 +272,13 @@ static void test_a_component_whose_claim_fails_is_placed_anew(void **state)
     sites(&h, 6, 8, 7);
     assert_int_equal(submit(&h, 100, 0, 4, 0, PLEAT_COMPONENT_FOLLOWS), 0);
     assert_int_equal(submit(&h, 100, 1, 5, PLEAT_NONE, 0), 0);
-    assert_int_equal(hand_job(&h, 1)->site, 1);
+    assert_int_equal(hand_component(&h, 1)->site, 1);
     gets(&h, 0);
     hand_mark(&h);
     assert_int_equal(hand_claim_failed(&h, claim_of(&h, 1), PLEAT_REASON_CLAIM_REFUSED), 0);
     /* it alone: the other one keeps what it has */
     is(&h, 1, PLEAT_CLAIMING);
-    assert_int_equal(hand_job(&h, 1)->site, 2);
+    assert_int_equal(hand_component(&h, 1)->site, 2);
     assert_int_equal(hand_count(&h, PLEAT_DO_RELEASE), 0);
     gets(&h, 1);
     assert_int_equal(hand_count(&h, PLEAT_DO_START), 2);
@@ -295,8 +296,8 @@ static void test_a_claim_that_can_never_be_ends_the_job(void **state)
     nothing_is_held(&h);
     is(&h, lead, PLEAT_FAILED);
     is(&h, lead + 1, PLEAT_FAILED);
-    assert_int_equal(hand_job(&h, lead)->reason, PLEAT_REASON_SIBLING);
-    assert_int_equal(hand_job(&h, lead + 1)->reason, PLEAT_REASON_CLAIM_CANNOT);
+    assert_int_equal(hand_component(&h, lead)->reason, PLEAT_REASON_SIBLING);
+    assert_int_equal(hand_component(&h, lead + 1)->reason, PLEAT_REASON_CLAIM_CANNOT);
     hand_finish(&h);
 }
 
@@ -332,8 +333,8 @@ static void test_a_component_that_fails_by_its_user_fails_the_job(void **state)
     nothing_is_held(&h);
     is(&h, lead, PLEAT_FAILED);
     is(&h, lead + 1, PLEAT_FAILED);
-    assert_int_equal(hand_job(&h, lead)->reason, PLEAT_REASON_EXIT);
-    assert_int_equal(hand_job(&h, lead + 1)->reason, PLEAT_REASON_SIBLING);
+    assert_int_equal(hand_component(&h, lead)->reason, PLEAT_REASON_EXIT);
+    assert_int_equal(hand_component(&h, lead + 1)->reason, PLEAT_REASON_SIBLING);
     hand_finish(&h);
 }
 
@@ -356,7 +357,7 @@ static void test_a_component_that_fails_otherwise_sends_all_back(void **state)
     is(&h, lead, PLEAT_CLAIMING); /* in front of the queue */
     is(&h, lead + 1, PLEAT_CLAIMING);
     is(&h, behind, PLEAT_QUEUED);
-    assert_int_equal(hand_job(&h, lead)->attempt, 1);
+    assert_int_equal(hand_component(&h, lead)->attempt, 1);
     hand_finish(&h);
 }
 
@@ -431,16 +432,17 @@ static void test_terms_are_those_of_all_components(void **state)
     sites(&h, 8, 8, 0);
     uint32_t lead = two_run(&h, 4);
     assert_int_equal(hand_terms(&h, lead + 1, -1, -1, 50 * SECONDS), 0);
-    assert_int_equal(hand_job(&h, lead)->limit_us, 50 * SECONDS);
+    assert_int_equal(hand_component(&h, lead)->limit_us, 50 * SECONDS);
     hand_sleep(&h, 50 * SECONDS);
     assert_int_equal(hand_count(&h, PLEAT_DO_KILL), 2);
     hand_finish(&h);
 }
 
-static struct pleat_event reserve(const struct hand *h, uint32_t job, int64_t seconds)
+static struct pleat_event reserve(const struct hand *h, uint32_t component, int64_t seconds)
 {
-    return (struct pleat_event){
-        .kind = PLEAT_EV_RESERVE, .component = job, .u.at.at_us = h->now_us + seconds * SECONDS};
+    return (struct pleat_event){.kind = PLEAT_EV_RESERVE,
+                                .component = component,
+                                .u.at.at_us = h->now_us + seconds * SECONDS};
 }
 
 static void test_a_reservation_is_for_all_components(void **state)
@@ -452,12 +454,13 @@ static void test_a_reservation_is_for_all_components(void **state)
     uint32_t lead = two(&h, 101, 5, PLEAT_NONE, PLEAT_NONE);
     assert_int_equal(hand_feed(&h, reserve(&h, lead, 200)), 0);
     assert_int_equal(pleat_core_view(h.core)->queue_count, 0);
-    assert_int_not_equal(hand_job(&h, lead)->wanted_site, hand_job(&h, lead + 1)->wanted_site);
+    assert_int_not_equal(hand_component(&h, lead)->wanted_site,
+                         hand_component(&h, lead + 1)->wanted_site);
     /* there is no room for a third of the same size then, and nothing has changed */
     uint32_t third = two(&h, 102, 5, PLEAT_NONE, PLEAT_NONE);
     assert_int_equal(hand_feed(&h, reserve(&h, third, 250)), PLEAT_E_BUSY);
     assert_int_equal(pleat_core_view(h.core)->queue_count, 1);
-    assert_int_equal(hand_job(&h, third)->wanted_site, PLEAT_NONE);
+    assert_int_equal(hand_component(&h, third)->wanted_site, PLEAT_NONE);
     assert_int_equal(hand_cancel(&h, third), 0);
     assert_int_equal(hand_exited(&h, other, 0), 0);
     assert_int_equal(hand_exited(&h, other + 1, 0), 0);
@@ -482,10 +485,10 @@ static void test_a_flexible_job_is_split(void **state)
     assert_int_equal(submit(&h, 100, 1, 0, PLEAT_NONE, PLEAT_COMPONENT_FOLLOWS), 0);
     assert_int_equal(submit(&h, 100, 2, 0, PLEAT_NONE, 0), 0);
     /* 6 of site 1, 2 of the smallest that has them; the third component is not needed */
-    assert_int_equal(hand_job(&h, 0)->target, 6);
-    assert_int_equal(hand_job(&h, 0)->site, 1);
-    assert_int_equal(hand_job(&h, 1)->target, 2);
-    assert_int_equal(hand_job(&h, 1)->site, 2);
+    assert_int_equal(hand_component(&h, 0)->target, 6);
+    assert_int_equal(hand_component(&h, 0)->site, 1);
+    assert_int_equal(hand_component(&h, 1)->target, 2);
+    assert_int_equal(hand_component(&h, 1)->site, 2);
     is(&h, 2, PLEAT_QUEUED);
     assert_int_equal(pleat_core_view(h.core)->queue_count, 0);
     gets(&h, 0);
@@ -498,7 +501,7 @@ static void test_a_flexible_job_is_split(void **state)
     hand_release_all(&h);
     for (uint32_t c = 0; c < 3; c++)
         is(&h, c, PLEAT_DONE);
-    assert_int_equal(hand_job(&h, 2)->run, 0); /* it never ran */
+    assert_int_equal(hand_component(&h, 2)->run, 0); /* it never ran */
     hand_finish(&h);
 }
 
@@ -516,10 +519,10 @@ static void test_a_flexible_job_is_split_anew(void **state)
     assert_int_equal(hand_claim_failed(&h, claim_of(&h, 0), PLEAT_REASON_CLAIM_REFUSED), 0);
     /* the 6 that are missing: 4 of site 0 and 1 of site 2 are not enough while site 1 is quiet */
     is(&h, 0, PLEAT_QUEUED);
-    assert_int_equal(hand_job(&h, 0)->minimum, 6);
+    assert_int_equal(hand_component(&h, 0)->minimum, 6);
     hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_BACKOFF_US));
     is(&h, 0, PLEAT_CLAIMING);
-    assert_int_equal(hand_job(&h, 0)->target, 6);
+    assert_int_equal(hand_component(&h, 0)->target, 6);
     hand_finish(&h);
 }
 

@@ -4,10 +4,10 @@
 
 static uint32_t submit(struct hand *h, int32_t size, int64_t estimate_s, int16_t priority)
 {
-    uint32_t job = pleat_core_next_component(h->core);
+    uint32_t component = pleat_core_next_component(h->core);
     struct pleat_event event = {.kind = PLEAT_EV_SUBMIT,
-                                .component = job,
-                                .u.submit = {.job = job + 1u,
+                                .component = component,
+                                .u.submit = {.job = component + 1u,
                                              .estimate_us = estimate_s * SECONDS,
                                              .minimum = size,
                                              .maximum = size,
@@ -15,19 +15,19 @@ static uint32_t submit(struct hand *h, int32_t size, int64_t estimate_s, int16_t
                                              .priority = priority,
                                              .site = PLEAT_NONE}};
     assert_int_equal(hand_feed(h, event), 0);
-    return job;
+    return component;
 }
 
-static int reserve(struct hand *h, uint32_t job, int64_t at_s)
+static int reserve(struct hand *h, uint32_t component, int64_t at_s)
 {
     struct pleat_event event = {
-        .kind = PLEAT_EV_RESERVE, .component = job, .u.at = {.at_us = at_s * SECONDS}};
+        .kind = PLEAT_EV_RESERVE, .component = component, .u.at = {.at_us = at_s * SECONDS}};
     return hand_feed(h, event);
 }
 
-static void is(const struct hand *h, uint32_t job, enum pleat_state state)
+static void is(const struct hand *h, uint32_t component, enum pleat_state state)
 {
-    assert_string_equal(pleat_state_name((enum pleat_state)hand_job(h, job)->state),
+    assert_string_equal(pleat_state_name((enum pleat_state)hand_component(h, component)->state),
                         pleat_state_name(state));
 }
 
@@ -54,12 +54,12 @@ static void test_an_instant_site_is_asked_nothing(void **state)
     struct hand h;
     instant_site(&h, 8);
     hand_mark(&h);
-    uint32_t job = submit(&h, 8, 10, 0), next = submit(&h, 4, 10, 0);
-    is(&h, job, PLEAT_RUNNING);
+    uint32_t component = submit(&h, 8, 10, 0), next = submit(&h, 4, 10, 0);
+    is(&h, component, PLEAT_RUNNING);
     is(&h, next, PLEAT_QUEUED);
     assert_int_equal(hand_count(&h, PLEAT_DO_START), 1);
-    assert_int_equal(hand_exited(&h, job, 0), 0);
-    is(&h, job, PLEAT_DONE);
+    assert_int_equal(hand_exited(&h, component, 0), 0);
+    is(&h, component, PLEAT_DONE);
     is(&h, next, PLEAT_RUNNING);
     assert_int_equal(hand_exited(&h, next, 0), 0);
     assert_int_equal(place(&h)->claimed, 0);
@@ -73,21 +73,22 @@ static void test_resizes_at_an_instant_site(void **state)
     (void)state;
     struct hand h;
     instant_site(&h, 8);
-    uint32_t job = hand_submit(&h, PLEAT_MALLEABLE, 2, 8, 4);
-    is(&h, job, PLEAT_RUNNING);
-    assert_int_equal(hand_resize(&h, job, 8, PLEAT_NONE), 0);
+    uint32_t component = hand_submit(&h, PLEAT_MALLEABLE, 2, 8, 4);
+    is(&h, component, PLEAT_RUNNING);
+    assert_int_equal(hand_resize(&h, component, 8, PLEAT_NONE), 0);
     assert_int_equal(place(&h)->claimed, 8);
-    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 8), 0);
-    assert_int_equal(hand_job(&h, job)->processors, 8);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, component, 8), 0);
+    assert_int_equal(hand_component(&h, component)->processors, 8);
     uint32_t waiter = submit(&h, 6, 10, 0);
-    assert_int_equal(hand_resize(&h, job, 2, waiter), 0);
-    assert_int_equal(hand_job(&h, waiter)->coming, 6);
+    assert_int_equal(hand_resize(&h, component, 2, waiter), 0);
+    assert_int_equal(hand_component(&h, waiter)->coming, 6);
     /* applied is vacated: the waiter has them, and runs */
-    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 2), 0);
-    is(&h, job, PLEAT_RUNNING);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, component, 2), 0);
+    is(&h, component, PLEAT_RUNNING);
     is(&h, waiter, PLEAT_RUNNING);
-    assert_int_equal(hand_resize(&h, job, 1, PLEAT_NONE), PLEAT_E_STATE); /* below its minimum */
-    assert_int_equal(hand_exited(&h, job, 0), 0);
+    assert_int_equal(hand_resize(&h, component, 1, PLEAT_NONE),
+                     PLEAT_E_STATE); /* below its minimum */
+    assert_int_equal(hand_exited(&h, component, 0), 0);
     assert_int_equal(hand_exited(&h, waiter, 0), 0);
     assert_int_equal(place(&h)->claimed, 0);
     hand_finish(&h);
@@ -124,9 +125,9 @@ static void test_forgotten_records_are_used_again(void **state)
 
 /* ---- expected ends ---- */
 
-static int64_t expected(const struct hand *h, uint32_t job)
+static int64_t expected(const struct hand *h, uint32_t component)
 {
-    return hand_job(h, job)->expected_end_us / SECONDS;
+    return hand_component(h, component)->expected_end_us / SECONDS;
 }
 
 static void test_estimates_scale_with_the_size(void **state)
@@ -134,9 +135,9 @@ static void test_estimates_scale_with_the_size(void **state)
     (void)state;
     struct hand h;
     instant_site(&h, 8);
-    uint32_t job = pleat_core_next_component(h.core);
+    uint32_t component = pleat_core_next_component(h.core);
     struct pleat_event event = {.kind = PLEAT_EV_SUBMIT,
-                                .component = job,
+                                .component = component,
                                 .u.submit = {.job = 1,
                                              .estimate_us = 100 * SECONDS,
                                              .minimum = 1,
@@ -146,16 +147,18 @@ static void test_estimates_scale_with_the_size(void **state)
                                              .job_kind = PLEAT_MALLEABLE,
                                              .site = PLEAT_NONE}};
     assert_int_equal(hand_feed(&h, event), 0);
-    assert_int_equal(expected(&h, job), h.now_us / SECONDS + 200); /* on half of what it is for */
+    assert_int_equal(expected(&h, component),
+                     h.now_us / SECONDS + 200); /* on half of what it is for */
     int64_t begin_us = h.now_us;
     hand_sleep(&h, 50 * SECONDS);
-    assert_int_equal(hand_resize(&h, job, 6, PLEAT_NONE), 0);
-    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 6), 0);
-    assert_int_equal(expected(&h, job), begin_us / SECONDS + 50 + 150 / 3);
+    assert_int_equal(hand_resize(&h, component, 6, PLEAT_NONE), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, component, 6), 0);
+    assert_int_equal(expected(&h, component), begin_us / SECONDS + 50 + 150 / 3);
     hand_sleep(&h, 500 * SECONDS); /* late: it may end at any moment, whatever its size */
-    assert_int_equal(hand_resize(&h, job, 1, PLEAT_NONE), 0);
-    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, job, 1), 0);
-    assert_int_equal(pleat_view_expected_end(pleat_core_view(h.core), hand_job(&h, job)), h.now_us);
+    assert_int_equal(hand_resize(&h, component, 1, PLEAT_NONE), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, component, 1), 0);
+    assert_int_equal(
+        pleat_view_expected_end(pleat_core_view(h.core), hand_component(&h, component)), h.now_us);
     hand_finish(&h);
 }
 
@@ -173,7 +176,7 @@ static void test_a_reservation_waits_aside_and_then_goes_first(void **state)
     const struct pleat_view *view = pleat_core_view(h.core);
     assert_int_equal(view->reserved_first, reserved);
     assert_int_equal(view->queue_count, 1);
-    assert_int_equal(hand_job(&h, reserved)->promised_us, (now_s + 50) * SECONDS);
+    assert_int_equal(hand_component(&h, reserved)->promised_us, (now_s + 50) * SECONDS);
     hand_sleep(&h, 50 * SECONDS);
     assert_int_equal(view->reserved_first, PLEAT_NONE);
     assert_int_equal(view->queue_first, reserved); /* before the one that came earlier */
@@ -206,7 +209,7 @@ static void test_reservations_that_cannot_be(void **state)
     is(&h, a, PLEAT_CANCELLED);
     hand_sleep(&h, 120 * SECONDS);
     is(&h, c, PLEAT_QUEUED);
-    assert_true(hand_job(&h, c)->aside);
+    assert_true(hand_component(&h, c)->aside);
     hand_finish(&h);
 }
 
@@ -265,7 +268,7 @@ static void test_promises_are_kept_until_the_start(void **state)
                                   .component = waiting,
                                   .u.promise = {.start_us = h.now_us + 100 * SECONDS, .site = 1}};
     assert_int_equal(hand_feed(&h, promise), 0);
-    assert_int_equal(hand_job(&h, waiting)->promised_us, promise.u.promise.start_us);
+    assert_int_equal(hand_component(&h, waiting)->promised_us, promise.u.promise.start_us);
     promise.component = running;
     assert_int_equal(hand_feed(&h, promise), PLEAT_E_STATE);
     promise.component = waiting;
@@ -273,7 +276,7 @@ static void test_promises_are_kept_until_the_start(void **state)
     assert_int_equal(hand_feed(&h, promise), PLEAT_E_STATE);
     assert_int_equal(hand_exited(&h, running, 0), 0);
     is(&h, waiting, PLEAT_RUNNING);
-    assert_int_equal(hand_job(&h, waiting)->promised_us, PLEAT_NEVER);
+    assert_int_equal(hand_component(&h, waiting)->promised_us, PLEAT_NEVER);
     hand_finish(&h);
 }
 
@@ -286,12 +289,12 @@ static void test_promises_end_with_the_policy_that_made_them(void **state)
     int64_t now_us = h.now_us;
     submit(&h, 8, 100, 0);
     uint32_t first = submit(&h, 8, 10, 0), second = submit(&h, 8, 10, 0);
-    assert_int_equal(hand_job(&h, second)->promised_us, now_us + 110 * SECONDS);
+    assert_int_equal(hand_component(&h, second)->promised_us, now_us + 110 * SECONDS);
     hand_policy(&h, PLEAT_QUEUE, "easy");
-    assert_int_equal(hand_job(&h, first)->promised_us, now_us + 100 * SECONDS);
-    assert_int_equal(hand_job(&h, second)->promised_us, PLEAT_NEVER);
+    assert_int_equal(hand_component(&h, first)->promised_us, now_us + 100 * SECONDS);
+    assert_int_equal(hand_component(&h, second)->promised_us, PLEAT_NEVER);
     hand_policy(&h, PLEAT_QUEUE, "fcfs");
-    assert_int_equal(hand_job(&h, first)->promised_us, PLEAT_NEVER);
+    assert_int_equal(hand_component(&h, first)->promised_us, PLEAT_NEVER);
     hand_finish(&h);
 }
 
@@ -301,11 +304,12 @@ static void test_a_deadline_is_recorded(void **state)
     struct hand h;
     instant_site(&h, 8);
     uint32_t running = submit(&h, 8, 100, 0), waiting = submit(&h, 8, 10, 0);
-    for (uint32_t job = running; job <= waiting; job++) {
-        struct pleat_event due = {
-            .kind = PLEAT_EV_DEADLINE, .component = job, .u.at = {.at_us = h.now_us + SECONDS}};
+    for (uint32_t component = running; component <= waiting; component++) {
+        struct pleat_event due = {.kind = PLEAT_EV_DEADLINE,
+                                  .component = component,
+                                  .u.at = {.at_us = h.now_us + SECONDS}};
         assert_int_equal(hand_feed(&h, due), 0);
-        assert_int_equal(hand_job(&h, job)->due_us, due.u.at.at_us);
+        assert_int_equal(hand_component(&h, component)->due_us, due.u.at.at_us);
     }
     assert_int_equal(pleat_core_view(h.core)->queue_first, waiting);
     hand_finish(&h);

@@ -13,18 +13,18 @@ struct wish {
 
 static uint32_t submit(struct hand *h, struct wish wish)
 {
-    uint32_t job = pleat_core_next_component(h->core);
+    uint32_t component = pleat_core_next_component(h->core);
     struct pleat_event event = {
         .kind = PLEAT_EV_SUBMIT,
-        .component = job,
-        .u.submit = {.job = job + 1u,
+        .component = component,
+        .u.submit = {.job = component + 1u,
                      .estimate_us = wish.estimate_s * SECONDS,
                      .minimum = wish.least,
                      .maximum = wish.most,
                      .job_kind = wish.least < wish.most ? PLEAT_MALLEABLE : PLEAT_RIGID,
                      .site = PLEAT_NONE}};
     assert_int_equal(hand_feed(h, event), 0);
-    return job;
+    return component;
 }
 
 static bool always(void *arg)
@@ -54,12 +54,13 @@ static struct pleat_forecast forecast(const struct hand *h, bool (*go_on)(void *
     return made;
 }
 
-static const struct pleat_forecast_row *row_of(const struct pleat_forecast *made, uint32_t job)
+static const struct pleat_forecast_row *row_of(const struct pleat_forecast *made,
+                                               uint32_t component)
 {
     for (size_t i = 0; i < made->rows.count; i++)
-        if (made->rows.items[i].component == job)
+        if (made->rows.items[i].component == component)
             return &made->rows.items[i];
-    fail_msg("no row of job %u", job);
+    fail_msg("no row of job %u", component);
     return NULL;
 }
 
@@ -89,18 +90,20 @@ static void live(struct hand *h, uint32_t jobs, int64_t *starts_us)
         uint32_t next = PLEAT_NONE, waiting = 0;
         obey(h);
         for (uint32_t c = 0; c < jobs; c++) {
-            const struct pleat_component *job = hand_job(h, c);
-            if (job->state == PLEAT_RUNNING && starts_us[c] == PLEAT_NEVER)
+            const struct pleat_component *component = hand_component(h, c);
+            if (component->state == PLEAT_RUNNING && starts_us[c] == PLEAT_NEVER)
                 starts_us[c] = h->now_us;
             waiting += starts_us[c] == PLEAT_NEVER;
-            if (job->state == PLEAT_RUNNING &&
-                (next == PLEAT_NONE || job->expected_end_us < hand_job(h, next)->expected_end_us))
+            if (component->state == PLEAT_RUNNING &&
+                (next == PLEAT_NONE ||
+                 component->expected_end_us < hand_component(h, next)->expected_end_us))
                 next = c;
         }
         int64_t deadline_us = pleat_core_next_deadline(h->core);
         if (waiting == 0 || (next == PLEAT_NONE && deadline_us == PLEAT_NEVER))
             return;
-        int64_t end_us = next == PLEAT_NONE ? PLEAT_NEVER : hand_job(h, next)->expected_end_us;
+        int64_t end_us =
+            next == PLEAT_NONE ? PLEAT_NEVER : hand_component(h, next)->expected_end_us;
         if (deadline_us < end_us) {
             hand_sleep(h, deadline_us - h->now_us);
             continue;
@@ -175,7 +178,7 @@ static void test_without_estimates(void **state)
     assert_int_equal(hand_feed(&h, depend), 0);
     struct pleat_forecast made = forecast(&h, always, NULL);
     assert_int_equal(made.rows.count, 4);
-    assert_int_equal(row_of(&made, fits)->start_us, hand_job(&h, ends)->expected_end_us);
+    assert_int_equal(row_of(&made, fits)->start_us, hand_component(&h, ends)->expected_end_us);
     assert_int_equal(row_of(&made, behind)->why, PLEAT_FORECAST_NO_ESTIMATE);
     assert_int_equal(row_of(&made, held)->why, PLEAT_FORECAST_HELD);
     assert_int_equal(row_of(&made, needs)->why, PLEAT_FORECAST_NEEDS);
@@ -187,7 +190,8 @@ static void test_without_estimates(void **state)
     assert_int_equal(hand_terms(&h, open, -1, -1, 500 * SECONDS), 0);
     assert_int_equal(hand_terms(&h, fits, -1, -1, 300 * SECONDS), 0);
     made = forecast(&h, always, NULL);
-    assert_int_equal(row_of(&made, behind)->start_us, hand_job(&h, open)->start_us + 500 * SECONDS);
+    assert_int_equal(row_of(&made, behind)->start_us,
+                     hand_component(&h, open)->start_us + 500 * SECONDS);
     pleat_forecast_finish(&made);
     hand_finish(&h);
 }
@@ -206,7 +210,7 @@ static void test_it_is_told_to_stop(void **state)
     struct pleat_forecast made = forecast(&h, so_often, &steps);
     assert_false(made.complete);
     assert_int_equal(made.steps, 5);
-    assert_int_equal(made.rows.items[0].start_us, 100 * SECONDS + hand_job(&h, 0)->start_us);
+    assert_int_equal(made.rows.items[0].start_us, 100 * SECONDS + hand_component(&h, 0)->start_us);
     assert_int_equal(row_of(&made, last)->why, PLEAT_FORECAST_TOO_FAR);
     pleat_forecast_finish(&made);
     hand_finish(&h);

@@ -8,15 +8,15 @@ static uint32_t malleable(struct bench *bench, uint32_t site, int32_t size, int3
     return bench_run(bench, site, PLEAT_MALLEABLE, size, minimum, maximum);
 }
 
-static bool starts(const struct bench *bench, uint32_t job)
+static bool starts(const struct bench *bench, uint32_t component)
 {
-    const struct pleat_event *decision = bench_decision(bench, job);
+    const struct pleat_event *decision = bench_decision(bench, component);
     return decision && decision->kind == PLEAT_EV_START;
 }
 
-static const struct pleat_event *shrinks(const struct bench *bench, uint32_t job)
+static const struct pleat_event *shrinks(const struct bench *bench, uint32_t component)
 {
-    const struct pleat_event *decision = bench_decision(bench, job);
+    const struct pleat_event *decision = bench_decision(bench, component);
     return decision && decision->kind == PLEAT_EV_RESIZE && decision->u.resize.accepted < 0
                ? decision
                : NULL;
@@ -198,11 +198,11 @@ static void test_pwa_next_makes_room_for_the_first_for_which_it_can(void **state
     bench_policy(&b, &pleat_policy_scan);
     bench_decide(&b);
     int32_t given = 0;
-    for (uint32_t job = 0; job < 2; job++) {
-        const struct pleat_event *shrink = shrinks(&b, job);
+    for (uint32_t component = 0; component < 2; component++) {
+        const struct pleat_event *shrink = shrinks(&b, component);
         given += shrink ? -shrink->u.resize.accepted : 0;
         assert_true(!shrink || shrink->u.resize.waiter == waiting[1]);
-        assert_true(bench_after(&b, job) <= 6); /* what is free is held for it */
+        assert_true(bench_after(&b, component) <= 6); /* what is free is held for it */
     }
     assert_int_equal(given, 2);
     for (int i = 0; i < 3; i++)
@@ -310,8 +310,8 @@ static void test_pwa_does_not_ask_twice_for_what_comes(void **state)
         b.sites[site].claimed = how == 3 ? 2 : 4; /* 0 free; with earmarks 2 of them are counted */
         switch (how) {
         case 0: /* being shrunk away for it */
-            b.jobs[waiting].coming = 6;
-            b.jobs[waiting].site = site;
+            b.components[waiting].coming = 6;
+            b.components[waiting].site = site;
             break;
         case 1: /* being released */
             b.sites[site].releasing = 6;
@@ -320,9 +320,9 @@ static void test_pwa_does_not_ask_twice_for_what_comes(void **state)
             b.sites[site].coming = 6;
             break;
         default: /* 2 earmarked, 4 coming */
-            b.jobs[waiting].earmarked = 2;
-            b.jobs[waiting].coming = 4;
-            b.jobs[waiting].site = site;
+            b.components[waiting].earmarked = 2;
+            b.components[waiting].coming = 4;
+            b.components[waiting].site = site;
         }
         bench_decide(&b);
         assert_null(bench_decision(&b, a));
@@ -356,8 +356,8 @@ static void test_pwa_stays_with_the_site_once_chosen(void **state)
     uint32_t first = bench_site(&b, 16, 0), second = bench_site(&b, 16, 0);
     uint32_t a = malleable(&b, first, 14, 2, 46), c = malleable(&b, second, 13, 2, 46);
     uint32_t waiting = bench_wait(&b, PLEAT_RIGID, 6, 6, 0);
-    b.jobs[waiting].site = first;
-    b.jobs[waiting].earmarked = 2;
+    b.components[waiting].site = first;
+    b.components[waiting].earmarked = 2;
     bench_decide(&b);
     assert_int_equal(bench_after(&b, a), 10);
     assert_null(shrinks(&b, c));
@@ -374,7 +374,7 @@ static void test_pwa_makes_room_only_where_the_job_may_run(void **state)
     uint32_t a = malleable(&b, small, 4, 1, 46), c = malleable(&b, wide, 12, 2, 46),
              d = malleable(&b, wanted, 16, 2, 46);
     uint32_t waiting = bench_wait(&b, PLEAT_RIGID, 6, 6, 0);
-    b.jobs[waiting].wanted_site = wanted;
+    b.components[waiting].wanted_site = wanted;
     bench_decide(&b);
     assert_null(shrinks(&b, a));
     assert_null(shrinks(&b, c));
@@ -450,8 +450,8 @@ static void test_tries_are_counted_only_where_limited(void **state)
         b.view.max_tries = limit;
         uint32_t fresh = bench_wait(&b, PLEAT_RIGID, 4, 4, 0);
         uint32_t recent = bench_wait(&b, PLEAT_RIGID, 4, 4, 0);
-        b.jobs[recent].tries = 1;
-        b.jobs[recent].last_try_us = b.view.now_us - b.view.try_us + 10;
+        b.components[recent].tries = 1;
+        b.components[recent].last_try_us = b.view.now_us - b.view.try_us + 10;
         bench_decide(&b);
         const struct pleat_event *tried = bench_decision(&b, fresh);
         assert_int_equal(tried && tried->kind == PLEAT_EV_TRIED, limit == 1);
@@ -463,9 +463,9 @@ static void test_tries_are_counted_only_where_limited(void **state)
 
 /* ---- placement ---- */
 
-static uint32_t placed_at(struct bench *b, uint32_t job)
+static uint32_t placed_at(struct bench *b, uint32_t component)
 {
-    const struct pleat_event *start = bench_decision(b, job);
+    const struct pleat_event *start = bench_decision(b, component);
     return start && start->kind == PLEAT_EV_START ? start->u.start.site : PLEAT_NONE;
 }
 
@@ -492,11 +492,11 @@ static void test_worst_fit(void **state)
             bench_site(&b, 10, 9); /* a threshold is about growing, not about starting */
             b.sites[s].claimed = 10 - cases[i].free[s];
         }
-        uint32_t job = bench_wait(&b, PLEAT_RIGID, cases[i].minimum, cases[i].minimum, 0);
-        b.jobs[job].wanted_site = cases[i].wanted;
+        uint32_t component = bench_wait(&b, PLEAT_RIGID, cases[i].minimum, cases[i].minimum, 0);
+        b.components[component].wanted_site = cases[i].wanted;
         bench_decide(&b);
-        if (placed_at(&b, job) != cases[i].site)
-            fail_msg("case %zu: at site %u", i, placed_at(&b, job));
+        if (placed_at(&b, component) != cases[i].site)
+            fail_msg("case %zu: at site %u", i, placed_at(&b, component));
         bench_finish(&b);
     }
 }
@@ -510,11 +510,11 @@ static void test_earmarks_count_where_they_are(void **state)
     bench_site(&b, 10, 0);
     b.sites[0].claimed = 6; /* 4 free */
     b.sites[1].claimed = 5; /* 2 free, 3 earmarked for the job */
-    uint32_t job = bench_wait(&b, PLEAT_RIGID, 5, 5, 0);
-    b.jobs[job].site = 1;
-    b.jobs[job].earmarked = 3;
+    uint32_t component = bench_wait(&b, PLEAT_RIGID, 5, 5, 0);
+    b.components[component].site = 1;
+    b.components[component].earmarked = 3;
     bench_decide(&b);
-    assert_int_equal(placed_at(&b, job), 1);
+    assert_int_equal(placed_at(&b, component), 1);
     assert_int_equal(pleat_plan_free(&b.plan, 1), 0);
     bench_finish(&b);
 }
@@ -553,13 +553,13 @@ static void test_initial_sizes(void **state)
         bench_init(&b);
         bench_policy(&b, cases[i].policy);
         bench_site(&b, cases[i].available, 0);
-        uint32_t job =
+        uint32_t component =
             bench_wait(&b, PLEAT_MALLEABLE, cases[i].minimum, cases[i].maximum, cases[i].initial);
-        b.jobs[job].sizes_kind = cases[i].sizes_kind;
+        b.components[component].sizes_kind = cases[i].sizes_kind;
         bench_decide(&b);
-        if (bench_after(&b, job) != cases[i].size)
+        if (bench_after(&b, component) != cases[i].size)
             fail_msg("case %zu (%s): starts on %d, expected %d", i, cases[i].policy->name,
-                     bench_after(&b, job), cases[i].size);
+                     bench_after(&b, component), cases[i].size);
         bench_finish(&b);
     }
 }
@@ -571,11 +571,11 @@ static void test_a_quiet_site_gives_nothing_yet(void **state)
     bench_init(&b);
     uint32_t site = bench_site(&b, 16, 0);
     malleable(&b, site, 2, 2, 46);
-    uint32_t job = bench_wait(&b, PLEAT_RIGID, 2, 2, 0);
+    uint32_t component = bench_wait(&b, PLEAT_RIGID, 2, 2, 0);
     b.sites[site].quiet_until_us = b.view.now_us + 5;
     bench_begin(&b);
     assert_int_equal(pleat_plan_free(&b.plan, site), 0);
-    assert_false(pleat_pass_start(&b.pass, job));
+    assert_false(pleat_pass_start(&b.pass, component));
     assert_int_equal(b.plan.wake_us, b.view.now_us + 5);
     bench_finish(&b);
 }
@@ -608,10 +608,10 @@ static void test_no_room_is_made_for_one_that_is_given_up(void **state)
     uint32_t running = malleable(&b, site, 8, 2, 8);
     uint32_t waiter = bench_wait(&b, PLEAT_RIGID, 4, 4, 0);
     b.view.max_tries = 3;
-    b.jobs[waiter].tries = 2; /* one more is allowed */
+    b.components[waiter].tries = 2; /* one more is allowed */
     bench_decide(&b);
     assert_int_equal(bench_after(&b, running), 4);
-    b.jobs[waiter].tries = 3; /* this is the one too many */
+    b.components[waiter].tries = 3; /* this is the one too many */
     bench_decide(&b);
     assert_int_equal(bench_decision(&b, waiter)->kind, PLEAT_EV_TRIED);
     assert_int_equal(bench_after(&b, running), 8);

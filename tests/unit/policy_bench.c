@@ -6,7 +6,7 @@ void bench_init(struct bench *bench)
 {
     memset(bench, 0, sizeof(*bench));
     bench->view = (struct pleat_view){.now_us = INT64_C(1000000000),
-                                      .components = bench->jobs,
+                                      .components = bench->components,
                                       .sites = bench->sites,
                                       .buffers = bench->buffers,
                                       .histories = bench->histories,
@@ -55,29 +55,29 @@ uint32_t bench_site(struct bench *bench, int32_t capacity, int32_t threshold)
     return bench->view.site_count++;
 }
 
-static uint32_t add(struct bench *bench, struct pleat_component job, uint32_t *first,
+static uint32_t add(struct bench *bench, struct pleat_component component, uint32_t *first,
                     uint32_t *last)
 {
     uint32_t index = bench->view.component_count++;
     assert_true(index < BENCH_JOBS);
-    job.job = index + 1;
-    job.cap = PLEAT_SIZE_MAX;
-    job.wanted_site = PLEAT_NONE;
-    job.lead = job.sibling = job.first_input = job.files_site = PLEAT_NONE;
-    job.resize = PLEAT_NONE;
-    job.buffer = PLEAT_NONE;
-    job.due_us = job.expected_end_us = job.promised_us = PLEAT_NEVER;
-    job.promised_site = PLEAT_NONE;
-    job.ends_next = PLEAT_NONE;
-    job.first_timing = PLEAT_NONE;
-    job.next = PLEAT_NONE;
-    job.previous = *last;
+    component.job = index + 1;
+    component.cap = PLEAT_SIZE_MAX;
+    component.wanted_site = PLEAT_NONE;
+    component.lead = component.sibling = component.first_input = component.files_site = PLEAT_NONE;
+    component.resize = PLEAT_NONE;
+    component.buffer = PLEAT_NONE;
+    component.due_us = component.expected_end_us = component.promised_us = PLEAT_NEVER;
+    component.promised_site = PLEAT_NONE;
+    component.ends_next = PLEAT_NONE;
+    component.first_timing = PLEAT_NONE;
+    component.next = PLEAT_NONE;
+    component.previous = *last;
     if (*last != PLEAT_NONE)
-        bench->jobs[*last].next = index;
+        bench->components[*last].next = index;
     else
         *first = index;
     *last = index;
-    bench->jobs[index] = job;
+    bench->components[index] = component;
     return index;
 }
 
@@ -86,40 +86,40 @@ uint32_t bench_run(struct bench *bench, uint32_t site, enum pleat_job_kind kind,
 {
     struct pleat_site *place = &bench->sites[site];
     bool malleable = kind == PLEAT_MALLEABLE;
-    struct pleat_component job = {.kind = (uint8_t)kind,
-                                  .state = PLEAT_RUNNING,
-                                  .minimum = minimum,
-                                  .maximum = maximum,
-                                  .processors = size,
-                                  .processes = size,
-                                  .target = size,
-                                  .site = site};
-    return add(bench, job, malleable ? &place->malleable_first : &place->rigid_first,
+    struct pleat_component component = {.kind = (uint8_t)kind,
+                                        .state = PLEAT_RUNNING,
+                                        .minimum = minimum,
+                                        .maximum = maximum,
+                                        .processors = size,
+                                        .processes = size,
+                                        .target = size,
+                                        .site = site};
+    return add(bench, component, malleable ? &place->malleable_first : &place->rigid_first,
                malleable ? &place->malleable_last : &place->rigid_last);
 }
 
 uint32_t bench_wait(struct bench *bench, enum pleat_job_kind kind, int32_t minimum, int32_t maximum,
                     int32_t initial)
 {
-    struct pleat_component job = {.kind = (uint8_t)kind,
-                                  .state = PLEAT_QUEUED,
-                                  .minimum = minimum,
-                                  .maximum = maximum,
-                                  .initial = initial,
-                                  .site = PLEAT_NONE};
+    struct pleat_component component = {.kind = (uint8_t)kind,
+                                        .state = PLEAT_QUEUED,
+                                        .minimum = minimum,
+                                        .maximum = maximum,
+                                        .initial = initial,
+                                        .site = PLEAT_NONE};
     bench->view.queue_count++;
-    return add(bench, job, &bench->view.queue_first, &bench->view.queue_last);
+    return add(bench, component, &bench->view.queue_first, &bench->view.queue_last);
 }
 
 uint32_t bench_fold(struct bench *bench, uint32_t site, int32_t size, int32_t processes,
                     int32_t mpl, enum pleat_job_class job_class)
 {
     uint32_t index = bench_run(bench, site, PLEAT_MALLEABLE, size, 1, processes);
-    struct pleat_component *job = &bench->jobs[index];
-    job->flags |= PLEAT_COMPONENT_FOLDS;
-    job->processes = processes;
-    job->mpl = (uint8_t)mpl;
-    job->job_class = (uint8_t)job_class;
+    struct pleat_component *component = &bench->components[index];
+    component->flags |= PLEAT_COMPONENT_FOLDS;
+    component->processes = processes;
+    component->mpl = (uint8_t)mpl;
+    component->job_class = (uint8_t)job_class;
     return index;
 }
 
@@ -127,52 +127,53 @@ uint32_t bench_wait_folding(struct bench *bench, int32_t minimum, int32_t maximu
                             enum pleat_job_class job_class)
 {
     uint32_t index = bench_wait(bench, PLEAT_MALLEABLE, minimum, maximum, 0);
-    bench->jobs[index].flags |= PLEAT_COMPONENT_FOLDS;
-    bench->jobs[index].job_class = (uint8_t)job_class;
+    bench->components[index].flags |= PLEAT_COMPONENT_FOLDS;
+    bench->components[index].job_class = (uint8_t)job_class;
     return index;
 }
 
-void bench_estimate(struct bench *bench, uint32_t job, int64_t seconds)
+void bench_estimate(struct bench *bench, uint32_t component, int64_t seconds)
 {
     int64_t us = seconds * 1000000;
-    if (bench->jobs[job].state == PLEAT_QUEUED)
-        bench->jobs[job].estimate_us = us;
+    if (bench->components[component].state == PLEAT_QUEUED)
+        bench->components[component].estimate_us = us;
     else
-        bench->jobs[job].expected_end_us = bench->view.now_us + us;
+        bench->components[component].expected_end_us = bench->view.now_us + us;
 }
 
 uint32_t bench_reserve(struct bench *bench, uint32_t site, int32_t size, int64_t begin,
                        int64_t estimate)
 {
     int64_t begin_us = bench->view.now_us + begin * 1000000;
-    struct pleat_component job = {.kind = PLEAT_RIGID,
-                                  .state = PLEAT_QUEUED,
-                                  .minimum = size,
-                                  .maximum = size,
-                                  .begin_us = begin_us,
-                                  .estimate_us = estimate * 1000000,
-                                  .aside = 1,
-                                  .site = PLEAT_NONE};
-    uint32_t index = add(bench, job, &bench->view.reserved_first, &bench->reserved_last);
-    bench->jobs[index].wanted_site = bench->jobs[index].promised_site = site;
-    bench->jobs[index].promised_us = begin_us;
+    struct pleat_component component = {.kind = PLEAT_RIGID,
+                                        .state = PLEAT_QUEUED,
+                                        .minimum = size,
+                                        .maximum = size,
+                                        .begin_us = begin_us,
+                                        .estimate_us = estimate * 1000000,
+                                        .aside = 1,
+                                        .site = PLEAT_NONE};
+    uint32_t index = add(bench, component, &bench->view.reserved_first, &bench->reserved_last);
+    bench->components[index].wanted_site = bench->components[index].promised_site = site;
+    bench->components[index].promised_us = begin_us;
     return index;
 }
 
 /* As the core does it where a policy needs it: by expected end, equal ones by start. */
 static void index_end(struct bench *bench, uint32_t index)
 {
-    struct pleat_component *job = &bench->jobs[index];
-    uint32_t *link = &bench->sites[job->site].ends_first;
-    while (*link != PLEAT_NONE && bench->jobs[*link].expected_end_us <= job->expected_end_us)
-        link = &bench->jobs[*link].ends_next;
-    job->ends_next = *link;
+    struct pleat_component *component = &bench->components[index];
+    uint32_t *link = &bench->sites[component->site].ends_first;
+    while (*link != PLEAT_NONE &&
+           bench->components[*link].expected_end_us <= component->expected_end_us)
+        link = &bench->components[*link].ends_next;
+    component->ends_next = *link;
     *link = index;
 }
 
-void bench_timed(struct bench *bench, uint32_t job, int32_t size, int64_t seconds)
+void bench_timed(struct bench *bench, uint32_t component, int32_t size, int64_t seconds)
 {
-    uint32_t *link = &bench->jobs[job].first_timing;
+    uint32_t *link = &bench->components[component].first_timing;
     while (*link != PLEAT_NONE)
         link = &bench->timings[*link].next;
     assert_true(bench->timing_count < BENCH_TIMINGS);
@@ -181,38 +182,41 @@ void bench_timed(struct bench *bench, uint32_t job, int32_t size, int64_t second
     *link = bench->timing_count++;
 }
 
-struct pleat_buffer *bench_evolves(struct bench *bench, uint32_t job, int32_t held)
+struct pleat_buffer *bench_evolves(struct bench *bench, uint32_t component, int32_t held)
 {
-    struct pleat_site *site = &bench->sites[bench->jobs[job].site];
-    bench->jobs[job].buffer = job;
-    bench->buffers[job] = (struct pleat_buffer){
-        .component = job, .next = site->buffers_first, .prepared = held, .due_next = PLEAT_NONE};
-    site->buffers_first = job;
+    struct pleat_site *site = &bench->sites[bench->components[component].site];
+    bench->components[component].buffer = component;
+    bench->buffers[component] = (struct pleat_buffer){.component = component,
+                                                      .next = site->buffers_first,
+                                                      .prepared = held,
+                                                      .due_next = PLEAT_NONE};
+    site->buffers_first = component;
     site->buffered += held;
     site->claimed += held;
-    return &bench->buffers[job];
+    return &bench->buffers[component];
 }
 
-void bench_resizing(struct bench *bench, uint32_t job, int32_t target)
+void bench_resizing(struct bench *bench, uint32_t component, int32_t target)
 {
-    bench->jobs[job].state = PLEAT_RESIZING;
-    bench->jobs[job].target = target;
+    bench->components[component].state = PLEAT_RESIZING;
+    bench->components[component].target = target;
 }
 
-static void sum_up(struct bench *bench, const struct pleat_component *job)
+static void sum_up(struct bench *bench, const struct pleat_component *component)
 {
-    if (job->state != PLEAT_RUNNING && job->state != PLEAT_RESIZING)
+    if (component->state != PLEAT_RUNNING && component->state != PLEAT_RESIZING)
         return;
-    index_end(bench, (uint32_t)(job - bench->jobs));
-    struct pleat_site *site = &bench->sites[job->site];
-    site->claimed += job->target > job->processors ? job->target : job->processors;
-    if (job->kind != PLEAT_MALLEABLE)
+    index_end(bench, (uint32_t)(component - bench->components));
+    struct pleat_site *site = &bench->sites[component->site];
+    site->claimed +=
+        component->target > component->processors ? component->target : component->processors;
+    if (component->kind != PLEAT_MALLEABLE)
         return;
     site->malleable_count++;
-    site->resizing_count += job->state == PLEAT_RESIZING;
-    int32_t above = job->target - pleat_accept_smallest(&bench->view, job);
+    site->resizing_count += component->state == PLEAT_RESIZING;
+    int32_t above = component->target - pleat_accept_smallest(&bench->view, component);
     site->reclaimable += above > 0 ? above : 0;
-    site->growers += job->target < pleat_view_limit(job);
+    site->growers += component->target < pleat_view_limit(component);
 }
 
 void bench_begin(struct bench *bench)
@@ -221,9 +225,9 @@ void bench_begin(struct bench *bench)
     while (bench->list.count < 8 && bench->list_values[bench->list.count])
         bench->list.count++;
     for (uint32_t j = 0; j < bench->view.component_count; j++) {
-        sum_up(bench, &bench->jobs[j]);
-        if (bench->jobs[j].earmarked)
-            bench->sites[bench->jobs[j].site].claimed += bench->jobs[j].earmarked;
+        sum_up(bench, &bench->components[j]);
+        if (bench->components[j].earmarked)
+            bench->sites[bench->components[j].site].claimed += bench->components[j].earmarked;
     }
     assert_int_equal(pleat_plan_begin(&bench->plan, &bench->view), 0);
 }
@@ -235,20 +239,20 @@ void bench_decide(struct bench *bench)
     assert_int_equal(bench->plan.failed, 0);
 }
 
-const struct pleat_event *bench_decision(const struct bench *bench, uint32_t job)
+const struct pleat_event *bench_decision(const struct bench *bench, uint32_t component)
 {
     for (size_t i = 0; i < bench->plan.decisions.count; i++)
-        if (bench->plan.decisions.items[i].component == job)
+        if (bench->plan.decisions.items[i].component == component)
             return &bench->plan.decisions.items[i];
     return NULL;
 }
 
-int32_t bench_after(const struct bench *bench, uint32_t job)
+int32_t bench_after(const struct bench *bench, uint32_t component)
 {
-    const struct pleat_event *decision = bench_decision(bench, job);
+    const struct pleat_event *decision = bench_decision(bench, component);
     if (decision && decision->kind == PLEAT_EV_RESIZE)
         return decision->u.resize.processors;
     if (decision && decision->kind == PLEAT_EV_START)
         return decision->u.start.processors;
-    return bench->jobs[job].processors;
+    return bench->components[component].processors;
 }

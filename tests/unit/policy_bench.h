@@ -9,7 +9,7 @@
 enum { BENCH_JOBS = 48, BENCH_SITES = 4, BENCH_TIMINGS = 64 };
 
 struct bench {
-    struct pleat_component jobs[BENCH_JOBS];
+    struct pleat_component components[BENCH_JOBS];
     struct pleat_site sites[BENCH_SITES];
     struct pleat_buffer buffers[BENCH_JOBS];
     struct pleat_history histories[BENCH_JOBS]; /* rows are the test's */
@@ -43,25 +43,25 @@ uint32_t bench_wait_folding(struct bench *bench, int32_t minimum, int32_t maximu
                             enum pleat_job_class job_class);
 /* A waiting job is estimated to run so long, a running one to end so long from now (negative: it
  * should have ended). Without: no estimate. */
-void bench_estimate(struct bench *bench, uint32_t job, int64_t seconds);
+void bench_estimate(struct bench *bench, uint32_t component, int64_t seconds);
 /* A rigid job for which processors are reserved at a site, from so many seconds from now on; after
  * those before. */
 uint32_t bench_reserve(struct bench *bench, uint32_t site, int32_t size, int64_t begin,
                        int64_t estimate);
 /* An iteration of a job takes so long at a size; sizes of one job in increasing order. */
-void bench_timed(struct bench *bench, uint32_t job, int32_t size, int64_t seconds);
+void bench_timed(struct bench *bench, uint32_t component, int32_t size, int64_t seconds);
 /* A running job asks for processes itself; its buffer, with so many prepared ones. Once for each.
  */
-struct pleat_buffer *bench_evolves(struct bench *bench, uint32_t job, int32_t held);
+struct pleat_buffer *bench_evolves(struct bench *bench, uint32_t component, int32_t held);
 /* Puts a running job into a resize towards `target`. */
-void bench_resizing(struct bench *bench, uint32_t job, int32_t target);
+void bench_resizing(struct bench *bench, uint32_t component, int32_t target);
 /* Sums up the sites as the core does, and begins a plan. Once, after all jobs are there. */
 void bench_begin(struct bench *bench);
 /* bench_begin, then the approach decides. */
 void bench_decide(struct bench *bench);
 /* The plan's decision for a job, or NULL. */
-const struct pleat_event *bench_decision(const struct bench *bench, uint32_t job);
+const struct pleat_event *bench_decision(const struct bench *bench, uint32_t component);
 /* Its size once the plan is carried out (a waiting one's if it starts, else 0). */
-int32_t bench_after(const struct bench *bench, uint32_t job);
+int32_t bench_after(const struct bench *bench, uint32_t component);
 
 #endif

@@ -1,10 +1,11 @@
 /* Buffer policies by hand: Liu et al. 2009, 4.1, and figure 3 step by step. */
 #include "policy_bench.h"
 
-static struct pleat_review ask(struct bench *b, const struct pleat_policy *policy, uint32_t job)
+static struct pleat_review ask(struct bench *b, const struct pleat_policy *policy,
+                               uint32_t component)
 {
     bench_policy(b, policy);
-    return policy->review(&b->pass, job);
+    return policy->review(&b->pass, component);
 }
 
 /* N = RL - R, asked for or given back. */
@@ -15,15 +16,15 @@ static void test_periodic(void **state)
         struct bench b;
         bench_init(&b);
         b.view.buffer_level = 3;
-        uint32_t job = bench_run(&b, bench_site(&b, 20, 0), PLEAT_MOLDABLE, 4, 3, 20);
-        bench_evolves(&b, job, held)->requested = 1;
-        struct pleat_review review = ask(&b, &pleat_policy_periodic, job);
+        uint32_t component = bench_run(&b, bench_site(&b, 20, 0), PLEAT_MOLDABLE, 4, 3, 20);
+        bench_evolves(&b, component, held)->requested = 1;
+        struct pleat_review review = ask(&b, &pleat_policy_periodic, component);
         assert_int_equal(review.request - review.release, 3 - held);
         assert_true(review.request == 0 || review.release == 0);
         assert_int_equal(review.again_us, b.view.now_us + INT64_C(600000000));
         assert_int_equal(review.again_iteration, INT32_MAX);
         b.view.buffer_pending = true; /* with the one on its way */
-        review = ask(&b, &pleat_policy_periodic, job);
+        review = ask(&b, &pleat_policy_periodic, component);
         assert_int_equal(review.request - review.release, 3 - held - 1);
         bench_finish(&b);
     }
@@ -37,14 +38,14 @@ static void test_prediction_looks_one_allocation_ahead(void **state)
         struct bench b;
         struct pleat_history_row row = {iteration, 3};
         bench_init(&b);
-        uint32_t job = bench_run(&b, bench_site(&b, 20, 0), PLEAT_MOLDABLE, 4, 3, 20);
-        struct pleat_buffer *buffer = bench_evolves(&b, job, 0);
+        uint32_t component = bench_run(&b, bench_site(&b, 20, 0), PLEAT_MOLDABLE, 4, 3, 20);
+        struct pleat_buffer *buffer = bench_evolves(&b, component, 0);
         b.sites[0].slowest_claim_us = 200000000;
         buffer->iteration = 5;
         buffer->iteration_us = 10000000;
         buffer->executions = 3;
-        b.histories[job] = (struct pleat_history){.items = &row, .count = 1};
-        struct pleat_review review = ask(&b, &pleat_policy_prediction, job);
+        b.histories[component] = (struct pleat_history){.items = &row, .count = 1};
+        struct pleat_review review = ask(&b, &pleat_policy_prediction, component);
         assert_int_equal(review.request, iteration >= 25 && iteration <= 30);
         assert_int_equal(review.again_iteration, 10);
         assert_int_equal(review.again_us, PLEAT_NEVER);
@@ -72,14 +73,14 @@ static void test_prediction_counts(void **state)
         struct bench b;
         struct pleat_history_row rows[] = {{50, 9}, {109, 5}, {114, 4}, {120, 6}, {200, 9}};
         bench_init(&b);
-        uint32_t job = bench_run(&b, bench_site(&b, 40, 0), PLEAT_MOLDABLE, 4, 3, 20);
-        struct pleat_buffer *buffer = bench_evolves(&b, job, cases[i].held);
+        uint32_t component = bench_run(&b, bench_site(&b, 40, 0), PLEAT_MOLDABLE, 4, 3, 20);
+        struct pleat_buffer *buffer = bench_evolves(&b, component, cases[i].held);
         b.sites[0].slowest_claim_us = cases[i].theta_s * 1000000;
         buffer->iteration = 100;
         buffer->iteration_us = cases[i].speed_s * 1000000;
         buffer->executions = cases[i].executions;
-        b.histories[job] = (struct pleat_history){.items = rows, .count = 5};
-        struct pleat_review review = ask(&b, &pleat_policy_prediction, job);
+        b.histories[component] = (struct pleat_history){.items = rows, .count = 5};
+        struct pleat_review review = ask(&b, &pleat_policy_prediction, component);
         assert_int_equal(review.request, cases[i].expected);
         assert_int_equal(review.release, cases[i].released);
         bench_finish(&b);

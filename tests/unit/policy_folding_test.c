@@ -23,15 +23,15 @@ static uint32_t begin(struct bench *b, const char *moldability)
 /* A waiting job of 1 to 64 processes, powers of two. */
 static uint32_t wait_powers(struct bench *b, enum pleat_job_class job_class)
 {
-    uint32_t job = bench_wait_folding(b, 1, 64, job_class);
-    b->jobs[job].sizes_kind = PLEAT_SIZES_POWERS;
-    return job;
+    uint32_t component = bench_wait_folding(b, 1, 64, job_class);
+    b->components[component].sizes_kind = PLEAT_SIZES_POWERS;
+    return component;
 }
 
-static void check_start(const struct bench *b, uint32_t job, int32_t processors, int32_t processes,
-                        int32_t mpl)
+static void check_start(const struct bench *b, uint32_t component, int32_t processors,
+                        int32_t processes, int32_t mpl)
 {
-    const struct pleat_event *start = bench_decision(b, job);
+    const struct pleat_event *start = bench_decision(b, component);
     if (processors == 0) {
         assert_true(!start || start->kind != PLEAT_EV_START);
         return;
@@ -78,7 +78,7 @@ static void test_asp_max_leaves_something(void **state)
     struct bench b;
     begin(&b, "asp-max");
     uint32_t first = wait_powers(&b, PLEAT_CLASS_LONG), second = wait_powers(&b, PLEAT_CLASS_LONG);
-    b.jobs[second].sizes_kind = PLEAT_SIZES_SQUARES;
+    b.components[second].sizes_kind = PLEAT_SIZES_SQUARES;
     bench_decide(&b);
     check_start(&b, first, 32, 32, 1);  /* 60 % of 60 are 36 */
     check_start(&b, second, 25, 25, 1); /* 28 are left */
@@ -97,9 +97,9 @@ static void test_asp_max_and_one_that_needs_more(void **state)
     (void)state;
     struct bench b;
     begin(&b, "asp-max");
-    uint32_t job = bench_wait(&b, PLEAT_RIGID, 50, 50, 0);
+    uint32_t component = bench_wait(&b, PLEAT_RIGID, 50, 50, 0);
     bench_decide(&b);
-    assert_int_equal(bench_after(&b, job), 50);
+    assert_int_equal(bench_after(&b, component), 50);
     bench_finish(&b);
 }
 
@@ -108,10 +108,11 @@ static void test_the_largest_or_wait(void **state)
     (void)state;
     struct bench b;
     bench_run(&b, begin(&b, "largest"), PLEAT_RIGID, 20, 20, 20);
-    uint32_t job = wait_powers(&b, PLEAT_CLASS_LONG), next = wait_powers(&b, PLEAT_CLASS_SHORT);
+    uint32_t component = wait_powers(&b, PLEAT_CLASS_LONG),
+             next = wait_powers(&b, PLEAT_CLASS_SHORT);
     bench_decide(&b);
-    check_start(&b, job, 32, 32, 1); /* of 60 */
-    check_start(&b, next, 0, 0, 0);  /* 8 are idle */
+    check_start(&b, component, 32, 32, 1); /* of 60 */
+    check_start(&b, next, 0, 0, 0);        /* 8 are idle */
     bench_finish(&b);
 }
 
@@ -123,12 +124,12 @@ static void test_folding_halves_the_latest(void **state)
     bench_policy(&b, named(PLEAT_MALLEABILITY, "halving"));
     uint32_t old = bench_fold(&b, site, 28, 28, 4, PLEAT_CLASS_LONG);
     uint32_t latest = bench_fold(&b, site, 32, 32, 4, PLEAT_CLASS_SHORT);
-    uint32_t job = wait_powers(&b, PLEAT_CLASS_SHORT);
+    uint32_t component = wait_powers(&b, PLEAT_CLASS_SHORT);
     bench_decide(&b);
-    check_start(&b, job, 0, 0, 0);
+    check_start(&b, component, 0, 0, 0);
     assert_int_equal(bench_after(&b, latest), 16);
     assert_int_equal(bench_after(&b, old), 28);
-    assert_int_equal(bench_decision(&b, latest)->u.resize.waiter, job);
+    assert_int_equal(bench_decision(&b, latest)->u.resize.waiter, component);
     assert_int_equal(bench_decision(&b, latest)->u.resize.processes, 32);
     bench_finish(&b);
     /* at its MPL: the one before it */
@@ -148,9 +149,9 @@ static void test_folding_starts_unfolded(void **state)
     (void)state;
     struct bench b;
     bench_fold(&b, begin(&b, "folding"), 50, 50, 4, PLEAT_CLASS_LONG);
-    uint32_t job = wait_powers(&b, PLEAT_CLASS_LONG);
+    uint32_t component = wait_powers(&b, PLEAT_CLASS_LONG);
     bench_decide(&b);
-    check_start(&b, job, 8, 8, 4); /* 10 are idle; it may be folded later */
+    check_start(&b, component, 8, 8, 4); /* 10 are idle; it may be folded later */
     bench_finish(&b);
 }
 
@@ -159,11 +160,11 @@ static void test_fjt_short_on_idle_processors(void **state)
     (void)state;
     struct bench b;
     bench_fold(&b, begin(&b, "fjt"), 44, 44, 4, PLEAT_CLASS_LONG);
-    uint32_t job = wait_powers(&b, PLEAT_CLASS_SHORT);
+    uint32_t component = wait_powers(&b, PLEAT_CLASS_SHORT);
     uint32_t next = wait_powers(&b, PLEAT_CLASS_LONG);
     bench_decide(&b);
-    check_start(&b, job, 8, 8, 1);   /* 16 / 2, never to be folded */
-    check_start(&b, next, 8, 32, 4); /* no other long one waits: folded */
+    check_start(&b, component, 8, 8, 1); /* 16 / 2, never to be folded */
+    check_start(&b, next, 8, 32, 4);     /* no other long one waits: folded */
     bench_finish(&b);
 }
 
@@ -174,12 +175,12 @@ static void test_fjt_short_on_those_of_long_ones(void **state)
     uint32_t site = begin(&b, "fjt");
     uint32_t runs = bench_fold(&b, site, 48, 48, 4, PLEAT_CLASS_LONG);
     uint32_t brief = bench_fold(&b, site, 12, 12, 1, PLEAT_CLASS_SHORT);
-    uint32_t job = wait_powers(&b, PLEAT_CLASS_SHORT);
-    b.jobs[job].maximum = 16;
+    uint32_t component = wait_powers(&b, PLEAT_CLASS_SHORT);
+    b.components[component].maximum = 16;
     bench_decide(&b);
     assert_int_equal(bench_after(&b, runs), 24); /* 36 could be had; 16 are of use: one level */
     assert_int_equal(bench_after(&b, brief), 12);
-    assert_int_equal(bench_decision(&b, runs)->u.resize.waiter, job);
+    assert_int_equal(bench_decision(&b, runs)->u.resize.waiter, component);
     bench_finish(&b);
 }
 
@@ -201,14 +202,14 @@ static void test_fjt_long_while_short_ones_run(void **state)
     (void)state;
     struct bench b;
     bench_fold(&b, begin(&b, "fjt"), 50, 50, 1, PLEAT_CLASS_SHORT);
-    uint32_t job = wait_powers(&b, PLEAT_CLASS_LONG);
+    uint32_t component = wait_powers(&b, PLEAT_CLASS_LONG);
     bench_decide(&b);
-    check_start(&b, job, 10, 32, 4); /* 64 would be 7 on one of them */
+    check_start(&b, component, 10, 32, 4); /* 64 would be 7 on one of them */
     bench_finish(&b);
     bench_fold(&b, begin(&b, "fjt-figure"), 50, 50, 1, PLEAT_CLASS_SHORT);
-    job = wait_powers(&b, PLEAT_CLASS_LONG);
+    component = wait_powers(&b, PLEAT_CLASS_LONG);
     bench_decide(&b);
-    check_start(&b, job, 0, 0, 0);
+    check_start(&b, component, 0, 0, 0);
     bench_finish(&b);
 }
 
@@ -229,10 +230,10 @@ static void test_fjt_long_takes_its_part_of_long_ones(void **state)
     (void)state;
     struct bench b;
     uint32_t runs = bench_fold(&b, begin(&b, "fjt"), 60, 60, 4, PLEAT_CLASS_LONG);
-    uint32_t job = wait_powers(&b, PLEAT_CLASS_LONG);
+    uint32_t component = wait_powers(&b, PLEAT_CLASS_LONG);
     bench_decide(&b);
     assert_int_equal(bench_after(&b, runs), 30); /* two halves */
-    assert_int_equal(bench_decision(&b, runs)->u.resize.waiter, job);
+    assert_int_equal(bench_decision(&b, runs)->u.resize.waiter, component);
     bench_finish(&b);
 }
 
@@ -241,9 +242,9 @@ static void test_fjt_1_folds_nobody(void **state)
     (void)state;
     struct bench b;
     bench_fold(&b, begin(&b, "fjt-1"), 50, 50, 4, PLEAT_CLASS_LONG);
-    uint32_t job = wait_powers(&b, PLEAT_CLASS_LONG);
+    uint32_t component = wait_powers(&b, PLEAT_CLASS_LONG);
     bench_decide(&b);
-    check_start(&b, job, 8, 8, 1);
+    check_start(&b, component, 8, 8, 1);
     bench_finish(&b);
     bench_fold(&b, begin(&b, "fjt-1"), 60, 60, 4, PLEAT_CLASS_LONG);
     wait_powers(&b, PLEAT_CLASS_SHORT);
@@ -301,17 +302,17 @@ static void test_partitions_grow_where_it_pays(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct bench b;
-        uint32_t job = bench_fold(&b, begin(&b, "fjt"), 16, 64, 4, PLEAT_CLASS_LONG);
-        bench_timed(&b, job, 16, 10);
+        uint32_t component = bench_fold(&b, begin(&b, "fjt"), 16, 64, 4, PLEAT_CLASS_LONG);
+        bench_timed(&b, component, 16, 10);
         b.timings[0].redistribution_us = cases[i].cost_us;
         if (cases[i].there_s)
-            bench_timed(&b, job, 32, cases[i].there_s);
-        b.jobs[job].since_us = b.view.now_us - cases[i].age_us;
+            bench_timed(&b, component, 32, cases[i].there_s);
+        b.components[component].since_us = b.view.now_us - cases[i].age_us;
         bench_decide(&b);
-        assert_int_equal(bench_after(&b, job) > 16, cases[i].grows);
+        assert_int_equal(bench_after(&b, component) > 16, cases[i].grows);
         /* asked again when what it cost has been made up for */
         if (cases[i].cost_us == S / 10 && !cases[i].grows)
-            assert_int_equal(b.plan.wake_us, b.jobs[job].since_us + 10 * S);
+            assert_int_equal(b.plan.wake_us, b.components[component].since_us + 10 * S);
         bench_finish(&b);
     }
 }
@@ -334,10 +335,10 @@ static void test_partitions_shrink_by_levels(void **state)
 
 /* ---- backfilling with windows ---- */
 
-static uint32_t at(struct bench *b, uint32_t job, int64_t position)
+static uint32_t at(struct bench *b, uint32_t component, int64_t position)
 {
-    b->jobs[job].position = position;
-    return job;
+    b->components[component].position = position;
+    return component;
 }
 
 static void test_only_short_ones_are_backfilled(void **state)
@@ -372,7 +373,7 @@ static uint32_t in_window(struct bench *b, const char *queue, bool before, uint3
     behind[1] = at(b, bench_fold(b, site, 8, 8, 4, PLEAT_CLASS_SHORT), 4);
     uint32_t head = at(b, bench_wait(b, PLEAT_RIGID, 50, 50, 0), 2);
     bench_wait(b, PLEAT_MOLDABLE, 1, 4, 0);
-    b->jobs[head + 1].job_class = PLEAT_CLASS_SHORT;
+    b->components[head + 1].job_class = PLEAT_CLASS_SHORT;
     at(b, head + 1, 5);
     bench_decide(b);
     return head;
@@ -470,7 +471,7 @@ static void test_nobody_is_aborted_too_often(void **state)
     uint32_t site = begin(&b, "largest");
     bench_policy(&b, named(PLEAT_QUEUE, "backfill-abort"));
     uint32_t brief = at(&b, bench_fold(&b, site, 16, 16, 4, PLEAT_CLASS_SHORT), 3);
-    b.jobs[brief].preempted = 3;
+    b.components[brief].preempted = 3;
     at(&b, bench_wait(&b, PLEAT_RIGID, 50, 50, 0), 2);
     bench_decide(&b);
     assert_int_equal(b.plan.decisions.count, 0);

@@ -235,10 +235,10 @@ static void check_example(const struct example *example)
     bench_policy(&bench, example->policy);
     int count = 0;
     for (; count < 4 && example->jobs[count].size; count++) {
-        const struct running *job = &example->jobs[count];
-        uint32_t index =
-            bench_run(&bench, site, PLEAT_MALLEABLE, job->size, job->minimum, job->maximum);
-        bench.jobs[index].sizes_kind = job->sizes_kind;
+        const struct running *component = &example->jobs[count];
+        uint32_t index = bench_run(&bench, site, PLEAT_MALLEABLE, component->size,
+                                   component->minimum, component->maximum);
+        bench.components[index].sizes_kind = component->sizes_kind;
     }
     bench_begin(&bench);
     int32_t left = example->shrink
@@ -269,7 +269,8 @@ static uint32_t four_priorities(struct bench *bench)
     uint32_t site = bench_site(bench, 100, 0);
     bench_policy(bench, &pleat_policy_malleability_priority);
     for (int j = 0; j < 4; j++)
-        bench->jobs[bench_run(bench, site, PLEAT_MALLEABLE, 6, 4, 10)].priority = priorities[j];
+        bench->components[bench_run(bench, site, PLEAT_MALLEABLE, 6, 4, 10)].priority =
+            priorities[j];
     return site;
 }
 
@@ -411,8 +412,8 @@ static void test_a_users_shrink_is_kept(void **state)
     struct bench bench;
     bench_init(&bench);
     uint32_t site = bench_site(&bench, 30, 0);
-    uint32_t job = bench_run(&bench, site, PLEAT_MALLEABLE, 5, 2, 46);
-    bench.jobs[job].cap = 5;
+    uint32_t component = bench_run(&bench, site, PLEAT_MALLEABLE, 5, 2, 46);
+    bench.components[component].cap = 5;
     bench_decide(&bench);
     assert_int_equal(bench.plan.decisions.count, 0);
     bench_finish(&bench);
@@ -424,15 +425,15 @@ static void test_backoff_after_a_failure(void **state)
     struct bench bench;
     bench_init(&bench);
     uint32_t site = bench_site(&bench, 30, 0);
-    uint32_t job = bench_run(&bench, site, PLEAT_MALLEABLE, 5, 2, 10);
-    bench.jobs[job].quiet_until_us = bench.view.now_us + 7;
+    uint32_t component = bench_run(&bench, site, PLEAT_MALLEABLE, 5, 2, 10);
+    bench.components[component].quiet_until_us = bench.view.now_us + 7;
     bench_decide(&bench);
     assert_int_equal(bench.plan.decisions.count, 0);
     assert_int_equal(bench.plan.wake_us, bench.view.now_us + 7);
     bench.view.now_us += 7;
     assert_int_equal(pleat_plan_begin(&bench.plan, &bench.view), 0);
     bench.pass.policies[PLEAT_APPROACH]->decide(&bench.pass);
-    assert_int_equal(bench_after(&bench, job), 10);
+    assert_int_equal(bench_after(&bench, component), 10);
     bench_finish(&bench);
 }
 

@@ -102,7 +102,7 @@ static void check(const struct pleat_policy *policy, const struct example *examp
         const struct running *job = &example->jobs[count];
         uint32_t index =
             bench_run(&bench, site, PLEAT_MALLEABLE, job->size, job->minimum, job->maximum);
-        bench.jobs[index].sizes_kind = job->sizes_kind;
+        bench.components[index].sizes_kind = job->sizes_kind;
     }
     if (example->wanted)
         bench_wait(&bench, PLEAT_RIGID, example->wanted, example->wanted, 0);
@@ -157,7 +157,7 @@ static void test_equipartition_keeps_a_share(void **state)
     uint32_t site = bench_site(&bench, 20, 0);
     uint32_t quiet = bench_run(&bench, site, PLEAT_MALLEABLE, 2, 2, 46);
     uint32_t other = bench_run(&bench, site, PLEAT_MALLEABLE, 2, 2, 46);
-    bench.jobs[quiet].quiet_until_us = bench.view.now_us + 5;
+    bench.components[quiet].quiet_until_us = bench.view.now_us + 5;
     bench_decide(&bench);
     assert_int_equal(bench_after(&bench, quiet), 2);
     assert_int_equal(bench_after(&bench, other), 10);
@@ -180,7 +180,7 @@ static void test_equipartition_settles(void **state)
         for (int j = 0; j < 4; j++) {
             uint32_t index = bench_run(&bench, site, PLEAT_MALLEABLE, sizes[j], jobs[j].minimum,
                                        jobs[j].maximum);
-            bench.jobs[index].sizes_kind = jobs[j].sizes_kind;
+            bench.components[index].sizes_kind = jobs[j].sizes_kind;
         }
         bench_decide(&bench);
         if (pass >= 4)

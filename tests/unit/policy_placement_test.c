@@ -8,26 +8,26 @@ static void join(struct bench *b, uint32_t first, uint32_t last, int32_t total)
 {
     b->view.several = true;
     for (uint32_t c = first; c <= last; c++) {
-        b->jobs[c].lead = first;
-        b->jobs[c].ordinal = (uint16_t)(c - first);
-        b->jobs[c].sibling = c < last ? c + 1 : PLEAT_NONE;
+        b->components[c].lead = first;
+        b->components[c].ordinal = (uint16_t)(c - first);
+        b->components[c].sibling = c < last ? c + 1 : PLEAT_NONE;
         if (c == first)
             continue;
-        b->jobs[c].aside = PLEAT_ASIDE_TOWED; /* out of the queue */
-        b->jobs[first].next = b->jobs[c].next;
+        b->components[c].aside = PLEAT_ASIDE_TOWED; /* out of the queue */
+        b->components[first].next = b->components[c].next;
         b->view.queue_count--;
-        b->jobs[c].previous = b->jobs[c].next = PLEAT_NONE;
+        b->components[c].previous = b->components[c].next = PLEAT_NONE;
     }
-    if (b->jobs[first].next == PLEAT_NONE)
+    if (b->components[first].next == PLEAT_NONE)
         b->view.queue_last = first;
-    b->jobs[first].total = total;
+    b->components[first].total = total;
     for (uint32_t c = first; total > 0 && c <= last; c++)
-        b->jobs[c].minimum = b->jobs[c].maximum = c == first ? total : 0;
+        b->components[c].minimum = b->components[c].maximum = c == first ? total : 0;
 }
 
-static void begins_at(struct bench *b, uint32_t job, uint32_t site, int32_t size)
+static void begins_at(struct bench *b, uint32_t component, uint32_t site, int32_t size)
 {
-    const struct pleat_event *decision = bench_decision(b, job);
+    const struct pleat_event *decision = bench_decision(b, component);
     assert_non_null(decision);
     assert_int_equal(decision->kind, PLEAT_EV_START);
     assert_int_equal(decision->u.start.site, site);
@@ -53,7 +53,7 @@ static uint32_t rigid(struct bench *b, int32_t size)
 
 /* A file of 12 GB is at sites 0 and 2; links: 0 to 1 with 100 MB/s, 2 to 1 with 400 MB/s, 2 to 3
  * with 200 MB/s, 0 to 3 with 50 MB/s. So bringing it to site 1 takes 30 s, to site 3 60 s. */
-static void with_file(struct bench *b, uint32_t job)
+static void with_file(struct bench *b, uint32_t component)
 {
     static const struct pleat_input inputs[] = {
         {.bytes = INT64_C(12000000000), .file = 1, .site = 0, .next = 1},
@@ -64,7 +64,7 @@ static void with_file(struct bench *b, uint32_t job)
     b->view.links = links;
     b->view.link_count = 4;
     b->view.stages = true;
-    b->jobs[job].first_input = 0;
+    b->components[component].first_input = 0;
 }
 
 static void test_bringing_a_file_takes_its_time(void **state)
@@ -72,18 +72,19 @@ static void test_bringing_a_file_takes_its_time(void **state)
     (void)state;
     struct bench b;
     four_sites(&b, &pleat_policy_close_to_files);
-    uint32_t job = rigid(&b, 1);
-    with_file(&b, job);
+    uint32_t component = rigid(&b, 1);
+    with_file(&b, component);
     static const int64_t seconds[] = {0, 30, 0, 60};
     for (uint32_t s = 0; s < 4; s++)
-        assert_int_equal(pleat_view_transfer(&b.view, &b.jobs[job], s) / 1000000, seconds[s]);
+        assert_int_equal(pleat_view_transfer(&b.view, &b.components[component], s) / 1000000,
+                         seconds[s]);
     b.view.link_count = 0; /* no links */
-    assert_int_equal(pleat_view_transfer(&b.view, &b.jobs[job], 1), PLEAT_NEVER);
-    assert_false(pleat_view_allows(&b.view, &b.jobs[job], 1));
-    assert_true(pleat_view_allows(&b.view, &b.jobs[job], 2));
-    b.jobs[job].files_site = 1; /* it is on its way there */
-    b.jobs[job].files_us = b.view.now_us + 7000000;
-    assert_int_equal(pleat_view_transfer(&b.view, &b.jobs[job], 1), 7000000);
+    assert_int_equal(pleat_view_transfer(&b.view, &b.components[component], 1), PLEAT_NEVER);
+    assert_false(pleat_view_allows(&b.view, &b.components[component], 1));
+    assert_true(pleat_view_allows(&b.view, &b.components[component], 2));
+    b.components[component].files_site = 1; /* it is on its way there */
+    b.components[component].files_us = b.view.now_us + 7000000;
+    assert_int_equal(pleat_view_transfer(&b.view, &b.components[component], 1), 7000000);
     bench_finish(&b);
 }
 
@@ -99,13 +100,13 @@ static void test_close_to_files(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct bench b;
         four_sites(&b, &pleat_policy_close_to_files);
-        uint32_t job = rigid(&b, cases[i].size);
-        with_file(&b, job);
+        uint32_t component = rigid(&b, cases[i].size);
+        with_file(&b, component);
         bench_decide(&b);
         if (cases[i].site == PLEAT_NONE)
-            assert_null(bench_decision(&b, job));
+            assert_null(bench_decision(&b, component));
         else
-            begins_at(&b, job, cases[i].site, cases[i].size);
+            begins_at(&b, component, cases[i].site, cases[i].size);
         bench_finish(&b);
     }
 }
@@ -154,8 +155,8 @@ static void test_a_component_that_is_placed_attracts_the_others(void **state)
     uint32_t running = bench_run(&b, 3, PLEAT_RIGID, 5, 5, 5);
     uint32_t waiting = rigid(&b, 6);
     b.view.several = true;
-    b.jobs[running].lead = b.jobs[waiting].lead = running;
-    b.jobs[running].sibling = waiting;
+    b.components[running].lead = b.components[waiting].lead = running;
+    b.components[running].sibling = waiting;
     bench_decide(&b);
     begins_at(&b, waiting, 3, 6);
     bench_finish(&b);
@@ -262,10 +263,10 @@ static void test_others_place_it_whole(void **state)
 
 static uint32_t grower(struct bench *b, uint32_t site, int32_t size)
 {
-    uint32_t job = bench_run(b, site, PLEAT_MALLEABLE, size, 0, 80);
-    b->jobs[job].sizes_kind = PLEAT_SIZES_MULTIPLES;
-    b->jobs[job].sizes_parameter = 4;
-    return job;
+    uint32_t component = bench_run(b, site, PLEAT_MALLEABLE, size, 0, 80);
+    b->components[component].sizes_kind = PLEAT_SIZES_MULTIPLES;
+    b->components[component].sizes_parameter = 4;
+    return component;
 }
 
 static void test_each_grows_by_its_step(void **state)

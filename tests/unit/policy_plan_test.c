@@ -13,10 +13,11 @@ static int32_t below(struct pleat_random *random, int32_t n)
     return (int32_t)pleat_random_below(random, (uint64_t)n);
 }
 
-static void random_sizes(struct pleat_random *random, struct pleat_component *job)
+static void random_sizes(struct pleat_random *random, struct pleat_component *component)
 {
-    job->sizes_kind = (uint8_t)below(random, PLEAT_SIZES_KIND_COUNT);
-    job->sizes_parameter = job->sizes_kind == PLEAT_SIZES_MULTIPLES ? 1 + below(random, 5) : 0;
+    component->sizes_kind = (uint8_t)below(random, PLEAT_SIZES_KIND_COUNT);
+    component->sizes_parameter =
+        component->sizes_kind == PLEAT_SIZES_MULTIPLES ? 1 + below(random, 5) : 0;
 }
 
 static void random_running(struct bench *b, struct pleat_random *random, uint32_t site)
@@ -24,26 +25,27 @@ static void random_running(struct bench *b, struct pleat_random *random, uint32_
     enum pleat_job_kind kind = below(random, 4) ? PLEAT_MALLEABLE : PLEAT_RIGID;
     int32_t minimum = 1 + below(random, 4), maximum = minimum + below(random, 30);
     uint32_t index = bench_run(b, site, kind, 0, minimum, maximum);
-    struct pleat_component *job = &b->jobs[index];
-    random_sizes(random, job);
+    struct pleat_component *component = &b->components[index];
+    random_sizes(random, component);
     if (below(random, 6) == 0)
-        job->minimum = 0;
-    job->processors = pleat_accept_start_floor(&b->view, job, minimum + below(random, 12));
-    if (job->processors == 0) { /* none of its sizes: any then */
-        job->sizes_kind = PLEAT_SIZES_ANY;
-        job->processors = minimum;
+        component->minimum = 0;
+    component->processors =
+        pleat_accept_start_floor(&b->view, component, minimum + below(random, 12));
+    if (component->processors == 0) { /* none of its sizes: any then */
+        component->sizes_kind = PLEAT_SIZES_ANY;
+        component->processors = minimum;
     }
-    job->processes = job->target = job->processors;
+    component->processes = component->target = component->processors;
     if (kind == PLEAT_RIGID)
-        job->minimum = job->maximum = job->processors;
+        component->minimum = component->maximum = component->processors;
     if (below(random, 8) == 0)
-        job->cap = job->processors;
+        component->cap = component->processors;
     if (below(random, 8) == 0)
-        job->quiet_until_us = b->view.now_us + 5;
+        component->quiet_until_us = b->view.now_us + 5;
     if (below(random, 3))
         bench_estimate(b, index, below(random, 100) - 10);
     if (kind == PLEAT_MALLEABLE && below(random, 5) == 0)
-        bench_resizing(b, index, job->processors + (below(random, 2) ? 0 : 1));
+        bench_resizing(b, index, component->processors + (below(random, 2) ? 0 : 1));
 }
 
 static void random_folded(struct bench *b, struct pleat_random *random, uint32_t site)
@@ -72,20 +74,20 @@ static void random_view(struct bench *b, struct pleat_random *random)
         uint32_t index = bench_wait(b, kind, minimum,
                                     kind == PLEAT_RIGID ? minimum : minimum + below(random, 20),
                                     below(random, 2) ? 0 : minimum);
-        random_sizes(random, &b->jobs[index]);
+        random_sizes(random, &b->components[index]);
         if (kind == PLEAT_RIGID)
-            b->jobs[index].sizes_kind = PLEAT_SIZES_ANY;
+            b->components[index].sizes_kind = PLEAT_SIZES_ANY;
         if (kind == PLEAT_MALLEABLE && below(random, 3) == 0)
-            b->jobs[index].flags |= PLEAT_COMPONENT_FOLDS;
-        b->jobs[index].mpl_max = (uint8_t)below(random, 6);
-        b->jobs[index].job_class = (uint8_t)below(random, 3);
+            b->components[index].flags |= PLEAT_COMPONENT_FOLDS;
+        b->components[index].mpl_max = (uint8_t)below(random, 6);
+        b->components[index].job_class = (uint8_t)below(random, 3);
         if (below(random, 3))
             bench_estimate(b, index, 1 + below(random, 100));
         if (below(random, 2))
-            b->jobs[index].reference = minimum;
+            b->components[index].reference = minimum;
         if (below(random, 5) == 0) {
-            b->jobs[index].site = (uint32_t)below(random, sites);
-            b->jobs[index].earmarked = 1 + below(random, 3);
+            b->components[index].site = (uint32_t)below(random, sites);
+            b->components[index].earmarked = 1 + below(random, 3);
         }
     }
     for (int j = below(random, 2) ? 0 : below(random, 4), begin = 0; j > 0; j--) {
@@ -112,67 +114,67 @@ static void random_view(struct bench *b, struct pleat_random *random)
 
 static void check_resize(const struct bench *b, const struct pleat_event *decision, int32_t *taken)
 {
-    const struct pleat_component *job = &b->jobs[decision->component];
+    const struct pleat_component *component = &b->components[decision->component];
     int32_t to = decision->u.resize.processors;
-    struct pleat_sizes sizes = pleat_view_sizes(&b->view, job);
-    assert_int_equal(job->state, PLEAT_RUNNING);
-    assert_int_equal(job->kind, PLEAT_MALLEABLE);
-    assert_int_equal(to - job->processors, decision->u.resize.accepted);
-    assert_int_not_equal(to, job->processors);
-    if (pleat_view_folds(job)) {
-        assert_int_equal(decision->u.resize.processes, job->processes);
-        assert_in_range(pleat_mpl(job->processes, to), 1, job->mpl);
+    struct pleat_sizes sizes = pleat_view_sizes(&b->view, component);
+    assert_int_equal(component->state, PLEAT_RUNNING);
+    assert_int_equal(component->kind, PLEAT_MALLEABLE);
+    assert_int_equal(to - component->processors, decision->u.resize.accepted);
+    assert_int_not_equal(to, component->processors);
+    if (pleat_view_folds(component)) {
+        assert_int_equal(decision->u.resize.processes, component->processes);
+        assert_in_range(pleat_mpl(component->processes, to), 1, component->mpl);
     } else {
         assert_int_equal(decision->u.resize.processes, to);
-        assert_true(to == 0 ? job->minimum == 0 : pleat_sizes_floor(&sizes, to) == to);
-        assert_true(to >= job->minimum);
+        assert_true(to == 0 ? component->minimum == 0 : pleat_sizes_floor(&sizes, to) == to);
+        assert_true(to >= component->minimum);
     }
-    if (to > job->processors) {
-        assert_true(to <= pleat_view_limit(job) && to <= job->cap);
+    if (to > component->processors) {
+        assert_true(to <= pleat_view_limit(component) && to <= component->cap);
         assert_true(decision->u.resize.offered >= decision->u.resize.accepted);
-        assert_true(b->view.now_us >= job->quiet_until_us);
+        assert_true(b->view.now_us >= component->quiet_until_us);
         assert_false(decision->flags & PLEAT_MANDATORY);
-        taken[job->site] += to - job->processors;
+        taken[component->site] += to - component->processors;
     } else {
         assert_true(decision->u.resize.offered < 0);
         uint32_t waiter = decision->u.resize.waiter;
         assert_int_equal((decision->flags & PLEAT_MANDATORY) != 0, waiter != PLEAT_NONE);
         if (waiter != PLEAT_NONE)
-            assert_int_equal(b->jobs[waiter].state, PLEAT_QUEUED);
+            assert_int_equal(b->components[waiter].state, PLEAT_QUEUED);
         else
-            assert_true(b->view.now_us >= job->quiet_until_us);
+            assert_true(b->view.now_us >= component->quiet_until_us);
     }
 }
 
 static void check_start(const struct bench *b, const struct pleat_event *decision, int32_t *taken)
 {
-    const struct pleat_component *job = &b->jobs[decision->component];
+    const struct pleat_component *component = &b->components[decision->component];
     int32_t size = decision->u.start.processors;
     uint32_t site = decision->u.start.site;
-    struct pleat_sizes sizes = pleat_view_sizes(&b->view, job);
-    assert_int_equal(job->state, PLEAT_QUEUED);
-    assert_false(job->aside);
+    struct pleat_sizes sizes = pleat_view_sizes(&b->view, component);
+    assert_int_equal(component->state, PLEAT_QUEUED);
+    assert_false(component->aside);
     int32_t processes = decision->u.start.processes;
-    assert_true(processes >= job->minimum && processes <= job->maximum);
+    assert_true(processes >= component->minimum && processes <= component->maximum);
     assert_int_equal(pleat_sizes_floor(&sizes, processes), processes);
-    if (pleat_view_folds(job)) {
+    if (pleat_view_folds(component)) {
         assert_in_range(decision->u.start.mpl, 1,
-                        job->mpl_max && job->mpl_max < 4 ? job->mpl_max : 4);
+                        component->mpl_max && component->mpl_max < 4 ? component->mpl_max : 4);
         assert_true(size <= processes);
         assert_in_range(pleat_mpl(processes, size), 1, decision->u.start.mpl);
     } else {
         assert_int_equal(size, processes);
     }
-    int32_t earmarked = job->site == site ? job->earmarked : 0;
+    int32_t earmarked = component->site == site ? component->earmarked : 0;
     taken[site] += size > earmarked ? size - earmarked : 0;
 }
 
 /* ---- what reservations need, counted instant by instant ---- */
 
-static int32_t counted(const struct bench *b, const struct pleat_component *job, int32_t size)
+static int32_t counted(const struct bench *b, const struct pleat_component *component, int32_t size)
 {
-    int32_t smallest = pleat_accept_smallest(&b->view, job);
-    return pleat_pass_shrinks(&b->pass) && job->kind == PLEAT_MALLEABLE && smallest < size
+    int32_t smallest = pleat_accept_smallest(&b->view, component);
+    return pleat_pass_shrinks(&b->pass) && component->kind == PLEAT_MALLEABLE && smallest < size
                ? smallest
                : size;
 }
@@ -180,20 +182,20 @@ static int32_t counted(const struct bench *b, const struct pleat_component *job,
 /* Processors that one who runs, or is started by the plan, is expected to have at a time. */
 static int32_t has_at(const struct bench *b, uint32_t j, uint32_t site, int64_t at_us)
 {
-    const struct pleat_component *job = &b->jobs[j];
-    if (job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING)
-        return job->site == site && pleat_view_expected_end(&b->view, job) > at_us
-                   ? counted(b, job, job->target)
+    const struct pleat_component *component = &b->components[j];
+    if (component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING)
+        return component->site == site && pleat_view_expected_end(&b->view, component) > at_us
+                   ? counted(b, component, component->target)
                    : 0;
     for (size_t i = 0; i < b->plan.decisions.count; i++) {
         const struct pleat_event *start = &b->plan.decisions.items[i];
         if (start->component == j && start->kind == PLEAT_EV_START && start->u.start.site == site &&
             pleat_view_end_of(&b->view, j, start->u.start.processors) > at_us)
-            return pleat_view_folds(job) && pleat_pass_shrinks(&b->pass)
+            return pleat_view_folds(component) && pleat_pass_shrinks(&b->pass)
                        ? pleat_mpl(start->u.start.processes, (int32_t)start->u.start.mpl)
-                       : counted(b, job, start->u.start.processors);
+                       : counted(b, component, start->u.start.processors);
     }
-    return job->site == site ? job->earmarked : 0;
+    return component->site == site ? component->earmarked : 0;
 }
 
 /* Is there enough at a site, at the time when a reservation begins? */
@@ -201,12 +203,12 @@ static bool is_enough(const struct bench *b, uint32_t site, int64_t at_us)
 {
     int32_t left = b->sites[site].capacity - b->sites[site].background;
     for (uint32_t j = 0; j < b->view.component_count; j++) {
-        const struct pleat_component *job = &b->jobs[j];
-        if (!job->aside)
+        const struct pleat_component *component = &b->components[j];
+        if (!component->aside)
             left -= has_at(b, j, site, at_us);
-        else if (job->wanted_site == site && job->begin_us <= at_us &&
-                 at_us < job->begin_us + job->estimate_us)
-            left -= job->minimum;
+        else if (component->wanted_site == site && component->begin_us <= at_us &&
+                 at_us < component->begin_us + component->estimate_us)
+            left -= component->minimum;
     }
     return left >= 0;
 }
@@ -215,14 +217,14 @@ static bool is_enough(const struct bench *b, uint32_t site, int64_t at_us)
 static void check_reservations(const struct bench *b, const struct pleat_event *start)
 {
     uint32_t site = start->u.start.site;
-    const struct pleat_component *job = &b->jobs[start->component];
+    const struct pleat_component *component = &b->components[start->component];
     int32_t size = start->u.start.processors;
     int64_t end_us = pleat_view_end_of(&b->view, start->component, size);
-    if (job->site == site && counted(b, job, size) <= job->earmarked)
+    if (component->site == site && counted(b, component, size) <= component->earmarked)
         return; /* what it will keep is its own already */
-    for (uint32_t c = b->view.reserved_first; c != PLEAT_NONE; c = b->jobs[c].next)
-        if (b->jobs[c].wanted_site == site && b->jobs[c].begin_us < end_us)
-            assert_true(is_enough(b, site, b->jobs[c].begin_us));
+    for (uint32_t c = b->view.reserved_first; c != PLEAT_NONE; c = b->components[c].next)
+        if (b->components[c].wanted_site == site && b->components[c].begin_us < end_us)
+            assert_true(is_enough(b, site, b->components[c].begin_us));
 }
 
 static void check_plan(const struct bench *b)
@@ -233,14 +235,14 @@ static void check_plan(const struct bench *b)
     for (size_t i = 0; i < b->plan.decisions.count; i++) {
         const struct pleat_event *decision = &b->plan.decisions.items[i];
         if (decision->kind == PLEAT_EV_PROMISE) {
-            assert_int_equal(b->jobs[decision->component].state, PLEAT_QUEUED);
+            assert_int_equal(b->components[decision->component].state, PLEAT_QUEUED);
             continue;
         }
         assert_false(decided[decision->component]); /* one decision for each job */
         decided[decision->component] = true;
         if (decision->kind == PLEAT_EV_RESIZE) {
             check_resize(b, decision, taken);
-            grew[b->jobs[decision->component].site] |= decision->u.resize.accepted > 0;
+            grew[b->components[decision->component].site] |= decision->u.resize.accepted > 0;
         } else if (decision->kind == PLEAT_EV_START) {
             check_start(b, decision, taken);
             check_reservations(b, decision);
@@ -280,11 +282,11 @@ static void test_no_plan_breaks_a_limit(void **state)
 
 static void random_offer(struct bench *b, struct pleat_random *random)
 {
-    uint32_t job = (uint32_t)below(random, (int32_t)b->view.component_count);
+    uint32_t component = (uint32_t)below(random, (int32_t)b->view.component_count);
     if (below(random, 2))
-        (void)pleat_plan_offer_grow(&b->plan, job, 1 + below(random, 12));
+        (void)pleat_plan_offer_grow(&b->plan, component, 1 + below(random, 12));
     else
-        (void)pleat_plan_offer_shrink(&b->plan, job, 1 + below(random, 12), PLEAT_NONE);
+        (void)pleat_plan_offer_shrink(&b->plan, component, 1 + below(random, 12), PLEAT_NONE);
 }
 
 /* The same offers, without those in between that were taken back. */
@@ -354,23 +356,24 @@ static void test_what_is_accepted(void **state)
         pleat_random_init(&random, seed);
         random_view(b, &random);
         for (uint32_t j = 0; j < b->view.component_count; j++) {
-            const struct pleat_component *job = &b->jobs[j];
-            struct pleat_sizes sizes = pleat_view_sizes(&b->view, job);
-            int32_t size = job->processors, offered = 1 + below(&random, 20);
-            int32_t limit = job->maximum < job->cap ? job->maximum : job->cap;
-            if (pleat_view_folds(job))
+            const struct pleat_component *component = &b->components[j];
+            struct pleat_sizes sizes = pleat_view_sizes(&b->view, component);
+            int32_t size = component->processors, offered = 1 + below(&random, 20);
+            int32_t limit =
+                component->maximum < component->cap ? component->maximum : component->cap;
+            if (pleat_view_folds(component))
                 continue; /* see the next test */
             int32_t most = size, least = size;
             for (int32_t to = size + 1; to <= size + offered && to <= limit; to++)
                 if (pleat_sizes_floor(&sizes, to) == to)
                     most = to;
-            if (most < job->minimum) /* it gave back so much, and does not stop half-way */
+            if (most < component->minimum) /* it gave back so much, and does not stop half-way */
                 most = size;
-            assert_int_equal(pleat_accept_grow(&b->view, job, size, offered), most - size);
-            for (int32_t to = size - 1; to >= job->minimum && least > size - offered; to--)
+            assert_int_equal(pleat_accept_grow(&b->view, component, size, offered), most - size);
+            for (int32_t to = size - 1; to >= component->minimum && least > size - offered; to--)
                 if (to == 0 || pleat_sizes_floor(&sizes, to) == to)
                     least = to;
-            assert_int_equal(pleat_accept_shrink(&b->view, job, size, offered), size - least);
+            assert_int_equal(pleat_accept_shrink(&b->view, component, size, offered), size - least);
         }
         bench_finish(b);
     }
@@ -387,29 +390,29 @@ static void test_what_is_accepted_folded(void **state)
             uint32_t site = bench_site(&b, 100, 0);
             uint32_t runs = bench_fold(&b, site, processes, processes, mpl, PLEAT_CLASS_LONG);
             uint32_t waits = bench_wait_folding(&b, 2, processes + 1, PLEAT_CLASS_LONG);
-            b.jobs[waits].mpl_max = (uint8_t)mpl;
-            b.jobs[waits].sizes_kind = PLEAT_SIZES_POWERS;
+            b.components[waits].mpl_max = (uint8_t)mpl;
+            b.components[waits].sizes_kind = PLEAT_SIZES_POWERS;
             int32_t most = mpl < 4 ? mpl : 4, can_start = 0;
             for (int32_t n = 1; n <= processes + 4; n++) {
                 bool runs_on = n <= processes && (processes + n - 1) / n <= mpl;
-                const struct pleat_component *job = &b.jobs[runs];
-                int32_t smallest = pleat_accept_smallest(&b.view, job);
+                const struct pleat_component *component = &b.components[runs];
+                int32_t smallest = pleat_accept_smallest(&b.view, component);
                 assert_true(runs_on == (n >= smallest && n <= processes));
-                int32_t grown = pleat_accept_grow(&b.view, job, smallest, n);
+                int32_t grown = pleat_accept_grow(&b.view, component, smallest, n);
                 assert_int_equal(grown, smallest + n < processes ? n : processes - smallest);
                 /* the largest power of two for which n are enough */
                 int32_t largest = 0;
                 for (int32_t p = 2; p <= processes + 1; p *= 2)
                     if ((p + n - 1) / n <= most)
                         largest = p;
-                job = &b.jobs[waits];
-                assert_int_equal(pleat_accept_processes(&b.view, job, n, most), largest);
-                assert_int_equal(pleat_accept_start_floor(&b.view, job, n),
+                component = &b.components[waits];
+                assert_int_equal(pleat_accept_processes(&b.view, component, n, most), largest);
+                assert_int_equal(pleat_accept_start_floor(&b.view, component, n),
                                  largest < n ? largest : n);
                 if (can_start == 0 && largest > 0)
                     can_start = n;
             }
-            assert_int_equal(pleat_accept_start(&b.view, &b.jobs[waits]), can_start);
+            assert_int_equal(pleat_accept_start(&b.view, &b.components[waits]), can_start);
             bench_finish(&b);
         }
 }

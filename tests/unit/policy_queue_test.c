@@ -7,47 +7,48 @@ enum { NO_ESTIMATE = -1, SECOND = 1000000 };
 
 static uint32_t running(struct bench *b, uint32_t site, int32_t size, int64_t ends_in)
 {
-    uint32_t job = bench_run(b, site, PLEAT_RIGID, size, size, size);
+    uint32_t component = bench_run(b, site, PLEAT_RIGID, size, size, size);
     if (ends_in != NO_ESTIMATE)
-        bench_estimate(b, job, ends_in);
-    return job;
+        bench_estimate(b, component, ends_in);
+    return component;
 }
 
 static uint32_t overrun(struct bench *b, uint32_t site, int32_t size)
 {
-    uint32_t job = bench_run(b, site, PLEAT_RIGID, size, size, size);
-    bench_estimate(b, job, -5);
-    return job;
+    uint32_t component = bench_run(b, site, PLEAT_RIGID, size, size, size);
+    bench_estimate(b, component, -5);
+    return component;
 }
 
 static uint32_t waiting(struct bench *b, int32_t size, int64_t estimate)
 {
-    uint32_t job = bench_wait(b, PLEAT_RIGID, size, size, 0);
-    b->jobs[job].reference = size;
+    uint32_t component = bench_wait(b, PLEAT_RIGID, size, size, 0);
+    b->components[component].reference = size;
     if (estimate != NO_ESTIMATE)
-        bench_estimate(b, job, estimate);
-    return job;
+        bench_estimate(b, component, estimate);
+    return component;
 }
 
-static const struct pleat_event *decision(const struct bench *b, uint32_t job, uint16_t kind)
+static const struct pleat_event *decision(const struct bench *b, uint32_t component, uint16_t kind)
 {
     for (size_t i = 0; i < b->plan.decisions.count; i++)
-        if (b->plan.decisions.items[i].component == job && b->plan.decisions.items[i].kind == kind)
+        if (b->plan.decisions.items[i].component == component &&
+            b->plan.decisions.items[i].kind == kind)
             return &b->plan.decisions.items[i];
     return NULL;
 }
 
 /* Its size, if it starts; else 0. */
-static int32_t starts(const struct bench *b, uint32_t job)
+static int32_t starts(const struct bench *b, uint32_t component)
 {
-    const struct pleat_event *start = decision(b, job, PLEAT_EV_START);
+    const struct pleat_event *start = decision(b, component, PLEAT_EV_START);
     return start ? start->u.start.processors : 0;
 }
 
 /* Seconds from now; -1: it is promised nothing (new). */
-static int64_t promised_in(const struct bench *b, uint32_t job)
+static int64_t promised_in(const struct bench *b, uint32_t component)
 {
-    const struct pleat_event *promise = decision(b, job, PLEAT_EV_PROMISE);
+    const struct pleat_event *promise = decision(b, component, PLEAT_EV_PROMISE);
     return promise ? (promise->u.promise.start_us - b->view.now_us) / SECOND : -1;
 }
 
@@ -208,10 +209,10 @@ static void test_easy_promises_once(void **state)
     (void)state;
     struct bench b;
     uint32_t head = easy_example(&b);
-    b.jobs[head].promised_us = b.view.now_us + 100 * SECOND;
-    b.jobs[head].promised_site = 0;
+    b.components[head].promised_us = b.view.now_us + 100 * SECOND;
+    b.components[head].promised_site = 0;
     uint32_t overtaken = waiting(&b, 9, 50);
-    b.jobs[overtaken].promised_us = b.view.now_us + 50 * SECOND;
+    b.components[overtaken].promised_us = b.view.now_us + 50 * SECOND;
     bench_decide(&b);
     assert_null(decision(&b, head, PLEAT_EV_PROMISE));
     assert_int_equal(decision(&b, overtaken, PLEAT_EV_PROMISE)->u.promise.start_us, PLEAT_NEVER);
@@ -261,7 +262,7 @@ static void test_easy_waits_where_the_user_wants_to_be(void **state)
     running(&b, early, 6, 100);
     running(&b, wanted, 6, 300);
     uint32_t head = waiting(&b, 8, 50);
-    b.jobs[head].wanted_site = wanted;
+    b.components[head].wanted_site = wanted;
     bench_decide(&b);
     assert_int_equal(promised_in(&b, head), 300);
     bench_finish(&b);
@@ -276,10 +277,10 @@ static void test_easy_and_sizes(void **state)
     uint32_t head = bench_wait(&b, PLEAT_MOLDABLE, 8, 12, 0); /* its smallest counts: extra 4 */
     bench_estimate(&b, head, 50);
     uint32_t shrunk = bench_wait(&b, PLEAT_MALLEABLE, 1, 12, 0); /* 6 would be in the way */
-    b.jobs[shrunk].reference = 4;
+    b.components[shrunk].reference = 4;
     bench_estimate(&b, shrunk, 500);
     uint32_t fast = bench_wait(&b, PLEAT_MOLDABLE, 1, 12, 0); /* on 2 processors for 100 s */
-    b.jobs[fast].reference = 1;
+    b.components[fast].reference = 1;
     bench_estimate(&b, fast, 200);
     bench_decide(&b);
     assert_int_equal(promised_in(&b, head), 100);
@@ -312,8 +313,8 @@ static void test_easy_keeps_what_is_on_its_way_to_the_head(void **state)
     bench_estimate(&b, shrinking, 1000);
     bench_resizing(&b, shrinking, 4);
     uint32_t head = waiting(&b, 5, 50), other = waiting(&b, 2, 10), one = waiting(&b, 1, 500);
-    b.jobs[head].site = site;
-    b.jobs[head].coming = 4; /* with the 2 free ones it has its 5, and 1 is over */
+    b.components[head].site = site;
+    b.components[head].coming = 4; /* with the 2 free ones it has its 5, and 1 is over */
     bench_decide(&b);
     assert_int_equal(starts(&b, other), 0);
     assert_int_equal(starts(&b, one), 1);
@@ -379,11 +380,11 @@ static void test_conservative_delays_nobody_where_easy_does(void **state)
     }
 }
 
-static uint32_t promised(struct bench *b, uint32_t job, int64_t in)
+static uint32_t promised(struct bench *b, uint32_t component, int64_t in)
 {
-    b->jobs[job].promised_us = b->view.now_us + in * SECOND;
-    b->jobs[job].promised_site = 0;
-    return job;
+    b->components[component].promised_us = b->view.now_us + in * SECOND;
+    b->components[component].promised_site = 0;
+    return component;
 }
 
 static void test_conservative_compresses_in_queue_order(void **state)
@@ -439,7 +440,7 @@ static void test_conservative_and_sizes(void **state)
     uint32_t first = bench_wait(&b, PLEAT_MOLDABLE, 8, 12, 0);
     bench_estimate(&b, first, 50);
     uint32_t wide = bench_wait(&b, PLEAT_MOLDABLE, 1, 12, 0);
-    b.jobs[wide].reference = 4;
+    b.components[wide].reference = 4;
     bench_estimate(&b, wide, 500); /* on 6 for 333 s, in the way; on 4 it is not */
     bench_decide(&b);
     assert_int_equal(promised_in(&b, first), 100);
@@ -501,9 +502,9 @@ static void test_nobody_starts_where_it_is_reserved(void **state)
         uint32_t site = bench_site(&b, 10, 0);
         running(&b, site, 6, 100);
         bench_reserve(&b, site, 8, 100, 50);
-        uint32_t job = waiting(&b, cases[i / QUEUES].size, cases[i / QUEUES].estimate);
+        uint32_t component = waiting(&b, cases[i / QUEUES].size, cases[i / QUEUES].estimate);
         bench_decide(&b);
-        if ((starts(&b, job) > 0) != cases[i / QUEUES].starts)
+        if ((starts(&b, component) > 0) != cases[i / QUEUES].starts)
             fail_msg("%s, case %d", queues[i % QUEUES]->name, (int)(i / QUEUES));
         bench_finish(&b);
     }
@@ -532,10 +533,10 @@ static void test_a_smaller_size_goes_beside_a_reservation(void **state)
     begin(&b, &pleat_policy_fcfs);
     uint32_t site = bench_site(&b, 10, 0);
     bench_reserve(&b, site, 7, 100, 50);
-    uint32_t job = bench_wait(&b, PLEAT_MOLDABLE, 1, 10, 0);
-    bench_estimate(&b, job, 500);
+    uint32_t component = bench_wait(&b, PLEAT_MOLDABLE, 1, 10, 0);
+    bench_estimate(&b, component, 500);
     bench_decide(&b);
-    assert_int_equal(starts(&b, job), 3);
+    assert_int_equal(starts(&b, component), 3);
     bench_finish(&b);
 }
 
@@ -546,9 +547,9 @@ static void test_another_site_than_the_reserved_one(void **state)
     begin(&b, &pleat_policy_fcfs);
     uint32_t reserved = bench_site(&b, 10, 0), other = bench_site(&b, 5, 0);
     bench_reserve(&b, reserved, 8, 100, 50);
-    uint32_t job = waiting(&b, 4, 500);
+    uint32_t component = waiting(&b, 4, 500);
     bench_decide(&b);
-    assert_int_equal(decision(&b, job, PLEAT_EV_START)->u.start.site, other);
+    assert_int_equal(decision(&b, component, PLEAT_EV_START)->u.start.site, other);
     bench_finish(&b);
 }
 
@@ -568,9 +569,9 @@ static void test_malleable_jobs_count_with_what_they_can_be_shrunk_to(void **sta
         uint32_t malleable = bench_run(&b, site, PLEAT_MALLEABLE, 6, 1, 6);
         bench_estimate(&b, malleable, 1000);
         bench_reserve(&b, site, 4, 100, 50);
-        uint32_t job = waiting(&b, 4, 500);
+        uint32_t component = waiting(&b, 4, 500);
         bench_decide(&b);
-        assert_int_equal(starts(&b, job), how == 0 ? 4 : 0);
+        assert_int_equal(starts(&b, component), how == 0 ? 4 : 0);
         bench_finish(&b);
     }
 }
@@ -595,10 +596,10 @@ static void test_growing_leaves_what_is_reserved_where_nobody_shrinks(void **sta
 /* Its time has come, and it stands in front; somebody is still there. */
 static uint32_t due(struct bench *b, int32_t size)
 {
-    uint32_t job = waiting(b, size, 50);
-    b->jobs[job].begin_us = b->jobs[job].promised_us = b->view.now_us;
-    b->jobs[job].wanted_site = b->jobs[job].promised_site = 0;
-    return job;
+    uint32_t component = waiting(b, size, 50);
+    b->components[component].begin_us = b->components[component].promised_us = b->view.now_us;
+    b->components[component].wanted_site = b->components[component].promised_site = 0;
+    return component;
 }
 
 static void test_nobody_overtakes_a_reservation_whose_time_has_come(void **state)

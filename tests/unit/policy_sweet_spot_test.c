@@ -21,11 +21,11 @@ static void begin(struct bench *b, int32_t processors)
 /* On sizes[at], having run on sizes[first] and all between. */
 static uint32_t grid(struct bench *b, const int64_t *times, int first, int at)
 {
-    uint32_t job = bench_run(b, 0, PLEAT_MALLEABLE, sizes[at], 2, 100);
-    b->jobs[job].sizes_kind = GRID;
+    uint32_t component = bench_run(b, 0, PLEAT_MALLEABLE, sizes[at], 2, 100);
+    b->components[component].sizes_kind = GRID;
     for (int i = first; i <= at; i++)
-        bench_timed(b, job, sizes[i], times[i]);
-    return job;
+        bench_timed(b, component, sizes[i], times[i]);
+    return component;
 }
 
 static void test_the_product_finds_20(void **state)
@@ -34,10 +34,10 @@ static void test_the_product_finds_20(void **state)
     for (int at = 0; at < 8; at++) {
         struct bench b;
         begin(&b, 64);
-        uint32_t job = grid(&b, product, 0, at);
+        uint32_t component = grid(&b, product, 0, at);
         bench_decide(&b);
         /* 25 is no better than 20: back, and to stay there */
-        assert_int_equal(bench_after(&b, job), at < 7 ? sizes[at + 1] : 20);
+        assert_int_equal(bench_after(&b, component), at < 7 ? sizes[at + 1] : 20);
         bench_finish(&b);
     }
 }
@@ -48,9 +48,9 @@ static void test_the_factorization_finds_16(void **state)
     for (int at = 0; at < 7; at++) {
         struct bench b;
         begin(&b, 64);
-        uint32_t job = grid(&b, factors, 0, at);
+        uint32_t component = grid(&b, factors, 0, at);
         bench_decide(&b);
-        assert_int_equal(bench_after(&b, job), at < 6 ? sizes[at + 1] : 16);
+        assert_int_equal(bench_after(&b, component), at < 6 ? sizes[at + 1] : 16);
         bench_finish(&b);
     }
 }
@@ -60,14 +60,14 @@ static void test_not_beyond_the_sweet_spot(void **state)
     (void)state;
     struct bench b;
     begin(&b, 64);
-    uint32_t job = bench_run(&b, 0, PLEAT_MALLEABLE, 16, 2, 100);
-    b.jobs[job].sizes_kind = GRID;
-    bench_timed(&b, job, 12, 267);
-    bench_timed(&b, job, 16, 235);
-    bench_timed(&b, job, 20, 283);
-    bench_timed(&b, job, 25, 100); /* whatever is beyond it */
+    uint32_t component = bench_run(&b, 0, PLEAT_MALLEABLE, 16, 2, 100);
+    b.components[component].sizes_kind = GRID;
+    bench_timed(&b, component, 12, 267);
+    bench_timed(&b, component, 16, 235);
+    bench_timed(&b, component, 20, 283);
+    bench_timed(&b, component, 25, 100); /* whatever is beyond it */
     bench_decide(&b);
-    assert_int_equal(bench_after(&b, job), 16);
+    assert_int_equal(bench_after(&b, component), 16);
     bench_finish(&b);
 }
 
@@ -110,7 +110,7 @@ static void test_expand_points_go_first(void **state)
         for (int at = 1; at < 4; at++) {
             bench_timed(&b, jobs[1], sizes[at], factors[at]);
             bench_timed(&b, jobs[2], sizes[at], product[at]);
-            b.jobs[jobs[1]].sizes_kind = b.jobs[jobs[2]].sizes_kind = GRID;
+            b.components[jobs[1]].sizes_kind = b.components[jobs[2]].sizes_kind = GRID;
         }
         bench_decide(&b);
         for (int j = 0; j < 3; j++)
@@ -153,12 +153,12 @@ static void test_the_next_size(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct bench b;
         begin(&b, 64);
-        uint32_t job = bench_run(&b, 0, PLEAT_MALLEABLE, cases[i].size, 1, cases[i].maximum);
-        b.jobs[job].sizes_kind = cases[i].kind;
-        b.jobs[job].sizes_parameter = cases[i].step;
-        bench_timed(&b, job, cases[i].size, 100);
+        uint32_t component = bench_run(&b, 0, PLEAT_MALLEABLE, cases[i].size, 1, cases[i].maximum);
+        b.components[component].sizes_kind = cases[i].kind;
+        b.components[component].sizes_parameter = cases[i].step;
+        bench_timed(&b, component, cases[i].size, 100);
         bench_decide(&b);
-        assert_int_equal(bench_after(&b, job), cases[i].expected);
+        assert_int_equal(bench_after(&b, component), cases[i].expected);
         bench_finish(&b);
     }
 }
@@ -190,12 +190,12 @@ static void figure_9(struct bench *b, int32_t processors)
     static const int64_t on_12[] = {11000, 10220, 10690};
     begin(b, processors);
     for (int j = 0; j < 3; j++) {
-        uint32_t job = bench_run(b, 0, PLEAT_MALLEABLE, j == 0 ? 9 : 12, 2, 100);
-        b->jobs[job].sizes_kind = GRID;
-        bench_timed(b, job, 4, 18400);
-        bench_timed(b, job, 6, on_6[j]);
-        bench_timed(b, job, 9, on_9[j]);
-        bench_timed(b, job, 12, on_12[j]);
+        uint32_t component = bench_run(b, 0, PLEAT_MALLEABLE, j == 0 ? 9 : 12, 2, 100);
+        b->components[component].sizes_kind = GRID;
+        bench_timed(b, component, 4, 18400);
+        bench_timed(b, component, 6, on_6[j]);
+        bench_timed(b, component, 9, on_9[j]);
+        bench_timed(b, component, 12, on_12[j]);
     }
 }
 
@@ -255,10 +255,10 @@ static void test_not_below_its_first_size(void **state)
     (void)state;
     struct bench b;
     begin(&b, 12);
-    uint32_t job = grid(&b, product, 4, 4);
+    uint32_t component = grid(&b, product, 4, 4);
     bench_wait(&b, PLEAT_RIGID, 3, 3, 0);
     bench_decide(&b);
-    assert_int_equal(bench_after(&b, job), 12);
+    assert_int_equal(bench_after(&b, component), 12);
     bench_finish(&b);
 }
 
@@ -269,9 +269,9 @@ static void test_back_to_the_sweet_spot_is_voluntary(void **state)
     struct bench b;
     begin(&b, 25);
     bench_policy(&b, &pleat_policy_pwa);
-    uint32_t job = grid(&b, factors, 0, 6);
+    uint32_t component = grid(&b, factors, 0, 6);
     bench_decide(&b);
-    const struct pleat_event *shrink = bench_decision(&b, job);
+    const struct pleat_event *shrink = bench_decision(&b, component);
     assert_non_null(shrink);
     assert_int_equal(shrink->u.resize.processors, 16);
     assert_int_equal(shrink->u.resize.waiter, PLEAT_NONE);
@@ -279,10 +279,10 @@ static void test_back_to_the_sweet_spot_is_voluntary(void **state)
     bench_finish(&b);
 
     begin(&b, 25);
-    job = grid(&b, factors, 0, 6);
-    b.jobs[job].quiet_until_us = b.view.now_us + 7; /* it refused a moment ago */
+    component = grid(&b, factors, 0, 6);
+    b.components[component].quiet_until_us = b.view.now_us + 7; /* it refused a moment ago */
     bench_decide(&b);
-    assert_int_equal(bench_after(&b, job), 20);
+    assert_int_equal(bench_after(&b, component), 20);
     assert_int_equal(b.plan.wake_us, b.view.now_us + 7);
     bench_finish(&b);
 }
@@ -292,10 +292,10 @@ static void test_one_in_backoff_is_looked_at_later(void **state)
     (void)state;
     struct bench b;
     begin(&b, 64);
-    uint32_t job = grid(&b, product, 0, 2);
-    b.jobs[job].quiet_until_us = b.view.now_us + 7;
+    uint32_t component = grid(&b, product, 0, 2);
+    b.components[component].quiet_until_us = b.view.now_us + 7;
     bench_decide(&b);
-    assert_int_equal(bench_after(&b, job), 6);
+    assert_int_equal(bench_after(&b, component), 6);
     assert_int_equal(b.plan.wake_us, b.view.now_us + 7);
     bench_finish(&b);
 }
@@ -332,16 +332,16 @@ static void test_the_next_size_of_a_folded_job(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct bench b;
         begin(&b, 64);
-        uint32_t job =
+        uint32_t component =
             bench_fold(&b, 0, cases[i].size, cases[i].processes, 64, PLEAT_CLASS_UNKNOWN);
-        b.jobs[job].cap = cases[i].most;
+        b.components[component].cap = cases[i].most;
         /* what it says of the numbers of its processes is no matter now */
-        b.jobs[job].sizes_kind = PLEAT_SIZES_POWERS;
-        bench_timed(&b, job, cases[i].size, 100);
+        b.components[component].sizes_kind = PLEAT_SIZES_POWERS;
+        bench_timed(&b, component, cases[i].size, 100);
         bench_decide(&b);
-        if (bench_after(&b, job) != cases[i].expected)
+        if (bench_after(&b, component) != cases[i].expected)
             fail_msg("%d processes on %d of %d processors: %d, expected %d", cases[i].processes,
-                     cases[i].size, cases[i].most, bench_after(&b, job), cases[i].expected);
+                     cases[i].size, cases[i].most, bench_after(&b, component), cases[i].expected);
         bench_finish(&b);
     }
 }
@@ -353,12 +353,12 @@ static void test_a_folded_job_finds_its_sweet_spot(void **state)
     for (int32_t size = 4; size <= 8; size += 4) {
         struct bench b;
         begin(&b, 64);
-        uint32_t job = bench_fold(&b, 0, size, 8, 8, PLEAT_CLASS_UNKNOWN);
-        bench_timed(&b, job, 2, 600);
-        bench_timed(&b, job, 4, 400);
-        bench_timed(&b, job, 8, 410);
+        uint32_t component = bench_fold(&b, 0, size, 8, 8, PLEAT_CLASS_UNKNOWN);
+        bench_timed(&b, component, 2, 600);
+        bench_timed(&b, component, 4, 400);
+        bench_timed(&b, component, 8, 410);
         bench_decide(&b);
-        assert_int_equal(bench_after(&b, job), 4);
+        assert_int_equal(bench_after(&b, component), 4);
         bench_finish(&b);
     }
 }

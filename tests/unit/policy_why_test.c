@@ -3,14 +3,14 @@
 
 #include "policy/why.h"
 
-static struct pleat_wait_answer waits(const struct bench *bench, uint32_t job)
+static struct pleat_wait_answer waits(const struct bench *bench, uint32_t component)
 {
-    return pleat_why_waits(&bench->pass, job);
+    return pleat_why_waits(&bench->pass, component);
 }
 
-static struct pleat_size_answer size(const struct bench *bench, uint32_t job)
+static struct pleat_size_answer size(const struct bench *bench, uint32_t component)
 {
-    return pleat_why_size(&bench->pass, job);
+    return pleat_why_size(&bench->pass, component);
 }
 
 /* One site of 16, and a rigid job that runs on so many of them. */
@@ -57,7 +57,7 @@ static void test_larger_than_its_site(void **state)
     begin(&b, 0);
     uint32_t small = bench_site(&b, 4, 0);
     uint32_t waiting = bench_wait(&b, PLEAT_RIGID, 5, 5, 0);
-    b.jobs[waiting].wanted_site = small;
+    b.components[waiting].wanted_site = small;
     bench_decide(&b);
     assert_int_equal(waits(&b, waiting).code, PLEAT_WAITS_TOO_LARGE);
     bench_finish(&b);
@@ -116,8 +116,8 @@ static void test_easy_keeps_the_promise(void **state)
     bench_estimate(&b, running, 100);
     uint32_t head = bench_wait(&b, PLEAT_RIGID, 16, 16, 0);
     bench_estimate(&b, head, 100);
-    b.jobs[head].promised_us = b.view.now_us + 100000000; /* as an earlier pass left it */
-    b.jobs[head].promised_site = site;
+    b.components[head].promised_us = b.view.now_us + 100000000; /* as an earlier pass left it */
+    b.components[head].promised_site = site;
     uint32_t long_one = bench_wait(&b, PLEAT_RIGID, 4, 4, 0);
     bench_estimate(&b, long_one, 1000);
     bench_decide(&b);
@@ -163,8 +163,8 @@ static void test_room_is_being_made(void **state)
     struct bench b;
     uint32_t site = begin(&b, 13);
     uint32_t waiting = bench_wait(&b, PLEAT_RIGID, 5, 5, 0);
-    b.jobs[waiting].site = site;
-    b.jobs[waiting].coming = 2;
+    b.components[waiting].site = site;
+    b.components[waiting].coming = 2;
     bench_decide(&b);
     assert_int_equal(waits(&b, waiting).code, PLEAT_WAITS_ROOM);
     bench_finish(&b);
@@ -195,7 +195,7 @@ static void test_sizes_that_stay(void **state)
     uint32_t moldable = bench_run(&b, site, PLEAT_MOLDABLE, 2, 1, 4);
     uint32_t full = bench_run(&b, site, PLEAT_MALLEABLE, 4, 1, 4);
     uint32_t capped = bench_run(&b, site, PLEAT_MALLEABLE, 3, 1, 8);
-    b.jobs[capped].cap = 3;
+    b.components[capped].cap = 3;
     bench_decide(&b);
     assert_int_equal(size(&b, moldable).code, PLEAT_SIZE_FIXED);
     assert_int_equal(size(&b, full).code, PLEAT_SIZE_AT_MAXIMUM);
@@ -212,7 +212,7 @@ static void test_sizes_between(void **state)
     uint32_t powers =
         bench_run(&b, site, PLEAT_MALLEABLE, 4, 1, 8); /* 8 would need 4; 3 are free */
     uint32_t highest = bench_run(&b, site, PLEAT_MALLEABLE, 2, 1, 3);
-    b.jobs[powers].sizes_kind = b.jobs[highest].sizes_kind = PLEAT_SIZES_POWERS;
+    b.components[powers].sizes_kind = b.components[highest].sizes_kind = PLEAT_SIZES_POWERS;
     bench_decide(&b);
     struct pleat_size_answer answer = size(&b, powers);
     assert_int_equal(answer.code, PLEAT_SIZE_NO_SIZE);
@@ -258,8 +258,8 @@ static void test_kept_for_a_waiter(void **state)
     uint32_t other = bench_run(&b, site, PLEAT_MALLEABLE, 1, 1, 8);
     uint32_t waiting = bench_wait(&b, PLEAT_RIGID, 4, 4, 0);
     bench_resizing(&b, resizing, 1);
-    b.jobs[waiting].site = site;
-    b.jobs[waiting].coming = 1;
+    b.components[waiting].site = site;
+    b.components[waiting].coming = 1;
     bench_decide(&b);
     assert_int_equal(size(&b, other).code, PLEAT_SIZE_FOR_WAITER);
     assert_int_equal(size(&b, other).waiter, waiting);
@@ -286,7 +286,7 @@ static void test_after_a_failed_resize(void **state)
     struct bench b;
     uint32_t site = begin(&b, 0);
     uint32_t running = bench_run(&b, site, PLEAT_MALLEABLE, 4, 1, 8);
-    b.jobs[running].quiet_until_us = b.view.now_us + 5000000;
+    b.components[running].quiet_until_us = b.view.now_us + 5000000;
     bench_decide(&b);
     assert_int_equal(size(&b, running).code, PLEAT_SIZE_BACKOFF);
     assert_int_equal(size(&b, running).until_us, b.view.now_us + 5000000);
@@ -301,9 +301,9 @@ static void test_a_size_that_lasts(void **state)
     uint32_t running = bench_run(&b, site, PLEAT_MALLEABLE, 4, 1, 8);
     b.view.lifetimes = true;
     b.view.lifetime_us = 9000000;
-    b.jobs[running].lifetime_us = -1;
-    b.jobs[running].since_us = b.view.now_us;
-    b.jobs[running].young = 1;
+    b.components[running].lifetime_us = -1;
+    b.components[running].since_us = b.view.now_us;
+    b.components[running].young = 1;
     bench_decide(&b);
     assert_int_equal(size(&b, running).code, PLEAT_SIZE_LIFETIME);
     assert_int_equal(size(&b, running).until_us, b.view.now_us + 9000000);
