@@ -1,10 +1,11 @@
-/* The agent of a site, through which its jobs are started and told anything.
+/* The agent of a site: the site's jobs are started, and told anything, through it.
  *
- * While it is away the time of whatever waits for an application stands still: nobody could tell
- * it. A START is given only to an agent whose AGENT_BACK is in the log. So when another agent comes
- * it is known which starts may have been done by the one before it: those are over, and count as an
- * attempt, since their processes can be reached no more and may have done anything. Others are
- * simply given to the new one. */
+ * While an agent is away the deadlines of starts and resizes that wait for an application stand
+ * still: nobody could tell the application anything. A START is given only to an agent whose
+ * AGENT_BACK is in the log. So when another agent comes, the core knows which starts were given to
+ * the agent before it. Those starts are over, and each counts as an attempt: their processes cannot
+ * be reached any more, and may have done anything. Starts that no agent was told are given to the
+ * new agent. */
 #include "core/agents.h"
 #include "core/deadlines.h"
 #include "core/effects.h"
@@ -92,14 +93,15 @@ static void stand_still(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
     if (comp->state == PLEAT_CLAIMING && comp->starting && !comp->untold)
-        disarm(core, &comp->deadline); /* until the agent says whether it runs, or another comes */
+        /* until the agent says whether the job runs, or another agent comes */
+        disarm(core, &comp->deadline);
     if (comp->resize == PLEAT_NONE || resize_at(core, comp->resize)->step == PLEAT_RESIZE_ACCEPTED)
         return;
     uint32_t handle = resize_at(core, comp->resize)->deadline;
     resize_arm(core, comp->resize, pleat_heap_time(&core->deadlines, handle) - now_of(core));
 }
 
-/* Components at that site that have not ended; ended ones may keep it. */
+/* A component that has ended may still name its site: it is not at the site any more. */
 static bool is_at(struct pleat_core *core, uint32_t component, uint32_t site)
 {
     const struct pleat_component *comp = component_at(core, component);
@@ -131,7 +133,7 @@ int on_agent_away(struct pleat_core *core, const struct pleat_event *event, stru
 
 /* ---- back ---- */
 
-/* Its START was given to an agent that is gone. */
+/* The START of the component was given to an agent that is gone. */
 static void start_is_unknown(struct pleat_core *core, uint32_t component)
 {
     component_at(core, component)->reason = PLEAT_REASON_START_UNKNOWN;

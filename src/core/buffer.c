@@ -1,11 +1,11 @@
 /* Buffers: processors with prepared processes, for components that ask for processes themselves
- * (Liu et al. 2009). A request is satisfied at once where a prepared process is there, by a change
- * of its claim's purpose; else it fails, and an allocation is placed into the buffer for a later
- * one.
+ * (Liu et al. 2009). A request is satisfied at once if a prepared process is there: its claim
+ * changes its purpose. If none is there the request fails, and a processor is claimed for the
+ * buffer and a later request.
  *
- * Each prepared process has a claim of its own, in the buffer's list from being asked for to being
- * used or given back. Nobody waits for one, so nothing is timed: what is still to come when the run
- * ends is given back with the rest. */
+ * Each prepared process has a claim of its own. The claim is in the buffer's list from when it is
+ * asked for until it is used or given back. Nobody waits for such a claim, so it has no deadline.
+ * Claims that are still requested when the run ends are given back with the rest. */
 #include <assert.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ int buffer_open(struct pleat_core *core, uint32_t component)
             return PLEAT_E_NOMEM;
         core->histories.items[core->histories.count++] = none;
         index = (uint32_t)core->buffers.count++;
-        core->view.buffers = core->buffers.items; /* they may have moved */
+        core->view.buffers = core->buffers.items; /* the arrays may have moved */
         core->view.histories = core->histories.items;
     }
     *buffer_at(core, index) = fresh;
@@ -117,7 +117,7 @@ static bool are_reviewed(const struct pleat_core *core)
     return core->pass.policies[PLEAT_BUFFER]->review != NULL;
 }
 
-/* The next one is now, or, where buffers are not reviewed, never. */
+/* The next review of the buffer is now; never, where the policy does not review buffers. */
 static void review_anew(struct pleat_core *core, uint32_t index)
 {
     struct pleat_buffer *buffer = buffer_at(core, index);
@@ -145,7 +145,7 @@ void on_buffer_deadline(struct pleat_core *core, uint32_t index)
 
 /* ---- running ---- */
 
-/* How long prepared processes waited up to now; before every change of their number. */
+/* Adds up how long prepared processes have waited until now. Called before their number changes. */
 static void count_waiting(struct pleat_core *core, struct pleat_buffer *buffer)
 {
     buffer->waited_us += buffer->prepared * (now_of(core) - buffer->counted_us);
@@ -235,7 +235,7 @@ static void buffer_unlink(struct pleat_core *core, uint32_t claim)
         buffer->requested--;
 }
 
-/* Asks for prepared processes: a claim for each, as each is an allocation of its own. */
+/* Asks for `count` prepared processes, with a claim for each. */
 static void place(struct pleat_core *core, uint32_t component, int32_t count)
 {
     for (int32_t i = 0; i < count; i++) {
@@ -263,7 +263,8 @@ static int32_t release_in_state(struct pleat_core *core, struct pleat_buffer *bu
     return count;
 }
 
-/* Gives so many back: prepared ones first, of these the ones asked for last. */
+/* Gives back `count` claims of the buffer: first those that are held, then those that are
+ * requested, each from the end of the list. */
 static void release(struct pleat_core *core, uint32_t component, int32_t count)
 {
     struct pleat_buffer *buffer = buffer_at(core, component_at(core, component)->buffer);
@@ -304,7 +305,8 @@ void buffer_lost(struct pleat_core *core, uint32_t claim)
 
 /* ---- what the application does ---- */
 
-/* The buffer of the run that an event of its runner is about; NULL: that run is over. */
+/* The buffer of the component in the run that an event of its runner names. NULL: that run is over,
+ * or the component does not ask for processes. */
 static struct pleat_buffer *running_buffer(struct pleat_core *core, uint32_t component,
                                            uint64_t run)
 {
@@ -337,8 +339,7 @@ int on_progress(struct pleat_core *core, const struct pleat_event *event, struct
     return 0;
 }
 
-/* The application's size is another one, by its own wish: neither a resize, nor a reason to expect
- * another end. */
+/* The application has changed its size itself. This is no resize, and the expected end stays. */
 static void resized_itself(struct pleat_core *core, uint32_t component, int32_t more)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -353,7 +354,7 @@ static void resized_itself(struct pleat_core *core, uint32_t component, int32_t 
         note->u.run.processors = note->u.run.processes = comp->processors;
 }
 
-/* A prepared process becomes one of the application's: the one that waits for longest. */
+/* The first prepared process in the buffer's list becomes one of the application's. */
 static void use_prepared(struct pleat_core *core, uint32_t component)
 {
     uint32_t claim = buffer_at(core, component_at(core, component)->buffer)->first_claim;
@@ -367,7 +368,7 @@ static void use_prepared(struct pleat_core *core, uint32_t component)
     resized_itself(core, component, 1);
 }
 
-/* May one more be asked of its site now? */
+/* May one more processor be asked of the component's site now? */
 static bool may_ask(const struct pleat_core *core, const struct pleat_component *component)
 {
     const struct pleat_site *site = &core->sites.items[component->site];
@@ -388,7 +389,7 @@ int on_add_process(struct pleat_core *core, const struct pleat_event *event,
     advance(core, buffer, event->u.process.iteration);
     buffer->requests++;
     if (comp->state == PLEAT_RESIZING)
-        return 0; /* its size is being changed: it asks again after that */
+        return 0; /* a resize is under way: the application asks again after it */
     if (buffer->prepared > 0 && comp->processors < pleat_view_limit(comp)) {
         buffer->satisfied++;
         use_prepared(core, component);
@@ -425,7 +426,7 @@ int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
     resized_itself(core, component, -1);
     claim_at(core, claim)->purpose = PLEAT_FOR_BUFFER;
     if (are_reviewed(core)) {
-        buffer_link(core, claim); /* the next review decides what becomes of it */
+        buffer_link(core, claim); /* the next review decides what becomes of the claim */
         claim_note(core, claim);
     } else {
         claim_release(core, claim);
@@ -479,7 +480,9 @@ int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct p
         return pleat_error_set(
             err, PLEAT_E_STATE, "the buffer of job %llu (%s) cannot get %d processors and give %d",
             (unsigned long long)comp->job, pleat_state_name(comp->state), request, count);
-    if (!(event->flags & PLEAT_MANDATORY)) { /* a review; else room is being made for a waiter */
+    /* The decision of a review. A mandatory one makes room for a waiter, and leaves the next review
+     * as it is. */
+    if (!(event->flags & PLEAT_MANDATORY)) {
         struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
         due_off(core, comp->buffer);
         buffer->review_iteration = event->u.buffer.review_iteration;
@@ -488,8 +491,8 @@ int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct p
         else
             disarm(core, &buffer->deadline);
     }
-    release(core, component,
-            count); /* as far as it has any: a growth in this plan may have left fewer */
+    /* at most as many as the buffer has: a growth in this plan may have left fewer */
+    release(core, component, count);
     place(core, component, request);
     return 0;
 }

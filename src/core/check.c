@@ -31,7 +31,7 @@ static int check_claims(const struct pleat_core *core, struct pleat_site *sums, 
     return 0;
 }
 
-/* What a component holds, against its state. */
+/* Compares what a component holds with its state. */
 static int check_component(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
 {
     const struct pleat_component *component = &core->components.items[index];
@@ -79,7 +79,7 @@ static int check_component(const struct pleat_core *core, uint32_t index, struct
         } else if (component->processors < component->minimum && !component->below)
             FAIL("component %u runs on %d processors, below its minimum %d", index,
                  component->processors, component->minimum);
-        /* a maximum lowered during a resize is seen to as soon as that is over */
+        /* a maximum that was lowered during a resize is enforced when the resize is over */
         if (!pleat_view_folds(component) && component->processors > component->maximum && !resize &&
             pleat_accept_largest(&core->view, component) >=
                 pleat_accept_smallest(&core->view, component))
@@ -173,14 +173,15 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
     return 0;
 }
 
-/* What is known about iterations: by size, each record in one list, none of those that ended. */
+/* Times of iterations: sorted by size, each record in one list, none of a component that has
+ * ended. */
 static int check_timings(const struct pleat_core *core, struct pleat_error *err)
 {
     uint64_t known = 0;
     for (uint32_t i = 0; i < core->components.count; i++) {
         const struct pleat_component *component = &core->components.items[i];
         if (pleat_component_is_forgotten(component))
-            continue; /* a free record keeps what was there */
+            continue; /* a free record keeps its old values */
         if (pleat_state_is_final((enum pleat_state)component->state) &&
             component->first_timing != PLEAT_NONE)
             FAIL("component %u has ended, and times of it are kept", i);
@@ -276,7 +277,7 @@ static int check_resizes(const struct pleat_core *core, struct pleat_site *sums,
     return 0;
 }
 
-/* What is in a buffer, against its claims. */
+/* Compares the counts of a buffer with its claims. */
 static int check_buffer(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
 {
     const struct pleat_buffer *buffer = &core->buffers.items[index];

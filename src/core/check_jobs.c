@@ -11,8 +11,8 @@ static bool is_forgotten(const struct pleat_component *component)
     return component->state == PLEAT_NEW || pleat_component_is_forgotten(component);
 }
 
-/* What a component waits for has a deadline; but for the word of an agent that is away, whether it
- * has started it. */
+/* A component that is placed or claims has a deadline. It has none while its agent is away and has
+ * not said whether it started the component. */
 static int check_waiting(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
 {
     const struct pleat_component *component = &core->components.items[index];
@@ -40,7 +40,7 @@ static int check_waiting(const struct pleat_core *core, uint32_t index, struct p
     return 0;
 }
 
-/* What is true of a job as a whole. */
+/* Counts over the components of a job. */
 struct whole {
     unsigned count, standing, begun, placed, over;
 };

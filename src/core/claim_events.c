@@ -1,4 +1,4 @@
-/* What sites say of claims: given, refused, back, lost. */
+/* Events of sites about claims: claimed, failed, released, lost. */
 #include "core/buffer.h"
 #include "core/claims.h"
 #include "core/ending.h"
@@ -13,7 +13,8 @@ int on_claimed(struct pleat_core *core, const struct pleat_event *event, struct 
     (void)err;
     uint32_t claim = claim_find(core, event);
     if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_REQUESTED)
-        return PLEAT_CORE_STALE; /* it crossed our release, which will be answered */
+        /* the answer crossed the release of the claim, which will be answered, too */
+        return PLEAT_CORE_STALE;
     struct pleat_claim *c = claim_at(core, claim);
     int32_t count = event->u.claim.count;
     if (count < 1 || count > c->count)
@@ -91,7 +92,8 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event, struct ple
     uint32_t component = c->component;
     struct pleat_component *comp = component_at(core, component);
     core->wants_pass = true;
-    if (c->state == PLEAT_CLAIM_RELEASING) { /* gone is gone: as good as released */
+    /* processors lost while they were released count as released */
+    if (c->state == PLEAT_CLAIM_RELEASING) {
         struct pleat_event released = *event;
         released.kind = PLEAT_EV_RELEASED;
         return on_released(core, &released, err);
@@ -107,29 +109,30 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event, struct ple
             resize_end(core, resize, PLEAT_OUTCOME_LOST);
             return 0;
         }
-        /* its new processes may be there already: the claim stays until all of it is over */
+        /* the growth's processes may run already: the claim stays until the job's processes are
+         * gone */
     } else if (c->state == PLEAT_CLAIM_REQUESTED) {
         struct pleat_event failed = *event;
         failed.kind = PLEAT_EV_CLAIM_FAILED;
         failed.u.claim.reason = PLEAT_REASON_CLAIM_FAILED;
         return on_claim_failed(core, &failed, err);
     } else if (c->purpose == PLEAT_FOR_BUFFER) {
-        buffer_lost(core, claim); /* its application never knew of it */
+        buffer_lost(core, claim); /* the application never knew of this processor */
         return 0;
     } else if (c->purpose == PLEAT_FOR_EARMARK) {
         comp->earmarked -= c->count;
         claim_unlink(core, claim);
         claim_free(core, claim);
         if (comp->earmarked == 0 && comp->coming == 0)
-            earmarks_drop(core, component); /* nothing ties it to that site any more */
+            earmarks_drop(core, component); /* nothing ties the component to that site any more */
         return 0;
     }
     if (comp->state == PLEAT_PLACED || comp->state == PLEAT_STAGING_IN) {
-        claim_unlink(core, claim); /* claimed anew with the rest, when it is time */
+        claim_unlink(core, claim); /* its processors are claimed again with the rest */
         claim_free(core, claim);
         return 0;
     }
-    /* processes ran, or were about to run, there: the job cannot go on as it is */
+    /* processes run, or were to run, on these processors: the job cannot go on as it is */
     if (comp->state == PLEAT_CLAIMING && !comp->starting) {
         claim_unlink(core, claim);
         claim_free(core, claim);

@@ -143,13 +143,13 @@ void claim_release(struct pleat_core *core, uint32_t claim)
     claim_effect(core, claim, PLEAT_DO_RELEASE);
 }
 
-/* What is beyond the (already reduced) count of `from` moves to `to`. */
+/* Moves the pieces beyond the count of `from`, which is reduced already, to `to`. */
 static void pieces_split(struct pleat_core *core, uint32_t from, uint32_t to)
 {
     uint32_t keep = (uint32_t)claim_at(core, from)->count;
     uint32_t index = claim_at(core, from)->first_piece;
     if (index == PLEAT_NONE)
-        return; /* a site that does not say where its processors are */
+        return; /* the site does not say where its processors are */
     claim_at(core, from)->first_piece = claim_at(core, from)->last_piece = PLEAT_NONE;
     while (index != PLEAT_NONE) {
         struct pleat_piece piece = core->pieces.items[index];
@@ -213,8 +213,8 @@ void claim_free(struct pleat_core *core, uint32_t claim)
     core->free_claim = claim;
 }
 
-/* Takes the last `count` processors out of a component's list, one claim a call; the claim taken.
- */
+/* Takes claims of the last *count processors out of a component's list, one at a call: *count falls
+ * by the processors of the claim that is returned. PLEAT_NONE: out of memory. */
 static uint32_t take_tail(struct pleat_core *core, uint32_t component, int32_t *count)
 {
     uint32_t last = component_at(core, component)->last_claim;
@@ -286,7 +286,7 @@ void earmarks_drop(struct pleat_core *core, uint32_t waiter)
 
 uint32_t claim_find(const struct pleat_core *core, const struct pleat_event *event)
 {
-    /* component carries the claim's dense index in events of sites */
+    /* in events of sites `component` is the index of a claim */
     uint32_t index = event->component;
     if (index >= core->claims.count)
         return PLEAT_NONE;

@@ -1,4 +1,5 @@
-/* How a component leaves its run: preempted, failed to start, exited, not heard of in time. */
+/* What ends the run of a component (preempted, failed to start, exited, not heard of in time), and
+ * how often it was tried in vain. */
 #include "core/component.h"
 #include "core/buffer.h"
 #include "core/claims.h"
@@ -52,7 +53,7 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event,
     struct pleat_component *component = component_at(core, event->component);
     bool again = component->state == PLEAT_RESIZING &&
                  resize_at(core, component->resize)->step == PLEAT_RESIZE_RELAUNCHING;
-    /* it was being started again when it was to be ended: either way nothing runs any more */
+    /* the component was to be ended while it was being started: nothing of it runs now */
     bool ending = component->state == PLEAT_FINISHING && !component->exited;
     if ((!component->starting && !again && !ending) || event->u.exit.run != component->run)
         return PLEAT_CORE_STALE;
@@ -61,7 +62,7 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event,
         stop_running(core, event->component);
     }
     if (!again)
-        component->untold = 1; /* nothing has run */
+        component->untold = 1; /* no process has run */
     if (again || component->state == PLEAT_CLAIMING) {
         bool by_user = event->u.exit.reason == PLEAT_REASON_START_USER;
         component->reason =
@@ -126,7 +127,8 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
     case PLEAT_CLAIMING:
         if (comp->starting) {
             site_error(core, comp->site);
-            if (comp->untold) /* nobody is there who could: it waits for its agent */
+            /* the agent is away, and cannot have started it: wait for the agent */
+            if (comp->untold)
                 start_await(core, component);
             else
                 component_kill(core, component, PLEAT_REASON_START_SYSTEM);
@@ -141,7 +143,7 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
             now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
         component_claim_failed(core, component, PLEAT_REASON_CLAIM_TIMEOUT);
         break;
-    case PLEAT_FINISHING: /* still not gone: say it again */
+    case PLEAT_FINISHING: /* its processes are still there: KILL is repeated */
         start_effect(core, component);
         arm(core, &comp->deadline, DEADLINE_COMPONENT, component,
             now_of(core) + core->parameters[PLEAT_PARAM_KILL_US]);

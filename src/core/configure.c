@@ -145,7 +145,8 @@ int on_sizes(struct pleat_core *core, const struct pleat_event *event, struct pl
     return 0;
 }
 
-/* Nobody gave so many numbers since the last one that is known. */
+/* The log has lost events, and with them numbers that were given out (claims, runs, resizes). New
+ * numbers begin at the next multiple of 2^32, which the lost ones cannot have reached. */
 int on_salvaged(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)event;

@@ -85,10 +85,10 @@ int on_pass(struct pleat_core *core, const struct pleat_event *event, struct ple
     return 0;
 }
 
-/* A policy may ask for the next pass as soon as it likes, and again there: conservative backfilling
- * does while processors are on their way, as fast as estimates are short. Where nothing else has
- * happened for so many passes, the next one is not made before this time has gone by: what really
- * happens brings a pass of its own. */
+/* A policy may ask for the next pass at any time, and in that pass again. Conservative backfilling
+ * does so while processors are on their way to a job; with short estimates these passes follow one
+ * another quickly. After IDLE_PASSES_MAX passes between which nothing else happened, the next one
+ * is not made before idle_step_us has gone by. What really happens brings a pass of its own. */
 enum { IDLE_PASSES_MAX = 16 };
 static const int64_t idle_step_us = PLEAT_ESTIMATE_LEAST_US;
 
@@ -102,7 +102,7 @@ int on_wake(struct pleat_core *core, const struct pleat_event *event, struct ple
     return 0;
 }
 
-/* Of an event that was applied; of what comes in time: see deadlines.c. */
+/* Counts passes between which nothing happened. Deadlines that come are seen to in time.c. */
 static void count_idle_passes(struct pleat_core *core, const struct pleat_event *event)
 {
     if (event->kind == PLEAT_EV_PASS)
@@ -170,8 +170,9 @@ bool pleat_core_wants_pass(const struct pleat_core *core)
                                 core->view.reviews_first != PLEAT_NONE);
 }
 
-/* Applies one of the pass's own records, all bytes set since decisions are compared byte by byte.
- * Made where it stays, because one is made at every pass. */
+/* Applies a record of the pass itself: PASS or WAKE. All of its bytes are set, since replay
+ * compares decisions byte by byte. The record is built in the array of decisions: this saves a copy
+ * at every pass. */
 static int own_record(struct pleat_core *core, uint16_t kind, int64_t at_us,
                       struct pleat_events *decisions, struct pleat_effects *effects,
                       struct pleat_error *err)
@@ -211,7 +212,8 @@ static int apply_plan(struct pleat_core *core, struct pleat_events *decisions,
     return 0;
 }
 
-/* Whoever waits or runs goes first; what is left may be prepared for those that may ask. */
+/* The approach decides first, about waiting and running components. What it leaves may become
+ * prepared processes, in the buffers of components that ask for processes. */
 static void decide(struct pleat_pass *pass)
 {
     pass->policies[PLEAT_APPROACH]->decide(pass);

@@ -1,4 +1,4 @@
-/* What ends in time whatever happens: one heap for all deadlines. */
+/* The one heap for all deadlines of the core. */
 #include "core/deadlines.h"
 #include "core/state.h"
 

@@ -1,6 +1,5 @@
-/* What an application says about itself while it runs: that it can use so many processors and no
- * more. That is its maximum then, within what its user asked, as if the user had said so; with the
- * run it is forgotten. */
+/* The largest size that an application says it can use, while it runs. Until the run ends this size
+ * is the component's maximum, within the limits that its user asked for. */
 #include "core/declare.h"
 #include "core/handlers.h"
 #include "core/limits.h"
@@ -13,7 +12,7 @@ void declared_apply(struct pleat_core *core, struct pleat_component *component, 
     component->asked = component->declared ? asked : 0;
     if (component->declared == 0 || component->declared >= asked)
         return;
-    /* its user's minimum holds, and there must be a size that it takes */
+    /* the user's minimum holds, and the application must accept some size up to the maximum */
     int32_t least = pleat_accept_smallest(&core->view, component);
     int32_t most = pleat_larger(component->declared, pleat_larger(least, 1));
     if (most < asked)
@@ -35,7 +34,7 @@ int on_declared(struct pleat_core *core, const struct pleat_event *event, struct
     if ((component->state != PLEAT_RUNNING && component->state != PLEAT_RESIZING) ||
         event->u.declared.run != component->run || component->kind != PLEAT_MALLEABLE ||
         pleat_view_folds(component))
-        return PLEAT_CORE_STALE; /* of a run that is over, or one that has no other size */
+        return PLEAT_CORE_STALE; /* the run is over, or its size cannot change */
     if (maximum < 0 || maximum > PLEAT_SIZE_MAX || maximum == component->declared)
         return PLEAT_CORE_STALE;
     int32_t asked = pleat_view_asked(component), before = component->maximum;

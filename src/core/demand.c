@@ -1,4 +1,4 @@
-/* A resize is wanted, by a policy or by a user: is it possible? Then it begins (resize.c). */
+/* Is the resize that a policy or a user wants possible? If it is, it begins (resize.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
     return 0;
 }
 
-/* Appends ", job 3 has 4" for the first few of a list. */
+/* Appends ", job 3 has 4" for each of the first *left components of a list, then ", ...". */
 static void add_holders(const struct pleat_core *core, uint32_t first, int *left, char *text,
                         size_t size)
 {
@@ -68,7 +68,7 @@ static void add_holders(const struct pleat_core *core, uint32_t first, int *left
     }
 }
 
-/* A user asks for more than is there: who has it? */
+/* A user asks for more processors than may be used for growing: the error says who has them. */
 static int refuse_growth(const struct pleat_core *core, const struct pleat_site *site,
                          int32_t wanted, int32_t unused, struct pleat_error *err)
 {
@@ -122,7 +122,7 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
     int32_t unused = site->capacity - site->background - site->claimed - site->threshold;
     if (to > component->processors && to - component->processors > unused)
         return refuse_growth(core, site, to - component->processors, unused, err);
-    /* a shrink that its user wants lasts until the user grows it again */
+    /* a shrink that a user wants caps the size until the user grows the component again */
     tally_out(core, event->component);
     component->cap = to < component->processors ? to : PLEAT_SIZE_MAX;
     tally_in(core, event->component);

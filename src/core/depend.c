@@ -1,9 +1,9 @@
-/* Jobs that wait for other jobs: how those end, or that they start.
+/* Dependencies: jobs that wait until other jobs start or end.
  *
- * A job waits only for older ones, so nobody waits in a circle. What is waited for decides when it
- * ends for good: a job that waits again after a failure has not ended. A dependency that is decided
- * goes into a list, and the waiter follows before the call returns (dependents_settle): a chain of
- * any length is cancelled without recursion. */
+ * A job waits only for older jobs, so jobs never wait in a circle. A job counts as ended when it
+ * ends for good: one that waits again after a failure has not ended. A dependency that is decided
+ * goes into a list. Before the call returns, dependents_settle goes through that list and releases
+ * or cancels the waiting jobs. So a chain of any length is cancelled without recursion. */
 #include "core/depend.h"
 #include "core/ending.h"
 #include "core/handlers.h"
@@ -49,7 +49,7 @@ static void dependency_free(struct pleat_core *core, uint32_t index)
     core->free_dependency = index;
 }
 
-/* It is in the list of nobody who is waited for. */
+/* The dependency is in no job's list of dependents. */
 static void decide(struct pleat_core *core, uint32_t index, bool met)
 {
     struct pleat_dependency *it = dependency_at(core, index);
@@ -69,7 +69,7 @@ void needs_drop(struct pleat_core *core, uint32_t component)
         bool open = dependency_at(core, index)->on != PLEAT_NONE;
         core->operations++;
         leave_needs(core, index);
-        if (!open) /* decided: who settles it frees it */
+        if (!open) /* decided: dependents_settle frees it */
             continue;
         leave_dependents(core, index);
         dependency_free(core, index);
@@ -79,7 +79,7 @@ void needs_drop(struct pleat_core *core, uint32_t component)
 
 /* ---- what is waited for ---- */
 
-/* The latest stands in front; they follow in the order in which they came. */
+/* The last dependency of the list: the newest stands in front, and the oldest is decided first. */
 static uint32_t oldest_dependent(struct pleat_core *core, uint32_t component)
 {
     uint32_t index = component_at(core, component)->first_dependent;
@@ -179,7 +179,7 @@ static int check_depend(const struct pleat_core *core, const struct pleat_event 
     return 0;
 }
 
-/* PLEAT_NONE: out of memory. */
+/* A free record; PLEAT_NONE: out of memory. */
 static uint32_t dependency_open(struct pleat_core *core)
 {
     struct pleat_dependency none = {0};

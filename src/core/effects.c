@@ -12,7 +12,7 @@ struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t compo
         return NULL;
     }
     struct pleat_effect *effect = &out->items[out->count++];
-    memset(effect, 0, sizeof(*effect)); /* in place: a record built elsewhere stalls the copy */
+    memset(effect, 0, sizeof(*effect)); /* in place: copying a record just written would stall */
     effect->time_us = now_of(core);
     effect->id = id;
     effect->kind = kind;

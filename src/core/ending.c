@@ -17,7 +17,7 @@
 #include "core/timings.h"
 #include "core/transition.h"
 
-/* Its record stays as it is until it is used again. */
+/* Frees the component's record, which stays as it is until it is used again. */
 static void forget(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -28,8 +28,8 @@ static void forget(struct pleat_core *core, uint32_t component)
     core->free_component = component;
 }
 
-/* All of a job that has ended, if nobody asks for it; not before everything that it held is back: a
- * claim has its owner until then. */
+/* Forgets all components of a job, if that was asked for. All must have ended and given back their
+ * processors: a claim has an owner until it is free. */
 static void forget_if_wanted(struct pleat_core *core, uint32_t component)
 {
     uint32_t first = job_first(core, component);
@@ -71,7 +71,6 @@ void component_release_all(struct pleat_core *core, uint32_t component)
         buffer_release_all(core, component);
 }
 
-/* Its processes are gone: what it holds goes back. Its state is FINISHING. */
 void component_give_back(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -163,7 +162,7 @@ void component_settle(struct pleat_core *core, uint32_t component)
         end(core, component, PLEAT_DONE);
     } else if (!requeues(core, comp)) {
         end(core, component, PLEAT_FAILED);
-    } else { /* a failure that is not the user's own: back to the front of the queue */
+    } else { /* preempted, requeued by its user, or failed by no fault of the user's */
         bool preempted = comp->reason == PLEAT_REASON_PREEMPTED;
         bool wished = comp->reason == PLEAT_REASON_REQUEUED;
         bool paused = start_is_paused(core, comp);
@@ -207,7 +206,8 @@ void component_give_up(struct pleat_core *core, uint32_t component, enum pleat_r
         return;
     }
     if (is_several(core, comp) || comp->state != PLEAT_QUEUED) {
-        while (component_at(core, component)->state == PLEAT_QUEUED) /* one that is placed fails */
+        /* a component that is placed is ended, and the whole job with it */
+        while (component_at(core, component)->state == PLEAT_QUEUED)
             component = job_next(core, component);
         component_kill(core, component, reason);
         return;
@@ -218,7 +218,7 @@ void component_give_up(struct pleat_core *core, uint32_t component, enum pleat_r
     else if (comp->aside == PLEAT_ASIDE_NOT)
         queue_remove(core, component);
     comp->aside = PLEAT_ASIDE_NOT;
-    disarm(core, &comp->deadline); /* of a pause */
+    disarm(core, &comp->deadline); /* the deadline of a pause */
     staging_drop(comp);
     comp->reason = (uint8_t)reason;
     end(core, component, state);
@@ -253,7 +253,7 @@ void component_kill_one(struct pleat_core *core, uint32_t component, enum pleat_
     component_stop_waiting(core, component);
     staging_drop(comp);
     set_state(core, component, PLEAT_FINISHING);
-    if (!was_running && (!comp->starting || comp->untold)) { /* nothing runs yet */
+    if (!was_running && (!comp->starting || comp->untold)) { /* no process runs yet */
         component_give_back(core, component);
         return;
     }

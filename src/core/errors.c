@@ -1,13 +1,14 @@
-/* Errors of sites: Lammers 2005, 3.5. What goes wrong at a site by no fault of the user's is
- * counted: starts that its nodes could not do, processors that it took away, claims in which
- * something broke (one that it refuses for now is none). A start that succeeds shows that it was a
- * transient error. What lies long enough behind counts less: the numbers halve again and again
- * (PLEAT_PARAM_ERRORS_FADE_US).
+/* Errors of sites (Lammers 2005, 3.5). An error is what goes wrong at a site by no fault of a user:
+ * a start that a node could not do, processors that the site took away, a claim that broke or was
+ * not answered in time. A claim that the site refuses for now is no error. A start that works sets
+ * the count of errors to 0: they were transient. The counts halve once in every
+ * PLEAT_PARAM_ERRORS_FADE_US.
  *
- * Where pauses are configured a start that its node could not do (no process, no descriptor, no
- * memory) uses up no attempt, since nothing has run. Its job waits aside and its site is asked for
- * nothing for a while, each of them for longer every time in a row, and both go on by themselves.
- */
+ * Pauses are configured by PLEAT_PARAM_PAUSE_US. With pauses, a start that the node could not do
+ * (no process, no descriptor, no memory) uses up no attempt, since nothing has run. The job waits
+ * aside for a pause, and its site is asked for nothing for a pause. Each pause in a row is twice as
+ * long as the one before it, up to PLEAT_PARAM_PAUSE_MAX_US. After its pause the job, or the site,
+ * goes on by itself. */
 #include "core/errors.h"
 #include "core/deadlines.h"
 #include "core/hold.h"
@@ -22,10 +23,10 @@ static void bar(struct pleat_core *core, uint32_t index)
     site->barred = 1;
     if (again_us > 0)
         arm(core, &site->again, DEADLINE_SITE, index, now_of(core) + again_us);
-    core->wants_pass = true; /* who waits may find another place */
+    core->wants_pass = true; /* waiting jobs may find room at another site */
 }
 
-/* How often the numbers of a site halve by `now_us`. */
+/* How often the counts of a site have to be halved by `now_us`. */
 static int64_t halvings(const struct pleat_core *core, const struct pleat_site *site,
                         int64_t now_us)
 {
@@ -45,7 +46,7 @@ static void fade(struct pleat_core *core, struct pleat_site *site)
     site->failed_starts = halved(site->failed_starts, times);
     site->faded_us += times * core->parameters[PLEAT_PARAM_ERRORS_FADE_US];
     if (!site->errors && !site->failed_starts)
-        site->faded_us = now_of(core); /* from the first of them on */
+        site->faded_us = now_of(core); /* fading begins with the first error */
 }
 
 uint32_t pleat_core_failed_starts(const struct pleat_core *core, uint32_t site, int64_t now_us)
@@ -65,7 +66,7 @@ void site_error(struct pleat_core *core, uint32_t index)
         bar(core, index);
 }
 
-/* After so many pauses in a row. */
+/* The length of the next pause in microseconds, after `before` pauses in a row. */
 static int64_t next_pause(const struct pleat_core *core, uint32_t before)
 {
     int64_t us = core->parameters[PLEAT_PARAM_PAUSE_US];
@@ -96,7 +97,7 @@ void start_has_failed(struct pleat_core *core, uint32_t component)
     if (!is_several(core, comp) && comp->failed_starts < UINT16_MAX)
         comp->failed_starts++;
     if (site->quiet_until_us > now_of(core))
-        return; /* started before its present pause */
+        return; /* the start was begun before the site's present pause */
     site->quiet_until_us = now_of(core) + next_pause(core, site->pauses);
     if (site->pauses < UINT8_MAX)
         site->pauses++;
@@ -109,7 +110,7 @@ void start_works(struct pleat_core *core, uint32_t component)
     comp->failed_starts = 0;
     site->errors = 0;
     if (site->quiet_until_us <= now_of(core))
-        site->pauses = 0; /* else it had been begun before the pause */
+        site->pauses = 0; /* else the start was begun before the pause */
 }
 
 void component_pause(struct pleat_core *core, uint32_t component)
@@ -129,7 +130,8 @@ void on_pause_over(struct pleat_core *core, uint32_t component)
         hold_remove(core, component, PLEAT_HELD_BY_FAULT);
         return;
     }
-    comp->holds = 0; /* it stands where it stood: that was not its fault */
+    /* the component keeps its old place in the queue: the pause was not its fault */
+    comp->holds = 0;
     comp->aside = PLEAT_ASIDE_NOT;
     queue_replace(core, component);
 }

@@ -1,7 +1,8 @@
-/* Files that are brought to where a component is placed, and incremental claiming: Lammers 2005,
- * 3.4. Processors are claimed when all files of the job are expected to be there, not before; in
- * between others may take them. Then that component is placed anew, and claims a fixed time earlier
- * than its files are expected; so, after enough tries, at once. */
+/* Files that are brought to the site where a component is placed, and incremental claiming (Lammers
+ * 2005, 3.4). Processors are claimed when all files of the job are expected to be there, not
+ * before. Until then other jobs may take them, and the component has to be placed again. With every
+ * such retry it claims PLEAT_PARAM_CLAIM_EARLIER_US earlier; after enough retries it claims at
+ * once. */
 #include "core/files.h"
 #include "core/deadlines.h"
 #include "core/effects.h"
@@ -98,7 +99,7 @@ void staging_drop(struct pleat_component *component)
     component->files_us = 0;
 }
 
-/* Its files are being brought to where it is placed, unless they are there. */
+/* The component's files are brought to its site, unless they are there. */
 static void stage(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -123,7 +124,7 @@ static bool is_placed(const struct pleat_component *component)
     return component->state == PLEAT_PLACED || component->state == PLEAT_STAGING_IN;
 }
 
-/* Claims what it does not have yet. */
+/* Claims the processors that the component does not have yet. */
 static void claim_now(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -141,7 +142,7 @@ static void claim_now(struct pleat_core *core, uint32_t component)
         component_claim(core, component, missing);
 }
 
-/* When all files of its job will be there, as far as it is placed. */
+/* When all files of the job's placed components are expected to be there. */
 static int64_t files_there(struct pleat_core *core, uint32_t first)
 {
     int64_t us = 0;
@@ -152,7 +153,7 @@ static int64_t files_there(struct pleat_core *core, uint32_t first)
     return us;
 }
 
-/* Claims, or sets the time for it, of all that are placed. */
+/* Claims the processors of all placed components of the job, or sets the time for that. */
 static void claim_in_time(struct pleat_core *core, uint32_t first)
 {
     int64_t there_us = files_there(core, first);
@@ -168,7 +169,7 @@ static void claim_in_time(struct pleat_core *core, uint32_t first)
             claim_now(core, c);
         } else {
             arm(core, &component->deadline, DEADLINE_COMPONENT, c, at_us);
-            core->wants_pass = true; /* its processors are anybody's until then */
+            core->wants_pass = true; /* other jobs may take its processors until then */
         }
     }
 }

@@ -1,10 +1,12 @@
-/* What keeps a waiting component out of the queue: its user, jobs that it depends on (depend.c), a
- * group of which enough wait in the queue or run already. Whoever is held stands in no list of the
- * policies, which never hear of any of this; as soon as nothing holds it, it stands in the queue
- * behind all others, as if it had been submitted then.
+/* Holds: what keeps a waiting component out of the queue. A component is held by its user, by jobs
+ * that it depends on (depend.c), by a full group, or for a while by a fault of its site (errors.c).
+ * A held component is in no list that policies see. As soon as nothing holds it, it stands in the
+ * queue behind all others, as if it had been submitted then. After a fault, if nothing else held it
+ * and it has no group, it stands at its old place.
  *
- * A group's limit counts those that stand in the queue or run. One that something else holds does
- * not count, and does not wait for the group either: it asks for its place when that is over. */
+ * The limit of a group counts its components that stand in the queue or run. A component that
+ * something else holds does not count, and does not wait for the group: it asks for a place in the
+ * group when nothing else holds it. */
 #include "core/hold.h"
 #include "core/claims.h"
 #include "core/depend.h"
@@ -25,7 +27,7 @@ static void append(struct pleat_core *core, uint32_t component)
     core->wants_pass = true;
 }
 
-/* ---- groups: those that wait for their place are linked as those in the queue are ---- */
+/* ---- groups: the line of components that wait for a place is linked like the queue ---- */
 
 static void group_line_up(struct pleat_core *core, uint32_t component)
 {
@@ -63,7 +65,7 @@ static void group_enter(struct pleat_core *core, uint32_t component)
     group_at(core, component_at(core, component)->group)->active++;
 }
 
-/* Its place is the next one's. */
+/* The component leaves its place in the group, which the next one in line gets. */
 static void group_give_place(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);

@@ -1,16 +1,16 @@
-/* Jobs of several components: Lammers 2005, 2.2 and 3.2-3.5.
+/* Jobs of several components (Lammers 2005, 2.2 and 3.2-3.5).
  *
- * Of the components that wait to be placed, one stands in the queue for all, the first of them; the
- * others are in its tow. None stands there
- * - before the last one has been submitted,
- * - while another one is being ended: then the job ends, or all of it waits again,
- * - while it is a reservation whose time has not come,
- * - of a flexible job that has all its processors: what it did not need never runs.
+ * Of the components that wait to be placed, the first stands in the queue for all; the others are
+ * in its tow. No component of the job stands there
+ * - before the last component has been submitted,
+ * - while a component is being ended: then the job ends, or all of it waits again,
+ * - while the job has a reservation whose time has not come,
+ * - if the job is flexible and has all its processors: components that it did not need never run.
  *
- * Components have their processors one after another, and wait for one another: the barrier. They
- * are started together. They end one by one, and give back what they have; their states change when
- * all have ended, since a failure that is not the user's own sends all of them back to the queue.
- */
+ * Components get their processors one after another, and wait for one another: the barrier. They
+ * are started together. They end one by one, and each gives back what it has. Their states change
+ * when all have ended, since a failure that is not the user's own sends all of them back to the
+ * queue. */
 #include "core/job.h"
 #include "core/claims.h"
 #include "core/deadlines.h"
@@ -42,7 +42,7 @@ bool job_waits(const struct pleat_core *core, uint32_t lead)
     return any && (all[lead].total == 0 || pleat_view_missing(&core->view, lead) > 0);
 }
 
-/* The one that stands in the queue; PLEAT_NONE. */
+/* The component of the job that stands in the queue; PLEAT_NONE: there is none. */
 static uint32_t standing(struct pleat_core *core, uint32_t lead)
 {
     for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c))
@@ -64,7 +64,8 @@ void job_unstand(struct pleat_core *core, uint32_t lead)
         component->minimum = component->maximum = 0;
 }
 
-/* Who waits for a flexible job has the size of what that still needs. */
+/* The component that stands in the queue for a flexible job gets the size that the job still needs.
+ * Its other waiting components have size 0. */
 static void size_parts(struct pleat_core *core, uint32_t lead, uint32_t stands)
 {
     if (component_at(core, lead)->total == 0)
@@ -143,8 +144,9 @@ static int check_follower(const struct pleat_core *core, const struct pleat_even
     return 0;
 }
 
-/* Could all components be placed at the same time, if the sites were empty? What is refused cannot;
- * what passes might have to wait for ever still, as one that has to share a site might. */
+/* Could all components be placed at the same time if the sites were empty? Only the sums of
+ * processors are compared. So a job that passes may still wait for ever: its components need not
+ * fit the sites one by one. */
 static int check_together(const struct pleat_core *core, uint32_t lead,
                           const struct pleat_component *last, struct pleat_error *err)
 {
@@ -221,7 +223,7 @@ static bool has_all(struct pleat_core *core, uint32_t component)
     return comp->state == PLEAT_CLAIMING && comp->claimed_us != PLEAT_NEVER && !comp->staging;
 }
 
-/* The component itself, of a job that has only one; else the first of its job. */
+/* The first component of the job: the component itself, if the job has only one. */
 static uint32_t first_of(const struct pleat_component *comp, uint32_t component)
 {
     return comp->lead == PLEAT_NONE ? component : comp->lead;
@@ -237,7 +239,8 @@ static bool all_are_there(struct pleat_core *core, uint32_t first)
     return true;
 }
 
-/* What a component had while it waited was of no use to anybody. */
+/* Ends the component's wait at the barrier. What its processors did in that time was of no use to
+ * anybody: it is counted as wasted. */
 static void stop_waiting(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -252,7 +255,8 @@ void component_stop_waiting(struct pleat_core *core, uint32_t component)
     stop_waiting(core, component);
 }
 
-/* It waits for the others, and for the last of all their files. */
+/* The component waits for the others, until PLEAT_PARAM_BARRIER_US after the last of the job's
+ * files is expected. */
 static void wait_at_barrier(struct pleat_core *core, uint32_t component, uint32_t first)
 {
     int64_t from_us = now_of(core);
@@ -286,7 +290,7 @@ void component_at_barrier(struct pleat_core *core, uint32_t component)
     job_pass_barrier(core, component);
 }
 
-/* One component gives back all that it has, and waits to be placed. */
+/* One component gives back all that it has, and is no longer placed. */
 static void put_back(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -353,7 +357,7 @@ bool job_requeues(const struct pleat_core *core, uint32_t lead)
     return failed && all[lead].attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
 }
 
-/* Some have ended, and hold nothing any more; the others never began. */
+/* Have some components ended, and given back all, while the others never began? */
 static bool is_over(struct pleat_core *core, uint32_t lead)
 {
     bool any = false;
@@ -380,7 +384,7 @@ static void requeue_all(struct pleat_core *core, uint32_t lead)
     job_stand(core, lead, JOB_IN_FRONT, 0);
 }
 
-/* That of components that never ran. */
+/* The final state of components that never ran, and its reason. */
 static enum pleat_state state_of_rest(struct pleat_core *core, uint32_t lead,
                                       enum pleat_reason *reason)
 {

@@ -1,4 +1,4 @@
-/* The state from its bytes (pleat_core_load): what save.c wrote. */
+/* Reads the state from the bytes that save.c wrote (pleat_core_load). */
 #include <string.h>
 
 #include "core/buffer.h"
@@ -8,8 +8,7 @@
 
 struct loading {
     struct pleat_core *core;
-    const uint32_t *lengths; /* of the lists of sizes, then of histories; not aligned to more than
-                              * 8 */
+    const uint32_t *lengths; /* of the lists of sizes, then of histories; within the bytes */
     size_t lists;
 };
 
@@ -21,7 +20,7 @@ static const struct column *find_column(const struct column *columns, uint16_t n
     return NULL;
 }
 
-/* One member of `count` records, which are there. */
+/* Sets one member in all records of a table, from its column. */
 static int load_column(const struct column *columns, const struct section *section,
                        const char *from, void *items, size_t size)
 {
@@ -33,7 +32,8 @@ static int load_column(const struct column *columns, const struct section *secti
     return 0;
 }
 
-/* The first column of a table says how many records there are; fresh ones are made. */
+/* The first column of a table that is read says how many records there are, and makes fresh
+ * ones. */
 #define LOAD_TABLE(array, columns, fresh)                                                          \
     do {                                                                                           \
         if ((array)->count == 0) {                                                                 \
@@ -218,7 +218,8 @@ static int load_policy(struct pleat_core *core, const struct section *section, c
     return policy ? core_set_policy(core, policy) : PLEAT_E_UNSUPPORTED;
 }
 
-/* What a policy remembers: of another size it is another version's, and the policy begins anew. */
+/* The memory of a policy. If its size differs another version of the policy wrote it: then the
+ * policy begins anew. */
 static int load_state(struct pleat_core *core, const struct section *section, const char *bytes)
 {
     if (section->field >= PLEAT_QUESTION_COUNT || section->width != 1)
@@ -280,7 +281,7 @@ static int load_section(struct loading *loading, const struct section *section, 
     }
 }
 
-/* What is made from the rest: a tree's shape depends only on what is in it. */
+/* Makes what is not saved. The shape of a tree depends only on what is in it. */
 static int rebuild(struct pleat_core *core)
 {
     const struct pleat_component *all = core->components.items;

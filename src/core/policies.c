@@ -6,7 +6,8 @@
 #include "core/state.h"
 #include "core/tally.h"
 
-/* A parameter that counts processes or iterations: no more of them make sense. */
+/* A parameter that counts processes or iterations, of which more than PLEAT_SIZE_MAX make no
+ * sense. */
 static int32_t buffer_count(const struct pleat_core *core, enum pleat_parameter which)
 {
     int64_t value = core->parameters[which];
@@ -39,7 +40,8 @@ void core_sync_view(struct pleat_core *core)
     core->view.buffer_pending = core->parameters[PLEAT_PARAM_BUFFER_PENDING] > 0;
 }
 
-/* What one queue policy promised binds no other. */
+/* Removes the promises of the last queue policy: they do not bind another one. Those of
+ * reservations stay. */
 static void promises_drop(struct pleat_core *core)
 {
     for (uint32_t c = core->view.queue_first; c != PLEAT_NONE; c = core->components.items[c].next) {

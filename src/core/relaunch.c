@@ -1,5 +1,6 @@
-/* A resize that cannot go on: all processes of the job are ended, whatever they are doing, and it
- * is started again, in the same run, from the last state that is held of it. */
+/* Relaunching, where a resize cannot go on. All processes of the job are ended, whatever they are
+ * doing. The job is started again, in the same run, from its last saved state; without one, from
+ * the beginning. */
 #include "core/relaunch.h"
 #include "core/ending.h"
 #include "core/handlers.h"
@@ -36,7 +37,7 @@ void relaunch_or_kill(struct pleat_core *core, uint32_t index, int32_t processor
         component_kill(core, component, cause);
 }
 
-/* Where a job whose processes died goes on: a growth is given up, a shrink is done. */
+/* The size at which a job whose processes died goes on: a growth is given up, a shrink is done. */
 static int32_t size_after(const struct pleat_resize *resize)
 {
     if (resize->step == PLEAT_RESIZE_RELAUNCHING || resize->to < resize->from)
@@ -56,7 +57,7 @@ bool relaunch_broken(struct pleat_core *core, uint32_t component)
         return false;
     if (index != PLEAT_NONE && !told)
         resize_end(core, index, PLEAT_OUTCOME_APP_FAILED);
-    index = comp->resize; /* that may have begun a shrink to its limits */
+    index = comp->resize; /* resize_end may have begun a shrink into the limits */
     if (index == PLEAT_NONE)
         index = resize_open(core, component, comp->processors, 0, false, false, PLEAT_NONE);
     if (index != PLEAT_NONE)
@@ -89,7 +90,7 @@ int on_relaunched(struct pleat_core *core, const struct pleat_event *event, stru
     if (resize->to > resize->from) {
         resize_grown(core, index, resize->to, PLEAT_OUTCOME_RELAUNCHED);
     } else if (resize->to < resize->from) {
-        if (component->processors != resize->to) /* else it had applied that already */
+        if (component->processors != resize->to) /* else the shrink had been applied already */
             component_sized(core, resize->component, resize->to);
         resize_vacated(core, index, PLEAT_OUTCOME_RELAUNCHED);
     } else {

@@ -6,14 +6,14 @@
 #include "core/state.h"
 #include "core/tally.h"
 
-/* Processors of a site that reservations take at most at one time between from_us and to_us. */
+/* The most processors of a site that reservations take at one time between from_us and to_us. */
 static int32_t reserved_at_most(const struct pleat_core *core, uint32_t site, int64_t from_us,
                                 int64_t to_us)
 {
     const struct pleat_component *all = core->components.items;
     int32_t most = 0;
     for (uint32_t a = core->view.reserved_first; a != PLEAT_NONE; a = all[a].next) {
-        /* the sum changes upwards only where one begins: look there, and at from_us */
+        /* the sum rises only where a reservation begins: look there, and at from_us */
         int64_t at_us = all[a].begin_us > from_us ? all[a].begin_us : from_us;
         int32_t sum = 0;
         if (all[a].wanted_site != site || at_us >= to_us)
@@ -27,7 +27,7 @@ static int32_t reserved_at_most(const struct pleat_core *core, uint32_t site, in
     return most;
 }
 
-/* Processors that those of a list are known to need longer than until at_us. */
+/* Processors that the components of a list are expected to have still at at_us. */
 static int32_t expected_still(const struct pleat_core *core, uint32_t first, int64_t at_us)
 {
     const struct pleat_component *all = core->components.items;
@@ -35,7 +35,7 @@ static int32_t expected_still(const struct pleat_core *core, uint32_t first, int
     int32_t sum = 0;
     for (uint32_t c = first; c != PLEAT_NONE; c = all[c].next) {
         if (all[c].expected_end_us <= at_us || all[c].expected_end_us == PLEAT_NEVER)
-            continue; /* without an estimate nothing is known: it may well have ended */
+            continue; /* a component without an estimate may well have ended by then */
         int32_t smallest = pleat_accept_smallest(&core->view, &all[c]);
         sum += shrinks ? 0 : pleat_view_buffered(&core->view, &all[c]);
         bool gives = shrinks && all[c].kind == PLEAT_MALLEABLE && smallest < all[c].target;
@@ -44,7 +44,8 @@ static int32_t expected_still(const struct pleat_core *core, uint32_t first, int
     return sum;
 }
 
-/* How many of a site are taken at most between from_us and to_us, as far as is known. */
+/* Not more than this many processors of a site are taken at one time between from_us and to_us, as
+ * far as is known. */
 static int32_t taken_at_most(const struct pleat_core *core, uint32_t site, int64_t from_us,
                              int64_t to_us)
 {
@@ -58,7 +59,7 @@ static bool is_free(const struct pleat_component *component)
     return pleat_view_unplaced(component) && !component->earmarked && !component->coming;
 }
 
-/* Its own, or that of all components of its job. */
+/* Can a reservation be made for all components of the job? */
 static int check_reserve(const struct pleat_core *core, uint32_t first, int64_t begin_us,
                          struct pleat_error *err)
 {
@@ -81,7 +82,8 @@ static int check_reserve(const struct pleat_core *core, uint32_t first, int64_t 
     return 0;
 }
 
-/* Reserves for one component at a site that has room then; false: there is none. */
+/* Reserves processors for one component, at the first site that has room for it then. False: no
+ * site has. */
 static bool reserve_one(struct pleat_core *core, uint32_t component, int64_t begin_us)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -99,7 +101,7 @@ static bool reserve_one(struct pleat_core *core, uint32_t component, int64_t beg
     return false;
 }
 
-/* The largest of those that have none yet; PLEAT_NONE. */
+/* The largest component of the job that has no reservation yet; PLEAT_NONE: all have one. */
 static uint32_t largest_without(struct pleat_core *core, uint32_t first)
 {
     uint32_t largest = PLEAT_NONE;
@@ -114,7 +116,7 @@ static uint32_t largest_without(struct pleat_core *core, uint32_t first)
     return largest;
 }
 
-/* What a reservation changes. */
+/* What a reservation changes of a component, as it was before. */
 struct before {
     int64_t begin_us, promised_us;
     uint32_t promised_site, wanted_site;

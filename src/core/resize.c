@@ -1,6 +1,6 @@
-/* A resize is a transaction: offered, accepted, granted, applied, completed or rolled back; every
+/* A resize is a transaction: offered, accepted, granted, applied, completed or rolled back. Every
  * step has a deadline, every end a name. Processors count as the job's until its processes on them
- * are gone. docs/architecture.md has the picture. */
+ * are gone. docs/architecture.md has the table of steps. */
 #include <assert.h>
 #include <string.h>
 
@@ -88,7 +88,8 @@ static void step_to(struct pleat_core *core, uint32_t index, enum pleat_resize_s
     resize_step(core, index, step, core->parameters[limit]);
 }
 
-/* What a shrink will free is announced, to its waiter or to everybody. */
+/* Counts what a shrink will free (sign 1), or takes that back (sign -1): as coming to its waiter,
+ * or else to its site. */
 static void announce(struct pleat_core *core, const struct pleat_resize *resize, int sign)
 {
     if (resize->to >= resize->from)
@@ -103,7 +104,7 @@ static void announce(struct pleat_core *core, const struct pleat_resize *resize,
     waiter->coming += count;
     waiter->site = site;
     if (waiter->coming == 0 && waiter->earmarked == 0 && waiter->state == PLEAT_QUEUED)
-        waiter->site = PLEAT_NONE; /* nothing ties it there any more */
+        waiter->site = PLEAT_NONE; /* nothing ties the waiter to that site any more */
 }
 
 void resize_retarget(struct pleat_core *core, uint32_t index, int32_t to)
@@ -117,7 +118,8 @@ void resize_retarget(struct pleat_core *core, uint32_t index, int32_t to)
     tally_in(core, resize->component);
 }
 
-/* What the application accepts is another size than it was offered. */
+/* The size of the resize changes: the application accepted or applied another one, or the site gave
+ * fewer processors. */
 static void retarget(struct pleat_core *core, uint32_t index, int32_t to)
 {
     struct pleat_resize *resize = resize_at(core, index);
@@ -206,8 +208,8 @@ static bool ends_the_job(enum pleat_outcome outcome)
            outcome == PLEAT_OUTCOME_JOB_ENDED || outcome == PLEAT_OUTCOME_LOST;
 }
 
-/* The growth's processors that did not become the job's: back to the site, unless processes may be
- * there already; then they go with the rest, when the job's processes are gone. */
+/* Processors of a growth that did not become the job's go back to the site. If processes may run on
+ * them already, they go back with the rest when the job's processes are gone. */
 static void drop_growth(struct pleat_core *core, struct pleat_resize *resize,
                         enum pleat_outcome outcome)
 {
@@ -223,8 +225,9 @@ static void drop_growth(struct pleat_core *core, struct pleat_resize *resize,
     }
 }
 
-/* No voluntary offer for so long after a resize that failed. After one that cost a relaunch much
- * longer each time: an application that cannot grow is not to be ended by offers of growth. */
+/* How long after a failed resize no voluntary offer is made, in microseconds. After a relaunch the
+ * time is 16 times as long for each relaunch of this run, up to three: an application that cannot
+ * grow should not be relaunched again and again. */
 static int64_t backoff(const struct pleat_core *core, const struct pleat_component *component,
                        enum pleat_outcome outcome)
 {
@@ -304,8 +307,8 @@ int on_answer(struct pleat_core *core, const struct pleat_event *event, struct p
                        : size < pleat_accept_smallest(&core->view, component);
     bool refused = growing ? size <= resize->from : size >= resize->from;
     if (!growing && resize->mandatory && (bad || size > resize->to)) {
-        resize_warn(core,
-                    index); /* a mandatory change cannot be refused: it stays as it was told */
+        /* a mandatory shrink cannot be refused: it goes on as it was told */
+        resize_warn(core, index);
         size = resize->to;
     } else if (bad) {
         resize_warn(core, index);
@@ -316,7 +319,7 @@ int on_answer(struct pleat_core *core, const struct pleat_event *event, struct p
         return 0;
     }
     if (size != resize->to)
-        core->wants_pass = true; /* what it leaves can be offered to the next */
+        core->wants_pass = true; /* what the application leaves can be offered to another */
     retarget(core, index, size);
     accepted(core, index);
     return 0;
@@ -354,7 +357,7 @@ void component_sized(struct pleat_core *core, uint32_t component, int32_t proces
 {
     struct pleat_component *comp = component_at(core, component);
     if (comp->expected_end_us != PLEAT_NEVER && processors > 0 && comp->processors > 0) {
-        /* as estimates do: what is left goes faster, or slower, in proportion */
+        /* the rest of the run gets faster, or slower, in proportion to the processors */
         int64_t late = now_of(core) - comp->expected_end_us;
         double left = late < 0 ? -(double)late * comp->processors / processors : 0;
         running_expect(core, component,
@@ -393,7 +396,8 @@ void resize_vacated(struct pleat_core *core, uint32_t index, enum pleat_outcome 
     struct pleat_resize *resize = resize_at(core, index);
     int32_t count = resize->from - resize->to;
     uint32_t component = resize->component, waiter = resize->waiter;
-    /* the end takes back the announcement, and must find the waiter as it was */
+    /* earmark first: resize_end takes back the announcement, and unties a waiter that has no
+     * earmarks from its site */
     if (waiter != PLEAT_NONE)
         component_earmark_tail(core, component, count, waiter);
     else
@@ -411,13 +415,13 @@ int on_applied(struct pleat_core *core, const struct pleat_event *event, struct 
     uint32_t component = resize->component;
     int32_t size = event->u.change.processors;
     if (resize->step == PLEAT_RESIZE_RELAUNCHING)
-        return PLEAT_CORE_STALE; /* a word of processes that are being ended */
+        return PLEAT_CORE_STALE; /* said by processes that are being ended */
     if (resize->step != PLEAT_RESIZE_GRANTED && resize->step != PLEAT_RESIZE_WITHDRAWING) {
         resize_warn(core, index);
         return 0;
     }
     if (resize->to > resize->from) {
-        if (size > resize->to) /* it runs where it may not */
+        if (size > resize->to) /* the job runs on processors that are not its own */
             relaunch_or_kill(core, index, resize->to, PLEAT_REASON_NOT_HONOURED);
         else if (size < resize->from)
             relaunch_or_kill(core, index, resize->from, PLEAT_REASON_NOT_HONOURED);
@@ -429,7 +433,8 @@ int on_applied(struct pleat_core *core, const struct pleat_event *event, struct 
     }
     if (size > resize->to ||
         size < pleat_accept_smallest(&core->view, component_at(core, component))) {
-        resize_warn(core, index); /* not what it was told: its deadline goes on */
+        /* not the size that was told: the deadline goes on */
+        resize_warn(core, index);
         return 0;
     }
     if (size != resize->to)
@@ -460,7 +465,7 @@ int on_vacated(struct pleat_core *core, const struct pleat_event *event, struct 
     return 0;
 }
 
-/* Mandatory as long as somebody wants it: its user, or a component that still waits. */
+/* A mandatory resize stays so while somebody wants it: a user, or a waiter that still waits. */
 static bool still_mandatory(const struct pleat_resize *resize)
 {
     return resize->mandatory && (resize->by_user || resize->waiter != PLEAT_NONE);
@@ -479,7 +484,7 @@ int on_resize_failed(struct pleat_core *core, const struct pleat_event *event,
         return 0;
     }
     if (resize->step == PLEAT_RESIZE_RELAUNCHING)
-        return PLEAT_CORE_STALE; /* of the old processes */
+        return PLEAT_CORE_STALE; /* said by the old processes */
     if (resize->step != PLEAT_RESIZE_GRANTED && resize->step != PLEAT_RESIZE_WITHDRAWING) {
         resize_warn(core, index);
         return 0;

@@ -1,13 +1,14 @@
-/* An application that gives back processors by itself: Lammers 2005, 5.3.2 (the initiative is the
- * application's) and 5.4 (a component of it has done its work). */
+/* An application gives back processors by itself: at its own initiative (Lammers 2005, 5.3.2), or
+ * because a component of it has done its work (5.4). */
 #include "core/claims.h"
 #include "core/handlers.h"
 #include "core/resize.h"
 #include "core/state.h"
 #include "core/tally.h"
 
-/* It may give back while it is not being told of another size: running, or while a growth is only
- * being asked for, whose sizes then fall by as much. */
+/* A component may give back processors while it runs, and while a growth is offered or accepted;
+ * the sizes of that growth then fall by as many. It may not once it has been told of another
+ * size. */
 static bool may_give_back(struct pleat_core *core, const struct pleat_component *component)
 {
     if (component->state == PLEAT_RUNNING)
@@ -25,11 +26,11 @@ int on_returned(struct pleat_core *core, const struct pleat_event *event, struct
     struct pleat_component *comp = component_at(core, component);
     int32_t count = event->u.returned.count, left = comp->processors - count;
     int32_t smallest = pleat_accept_smallest(&core->view, comp);
-    if (!may_give_back(core, comp) || comp->buffer != PLEAT_NONE ||
-        /* see on_stop_process */ event->u.returned.run != comp->run ||
-        comp->kind != PLEAT_MALLEABLE || count < 1 || left < 0 ||
+    if (!may_give_back(core, comp) || comp->buffer != PLEAT_NONE || /* evolving: on_stop_process */
+        event->u.returned.run != comp->run || comp->kind != PLEAT_MALLEABLE || count < 1 ||
+        left < 0 ||
         (left < smallest && (!(comp->flags & PLEAT_COMPONENT_EMPTY) ||
-                             pleat_view_folds(comp)))) /* has to be somewhere */
+                             pleat_view_folds(comp)))) /* and it cannot be empty */
         return PLEAT_CORE_STALE;
     component_release_tail(core, component, count);
     tally_out(core, component);

@@ -1,9 +1,10 @@
-/* The state as bytes (pleat_core_save); load.c reads them.
+/* Writes the state as bytes (pleat_core_save); load.c reads them.
  *
- * Written column by column: for each member of a record its number (save_columns.c), its width, and
- * its value in all records. So a later version, whose records have other members, reads what it
- * knows; what was not written yet gets the value of a fresh record. What can be made from the rest
- * (trees, the view) is not written: the same state always gives the same bytes. */
+ * The state is written column by column: for each member of a record its number (save_columns.c),
+ * its width, and its value in all records. So a later version, whose records have other members,
+ * reads the members that it knows; a member that was not written gets the value of a fresh record.
+ * What can be made from the rest (trees, the view) is not written: the same state always gives the
+ * same bytes. */
 #include <string.h>
 
 #include "core/save_columns.h"
@@ -16,7 +17,7 @@ uint64_t save_checksum(const char *bytes, size_t size)
         uint64_t word;
         memcpy(&word, bytes + i, sizeof(word));
         sum = (sum ^ word) * 0x100000001b3u;
-        sum ^= sum >> 29; /* or the highest bits would never reach the lower ones */
+        sum ^= sum >> 29; /* without this the highest bits would never reach the lower ones */
     }
     return sum;
 }
@@ -55,7 +56,8 @@ static void save_table(struct pleat_string *out, enum table table, const struct 
     }
 }
 
-/* Free records keep what a refused submission had put there: that is no part of the state. */
+/* A free record keeps old values, even those of a refused submission. They are no part of the
+ * state: fresh values are written in their place. */
 static void save_components(struct pleat_string *out, const struct pleat_core *core)
 {
     struct pleat_component free_one = *component_fresh();

@@ -274,7 +274,7 @@ const struct column deadline_columns[] = {DEADLINE_MEMBERS(OF_DEADLINE){0}};
 const struct column dependency_columns[] = {DEPENDENCY_MEMBERS(OF_DEPENDENCY){0}};
 const struct column group_columns[] = {GROUP_MEMBERS(OF_GROUP){0}};
 
-/* Nothing of a record may be left out: the sum of its members is its size, less its padding. */
+/* No member of a record may be left out: the widths of all add up to its size, less its padding. */
 #define COMPONENT_WIDTH(number, member) WIDTH(pleat_component, member)
 #define SITE_WIDTH(number, member) WIDTH(pleat_site, member)
 #define CLAIM_WIDTH(number, member) WIDTH(pleat_claim, member)
@@ -309,7 +309,7 @@ _Static_assert((0 DEPENDENCY_MEMBERS(DEPENDENCY_WIDTH)) == sizeof(struct pleat_d
 _Static_assert((0 GROUP_MEMBERS(GROUP_WIDTH)) == sizeof(struct pleat_group),
                "a member of pleat_group is not saved");
 
-/* State of its own that the core has besides its records. */
+/* Members of struct pleat_core that are no tables of records. */
 #define SCALAR_MEMBERS(X)                                                                          \
     X(1, view.now_us)                                                                              \
     X(2, view.queue_first)                                                                         \

@@ -1,4 +1,4 @@
-/* A start: decided, claimed, told to the runner, running; or not. */
+/* The start of a component: decided, claimed, told to the runner, running; or failed on the way. */
 #include "core/start.h"
 #include "core/agents.h"
 #include "core/buffer.h"
@@ -17,7 +17,7 @@
 #include "core/terms.h"
 #include "core/transition.h"
 
-/* START or KILL, whichever its state asks for. */
+/* Emits KILL for a component in FINISHING, START for any other. */
 void start_effect(struct pleat_core *core, uint32_t component)
 {
     const struct pleat_component *comp = component_at(core, component);
@@ -31,7 +31,8 @@ void start_effect(struct pleat_core *core, uint32_t component)
     effect->u.run.reason = comp->reason;
 }
 
-/* Hands a queued component's earmarks over to its run; those beyond `size` go back. */
+/* Hands a queued component's earmarks over to its run, and returns how many processors these are.
+ * Earmarks beyond `size` go back. */
 static int32_t use_earmarks(struct pleat_core *core, uint32_t component, int32_t size)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -46,7 +47,7 @@ static int32_t use_earmarks(struct pleat_core *core, uint32_t component, int32_t
     return used;
 }
 
-/* May it start on so many processors, with the processes that the decision gives it? */
+/* May the component start with the processors, processes and MPL that the decision gives it? */
 static bool start_is_accepted(const struct pleat_core *core,
                               const struct pleat_component *component,
                               const struct pleat_event *event)
@@ -67,7 +68,7 @@ static bool start_is_accepted(const struct pleat_core *core,
            processes <= component->maximum && pleat_sizes_floor(&sizes, processes) == processes;
 }
 
-/* In the queue, or in the tow of one that is. */
+/* Is the component in the queue, or in the tow of one that is? */
 static bool may_start(const struct pleat_core *core, const struct pleat_component *component)
 {
     if (!is_several(core, component) || component->state != PLEAT_QUEUED)
@@ -75,7 +76,7 @@ static bool may_start(const struct pleat_core *core, const struct pleat_componen
     return component->aside != PLEAT_ASIDE_RESERVATION && job_waits(core, component->lead);
 }
 
-/* The processors of its start, but for those that it has. */
+/* Claims the `missing` processors of a start. */
 static inline void claim(struct pleat_core *core, uint32_t component, int32_t missing)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -95,7 +96,8 @@ void component_claim(struct pleat_core *core, uint32_t component, int32_t missin
     claim(core, component, missing);
 }
 
-/* Of several components, or with files to be brought: claimed when its time has come. */
+/* One of several components, or one whose files have to be brought: its processors are claimed
+ * later. */
 static void place_apart(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -104,7 +106,7 @@ static void place_apart(struct pleat_core *core, uint32_t component)
     if (comp->lead != PLEAT_NONE) {
         if (component_at(core, comp->lead)->total > 0)
             comp->minimum = comp->maximum = comp->target;
-        if (stood) /* the next one stands where it stood */
+        if (stood) /* the next component stands where this one stood */
             job_stand(core, comp->lead, JOB_AT, comp->position);
         else
             job_stand_again(core, comp->lead);
@@ -187,7 +189,8 @@ static void begin_running(struct pleat_core *core, uint32_t component)
         note->u.run.processes = comp->processes;
     }
     resize_to_limits(core, component);
-    /* where it runs at once, and nobody could be resized, the pass that started it expected it */
+    /* a pass is not needed if nobody can be resized and the site has no delays: the pass that
+     * started the component knew that it would run */
     if (!site_at(core, comp->site)->instant || !core->settles || core->malleable > 0 ||
         core->view.several)
         core->wants_pass = true;
@@ -260,7 +263,7 @@ void component_claim_failed(struct pleat_core *core, uint32_t component, enum pl
         return;
     }
     comp->retries++;
-    /* what it has already stays earmarked for it */
+    /* processors that the component has already stay earmarked for it */
     comp->target = 0;
     comp->mpl = 0;
     if (pleat_view_folds(comp))

@@ -23,7 +23,7 @@ PLEAT_ARRAY(pleat_roots, uint32_t);
 
 /* What is added here must be saved, too: see save_columns.c. */
 struct pleat_core {
-    struct pleat_view view; /* its pointers follow the arrays below: see sync_view */
+    struct pleat_view view; /* its pointers follow the arrays below: core_sync_view */
     struct pleat_component_array components;
     struct pleat_site_array sites;
     struct pleat_claim_array claims;
@@ -45,7 +45,7 @@ struct pleat_core {
     uint32_t open_lead; /* of the job whose last component has not come yet; PLEAT_NONE */
     struct pleat_tree
         places;          /* of waiting components in the queue, of running ones by their ends */
-    uint32_t queue_root; /* PLEAT_NONE: as they came, no tree is needed */
+    uint32_t queue_root; /* PLEAT_NONE: in order of arrival, which needs no tree */
     struct pleat_roots ends_roots; /* per site */
     bool keeps_ends;
     int64_t first_position, last_position; /* in the queue, given out so far */

@@ -1,4 +1,4 @@
-/* A component is submitted; what is told of it while it waits. */
+/* Submits components; sets what they are due at and promised while they wait. */
 #include "core/submit.h"
 #include "core/buffer.h"
 #include "core/handlers.h"
@@ -94,14 +94,15 @@ const struct pleat_component *component_fresh(void)
     return &fresh;
 }
 
-/* The record that pleat_core_next_component says, not yet taken; NULL when out of memory. */
+/* The record that the next component gets (pleat_core_next_component), not yet taken; NULL: out of
+ * memory. */
 static struct pleat_component *next_record(struct pleat_core *core)
 {
     if (core->free_component != PLEAT_NONE)
         return component_at(core, core->free_component);
     if (pleat_array_reserve(&core->components, 1))
         return NULL;
-    core->view.components = core->components.items; /* they may have moved */
+    core->view.components = core->components.items; /* the array may have moved */
     return &core->components.items[core->components.count];
 }
 
@@ -115,7 +116,7 @@ static void take_record(struct pleat_core *core, uint32_t next_free)
 
 int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    /* built where it will stay: it is made for every job of a simulation */
+    /* built in place: a simulation does this for every job */
     struct pleat_component *component = next_record(core);
     if (!component)
         return PLEAT_E_NOMEM;
@@ -156,7 +157,7 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
     return 0;
 }
 
-/* Of one component. */
+/* Sets when one component is due, and its place in the queue. */
 static void set_due(struct pleat_core *core, uint32_t component, int64_t due_us)
 {
     struct pleat_component *comp = component_at(core, component);

@@ -19,7 +19,7 @@ static void unlink_from(struct pleat_core *core, uint32_t component, uint32_t *f
     comp->previous = comp->next = PLEAT_NONE;
 }
 
-/* Puts it behind `before` (PLEAT_NONE: in front). */
+/* Puts the component behind `before` in a list (PLEAT_NONE: in front). */
 static void link_behind(struct pleat_core *core, uint32_t component, uint32_t before,
                         uint32_t *first, uint32_t *last)
 {
@@ -36,7 +36,7 @@ static void link_behind(struct pleat_core *core, uint32_t component, uint32_t be
         *last = component;
 }
 
-/* A reservation whose time has come stands before everybody. */
+/* A component whose reservation begins stands before all others. */
 static int64_t queue_key(const struct pleat_core *core, const struct pleat_component *component)
 {
     int64_t (*key)(const struct pleat_component *) = core->pass.policies[PLEAT_ORDER]->key;
@@ -70,7 +70,8 @@ static void queue_insert(struct pleat_core *core, uint32_t component, bool with_
     link_behind(core, component, before, &core->view.queue_first, &core->view.queue_last);
 }
 
-/* As they came is the order of the list itself; every other one needs the tree. */
+/* Has the order a key? By arrival it has none: the list is in that order by itself, and needs no
+ * tree. */
 static bool is_keyed(const struct pleat_core *core)
 {
     return core->pass.policies[PLEAT_ORDER]->key != NULL;
@@ -207,7 +208,7 @@ void ends_keep(struct pleat_core *core, bool keep)
     }
 }
 
-/* What a running component adds to the sums of its site. */
+/* Adds a running component to the sums of its site, or takes it out of them (sign -1). */
 static void tally(struct pleat_core *core, uint32_t component, int sign)
 {
     const struct pleat_component *comp = component_at(core, component);

@@ -1,5 +1,5 @@
-/* What a job and its user agreed on with Pleat: how long it may run, how early it learns of what it
- * must do, how long a size lasts. */
+/* The terms of a job: its time limit and the signal before it, the notice of a mandatory shrink,
+ * the lifetime of its sizes. */
 #include "core/terms.h"
 #include "core/agents.h"
 #include "core/deadlines.h"
@@ -9,7 +9,8 @@
 #include "core/state.h"
 #include "core/tally.h"
 
-/* When its signal is due; PLEAT_NEVER: it has none, or was told it. */
+/* When the component is due to get the signal before its time limit. PLEAT_NEVER: it has none, or
+ * was told already. */
 static int64_t signal_due(const struct pleat_component *component)
 {
     if (component->signal_number == 0 || component->limit_us == 0 || component->signalled)
@@ -44,7 +45,7 @@ void young_refresh(struct pleat_core *core, uint32_t component)
     struct pleat_component *comp = component_at(core, component);
     if (comp->state != PLEAT_RUNNING && comp->state != PLEAT_RESIZING)
         return;
-    if (comp->state == PLEAT_RUNNING) { /* in a resize its end decides */
+    if (comp->state == PLEAT_RUNNING) { /* resize_end decides at the end of a resize */
         tally_out(core, component);
         comp->young = is_young(core, comp);
         tally_in(core, component);

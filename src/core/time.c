@@ -1,4 +1,4 @@
-/* Time has come: what each deadline that is over sets off. */
+/* Carries out every deadline that has come. */
 #include "core/buffer.h"
 #include "core/component.h"
 #include "core/deadlines.h"

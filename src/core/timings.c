@@ -1,8 +1,9 @@
-/* What iterations take, by size (Swaminathan 2004, 3.2: the performance data gatherer).
+/* How long iterations take, by size (Swaminathan 2004, 3.2: the performance data gatherer).
  *
  * A runner reports what an iteration takes at a component's present size, and what the change to
- * that size took. Of each size the latest report counts: an application whose phases differ is then
- * judged by the present one. Known as long as the component is, whatever becomes of its runs. */
+ * that size took. For each size the latest report counts: so an application whose phases differ is
+ * judged by its present phase. Reports are kept until the component ends, also when it waits
+ * again. */
 #include "core/timings.h"
 #include "core/handlers.h"
 #include "core/state.h"
@@ -18,7 +19,7 @@ static uint32_t timing_new(struct pleat_core *core)
         core->failed = 1;
         return PLEAT_NONE;
     }
-    core->view.timings = core->timings.items; /* they may have moved */
+    core->view.timings = core->timings.items; /* the array may have moved */
     return (uint32_t)core->timings.count++;
 }
 
@@ -55,7 +56,7 @@ int on_timed(struct pleat_core *core, const struct pleat_event *event, struct pl
     if ((component->state != PLEAT_RUNNING && component->state != PLEAT_RESIZING) ||
         event->u.timed.run != component->run || processors != component->processors ||
         processors < 1)
-        return PLEAT_CORE_STALE; /* of a size, or of a run, that is over */
+        return PLEAT_CORE_STALE; /* reported for a size, or a run, that is over */
     if (iteration_us <= 0 || iteration_us > PLEAT_NEVER / 4 || redistribution_us < 0 ||
         redistribution_us > PLEAT_NEVER / 4)
         return PLEAT_CORE_STALE; /* no time at all: nothing was measured */
