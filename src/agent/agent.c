@@ -27,7 +27,8 @@ static void close_handle(void *handle)
         uv_close(handle, NULL);
 }
 
-/* Nothing runs any more; the loop ends when all handles are closed and replies are written. */
+/* No run is live any more. The loop ends when all handles are closed and all replies are written.
+ */
 static void shut_down(struct pleat_agent *agent)
 {
     if (agent->closing)
@@ -56,7 +57,8 @@ static void on_idle(uv_timer_t *timer)
     shut_down(agent);
 }
 
-/* Whatever a turn of the loop has changed: whether there is work, whether it may end. */
+/* Called after each turn of the loop. Adjusts the timers to the work that there is now, and ends
+ * the agent where nothing is left to do. */
 static void settle(struct pleat_agent *agent)
 {
     if (agent->closing)
@@ -92,8 +94,8 @@ static void on_reap(uv_timer_t *timer)
     pleat_runs_sweep(agent);
 }
 
-/* libuv calls this once per signal and goes on reading signals as long as many come, before it
- * looks at any socket: the work, which takes milliseconds, is done once per turn of the loop
+/* libuv calls this once for each signal, and reads signals before it looks at any socket for as
+ * long as new ones arrive. The work takes milliseconds, so it is done once in a turn of the loop
  * instead. */
 static void on_child(uv_signal_t *handle, int number)
 {
@@ -102,7 +104,8 @@ static void on_child(uv_signal_t *handle, int number)
     uv_timer_start(&agent->reap, on_reap, 0, 0);
 }
 
-/* A reaper says how a main process has ended; read with all else. */
+/* A reaper writes here how a main process has ended. The record itself is read in the next turn,
+ * with all others. */
 static void on_record(uv_poll_t *poll, int status, int events)
 {
     (void)status;
@@ -175,7 +178,8 @@ static void on_message(void *arg, struct pleat_connection *connection,
     } else if (message->kind == PLEAT_NOTIFICATION && strcmp(message->method, "hello") == 0) {
         greet(agent, message);
     }
-    /* the agent asks nothing, so results and failures answer nothing; a failure is worth a line */
+    /* The agent sends no requests, so a result or a failure answers none of them. A failure is
+     * logged. */
     else if (message->kind == PLEAT_FAILURE)
         pleat_log("the daemon says: %s", message->error.text);
 }
@@ -192,7 +196,8 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     connection_lost(agent);
 }
 
-/* Where the daemon says that it is, in the state directory that both have; else where it was. */
+/* The path that the daemon recorded in the state directory, which both use; without one, the path
+ * from the options. */
 static const char *socket_path(const struct pleat_agent *agent, char *recorded, size_t size)
 {
     struct pleat_paths paths = {0};
@@ -221,7 +226,7 @@ static void connect_to_daemon(struct pleat_agent *agent)
                               PLEAT_FEATURE_TASKS, PLEAT_FEATURE_TERMINAL);
     struct pleat_string cpus = {0};
     pleat_cpu_list_text(&agent->cpus, &cpus);
-    /* a machine of which that were too long for a line goes without */
+    /* The member is left out where the list of CPUs is too long for a line. */
     if (extra && cpus.text && !cpus.failed && cpus.length <= CPUS_TEXT_MAX)
         (void)json_object_set_new(extra, "cpus", json_string(cpus.text));
     pleat_string_finish(&cpus);
@@ -286,7 +291,7 @@ static void finish(struct pleat_agent *agent)
 {
     while (agent->runs.count)
         pleat_run_destroy(agent->runs.items[agent->runs.count - 1]);
-    /* handles of mailboxes close, the last replies are written (within a second) */
+    /* The handles of mailboxes close and the last replies are written, within a second. */
     (void)uv_run(&agent->loop, UV_RUN_DEFAULT);
     pleat_array_finish(&agent->runs);
     pleat_tree_finish(&agent->tree);
@@ -308,7 +313,7 @@ int pleat_agent_run(struct pleat_agent *agent, struct pleat_error *err)
         return pleat_error_sys(err, -status, "cannot create the event loop");
     status = init_handles(agent, err);
     if (status)
-        return status; /* the process ends; a loop with half its handles cannot be closed */
+        return status; /* The process ends now: a loop with half its handles cannot be closed. */
     connect_to_daemon(agent);
     pleat_runs_reap(agent);
     settle(agent);

@@ -52,20 +52,21 @@
 #define PLEAT_AGENT_RUNS_MAX 65536
 #define PLEAT_AGENT_LIST_MAX 4096 /* runs in one answer to `list`, so that it fits a line */
 
-/* In the environment of all that an agent starts; this is how it is found again. */
+/* In the environment of every process that an agent starts: by these variables the process is found
+ * again. */
 #define PLEAT_RUN_ENV "PLEAT_RUN"         /* <instance>:<run> */
 #define PLEAT_NODE_ENV "PLEAT_NODE"       /* <site>:<node> */
 #define PLEAT_AGENT_ENV "PLEAT_AGENT_PID" /* <pid>:<start time of that process in ticks> */
 
 struct pleat_agent_options {
-    const char *daemon; /* path of its socket */
+    const char *daemon; /* path of the daemon's socket */
     const char *instance;
     const char *site;
     uint32_t node;
     const char *state;     /* directory of the lock file; NULL: none */
-    const char *cpus;      /* of the slots; NULL: all that may be used */
-    bool no_cpusets;       /* none are used, although there may be some */
-    bool no_memory_groups; /* likewise; limits of memory are kept by measuring */
+    const char *cpus;      /* CPUs of the slots; NULL: all that may be used */
+    bool no_cpusets;       /* cpusets are not used, although the kernel may have them */
+    bool no_memory_groups; /* likewise memory groups: limits of memory are kept by measuring */
     bool guarded;          /* below a guard (guard.h) */
 };
 
@@ -75,17 +76,19 @@ PLEAT_ARRAY(pleat_run_list, struct pleat_run *);
 
 struct pleat_agent {
     struct pleat_agent_options options;
-    const char *proc;                          /* "/proc" */
-    const struct pleat_run_kind *const *kinds; /* all of them (kind.h): the plain one first; NULL */
+    const char *proc; /* "/proc" */
+    /* all kinds (kind.h), the plain one first; NULL at the end */
+    const struct pleat_run_kind *const *kinds;
     pid_t pid;
-    pid_t guard;                  /* guard.h; 0: none */
-    int records[2];               /* the pipe of its runs' reapers (reaper.h) */
-    uint64_t start;               /* of this process, in ticks */
-    int64_t number;               /* no other agent has it: above 0 */
-    struct rlimit files;          /* as the agent was started with: what runs get */
-    struct pleat_cpu_set allowed; /* likewise: what runs may use that are not bound */
-    struct pleat_cpu_list cpus;   /* slot i is the i-th of these */
-    /* where runs get their groups; zeroed: they get none */
+    pid_t guard;         /* guard.h; 0: none */
+    int records[2];      /* the pipe of the reapers of all runs (reaper.h) */
+    uint64_t start;      /* of this process, in ticks since boot */
+    int64_t number;      /* above 0, and different from that of every other agent */
+    struct rlimit files; /* the limit that the agent was started with: runs get it */
+    /* CPUs that the agent was started with: runs that are not bound may use them */
+    struct pleat_cpu_set allowed;
+    struct pleat_cpu_list cpus; /* slot i is the i-th of these */
+    /* where runs get their groups; zeroed: runs get none */
     struct pleat_cgroup_place cpusets, memgroups;
 
     uv_loop_t loop;
@@ -104,9 +107,10 @@ struct pleat_agent {
 
     struct pleat_connection *connection; /* NULL: none, `reconnect` is running */
     bool greeted;                        /* the daemon's hello has come */
-    bool reporting; /* notifications flow: at once without runs, else after `list` */
-    bool quitting;  /* end as soon as nothing runs */
-    bool closing;   /* all handles are being closed */
+    /* notifications are sent: from the hello on where no run is known, else from `list` on */
+    bool reporting;
+    bool quitting; /* end as soon as nothing runs */
+    bool closing;  /* all handles are being closed */
 
     bool answering; /* a request is being answered: notifications wait in `held` behind the reply */
     struct pleat_string held;
@@ -117,20 +121,21 @@ struct pleat_agent {
     struct pleat_run_list runs; /* ordered by id */
     struct pleat_tree tree;     /* the last snapshot; kept to reuse its memory */
     struct pleat_string env;    /* likewise */
-    size_t unsettled; /* processes of the snapshot that live and whose environment cannot be read */
+    size_t unsettled; /* live processes of the snapshot whose environment cannot be read */
 };
 
 /* ---- notify.c ---- */
 
-/* Sends a notification where one can be received now; params is stolen and may be NULL only where
- * memory ran out (then it is logged and dropped: `list` will bring it again). */
+/* Sends a notification where the daemon can receive one now. params is stolen. It may be NULL only
+ * where memory ran out: that is logged and the notification dropped (`list` will bring it again).
+ */
 void pleat_agent_notify(struct pleat_agent *agent, const char *method, json_t *params);
-/* Sends lines where there is a connection; takes them over. */
+/* Sends lines where there is a connection. Takes the lines over. */
 void pleat_agent_send(struct pleat_agent *agent, struct pleat_string *out);
 
 /* ---- agent.c ---- */
 
-/* Runs until it is told to end. 0 or a failure to set up. */
+/* Runs until the agent is told to end. Returns 0, or the error of setting up. */
 int pleat_agent_run(struct pleat_agent *agent, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Ends all runs within grace_us, then the agent. */
 void pleat_agent_terminate(struct pleat_agent *agent, int64_t grace_us);
@@ -143,8 +148,9 @@ int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *me
 
 /* ---- stray.c ---- */
 
-/* Ends processes that an agent of this instance, site and node left when it died: SIGTERM, after
- * 2 s SIGKILL. Blocks until they are gone, at most 10 s. Never touches what a living agent has. */
+/* Ends the processes that a dead agent of this instance, site and node left: SIGTERM, after 2 s
+ * SIGKILL. Blocks until they are gone, at most 10 s. Processes of a living agent are never touched.
+ */
 void pleat_strays_end(const struct pleat_agent *agent);
 
 #endif

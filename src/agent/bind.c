@@ -14,13 +14,13 @@
 #include "agent/log.h"
 #include "agent/run.h"
 
-/* Looks at a run's processes, until one in which nobody had to be told. What forks faster than that
- * inherits what its parent was told. */
+/* How often the processes of a run are looked at, unless a look finds no thread that had to be
+ * told. Processes that fork faster than that inherit what their parents were told. */
 #define ROUNDS_MAX 20
 
 /* ---- which CPUs ---- */
 
-/* Those of `slots`, in their order, in the place of what is in the list. */
+/* Replaces the list by the CPUs of `slots`, in the order of the slots. */
 static int find_cpus(const struct pleat_run *run, const json_t *slots, struct pleat_cpu_list *cpus,
                      struct pleat_error *err)
 {
@@ -53,7 +53,7 @@ static struct pleat_cpu_set set_of(const struct pleat_run *run)
     return set;
 }
 
-/* With those of the change, where there is one. */
+/* The CPUs of the run, and those of its planned change where there is one. */
 static struct pleat_cpu_set set_of_both(const struct pleat_run *run)
 {
     struct pleat_cpu_set set = set_of(run);
@@ -76,7 +76,7 @@ const struct pleat_cpu_set *pleat_bind_mask(const struct pleat_run *run)
 
 /* ---- its cpuset ---- */
 
-/* Names of instances and sites have no colon. */
+/* A colon separates the parts: names of instances and sites have none. */
 static void group_prefix(const struct pleat_agent *agent, char *name)
 {
     snprintf(name, PLEAT_GROUP_NAME_SIZE, "pleat:%s:%s:%" PRIu32 ":", agent->options.instance,
@@ -152,18 +152,20 @@ void pleat_bind_finish(struct pleat_run *run)
 
 /* ---- telling threads ---- */
 
-/* Of one walk over a run's threads. */
+/* One walk over the threads of a run. */
 struct walk {
     const struct pleat_agent *agent;
     struct pleat_cpu_set from, to;
-    const struct pleat_cpu_set *first; /* NULL: it means nothing */
+    /* CPUs of the main process at its start; NULL: threads that have these do not follow */
+    const struct pleat_cpu_set *first;
     size_t told;
     size_t refused;
-    int why; /* errno of the last refused one */
+    int why; /* errno of the last refusal */
 };
 
-/* It has what the run had, and so gets what the run has. mpirun binds processes that are spawned
- * later to what it had itself when it was started, although it is told to bind none. */
+/* Whether a thread has exactly the CPUs that the run had, and so gets those that the run has.
+ * mpirun binds processes that are spawned later to the CPUs that it had at its own start, even
+ * where it is told to bind none. */
 static bool follows(const struct walk *walk, const struct pleat_cpu_set *now)
 {
     return pleat_cpu_set_equal(now, &walk->from) ||
@@ -174,7 +176,7 @@ static void tell_thread(struct walk *walk, pid_t tid)
 {
     struct pleat_cpu_set now, next = walk->to;
     if (pleat_cpu_set_get(tid, &now))
-        return; /* it is gone */
+        return; /* the thread is gone */
     if (!follows(walk, &now)) {
         struct pleat_cpu_set own = pleat_cpu_set_both(&now, &walk->to);
         if (pleat_cpu_set_count(&own))
@@ -191,8 +193,8 @@ static void tell_thread(struct walk *walk, pid_t tid)
     }
 }
 
-/* The directory of threads of exactly this process; -1: it is gone. What is read there later is
- * this process's, or nothing. */
+/* Opens the directory of threads of exactly this process; -1: the process is gone. What is read
+ * there later is this process's, or nothing. */
 static int open_threads(const struct pleat_agent *agent, pid_t pid, uint64_t start)
 {
     char path[256];
@@ -225,7 +227,7 @@ static void tell_process(struct walk *walk, const struct pleat_tree_process *pro
     closedir(threads);
 }
 
-/* False: they cannot be seen. */
+/* Tells all threads of the run once. False: the processes cannot be read. */
 static bool tell_once(struct pleat_run *run, struct walk *walk)
 {
     struct pleat_agent *agent = run->agent;
@@ -251,7 +253,7 @@ static struct pleat_cpu_set either(const struct pleat_cpu_set *a, const struct p
     return set;
 }
 
-/* From now on its processes have these; how many threads could not be told. */
+/* The run's processes have these CPUs from now on. Returns how many threads could not be told. */
 static size_t tell(struct pleat_run *run, const struct pleat_cpu_set *to)
 {
     struct walk walk = {.agent = run->agent,

@@ -1,21 +1,23 @@
 /* bind.h - binds the processes of a run to the CPUs of its slots.
  *
- * The main process is bound before its program is executed, and what it starts inherits that. At a
- * change every thread of every process of the run is told, again and again until nothing new turns
- * up, since they fork meanwhile. A thread that bound itself (or was bound by its MPI, or by the
- * manager of a folded run) keeps what it has of the run's CPUs; one that has none of them left gets
- * all of them. Where there are cpusets (cpuset.h) the run has one, which nobody in it can leave;
- * where not, a process that wants to can. Folded runs have none: their manager pins every process,
- * and kernels before 6.2 would undo that whenever a cpuset changes.
+ * The main process is bound before its program is executed, and its descendants inherit that. At a
+ * change every thread of every process of the run is bound anew ("told"). That is repeated until no
+ * thread is found that has to be told, since processes fork meanwhile. A thread that bound itself
+ * (or was bound by its MPI, or by the manager of a folded run) keeps those of its CPUs that the run
+ * still has. A thread that has none of these left gets all CPUs of the run.
  *
- * A change has these steps; each does nothing where what it leads to is so already:
- *   plan     it is asked for
+ * Where cpusets can be made (cpuset.h) the run has one, and no process of the run can leave it.
+ * Without a cpuset a process can bind itself to other CPUs. Folded runs have no cpuset: their
+ * manager pins every process, and kernels before 6.2 undo that whenever a cpuset changes.
+ *
+ * A change has the steps below. A step does nothing where its result is there already.
+ *   plan     the change is asked for
  *   open     processes may use the old CPUs and the new ones
- *   accept   the new ones are the run's from now on
- *   cancel   or it is not done: only the old ones may be used
- *   close    only what the run has may be used
- * Who pins single threads does so between open and accept: opening takes threads that have all of
- * the old CPUs to all of both.
+ *   accept   from now on the new CPUs are the run's
+ *   cancel   or the change is not made: only the old CPUs may be used
+ *   close    only the run's CPUs may be used
+ * Single threads are pinned between open and accept: open gives a thread that has all of the old
+ * CPUs all CPUs of both.
  */
 #ifndef PLEAT_AGENT_BIND_H
 #define PLEAT_AGENT_BIND_H
@@ -27,32 +29,35 @@
 struct pleat_agent;
 struct pleat_run;
 
-/* A zeroed one: not bound. */
+/* Zeroed: the run is not bound. */
 struct pleat_binding {
-    struct pleat_cpu_list cpus;   /* the run's, in the order of ranks; none: not bound */
-    struct pleat_cpu_list wanted; /* likewise, of a change; none: there is no change */
-    struct pleat_cpu_set told;    /* what threads that did not bind themselves have now */
-    struct pleat_cpu_set first;   /* what they had when the main process was executed */
-    bool unsettled;               /* there may be new processes that have something else */
-    bool has_cpuset;              /* of the name that agent and run give it */
+    /* the run's CPUs, in the order of ranks; none: the run is not bound */
+    struct pleat_cpu_list cpus;
+    /* likewise those of a planned change; none: no change is planned */
+    struct pleat_cpu_list wanted;
+    struct pleat_cpu_set told;  /* CPUs of threads that did not bind themselves */
+    struct pleat_cpu_set first; /* CPUs of these threads when the main process was executed */
+    bool unsettled;             /* there may be new processes that have other CPUs than `told` */
+    bool has_cpuset;            /* the run has a cpuset, named as pleat_bind_group_name says */
 };
 
 #define PLEAT_GROUP_NAME_SIZE 256
 
-/* What the run's groups (cgroup.h) are called. */
+/* The name of the run's groups (cgroup.h). name: PLEAT_GROUP_NAME_SIZE bytes. */
 void pleat_bind_group_name(const struct pleat_run *run, char *name);
 
-/* Before the run's main process is started: that it will be bound to the CPUs of `slots`
- * ([{"first","count"},..], docs/protocol.md; NULL: that it will not). PLEAT_E_INVALID: there are no
- * such slots here. */
+/* Before the main process of a run is started: the run will be bound to the CPUs of `slots`
+ * ([{"first","count"},..], docs/protocol.md; NULL: it will not be bound). PLEAT_E_INVALID: this
+ * node has no such slots. */
 int pleat_bind_begin(struct pleat_run *run, const json_t *slots,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-/* What the main process is to be bound to when it is executed now; NULL: to nothing. */
+/* The CPUs to which the main process is bound when it is executed now; NULL: it is not bound. */
 const struct pleat_cpu_set *pleat_bind_mask(const struct pleat_run *run);
-/* Gives the run a cpuset where it is to have one and there can be some; *procs is what the main
- * process writes "0" into to join it, else -1. For the caller to close. */
+/* Makes the run's cpuset, where the run is to have one and it can be made. *procs is the file into
+ * which the main process writes "0" to join the cpuset, or -1 where there is none. The caller
+ * closes it. */
 void pleat_bind_group(struct pleat_run *run, int *procs);
-/* Nothing of the run is left: its cpuset goes. Accepts that there is none. */
+/* Removes the cpuset of a run of which nothing is left. Accepts a run without one. */
 void pleat_bind_over(struct pleat_run *run);
 void pleat_bind_finish(struct pleat_run *run);
 
@@ -62,25 +67,28 @@ void pleat_bind_remove_old(const struct pleat_agent *agent);
 
 /* ---- a change ---- */
 
-/* Replaces what was planned; NULL: there is no change. PLEAT_E_INVALID, as above. */
+/* Replaces the plan of a change by `slots`; NULL: no change is planned. PLEAT_E_INVALID, as above.
+ */
 int pleat_bind_plan(struct pleat_run *run, const json_t *slots,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_bind_open(struct pleat_run *run);
-/* The run has the first `count` of the planned CPUs from now on; SIZE_MAX: all of them. */
+/* From now on the run has the first `count` of the planned CPUs; SIZE_MAX: all of them. */
 void pleat_bind_accept(struct pleat_run *run, size_t count);
 void pleat_bind_cancel(struct pleat_run *run);
-/* Nothing of the run is left, and it is started again: accepts all, for the new main process. */
+/* For a run of which nothing is left and that is started again: accepts all planned CPUs, for the
+ * new main process. */
 void pleat_bind_renew(struct pleat_run *run);
-/* How many threads could not be told, and may still use other CPUs (logged). */
+/* Returns how many threads could not be told, and so may still use other CPUs (this is logged). */
 size_t pleat_bind_close(struct pleat_run *run);
 
-/* Binds each process that is in the mailbox to its own of the run's CPUs, where each has several:
- * at a start its launcher did that, but processes that join later, and a change, want it anew. */
+/* Binds each process that is in the mailbox to its own CPUs, where each process has several. At a
+ * start the launcher did that. Processes that join later have to be bound here, and all of them
+ * after a change. */
 void pleat_bind_tasks(struct pleat_run *run);
 
 /* ---- single threads, for folded runs ---- */
 
-/* Binds one thread of exactly this process. PLEAT_E_NOTFOUND: it is gone. */
+/* Binds one thread of exactly this process. PLEAT_E_NOTFOUND: the thread or the process is gone. */
 int pleat_bind_thread(const struct pleat_agent *agent, pid_t pid, uint64_t start, pid_t tid,
                       uint32_t cpu, struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -60,7 +60,7 @@ long long pleat_cgroup_read_key(const char *directory, const char *name, const c
     return value;
 }
 
-/* Whether a list of words, with such separators, has one. */
+/* Whether `list`, words with these separators between them, has the word. */
 static bool has_word(const char *list, const char *separators, const char *word)
 {
     size_t length = strlen(word);
@@ -76,12 +76,13 @@ static bool has_word(const char *list, const char *separators, const char *word)
 /* ---- where ---- */
 
 struct mount {
-    char root[PLEAT_CGROUP_PATH_MAX]; /* what of the hierarchy is there */
+    char root[PLEAT_CGROUP_PATH_MAX]; /* the directory of the hierarchy that is mounted there */
     char point[PLEAT_CGROUP_PATH_MAX];
 };
 
-/* proc(5): "36 35 98:0 ROOT POINT options [..] - TYPE source SUPEROPTIONS". Version 1 only with the
- * controller `first` in it; NULL: version 2. */
+/* Finds a line of mountinfo, proc(5): "36 35 98:0 ROOT POINT options [..] - TYPE source
+ * SUPEROPTIONS". first: the controller that a mount of version 1 must have; NULL: any mount of
+ * version 2. */
 static bool find_mount(const char *root, const char *first, struct mount *mount)
 {
     char path[PLEAT_CGROUP_PATH_MAX];
@@ -103,7 +104,8 @@ static bool find_mount(const char *root, const char *first, struct mount *mount)
     return found;
 }
 
-/* Lines of /proc/self/cgroup: "3:cpuset,cpu:/path", of version 2 "0::/path". */
+/* Finds this process's group in /proc/self/cgroup: lines "3:cpuset,cpu:/path" of version 1,
+ * "0::/path" of version 2. */
 static bool find_own(const char *root, const char *first, char *own)
 {
     char path[PLEAT_CGROUP_PATH_MAX];
@@ -129,7 +131,7 @@ static bool find_own(const char *root, const char *first, char *own)
     return found;
 }
 
-/* This process's own group, as a path; what is mounted may begin above it or with it. */
+/* The path of this process's own group. The root of the mount may be that group or one above it. */
 static bool own_directory(const char *root, const char *first, char *directory)
 {
     struct mount mount;
@@ -150,7 +152,7 @@ static bool is_usable_first(const char *directory, const char *probe)
            pleat_cgroup_read(directory, probe, line, sizeof(line));
 }
 
-/* Its groups have the controller, or now they do. */
+/* Whether groups in `directory` (version 2) have the controller, or can be given it now. */
 static bool is_usable_second(const char *directory, const char *controller)
 {
     char line[4096], order[64];
@@ -173,7 +175,8 @@ bool pleat_cgroup_find(const char *root, const char *controller, const char *pro
         place->second = true;
         if (is_usable_second(place->path, controller))
             return true;
-        /* a group with processes in it cannot hand the controller on, the one around it can */
+        /* in version 2 a group with processes in it cannot hand the controller on; its parent can
+         */
         char *end = strrchr(place->path, '/');
         if (end && end > place->path) {
             *end = '\0';

@@ -15,18 +15,20 @@
 
 #define PLEAT_CGROUP_PATH_MAX 1024
 
-/* Where groups are made. A zeroed one: nowhere. */
+/* Where groups are made. Zeroed: nowhere. */
 struct pleat_cgroup_place {
     char path[PLEAT_CGROUP_PATH_MAX];
-    bool second; /* version 2 */
+    bool second; /* cgroups of version 2 */
 };
 
-/* Finds where this process may make groups: version 1, its own group there; version 2, its own or
- * the one around it, where the controller is there for those below. False: nowhere.
- * root: "" for the real one; probe: a file that groups of version 1 with the controller have. */
+/* Finds where this process may make groups. In version 1 that is its own group. In version 2 it is
+ * its own group or the parent of that, where the controller can be used in the groups below. False:
+ * nowhere. root: "" for the real file system. probe: a file that groups of version 1 with the
+ * controller have. */
 bool pleat_cgroup_find(const char *root, const char *controller, const char *probe,
                        struct pleat_cgroup_place *place);
-/* Makes a group; one of that name is taken over. PLEAT_E_SYSTEM, PLEAT_E_TOOBIG. */
+/* Makes a group. A group of that name which exists already is taken over. PLEAT_E_SYSTEM,
+ * PLEAT_E_TOOBIG. */
 int pleat_cgroup_make(const struct pleat_cgroup_place *place, const char *name,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The file (close-on-exec) into which a process writes "0" to join it. 0 or errno. */
@@ -34,14 +36,15 @@ int pleat_cgroup_open(const struct pleat_cgroup_place *place, const char *name, 
 /* Removes the group, if there is one. PLEAT_E_BUSY: a process is in it. */
 int pleat_cgroup_remove(const struct pleat_cgroup_place *place, const char *name,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Removes all groups whose names begin so and in which no process is; returns how many are left. */
+/* Removes all groups whose names begin with `prefix` and in which no process is. Returns how many
+ * are left. */
 size_t pleat_cgroup_remove_all(const struct pleat_cgroup_place *place, const char *prefix);
 
 /* ---- files ---- */
 
 /* path: PLEAT_CGROUP_PATH_MAX bytes. False: it is too long. */
 bool pleat_cgroup_join(char *path, const char *directory, const char *name);
-/* The first line of a file, without its end; false: it cannot be read. */
+/* Reads the first line of a file, without its newline. False: the file cannot be read. */
 bool pleat_cgroup_read(const char *directory, const char *name, char *line, size_t size);
 /* The number that follows the word `key` at the beginning of a line; -1: there is none. */
 long long pleat_cgroup_read_key(const char *directory, const char *name, const char *key);

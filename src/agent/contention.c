@@ -9,11 +9,12 @@
 
 #include "base/clock.h"
 
-/* In per cent of a processor. Somebody who computes gets half of it beside a run that does, and a
- * fifth is more than what daemons and the ticks' coarseness make. */
+/* In per cent of a processor. A foreign process that computes gets half of the CPU beside a process
+ * of the run that does. Daemons, and errors from counting in ticks, make less than a fifth. */
 #define MUCH 20
 #define LITTLE 10
-/* Soon when somebody comes, since every yield then waits for him; late when he seems to be gone. */
+/* Looks in a row that must agree. Few are needed to mark a processor, since from the arrival of a
+ * foreign process on every yield waits for it. More are needed to take the mark away. */
 #define AGREE_COME 2
 #define AGREE_GO 5
 
@@ -32,12 +33,13 @@ bool pleat_contention_look(struct pleat_contention *contention, int64_t elapsed_
     return true;
 }
 
-/* proc(5): "cpuN user nice system idle iowait irq softirq steal ..."; steal is nobody's here. */
+/* One line of /proc/stat, proc(5): "cpuN user nice system idle iowait irq softirq steal ...".
+ * Stolen time counts as idle: no process of this machine used it. */
 static void read_line(const char *line, int64_t tick_us, int64_t *busy_us, uint32_t count)
 {
     uint32_t cpu;
     int64_t user, nice, system, irq, softirq;
-    if (isdigit((unsigned char)line[3]) && /* else it is the sum of all */
+    if (isdigit((unsigned char)line[3]) && /* "cpu" without a number is the sum of all */
         sscanf(line,
                "cpu%" SCNu32 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %*d %*d %" SCNd64 " %" SCNd64,
                &cpu, &user, &nice, &system, &irq, &softirq) == 6 &&
@@ -56,7 +58,7 @@ int pleat_contention_read(const char *proc, int64_t *busy_us, uint32_t count,
         return pleat_error_sys(err, errno, "cannot read %s", path);
     int64_t tick_us = PLEAT_US_PER_S / sysconf(_SC_CLK_TCK);
     memset(busy_us, 0, count * sizeof(*busy_us));
-    /* the lines of CPUs come first; the one of interrupts, after them, is long */
+    /* the lines of CPUs come first; the line of interrupts behind them is long */
     while (fgets(line, sizeof(line), file) && strncmp(line, "cpu", 3) == 0)
         read_line(line, tick_us, busy_us, count);
     fclose(file);

@@ -41,7 +41,7 @@ int pleat_cpus_named(const char *text, const struct pleat_cpu_set *allowed,
     return result;
 }
 
-/* Which of its core's hardware threads a CPU is, of those that are allowed. */
+/* The index of a CPU among the allowed hardware threads of its core. */
 static uint32_t thread_of(hwloc_obj_t pu, hwloc_obj_t core, const struct pleat_cpu_set *allowed)
 {
     uint32_t number = 0;
@@ -56,7 +56,8 @@ static uint32_t thread_of(hwloc_obj_t pu, hwloc_obj_t core, const struct pleat_c
     return number;
 }
 
-/* Adds the CPUs that are their cores' thread `number`; how many there are with a higher one. */
+/* Adds each CPU that has the index `number` in its core. Returns how many CPUs have a higher index.
+ */
 static size_t add_threads(hwloc_topology_t topology, const struct pleat_cpu_set *allowed,
                           uint32_t number, struct pleat_cpu_list *cpus, int *result)
 {
@@ -97,7 +98,7 @@ int pleat_cpus_in_order(const char *topology, const struct pleat_cpu_set *allowe
     size_t before = cpus->count;
     int result = add_by_topology(topology, allowed, cpus);
     pleat_cpu_set_add_list(&added, cpus);
-    /* what a topology does not show, for whatever reason, is there all the same */
+    /* an allowed CPU that the topology does not show is added at the end */
     for (uint32_t cpu = 0; !result && cpu < PLEAT_CPUS_MAX; cpu++)
         if (pleat_cpu_set_has(allowed, cpu) && !pleat_cpu_set_has(&added, cpu))
             result = pleat_array_push(cpus, cpu);

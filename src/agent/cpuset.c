@@ -21,14 +21,14 @@ static int change(const char *group, const struct pleat_cpu_set *cpus)
     return code;
 }
 
-/* Version 1: nobody can be in a group that has no memory yet. */
+/* Version 1: a process can join a group only when the group has memory nodes. */
 static int give_memory(const char *place, const char *group)
 {
     char mems[4096];
     if (!pleat_cgroup_read(group, "cpuset.mems", mems, sizeof(mems)) || *mems)
         return 0;
     if (!pleat_cgroup_read(place, "cpuset.mems", mems, sizeof(mems)) || !*mems)
-        return 0; /* version 2: it has what those above have */
+        return 0; /* version 2: the group has the memory nodes of its parent */
     return pleat_cgroup_write(group, "cpuset.mems", mems);
 }
 

@@ -5,26 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A change may cost a hundredth of the time until the next one. */
+/* Changes of the queue may cost at most a hundredth of the time between them. */
 #define COST_SHARE 100
 #define CONFIRM_MAX 64
-/* A program that does not start for so long (it does not communicate, say) is looked at less often.
- */
+/* Samples after which a program that is still starting (one that does not communicate, for example)
+ * is looked at less often. */
 #define PATIENCE_SAMPLES 500
 
 void pleat_detector_defaults(struct pleat_detector_settings *settings)
 {
     *settings = (struct pleat_detector_settings){
-        .threshold = 0.10,  /* 4.4.4 */
-        .hysteresis = 0.02, /* lu.A of table 4.3 has 9 % and is balanced: it must stay so */
-        .epsilon = 0.02,    /* the curves of figures 4.10 and 4.11 move by less once flat */
+        .threshold = 0.10, /* Utrera 2010, 4.4.4 */
+        /* Utrera 2010, table 4.3: lu.A has 9 % and is balanced: it must stay so */
+        .hysteresis = 0.02,
+        /* Utrera 2010, figures 4.10 and 4.11: once flat, the curves move by less */
+        .epsilon = 0.02,
         .samples = 10,      /* 100 ms: many iterations of programs that communicate */
         .confirm = 2,       /* one window may have seen a checkpoint being written */
-        .sample_us = 10000, /* 4.4.3 */
-        .watch_us = 100000, /* a tenth of what starting costs */
+        .sample_us = 10000, /* Utrera 2010, 4.4.3 */
+        .watch_us = 100000, /* a tenth of what sampling costs while the program starts */
         .starting_max_us = 5000000,
-        /* A first verdict is wanted soon: until then an imbalanced program may take 1.4 times as
-         * long. A later one is to be right. */
+        /* A first verdict is wanted soon: without one an imbalanced program may take 1.4 times as
+         * long. A later verdict must be right rather than early. */
         .first_window_us = 100000,
         .window_us = 200000,
         .window_max_us = 5000000,
@@ -106,7 +108,8 @@ static void begin_phase(struct pleat_detector *detector, int64_t now_us,
     memcpy(detector->begin, items, detector->processes * sizeof(*items));
 }
 
-/* Equation 4.1, of the switches since the phase began. *average: of a process. */
+/* Utrera 2010, equation 4.1, for the switches since the phase began. *average: switches of a
+ * process. */
 static double variation(const struct pleat_detector *detector,
                         const struct pleat_detector_process *items, double *average)
 {
@@ -138,12 +141,12 @@ static bool is_constant(const struct pleat_detector *detector)
         low = fmin(low, detector->ring[i]);
         high = fmax(high, detector->ring[i]);
     }
-    /* where nobody switches nothing changes, and that says nothing */
+    /* without any switch the variation stays the same, and that says nothing */
     return low >= 0 && high - low <= detector->settings.epsilon &&
            detector->switched[newest] - detector->switched[oldest] >= 1;
 }
 
-/* Whether it has. */
+/* Whether the program has started. */
 static bool look_at_start(struct pleat_detector *detector, int64_t now_us,
                           const struct pleat_detector_process *items)
 {
@@ -159,7 +162,8 @@ static bool look_at_start(struct pleat_detector *detector, int64_t now_us,
 
 /* ---- is it balanced? ---- */
 
-/* Figure 4.3, of the useful times since the window began. *most: max u. Below 0: there are none. */
+/* The complement of Utrera 2010, figure 4.3, for the useful times since the window began. *most:
+ * max u. Below 0: no process did anything useful. */
 static double idleness(const struct pleat_detector *detector,
                        const struct pleat_detector_process *items, uint64_t *most)
 {
@@ -190,8 +194,9 @@ static uint64_t fullest(const uint64_t *loads, uint32_t queues)
     return most;
 }
 
-/* The fullest queue if the longest process always goes to the emptiest one: near to the best
- * distribution that there is. Of detector->used, which it sorts. */
+/* The load of the fullest queue where the longest process always goes to the emptiest queue
+ * (longest processing time first), which is near to the best distribution. Takes the loads of
+ * processes from detector->used, and sorts it. */
 static uint64_t fullest_at_best(struct pleat_detector *detector, uint32_t queues)
 {
     memset(detector->loads, 0, queues * sizeof(*detector->loads));
@@ -206,7 +211,7 @@ static uint64_t fullest_at_best(struct pleat_detector *detector, uint32_t queues
     return fullest(detector->loads, queues);
 }
 
-/* What part of the time of the fullest local queue a global one could do without. */
+/* By what share a global queue would shorten the time of the fullest local queue. */
 static double gain(struct pleat_detector *detector, const struct pleat_detector_process *items)
 {
     uint32_t queues = 0;
@@ -233,7 +238,7 @@ static void note_steps(struct pleat_detector *detector, const struct pleat_detec
     }
 }
 
-/* What an idleness says: the present verdict, where it does not say more. */
+/* The verdict that an idleness suggests: within the hysteresis the present one. */
 static enum pleat_balance judge(const struct pleat_detector *detector, double idle)
 {
     const struct pleat_detector_settings *settings = &detector->settings;

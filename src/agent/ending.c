@@ -1,12 +1,12 @@
 /* ending.c - ends whole trees of processes.
  *
  * Signals are repeated until the run's reaper says that nothing is left, since processes fork while
- * they are being counted. A pleatd that a run has started is not the run's; where only that is
- * left, the reaper is ended.
+ * they are being counted. A pleatd that a run has started is not the run's. Where only such a
+ * pleatd is left, the reaper is ended.
  *
- * Where the reaper was killed, that nothing is left is believed only of a snapshot in which nothing
- * had just ended, because what ended may have started another that the snapshot does not have
- * (tree.h).
+ * Where the reaper was killed, a snapshot must show that nothing is left. It is believed only when
+ * no process had just ended in it: a process that ended may have started another one that the
+ * snapshot does not have (tree.h).
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #include "base/clock.h"
 
 #define KILL_ROUNDS 10
-/* Looks at processes whose owner cannot be told, before they are taken for nobody's. */
+/* Looks at processes whose owner cannot be told, until they are counted as nobody's. */
 #define DOUBTS_MAX 10
 #define COMPLAIN_US (10 * PLEAT_US_PER_S)
 
@@ -62,7 +62,7 @@ static void end_process(struct pleat_run *run, const struct pleat_tree_process *
         send_signal(run, process, SIGKILL);
     } else if (is_new) {
         send_signal(run, process, SIGTERM);
-        send_signal(run, process, SIGCONT); /* a stopped one would not see it */
+        send_signal(run, process, SIGCONT); /* a stopped process would not handle SIGTERM */
     }
 }
 
@@ -76,7 +76,8 @@ static bool ends_part(const struct pleat_run *run)
     return pleat_run_is_live(run) && run->part.killing;
 }
 
-/* They wait for something in the kernel, such as a file system that does not answer. */
+/* Processes that outlive SIGKILL wait in the kernel, for a file system that does not answer for
+ * example. */
 static void tell_stuck(const struct pleat_run *run, size_t members)
 {
     char text[160];
@@ -89,8 +90,9 @@ static void tell_stuck(const struct pleat_run *run, size_t members)
                        json_pack("{s:I, s:s}", "run", (json_int_t)run->id, "text", text));
 }
 
-/* Deals with all of the run's processes of the snapshot; returns how many there are. *just_ended:
- * dead ones that are the run's, or may have been (children of the agent are reaped before). */
+/* Deals with all processes of the run in the snapshot. Returns how many are alive. *just_ended: how
+ * many dead ones are the run's or may have been: dead children of the agent are reaped before, so
+ * those in the snapshot ended after that. */
 static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
 {
     struct pleat_agent *agent = run->agent;
@@ -109,7 +111,7 @@ static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
         if (now >= run->term_at_us)
             end_process(run, process, now >= run->kill_at_us);
     }
-    if (!members && run->reaper) /* it says so itself, unless somebody has stopped it */
+    if (!members && run->reaper) /* the reaper tells when nothing is left, unless it was stopped */
         (void)kill(run->reaper, SIGCONT);
     if (members && !run->complained && now >= run->kill_at_us + COMPLAIN_US) {
         run->complained = true;
@@ -118,7 +120,7 @@ static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
     return members;
 }
 
-/* Only what a script launched; its launcher says itself when nothing of that is left. */
+/* Ends only what the script launched. The `pleat launch` says when nothing of that is left. */
 static void sweep_part(struct pleat_run *run, int64_t now)
 {
     const struct pleat_part_end *part = &run->part;
@@ -131,7 +133,7 @@ static void sweep_part(struct pleat_run *run, int64_t now)
     }
 }
 
-/* Returns whether any is left that is being ended. */
+/* Exits the runs of which nothing is left. Returns whether any run is still being ended. */
 static bool finish_empty(struct pleat_agent *agent)
 {
     bool ending = false;
@@ -145,7 +147,7 @@ static bool finish_empty(struct pleat_agent *agent)
     return ending;
 }
 
-/* Nothing more of it has to be ended; what it spares is the agent's from now on. */
+/* No process of the run is left to be ended. What the run spares is the agent's from now on. */
 static void gone(struct pleat_run *run)
 {
     if (run->reaper)
@@ -154,8 +156,8 @@ static void gone(struct pleat_run *run)
     pleat_run_exited(run);
 }
 
-/* Returns whether another look right now is worth it: something was killed that may have forked, or
- * something ended meanwhile. */
+/* Returns whether another look at once is worth it: a process was killed that may have forked, or a
+ * process ended meanwhile. */
 static bool sweep_round(struct pleat_agent *agent)
 {
     struct pleat_error err;
@@ -182,7 +184,7 @@ static bool sweep_round(struct pleat_agent *agent)
         else if (just_ended || agent->tree.vanished)
             again = true;
         else if (!run->reaper && agent->unsettled && run->doubts < DOUBTS_MAX)
-            run->doubts++; /* until the next time */
+            run->doubts++; /* counted again at the next look */
         else if (run->state == PLEAT_RUN_ENDING && (!run->reaper || run->spares))
             gone(run);
     }
@@ -194,7 +196,8 @@ static void on_timer(uv_timer_t *timer)
     pleat_runs_sweep(timer->data);
 }
 
-/* Often at first, when most trees end; later seldom, for what does not go. 0: nothing to do. */
+/* The time until the next look: short at first, when most trees of processes end, long later, for
+ * processes that do not go. 0: no run is being ended. */
 static uint64_t next_look_ms(const struct pleat_agent *agent)
 {
     int64_t now = pleat_clock_monotonic_us();

@@ -13,14 +13,15 @@
 #include "shm/state.h"
 #include "wire/launching.h"
 
-/* Lists for execve: the strings of JSON are borrowed, those in `own` are not. */
+/* Lists of words for execve. Strings of JSON are borrowed, those in `own` belong to the list. */
 struct words {
     char **items;
     size_t count;
     struct pleat_string own;
 };
 
-/* Variables of an agent around this one (a job that submits jobs) must not reach its runs. */
+/* Variables of another agent, in the environment of a job that submits jobs. They must not reach
+ * the runs of this one. */
 static bool is_own_variable(const char *entry)
 {
     static const char *const names[] = {PLEAT_RUN_ENV,
@@ -65,7 +66,7 @@ static void words_finish(struct words *words)
     pleat_string_finish(&words->own);
 }
 
-/* Adds the strings that are in words->own, one after the other, each with its NUL. */
+/* Adds the strings in words->own, which stand there one after the other, each with its NUL. */
 static int add_own(struct words *words)
 {
     if (words->own.failed)
@@ -98,13 +99,14 @@ static int make_env(const struct pleat_run *run, struct words *env)
 
 /* ---- starting ---- */
 
-/* The pipe from the new process. It outlives the run where that is dropped before it is closed. */
+/* The pipe from the new process. It outlives a run that is dropped while the pipe is still open. */
 struct pleat_starting {
     uv_poll_t poll;
     int report;
     struct pleat_run *run; /* NULL: dropped */
     pleat_run_settled settled;
-    bool failed; /* why is known; told when it has ended, and is in no cpuset */
+    /* the reason is known; it is told when the process has ended, and so has left its cpuset */
+    bool failed;
     struct pleat_error failure;
 };
 
@@ -143,7 +145,7 @@ void pleat_run_execute_drop(struct pleat_run *run)
     uv_close((uv_handle_t *)&starting->poll, on_closed);
 }
 
-/* Reads what there is to know of the start. False: it goes on, as far as is known. */
+/* Reads the news of the start that have come. False: the start goes on, as far as is known. */
 static bool is_settled(struct pleat_run *run)
 {
     struct pleat_starting *starting = run->starting;
@@ -182,7 +184,8 @@ static void on_report(uv_poll_t *poll, int status, int events)
 
 void pleat_run_execute_ended(struct pleat_run *run)
 {
-    /* what it wrote is there, as it has ended; a child of its own cannot hold the pipe */
+    /* The process has ended, so all that it wrote is in the pipe. A child of it cannot hold the
+     * pipe open. */
     if (is_settled(run))
         settle(run);
 }

@@ -1,21 +1,21 @@
-/* execute.h - the command line and environment of a run, and starting its main process. Nothing
- * waits for that: the new process tells through a pipe what came of it. */
+/* execute.h - the command line and environment of a run, and starting its main process. Starting
+ * does not block: the new process reports through a pipe what came of its start. */
 #ifndef PLEAT_AGENT_EXECUTE_H
 #define PLEAT_AGENT_EXECUTE_H
 
 #include "agent/run.h"
 
-/* The program of a run is executed (failure NULL), or cannot be. */
+/* Called when the program of a run was executed (failure NULL), or could not be. */
 typedef void (*pleat_run_settled)(struct pleat_run *run, const struct pleat_error *failure);
 
-/* Begins to start argv (not empty) with env and what an agent adds to it, in the run's directory,
- * with the run's output files, which are appended to: the run is STARTING then, until `settled` is
- * called from the loop. The arrays (of strings) are borrowed. */
+/* Begins to start argv (not empty) with env and the variables that an agent adds. The program runs
+ * in the run's directory, and its output is appended to the run's output files. The run is STARTING
+ * until `settled` is called from the loop. The arrays (of strings) are borrowed. */
 int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *env,
                       pleat_run_settled settled, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The main process of a run has ended while the run was STARTING: settles that at once. */
+/* The main process ended while the run was STARTING: settles the start at once. */
 void pleat_run_execute_ended(struct pleat_run *run);
-/* Nobody waits for its start any more. */
+/* Gives up a start: `settled` will not be called. */
 void pleat_run_execute_drop(struct pleat_run *run);
 
 #endif

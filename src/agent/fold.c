@@ -17,7 +17,7 @@ static uint64_t traffic(const void *arg, uint32_t from, uint32_t to)
     return pleat_fold_traffic(arg, from, to);
 }
 
-/* Where each process would stand on `cpus`. */
+/* Writes at which processor of `cpus` each process would stand. */
 static int map(const struct pleat_folded *folded, const struct pleat_cpu_list *cpus,
                uint32_t *where, struct pleat_error *err)
 {
@@ -42,8 +42,8 @@ static int map(const struct pleat_folded *folded, const struct pleat_cpu_list *c
     return result;
 }
 
-/* With a global queue, and nobody who hands processors on, the kernel chooses of the partition; the
- * library does the same (src/fold/turn_pin.c). */
+/* Whether the kernel chooses the CPU of a process within the partition: with a global queue where
+ * no process hands its processor on. The library decides likewise (src/fold/turn_pin.c). */
 static bool kernel_chooses(const struct pleat_folded *folded)
 {
     enum pleat_fold_wait wait = (enum pleat_fold_wait)folded->settings.wait;
@@ -89,7 +89,7 @@ void pleat_folded_pin(struct pleat_folded *folded, uint32_t index)
         pleat_log("run %" PRIu64 " (job %s): %s", folded->run->id, folded->run->job, err.text);
 }
 
-/* early: it may be too early for that, and is no matter. */
+/* early: processes may not have attached yet, so a failure is no error. */
 static void pin_all(struct pleat_folded *folded, bool early)
 {
     for (uint32_t i = 0; i < folded->asked.processes; i++) {
@@ -100,7 +100,8 @@ static void pin_all(struct pleat_folded *folded, bool early)
     }
 }
 
-/* Whoever computes beside the run does so on a CPU, whatever its index in the partition is. */
+/* A foreign process computes on a CPU, whatever index that CPU has in the partition: so marks of
+ * contention move with their CPUs. */
 static void carry_contention(struct pleat_folded *folded, const struct pleat_cpu_list *before)
 {
     struct pleat_contention *was = folded->contention;
@@ -118,7 +119,7 @@ static void carry_contention(struct pleat_folded *folded, const struct pleat_cpu
         pleat_fold_contended(folded->fold, i, was[i].contended);
 }
 
-/* Takes `cpus`, whose list it steals, and `where`. */
+/* Makes `cpus` the partition, and steals the list. where: the index of each process in it. */
 static void set_partition(struct pleat_folded *folded, struct pleat_cpu_list *cpus,
                           const uint32_t *where)
 {
@@ -126,7 +127,7 @@ static void set_partition(struct pleat_folded *folded, struct pleat_cpu_list *cp
     folded->cpus = *cpus;
     memset(cpus, 0, sizeof(*cpus));
     memmove(folded->where, where, folded->asked.processes * sizeof(*where));
-    /* cannot fail: all is in range */
+    /* cannot fail: all values are in range */
     (void)!pleat_fold_partition(folded->fold, folded->cpus.items, (uint32_t)folded->cpus.count,
                                 folded->where);
     carry_contention(folded, &before);
@@ -285,10 +286,10 @@ static void tell_applied(struct pleat_folded *folded, uint64_t resize, uint32_t 
                                 (json_int_t)took_us, "bytes", 0));
 }
 
-/* The processes stand elsewhere and are pinned there. Only then all others of the run are told,
- * which takes milliseconds; that also frees those pinned to what was the only CPU (bind.h), and
- * where the run has a cpuset its new CPUs can be used only from then on: so they are pinned once
- * more. Takes `cpus` and `where` as set_partition does. */
+/* Moves the processes to their places on `cpus`, and pins them there. Only then all other threads
+ * of the run are told, which takes milliseconds. That also frees the threads that were pinned to
+ * what was the only CPU (bind.h), and only then can the new CPUs of a cpuset be used: so processes
+ * are pinned once more. Takes `cpus` and `where` as set_partition does. */
 static void move(struct pleat_folded *folded, struct pleat_cpu_list *cpus, const uint32_t *where)
 {
     struct pleat_run *run = folded->run;
@@ -297,10 +298,10 @@ static void move(struct pleat_folded *folded, struct pleat_cpu_list *cpus, const
     pleat_bind_open(run);
     pin_all(folded, false);
     pleat_bind_accept(run, SIZE_MAX);
-    (void)pleat_bind_close(run); /* it has logged what it could not */
+    (void)pleat_bind_close(run); /* what failed is logged there */
 }
 
-/* To what is planned as its binding. */
+/* Changes the partition to the planned CPUs of the run's binding. */
 static int change(struct pleat_folded *folded, struct pleat_error *err)
 {
     struct pleat_run *run = folded->run;
@@ -328,12 +329,13 @@ static int change(struct pleat_folded *folded, struct pleat_error *err)
     return result;
 }
 
-/* Some CPU of the partition is given up, or one place on a CPU that it has several times. */
+/* Begins to wait until processes have left: a CPU of the partition is given up, or one place on a
+ * CPU that the partition has several times. */
 static void begin_to_vacate(struct pleat_folded *folded, uint64_t resize, uint32_t target)
 {
     struct pleat_folded_shrunk shrunk = {resize, target};
     folded->clean = folded->strays = 0;
-    folded->vacating.items[folded->vacating.count++] = shrunk; /* there is room */
+    folded->vacating.items[folded->vacating.count++] = shrunk; /* room was made before */
 }
 
 int pleat_folded_resize(struct pleat_folded *folded, uint64_t resize, uint32_t target,
@@ -348,7 +350,7 @@ int pleat_folded_resize(struct pleat_folded *folded, uint64_t resize, uint32_t t
         return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " has exited", run->id);
     if (pleat_array_reserve(&folded->vacating, 1))
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for resize %" PRIu64, resize);
-    pleat_folded_look(folded); /* who has attached since is pinned, too */
+    pleat_folded_look(folded); /* processes that have attached since are pinned, too */
     int result = pleat_bind_plan(run, slots, err);
     bool leaves = !result && gives_up(&folded->cpus, &run->binding.wanted);
     if (!result)
@@ -397,7 +399,8 @@ void pleat_folded_queue(struct pleat_folded *folded, enum pleat_fold_queue queue
     int64_t begin_us = pleat_clock_monotonic_us();
     struct pleat_fold_settings before = folded->settings;
     folded->queue_by = by;
-    /* what a mapping goes by is known only now */
+    /* What the mapping goes by (communication, balance) is known only now, so processes may move
+     * although the queue is the same. */
     if (before.queue == queue &&
         (queue == PLEAT_FOLD_QUEUE_GLOBAL || folded->asked.mapping == PLEAT_MAPPING_ROUND_ROBIN))
         return;
@@ -409,7 +412,7 @@ void pleat_folded_queue(struct pleat_folded *folded, enum pleat_fold_queue queue
         pleat_log("run %" PRIu64 " (job %s): no memory to change its queues", folded->run->id,
                   folded->run->job);
     } else {
-        set_partition(folded, &own, where); /* everybody stands where he belongs */
+        set_partition(folded, &own, where); /* each process stands at its own processor */
         pin_all(folded, false);
         int64_t now_us = pleat_clock_monotonic_us();
         pleat_detector_moved(&folded->detector, now_us, now_us - begin_us);

@@ -1,13 +1,13 @@
-/* fold.h - the processor manager: the agent's side of a folded run (Utrera 2010, 3.3). The segment
- * that it shares with the processes (shm/fold.h), its partition, and what is watched.
+/* fold.h - the processor manager: the agent's side of a folded run (Utrera 2010, 3.3). It has the
+ * segment that the agent shares with the processes (shm/fold.h), the run's partition, and what is
+ * measured.
  *
- * The agent says on which CPUs the processes may be and which process stands where, and pins each
- * of them: one thing without the other changes nothing for the better. What is attached is a
- * process whose pid the segment has and which is one of this run's; until then, and where a program
- * never attaches, its processes are bound to the whole partition (bind.h) and share it as the
- * kernel likes.
+ * The agent tells the processes their CPUs and their places, and pins each process there: neither
+ * is of use without the other. A process is attached when the segment has its pid and the process
+ * is one of this run's. Until then, or always in a program that never attaches, processes are bound
+ * to the whole partition (bind.h), and the kernel places them in it.
  *
- * A resize is done at once, whatever the processes do; what comes of it is kept (outcomes.h).
+ * A resize is done at once, whatever the processes do; its outcome is kept (outcomes.h).
  */
 #ifndef PLEAT_AGENT_FOLD_H
 #define PLEAT_AGENT_FOLD_H
@@ -22,35 +22,36 @@
 #include "base/cpus.h"
 #include "shm/fold.h"
 
-/* What `start` says of a run that is folded. */
+/* What `start` says of a folded run. */
 struct pleat_folded_request {
-    uint32_t processes;   /* on this node; 0: it is not folded */
+    uint32_t processes;   /* on this node; 0: the run is not folded */
     const char *settings; /* pleat_fold_settings_parse; NULL: the defaults. Borrowed for the call */
     enum pleat_mapping mapping;
-    enum pleat_fold_queue begin; /* until the detector has judged, where it does */
-    double threshold;            /* of the detector */
-    bool boost; /* periodically raise the priority of those with messages (4.2.1) */
+    enum pleat_fold_queue begin; /* the queue until the detector has judged, where it judges */
+    double threshold;            /* the detector's threshold */
+    /* periodically raise the priority of processes with messages (Utrera 2010, 4.2.1) */
+    bool boost;
 };
 
 /* One process of the run, as its slot in the segment says. */
 struct pleat_folded_member {
     pid_t pid;      /* 0: no process, or not one of the run's */
     pid_t tid;      /* the thread that calls MPI */
-    uint64_t start; /* of pid */
+    uint64_t start; /* start time of pid */
     pid_t refused;  /* a pid in the slot that is not one of the run's */
     clockid_t clock;
     bool has_clock;
     int64_t cpu_ns;      /* processor time at the last look */
     int64_t compared_ns; /* ... when contention was looked at */
     bool waiting;        /* at the last look */
-    int nice;            /* its own priority */
+    int nice;            /* the niceness that it gave itself */
     bool boosted;
-    uint64_t said;   /* useful time in its slot at the last look */
-    uint64_t ahead;  /* counted here, not yet said there */
-    uint64_t useful; /* what it is taken to be */
+    uint64_t said;   /* useful time in its slot, at the last look */
+    uint64_t ahead;  /* useful time counted here and not yet in its slot */
+    uint64_t useful; /* useful time that the agent counts for it */
 };
 
-/* A shrink of which not all is out yet. */
+/* A shrink whose processors are not all free yet. */
 struct pleat_folded_shrunk {
     uint64_t resize;
     uint32_t processors;
@@ -69,87 +70,90 @@ struct pleat_folded {
     enum pleat_folded_queue_by queue_by;
 
     struct pleat_cpu_list cpus; /* the partition */
-    uint32_t *where;            /* of each process, its index in it */
+    uint32_t *where;            /* for each process the index of its processor in the partition */
     struct pleat_folded_vacating vacating;
     unsigned clean;  /* looks in a row in which no process was outside of the partition */
-    unsigned strays; /* ... in which some process was */
+    unsigned strays; /* likewise, in which some process was outside */
 
     struct pleat_folded_member *members;
     struct pleat_fold_process *seen; /* of the last look */
     uint32_t attached;
-    uint32_t refused;              /* processes that said they cannot be folded */
-    uint64_t gone_ns;              /* useful time of those that have left */
-    int64_t begun_us, attached_us; /* when it began; when the last one attached */
+    uint32_t refused;              /* processes that cannot be folded, as they said */
+    uint64_t gone_ns;              /* useful time of processes that have left */
+    int64_t begun_us, attached_us; /* when the run began; when the last process attached */
 
-    struct pleat_detector detector; /* of the `judged` members; none: not looked at */
+    struct pleat_detector detector; /* of the first `judged` members; judged 0: not used */
     struct pleat_detector_process *samples;
     uint32_t judged;
-    uint32_t spreads; /* how often its processes were spread instead of a global queue */
+    /* how often processes were spread over the processors instead of using a global queue */
+    uint32_t spreads;
     int64_t sample_us;
 
-    struct pleat_rate rate; /* on the present partition */
-    uint32_t rated;         /* the processes that were attached then */
+    struct pleat_rate rate; /* of work on the present partition */
+    uint32_t rated;         /* processes that were attached when the rate began */
 
-    struct pleat_contention *contention; /* of each processor; twice, the second to change them */
-    int64_t *busy_us;                    /* of each CPU; at the last look, and for the next */
-    int64_t contended_us;                /* when that was */
-    uint32_t contended;                  /* processors that are */
+    /* of each processor; a second half is scratch space for changes */
+    struct pleat_contention *contention;
+    int64_t *busy_us;     /* of each CPU: at the last look, then room for the next */
+    int64_t contended_us; /* time of that look */
+    uint32_t contended;   /* number of contended processors */
 
     enum { PLEAT_BOOST_OFF, PLEAT_BOOST_ON, PLEAT_BOOST_REFUSED } boost;
 
-    json_t *told; /* what `folded` said last */
+    json_t *told; /* the last notification `folded` */
     int64_t told_us;
 };
 
 /* ---- fold.c: its life, and its partition ---- */
 
-/* Makes the segment, with what the run is bound to as its partition, and sets run->folded.
- * PLEAT_E_INVALID: it is not bound. */
+/* Makes the segment and sets run->folded. The partition is what the run is bound to.
+ * PLEAT_E_INVALID: the run is not bound. */
 int pleat_folded_create(struct pleat_run *run, const struct pleat_folded_request *request,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
-/* What processes open. Valid while this agent lives. */
+/* The path of the segment, which processes open. Valid while this agent lives. */
 void pleat_folded_path(const struct pleat_folded *folded, char *buffer, size_t size);
-/* Nothing of the run is left. */
+/* To be called when nothing is left of the run. */
 void pleat_folded_stop(struct pleat_folded *folded);
 /* Accepts NULL. */
 void pleat_folded_destroy(struct pleat_folded *folded);
 
-/* The partition becomes `slots` (bind.h), now. Tells `applied` with `target`, and `vacated` when
- * nothing of the run may use what it gave up. 0 also when that was done before: then it is told
- * again. PLEAT_E_STATE: the run has exited. After an error nothing has changed. */
+/* The partition becomes `slots` (bind.h) at once. Tells `applied` with `target`, and `vacated` when
+ * no process of the run may use a processor that was given up. Returns 0 also where this resize was
+ * done before: then its outcome is told again. PLEAT_E_STATE: the run has exited. An error changes
+ * nothing. */
 int pleat_folded_resize(struct pleat_folded *folded, uint64_t resize, uint32_t target,
                         const json_t *slots, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Answers what it would accept of an offer: up to a processor for each process. */
+/* Answers how much of an offer the run would accept: at most one processor for each process. */
 int pleat_folded_ask(struct pleat_folded *folded, uint64_t resize, uint32_t offered,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Tells what came of a resize; of one that never arrived, that it will not happen. */
+/* Tells the outcome of a resize. A resize that never arrived will not happen, and that is told. */
 void pleat_folded_withdraw(struct pleat_folded *folded, uint64_t resize);
 
-/* From which queue processes take their turns from now on; for a local one, where they stand is
- * thought over. */
+/* Sets the queue from which processes take their turns. For a local queue the places of processes
+ * are decided anew. */
 void pleat_folded_queue(struct pleat_folded *folded, enum pleat_fold_queue queue,
                         enum pleat_folded_queue_by by);
-/* Pins a member's thread that calls MPI to its processor (or to the partition, where the kernel is
- * to choose of it). */
+/* Pins the thread of a member that calls MPI to its processor, or to the whole partition where the
+ * kernel chooses. */
 void pleat_folded_pin(struct pleat_folded *folded, uint32_t index);
 
 /* ---- fold_watch.c: attaching, the detector, contention ---- */
 
-/* Starts and stops the timer that looks at folded runs, as needed now. */
+/* Starts or stops the timer that looks at folded runs, as they need it. */
 void pleat_foldeds_arm(struct pleat_agent *agent);
-/* Looks now: finds who is there and what they did. */
+/* Looks at a run now: which processes are attached and what they did. */
 void pleat_folded_look(struct pleat_folded *folded);
 
-/* What all its processes together have done so far. */
+/* Useful time of all processes of the run so far. */
 uint64_t pleat_folded_useful_ns(const struct pleat_folded *folded);
 
 /* ---- fold_tell.c ---- */
 
-/* Tells `folded`, where it says something new and the last time is a second ago. */
+/* Sends `folded` where its content has changed and the last one was sent a second ago. */
 void pleat_folded_tell(struct pleat_folded *folded, int64_t now_us);
-/* Adds to what `list` says of the run: `processes`, `processors`. Negative: no memory. */
+/* Adds `processes` and `processors` to what `list` says of the run. Negative: no memory. */
 int pleat_folded_describe(const struct pleat_folded *folded, json_t *run) PLEAT_MUST_CHECK;
-/* Tells it again, as after a new connection. */
+/* Sends the last `folded` again, as after a new connection. */
 void pleat_folded_report(const struct pleat_folded *folded);
 
 #endif

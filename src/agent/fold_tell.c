@@ -7,9 +7,10 @@
 #include "agent/fold.h"
 
 #define TELL_US INT64_C(1000000)
-/* While processes attach: that all have is news for those who wait to change the job. */
+/* Least time between two notifications while processes attach: whoever waits to change the job must
+ * soon know that all have. */
 #define TELL_SOON_US INT64_C(100000)
-/* Of the idleness and of the variation of switches: smaller changes are no news. */
+/* Smaller changes of the idleness, or of the variation of switches, are not told. */
 #define NEWS 0.02
 
 static const char *const queue_by[] = {[PLEAT_QUEUE_BY_DEFAULT] = "default",
@@ -52,7 +53,7 @@ static json_t *describe(const struct pleat_folded *folded)
     return params;
 }
 
-/* What always grows is in every notification, and is no reason to send one. */
+/* Adds counters that always grow. They are in every notification, but are no reason to send one. */
 static int add_counts(const struct pleat_folded *folded, json_t *params)
 {
     double useful_s = (double)pleat_folded_useful_ns(folded) / 1e9;
@@ -78,7 +79,8 @@ static bool is_news(const json_t *before, json_t *now)
     json_object_foreach(now, name, value)
     {
         const json_t *old = json_object_get(before, name);
-        bool own = strcmp(name, "rate") == 0; /* it moves only when that is news (rate.h) */
+        /* the rate only moves when its change is worth telling (rate.h) */
+        bool own = strcmp(name, "rate") == 0;
         if (!json_equal(old, value) && (own || !is_close(old, value)))
             return true;
     }
@@ -87,7 +89,7 @@ static bool is_news(const json_t *before, json_t *now)
 
 static void tell(const struct pleat_folded *folded, const json_t *what)
 {
-    json_t *params = json_copy((json_t *)(uintptr_t)what); /* it only reads */
+    json_t *params = json_copy((json_t *)(uintptr_t)what); /* json_copy only reads */
     if (params && add_counts(folded, params)) {
         json_decref(params);
         params = NULL;

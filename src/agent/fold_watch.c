@@ -1,6 +1,6 @@
-/* fold_watch.c - looks at folded runs: who has attached, what processes did, whether their program
- * is balanced, how fast it is, who else computes there. One timer for all of them, and only while
- * there are any. */
+/* fold_watch.c - looks at folded runs: which processes have attached, what they did, whether their
+ * program is balanced, how fast it is, and where foreign processes compute. One timer serves all
+ * folded runs, and runs only while there are any. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -13,13 +13,14 @@
 #define OFTEN_US INT64_C(10000)
 #define WATCH_US INT64_C(100000)
 #define SELDOM_US INT64_C(500000)
-/* A look costs about a microsecond for each process: so it takes a tenth of a processor at most. */
+/* Looking at a process costs about a microsecond. With this time between looks for each process,
+ * looking takes at most a tenth of a processor. */
 #define EACH_US 10
-/* Programs call MPI_Init soon, or never. */
+/* Programs call MPI_Init soon or never: after the first time they are looked at less often. */
 #define ATTACH_SOON_US (30 * PLEAT_US_PER_S)
 #define ATTACH_LAST_US (2 * PLEAT_US_PER_S)
-/* Clean looks before processors count as given up: one may have been before a process was moved by
- * another that had not yet seen the change. */
+/* Clean looks after which processors count as given up. One clean look is not enough: a process
+ * that has not yet seen the change may still move another one. */
 #define CLEAN_LOOKS 2
 #define STRAY_LOOKS 200
 #define CHAIN_MAX 64
@@ -28,8 +29,8 @@
 
 /* ---- who is there ---- */
 
-/* A pid in the segment is what a process wrote there: it counts only where it descends from the
- * run's reaper, or (where that was killed) its main process. */
+/* The pid in a slot is whatever a process wrote there. It counts only where that process descends
+ * from the run's reaper, or from its main process where the reaper was killed. */
 static bool is_of_run(const struct pleat_run *run, pid_t pid, uint64_t *start)
 {
     struct pleat_tree_process process;
@@ -65,7 +66,7 @@ static void attach(struct pleat_folded *folded, uint32_t index, int64_t now_us)
 {
     struct pleat_folded_member *member = &folded->members[index];
     const struct pleat_fold_process *said = &folded->seen[index];
-    leave(folded, member); /* where another one was */
+    leave(folded, member); /* another process may have been in this slot */
     if (!is_of_run(folded->run, said->pid, &member->start)) {
         member->refused = said->pid;
         pleat_log("run %" PRIu64 " (job %s): process %d says it is one of its folded ones, and is "
@@ -83,12 +84,13 @@ static void attach(struct pleat_folded *folded, uint32_t index, int64_t now_us)
     errno = 0;
     member->nice = getpriority(PRIO_PROCESS, (id_t)member->tid);
     folded->attached_us = now_us;
-    folded->contended_us = 0; /* what it has used until now was nobody else's */
+    /* the processor time of this process until now must not count as its use since the last look */
+    folded->contended_us = 0;
     pleat_folded_pin(folded, index);
 }
 
-/* A process says what it did when it begins or ends to wait. Of one that does neither between two
- * looks, and was not waiting, all processor time was useful. */
+/* Updates the useful time of a process. A process reports it when it begins or ends to wait. Where
+ * it did neither between two looks and was not waiting, all of its processor time was useful. */
 static void measure(struct pleat_folded_member *member, const struct pleat_fold_process *said)
 {
     int64_t cpu_ns = processor_ns(member);
@@ -135,8 +137,8 @@ static bool is_outside(const struct pleat_folded_member *member,
     return !pleat_cpu_set_equal(&both, &has);
 }
 
-/* Processes move one another when they take turns from a global queue, and one may do so by what
- * the partition was a moment ago. */
+/* Pins processes that are outside of the partition. Processes move one another when they take turns
+ * from a global queue, and one may still do so by an earlier partition. */
 static bool bring_back(struct pleat_folded *folded)
 {
     struct pleat_cpu_set allowed = {0};
@@ -182,7 +184,7 @@ static bool is_shared(const struct pleat_folded *folded)
     return folded->cpus.count < folded->asked.processes;
 }
 
-/* From when all are there, or nobody else has come for a while. */
+/* Begins to judge when all processes have attached, or when none has come for a while. */
 static void begin_to_judge(struct pleat_folded *folded, int64_t now_us)
 {
     struct pleat_detector_settings settings;
@@ -204,9 +206,10 @@ static void begin_to_judge(struct pleat_folded *folded, int64_t now_us)
     }
 }
 
-/* Where processes may be mapped by what they compute, and local queues are what their MPI is
- * quicker with, heavy ones are spread over these first. Where others are heavy later that does not
- * last, and is not tried for ever. */
+/* Whether heavy processes are spread over local queues before a global queue is used. That is done
+ * where processes may be mapped by what they compute and their MPI is faster with local queues. In
+ * a program whose heavy processes change it does not last, so it is done SPREADS_MAX times at most.
+ */
 static bool is_to_spread(struct pleat_folded *folded)
 {
     return folded->asked.mapping == PLEAT_MAPPING_BALANCE &&
@@ -224,7 +227,7 @@ static void follow_verdict(struct pleat_folded *folded)
         pleat_folded_queue(folded, PLEAT_FOLD_QUEUE_LOCAL, PLEAT_QUEUE_BY_DETECTOR);
     else if (is_to_spread(folded)) {
         pleat_folded_queue(folded, PLEAT_FOLD_QUEUE_LOCAL, PLEAT_QUEUE_BY_DETECTOR);
-        pleat_detector_restart(&folded->detector); /* whether it helped is to be seen soon */
+        pleat_detector_restart(&folded->detector); /* a new verdict is wanted soon */
     } else
         pleat_folded_queue(folded, PLEAT_FOLD_QUEUE_GLOBAL, PLEAT_QUEUE_BY_DETECTOR);
 }
@@ -235,7 +238,8 @@ static void look_at_balance(struct pleat_folded *folded, int64_t now_us)
         begin_to_judge(folded, now_us);
     if (folded->judged == 0 || now_us < folded->sample_us)
         return;
-    /* while each has a processor nobody tells what was useful; while they end, nobody cares */
+    /* While each process has a processor none reports useful time. While processes end the balance
+     * does not matter. */
     if (!is_shared(folded) || folded->attached < folded->judged) {
         pleat_detector_moved(&folded->detector, now_us, 0);
         return;
@@ -284,8 +288,8 @@ static uint32_t highest_cpu(const struct pleat_folded *folded)
     return highest < PLEAT_CPUS_MAX ? highest : PLEAT_CPUS_MAX - 1;
 }
 
-/* What the run's processes used since the last time on the CPU of this processor, or (a global
- * queue: they move) on all of them. */
+/* Processor time that the run's processes used since the last time, on the CPU of this processor.
+ * With a global queue processes move, and it is that on all CPUs (all). */
 static int64_t own_us(const struct pleat_folded *folded, uint32_t index, bool all)
 {
     const uint32_t *cpus = folded->cpus.items;
@@ -299,7 +303,7 @@ static int64_t own_us(const struct pleat_folded *folded, uint32_t index, bool al
 static void mark(struct pleat_folded *folded, uint32_t index)
 {
     bool contended = folded->contention[index].contended;
-    folded->contended += contended ? 1 : UINT32_MAX; /* one more, or one less */
+    folded->contended += contended ? 1 : UINT32_MAX; /* one more, or one fewer */
     pleat_fold_contended(folded->fold, index, contended);
 }
 
@@ -314,7 +318,8 @@ static void compare(struct pleat_folded *folded, const int64_t *busy_us, int64_t
             sum_us += busy_us[cpu] - folded->busy_us[cpu];
         pleat_cpu_set_add(&counted, cpu);
     }
-    /* ticks are coarse on each of many processors */
+    /* with a global queue a processor's share of the use is known only roughly: its ticks are
+     * coarse */
     int64_t share = all && folded->cpus.count > 4 ? (int64_t)folded->cpus.count / 4 : 1;
     int64_t own_all_us = all ? own_us(folded, 0, true) : 0;
     for (uint32_t i = 0; i < folded->cpus.count; i++) {
@@ -335,7 +340,7 @@ static void look_at_contention(struct pleat_folded *folded, int64_t now_us)
     int64_t *busy_us = folded->busy_us + PLEAT_CPUS_MAX;
     uint32_t cpus = highest_cpu(folded) + 1;
     if (pleat_contention_read(folded->run->agent->proc, busy_us, cpus, &err))
-        return; /* then nothing is known */
+        return; /* the CPUs' times are unknown */
     if (folded->contended_us)
         compare(folded, busy_us, elapsed_us);
     folded->contended_us = now_us;
@@ -345,7 +350,7 @@ static void look_at_contention(struct pleat_folded *folded, int64_t now_us)
     (void)bring_back(folded);
 }
 
-/* ---- periodic boost (4.2.1) ---- */
+/* ---- periodic boost (Utrera 2010, 4.2.1) ---- */
 
 static void set_boost(struct pleat_folded *folded, uint32_t index, bool boosted)
 {
@@ -363,7 +368,7 @@ static void set_boost(struct pleat_folded *folded, uint32_t index, bool boosted)
     }
 }
 
-/* On each processor the one with most messages that it has not received. */
+/* Boosts on each processor the process that has most messages waiting. */
 static void boost(struct pleat_folded *folded)
 {
     for (uint32_t c = 0; c < folded->cpus.count && folded->boost == PLEAT_BOOST_ON; c++) {

@@ -17,7 +17,7 @@
 #include "base/oom.h"
 
 #define AGENT "pleat-agent"
-#define GUARD "pleat-guard" /* as long: it takes the other's place in argv[0] */
+#define GUARD "pleat-guard" /* as long as AGENT: it takes the place of that in argv[0] */
 
 _Static_assert(sizeof(AGENT) == sizeof(GUARD), "one takes the other's place");
 
@@ -26,7 +26,7 @@ struct guard {
     const char *lock_path; /* borrowed */
 };
 
-/* What 'ps' and 'top' show. */
+/* Sets the name that 'ps' and 'top' show. */
 static void take_name(char *argv0, const char *name)
 {
     size_t length = strlen(argv0), own = strlen(name);
@@ -38,7 +38,8 @@ static void take_name(char *argv0, const char *name)
 
 /* ---- the lock ---- */
 
-/* Somebody has removed it, maybe with all of its directory, which pleatd makes again. */
+/* Makes the lock file again where it was removed. Its directory may be gone, too: pleatd makes that
+ * again. */
 static void keep_lock(struct guard *guard)
 {
     struct stat mine, there;
@@ -49,10 +50,10 @@ static void keep_lock(struct guard *guard)
         return;
     int fd = open(guard->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
-        return; /* not yet */
+        return; /* the directory is not there yet */
     ssize_t length = pread(guard->lock, owner, sizeof(owner), 0);
     if (flock(fd, LOCK_EX | LOCK_NB) || length < 0 || pwrite(fd, owner, (size_t)length, 0) < 0) {
-        close(fd); /* another agent came first */
+        close(fd); /* another agent has taken the lock */
         return;
     }
     pleat_log("its lock was removed: made again");
@@ -71,7 +72,7 @@ static _Noreturn void watch(struct guard *guard, pid_t agent, const sigset_t *si
         int number = sigtimedwait(signals, &info, &look);
         keep_lock(guard);
         if (number == SIGTERM || number == SIGINT)
-            (void)kill(agent, number); /* it knows what to do then */
+            (void)kill(agent, number); /* the agent ends its runs, then itself */
         do
             ended = waitpid(-1, &status, WNOHANG);
         while (ended > 0 && ended != agent);

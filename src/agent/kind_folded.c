@@ -1,4 +1,4 @@
-/* kind_folded.c - what a run does that is folded. */
+/* kind_folded.c - the kind of folded runs. */
 #include "agent/fold.h"
 #include "agent/kind.h"
 #include "agent/params.h"
@@ -46,7 +46,7 @@ static int describe(const struct pleat_run *run, json_t *text)
     return run->folded ? pleat_folded_describe(run->folded, text) : 0;
 }
 
-/* Its processors are asked for, and its processes stay. */
+/* A resize changes the processors; the processes stay. */
 static int change(struct pleat_run *run, const json_t *params, bool ask, struct pleat_error *err)
 {
     uint64_t resize = 0;

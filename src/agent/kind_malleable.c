@@ -1,5 +1,5 @@
-/* kind_malleable.c - what a run does that has a mailbox: one of an MPI program, and a script that
- * launches such programs. */
+/* kind_malleable.c - the kinds of runs that have a mailbox: an MPI program, and a script that
+ * launches MPI programs. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "agent/resize.h"
 #include "wire/message.h"
 
-#define LEAVE_S 10.0         /* for processes whose state was saved */
+#define LEAVE_S 10.0         /* for processes to leave after their state was saved */
 #define RELAUNCH_GRACE_S 3.0 /* from SIGTERM to SIGKILL */
 
 /* ---- its life ---- */
@@ -133,7 +133,7 @@ static int describe(const struct pleat_run *run, json_t *text)
 
 /* ---- requests ---- */
 
-/* A number of processors, as one of processes. */
+/* Reads a number of processors, and turns it into a number of processes. */
 static int get_size(const struct pleat_run *run, const json_t *params, const char *name,
                     uint32_t *processes, struct pleat_error *err)
 {
@@ -148,7 +148,7 @@ static int get_size(const struct pleat_run *run, const json_t *params, const cha
     return result;
 }
 
-/* argv, env and grace_s of an object. */
+/* Reads argv, env and grace_s of an object. */
 static int read_order(const json_t *object, double grace_s, struct pleat_relaunch_order *order,
                       struct pleat_error *err)
 {
@@ -239,7 +239,7 @@ const struct pleat_run_kind pleat_kind_malleable = {
     .greeted = pleat_malleables_forget_progress,
 };
 
-/* With its script all is over, whatever was under way. */
+/* When the script ends its run is over, whatever was under way. */
 const struct pleat_run_kind pleat_kind_script = {
     .name = "script",
     .spawns = true,

@@ -11,14 +11,15 @@
 #include "agent/scratch.h"
 #include "base/clock.h"
 
-/* From SIGTERM to SIGKILL, for what outlives a launcher whose program is to be started again. */
+/* From SIGTERM to SIGKILL, for processes that outlive a launcher whose program is to be started
+ * again. */
 #define REST_GRACE_US (2 * PLEAT_US_PER_S)
 
 enum stage {
-    NEW,     /* has said nothing yet */
+    NEW,     /* it has said nothing yet */
     RUNNING, /* its program runs */
-    REST,    /* its launcher has ended; it says when nothing is left */
-    WAITING  /* nothing is left: it waits for being told what to do */
+    REST,    /* its launcher has ended; it will say when no process is left */
+    WAITING  /* no process is left: it waits until it is told what to do */
 };
 
 struct pleat_call {
@@ -86,7 +87,7 @@ static int say_start(struct pleat_call *call, bool resized, struct pleat_error *
 
 /* ---- the end of a launch ---- */
 
-/* What it was told and had not come to is for the next one. */
+/* The current launch is over. What was outstanding for it is kept for the next one. */
 static void launch_over(struct pleat_launches *launches)
 {
     struct pleat_run *run = launches->run;
@@ -149,7 +150,7 @@ static void over(struct pleat_call *call)
     launch_over(call->launches);
 }
 
-/* It is to be started again, or can be: first all of it must be gone. */
+/* The program is to be started again, or may be: first all of its processes must be gone. */
 static void wait_for_rest(struct pleat_call *call)
 {
     struct pleat_launches *launches = call->launches;
@@ -165,8 +166,8 @@ static void wait_for_rest(struct pleat_call *call)
     pleat_runs_sweep(launches->run->agent);
 }
 
-/* With its script the run is over, and how that ended is how the run did: a program that outlives
- * it is not started again, whatever was under way. */
+/* Whether no program is started again. When the script ends the run is over, and the script's exit
+ * is the run's: a program that outlives the script is not started again, whatever was under way. */
 static bool is_last(const struct pleat_run *run)
 {
     return run->unwanted || run->state == PLEAT_RUN_ENDING;
@@ -178,7 +179,7 @@ static void ended(struct pleat_call *call, int status)
     struct pleat_run *run = launches->run;
     if (call->stage != RUNNING || launches->current != call)
         return;
-    pleat_malleable_look(run->malleable); /* what was done just before the end counts */
+    pleat_malleable_look(run->malleable); /* changes applied just before the end count */
     launches->broke = !pleat_relaunch_is_due(run) && status != 0 && !is_last(run) &&
                       pleat_malleable_is_broken(run->malleable, &run->failure);
     if (!launches->broke && (!pleat_relaunch_is_due(run) || is_last(run))) {
@@ -192,7 +193,7 @@ static void ended(struct pleat_call *call, int status)
     wait_for_rest(call);
 }
 
-/* It may be relaunched, but nothing comes of what was under way. */
+/* The current program may be relaunched; what was under way is dropped. */
 static void broke(struct pleat_run *run)
 {
     pleat_relaunch_drop(run);

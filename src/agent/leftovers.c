@@ -21,7 +21,7 @@ struct leftovers {
     pid_t above;
     const char *why; /* borrowed */
     struct pleat_tree tree;
-    struct pleat_tree told; /* those that got SIGTERM */
+    struct pleat_tree told; /* the processes that got SIGTERM */
 };
 
 /* ---- what is spared ---- */
@@ -34,8 +34,8 @@ static bool runs(const char *program, const char *name)
            (!slash[1 + length] || !strcmp(slash + 1 + length, " (deleted)"));
 }
 
-/* Of the agent's program, too, but only part of a run: a reaper, or a main process that is not
- * executed yet. */
+/* Whether a process of the agent's program is a part of a run: a reaper, or a main process whose
+ * program is not executed yet. */
 static bool is_reaper(pid_t pid)
 {
     char path[64], name[32] = "";
@@ -63,7 +63,7 @@ bool pleat_leftovers_spare(const struct pleat_tree *tree, struct pleat_tree_proc
     if (!process || process->pid == above)
         return false;
     if (!process->spared_known) {
-        process->spared_known = true; /* also against circles, which a snapshot may have */
+        process->spared_known = true; /* also ends circles of parents, which a snapshot may have */
         process->spared =
             is_service(process->pid) ||
             pleat_leftovers_spare(tree, pleat_tree_find(tree, process->parent), above);
@@ -92,14 +92,14 @@ static void end_one(struct leftovers *left, const struct pleat_tree_process *pro
         pleat_log("%s", left->why);
     int result =
         pleat_tree_signal("/proc", process->pid, process->start, killing ? SIGKILL : SIGTERM, &err);
-    if (!result && !killing) /* a stopped one would not see it */
+    if (!result && !killing) /* a stopped process would not handle SIGTERM */
         result = pleat_tree_signal("/proc", process->pid, process->start, SIGCONT, &err);
     if (result && result != PLEAT_E_NOTFOUND)
         pleat_log("%s", err.text);
 }
 
-/* Returns how many there are, or may be: what ended in this round may have started another that the
- * snapshot does not have. */
+/* Returns how many processes are left, or may be left: a process that ended in this round may have
+ * started another one that the snapshot does not have. */
 static size_t end_round(struct leftovers *left, bool killing)
 {
     struct pleat_error err;

@@ -1,4 +1,4 @@
-/* The signal before a run's time limit. */
+/* limit_signal.c - the signal before a run's time limit. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,8 +6,9 @@
 #include "agent/log.h"
 #include "agent/run.h"
 
-/* Programs that start others and hand signals on to them: mpirun of Open MPI does with SIGUSR1 and
- * SIGUSR2, so that its processes would get them twice; the others end of what they do not know. */
+/* Whether a process is a launcher, by the name of its program. Launchers get no signal. Open MPI's
+ * mpirun hands SIGUSR1 and SIGUSR2 on, so that its processes would get them twice; other launchers
+ * end at a signal that they do not know. */
 static bool is_launcher(const struct pleat_agent *agent, pid_t pid)
 {
     static const char *const beginnings[] = {"mpirun", "mpiexec", "orte",      "orted", "prte",

@@ -64,7 +64,7 @@ static int complain(const char *text)
     return 2;
 }
 
-/* 0: go on. 1: done, with success. 2: wrong. */
+/* Returns 0: go on; 1: done, with success; 2: the options are wrong. */
 static int read_options(int argc, char **argv, struct pleat_agent_options *options)
 {
     static const struct option known[] = {
@@ -129,7 +129,7 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
     return 0;
 }
 
-/* Descriptors 0 to 2 must not become something else's. */
+/* Makes sure that descriptors 0 to 2 are open, so that no other file gets their numbers. */
 static int open_standard_files(struct pleat_error *err)
 {
     int fd;
@@ -142,7 +142,8 @@ static int open_standard_files(struct pleat_error *err)
     return 0;
 }
 
-/* So that pleatd can end one that does not answer. Without it, on a full disk, a user has to. */
+/* Writes the agent's pid into the lock file, so that pleatd can end an agent that does not answer.
+ * Where that fails (on a full disk) the user has to end it. */
 static void write_owner(int fd)
 {
     char text[64];
@@ -154,8 +155,8 @@ static void write_owner(int fd)
         pleat_log("cannot write its process id into the lock");
 }
 
-/* The lock ends with this process and its guard, however they end: its descriptor (*lock, -1:
- * none was asked for) is in no other. */
+/* Takes the lock. Only this process and its guard have its descriptor (*lock, -1: no lock was asked
+ * for), so the lock ends with them, however they end. */
 static int take_lock(const struct pleat_agent_options *options, int *lock, char *path, size_t size,
                      struct pleat_error *err)
 {
@@ -223,7 +224,8 @@ static int prepare(struct pleat_agent *agent, struct pleat_error *err)
         return result;
     struct rlimit most = {agent->files.rlim_max, agent->files.rlim_max};
     pleat_oom_last();
-    (void)setrlimit(RLIMIT_NOFILE, &most); /* with the old one it serves fewer malleable runs */
+    /* with the old limit the agent serves fewer malleable runs */
+    (void)setrlimit(RLIMIT_NOFILE, &most);
     return 0;
 }
 
@@ -235,7 +237,7 @@ static void name_log(const struct pleat_agent_options *options)
     pleat_log_name(name);
 }
 
-/* An agent without a guard is better than none. */
+/* Starts a guard. Without one the agent goes on all the same. */
 static void get_guard(const struct pleat_agent_options *options, char *name, int lock,
                       const char *lock_path, pid_t *guard)
 {
@@ -272,7 +274,7 @@ int main(int argc, char **argv)
             (void)pleat_cpuset_find("", &agent.cpusets);
         if (!agent.options.no_memory_groups)
             (void)pleat_memgroup_find("", &agent.memgroups);
-        /* of version 2 a process can be in one group only */
+        /* in version 2 a process is in one group for all controllers */
         if (agent.cpusets.second && agent.memgroups.second &&
             strcmp(agent.cpusets.path, agent.memgroups.path) != 0)
             agent.memgroups = (struct pleat_cgroup_place){0};

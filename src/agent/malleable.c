@@ -83,7 +83,7 @@ void pleat_malleable_shut(struct pleat_malleable *malleable)
 {
     malleable->posted = malleable->unbegun = malleable->told_anything = false;
     if (!malleable->stopped)
-        pleat_malleable_limit(malleable, 0); /* it was that program's */
+        pleat_malleable_limit(malleable, 0); /* the limit was that of the program that ended */
     pleat_leavers_drop(malleable->leaving);
     malleable->leaving = NULL;
     close_mailbox(malleable);
@@ -175,7 +175,7 @@ void pleat_malleable_destroy(struct pleat_malleable *malleable)
         return;
     pleat_malleable_stop(malleable);
     malleable->run = NULL;
-    /* closed already: free now; else its callback does */
+    /* all handles are closed; otherwise the callback of the last one frees it */
     if (malleable->bell[0] < 0)
         free(malleable);
 }

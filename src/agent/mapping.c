@@ -5,19 +5,20 @@
 #include <string.h>
 
 #define NOWHERE UINT32_MAX
-/* What a mapping must be better by, in per cent, before processes move for it: caches are worth
- * something, and what was measured is not exact. */
+/* What a mapping must be better by, in per cent, before processes move for it: a move costs caches,
+ * and measurements are not exact. */
 #define BETTER_BY 10
 
 struct work {
     const struct pleat_mapping_facts *facts;
     uint32_t processes, processors;
-    uint32_t *home;  /* of each process: the processor where it stands now, or NOWHERE */
+    /* of each process: its present processor as an index in the new partition, or NOWHERE */
+    uint32_t *home;
     uint32_t *where; /* of each process: the result */
     uint32_t *other; /* of each process: a candidate */
     uint32_t *quota; /* of each processor: how many processes it gets */
-    uint32_t *held;  /* of each processor */
-    uint64_t *sum;   /* of each processor */
+    uint32_t *held;  /* of each processor: how many processes it has */
+    uint64_t *sum;   /* of each processor: the load */
 };
 
 static const char *const names[] = {[PLEAT_MAPPING_ROUND_ROBIN] = "round-robin",
@@ -48,7 +49,8 @@ static uint32_t nth(const struct pleat_mapping_partition *partition, uint32_t cp
     return NOWHERE;
 }
 
-/* The processor of the new partition that is this one of the old: the n'th with that CPU. */
+/* The index in the new partition of a processor of the old one: where a CPU is there n times, the
+ * n'th stays the n'th. */
 static uint32_t still_there(const struct pleat_mapping_facts *facts, uint32_t index)
 {
     uint32_t before = 0;
@@ -78,7 +80,8 @@ static void count(const struct work *work, const uint32_t *where, uint32_t *held
             held[where[i]]++;
 }
 
-/* Equally many for each; one more for those that have most now, so that fewest move. */
+/* Gives each processor the same quota. The remainder goes first to processors that have more
+ * processes than that now, so that fewest move. */
 static void set_quotas(struct work *work)
 {
     uint32_t each = work->processes / work->processors;
@@ -86,7 +89,7 @@ static void set_quotas(struct work *work)
     count(work, work->home, work->held);
     for (uint32_t c = 0; c < work->processors; c++)
         work->quota[c] = each;
-    /* above `each` in the order of what they have; what is above that has to leave anyway */
+    /* one more place here spares a process the move */
     for (uint32_t c = 0; more && c < work->processors; c++) {
         if (work->held[c] > each) {
             work->quota[c]++;
@@ -103,7 +106,8 @@ static void set_quotas(struct work *work)
 
 /* ---- by rank ---- */
 
-/* Those that are too many leave: the last ones, first those that do not belong there by rank. */
+/* Sends the surplus of each processor away: the highest ranks, and first those that do not belong
+ * there by rank. */
 static void send_surplus_away(struct work *work)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -132,7 +136,7 @@ static void settle_homeless(struct work *work)
         if (work->where[i] != NOWHERE)
             continue;
         while (work->held[at] >= work->quota[at])
-            at++; /* the quotas sum up to the processes */
+            at++; /* in range: the quotas sum up to the number of processes */
         work->where[i] = at;
         work->held[at]++;
     }
@@ -172,7 +176,8 @@ static int by_place(const void *left, const void *right)
     return (a->processor > b->processor) - (a->processor < b->processor);
 }
 
-/* Pairs (group, home) of all processes, each once, with how many there are. */
+/* Lists the pairs (group, home) of all processes, each pair once, with the number of its processes.
+ */
 static uint32_t list_overlaps(const struct work *work, struct overlap *pairs)
 {
     uint32_t used = 0;
@@ -191,7 +196,7 @@ static uint32_t list_overlaps(const struct work *work, struct overlap *pairs)
     return different;
 }
 
-/* work->other holds groups; afterwards processors. The sizes of groups are not looked at: they are
+/* Turns the groups in work->other into processors. The sizes of groups do not matter: they are
  * equal or differ by one. */
 static int place_groups(struct work *work)
 {
@@ -233,10 +238,11 @@ static uint64_t between(const struct work *work, uint32_t a, uint32_t b)
 {
     const struct pleat_mapping_facts *facts = work->facts;
     uint64_t there = facts->traffic(facts->arg, a, b) / 2;
-    return there + facts->traffic(facts->arg, b, a) / 2; /* halves: the sum cannot overflow */
+    /* halves, so that the sum does not overflow */
+    return there + facts->traffic(facts->arg, b, a) / 2;
 }
 
-/* How much of all that is sent stays on a processor. */
+/* Half of the messages that stay on a processor under a mapping. */
 static double kept_inside(const struct work *work, const uint32_t *where)
 {
     double inside = 0;
@@ -247,8 +253,9 @@ static double kept_inside(const struct work *work, const uint32_t *where)
     return inside;
 }
 
-/* Of those that are in no group the one that gains most by being in this one: what it sends there
- * stays inside, what it sends to the others that are left will not; of several the lowest rank. */
+/* Of the processes in no group, the one that gains most by joining this group: its messages to the
+ * group stay inside, those to the other processes in no group do not. Of several the lowest rank.
+ */
 static uint32_t best_of_the_rest(const struct work *work, const double *inside, const double *left)
 {
     uint32_t best = NOWHERE;
@@ -268,9 +275,9 @@ static uint32_t busiest_of_the_rest(const struct work *work, const double *left)
     return best;
 }
 
-/* Each group begins with the one that talks most to those that are left, and is filled with whom it
- * is best for. inside, left: of each process, what it sends to and gets from the group that is
- * being filled, and those in no group. */
+/* Each group begins with the process that has most messages with the others in no group, and is
+ * filled with the processes that gain most. inside, left: for each process, its messages to and
+ * from the group that is being filled, and to and from the processes in no group. */
 static void group_by_traffic(struct work *work, double *inside, double *left)
 {
     for (uint32_t i = 0; i < work->processes; i++) {
@@ -317,7 +324,8 @@ static int by_communication(struct work *work)
 
 static uint64_t useful(const struct work *work, uint32_t process)
 {
-    return work->facts->useful_ns[process] / work->processes; /* so that sums do not overflow */
+    /* a share, so that sums do not overflow */
+    return work->facts->useful_ns[process] / work->processes;
 }
 
 static uint64_t heaviest(const struct work *work, const uint32_t *where)
@@ -346,7 +354,8 @@ static int longest_first(const void *left, const void *right)
     return (a->process > b->process) - (a->process < b->process);
 }
 
-/* To whoever has least; of those with equal work, to who has fewest processes. */
+/* Processes in the order of their load, the largest first: each goes to the processor with the
+ * smallest load; of equal ones to the one with fewest processes. */
 static int spread_longest_first(struct work *work)
 {
     struct heavy *order = calloc(work->processes, sizeof(*order));

@@ -1,13 +1,14 @@
 /* mapping.h - at which processor of its partition each process of a folded run stands.
  *
  * Every processor gets as many processes as any other, or one more (Utrera 2010, 3.3.1.2: equal
- * processes per processor). The first time it goes by rank, round robin (3.4.1.1). When the
- * partition changes, only as many processes move as must, and those are the ones that a fresh round
- * robin would place elsewhere.
+ * processes per processor). The first mapping is by rank, round robin (3.4.1.1). When the partition
+ * changes, only as many processes move as must: those that a fresh round robin would place
+ * elsewhere.
  *
- * By communication, those that send each other most share a processor; by balance, what processes
- * compute is shared equally (the longest first, to whoever has least), and then their numbers may
- * differ. Both keep the mapping that is there where theirs is hardly better.
+ * With mapping by communication, processes that exchange most messages share a processor. With
+ * mapping by balance, processor time is shared equally (longest processing time first), and then
+ * processors may differ in their numbers of processes. Both keep the present mapping where the new
+ * one is hardly better.
  *
  * Pure: facts in, mapping out; the same facts give the same mapping.
  */
@@ -24,7 +25,7 @@ enum pleat_mapping {
     PLEAT_MAPPING_BALANCE
 };
 
-/* CPUs by number; one may be there several times, as as many processors. */
+/* CPUs by number. A CPU that is there several times counts as that number of processors. */
 struct pleat_mapping_partition {
     const uint32_t *cpus;
     uint32_t count;
@@ -33,21 +34,21 @@ struct pleat_mapping_partition {
 struct pleat_mapping_facts {
     uint32_t processes; /* from 1 */
     struct pleat_mapping_partition now;
-    struct pleat_mapping_partition before; /* count 0: there was none */
-    const uint32_t *where_before; /* for each process its index in before.cpus; one that is beyond
-                                   * its end: nowhere */
-    /* Messages sent so far; NULL: not known. */
+    struct pleat_mapping_partition before; /* the old partition; count 0: there was none */
+    /* for each process its index in before.cpus; an index beyond its end: nowhere */
+    const uint32_t *where_before;
+    /* Messages that `from` has sent to `to` so far; NULL: not known. */
     uint64_t (*traffic)(const void *arg, uint32_t from, uint32_t to);
     const void *arg;
-    const uint64_t *useful_ns; /* of each process; NULL: not known */
+    const uint64_t *useful_ns; /* processor time of useful work of each process; NULL: not known */
 };
 
-/* Writes for each process its index in now.cpus. Where what it goes by is not known (or nothing has
- * happened yet) it goes by rank. PLEAT_E_NOMEM: *where is as it was. */
+/* Writes for each process its index in now.cpus. The mapping is by rank where the facts that it
+ * needs are not known, or nothing has happened yet. PLEAT_E_NOMEM: *where is as it was. */
 int pleat_mapping_make(enum pleat_mapping by, const struct pleat_mapping_facts *facts,
                        uint32_t *where, struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* From "round-robin", "communication", "balance"; PLEAT_E_INVALID, with the known words. */
+/* Reads "round-robin", "communication" or "balance". PLEAT_E_INVALID, with the known words. */
 int pleat_mapping_parse(const char *name, enum pleat_mapping *by,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -9,7 +9,8 @@ bool pleat_memgroup_find(const char *root, struct pleat_cgroup_place *place)
     return pleat_cgroup_find(root, "memory", "memory.limit_in_bytes", place);
 }
 
-/* Without swap: what is in it would not count. Kernels may have no such file. */
+/* Sets the limit, and forbids swap, which would not count towards the limit. Kernels may have no
+ * file for swap. */
 static int set_limit(const struct pleat_cgroup_place *place, const char *group, int64_t limit_kb)
 {
     char text[32];
@@ -20,7 +21,8 @@ static int set_limit(const struct pleat_cgroup_place *place, const char *group, 
         return code;
     if (place->second) {
         (void)pleat_cgroup_write(group, "memory.swap.max", "0");
-        (void)pleat_cgroup_write(group, "memory.oom.group", "1"); /* all of them, if any */
+        /* the kernel ends all processes of the group, if it ends one */
+        (void)pleat_cgroup_write(group, "memory.oom.group", "1");
     } else {
         (void)pleat_cgroup_write(group, "memory.memsw.limit_in_bytes", text);
     }

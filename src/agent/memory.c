@@ -16,7 +16,8 @@
 
 /* ---- one process ---- */
 
-/* The start of a file of a process, with a NUL; false: it is gone, or may not be read. */
+/* Reads the start of a file of a process, and adds a NUL. False: the process is gone, or the file
+ * may not be read. */
 static bool read_of(const struct pleat_agent *agent, pid_t pid, const char *name, char *text,
                     size_t size)
 {
@@ -86,7 +87,8 @@ static void size_text(int64_t kb, char *text, size_t size)
         snprintf(text, size, "%.2f GiB", (double)kb / 1024 / 1024);
 }
 
-/* used_kb 0: the kernel gave it no more, so what it would have used is not known */
+/* used_kb: what the run had in memory; 0: the kernel refused it more, and how much it wanted is not
+ * known. */
 static void set_over(struct pleat_run *run, int64_t used_kb)
 {
     char limit[32], used[32];
@@ -144,7 +146,8 @@ void pleat_memory_over(struct pleat_run *run)
         return;
     pleat_bind_group_name(run, name);
     int result = pleat_cgroup_remove(&run->agent->memgroups, name, &err);
-    run->memory.has_group = result == PLEAT_E_BUSY; /* until the run is forgotten */
+    /* a group that is busy is removed when the run is forgotten */
+    run->memory.has_group = result == PLEAT_E_BUSY;
     if (result && result != PLEAT_E_BUSY)
         pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, err.text);
 }

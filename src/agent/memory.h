@@ -1,12 +1,13 @@
 /* memory.h - what all processes of a run have in memory together, and its limit.
  *
- * The measure is the proportional set size (smaps_rollup of proc(5)): a page that several processes
- * share counts once, a share for each of them. What they have resident, summed, is never less and
- * costs a hundredth to read, so the measure is taken only where that sum is above what is known.
- * Where the kernel does not tell it (a process of somebody else), what is resident stands for it.
+ * The measure is the proportional set size (smaps_rollup of proc(5)): of a page that several
+ * processes share, each process counts its share. The sum of resident set sizes is never less and
+ * costs a hundredth to read. So the measure is taken only where that sum is above the known peak.
+ * Where the kernel does not tell the measure (a process of another user), the resident set size
+ * stands for it.
  *
- * A limit is kept by a group of the kernel's (memgroup.h) where there can be one, else by what is
- * measured. Either way the run is ended at once, without a grace in which it could go on.
+ * A limit is kept by a group of the kernel's (memgroup.h) where one can be made, else by what is
+ * measured. Either way the run is ended at once, without a grace.
  */
 #ifndef PLEAT_AGENT_MEMORY_H
 #define PLEAT_AGENT_MEMORY_H
@@ -18,39 +19,41 @@
 struct pleat_agent;
 struct pleat_run;
 
-/* A zeroed one: no limit, nothing known. */
+/* Zeroed: no limit, and nothing measured. */
 struct pleat_memory {
     int64_t limit_kb;    /* 0: none */
-    int64_t peak_kb;     /* measured, up to now */
-    int64_t told_kb;     /* what the daemon was told of it */
-    int64_t since_us;    /* its main process was started then (monotonic) */
-    int64_t resident_kb; /* at the last look: summed; */
-    int64_t measured_kb; /* ... proportional; only where resident_kb was above the peak */
-    bool has_group;      /* of the name that agent and run give it */
-    bool over;           /* it wanted more than its limit, and is ended for that */
+    int64_t peak_kb;     /* the most that was measured so far */
+    int64_t told_kb;     /* the peak that the daemon was told */
+    int64_t since_us;    /* when the main process was started (monotonic) */
+    int64_t resident_kb; /* resident set sizes at the last look, summed */
+    /* proportional set sizes at the last look; only where resident_kb was above the peak */
+    int64_t measured_kb;
+    bool has_group; /* the run has a group, named as pleat_bind_group_name says */
+    bool over;      /* the run wanted more than its limit, and is ended for that */
 };
 
-/* Gives the run a group where it has a limit and there can be one; *procs is what the main process
- * writes "0" into to join it, else -1. For the caller to close. */
+/* Gives the run a group where it has a limit and a group can be made. *procs is the file into which
+ * the main process writes "0" to join the group, or -1 where there is none. The caller closes it.
+ */
 void pleat_memory_group(struct pleat_run *run, int *procs);
-/* The main process of a run was reaped: takes what the largest process had that this one waited
- * for. */
+/* The main process of a run was reaped. resident_kb: the peak of the largest process among it and
+ * those that it waited for. */
 void pleat_memory_largest(struct pleat_run *run, int64_t resident_kb);
-/* Looks once more whether a run wanted more than its limit. If so, run->failure says it. */
+/* Checks once more whether a run wanted more than its limit. If so, run->failure says it. */
 bool pleat_memory_is_over(struct pleat_run *run);
-/* Tells the daemon its peak, if any is known. */
+/* Tells the daemon the run's peak, if it is known. */
 void pleat_memory_report(struct pleat_run *run);
-/* Nothing of the run is left: its group goes. Accepts that there is none. */
+/* Removes the group of a run of which nothing is left. Accepts a run without one. */
 void pleat_memory_over(struct pleat_run *run);
 
-/* Of one process, summed over its pages; 0: it is gone. */
+/* The resident set size of a process; 0: it is gone. */
 int64_t pleat_memory_resident_kb(const struct pleat_agent *agent, pid_t pid);
-/* ... each page by its share; where that cannot be read, as above. */
+/* The proportional set size of a process; where it cannot be read, the resident set size. */
 int64_t pleat_memory_proportional_kb(const struct pleat_agent *agent, pid_t pid);
 
 /* ---- memory_watch.c ---- */
 
-/* Looks at all live runs from now on, soon at first, where one was started since the last call
+/* Looks at all live runs from now on; soon, where one was started since the last call
  * (agent->memory_wait_us is 0). */
 void pleat_memory_arm(struct pleat_agent *agent);
 

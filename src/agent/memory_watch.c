@@ -1,15 +1,16 @@
-/* memory_watch.c - looks at the memory of all live runs now and then, and ends those above their
- * limits. */
+/* memory_watch.c - measures the memory of all live runs from time to time, and ends the runs that
+ * are above their limits. */
 #include "agent/log.h"
 #include "agent/memory.h"
 #include "agent/run.h"
 #include "base/clock.h"
 
-#define FIRST_MS 50  /* after a start; then twice as long each time, up to ... */
-#define MOST_MS 1000 /* ... this */
-#define LIMIT_MS 200 /* where a limit is kept by what is measured */
+#define FIRST_MS 50 /* from a start to the first look; then doubled each time, up to MOST_MS */
+#define MOST_MS 1000
+#define LIMIT_MS 200 /* at most, where a limit is kept by measuring */
 #define SHARE 50     /* looking takes at most the SHARE-th part of the time */
-/* After a second the daemon is told of a peak that is more by NEWS_KB and the NEWS_PART-th part. */
+/* From a second after a start on, the daemon is told of a peak only when it has grown by NEWS_KB
+ * and by the NEWS_PART-th part. */
 #define NEWS_KB 1024
 #define NEWS_PART 4
 
@@ -47,7 +48,7 @@ static void tell_peak(struct pleat_run *run)
         pleat_memory_report(run);
 }
 
-/* Ends those that are over their limits. *measured: some limit is kept by measuring. */
+/* Ends runs that are above their limits. *measured: whether some limit is kept by measuring. */
 static bool judge(struct pleat_agent *agent, bool *measured)
 {
     bool ended = false;

@@ -9,7 +9,8 @@
 #include "agent/start_request.h"
 #include "base/clock.h"
 
-#define FORGOTTEN_GRACE_US PLEAT_US_PER_S /* likewise, of a script whose program was given up */
+/* likewise, for a script whose program is not relaunched */
+#define FORGOTTEN_GRACE_US PLEAT_US_PER_S
 
 static int get_run(struct pleat_agent *agent, const json_t *params, struct pleat_run **run,
                    struct pleat_error *err)
@@ -84,7 +85,8 @@ static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **a
         result = pleat_get_int(params, "signal", true, 1, SIGRTMAX, &number, err);
     if (result)
         return result;
-    pleat_runs_reap(agent); /* one that is known to have ended has a number no more */
+    /* takes note of runs that have ended: their pids must not be signalled */
+    pleat_runs_reap(agent);
     pleat_runs_sweep(agent);
     if (run->pid == 0 || run->state == PLEAT_RUN_STARTING)
         return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " is not running", run->id);
@@ -131,7 +133,7 @@ static int do_kill(struct pleat_agent *agent, const json_t *params, json_t **ans
     if (result)
         return result;
     if (run->broken &&
-        !pleat_run_is_live(run)) { /* it waits for being relaunched, and will not be */
+        !pleat_run_is_live(run)) { /* the run waits to be relaunched, and will not be */
         pleat_run_give_up(run);
         return 0;
     }
@@ -151,8 +153,9 @@ static int do_forget(struct pleat_agent *agent, const json_t *params, json_t **a
         return result;
     struct pleat_run *run = pleat_run_find(agent, id);
     if (!run)
-        return 0;                                /* it was forgotten before */
-    if (run->broken && pleat_run_is_live(run)) { /* its script: the end of that is told */
+        return 0; /* it was forgotten before */
+    /* a script whose program broke: the end of the script is told later */
+    if (run->broken && pleat_run_is_live(run)) {
         run->broken = false;
         pleat_run_end(run, FORGOTTEN_GRACE_US);
         pleat_runs_sweep(agent);
@@ -182,7 +185,8 @@ static json_t *describe(const struct pleat_run *run)
     return text;
 }
 
-/* One page: runs with a number above `after`. What is known of them is told behind the answer. */
+/* Answers one page: runs with a number above `after`. What is known of these runs is sent after the
+ * answer. */
 static int do_list(struct pleat_agent *agent, const json_t *params, json_t **answer,
                    struct pleat_error *err)
 {
@@ -212,7 +216,7 @@ static int do_list(struct pleat_agent *agent, const json_t *params, json_t **ans
     return 0;
 }
 
-/* That it answers is the answer. */
+/* The answer itself is all that the daemon wants to know. */
 static int do_ping(struct pleat_agent *agent, const json_t *params, json_t **answer,
                    struct pleat_error *err)
 {

@@ -1,7 +1,8 @@
 #include "agent/agent.h"
 #include "agent/log.h"
 
-/* A connection that cannot be sent to reports itself closed, and `list` tells all again. */
+/* A connection on which nothing can be sent reports itself as closed. Then `list` tells all again.
+ */
 void pleat_agent_send(struct pleat_agent *agent, struct pleat_string *out)
 {
     if (!agent->connection)

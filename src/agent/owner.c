@@ -1,10 +1,13 @@
 /* owner.c - whose a process is.
  *
- * It belongs to a run when it is below the run's reaper (reaper.h), but for a pleatd that the run
- * has started. A reaper may have been killed. What it had is the agent's then, which is a
- * subreaper, too: a process belongs to the run when, on the way up from it to the agent, there is a
- * process in the run's session or one whose environment has the run's token: the first finds what
- * cleared its environment, the second what made itself a session of its own and lost its parents.
+ * A process belongs to a run when it is below the run's reaper (reaper.h), unless it is a pleatd
+ * that the run has started, or below one.
+ *
+ * A reaper may have been killed. Its processes are then the agent's, which is a subreaper, too.
+ * Such a process belongs to the run when, on the way up from it to the agent, there is a process
+ * that is in the run's session or has the run's token in its environment. Sessions find processes
+ * that cleared their environment. Tokens find processes that made a session of their own and lost
+ * their parents.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +18,8 @@
 #define CHAIN_MAX 4096
 
 #define NOBODYS UINT64_C(0)
-/* Parents of a process that ended while the list was read are missing in it. */
+/* Where a process is, within the tree below the agent. UNKNOWN: a parent is missing, since it ended
+ * while the list was read. */
 enum where { OUTSIDE, INSIDE, UNKNOWN };
 
 static enum where where_is(const struct pleat_agent *agent,
@@ -33,7 +37,7 @@ static enum where where_is(const struct pleat_agent *agent,
     return UNKNOWN;
 }
 
-/* The run with this reaper, or NULL. */
+/* The run that has this reaper, or NULL. */
 static struct pleat_run *find_reaper(const struct pleat_agent *agent, pid_t pid)
 {
     for (size_t i = 0; i < agent->runs.count; i++)
@@ -42,7 +46,8 @@ static struct pleat_run *find_reaper(const struct pleat_agent *agent, pid_t pid)
     return NULL;
 }
 
-/* The child of the agent from which it descends; NULL: it is one itself, or that cannot be seen. */
+/* The child of the agent from which a process descends. NULL: the process is itself a child of the
+ * agent, or its parents are not in the snapshot. */
 static const struct pleat_tree_process *below_agent(const struct pleat_agent *agent,
                                                     const struct pleat_tree_process *process)
 {
@@ -52,7 +57,8 @@ static const struct pleat_tree_process *below_agent(const struct pleat_agent *ag
     return process ? below : NULL;
 }
 
-/* A main process that was just forked may have no session yet. */
+/* The run in whose session a process is. A main process that was just forked may have no session
+ * yet, so it is found by its pid. */
 static uint64_t by_session(const struct pleat_agent *agent,
                            const struct pleat_tree_process *process)
 {
@@ -75,15 +81,16 @@ static uint64_t run_of_token(const struct pleat_agent *agent, const char *token)
     return end != token + length + 1 && *end == '\0' ? id : NOBODYS;
 }
 
-/* Where the environment cannot be read, the snapshot says too little: either the process has ended
- * since, or it is being executed (or has none, or hides it, which looks the same). */
+/* The run whose token is in a process's environment. Where the environment cannot be read the
+ * snapshot says too little. Either the process has ended since. Or it is being executed; a process
+ * without an environment, or with a hidden one, looks the same. */
 static uint64_t by_token(struct pleat_agent *agent, const struct pleat_tree_process *process)
 {
     struct pleat_tree_process now;
     if (pleat_tree_environ(agent->proc, process->pid, &agent->env) == 0)
         return run_of_token(agent, pleat_tree_environ_get(&agent->env, PLEAT_RUN_ENV));
     if (pleat_tree_is_dead(process))
-        return NOBODYS; /* as which it is counted */
+        return NOBODYS; /* dead processes are counted as nobody's */
     if (pleat_tree_read_one(agent->proc, process->pid, &now) || now.start != process->start ||
         pleat_tree_is_dead(&now) || now.exiting)
         agent->tree.vanished++;

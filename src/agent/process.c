@@ -16,10 +16,10 @@
 
 #include "base/oom.h"
 
-/* The number of the new process, and what it could not do; sent through a pipe that closes by
+/* The new process sends its pid, and the stage at which it failed, through a pipe that closes by
  * itself on success. */
 enum stage {
-    STAGE_THERE, /* no failure: code is the number */
+    STAGE_THERE, /* no failure: code is the pid */
     STAGE_PROCESS,
     STAGE_SESSION,
     STAGE_FILES,
@@ -40,7 +40,7 @@ struct failure {
 
 _Static_assert(sizeof(pid_t) <= sizeof(int), "a number of a process is told as a code");
 
-/* Where the new process has the pipe, out of the way of 0 to 2. */
+/* The descriptor of the pipe in the new process, above 0 to 2. */
 #define REPORT 3
 
 static bool is_users(int code)
@@ -72,7 +72,8 @@ static void reset_signals(void)
     memset(&action, 0, sizeof(action));
     action.sa_handler = SIG_DFL;
     for (int number = 1; number < NSIG; number++)
-        (void)sigaction(number, &action, NULL); /* fails for KILL, STOP and libc's own */
+        /* fails for SIGKILL, SIGSTOP and the signals of libc */
+        (void)sigaction(number, &action, NULL);
     sigset_t none;
     sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -87,7 +88,7 @@ static const char *path_of(char *const *env)
 }
 
 /* execve along PATH of the new environment. Unlike execvp it never falls back to sh. Returns errno:
- * a file that was found and could not be executed counts more than the absence of others. */
+ * the error of a file that was found and could not be executed wins over ENOENT. */
 static int execute(char *const *argv, char *const *env)
 {
     size_t name_length = strlen(argv[0]);
@@ -118,7 +119,8 @@ static int execute(char *const *argv, char *const *env)
     }
 }
 
-/* O_NONBLOCK: a FIFO without a reader must be an error here, not a wait. 0 or errno. */
+/* Opens a file as this descriptor. O_NONBLOCK: a FIFO without a reader must be an error here, not a
+ * wait. 0 or errno. */
 static int open_as(int descriptor, const char *path, int how)
 {
     int fd = open(path, how | O_NOCTTY | O_NONBLOCK, 0600);
@@ -134,8 +136,8 @@ static int open_as(int descriptor, const char *path, int how)
     return code;
 }
 
-/* One that another session has cannot be had: it may be another one than was meant, where its
- * number was given away anew. */
+/* Makes a terminal the controlling one. A terminal that another session has is refused: its number
+ * may have been reused, so that it is not the one that was meant. */
 static int open_terminal(const char *path)
 {
     int code = open_as(0, path, O_RDWR);
@@ -163,7 +165,7 @@ static int open_files(const struct pleat_process_spec *spec, enum stage *stage)
     return open_as(2, spec->stderr_path, out);
 }
 
-/* A lower niceness than it may have is no reason not to run. */
+/* The process runs also where its niceness cannot be lowered. */
 static int set_limits(const struct pleat_process_spec *spec)
 {
     if (spec->nice != PLEAT_PROCESS_NICE_HERE)
@@ -173,7 +175,8 @@ static int set_limits(const struct pleat_process_spec *spec)
     return spec->files && setrlimit(RLIMIT_NOFILE, spec->files) ? errno : 0;
 }
 
-/* First all that ties it to the agent: from then on it may hang, and nobody but its run cares. */
+/* First the process is detached from the agent. After that it may hang without harm to anything but
+ * its run. */
 static enum stage become(const struct pleat_process_spec *spec, int report, int *code)
 {
     enum stage stage;
@@ -184,7 +187,7 @@ static enum stage become(const struct pleat_process_spec *spec, int report, int 
         return STAGE_SESSION;
     }
     for (int i = 0; i < 2; i++)
-        if (spec->groups[i] > 0) /* bound it is also without */
+        if (spec->groups[i] > 0) /* without the group the process is still bound */
             (void)!write(spec->groups[i], "0", 1);
     if ((report != REPORT && dup3(report, REPORT, O_CLOEXEC) < 0) ||
         syscall(SYS_close_range, REPORT + 1u, ~0u, 0) != 0) {
@@ -342,7 +345,8 @@ int pleat_process_begin(const struct pleat_process_spec *spec, pid_t *child, int
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
         return pleat_error_sys(err, errno, "cannot start '%s': no pipe", spec->argv[0]);
-    /* Blocked, so that no handler of the agent runs in the child before it resets them. */
+    /* Signals are blocked, so that no handler of the agent runs in the child before the child
+     * resets them. */
     sigset_t all;
     sigset_t before;
     sigfillset(&all);

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#define NEWS 0.02 /* of itself: less is none */
-/* Slower than this it does next to nothing, and how much it is says nothing. */
+#define NEWS 0.02 /* a change of the rate by a smaller share is not told */
+/* A rate below this is not believed: the program does next to nothing. */
 #define LEAST 1e-3
 
 static void begin(struct pleat_rate *rate, int64_t now_us, uint64_t useful_ns)
@@ -14,7 +14,8 @@ static void begin(struct pleat_rate *rate, int64_t now_us, uint64_t useful_ns)
     rate->begun_ns = useful_ns;
 }
 
-/* What was done at first is of the change of processors, whatever else changes soon after it. */
+/* Work in the time of settling belongs to the cost of the last change of processors, whatever else
+ * changes soon after that. */
 static void count(struct pleat_rate *rate, int64_t now_us, uint64_t useful_ns)
 {
     if (rate->counted || now_us < rate->begun_us || useful_ns < rate->begun_ns)
@@ -28,7 +29,7 @@ void pleat_rate_moved(struct pleat_rate *rate, int64_t now_us, uint64_t useful_n
     rate->settle_us = 0;
     rate->settle_ns = 0;
     rate->counted = false;
-    rate->moved = rate->running; /* before anybody is there a change costs nothing */
+    rate->moved = rate->running; /* while no process has attached a change costs nothing */
     rate->cost_us = cost_us > 0 ? cost_us : 0;
     rate->rate = -1;
     rate->change_us = -1;
@@ -62,7 +63,7 @@ static void settle(struct pleat_rate *rate, int64_t now_us, uint64_t useful_ns)
     rate->from_ns = useful_ns;
 }
 
-/* The time that the work missing at first would have taken. */
+/* The time that the work missing while it settled would have taken. */
 static int64_t lost_us(const struct pleat_rate *rate)
 {
     double lost = (double)rate->settle_us - (double)rate->settle_ns / 1e3 / rate->rate;
@@ -74,7 +75,8 @@ void pleat_rate_look(struct pleat_rate *rate, int64_t now_us, uint64_t useful_ns
     if (!rate->running)
         return;
     if (now_us < rate->begun_us || useful_ns < (rate->settled ? rate->from_ns : rate->begun_ns)) {
-        pleat_rate_restart(rate, now_us, useful_ns); /* numbers that go back are wrong ones */
+        /* a number that goes back is wrong: the measurement begins anew */
+        pleat_rate_restart(rate, now_us, useful_ns);
         return;
     }
     if (!rate->settled) {

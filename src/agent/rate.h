@@ -1,12 +1,12 @@
-/* rate.h - how fast a folded run gets its work done on the processors that it has, and what coming
- * to them has cost: so that policies can learn what a program makes of each number of processors
- * (Utrera 2010, 7.3).
+/* rate.h - how fast a folded run does its work on its present processors, and what the change to
+ * them has cost. With these numbers policies can learn what a program makes of each number of
+ * processors (Utrera 2010, 7.3).
  *
- * The rate is useful time per elapsed time (processor time of all processes that they did not spend
- * waiting for messages): on n processors at most n. It is the mean since the last change, from a
- * fifth of a second after it, when processes have found their places, and is said when it covers a
- * second. What a change cost is what the agent needed for it, and what was not done in that fifth
- * of a second, in terms of the rate that came of it.
+ * The rate is useful time per elapsed time: on n processors at most n. Useful time is processor
+ * time of all processes that they did not spend waiting for messages. The rate is the mean since
+ * the last change. It begins a fifth of a second after the change, when processes have found their
+ * places, and is known when it covers a second. The cost of a change is the time that the agent
+ * needed for it, and the work that was missing in that fifth of a second, as time at the new rate.
  *
  * Pure: numbers in, numbers out; the caller brings the time.
  */
@@ -19,29 +19,31 @@
 #define PLEAT_RATE_SETTLE_US INT64_C(200000)
 #define PLEAT_RATE_WINDOW_US INT64_C(1000000)
 
-/* A zeroed one measures nothing. */
+/* Zeroed: nothing is measured. */
 struct pleat_rate {
     bool running, settled;
-    bool moved; /* it began with a change of processors, which cost something */
+    bool moved; /* began with a change of processors, which has a cost */
     int64_t begun_us, from_us;
-    uint64_t begun_ns, from_ns; /* useful time then */
-    int64_t cost_us;            /* what the agent needed for the change */
-    int64_t settle_us;          /* the time that it took to settle after that */
-    uint64_t settle_ns;         /* ... and the work done meanwhile */
-    bool counted;               /* these two are all of it */
+    uint64_t begun_ns, from_ns; /* useful time at begun_us and at from_us */
+    int64_t cost_us;            /* time that the agent needed for the change */
+    int64_t settle_us;          /* time of settling after the change */
+    uint64_t settle_ns;         /* useful time done while settling */
+    bool counted;               /* settle_us and settle_ns are complete */
 
-    double rate;       /* on the present processors, as said; below 0: not known */
-    int64_t change_us; /* what the change to them cost; below 0: not known */
+    double rate;       /* on the present processors; below 0: not known */
+    int64_t change_us; /* cost of the change to these processors; below 0: not known */
 };
 
-/* The processors were changed, which took `cost_us`: what is known is of others. */
+/* The processors were changed, which took `cost_us`. Earlier measurements are dropped: they are
+ * about other processors. */
 void pleat_rate_moved(struct pleat_rate *rate, int64_t now_us, uint64_t useful_ns, int64_t cost_us);
-/* Something else was (who takes part, from which queues they take turns): from now on on the same
- * processors, of which what is known stands until there is news. */
+/* Something else was changed (the processes that take part, the kind of queue). It is measured
+ * anew; rate and cost of these processors stay until there are new ones. */
 void pleat_rate_restart(struct pleat_rate *rate, int64_t now_us, uint64_t useful_ns);
-/* Nobody is there. */
+/* No process is attached any more. */
 void pleat_rate_stop(struct pleat_rate *rate);
-/* What has been done until now. `rate` follows where it differs from what was said by 2 %. */
+/* Takes the useful time done until now. `rate` is changed where the measured one differs from it by
+ * 2 %. */
 void pleat_rate_look(struct pleat_rate *rate, int64_t now_us, uint64_t useful_ns);
 
 #endif

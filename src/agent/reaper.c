@@ -12,13 +12,13 @@
 
 #include "agent/leftovers.h"
 
-#define RECORDS 3 /* where a reaper has the pipe; all above is closed */
+#define RECORDS 3 /* descriptor of the pipe in a reaper, which closes all above it */
 
 struct reaper {
     pid_t agent, guard;
     pid_t main_process;
-    bool ended; /* the main process has */
-    bool told;  /* ... and the agent knows */
+    bool ended; /* the main process has ended */
+    bool told;  /* the agent was told that the main process has ended */
     struct pleat_reaper_record record;
 };
 
@@ -35,7 +35,7 @@ void pleat_reaper_title_room(int argc, char **argv)
     title_size = (size_t)(argv[argc - 1] + strlen(argv[argc - 1]) + 1 - argv[0]);
 }
 
-/* What 'ps' shows. */
+/* Sets the name that 'ps' shows. */
 static void take_name(const char *job)
 {
     if (!title)
@@ -53,11 +53,11 @@ static void tell(struct reaper *reaper, bool alone)
     reaper->told = true;
     reaper->record.reaper = getpid();
     reaper->record.alone = alone;
-    /* without an agent nobody reads it, and that is all right */
+    /* without an agent nobody reads the pipe, and the record is not needed */
     (void)!write(RECORDS, &reaper->record, sizeof(reaper->record));
 }
 
-/* Waits for all that has ended. False: nothing is left. */
+/* Waits for all processes that have ended. False: no child is left. */
 static bool reap(struct reaper *reaper)
 {
     for (;;) {
@@ -67,7 +67,7 @@ static bool reap(struct reaper *reaper)
         if (pid == 0)
             return true;
         if (pid < 0)
-            return false; /* ECHILD: WNOHANG is not interrupted */
+            return false; /* ECHILD: with WNOHANG the call is not interrupted */
         if (pid != reaper->main_process || reaper->ended)
             continue;
         reaper->ended = true;
@@ -82,10 +82,11 @@ static _Noreturn void end_all(const char *why)
     _exit(1);
 }
 
-/* The agent has ended. A guard ends all that it left; else this does so with what it has. */
+/* The agent has ended. Where there is a guard, it ends the run. Without one the reaper ends its own
+ * processes. */
 static void agent_ended(const struct reaper *reaper)
 {
-    if (getppid() != reaper->guard) /* which, if it ends, is told by SIGTERM again */
+    if (getppid() != reaper->guard) /* should the guard end, too, SIGTERM comes again */
         end_all("the agent has ended, and nobody above it ends this run: that is done now");
 }
 
@@ -124,7 +125,8 @@ int pleat_reaper_divide(const struct pleat_reaper_order *order)
     struct reaper reaper = {.agent = order->agent, .guard = order->guard};
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
         return errno;
-    /* the main process's, too, until it is executed: by it neither is taken for an agent */
+    /* The main process has this name, too, until its program is executed: so neither of them is
+     * taken for an agent. */
     (void)prctl(PR_SET_NAME, PLEAT_REAPER_NAME, 0, 0, 0);
     reaper.main_process = fork();
     if (reaper.main_process < 0)

@@ -1,14 +1,15 @@
-/* reaper.h - a process between the agent and the main process of a run, which adopts all that the
- * run leaves without a parent.
+/* reaper.h - a process between the agent and the main process of a run, which adopts all processes
+ * that the run leaves without a parent.
  *
- * It is a subreaper, so everything that the run ever starts stays below it, whatever session,
- * parent or environment that gives itself: this is how the agent knows whose a process is, and
- * "nothing is left of the run" is "its reaper has no child". It waits for all of them, tells the
- * agent how the main process ended, and ends when nothing is left. It holds no file of the run and
- * is in none of its groups. Where the agent dies and no guard is there it ends the run itself.
+ * The reaper is a subreaper, so all processes that the run ever starts stay below it, whatever
+ * session, parent or environment they give themselves. That is how the agent knows whose a process
+ * is, and "nothing is left of the run" means "its reaper has no child". The reaper waits for its
+ * children, tells the agent how the main process ended, and ends when it has no child. It has no
+ * file of the run open, and is in none of its groups. Where the agent dies and there is no guard,
+ * the reaper ends the run itself.
  *
- * A reaper that is killed hands what it has to the agent, which is a subreaper, too, and then has
- * only sessions and environments to go by (ending.c).
+ * Where a reaper is killed, its processes become children of the agent, which is a subreaper, too.
+ * The agent then has only sessions and environments to find a run's processes by (owner.c).
  */
 #ifndef PLEAT_AGENT_REAPER_H
 #define PLEAT_AGENT_REAPER_H
@@ -20,33 +21,33 @@
 #include <sys/types.h>
 
 #define PLEAT_REAPER_NAME "pleat-reaper"
-/* From its agent: it ends all that it has, and itself, and tells nothing. */
+/* The signal by which the agent has a reaper end all its processes and itself, without a word. */
 #define PLEAT_REAPER_END SIGHUP
 
-/* What a reaper writes into the agent's pipe, once, when the main process has ended; shorter than
- * PIPE_BUF. */
+/* The record that a reaper writes into the agent's pipe, once, when the main process has ended. It
+ * is shorter than PIPE_BUF, so it is written as a whole. */
 struct pleat_reaper_record {
     pid_t reaper;
     int status; /* of the main process, as from wait(2) */
-    bool alone; /* nothing else is left: the reaper ends */
+    bool alone; /* no other process is left: the reaper ends */
     struct rusage usage;
 };
 
-/* The memory of the arguments of this process, in which a reaper says what it is. */
+/* Gives a reaper the memory of this process's arguments, into which it writes its name. */
 void pleat_reaper_title_room(int argc, char **argv);
 
-/* What a reaper is told by its agent, before it is forked. */
+/* What an agent tells a reaper before it forks it. */
 struct pleat_reaper_order {
     pid_t agent;
     pid_t guard;     /* of the agent (guard.h); 0: none */
     int records;     /* the pipe into which it writes */
-    const char *job; /* what it calls itself after; borrowed */
+    const char *job; /* the job in the reaper's name; borrowed */
 };
 
 /* Divides this process, which has one thread and was forked by the agent with all signals blocked.
- * What called goes on as the reaper and does not return; of its files it keeps the pipe and
- * standard error. This returns 0 in its child, the main process; or errno: there is no child, and
- * what called goes on. */
+ * The caller goes on as the reaper and does not return. Of its files the reaper keeps the pipe and
+ * standard error. The call returns 0 in its child, the main process. Otherwise it returns errno:
+ * there is no child, and the caller goes on as it was. */
 int pleat_reaper_divide(const struct pleat_reaper_order *order);
 
 #endif

@@ -10,7 +10,7 @@
 #include "agent/scratch.h"
 #include "base/clock.h"
 
-/* From SIGTERM to SIGKILL, for processes that were to leave by themselves. */
+/* From SIGTERM to SIGKILL, for processes that did not leave by themselves. */
 #define END_GRACE_US (2 * PLEAT_US_PER_S)
 
 static void relaunch_free(struct pleat_relaunch *relaunch)
@@ -69,7 +69,7 @@ void pleat_relaunch_saved(struct pleat_run *run, uint32_t before,
     relaunch->cost = *cost;
 }
 
-/* All that is to be started again. */
+/* Ends all processes that are to be started again: those of the run, or of its current program. */
 static void end_processes(struct pleat_run *run, int64_t grace_us)
 {
     if (run->launches)
@@ -92,8 +92,8 @@ void pleat_relaunch_press(struct pleat_run *run)
     end_processes(run, END_GRACE_US);
 }
 
-/* The old processes' part of the cost and the new ones' make the cost of the resize; what is
- * neither saving nor loading went into ending and starting processes. */
+/* The cost of the resize is the sum of two parts, of the old processes and of the new ones. What
+ * was neither saving nor loading was spent on ending and starting processes. */
 void pleat_relaunch_begun(struct pleat_run *run, const struct pleat_mailbox_status *status)
 {
     const struct pleat_relaunch *relaunch = run->relaunch;
@@ -109,7 +109,7 @@ void pleat_relaunch_begun(struct pleat_run *run, const struct pleat_mailbox_stat
         (cost.save_ns + cost.load_ns < cost.total_ns ? cost.save_ns + cost.load_ns : cost.total_ns);
     pleat_malleable_applied(run->malleable, status->size, &cost,
                             status->loaded ? "" : "it began from its beginning, not its state");
-    if (status->size < before) /* nothing of the old processes is left */
+    if (status->size < before) /* no old process is left on the processors that were given up */
         pleat_leavers_tell(run, resize, status->size);
     pleat_bind_tasks(run);
 }
@@ -121,7 +121,7 @@ int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_ord
 {
     if (run->relaunch && run->relaunch->demanded && run->relaunch->resize == order->resize)
         return 0;
-    /* what broke since then is to be relaunched once more */
+    /* a run that broke since then is to be relaunched once more */
     if (!run->broken && pleat_outcome_tell(run, PLEAT_OUTCOME_OF_RELAUNCH, order->resize))
         return 0;
     if (!run->broken && (run->unwanted || !pleat_run_is_live(run)))
@@ -152,7 +152,8 @@ bool pleat_relaunch_is_due(const struct pleat_run *run)
     return run->relaunch && run->relaunch->stage == PLEAT_RELAUNCH_LEAVING;
 }
 
-/* As before its first start. What it has used so far stays in the account, unless it was told. */
+/* The run is again as before its first start. Its resources used so far stay in its account, unless
+ * the daemon was told of them. */
 static void forget_end(struct pleat_run *run)
 {
     if (run->broken)
@@ -210,8 +211,8 @@ void pleat_relaunch_started(struct pleat_run *run, const struct pleat_error *fai
     }
 }
 
-/* Its script goes on as it is. Where it has no program just now nothing is lost, and the next one
- * starts at the new size. */
+/* Relaunches the program of a script, which itself goes on. Where no program runs at the moment
+ * nothing is lost: the next one starts at the new size. */
 static void launch_again(struct pleat_run *run)
 {
     struct pleat_state_header held = {0};
@@ -220,7 +221,7 @@ static void launch_again(struct pleat_run *run)
     bool from_state = pleat_state_store_held(&run->malleable->state, &held) == 0;
     bool there = pleat_launches_pid(run) != 0;
     if (run->state == PLEAT_RUN_ENDING)
-        return; /* its script has ended, and with it the run: that is told */
+        return; /* the script has ended and with it the run, which is told elsewhere */
     run->code = run->signal = 0;
     run->broken = false;
     memset(&run->failure, 0, sizeof(run->failure));

@@ -6,7 +6,7 @@
 #include "agent/log.h"
 #include "base/clock.h"
 
-#define LEAVE_US (10 * PLEAT_US_PER_S) /* for processes whose state was saved */
+#define LEAVE_US (10 * PLEAT_US_PER_S) /* for processes to leave after their state was saved */
 
 /* ---- what comes of the outstanding request ---- */
 
@@ -53,7 +53,7 @@ static void answered(struct pleat_malleable *malleable, const struct pleat_mailb
                   (json_int_t)pleat_run_processors(malleable->run, (uint32_t)status->accepted)));
 }
 
-/* `warning`: empty, or what went wrong and did not prevent it. */
+/* `warning`: empty, or an error that did not prevent the change. */
 static json_t *describe_applied(const struct pleat_malleable *malleable, uint32_t processes,
                                 const struct pleat_mailbox_cost *cost, const char *warning)
 {
@@ -91,7 +91,7 @@ void pleat_malleable_applied(struct pleat_malleable *malleable, uint32_t process
     pleat_malleable_abandon(malleable);
     pleat_bind_accept(malleable->run,
                       all ? SIZE_MAX : pleat_run_processors(malleable->run, processes));
-    if (processes >= malleable->size_before) /* else when nobody is left on what it gives up */
+    if (processes >= malleable->size_before) /* in a shrink: when the leaving processes are gone */
         (void)pleat_bind_close(malleable->run);
     pleat_outcome_add(malleable->run, "applied", resize, params);
 }
@@ -109,7 +109,7 @@ static void applied(struct pleat_malleable *malleable, const struct pleat_mailbo
         pleat_leavers_drop(leaving);
         return;
     }
-    if (!leaving) /* there was no memory for it before: better late than never */
+    if (!leaving) /* when the shrink was posted memory had run out: tried again */
         leaving = pleat_leavers_open(malleable, malleable->mailbox, status->size,
                                      malleable->size_before - status->size);
     if (leaving)
@@ -118,7 +118,8 @@ static void applied(struct pleat_malleable *malleable, const struct pleat_mailbo
         pleat_log("run %" PRIu64 ": no memory to see its processes leave", malleable->run->id);
 }
 
-/* Which way a resize goes is known only now, where a script may launch programs of any MPI. */
+/* Decides whether a resize is a relaunch. For a script that is known only now, since it may launch
+ * programs of any MPI. */
 static void choose_way(struct pleat_malleable *malleable)
 {
     struct pleat_run *run = malleable->run;
@@ -144,8 +145,9 @@ static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_s
     if (malleable->kind == PLEAT_REQUEST_ASK) {
         result = pleat_mailbox_ask(malleable->mailbox, request);
     } else {
-        /* before it is posted: later their pids may be other processes' */
-        if (!request->relaunch) /* new processes may be there before the next look */
+        /* Leaving ranks are opened before the request is posted: later their pids may be those of
+         * other processes. */
+        if (!request->relaunch) /* new processes may start before the next look */
             pleat_bind_open(malleable->run);
         if (request->target < status->size && !request->relaunch && !malleable->leaving)
             malleable->leaving = pleat_leavers_open(malleable, malleable->mailbox, request->target,
@@ -154,11 +156,12 @@ static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_s
     }
     if (result == 0)
         malleable->posted = true;
-    else if (result != PLEAT_E_BUSY) /* busy: somebody scribbled in it; look again */
+    else if (result != PLEAT_E_BUSY) /* busy: the application overwrote it; looked at again */
         pleat_malleable_failed(malleable, "the application's mailbox does not take the request");
 }
 
-/* Where the application has ended its session, no adaptation point will come. */
+/* An application that has finished its session comes to no adaptation point any more: then the
+ * request is withdrawn. */
 static bool withdraw_if_finished(struct pleat_malleable *malleable,
                                  const struct pleat_mailbox_status *status)
 {
@@ -170,7 +173,7 @@ static bool withdraw_if_finished(struct pleat_malleable *malleable,
     return true;
 }
 
-/* It was posted, and ranks have not yet left for a relaunch. */
+/* The request was posted, and ranks have not left yet for a relaunch. */
 static void look_at_posted(struct pleat_malleable *malleable,
                            const struct pleat_mailbox_status *status)
 {
@@ -211,7 +214,7 @@ static void look_at_posted(struct pleat_malleable *malleable,
 void pleat_malleable_tell_limit(const struct pleat_malleable *malleable)
 {
     const struct pleat_run *run = malleable->run;
-    uint32_t most = malleable->declared; /* it can write there whatever it likes */
+    uint32_t most = malleable->declared; /* the application may have written any number */
     most = most < malleable->max_ranks ? most : malleable->max_ranks;
     pleat_agent_notify(run->agent, "limit",
                        json_pack("{s:I, s:I}", "run", (json_int_t)run->id, "processors",
@@ -235,7 +238,7 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
     pleat_mailbox_status(malleable->mailbox, &status);
     if (status.begun)
         malleable->unbegun = false;
-    /* one that was started again says it anew, before it begins */
+    /* an application that was started again declares its limit anew before it begins */
     if (status.begun)
         pleat_malleable_limit(malleable, status.limit);
     if (malleable->kind == PLEAT_REQUEST_NONE ||
@@ -268,7 +271,8 @@ static bool is_outstanding(const struct pleat_malleable *malleable, bool ask, ui
            malleable->request.resize == resize;
 }
 
-/* A script may have no program at the moment: then they wait for the next one. */
+/* Whether the run takes requests. Where a script has no program at the moment, requests wait for
+ * the next one. */
 static bool takes_requests(const struct pleat_malleable *malleable)
 {
     const struct pleat_run *run = malleable->run;
@@ -317,7 +321,7 @@ int pleat_malleable_withdraw(struct pleat_malleable *malleable, uint64_t resize,
     if (malleable->kind != PLEAT_REQUEST_NONE && malleable->request.resize == resize) {
         if (!malleable->posted || pleat_mailbox_withdraw(malleable->mailbox) == 0)
             withdrawn(malleable);
-        /* else ranks are inside: what comes of it follows */
+        /* else ranks have entered the change: its outcome follows */
         return 0;
     }
     if (tell_again(malleable, false, resize))

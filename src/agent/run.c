@@ -33,8 +33,8 @@ static int insert(struct pleat_agent *agent, struct pleat_run *run)
     return 0;
 }
 
-/* What a shell's exit code would be: no such program, one that cannot be executed, anything else.
- */
+/* The exit code that a shell would give: 127 where there is no such program, 126 where it cannot be
+ * executed, else 125. */
 static int code_of_failure(const struct pleat_run *run)
 {
     if (run->user_fault && run->failure.code == PLEAT_E_NOTFOUND)
@@ -45,7 +45,7 @@ static int code_of_failure(const struct pleat_run *run)
 static void report_start(const struct pleat_run *run)
 {
     if (run->state == PLEAT_RUN_STARTING)
-        return; /* there will be news */
+        return; /* the start is told when it is settled */
     if (run->state == PLEAT_RUN_FAILED)
         pleat_agent_notify(run->agent, "start_failed",
                            json_pack("{s:I, s:o, s:b, s:i}", "run", (json_int_t)run->id, "text",
@@ -87,7 +87,8 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
         if (agent->kinds[i]->is_wanted(request))
             run->kind = agent->kinds[i];
     run->id = request->id;
-    run->begun_s = pleat_clock_real_us() / PLEAT_US_PER_S - 1; /* files have a coarser clock */
+    /* time stamps of files are coarser than the clock */
+    run->begun_s = pleat_clock_real_us() / PLEAT_US_PER_S - 1;
     run->linger_us = request->linger_us;
     run->cwd = strdup(request->cwd);
     run->truncate = request->truncate;
@@ -112,10 +113,10 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
     return NULL;
 }
 
-/* What was made for it goes; it waits to be forgotten. */
+/* Releases all that was made for the run. The run then waits to be forgotten. */
 static void start_failed(struct pleat_run *run, const struct pleat_error *failure)
 {
-    run->pid = run->session = run->reaper = 0; /* what there was ends by itself */
+    run->pid = run->session = run->reaper = 0; /* the processes of the start end by themselves */
     pleat_scratch_remove(run->scratch);
     run->kind->destroy(run);
     pleat_bind_over(run);
@@ -133,7 +134,7 @@ void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *fa
     }
     if (run->kind->started(run, failure))
         return;
-    if (failure && run->first_pid) { /* nobody wants it to be there again any more */
+    if (failure && run->first_pid) { /* it was to be started again: the run has exited */
         run->pid = 0;
         run->code = -1;
         run->failure = *failure;
@@ -165,7 +166,7 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
         result = run->kind->create(run, request, &failure);
     if (!result && run->scratch) {
         result = pleat_scratch_make(run->scratch, &failure);
-        if (result) { /* what is there is not ours to remove */
+        if (result) { /* the directory that is there is another one's: it must stay */
             free(run->scratch);
             run->scratch = NULL;
         }
@@ -189,7 +190,8 @@ static int64_t timeval_us(const struct timeval *value)
     return (int64_t)value->tv_sec * PLEAT_US_PER_S + value->tv_usec;
 }
 
-/* What outlives the main process has a while to end by itself, then it is ended (ending.c). */
+/* Processes that outlive the main process may end by themselves for linger_us, then they are ended
+ * (ending.c). */
 static void end_rest(struct pleat_run *run)
 {
     if (run->killing)
@@ -204,7 +206,7 @@ static void main_exited(struct pleat_run *run, int status, const struct rusage *
     if (run->state == PLEAT_RUN_STARTING)
         pleat_run_execute_ended(run);
     if (run->state != PLEAT_RUN_RUNNING)
-        return; /* it was not executed */
+        return; /* the program was not executed */
     run->pid = 0;
     run->state = PLEAT_RUN_ENDING;
     run->code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
@@ -232,7 +234,7 @@ static void read_records(struct pleat_agent *agent)
         if (!run)
             continue;
         run->empty = record.alone;
-        if (record.alone) /* there is nothing more that it could say */
+        if (record.alone) /* the reaper writes nothing after this */
             run->reaper = 0;
         main_exited(run, record.status, &record.usage);
     }
@@ -244,8 +246,9 @@ static bool is_child(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/* Either nothing is left of the run, or it was killed: then its processes are children of the agent
- * now, and if the main process is not, that has ended and nobody will ever know how. */
+/* A reaper has ended or was killed. Where it ended by itself nothing is left of the run. Where it
+ * was killed its processes are children of the agent now. If the main process is none of them it
+ * has ended, and how it ended is lost. */
 static void reaper_ended(struct pleat_run *run, int status)
 {
     static const struct rusage unknown;
@@ -274,11 +277,12 @@ void pleat_runs_reap(struct pleat_agent *agent)
             continue;
         if (pid <= 0)
             return;
-        read_records(agent); /* before it ended it may have told something */
+        /* the process may have been a reaper that wrote something before it ended */
+        read_records(agent);
         struct pleat_run *run = find_by_reaper(agent, pid);
         if (run)
             reaper_ended(run, status);
-        /* all others are orphans that this process adopted, of runs whose reapers were killed */
+        /* any other process is an orphan of a run whose reaper was killed */
         for (size_t i = 0; i < agent->runs.count && !run; i++) {
             if (agent->runs.items[i]->pid == pid) {
                 main_exited(agent->runs.items[i], status, &usage);
@@ -305,7 +309,7 @@ static void report_exit(const struct pleat_run *run)
 
 void pleat_run_exited(struct pleat_run *run)
 {
-    run->kind->look(run); /* what was done just before the end counts */
+    run->kind->look(run); /* changes applied just before the end count */
     bool over = pleat_memory_is_over(run);
     if (!over && run->kind->goes_on(run))
         return;
@@ -337,7 +341,7 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
         pleat_log("run %" PRIu64 " (job %s): ended %" PRIu32 " processes that it left behind",
                   run->id, run->job, run->left);
     pleat_scratch_remove(run->scratch);
-    if (run->scratch) /* programs of an MPI may have been in it */
+    if (run->scratch) /* programs of an MPI may have left files in shared memory */
         (void)pleat_shared_files_sweep(PLEAT_SHARED_MEMORY, run->begun_s);
     if (!broken) {
         pleat_bind_over(run);

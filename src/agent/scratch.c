@@ -29,7 +29,7 @@ static int remove_one_inside(const char *path, const struct stat *st, int type, 
     return where->level > 0 ? remove_one(path, st, type, where) : 0;
 }
 
-/* Without following links or leaving the file system: only what is in the directory goes. */
+/* Removes by `one`, without following links or leaving the file system. */
 static void remove_by(const char *path, __nftw_func_t one)
 {
     if (path && nftw(path, one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) && errno != ENOENT)
@@ -53,11 +53,13 @@ int pleat_scratch_make(const char *path, struct pleat_error *err)
                                "%s is there already, and is not a directory of yours: remove it",
                                path);
     remove_by(path,
-              remove_one_inside); /* itself it stays: who has seen its name could make another */
+              /* The directory itself stays. Otherwise another user who has seen its name could make
+               * one of that name. */
+              remove_one_inside);
     return chmod(path, 0700) ? pleat_error_sys(err, errno, "cannot close directory %s", path) : 0;
 }
 
-/* Replaced as a whole: somebody may be reading it. */
+/* The file is replaced as a whole: a process may be reading it. */
 void pleat_scratch_hosts(const char *path, uint32_t processors)
 {
     char file[512], fresh[512];

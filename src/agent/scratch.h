@@ -1,4 +1,4 @@
-/* scratch.h - a directory that a run has for itself, and that goes with it. */
+/* scratch.h - a directory of a run's own, which is removed with the run. */
 #ifndef PLEAT_AGENT_SCRATCH_H
 #define PLEAT_AGENT_SCRATCH_H
 
@@ -6,17 +6,17 @@
 
 #include "base/error.h"
 
-/* Makes it, mode 0700. One that is there already must be this user's (an agent before this one was
- * killed, or the run is started again); what is in it goes first. PLEAT_E_SYSTEM,
+/* Makes the directory, mode 0700. One that exists already must be this user's: an earlier agent was
+ * killed, or the run is started again. Its content is removed first. PLEAT_E_SYSTEM,
  * PLEAT_E_PERMISSION. */
 int pleat_scratch_make(const char *path, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* In it, the file PLEAT_SCRATCH_HOSTS says to MPICH's hydra how many processors there are. Not
- * to be able to is said in the log. */
+/* Writes the file PLEAT_SCRATCH_HOSTS in the directory: it tells MPICH's hydra the number of
+ * processors. A failure is logged. */
 #define PLEAT_SCRATCH_HOSTS "hosts"
 void pleat_scratch_hosts(const char *path, uint32_t processors);
-/* Removes it and all that is in it; what cannot be removed is said in the log. NULL: nothing. */
+/* Removes the directory and its content. What cannot be removed is logged. NULL: does nothing. */
 void pleat_scratch_remove(const char *path);
-/* Removes those that an earlier agent of the instance left in shared memory. */
+/* Removes the directories that an earlier agent of the instance left in shared memory. */
 void pleat_scratch_remove_old(const char *instance);
 
 #endif

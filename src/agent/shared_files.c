@@ -12,7 +12,7 @@
 
 #include "agent/log.h"
 
-/* More than that go with a later sweep. */
+/* Further files are removed by a later sweep. */
 #define FILES_MAX 256
 
 struct file {
@@ -51,7 +51,7 @@ static void find_files(DIR *directory, int64_t since_s, struct files *files)
     }
 }
 
-/* "start-end perms offset dev inode    path" */
+/* A line of maps, proc(5): "start-end perms offset dev inode    path". */
 static void note_mapped(FILE *maps, struct files *files)
 {
     char *line = NULL;
@@ -81,7 +81,8 @@ static void note_open(DIR *descriptors, struct files *files)
     }
 }
 
-/* One that this user may not look into is no MPI's process of this user. */
+/* Marks the files that a process has open or mapped. A process that this user may not look into is
+ * no MPI process of this user. */
 static void look_into(const char *pid, struct files *files)
 {
     char path[64];

@@ -8,10 +8,11 @@
 #include "agent/process.h"
 #include "wire/message.h"
 
-/* Ranks may still be in MPI_Finalize when mpirun ends; other programs' rest is rarely wanted. */
+/* Time for processes to end after the main process. Ranks may still be in MPI_Finalize when mpirun
+ * ends; what other programs leave behind is rarely wanted. */
 #define LINGER_MALLEABLE_S 2.0
 #define LINGER_S 0.25
-#define THRESHOLD 0.10 /* of a folded run's idleness (Utrera 2010, 4.4.4) */
+#define THRESHOLD 0.10 /* idleness above which a folded run is imbalanced (Utrera 2010, 4.4.4) */
 
 static int get_path(const json_t *params, const char *name, const char **path,
                     struct pleat_error *err)
@@ -23,7 +24,8 @@ static int get_path(const json_t *params, const char *name, const char **path,
     return result;
 }
 
-/* All that is in it will be removed: a mistake must not make that somebody's own directory. */
+/* The directory will be removed with its content: so its name must begin with "pleat-", lest a
+ * mistake name a user's own directory. */
 static int get_scratch(const json_t *params, const char **path, struct pleat_error *err)
 {
     int result = get_path(params, "scratch", path, err);
@@ -62,7 +64,7 @@ static int read_first_queue(const json_t *fold, enum pleat_fold_queue *queue,
     return 0;
 }
 
-/* How it is folded, where it is. */
+/* Reads how the run is folded, if it is. */
 static int read_fold(const json_t *params, struct pleat_folded_request *folded,
                      struct pleat_error *err)
 {
@@ -108,7 +110,7 @@ static int read_process(const json_t *params, struct pleat_run_request *request,
     return result;
 }
 
-/* limits: room for them; the request refers to it. */
+/* limits: room for the limits to which the request refers. */
 static int read_start(const json_t *params, struct pleat_run_request *request,
                       struct pleat_limits *limits, struct pleat_error *err)
 {

@@ -5,14 +5,14 @@
 #include "agent/fold.h"
 #include "agent/run.h"
 
-/* With room for what the request refers to; else all is borrowed from params. */
+/* The request and the parts to which it refers. All else is borrowed from params. */
 struct pleat_start_request {
     struct pleat_run_request run;
     struct pleat_folded_request folded;
     struct pleat_limits limits;
 };
 
-/* PLEAT_E_INVALID, PLEAT_E_UNSUPPORTED: what does not go together. */
+/* PLEAT_E_INVALID. PLEAT_E_UNSUPPORTED: members that do not go together. */
 int pleat_start_request_read(const json_t *params, struct pleat_start_request *request,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 

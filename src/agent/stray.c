@@ -15,9 +15,9 @@
 #define LOOK_MS 50
 #define DOUBTS_MAX 10
 #define DOUBT_MS 10
-#define KERNEL 2 /* the parent of its threads, which have no environment */
+#define KERNEL 2 /* parent of the kernel's threads, which have no environment */
 
-/* "<pid>:<start>": whether that very process lives. */
+/* Whether the process that "<pid>:<start>" names is alive. */
 static bool agent_lives(const struct pleat_agent *agent, const char *text)
 {
     int pid = 0;
@@ -33,14 +33,15 @@ static bool agent_lives(const struct pleat_agent *agent, const char *text)
 struct hunt {
     struct pleat_tree tree;
     struct pleat_string env;
-    struct pleat_tree told; /* those that got SIGTERM */
-    /* of the last round: what may be strays and does not show it */
+    struct pleat_tree told; /* the processes that got SIGTERM */
+    /* of the last round: processes that may be strays but whose environment cannot be read */
     size_t unsettled;
     size_t ending;
 };
 
-/* No environment can be read of a process that is about to execute another program, nor of one that
- * ends: its memory goes before its files do. The first may also have none, or hide it. */
+/* Counts a process whose environment cannot be read. Either it is about to execute another program,
+ * or it is ending: then its memory goes before its files do. A process without an environment, or
+ * with a hidden one, looks like the first. */
 static void doubt(struct hunt *hunt, const struct pleat_agent *agent,
                   const struct pleat_tree_process *process)
 {
@@ -107,7 +108,7 @@ static void end_stray(const struct pleat_agent *agent, struct hunt *hunt,
         pleat_log("%s", err.text);
 }
 
-/* Returns how many there are. */
+/* One round. Returns how many strays there are. */
 static size_t hunt_round(const struct pleat_agent *agent, struct hunt *hunt, bool killing)
 {
     struct pleat_error err;
@@ -134,7 +135,7 @@ void pleat_strays_end(const struct pleat_agent *agent)
     memset(&hunt, 0, sizeof(hunt));
     int64_t begin = pleat_clock_monotonic_us();
     size_t strays;
-    int doubts = 0; /* rounds in a row that found none, but what may be some */
+    int doubts = 0; /* rounds in a row without a stray, but with processes that may be strays */
     for (;;) {
         int64_t age = pleat_clock_monotonic_us() - begin;
         strays = hunt_round(agent, &hunt, age >= GRACE_US);
@@ -142,7 +143,7 @@ void pleat_strays_end(const struct pleat_agent *agent)
         doubts = busy == 0 && hunt.unsettled > 0 ? doubts + 1 : 0;
         if ((busy == 0 && (hunt.unsettled == 0 || doubts > DOUBTS_MAX)) || age >= LIMIT_US)
             break;
-        /* they are nobody's children here: only looking helps */
+        /* strays are no children of this process, so their end has to be polled for */
         (void)poll(NULL, 0, strays ? LOOK_MS : DOUBT_MS);
     }
     if (strays)

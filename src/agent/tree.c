@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #define READ_CHUNK 4096
-/* Longer than any chain of parents can be without a cycle in a snapshot read while it changed. */
+/* More parents than any process has: a longer chain is a cycle, which a snapshot may have since
+ * processes changed while it was read. */
 #define CHAIN_MAX 4096
 
 static int open_pidfd(pid_t pid)
@@ -33,7 +34,7 @@ static int read_file(const char *path, char *buffer, size_t size)
     return (int)count;
 }
 
-#define PF_EXITING 0x4u /* of the flags in stat; include/linux/sched.h */
+#define PF_EXITING 0x4u /* a bit of `flags` in stat; include/linux/sched.h */
 
 /* proc(5): "pid (comm) state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime
  * stime cutime cstime priority nice num_threads itrealvalue starttime ..."; comm may contain
@@ -151,7 +152,7 @@ int pleat_tree_environ(const char *proc, pid_t pid, struct pleat_string *env)
 const char *pleat_tree_environ_get(const struct pleat_string *env, const char *name)
 {
     size_t length = strlen(name);
-    /* text[env->length] is NUL, so the last string ends even where the process's does not */
+    /* text[env->length] is NUL, so the last string ends even where the process wrote no NUL */
     for (size_t at = 0; at < env->length; at += strlen(env->text + at) + 1)
         if (strncmp(env->text + at, name, length) == 0 && env->text[at + length] == '=')
             return env->text + at + length + 1;
@@ -168,7 +169,7 @@ int pleat_tree_open(const char *proc, pid_t pid, uint64_t start, int *pidfd,
             return pleat_error_set(err, PLEAT_E_NOTFOUND, "process %d is gone", (int)pid);
         return pleat_error_sys(err, code, "cannot open process %d", (int)pid);
     }
-    /* The descriptor stays with its process, so what is checked now holds for good. */
+    /* The pidfd stays with its process, so what is checked now holds from now on. */
     struct pleat_tree_process now;
     if (pleat_tree_read_one(proc, pid, &now) || now.start != start) {
         close(fd);

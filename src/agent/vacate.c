@@ -1,6 +1,7 @@
-/* vacate.c - a shrink has been applied when the application computes on; its processors are free
- * only when the ranks that left are gone. They are children of mpirun, not of the agent, so they
- * are watched through pidfds, which become readable when their process ends. */
+/* vacate.c - waits until the ranks that leave in a shrink are gone. A shrink is applied when the
+ * application computes on, but its processors are free only when these ranks have ended. Ranks are
+ * children of mpirun, not of the agent. So they are watched through pidfds, which become readable
+ * when their process ends. */
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,18 +17,19 @@ struct leaver {
 };
 
 struct pleat_leavers {
-    struct pleat_malleable *malleable; /* NULL: dropped, only waits for its handles to close */
-    struct pleat_leavers *next;        /* in the malleable's list, while watched */
+    /* NULL: dropped, and only waits until its handles are closed */
+    struct pleat_malleable *malleable;
+    struct pleat_leavers *next; /* in the malleable's list of watched leavers */
     uint64_t resize;
     uint32_t processes;
-    size_t remaining; /* not gone */
-    size_t handles;   /* not closed */
+    size_t remaining; /* ranks that are not gone */
+    size_t handles;   /* handles that are not closed */
     size_t count;
     struct leaver items[];
 };
 
-/* A pid in the mailbox is what the application wrote there: it counts only where that process is
- * one of the agent's. */
+/* Opens a pidfd of a rank. The pid in the mailbox is what the application wrote there: it counts
+ * only where that process is below the agent. */
 static int open_rank(struct pleat_agent *agent, pid_t pid)
 {
     struct pleat_error err;
