@@ -1,10 +1,11 @@
-/* Applications as closed forms: how much of its work is left, how long all of it would take at the
- * present size, hence when it ends. Only what happens at a size's beginning and end is computed,
- * whatever happens in between.
+/* Applications as closed forms. An application has a share of its work left, and all of its work
+ * would take a certain time at its present size; when it ends follows from these. Something is
+ * computed only when a size begins or ends, not for iterations in between.
  *
- * A resize: the application computes on to its next adaptation point, stands still there as long as
- * the change costs, and only then runs at the new size. Processors that it leaves are free after
- * that, those that it gets were claimed before: while it stands, it has the larger number. */
+ * A resize: the application computes on to its next adaptation point. There it stands still for the
+ * time that the change costs, and only then runs at the new size. Processors that it leaves are
+ * free after that; processors that it gets were claimed before. So while it stands still it has the
+ * larger number of processors. */
 #include <math.h>
 
 #include "sim/internal.h"
@@ -23,7 +24,7 @@ static double duration_at(const struct sim *sim, const struct app *app)
     return speed == 1 ? duration : duration / speed;
 }
 
-/* Work done until now is taken off. */
+/* Takes off the work done until now. */
 static void account(const struct sim *sim, struct app *app)
 {
     if (app->stage == APP_COMPUTING && app->size > 0 && sim->now_us > app->since_us)
@@ -43,7 +44,7 @@ static void count_area(struct sim *sim, struct app *app)
     app->sized_us = sim->now_us;
 }
 
-/* When no more than that share of its work is left; PLEAT_NEVER: beyond what can be counted. */
+/* When no more than the share `left` of the work is left; PLEAT_NEVER: later than LATEST_US. */
 static int64_t time_of(const struct app *app, double left)
 {
     if (left >= app->left)
@@ -61,8 +62,8 @@ static const struct pleat_phase *next_phase(const struct sim *sim, const struct 
                : NULL;
 }
 
-/* Sets the one timer of a running application: its end, the next of its phases, or its being
- * killed, whichever comes first. */
+/* Sets the one timer of a running application to what comes first: its end, its next phase, its
+ * next report of what an iteration takes, the next step of its objects, or being killed. */
 static int schedule(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
@@ -105,7 +106,8 @@ static int set_limits(struct sim *sim, uint32_t component, int32_t minimum, int3
     return try_input(sim, &event);
 }
 
-/* A minimum above its size is refused: then it keeps the old one until it has grown so far. */
+/* Sets the limits of the phase that begins. The core refuses a minimum above the present size: then
+ * the old minimum holds until the application has grown to the new one. */
 static int enter_phase(struct sim *sim, uint32_t component, const struct pleat_phase *phase)
 {
     struct app *app = &sim->apps.items[component];
@@ -142,7 +144,7 @@ int app_rewind(struct sim *sim, uint32_t component)
 
 /* ---- what iterations take ---- */
 
-/* Where an application says nothing of iterations: parts of its work that it could measure. */
+/* Into how many parts the work of an application without iterations is taken to be divided. */
 enum { PARTS = 100 };
 
 static int32_t parts_of(const struct app *app)
@@ -150,8 +152,8 @@ static int32_t parts_of(const struct app *app)
     return app->model->iterations > 0 ? app->model->iterations : PARTS;
 }
 
-/* When the first iteration that is whole at its present size ends, and can be reported. That of its
- * work's end is not. */
+/* When the first iteration ends that was computed at the present size from its beginning: then it
+ * is reported. PLEAT_NEVER: there is none before the last iteration, which is not reported. */
 static int64_t first_timing(const struct sim *sim, const struct app *app)
 {
     if (!sim->reads_times || app->size == 0 || app->model->component > 0 ||
@@ -179,7 +181,7 @@ static int tell_timing(struct sim *sim, uint32_t component)
 
 /* ---- giving back ---- */
 
-/* No more than what work is left can use. */
+/* Lowers the maximum to the number of processors that the rest of the work can use. */
 static int limit_to_work(struct sim *sim, uint32_t component)
 {
     const struct app *app = &sim->apps.items[component];
@@ -193,7 +195,8 @@ static int limit_to_work(struct sim *sim, uint32_t component)
     return rc == PLEAT_E_NOMEM ? rc : 0;
 }
 
-/* What it owes goes back now, unless it is being told of another size: then after that. */
+/* The application gives back the processors that it owes: now, or after the resize that is under
+ * way. */
 static int give_back(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
@@ -329,7 +332,7 @@ int app_kill(struct sim *sim, uint32_t component, uint64_t run)
     return app->stage >= APP_STARTING && app->run == run ? end(sim, component, 9) : 0;
 }
 
-/* Some components of one that gives back are done, or all of its work is. */
+/* Some components of an application that gives back are done, or all of its work is. */
 static int pieces_end(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
@@ -373,7 +376,7 @@ int app_added(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     if (app->stage != APP_COMPUTING)
-        return 0; /* it has ended meanwhile */
+        return 0; /* the application has ended meanwhile */
     count_area(sim, app);
     app->size++;
     app->resized = true;
@@ -394,8 +397,9 @@ int app_reschedule(struct sim *sim, uint32_t component)
 
 /* ---- resizing ---- */
 
-/* The end of the first of its equal parts of work that is not over; within a microsecond of one
- * it is there. PLEAT_NEVER: that is the end of its work. */
+/* When the present one of `parts` equal parts of the work ends. Less than a microsecond after the
+ * end of a part the application is taken to be there still. PLEAT_NEVER: the part ends with the
+ * work. */
 static int64_t next_part(const struct sim *sim, const struct app *app, int32_t parts)
 {
     double computed = app->duration > 0 ? (double)(sim->now_us - app->since_us) / app->duration : 1;
@@ -488,7 +492,7 @@ int app_resize(struct sim *sim, const struct pleat_effect *effect)
     const struct pleat_component *record = &sim->view->components[component];
     if (app->stage != APP_COMPUTING || app->run != effect->u.change.run ||
         record->resize == PLEAT_NONE)
-        return 0; /* it has ended meanwhile */
+        return 0; /* the application has ended meanwhile */
     app->resize = effect->id;
     app->target = effect->u.change.processors;
     app->offered = effect->u.change.offered;
@@ -504,7 +508,7 @@ int app_withdraw(struct sim *sim, uint32_t component, uint64_t resize)
 {
     struct app *app = &sim->apps.items[component];
     if (app->resize != resize || app->stage != APP_COMPUTING)
-        return 0; /* it is too late: the change is being made */
+        return 0; /* too late: the change is being made */
     stop_timer(sim, &app->adapt_timer);
     app->resize = 0;
     struct pleat_event event = {

@@ -1,7 +1,9 @@
-/* Policies and parameters, and what these are where nobody has set them. */
+/* Tells the core its policies and parameters, and chooses the parameters that nobody has set. */
 #include "sim/internal.h"
 
-/* A claim or start that takes longer than the core waits for it would be tried again and again. */
+/* How long the core waits for a claim or a start: at least twice the mean and four standard
+ * deviations of any site. One that takes longer than the core waits would be tried again and
+ * again. */
 static int64_t longest_wait(const struct sim *sim, uint32_t parameter)
 {
     int64_t longest = pleat_parameter_default(parameter);
@@ -15,7 +17,7 @@ static int64_t longest_wait(const struct sim *sim, uint32_t parameter)
     return longest;
 }
 
-/* Does any application take its time to change its size? */
+/* Does it take any application time to change its size? */
 static bool any_takes_time(const struct pleat_workload *workload)
 {
     for (size_t a = 0; a < workload->apps.count; a++) {
@@ -27,8 +29,9 @@ static bool any_takes_time(const struct pleat_workload *workload)
     return false;
 }
 
-/* What a parameter of the core is where nobody has set it. A daemon's deadlines are for programs
- * that may never answer; simulated ones will, however far apart their adaptation points are. */
+/* The value of a parameter that nobody has set. The deadlines of a daemon are for programs that may
+ * never answer. Simulated applications always answer, however far apart their adaptation points
+ * are: they are waited for. */
 static int64_t unset(const struct sim *sim, uint32_t parameter)
 {
     switch (parameter) {

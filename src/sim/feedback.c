@@ -1,9 +1,11 @@
-/* Jobs that wait for others (columns 17 and 18 of a log): a user looks at what came out of one job,
- * thinks, and submits the next one. Such a job is submitted so long after its predecessor ended as
- * its think time says, whatever its recorded submission is.
+/* Feedback: jobs that are submitted after others have ended (fields 17 and 18 of the Standard
+ * Workload Format: preceding job and think time). A user looks at what came out of one job, thinks,
+ * and submits the next one. Such a job is submitted its think time after its predecessor ended,
+ * whatever its recorded submission time is.
  *
- * A predecessor stands in front of those that follow it, so nothing waits in a circle. One that was
- * given up, or could never start, has ended as well: its user knows that then. */
+ * A predecessor stands before its followers in the workload, so jobs never wait in a circle. A
+ * predecessor that was given up, or could never start, has ended as well: its user knows that
+ * then. */
 #include <stdlib.h>
 
 #include "sim/internal.h"
@@ -124,7 +126,8 @@ int feedback_over(struct sim *sim, size_t index)
     return rc;
 }
 
-/* Those due at one instant are submitted in the workload's order, among the others. */
+/* Keeps the jobs that are due at this instant in reverse order of the workload: the last of the
+ * array is submitted first. Other jobs of this instant are submitted in between. */
 int feedback_due(struct sim *sim, uint32_t index)
 {
     sim->thinking--;

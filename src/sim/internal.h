@@ -1,10 +1,9 @@
 /* internal.h - a run of the simulator, shared by its files.
  *
- * Everything that waits for a time is in one heap. What the core asks for is answered at once by an
- * input, or by a timer that gives the input later. An application's record is found by its
- * component's index, which the core uses again once the component was forgotten: there are as many
- * records as jobs are alive at a time.
- */
+ * Everything that waits for a time has a timer in one heap. What the core asks for is answered at
+ * once by an input, or by a timer that gives the input later. An application's record has the index
+ * of its component. The core uses an index again once the component was forgotten: so there are
+ * only as many records as components were alive at one time. */
 #ifndef PLEAT_SIM_INTERNAL_H
 #define PLEAT_SIM_INTERNAL_H
 
@@ -12,26 +11,26 @@
 #include "base/random.h"
 #include "sim/sim.h"
 
-/* Local users and failing nodes never cease. When no job has been seen to for so long, those that
- * wait are taken to wait for ever. */
+/* The events of local users and failing nodes never cease. If nothing has happened to any job for
+ * this time, jobs that wait are taken to wait for ever. */
 #define PATIENCE_US (INT64_C(366) * 24 * 3600 * 1000000)
 
 #define LATEST_US (INT64_MAX / 2) /* nothing ends later: room for delays after that */
 
 enum timer_kind {
-    TIMER_APP,        /* component: see milestone() in app.c */
-    TIMER_ADAPT,      /* component: an adaptation point, or the end of standing still at one */
-    TIMER_FILES,      /* component: its files are there */
-    TIMER_SUBMIT,     /* job, by index: its user has thought long enough */
-    TIMER_CLAIM,      /* claim: it is there */
-    TIMER_RELEASE,    /* claim: it is the site's again */
-    TIMER_JOIN,       /* site, as all below */
-    TIMER_LEAVE,      /* */
+    TIMER_APP,     /* component: see app_milestone */
+    TIMER_ADAPT,   /* component: an adaptation point, or the end of standing still at one */
+    TIMER_FILES,   /* component: its files are there */
+    TIMER_SUBMIT,  /* job, by index: its user has thought long enough */
+    TIMER_CLAIM,   /* claim: the site has claimed the processors */
+    TIMER_RELEASE, /* claim: the processors are the site's again */
+    TIMER_JOIN,    /* site, as all below */
+    TIMER_LEAVE,
     TIMER_FAILURE,    /* the next node goes down */
     TIMER_REPAIR,     /* a node comes back */
     TIMER_TRACE,      /* the next point of the background load */
     TIMER_LOCAL,      /* a local user's job comes */
-    TIMER_LOCAL_ENDED /* it goes; extra: its processors */
+    TIMER_LOCAL_ENDED /* it ends; extra: its processors */
 };
 
 enum app_stage {
@@ -45,18 +44,19 @@ enum app_stage {
 struct app {
     uint64_t run;    /* the core's number of this start */
     uint64_t resize; /* told, not yet applied; 0: none */
-    double left;     /* of its work, 1 at the start, as of since_us */
+    double left;     /* the share of the work that was left at since_us; 1 at the start */
     double duration; /* microseconds that all of its work takes at the present size */
-    double area;     /* processor-microseconds of this run, as of sized_us */
+    double area;     /* processor-microseconds of this run until sized_us */
     int64_t since_us;
     int64_t sized_us;
     int64_t begun_us;   /* adaptation points are counted from here */
-    int64_t end_us;     /* of its work; PLEAT_NEVER while it stands still */
-    int64_t kill_us;    /* at its estimate; PLEAT_NEVER */
-    int64_t decided_us; /* its start, or the resize under way */
-    int64_t timed_us;   /* the first whole iteration at this size is over; PLEAT_NEVER: reported, or
-                         * nobody wants to know */
-    int64_t stood_us;   /* in the change to this size; 0: it began at it */
+    int64_t end_us;     /* when its work ends; PLEAT_NEVER while it stands still */
+    int64_t kill_us;    /* when it is killed, at its estimate; PLEAT_NEVER */
+    int64_t decided_us; /* when its start, or the resize under way, was decided */
+    /* when the first whole iteration at this size ends; PLEAT_NEVER: it is reported, or nobody
+     * wants to know */
+    int64_t timed_us;
+    int64_t stood_us; /* standing still for the change to this size; 0: the run began at it */
     const struct pleat_workload_job *wish;
     const struct pleat_app *model;
     size_t job;
@@ -64,11 +64,11 @@ struct app {
     int32_t processes; /* of one that folds, in this run */
     uint32_t site;
     uint32_t timer, adapt_timer; /* PLEAT_HEAP_NONE */
-    uint32_t phase;              /* the next one, from the job's application's first */
-    int32_t wanted_minimum;      /* refused until it has grown so far; 0: none */
-    uint32_t wave;               /* component-and-work: the oldest; PLEAT_NONE */
-    int32_t completed;           /* of the work, by waves */
-    uint32_t sibling;            /* another component of its job, in a ring; PLEAT_NONE */
+    uint32_t phase;              /* the next phase; 0 is the application's first */
+    int32_t wanted_minimum;      /* refused until the size has reached it; 0: none */
+    uint32_t wave;               /* component-and-work: the newest wave; PLEAT_NONE */
+    int32_t completed;           /* pieces of work done by components that are gone */
+    uint32_t sibling;            /* the next component of its job, in a ring; PLEAT_NONE */
     uint64_t staging_number;     /* the id of the effect STAGE under way */
     uint32_t files_timer;        /* PLEAT_HEAP_NONE */
     int32_t owed;                /* processors to be given back once a resize is over */
@@ -83,26 +83,28 @@ PLEAT_ARRAY(apps, struct app);
 struct wave { /* components that began their present piece of work at the same time */
     int64_t began_us;
     int32_t count;
-    uint32_t next; /* a later one of the same application, or the next free record */
+    uint32_t next; /* an earlier wave of the same application, or the next free record */
 };
 
 PLEAT_ARRAY(waves, struct wave);
 
 PLEAT_ARRAY(iteration_list, int32_t);
 
-struct objects {       /* of an application that asks for processes, by component */
-    double object_us;  /* that an object takes in this run */
-    int32_t done;      /* iterations, as of the application's since_us */
-    int32_t next;      /* the number of iterations after which something happens */
-    int32_t gained;    /* times */
-    int32_t asks_from; /* the number of iterations after which it has noticed the last gain */
+struct objects {      /* of an application that asks for processes, by component */
+    double object_us; /* microseconds of an iteration for one object in this run */
+    int32_t done;     /* iterations done at the application's since_us */
+    int32_t next;     /* the number of iterations after which something happens */
+    int32_t gained;   /* how often it gained objects */
+    /* the number of iterations after which it has noticed the last gain, and asks */
+    int32_t asks_from;
     struct pleat_random random;  /* of this run */
-    struct iteration_list asked; /* at the ends of these iterations */
+    struct iteration_list asked; /* it asked at the ends of these iterations */
 };
 
 PLEAT_ARRAY(objects_list, struct objects);
 
-struct requests { /* by iteration, in all executions of an application that came to their end */
+/* how often an application asked, by iteration, in its runs that came to their end */
+struct requests {
     int32_t *by_iteration;
     int32_t executions;
 };
@@ -130,16 +132,18 @@ struct site {
     double capacity_us, background_us;
     double marked_capacity_us, marked_background_us; /* as of the last end of a job */
     size_t trace_next;
-    struct local_jobs waiting; /* sizes of local jobs that found too little, from `first` on */
+    struct local_jobs waiting; /* sizes of local jobs that wait for processors, from `first` on */
     size_t first;
-    int32_t down;       /* nodes */
-    int32_t wanted;     /* what local users want by the trace */
-    int32_t local;      /* processors that they have */
-    int32_t local_lost; /* of jobs whose TIMER_LOCAL_ENDED is still to come: died with a node */
+    int32_t down;   /* nodes */
+    int32_t wanted; /* what local users want by the trace */
+    int32_t local;  /* processors that they have */
+    /* processors lost with a node or the site, of local jobs whose TIMER_LOCAL_ENDED is still to
+     * come */
+    int32_t local_lost;
     int32_t background; /* as last told to the core */
     uint32_t failure_timer;
-    bool instant;       /* the core need not ask it */
-    bool present, left; /* neither: it has not joined yet */
+    bool instant;       /* the core need not ask the site */
+    bool present, left; /* neither: the site has not joined yet */
 };
 
 struct sim {
@@ -164,15 +168,15 @@ struct sim {
     int32_t *lists; /* by application: the list of its table's sizes; NULL: no table is there */
     uint32_t lead;  /* of the job that is being submitted; PLEAT_NONE */
     struct follower *followers; /* by job; NULL: nobody waits for another */
-    struct due_list due;        /* of those, to be submitted at this instant; the last one first */
-    size_t thinking;            /* of those, with a timer */
+    struct due_list due;        /* followers to be submitted at this instant; the last one first */
+    size_t thinking;            /* followers whose user thinks: each has a timer */
     uint32_t site_count;
-    bool is_watched;      /* every input and decision is: logged, or the core checked after it */
-    bool reads_decisions; /* they tell what effects do not */
+    bool is_watched;      /* inputs and decisions are logged, or the core is checked after each */
+    bool reads_decisions; /* decisions are read: they tell what effects do not */
     bool reads_times;     /* a policy wants to know what iterations take */
     bool crowded;         /* local users wait for processors, or might */
     int64_t now_us;
-    int64_t last_us;        /* of what happened, or by itself will happen, to a job */
+    int64_t last_us; /* the latest time at which something happened, or will by itself, to a job */
     int64_t next_submit_us; /* of next_job; PLEAT_NEVER */
     size_t next_job, ended;
     size_t report_at, instants;
@@ -183,26 +187,26 @@ struct sim {
 int nomem(struct sim *sim);
 /* Applies an input, or finds that it comes too late; its effects wait in sim->effects. */
 int input(struct sim *sim, const struct pleat_event *event);
-/* The same; why it is refused goes to *err. */
+/* The same; why the input is refused goes to *err. */
 int input_or_why(struct sim *sim, const struct pleat_event *event, struct pleat_error *err);
-/* The same, but that the core refuses it is no error: the core's code, without a text. */
+/* The same, but a refusal is no error of the run: gives the core's code, without a text. */
 int try_input(struct sim *sim, const struct pleat_event *event);
-/* If a run of a component has come to its end: the outcome of its job, or, where it waits for
- * another run, its first limits. The record of one that has ended is free, so this follows at once
- * whatever may have ended it. */
+/* If a run of the component has come to its end: sets the outcome of its job, or, if the component
+ * waits for another run, its first limits. The core forgets a component that has ended, and uses
+ * its record again: so this is called at once after every input that may end one. */
 int conclude(struct sim *sim, uint32_t component);
 /* Tells the run's watcher (options->on_change) that a job's partition changed. */
 int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, int64_t stood_us);
 int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra, int64_t at_us,
               uint32_t *handle);
 void stop_timer(struct sim *sim, uint32_t *handle);
-/* Nothing more happens to a job. */
+/* The job is over: nothing more happens to it. */
 int job_over(struct sim *sim, size_t index);
 
 /* ---- submit.c ---- */
-/* A job, with all of its components. */
+/* Submits a job with all of its components. `first`: the row of its first component. */
 int submit_job(struct sim *sim, size_t first);
-/* The row of its last component. */
+/* The row of the last component of the job that begins at row `first`. */
 size_t last_part(const struct sim *sim, size_t first);
 
 /* ---- configure.c ---- */
@@ -266,7 +270,7 @@ int objects_end(struct sim *sim, uint32_t component, bool done);
 int sites_create(struct sim *sim);
 int sites_begin(struct sim *sim);
 void sites_destroy(struct sim *sim);
-/* Draws a time; 0 for a delay that is none. */
+/* Draws a delay in microseconds; 0 if there is none. */
 int64_t site_delay(struct site *site, const struct pleat_delay *delay);
 /* Does this start, or claim, fail? Drawn with the probability of the site's failure model. */
 bool site_fails(struct site *site, enum pleat_failure_kind kind);
@@ -292,7 +296,8 @@ int load_serve(struct sim *sim);
 int load_trace_point(struct sim *sim, uint32_t index);
 int load_comes(struct sim *sim, uint32_t index);
 int load_goes(struct sim *sim, uint32_t index, int32_t size);
-/* Of the slots from `first` to before `end`, those behind Pleat's are lost. */
+/* Local users lose their slots from `first` to before `end`. Their slots are behind the `held`
+ * slots of Pleat's claims. */
 void load_strike(struct site *site, int64_t held, int64_t first, int64_t end);
 
 #endif

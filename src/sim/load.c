@@ -1,8 +1,9 @@
 /* Local users of a site, who know nothing of Pleat.
  *
- * They take only what nobody has: not from Pleat's jobs, nor Pleat from them. Those of the model
- * queue at their site, first come, first served, and are served before Pleat decides; a trace that
- * asks for more than is free gets what is free, and the rest as it becomes free. */
+ * Local users take only free processors: nothing from Pleat's jobs, as Pleat takes nothing from
+ * them. Local jobs that the model draws queue at their site, first come, first served, and are
+ * served before Pleat decides. A trace that asks for more processors than are free gets the free
+ * ones, and the rest as they become free. */
 #include "sim/internal.h"
 
 static int32_t vacant(const struct sim *sim, uint32_t index)

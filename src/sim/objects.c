@@ -1,9 +1,9 @@
-/* Applications that ask for processes themselves, as in Liu et al. 2009, 4.2: struct pleat_app says
- * how their objects grow in number. What they ask for while they run is remembered by application,
- * and told to the core for later runs, as a store would.
+/* Applications that ask for processes themselves (Liu et al. 2009, 4.2). struct pleat_app says how
+ * the number of their objects grows. What they ask for is remembered by application, and told to
+ * the core for later runs, as a store would.
  *
- * What happens between two ends of iterations is not looked at; of those only the ones at which the
- * application gains objects, asks for a process, or has to tell how far it is. */
+ * Not all ends of iterations are simulated, only those at which the application gains objects, asks
+ * for a process, or has to tell how far it is. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ int objects_create(struct sim *sim)
             sim->requests = calloc(apps->count, sizeof(*sim->requests));
         if (!sim->requests)
             return nomem(sim);
-        sim->reads_decisions = true; /* of the next review effects say nothing */
+        sim->reads_decisions = true; /* effects do not tell when the next review is */
     }
     return 0;
 }
@@ -38,7 +38,8 @@ void objects_destroy(struct sim *sim)
 
 /* ---- what earlier runs asked for ---- */
 
-/* The next rows from `from` on, as far as an event goes; where the next one begins. */
+/* Puts the rows of iterations `from` and later into an event, until it is full. Returns the
+ * iteration at which the next event begins. */
 static int32_t fill(const struct requests *requests, int32_t iterations, int32_t from,
                     struct pleat_event *event)
 {
@@ -70,7 +71,7 @@ int objects_submitted(struct sim *sim, uint32_t component)
     return rc;
 }
 
-/* A run that came to its end is one execution more. */
+/* Adds a run that came to its end to what is remembered of its application. */
 static int remember(struct sim *sim, const struct app *app, const struct objects *objects)
 {
     struct requests *requests = &sim->requests[app->wish->app];
@@ -87,7 +88,8 @@ static int remember(struct sim *sim, const struct app *app, const struct objects
 
 /* ---- a run ---- */
 
-/* What is random is the same for a job whatever else happens: policies can be compared by job. */
+/* Draws what an iteration takes for one object. What is drawn for a job depends only on the seed:
+ * so policies can be compared job by job. */
 static double draw_object_time(const struct sim *sim, const struct app *app,
                                struct pleat_random *random)
 {
@@ -99,7 +101,7 @@ static double draw_object_time(const struct sim *sim, const struct app *app,
     return mean * (factor > 0.01 ? factor : 0.01) / speed;
 }
 
-/* Processes that it lacks: gains for which no process came yet. */
+/* Processes that the application lacks: gains of objects for which no process came yet. */
 static int32_t lacks(const struct app *app, const struct objects *objects)
 {
     int64_t missing = (int64_t)app->wish->processors + objects->gained - app->size;
@@ -175,7 +177,8 @@ static int ask(struct sim *sim, uint32_t component)
     return input(sim, &event);
 }
 
-/* When it has become slower before, it knows. */
+/* The application gains objects. It notices that some iterations later, unless it was slow before:
+ * then it knows. */
 static void gain(struct objects *objects, const struct pleat_app *model, bool slow)
 {
     uint64_t late =
@@ -208,7 +211,7 @@ int objects_milestone(struct sim *sim, uint32_t component, bool *done)
     return rc || !asks ? rc : ask(sim, component);
 }
 
-/* Before the core learns of it, which forgets what it counted. */
+/* Called before the core learns of the end, and forgets what it counted. */
 int objects_end(struct sim *sim, uint32_t component, bool done)
 {
     const struct app *app = &sim->apps.items[component];

@@ -1,11 +1,13 @@
-/* platform.h - simulated sites: what they have, how fast it is, who else uses it, what goes wrong.
+/* platform.h - simulated sites: what they have, how fast they are, who else uses them, what fails.
  *
- * Local users take only what nobody has: nothing from Pleat's jobs, nor Pleat from them. Those of
- * the model queue at their site, first come, first served; a trace that asks for more than is free
- * gets what is free. What becomes free goes to local users that wait before Pleat decides.
- * A node that fails takes what is on it: all of a job that has a slot there, local users' slots.
- * What is on it is drawn by chance, every slot with the same; nodes are filled one after another.
- * Jobs that would fit if all nodes were up, or on a site that has not joined, wait for them. */
+ * Local users take only free processors: nothing from Pleat's jobs, as Pleat takes nothing from
+ * them. Local jobs of the model queue at their site, first come, first served. A trace that asks
+ * for more processors than are free gets the free ones. Processors that become free go to local
+ * users that wait, before Pleat decides.
+ * A node that fails ends all jobs that have a slot on it, and takes the slots of local users on it.
+ * Which slots these are is drawn at random, each with the same probability: nodes are filled one
+ * after another.
+ * Jobs that would fit if all nodes were up, or if a site had joined, wait for that. */
 #ifndef PLEAT_SIM_PLATFORM_H
 #define PLEAT_SIM_PLATFORM_H
 
@@ -67,7 +69,7 @@ PLEAT_ARRAY(pleat_sim_links, struct pleat_sim_link);
 
 struct pleat_platform {
     struct pleat_sim_sites sites;
-    struct pleat_sim_links links; /* where there is none, nothing gets there */
+    struct pleat_sim_links links; /* without a link no files get from one site to another */
 };
 
 /* Makes a site with one slot a node, speed 1, no delays, no failures, no local users. 0 or

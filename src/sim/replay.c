@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* One pass: 0, and result->different set if it was decided differently. */
+/* Makes one pass. 0; result->different is set if the policies decided differently. */
 static int replay_pass(struct pleat_core *core, const struct pleat_event *records, size_t count,
                        size_t at, struct pleat_events *decisions, struct pleat_effects *effects,
                        struct pleat_replay_result *result, struct pleat_error *err)

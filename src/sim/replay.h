@@ -1,8 +1,7 @@
 /* replay.h - a recorded log, decided again.
  *
- * The same build must give the same decisions from the same inputs: the proof that policies see
- * only what is in the log, and that daemon and simulator share them.
- */
+ * The same build must give the same decisions from the same inputs. This proves that policies see
+ * only what is in the log, and that daemon and simulator share them. */
 #ifndef PLEAT_SIM_REPLAY_H
 #define PLEAT_SIM_REPLAY_H
 
@@ -20,8 +19,8 @@ struct pleat_replay_result {
 int pleat_replay_policies(const struct pleat_event *records, size_t count,
                           struct pleat_replay_result *result,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The same for the records that follow a saved state (pleat_core_save), the beginning being gone.
- * Also PLEAT_E_UNSUPPORTED: a newer version saved it. */
+/* The same for the records that follow a saved state (pleat_core_save), where earlier records are
+ * gone. Also PLEAT_E_UNSUPPORTED: a newer version saved it. */
 int pleat_replay_policies_after(const struct pleat_string *state, const struct pleat_event *records,
                                 size_t count, struct pleat_replay_result *result,
                                 struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -6,7 +6,7 @@
 
 #include "sim/internal.h"
 
-/* After this number of them progress is reported, even where no job ends. */
+/* After this number of instants progress is reported, even if no job has ended. */
 enum { INSTANTS = 65536 };
 
 int nomem(struct sim *sim)
@@ -34,7 +34,7 @@ void stop_timer(struct sim *sim, uint32_t *handle)
     *handle = PLEAT_HEAP_NONE;
 }
 
-/* They take exactly as long as the policies expect. */
+/* Files take exactly as long as the policies expect. */
 static __attribute__((cold)) int bring_files(struct sim *sim, const struct pleat_effect *effect)
 {
     struct app *app = &sim->apps.items[effect->component];
@@ -154,7 +154,7 @@ static int end_job(struct sim *sim, struct app *app, enum pleat_state state)
     return job_over(sim, app->job);
 }
 
-/* Of one component; false: nothing has happened to it. */
+/* conclude() for one component of a job. */
 static int conclude_one(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
@@ -172,7 +172,7 @@ int conclude(struct sim *sim, uint32_t component)
 {
     uint32_t next = sim->apps.items[component].sibling;
     int rc = conclude_one(sim, component);
-    while (!rc && next != PLEAT_NONE && next != component) { /* they end together */
+    while (!rc && next != PLEAT_NONE && next != component) { /* components of a job end together */
         uint32_t at = next;
         next = sim->apps.items[at].sibling;
         rc = conclude_one(sim, at);
@@ -182,7 +182,7 @@ int conclude(struct sim *sim, uint32_t component)
 
 /* ---- effects ---- */
 
-/* The effect is read before anything is answered: an answer may move it. */
+/* The effect is read before anything is answered: an answer may move the array that it is in. */
 static int carry_out(struct sim *sim, const struct pleat_effect *effect)
 {
     switch (effect->kind) {
@@ -203,16 +203,16 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
         return app_kill(sim, effect->component, effect->id);
     case PLEAT_DO_STAGE:
         return bring_files(sim, effect);
-    case PLEAT_DO_SIGNAL: /* its applications are models: none listens, and nothing waits for it */
+    case PLEAT_DO_SIGNAL: /* no simulated application listens to signals */
         return 0;
-    case PLEAT_DO_SPLIT: /* its processors have no places: there is nothing to split */
+    case PLEAT_DO_SPLIT: /* simulated processors have no places: nothing to split */
         return 0;
     default:
         return pleat_effect_unsupported(effect, "the simulator", sim->err);
     }
 }
 
-/* The effects from `first` on come next, before the rest of those from `at` on. */
+/* Moves the effects from `first` on in front of those from `at` on. */
 static __attribute__((cold)) void bring_forward(struct sim *sim, size_t at, size_t first)
 {
     for (; first < sim->effects.count; at++, first++) {
@@ -223,9 +223,9 @@ static __attribute__((cold)) void bring_forward(struct sim *sim, size_t at, size
     }
 }
 
-/* What is answered at once has effects of its own, which come behind these; but sites that are
- * asked though they answer at once have answered before the next effect, as the core has it where
- * it does not ask them. */
+/* Carries out all effects. An answer that comes at once may have effects of its own, which are
+ * carried out last. With asks_all_sites they are carried out next: this is the order in which the
+ * core handles sites without delays if it need not ask them. */
 static int drain(struct sim *sim)
 {
     int rc = 0;
@@ -303,7 +303,7 @@ static int pass_time(struct sim *sim)
     return rc ? rc : drain(sim);
 }
 
-/* The next one that is submitted when the workload says so. */
+/* Finds the next job that is submitted at its recorded time. */
 static void look_ahead(struct sim *sim)
 {
     const struct pleat_workload_jobs *jobs = &sim->workload->jobs;

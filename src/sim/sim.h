@@ -3,17 +3,16 @@
  *
  * At one instant: all that ends or answers, then all submissions in their order, then a pass.
  * Applications are closed forms (how much work is left, how fast it goes, when the next adaptation
- * point is): no event per iteration. Sites give what they have, at once or after a delay.
- * A run is deterministic: the same input and seed give the same bytes. Runs share nothing: several
- * may go on in parallel threads.
+ * point is): no event per iteration. Sites give what they have, at once or after a delay. A run is
+ * deterministic: the same input and seed give the same bytes. Runs share nothing: several may go on
+ * in parallel threads.
  *
- * A resize: the application computes on to its next adaptation point, stands still there for what
- * the change costs, and then runs at the new size; while it stands it has the larger number of
- * processors. (The components of a component-and-work application do not stand still.) Unless the
- * core's parameters are set, it is waited for as long as it takes; if they are, they hold as in a
- * daemon: a job that comes to no adaptation point in time is ended when room has to be made for
- * another.
- */
+ * A resize: the application computes on to its next adaptation point, stands still there for the
+ * time that the change costs, and then runs at the new size. While it stands still it has the
+ * larger number of processors. (The components of a component-and-work application do not stand
+ * still.) The core waits for a resize however long it takes, unless its parameters are set. If they
+ * are, they hold as in a daemon: a job that comes to no adaptation point in time is ended when room
+ * has to be made for another. */
 #ifndef PLEAT_SIM_SIM_H
 #define PLEAT_SIM_SIM_H
 
@@ -34,7 +33,7 @@ struct pleat_sim_change {
     size_t job;         /* index into the workload's jobs */
     uint32_t site;
     int32_t from, to;  /* processors */
-    int32_t processes; /* from then on: `to`, but of a job that folds */
+    int32_t processes; /* from then on: `to`, unless the job folds */
     bool mandatory;
     int32_t offered; /* by how many processors the policy wanted to change it */
 };
@@ -45,7 +44,7 @@ struct pleat_sim_progress {
 };
 
 struct pleat_sim_evolved {        /* the last run of a job that asks for processes itself */
-    uint32_t requests, satisfied; /* at once, with a prepared process */
+    uint32_t requests, satisfied; /* satisfied: at once, with a prepared process */
     int64_t waited_us;            /* processor time that prepared processes waited */
     int32_t iterations;
     int32_t reserved; /* no padding: the same run gives the same bytes */
@@ -54,7 +53,8 @@ struct pleat_sim_evolved {        /* the last run of a job that asks for process
 struct pleat_sim_options {
     const struct pleat_platform *platform;
     const struct pleat_policy *policies[PLEAT_QUESTION_COUNT]; /* NULL: the default */
-    /* of the core; 0: its default, but that claims and starts may take as long as sites need */
+    /* of the core; 0: its default, but claims and starts may take the time that sites need, and
+     * resizes the time that applications need */
     int64_t parameters[PLEAT_PARAM_COUNT];
     uint64_t seed; /* of what happens at random: failures, delays, load */
     enum pleat_estimates estimates;
@@ -68,8 +68,8 @@ struct pleat_sim_options {
     /* optional; context is passed on */
     void *context;
     int (*on_change)(void *context, const struct pleat_sim_change *change); /* < 0 stops the run */
-    int (*on_progress)(void *context, const struct pleat_sim_progress *progress); /* every now and
-                                                                                   * then; same */
+    /* now and then; < 0 stops the run */
+    int (*on_progress)(void *context, const struct pleat_sim_progress *progress);
     struct pleat_sim_evolved
         *evolved;             /* optional: an entry for each job, filled where it evolves */
     struct pleat_events *log; /* gets all inputs and decisions, as a store would */
@@ -85,11 +85,12 @@ enum pleat_sim_fate {
     PLEAT_SIM_LEFT      /* still waiting or running when nothing more could happen */
 };
 
-struct pleat_sim_outcome {    /* of a job */
-    int64_t submit_us;        /* as recorded, but with feedback */
-    int64_t start_us, end_us; /* PLEAT_NEVER: it never did. The start is the last one's; the end
-                               * that of its processes, or when it was given up waiting */
-    int32_t processors;       /* at the start */
+struct pleat_sim_outcome { /* of a job */
+    int64_t submit_us;     /* as recorded; with feedback: when the job was submitted */
+    /* of the last run; PLEAT_NEVER: it never started, or never ended. A job that was given up while
+     * it waited ended then */
+    int64_t start_us, end_us;
+    int32_t processors; /* at the start */
     uint32_t site;
     uint32_t grown, shrunk;
     float average;     /* processors, over its run */
@@ -106,20 +107,20 @@ struct pleat_sim_totals {
                                * which is not in the workload, and are submitted as recorded */
     int64_t begin_us, end_us; /* first submission, last end of a run */
     double stood_us;          /* processor-microseconds lost standing still in resizes */
-    double busy_us;           /* that jobs ran on: their changes, summed up */
-    double wasted_us;         /* that jobs had and did not run on, while they waited for
-                               * others of their components, or for files */
-    double background_us;     /* that local users had, from begin to end */
-    double capacity_us;       /* that sites had: without nodes that were down */
+    double busy_us;           /* processor-microseconds that jobs ran on */
+    /* that jobs held while they waited for their other components, or for files */
+    double wasted_us;
+    double background_us;         /* that local users had, from begin to end */
+    double capacity_us;           /* that sites had: without nodes that were down */
     uint64_t requests, satisfied; /* requests for processes, by jobs that make them; those that were
                                    * granted at once */
     double prepared_us;           /* processor time that prepared processes waited */
 };
 
-/* Runs a workload to its end; outcomes has as many entries as it has jobs. PLEAT_E_INVALID: a job,
- * site or option makes no sense, err says which. PLEAT_E_STATE: a policy's plan was refused, or the
- * policies never settle. PLEAT_E_NOMEM. What a callback returned. After a
- * failure outcomes and totals say nothing. */
+/* Runs a workload to its end; outcomes has an entry for each job of the workload. PLEAT_E_INVALID:
+ * a job, site or option makes no sense, err says which. PLEAT_E_STATE: a policy's plan was refused,
+ * or the policies never settle. PLEAT_E_NOMEM. What a callback returned. After a failure outcomes
+ * and totals say nothing. */
 int pleat_sim_run(const struct pleat_workload *workload, const struct pleat_sim_options *options,
                   struct pleat_sim_outcome *outcomes, struct pleat_sim_totals *totals,
                   struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -1,12 +1,13 @@
 /* Simulated sites: claims and their delays, nodes that fail, joining and leaving.
  *
- * Capacity is what a site has when all is well. Nodes that are down, and all of a site that has not
- * joined, count as background: so a job that fits when they are back waits for them. A site that
- * has left has a capacity of 0.
+ * The capacity of a site counts all of its nodes. Nodes that are down, and all nodes of a site that
+ * has not joined, count as background: so a job that fits when they are up waits for them. A site
+ * that has left has a capacity of 0.
  *
- * Sites say nothing about where claims are. A node that fails is taken to hold what lies in its
- * part of all slots, when the claims (in the order of their records), the local users and the free
- * ones are laid out on the nodes that are up; every slot has the same chance. */
+ * Simulated sites do not say where claims are. When a node fails all slots are laid out on
+ * the nodes that are up: those of claims, in the order of their records, then those of local users,
+ * then free slots. The node takes the slots in its part. Every node fails with the same
+ * probability, so every slot is taken with the same one. */
 #include <math.h>
 
 #include "sim/internal.h"
@@ -49,12 +50,12 @@ int32_t site_up(const struct site *site)
     return site->present ? (site->spec->nodes - site->down) * site->spec->slots : 0;
 }
 
-/* The sums up to the last end of a job, which may be the last of all. */
+/* Notes the sums at the last end of a job so far: it may be the end of the last job. */
 static void mark(const struct sim *sim, struct site *site)
 {
     double passed = (double)(sim->totals->end_us - site->counted_us);
     if (passed < 0)
-        return; /* known from before */
+        return; /* noted already */
     site->marked_capacity_us = site->capacity_us + passed * site_up(site);
     site->marked_background_us = site->background_us + passed * site->local;
 }
@@ -90,7 +91,6 @@ static int tell_site(struct sim *sim, uint32_t index, int32_t capacity)
     return input(sim, &event);
 }
 
-/* After every change of what is up or in local use, which site_count must precede. */
 int site_tell_background(struct sim *sim, uint32_t index)
 {
     struct site *site = &sim->sites[index];
@@ -107,8 +107,8 @@ int site_tell_background(struct sim *sim, uint32_t index)
 
 /* ---- failures ---- */
 
-/* The time to the first failure of all nodes that are up: without memory, so it may be drawn anew
- * whenever their number changes. */
+/* Draws the time to the next failure of a node that is up. Times between failures are exponential,
+ * hence without memory: they may be drawn anew whenever the number of nodes that are up changes. */
 static int next_failure(struct sim *sim, uint32_t index)
 {
     struct site *site = &sim->sites[index];
@@ -221,7 +221,7 @@ static int claim_timer(struct sim *sim, enum timer_kind kind, uint32_t claim, ui
             return nomem(sim);
     }
     struct claim_timer *timer = &sim->claims.items[claim];
-    stop_timer(sim, &timer->timer); /* what was asked before is not wanted any more */
+    stop_timer(sim, &timer->timer); /* an earlier request about the claim is not wanted any more */
     timer->claim = id;
     return set_timer(sim, kind, claim, 0, sim->now_us + delay, &timer->timer);
 }
@@ -325,7 +325,7 @@ static bool failure_is_sound(const struct pleat_failure *failure)
     }
 }
 
-/* NULL, or what is wrong. */
+/* What is wrong with a site; NULL: nothing. */
 static const char *fault_of(const struct pleat_sim_site *spec)
 {
     if (spec->nodes < 1 || spec->slots < 1 ||

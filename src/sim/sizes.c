@@ -1,5 +1,5 @@
-/* Accepted sizes that are those of an application's speedup table: the core is told them as a list,
- * before any job. */
+/* Accepted sizes that come from the speedup table of an application: the core is told them as a
+ * list, before any job is submitted. */
 #include <stdlib.h>
 
 #include "model/submission.h"
@@ -33,7 +33,7 @@ int sizes_begin(struct sim *sim)
     uint32_t count = 0;
     int rc = 0;
     if (!has_tables(workload))
-        return 0; /* saves a look at every job */
+        return 0; /* without tables there is no need to look at every job */
     sim->lists = malloc(workload->apps.count * sizeof(*sim->lists));
     if (!sim->lists)
         return nomem(sim);

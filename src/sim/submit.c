@@ -1,4 +1,4 @@
-/* Jobs of the workload are submitted, with all of their components. */
+/* Submits jobs of the workload, with all of their components. */
 #include <assert.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@ static int64_t estimate_of(const struct sim *sim, const struct pleat_workload_jo
     int64_t estimate = sim->options->estimates == PLEAT_ESTIMATES_EXACT || job->estimate_us <= 0
                            ? job->run_us
                            : job->estimate_us;
-    return estimate > 0 ? estimate : 1; /* 0 would be none at all, and expected to run for ever */
+    /* an estimate of 0 is none at all: the job would be expected to run for ever */
+    return estimate > 0 ? estimate : 1;
 }
 
 static int make_app(struct sim *sim, uint32_t component, size_t job)
@@ -35,7 +36,7 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     return 0;
 }
 
-/* What follows a submission. One whose reservation cannot be kept is cancelled. */
+/* Gives the inputs that follow a submission. A job whose reservation is refused is cancelled. */
 static int add_companions(struct sim *sim, const struct pleat_companions *companions,
                           uint32_t component)
 {
@@ -52,7 +53,8 @@ static int add_companions(struct sim *sim, const struct pleat_companions *compan
     return rc ? rc : conclude(sim, component);
 }
 
-/* A job's deadline and reservation, as much later as it came than recorded. */
+/* Gives a job its deadline and its reservation. Both are put off by as much as the job was
+ * submitted later than recorded. */
 static int add_wishes(struct sim *sim, const struct pleat_workload_job *job, uint32_t component)
 {
     struct pleat_companions companions = pleat_companions_none();
@@ -88,7 +90,7 @@ static __attribute__((cold)) int add_files(struct sim *sim, const struct pleat_w
 
 /* ---- jobs of several components ---- */
 
-/* What has come of a job goes, as the rest of it was refused. */
+/* Takes back the components of a job that were submitted, since another one was refused. */
 static __attribute__((cold)) int take_back(struct sim *sim, size_t first, size_t count)
 {
     struct pleat_event cancel = {
@@ -108,7 +110,7 @@ static __attribute__((cold)) int take_back(struct sim *sim, size_t first, size_t
     return rc;
 }
 
-/* Ties a component to the ring of its job. */
+/* Ties a component into the ring of its job. */
 static __attribute__((cold)) void tie(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];

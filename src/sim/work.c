@@ -1,19 +1,20 @@
-/* Component-and-work applications (Lammers' thesis, 2008: 5.4-5.5): the job is a number of
- * components of one size, each of which does a piece of work, always as long, and then the next;
- * the job ends when so many pieces are done. It shrinks by ending the components that began their
- * pieces last: what those did is lost. Components that stay are not held up by a resize.
+/* Component-and-work applications (Lammers 2005, 5.4-5.5). The job is a number of components of one
+ * size. Each component does one piece of work after another, and all pieces take the same time. The
+ * job ends when a given number of pieces is done. It shrinks by ending the components that began
+ * their pieces last: the work on these pieces is lost. Components that stay are not held up by a
+ * resize.
  *
- * Or, in one that gives back, a component that has done its piece is gone, with its processors, and
- * the next one comes with the next growth, after what a claim takes.
+ * In a job that gives back, a component that has done its piece is gone, with its processors. The
+ * next one comes with the next growth, after the time that a claim takes.
  *
- * Components are kept in waves that began at the same time. A wave goes on with the next piece even
- * when enough are begun: those pieces are the last to be done, hence never change when enough are
- * done, and the first to be given up. */
+ * Components that began at the same time are kept as one wave. A wave goes on with the next piece
+ * even if enough pieces are begun. Such surplus pieces would be done last, so they never change
+ * when enough are done, and they are the first to be given up. */
 #include <math.h>
 
 #include "sim/internal.h"
 
-/* Of one piece. */
+/* How long one piece takes, in microseconds. */
 static int64_t duration_of(const struct sim *sim, const struct app *app)
 {
     double speed = sim->sites[app->site].spec->speed;
@@ -126,7 +127,7 @@ int64_t work_end(const struct sim *sim, const struct app *app)
         return sim->now_us;
     if (components == 0)
         return PLEAT_NEVER;
-    /* in every such time all of them do one piece; then a part of them does the rest */
+    /* in every round all components do one piece; then some of them do the rest */
     int64_t rounds = (left - 1) / components, at = sim->now_us;
     left -= rounds * components;
     while (left > 0) {
