@@ -4,9 +4,9 @@
 
 #include "experiment/experiment.h"
 
-/* The i-th, NULL after the last. */
+/* The i-th experiment; NULL: after the last. */
 const struct pleat_experiment *pleat_experiment_at(size_t i);
-/* By name; NULL: there is none such. */
+/* The experiment with this name; NULL: there is none. */
 const struct pleat_experiment *pleat_experiment_find(const char *name);
 
 extern const struct pleat_experiment pleat_experiment_application_agent;

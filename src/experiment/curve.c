@@ -36,7 +36,7 @@ int pleat_curve_shares(struct pleat_curve *curve, const double *sorted, size_t c
     if (count > 0)
         add(curve, sorted[0], 0);
     for (size_t i = 1; i <= points; i++) {
-        size_t rank = i * count / points; /* the number of values that are at most as large */
+        size_t rank = i * count / points; /* how many values are at most as large */
         add(curve, sorted[rank - 1], (double)rank / (double)count);
     }
     return 0;
@@ -50,7 +50,7 @@ static int compare_edges(const void *left, const void *right)
     return a->at_us < b->at_us ? -1 : a->at_us > b->at_us;
 }
 
-/* Edges at one instant become one. */
+/* Sorts edges by time, and makes one of all edges at one instant. */
 static void sort_edges(struct pleat_edges *edges)
 {
     size_t last = 0;
@@ -79,7 +79,7 @@ static void add_steps(struct pleat_curve *curve, const struct pleat_edges *edges
     }
 }
 
-/* The mean level in equal parts of the time. */
+/* Adds the mean level in each of `parts` equal parts of the time. */
 static void add_means(struct pleat_curve *curve, const struct pleat_edges *edges, size_t parts)
 {
     double from = (double)edges->items[0].at_us;

@@ -1,4 +1,4 @@
-/* estimate.h - what many seeds say: means with their 95 % intervals (Student's t). */
+/* estimate.h - means over many seeds, with their 95 % confidence intervals (Student's t). */
 #ifndef PLEAT_EXPERIMENT_ESTIMATE_H
 #define PLEAT_EXPERIMENT_ESTIMATE_H
 
@@ -7,22 +7,23 @@
 
 struct pleat_estimate {
     double mean, half; /* the interval is mean - half to mean + half */
-    size_t count;      /* values; of one alone half is infinite, of none mean is not a number */
+    /* number of values. With one value half is infinite, with none mean is not a number */
+    size_t count;
 };
 
-/* Values that are not numbers are left out. */
+/* The mean of values. Those that are not numbers are left out. */
 struct pleat_estimate pleat_estimate(const double *values, size_t count);
-/* Of a[i] - b[i]: two settings with the same seeds, far narrower than the two apart. Pairs of which
- * one is not a number are left out. */
+/* The mean of a[i] - b[i], for two settings with the same seeds. Its interval is far narrower than
+ * those of the two settings. Pairs in which one is not a number are left out. */
 struct pleat_estimate pleat_estimate_difference(const double *a, const double *b, size_t count);
-/* Of a[i] / b[i]. */
+/* The mean of a[i] / b[i], in the same way. */
 struct pleat_estimate pleat_estimate_ratio(const double *a, const double *b, size_t count);
 
-/* The ends of the interval, for a figure; not numbers where there is none: of one seed, and where
- * all gave the same. */
+/* The ends of the interval, for a figure. Not numbers where there is no interval: with one seed, or
+ * if all seeds gave the same value. */
 void pleat_estimate_ends(struct pleat_estimate estimate, double *low, double *high);
 
-/* Is all of the interval there? Never where there is less than two values. */
+/* Is all of the interval above, below, or within the bounds? Never with fewer than two values. */
 static inline bool pleat_estimate_above(struct pleat_estimate estimate, double bound)
 {
     return estimate.count > 1 && estimate.mean - estimate.half > bound;
@@ -56,7 +57,7 @@ static inline double *pleat_numbers_of(const struct pleat_numbers *numbers, size
 }
 struct pleat_estimate pleat_numbers_estimate(const struct pleat_numbers *numbers, size_t setting,
                                              size_t metric);
-/* Of a metric: setting a less (or divided by) setting b, over the same seeds. */
+/* The difference (or ratio) of a metric between setting a and setting b, over the same seeds. */
 struct pleat_estimate pleat_numbers_difference(const struct pleat_numbers *numbers, size_t a,
                                                size_t b, size_t metric);
 struct pleat_estimate pleat_numbers_ratio(const struct pleat_numbers *numbers, size_t a, size_t b,

@@ -1,14 +1,13 @@
 /* experiment.h - published experiments, done again: what is run, what it shows, the page about it.
  *
  * An experiment is one `const struct pleat_experiment` in experiments/NAME/, named in
- * experiments/list.c. Its run function gets a study: how many seeds, and where to put what comes
- * out. It runs its simulations with pleat_study_sweep (every setting with every seed, in threads),
- * writes the page with pleat_page_..., and says with pleat_study_shape what of the paper it finds
- * and what not. The page, JSON and exit status of `pleat experiment` come from that.
+ * experiments/list.c. Its run function gets a study: how many seeds, and where to put the results.
+ * It runs its simulations with pleat_study_sweep (every setting with every seed, in threads), and
+ * writes the page with pleat_page_... With pleat_study_shape it says which statements of the paper
+ * it finds and which not. The page, JSON and exit status of `pleat experiment` come from that.
  *
- * What comes out depends on the seeds alone: not on the number of threads, nor on the time. So no
- * times of this machine belong on a page.
- */
+ * Results depend on the seeds alone: not on the number of threads, nor on the time. So no times of
+ * this machine belong on a page. */
 #ifndef PLEAT_EXPERIMENT_EXPERIMENT_H
 #define PLEAT_EXPERIMENT_EXPERIMENT_H
 
@@ -26,7 +25,7 @@ struct pleat_experiment {
     const char *source;  /* "Buisson et al. 2007, V to VII" */
     const char *summary; /* one sentence: what is run */
     size_t seeds;        /* by default */
-    bool logs;           /* it runs the recorded logs that it is given, and some that it makes */
+    bool logs; /* it runs the recorded logs that its caller gives, and some that it makes */
     int (*run)(struct pleat_study *study, struct pleat_error *err);
 };
 
@@ -34,11 +33,12 @@ struct pleat_experiment {
 struct pleat_shape {
     const char *statement;
     const char *where; /* in the paper: "VII-A, figure 7c" */
-    bool claimed;      /* by us: it holds in these runs; the exit status says so */
+    /* the experiment claims that it holds in these runs; the exit status says whether it does */
+    bool claimed;
     bool holds;
 };
 
-struct pleat_shape_found { /* as it was told */
+struct pleat_shape_found { /* a shape as pleat_study_shape was told */
     char *statement, *where, *measured;
     bool claimed, holds;
 };
@@ -54,10 +54,11 @@ PLEAT_ARRAY(pleat_figure_values, struct pleat_figure_value);
 
 struct pleat_study {
     const struct pleat_experiment *experiment;
-    size_t seeds; /* they are seed, seed + 1, ... */
+    size_t seeds; /* how many; they are seed, seed + 1, ... */
     uint64_t seed;
     size_t threads; /* 0: one for each processor */
-    bool quick;     /* only to see that it works: few settings are enough; nothing is claimed */
+    /* only to see that the experiment works: few settings are enough; nothing is claimed */
+    bool quick;
     const char *const *logs; /* files in the Standard Workload Format */
     size_t log_count;
     /* optional: called some times a second while simulations run, in the caller's thread */
@@ -69,13 +70,13 @@ struct pleat_study {
     struct pleat_page page;
     struct pleat_shapes shapes;
     struct pleat_figure_values values;
-    bool out_of_memory; /* what was told is not complete: seen at the end */
+    bool out_of_memory; /* results are missing: reported at the end of the run */
 };
 
 /* ---- for experiments ---- */
 
-/* Runs a task for each index below count, in threads. `what` is for the progress: "sweep". A task
- * writes only where no other does. As pleat_pool_run. */
+/* Runs a task for each index below count, in threads. `what` is named to the progress callback
+ * ("sweep"). A task writes only where no other task does. Returns as pleat_pool_run. */
 int pleat_study_each(struct pleat_study *study, const char *what, size_t count,
                      int (*task)(void *context, size_t index, struct pleat_error *err),
                      void *context, struct pleat_error *err) PLEAT_MUST_CHECK;
@@ -84,40 +85,41 @@ int pleat_study_each(struct pleat_study *study, const char *what, size_t count,
 struct pleat_sweep {
     const char *what; /* for the progress */
     size_t settings, metrics;
-    size_t seeds; /* fewer than the study's where there are many settings; 0: the study's */
+    /* fewer than the study has, where there are many settings; 0: as many as the study */
+    size_t seeds;
     /* One run, in any thread: fills metrics[], which are NAN at first. All settings get the same
      * seeds, so their differences can be taken by seed. */
     int (*run)(void *context, const struct pleat_study *study, size_t setting, uint64_t seed,
                double *metrics, struct pleat_error *err);
     void *context;
 };
-/* *numbers is filled, and to be finished in any case. */
+/* Runs a sweep, and fills *numbers, which has to be finished in any case. */
 int pleat_study_sweep(struct pleat_study *study, const struct pleat_sweep *sweep,
                       struct pleat_numbers *numbers, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Shall a long run end early? */
 bool pleat_study_stops(const struct pleat_study *study);
 
-/* Tells what came of a shape, with what was measured: "4.1 ± 0.2 above". A row of the page's first
- * table. Texts are copied. */
+/* Reports whether a shape was found, and what was measured: "4.1 ± 0.2 above". Each shape is a row
+ * of the page's first table. Texts are copied. */
 void pleat_study_shape(struct pleat_study *study, const struct pleat_shape *shape,
                        const char *measured, ...) PLEAT_PRINTF(3, 4);
 /* A number for --json: "execution_s.wm.egs". */
 void pleat_study_value(struct pleat_study *study, const char *name, struct pleat_estimate estimate);
 
-/* ---- for who runs them ---- */
+/* ---- for those who run experiments ---- */
 
 /* Runs the experiment of a study whose first part was filled in; finish in any case.
  * PLEAT_E_CLOSED: interrupted. PLEAT_E_NOTFOUND: gnuplot is not installed (said before anything is
  * run). Blocks, for minutes. */
 int pleat_study_run(struct pleat_study *study, struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_study_finish(struct pleat_study *study);
-/* Do all shapes hold that are claimed? */
+/* Do all shapes hold that are asserted? */
 bool pleat_study_holds(const struct pleat_study *study);
-/* Is that one asserted: claimed, and not just tried quickly? */
+/* Is the shape asserted: is it claimed, and is this no quick run? */
 bool pleat_study_asserts(const struct pleat_study *study, const struct pleat_shape_found *shape);
-/* Writes page.md and the figures into directory/NAME/, made with its parents where it is not there;
- * each file as a whole, the page last. *path gets the page's name. */
+/* Writes page.md and the figures into directory/NAME/, which is made with its parents if it is not
+ * there. Each file is replaced as a whole, the page last. *path gets the name of the page. */
 int pleat_study_write(const struct pleat_study *study, const char *directory,
                       struct pleat_string *path, struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -59,7 +59,7 @@ void pleat_page_paragraph(struct pleat_page *page, const char *fmt, ...)
     pleat_string_add(&page->text, "\n\n");
 }
 
-/* Items that follow one another are one list: without an empty line between. */
+/* Items that follow one another are one list: there is no empty line between them. */
 void pleat_page_item(struct pleat_page *page, const char *fmt, ...)
 {
     struct pleat_string *text = &page->text, item = {0};
@@ -138,7 +138,8 @@ static struct pleat_estimate_text write_estimate(struct pleat_estimate estimate,
 {
     struct pleat_estimate_text out;
     const char *mean = plus ? "%+.*f" : "%.*f";
-    bool sure = !isfinite(estimate.half) || !(estimate.half > 0); /* one value, however often */
+    /* there is one value, or all are the same */
+    bool sure = !isfinite(estimate.half) || !(estimate.half > 0);
     int wanted = decimals;
     while (!sure && wanted < decimals + 2 && estimate.half < 0.5 * pow(10, -wanted))
         wanted++;

@@ -21,7 +21,8 @@ PLEAT_ARRAY(pleat_figures_drawn, struct pleat_figure);
 struct pleat_page {
     struct pleat_string text;
     struct pleat_figures_drawn figures;
-    size_t columns, cells; /* of the table at its end; 0: none. cells: of its last row */
+    /* columns of the table at the end of the text, 0: none; cells in its last row */
+    size_t columns, cells;
 };
 
 void pleat_page_finish(struct pleat_page *page);
@@ -55,12 +56,12 @@ static inline struct pleat_plot_series pleat_curve_series(const struct pleat_cur
     return (struct pleat_plot_series){title, curve->x, curve->y, curve->count};
 }
 
-/* Appends "12.3 ± 0.4": without an interval where there is none (of one seed, and where all gave
- * the same), and with up to two decimals more where it would read as none. */
+/* Appends "12.3 ± 0.4". There is no interval with one seed, or if all seeds gave the same value. If
+ * an interval would be rounded to 0, up to two more decimals are written. */
 void pleat_estimate_add(struct pleat_string *out, struct pleat_estimate estimate, int decimals);
 
-/* The same to print with "%s": pleat_estimate_text(estimate, 0).text lives as long as the call that
- * it is an argument of. `plus`: a mean above 0 has a sign, too. */
+/* The same text, to print with "%s": pleat_estimate_text(estimate, 0).text lives until the end of
+ * the expression. `plus`: a mean above 0 has a sign, too. */
 struct pleat_estimate_text {
     char text[80];
 };

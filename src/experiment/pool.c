@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* What the threads share; all but `next` under the lock. */
+/* What the threads share: all but `next` is read and written under the lock. */
 struct crew {
     struct pleat_pool *pool;
     atomic_size_t next;
@@ -21,7 +21,7 @@ static void note(struct crew *crew, size_t index, int rc, const struct pleat_err
     struct pleat_pool *pool = crew->pool;
     pthread_mutex_lock(&crew->lock);
     crew->done++;
-    /* one that was told to end early did not fail by itself */
+    /* a run that was told to end early did not fail by itself */
     if (rc && !(rc == PLEAT_E_CLOSED && pleat_pool_stops(pool)) && index < crew->failed) {
         crew->failed = index;
         crew->error = *err;
@@ -52,7 +52,7 @@ static void *work_off(void *context)
     return NULL;
 }
 
-/* Until no thread is at work any more. */
+/* Calls pool->attend several times a second, until no thread is at work any more. */
 static void attend(struct crew *crew)
 {
     struct pleat_pool *pool = crew->pool;
@@ -96,7 +96,7 @@ static int run_threads(struct crew *crew, struct pleat_error *err)
     crew->threads -= wanted - started;
     pthread_mutex_unlock(&crew->lock);
     if (started > 0)
-        attend(crew); /* fewer threads than wanted do it, too */
+        attend(crew); /* fewer threads than wanted do all runs, too */
     for (size_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     free(threads);

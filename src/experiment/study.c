@@ -1,4 +1,4 @@
-/* study.c - running an experiment, and what it tells. */
+/* Running an experiment, and collecting its results. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ struct sweeping {
     struct pleat_numbers *numbers;
 };
 
-/* All settings with the first seed, with the second, ... */
+/* One run of a sweep: runs are ordered by seed, and for each seed by setting. */
 static int run_setting(void *context, size_t index, struct pleat_error *err)
 {
     const struct sweeping *sweeping = context;
@@ -132,7 +132,7 @@ bool pleat_study_holds(const struct pleat_study *study)
 
 /* ---- from its beginning to its end ---- */
 
-/* Who cannot draw shall know it before minutes of simulating. */
+/* A user without gnuplot learns it before minutes of simulations. */
 static int try_drawing(struct pleat_error *err)
 {
     struct pleat_string script = {0}, out = {0};

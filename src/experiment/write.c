@@ -1,4 +1,4 @@
-/* write.c - the page of an experiment as files. */
+/* Writes the page of an experiment, and its figures, as files. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,7 +62,7 @@ static int make_folder(const char *path, struct pleat_error *err)
     return 0;
 }
 
-/* With its parents. */
+/* Makes a directory, with its parents. */
 static int make_folders(const char *path, struct pleat_error *err)
 {
     struct pleat_string part = {0};
@@ -88,7 +88,7 @@ static int write_all(const struct pleat_study *study, const char *folder,
     return rc ? rc : pleat_replace_text(path->text, text, err);
 }
 
-/* One end of line at the end. */
+/* Leaves one end of line at the end. */
 static void trim(struct pleat_string *text)
 {
     while (!text->failed && text->length > 1 && text->text[text->length - 2] == '\n')

@@ -42,7 +42,7 @@ static int answer_run(struct looking *at, const struct pleat_effect *effect, uin
                                       .u.exit = {.run = effect->id, .reason = PLEAT_REASON_EXIT}});
 }
 
-/* Does whatever the application is offered or told; a folded one changes only its partition. */
+/* The application does whatever it is offered or told. A folded one changes only its partition. */
 static int answer_change(struct looking *at, const struct pleat_effect *effect)
 {
     bool folds = component_of(at, effect->component)->flags & PLEAT_COMPONENT_FOLDS;
@@ -239,8 +239,8 @@ static int list_waiting(struct looking *at)
     return 0;
 }
 
-/* Answers what is outstanding, and has an agent connect to each site that has none: its jobs expect
- * that. */
+/* Answers what is outstanding, and has an agent connect to each site that has none: jobs of such a
+ * site wait for one. */
 static int begin(struct looking *at)
 {
     const struct pleat_view *view = pleat_core_view(at->core);
@@ -248,7 +248,8 @@ static int begin(struct looking *at)
     for (uint32_t s = 0; !rc && s < view->site_count; s++)
         if (view->sites[s].away)
             rc = answer_reach(at, s);
-    if (!rc) /* deadlines that are over already */
+    /* deadlines that have come already */
+    if (!rc)
         rc = apply(at, (struct pleat_event){.kind = PLEAT_EV_TIME, .component = PLEAT_NONE});
     return rc ? rc : settle(at);
 }

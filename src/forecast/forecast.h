@@ -42,10 +42,10 @@ struct pleat_forecast_row {
 PLEAT_ARRAY(pleat_forecast_rows, struct pleat_forecast_row);
 
 struct pleat_forecast {
-    struct pleat_forecast_rows rows; /* jobs that waited at the begin, by component */
-    int64_t until_us;                /* the moment up to which it looked */
+    struct pleat_forecast_rows rows; /* the jobs that waited at its beginning, by component */
+    int64_t until_us;                /* the moment up to which the forecast goes */
     size_t steps;
-    bool complete; /* false: the caller stopped it */
+    bool complete; /* false: the caller stopped the forecast */
 };
 
 /* Makes a forecast. bytes: from pleat_core_save, aligned as malloc aligns. go_on is asked between
