@@ -10,7 +10,7 @@ static void add_bytes(struct pleat_csv_row *row, const char *bytes, size_t count
     row->length += count;
 }
 
-/* At least `digits` of them. */
+/* Adds a number with at least `digits` digits. */
 static void add_digits(struct pleat_csv_row *row, uint64_t value, int digits)
 {
     char reversed[20], text[20];

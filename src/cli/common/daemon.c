@@ -9,7 +9,7 @@
 #include "cli/common/cli.h"
 #include "cli/common/reply.h"
 
-/* An answer is one line of at most 1 MiB. */
+/* Items in one answer, which is one line of at most 1 MiB. */
 #define EVENTS_AT_ONCE 1000
 #define JOBS_AT_ONCE 200
 #define BRIEF_JOBS_AT_ONCE 1000
@@ -60,7 +60,7 @@ int pleat_daemon_reconnect(struct pleat_client **client, double patience_s,
     return 0;
 }
 
-/* *answer: an object. */
+/* As pleat_client_call, for methods whose answer is an object. */
 static int call(struct pleat_client *client, const char *method, json_t *params, json_t **answer,
                 struct pleat_error *err)
 {
@@ -112,7 +112,7 @@ int pleat_daemon_resume(struct pleat_client **client, const volatile sig_atomic_
     return PLEAT_EXIT_NO_DAEMON;
 }
 
-/* Random: nobody else's, and none of before. */
+/* A random token: no other submission has it. */
 static void add_token(json_t *spec)
 {
     unsigned char bytes[16];
@@ -187,7 +187,8 @@ int pleat_daemon_show(const char *method, json_t *params, int (*print)(const jso
     return code;
 }
 
-/* Appends those beyond number *last, and sets it to the last one's; 0 where there are none. */
+/* Appends the jobs with numbers beyond *last, and sets *last to the number of the last job. Returns
+ * how many were appended. */
 static size_t take_jobs(json_t *all, const json_t *answer, int64_t *last)
 {
     size_t i, count = 0;
@@ -262,7 +263,8 @@ int pleat_daemon_events(struct pleat_client *client, int64_t job, int64_t after,
     return 0;
 }
 
-/* Is there an event after number `after`? Its number, or 0. A negative exit code: failed. */
+/* The number of the first event after number `after`; 0: there is none. Negative: an exit code,
+ * negated. */
 static int64_t event_after(struct pleat_client *client, int64_t after)
 {
     json_t *answer = NULL,
@@ -279,12 +281,13 @@ static int64_t event_after(struct pleat_client *client, int64_t after)
 int pleat_daemon_last_event(struct pleat_client *client, int64_t *seq)
 {
     int64_t low = 0, high = 0, step = 1, found;
-    while ((found = event_after(client, high)) > 0) { /* from each that is there, twice as far */
+    /* goes on from each event found, twice as far each time */
+    while ((found = event_after(client, high)) > 0) {
         low = found;
         high = found + step;
         step *= 2;
     }
-    while (!found && low < high) { /* low is there, nothing is after high */
+    while (!found && low < high) { /* there is an event after `low`, and none after `high` */
         int64_t middle = low + (high - low) / 2;
         found = event_after(client, middle);
         if (found > 0)

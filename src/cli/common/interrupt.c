@@ -5,8 +5,8 @@
 
 static volatile sig_atomic_t caught;
 static volatile sig_atomic_t leave_now;
-static const char *volatile doomed;     /* a file that goes when the program is left */
-static void (*volatile last_act)(void); /* what is to be done then, too */
+static const char *volatile doomed;     /* removed before a signal ends the program */
+static void (*volatile last_act)(void); /* called before a signal ends the program */
 
 static void on_signal(int number)
 {

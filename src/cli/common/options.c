@@ -1,4 +1,4 @@
-/* options.c - reading command lines, the same way and with the same messages everywhere. */
+/* options.c - reads command lines, in the same way and with the same messages for all commands. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@ static const struct option common[] = {
     {"dir", required_argument, NULL, OPTION_DIR},
     {"no-color", no_argument, NULL, OPTION_NO_COLOR},
     {"no-colour", no_argument, NULL, OPTION_NO_COLOR},
-    {"json", no_argument, NULL, OPTION_JSON}, /* last: not every command has it */
+    /* last, since it is left out for commands without it */
+    {"json", no_argument, NULL, OPTION_JSON},
 };
 
 #define COMMON_COUNT (sizeof(common) / sizeof(common[0]))

@@ -1,4 +1,4 @@
-/* out.c - what goes to stderr, and whether all that went to stdout arrived. */
+/* out.c - what is written to stderr, and whether all that was written to stdout arrived. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@ void pleat_say(const char *fmt, ...)
         if ((unsigned char)text[i] < ' ' || text[i] == 127)
             text[i] = '?';
     text[length++] = '\n';
-    fflush(stdout); /* what was printed before stays before */
+    fflush(stdout); /* output printed earlier must appear earlier */
     ssize_t written = write(STDERR_FILENO, text, length);
-    (void)written; /* nowhere left to complain */
+    (void)written; /* a failure cannot be reported anywhere */
 }
 
 int pleat_fail(const struct pleat_error *err)
@@ -42,7 +42,7 @@ int pleat_finish_output(int code)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    if (errno == EPIPE) /* who read it has gone, and knows */
+    if (errno == EPIPE) /* the reader has closed the pipe: no error */
         return code ? code : PLEAT_EXIT_FAILED;
     pleat_say("cannot write to standard output: %s", errno ? strerror(errno) : "a write failed");
     return code ? code : PLEAT_EXIT_FAILED;

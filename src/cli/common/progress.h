@@ -1,4 +1,5 @@
-/* progress.h - how far a long run is: a line on stderr, redrawn, where that is a terminal. */
+/* progress.h - how far a long run is: a line on stderr that is redrawn. Only where stderr is a
+ * terminal. */
 #ifndef PLEAT_CLI_COMMON_PROGRESS_H
 #define PLEAT_CLI_COMMON_PROGRESS_H
 
@@ -12,7 +13,8 @@ struct pleat_progress_bar {
     bool terminal, drawn;
 };
 void pleat_progress_init(struct pleat_progress_bar *bar);
-/* share: of all, from 0 to 1. Draws once it has taken two seconds, a few times a second. */
+/* share: of the whole, from 0 to 1. Draws a few times a second, from two seconds after the start
+ * on. */
 void pleat_progress_draw(struct pleat_progress_bar *bar, double share, size_t runs_done,
                          size_t runs);
 void pleat_progress_clear(struct pleat_progress_bar *bar);

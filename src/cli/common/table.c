@@ -15,7 +15,7 @@
 
 enum {
     BELOW_INDENT = 4,
-    CUT_LEAST = 8 /* the characters that are shown of what may be cut */
+    CUT_LEAST = 8 /* characters of a column that may be cut which are always shown */
 };
 
 struct cell {
@@ -29,7 +29,7 @@ struct pleat_table {
     struct pleat_column *columns;
     struct pleat_layout_column *layout;
     size_t count;
-    struct cells cells; /* row by row; the titles are the first */
+    struct cells cells; /* row by row; the first row are the titles */
     struct pleat_term term;
     int width;
     bool failed;
@@ -134,9 +134,8 @@ void pleat_table_colour(struct pleat_table *table, size_t column, const char *co
 
 /* ---- how wide ---- */
 
-/* Bytes of the piece that begins there and may end a line: a word with its spaces, or up to a
- * comma.
- */
+/* Length in bytes of the next piece of the text after which a line may end: a word with its spaces,
+ * or up to a comma. */
 static size_t piece(const char *text)
 {
     size_t length = strcspn(text, " ,");
@@ -151,7 +150,7 @@ static int width_of(const struct pleat_table *table, const char *text, size_t le
     return pleat_term_width(&table->term, one);
 }
 
-/* Without the spaces behind it. */
+/* The width of a piece, without its trailing spaces. */
 static int piece_width(const struct pleat_table *table, const char *text, size_t length)
 {
     while (length > 0 && text[length - 1] == ' ')
@@ -170,7 +169,7 @@ static int longest_piece(const struct pleat_table *table, const char *text)
     return longest;
 }
 
-/* A terminal cuts; where nothing may be lost, texts are broken. */
+/* Whether texts of a column are broken. A terminal cuts them where the column allows it. */
 static bool breaks(const struct pleat_table *table, size_t column)
 {
     return table->columns[column].kind == PLEAT_COLUMN_WRAP ||
@@ -203,7 +202,7 @@ static void measure(struct pleat_table *table, size_t column)
         layout->least = layout->natural;
 }
 
-/* The text in lines of at most that width, where its words allow it. */
+/* Appends the text in lines of at most this width, as far as its words allow it. */
 static void add_broken(const struct pleat_table *table, const char *text, int width,
                        const char *indent, struct pleat_string *out)
 {
@@ -223,8 +222,8 @@ static void add_broken(const struct pleat_table *table, const char *text, int wi
 
 /* ---- printing ---- */
 
-/* Every cell has at most as many columns as it gets, so there is nothing left to libsmartcols to
- * cut or to break. */
+/* Every cell is at most as wide as its column, so that libsmartcols has nothing to cut or to break.
+ */
 static int set_data(const struct pleat_table *table, struct libscols_line *line, size_t at,
                     size_t row, size_t column)
 {
@@ -255,7 +254,8 @@ static int add_column(const struct pleat_table *table, struct libscols_table *sc
     return scols_column_set_wrapfunc(made, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
 }
 
-/* The first column and those of [from, to) that are not below; the titles are its first line. */
+/* Makes a table of the first column and of those of [from, to) that do not stand below their rows.
+ * The titles are its first line. */
 static struct libscols_table *make_part(const struct pleat_table *table, size_t from, size_t to)
 {
     struct libscols_table *scols = scols_new_table();
@@ -279,7 +279,7 @@ static struct libscols_table *make_part(const struct pleat_table *table, size_t 
     scols_table_enable_noheadings(scols, 1);
     scols_table_enable_colors(scols, table->term.colour);
     scols_table_enable_ascii(scols, !table->term.utf8);
-    scols_table_set_termforce(scols, SCOLS_TERMFORCE_ALWAYS); /* else it breaks no cells */
+    scols_table_set_termforce(scols, SCOLS_TERMFORCE_ALWAYS); /* without it cells are not broken */
     scols_table_set_termwidth(scols, (size_t)width);
     return scols;
 }
@@ -306,7 +306,7 @@ static int print_row(const struct pleat_table *table, struct libscols_table *sco
     return status;
 }
 
-/* Texts below their rows stand there once: in the last part. */
+/* Texts below their rows are printed once, in the last part. */
 static int print_part(const struct pleat_table *table, size_t from, size_t to)
 {
     bool below = false;

@@ -5,13 +5,14 @@ static int most(int a, int b)
     return a > b ? a : b;
 }
 
-/* What one column takes at that level: no wider than it, but never less than it needs. */
+/* The width of one column where none may be wider than `level`: its natural width at most, its
+ * least width at least. */
 static int at_level(const struct pleat_layout_column *column, int level)
 {
     return column->natural <= level ? column->natural : most(column->least, level);
 }
 
-/* The width of the first column and of [from, to) at that level. */
+/* The width of the first column and those of [from, to) at this level. */
 static int part_width(const struct pleat_layout_column *columns, size_t from, size_t to, int level)
 {
     int width = at_level(&columns[0], level);

@@ -4,8 +4,8 @@
 
 #include "figure/term.h"
 
-/* A line that no terminal bounds is broken before this column, so that it can be read in a pager.
- */
+/* The column before which lines are broken where there is no terminal, so that they can be read in
+ * a pager. */
 #define PLEAT_PIPE_WIDTH 100
 
 void pleat_term_init(struct pleat_term *term);

@@ -19,12 +19,12 @@
 enum { JOBS_AT_ONCE = 300 };
 
 struct history {
-    double from_s, to_s; /* since 1970; 0: open */
+    double from_s, to_s; /* since 1970; 0: no bound */
     const char *name;    /* a pattern, or NULL */
-    json_t *states;      /* NULL: any */
+    json_t *states;      /* NULL: all */
     enum pleat_history_by by;
     bool csv;
-    const char *format; /* which columns; NULL: as usual */
+    const char *format; /* the columns; NULL: the usual ones */
     struct pleat_format columns;
     int64_t job; /* 0: all */
 };
@@ -47,7 +47,7 @@ static json_t *params_of(const struct history *history, int64_t after)
     return params;
 }
 
-/* All entries that are wanted, in order of submission. */
+/* Fetches all entries that are wanted, in order of submission. */
 static int fetch(const struct history *history, json_t **jobs)
 {
     struct pleat_client *client;
@@ -95,7 +95,7 @@ static void print_totals(const json_t *totals)
            pleat_time_span(pleat_reply_real(totals, "cpu_s"), cpu));
 }
 
-/* One job: what it had at each size, what each resize cost. */
+/* Prints one job: what it used at each size, and what each resize cost. */
 static int print_one(const json_t *job)
 {
     char a[PLEAT_TIME_SIZE], b[PLEAT_TIME_SIZE];
@@ -235,7 +235,7 @@ static int run_history(int argc, char **argv)
     json_t *jobs;
     pleat_options_init(&options, &pleat_cmd_history, argc, argv, own, "o:");
     int code = read_options(&options, &history);
-    if (!code && options.first > 0) { /* else only help was asked for */
+    if (!code && options.first > 0) { /* otherwise only help was asked for */
         code = fetch(&history, &jobs);
         if (!code) {
             code = print(&history, jobs);

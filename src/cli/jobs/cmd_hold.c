@@ -1,4 +1,5 @@
-/* Jobs that wait until their user says so: hold, release; and waiting again: requeue. */
+/* cmd_hold.c - pleat hold, release and requeue: jobs that wait until their user releases them, and
+ * jobs that have to wait again. */
 #include "cli/jobs/commands.h"
 #include "cli/jobs/selection.h"
 

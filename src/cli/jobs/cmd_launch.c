@@ -17,15 +17,15 @@
 #include "wire/launching.h"
 
 struct launch {
-    int64_t processes; /* 0: as many as the job has */
-    const char *mpi;   /* NULL: the one that the program is linked with */
+    int64_t processes; /* 0: the job's present number */
+    const char *mpi;   /* NULL: the MPI that the program is linked with */
     bool print;
     char **argv;
     char path[PATH_MAX];
     struct pleat_launch_detected found;
 };
 
-/* How many processes a malleable program of this job had last; 0: none has run yet. */
+/* The number of processes that the last malleable program of this job had; 0: none has run yet. */
 static int64_t size_in_mailbox(void)
 {
     const char *path = getenv(PLEAT_MAILBOX_ENV);
@@ -38,7 +38,7 @@ static int64_t size_in_mailbox(void)
     return status.size;
 }
 
-/* How many processors each process of this job has; 0: nothing was said of that. */
+/* How many processors each process of this job has; 0: not given. */
 static int64_t cpus_per_task(void)
 {
     const char *text = getenv("PLEAT_CPUS_PER_TASK");
@@ -50,7 +50,7 @@ static int64_t cpus_per_task(void)
 
 static int present_size(int64_t *size, struct pleat_error *err)
 {
-    /* of a job that folds the number of its processes, which stays */
+    /* for a job that folds: the number of its processes, which does not change */
     const char *processes = getenv("PLEAT_PROCESSES");
     const char *started_with = processes ? processes : getenv("PLEAT_PROCESSORS");
     if (!getenv("PLEAT_JOB") || !started_with)
@@ -75,7 +75,7 @@ static int present_size(int64_t *size, struct pleat_error *err)
     return status;
 }
 
-/* Finds the program and what it is. */
+/* Finds the program, and what kind of program it is. */
 static int look_at(struct launch *launch, struct pleat_error *err)
 {
     int status = pleat_launch_find(launch->argv[0], getenv("PATH"), NULL, launch->path,
@@ -87,7 +87,8 @@ static int look_at(struct launch *launch, struct pleat_error *err)
     return status;
 }
 
-/* Whether the program may change its size: it is linked with libpleat, or cannot be looked into. */
+/* Whether the program may change its size: it is linked with libpleat, or its file cannot be read.
+ */
 static bool may_be_resized(const struct launch *launch)
 {
     const char *agent = getenv(PLEAT_LAUNCHING_ENV);
@@ -123,12 +124,13 @@ static int compose(const struct launch *launch, int64_t size, struct pleat_launc
         .env = (const char *const *)environ,
         .scratch = getenv("PLEAT_SCRATCH"),
         .is_root = geteuid() == 0,
-        .oversubscribed = true, /* as every job's: neighbours may grow next to it */
+        .oversubscribed = true, /* as for every job: other jobs may grow on the same node */
     };
     return pleat_launch_compose(&request, command, err);
 }
 
-/* At the size that the agent says; the first time, at what the user said. */
+/* Composes the command with the size that the agent gives; the first time with the size that the
+ * user gave. */
 static int compose_again(void *arg, uint32_t processes, struct pleat_launch_command *command,
                          struct pleat_error *err)
 {

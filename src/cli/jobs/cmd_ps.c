@@ -7,7 +7,7 @@
 #include "cli/jobs/format.h"
 #include "cli/jobs/jobs.h"
 
-/* What --format may name: members of a job (docs/protocol.md). */
+/* The names that --format takes: members of a job (docs/protocol.md). */
 static const struct pleat_history_column known[] = {
     {"job", "JOB", PLEAT_HISTORY_COUNT},
     {"name", "NAME", PLEAT_HISTORY_TEXT},
@@ -51,10 +51,10 @@ static const struct pleat_history_column known[] = {
 
 struct listing {
     bool all, start;
-    const char *format; /* NULL: as usual */
+    const char *format; /* NULL: the usual columns */
 };
 
-/* Those that wait: a new array. */
+/* The waiting jobs: a new array. */
 static json_t *waiting_of(const json_t *jobs)
 {
     json_t *waiting = json_array(), *job;
@@ -64,7 +64,7 @@ static json_t *waiting_of(const json_t *jobs)
     return waiting;
 }
 
-/* Adds to each of them when it is expected to start, or why that is not known. */
+/* Adds to each waiting job when it is expected to start, or why that is not known. */
 static int add_forecasts(struct pleat_client *client, json_t *jobs)
 {
     json_t *answer, *job, *row;

@@ -14,7 +14,7 @@ struct change {
     bool mandatory;
     bool wait;
     int64_t job;
-    int64_t by; /* or, where it is 0, */
+    int64_t by; /* a change of the size; 0: `to` counts */
     int64_t to;
 };
 
@@ -66,7 +66,7 @@ static void print_outcome(const struct change *change, const json_t *event)
     putchar('\n');
 }
 
-/* Follows the job until the resize that its user began after event `after` has ended. */
+/* Waits until a resize has ended that the user began for the job after event `after`. */
 static int wait_for_outcome(struct pleat_client *client, const struct change *change)
 {
     struct pleat_error err;
@@ -91,14 +91,14 @@ static int wait_for_outcome(struct pleat_client *client, const struct change *ch
     return pleat_daemon_failed(&err, true);
 }
 
-/* It has that size already: no resize begins, so there is no outcome to wait for. */
+/* The job has this size already. No resize begins, so there is no outcome to wait for. */
 static bool is_no_change(const json_t *answer)
 {
     int64_t from = pleat_reply_int(answer, "from", -1);
     return from >= 0 && from == pleat_reply_int(answer, "to", -2);
 }
 
-/* Begins to follow the job from now on, so that nothing of what comes is missed. */
+/* Follows the job from its last event on, so that no event is missed. */
 static int follow_from_now(struct pleat_client *client, int64_t job)
 {
     int64_t last;

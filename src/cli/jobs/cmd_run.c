@@ -19,7 +19,7 @@
 #include "describe/submission_help.h"
 #include "model/types.h"
 
-/* The job's standard error, copied by a thread with a connection of its own. */
+/* Copying the job's standard error, in a thread with a connection of its own. */
 struct errors_copy {
     struct pleat_output output;
     pthread_t thread;
@@ -32,11 +32,12 @@ static void *copy_errors(void *arg)
     struct pleat_error err;
     int64_t before = 0;
     int losses = 0;
-    /* what went wrong shows in the main thread; stderr itself may be gone */
+    /* an error is reported by the main thread; stderr itself may be gone */
     while (pleat_output_copy(&copy->output, STDERR_FILENO, &err) != 0 &&
            pleat_client_is_lost(copy->output.client) &&
            pleat_daemon_resume(&copy->output.client, NULL, &losses, &err) == 0) {
-        losses = copy->output.offset > before ? 0 : losses; /* it goes on from there */
+        /* the copy has gone on after this loss */
+        losses = copy->output.offset > before ? 0 : losses;
         before = copy->output.offset;
     }
     return NULL;
@@ -52,13 +53,13 @@ static void start_errors_copy(struct errors_copy *copy, int64_t job)
         return;
     }
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are for the main thread */
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are left to the main thread */
     copy->started = pthread_create(&copy->thread, NULL, copy_errors, copy) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Waits until all is copied. When the daemon is lost, the thread sees that for itself, as a rule:
- * then it is given a moment only, and left alone if it does not. */
+/* Waits until all of standard error is copied. When the daemon is lost (lost), the thread usually
+ * sees that itself. It is then given a moment to end, and is left alone if it does not. */
 static void finish_errors_copy(struct errors_copy *copy, bool lost)
 {
     struct timespec limit;
@@ -73,7 +74,7 @@ static void finish_errors_copy(struct errors_copy *copy, bool lost)
 
 /* ---- the job ---- */
 
-/* The daemon is lost: the job runs on, and the next one knows it. */
+/* The daemon is lost. The job runs on, and the next daemon knows it. */
 static int resume(struct pleat_client **client, int *losses, const struct pleat_error *err)
 {
     int code = pleat_daemon_resume(client, pleat_interrupt_flag(), losses, err);
@@ -82,14 +83,15 @@ static int resume(struct pleat_client **client, int *losses, const struct pleat_
     return code;
 }
 
-/* The first time its processes are told to end, the second time they are killed. */
+/* Cancels the job: the first time its processes are told to end, the second time (now) they are
+ * killed. */
 static int cancel(struct pleat_client **client, int64_t job, bool now)
 {
     struct pleat_error err;
     int status, losses = 0;
     pleat_interrupt_reset();
     if (now)
-        pleat_interrupt_again(); /* one more leaves at once */
+        pleat_interrupt_again(); /* a further signal ends this program at once */
     do {
         pleat_client_set_interrupt(*client, NULL);
         status = pleat_client_call(*client, "cancel",
@@ -98,7 +100,7 @@ static int cancel(struct pleat_client **client, int64_t job, bool now)
     } while (status && pleat_client_is_lost(*client) &&
              pleat_daemon_resume(client, NULL, &losses, &err) == 0);
     if (status == PLEAT_E_STATE || status == PLEAT_E_NOTFOUND)
-        return 0; /* it has ended by itself meanwhile */
+        return 0; /* the job has ended by itself meanwhile */
     if (status)
         return pleat_daemon_failed(&err, false);
     if (now)
@@ -114,8 +116,8 @@ static int cancel(struct pleat_client **client, int64_t job, bool now)
     return 0;
 }
 
-/* Copies stdout until the job is over; cancels the job where that is asked for. Returns 0 or an
- * exit code; *cancelled: the code to leave with in that case. */
+/* Copies stdout until the job has ended, and cancels the job on a signal. Returns 0 or an exit
+ * code. *cancelled: the exit code in case the job was cancelled. */
 static int copy_output(struct pleat_client **client, int64_t job, int *cancelled)
 {
     struct pleat_error err;
@@ -131,7 +133,7 @@ static int copy_output(struct pleat_client **client, int64_t job, int *cancelled
         int status = pleat_output_copy(&output, STDOUT_FILENO, &err);
         if (status == 0)
             return 0;
-        if (status == PLEAT_OUTPUT_UNREADABLE) { /* the job is over all the same */
+        if (status == PLEAT_OUTPUT_UNREADABLE) { /* the job has ended all the same */
             pleat_say("%s", err.text);
             return 0;
         }
@@ -150,7 +152,7 @@ static int copy_output(struct pleat_client **client, int64_t job, int *cancelled
             int code = resume(client, &losses, &err);
             if (code)
                 return code;
-            output.client = *client; /* from where it was */
+            output.client = *client; /* goes on where it was */
             continue;
         }
         int code = cancel(client, job, now);
@@ -188,8 +190,8 @@ static int ending(struct pleat_client **client, int64_t job, int *exit_code)
     return 0;
 }
 
-/* Waits for the end of one that has a terminal: its keys are the job's, but signals that this
- * program gets cancel it, as ever. */
+/* Waits for the end of a job that has a terminal. Keys go to the job, but signals to this program
+ * cancel it, as for any job. */
 static int attend_terminal(struct pleat_client **client, int64_t job,
                            struct pleat_terminal *terminal)
 {
@@ -224,7 +226,8 @@ static int attend_terminal(struct pleat_client **client, int64_t job,
 
 static int attend(struct pleat_client **client, int64_t job)
 {
-    static struct errors_copy copy; /* a thread left alone may use it to the end of the program */
+    /* static: a thread that is left alone may use it until the program ends */
+    static struct errors_copy copy;
     struct errors_copy *errors = &copy;
     int cancelled = 0, exit_code = PLEAT_EXIT_BEFORE_RUN;
     start_errors_copy(errors, job);
@@ -254,7 +257,7 @@ static int submit(struct pleat_client **client, json_t *spec, int64_t *job)
     return code == PLEAT_EXIT_NO_DAEMON ? code : PLEAT_EXIT_BEFORE_RUN;
 }
 
-/* Its standard input comes from here, where nothing else was asked for. */
+/* Passes standard input on to the job, unless the user has chosen another input. */
 static void pass_input(struct pleat_input *input, json_t *spec)
 {
     struct pleat_paths paths;
@@ -268,7 +271,7 @@ static void pass_input(struct pleat_input *input, json_t *spec)
         *input->path = '\0';
         return;
     }
-    for (const char *at = input->path; *at; at++) { /* in patterns of paths %% stands for it */
+    for (const char *at = input->path; *at; at++) { /* in patterns of paths '%%' stands for '%' */
         pleat_string_add_bytes(&pattern, at, 1);
         if (*at == '%')
             pleat_string_add_bytes(&pattern, at, 1);
@@ -278,7 +281,7 @@ static void pass_input(struct pleat_input *input, json_t *spec)
     pleat_string_finish(&pattern);
 }
 
-/* The job's input and output are a terminal; takes spec over. */
+/* Submits the job with a terminal as its input and output. Steals spec. */
 static int run_on_terminal(struct pleat_client **client, json_t *spec)
 {
     struct pleat_terminal terminal;
@@ -294,7 +297,8 @@ static int run_on_terminal(struct pleat_client **client, json_t *spec)
                                              : (pleat_fail(&err), PLEAT_EXIT_BEFORE_RUN);
     }
     json_object_set_new(spec, "terminal", json_string(terminal.path));
-    int code = submit(client, spec, &job); /* not interrupted: else nobody would know the job */
+    /* not interrupted: otherwise the number of the job would be lost */
+    int code = submit(client, spec, &job);
     if (!code) {
         pleat_client_set_interrupt(*client, pleat_interrupt_flag());
         code = attend_terminal(client, job, &terminal);
@@ -335,7 +339,8 @@ static int run(const struct pleat_submission *submission)
     }
     struct pleat_input input;
     pass_input(&input, spec);
-    code = submit(&client, spec, &job); /* not interrupted: else nobody would know the job */
+    /* not interrupted: otherwise the number of the job would be lost */
+    code = submit(&client, spec, &job);
     if (!code) {
         pleat_client_set_interrupt(client, pleat_interrupt_flag());
         pleat_input_start(&input);

@@ -1,4 +1,4 @@
-/* What may be changed about a job after its submission. */
+/* cmd_set.c - pleat set: changes what may be changed about a job after its submission. */
 #include <string.h>
 
 #include "cli/common/daemon.h"
@@ -8,7 +8,7 @@
 
 enum { SET_MIN = 1, SET_MAX, SET_TIME_LIMIT, SET_PRIORITY, SET_ESTIMATE, SET_DEPENDENCY };
 
-/* What was given, by the method that changes it; NULL: nothing. */
+/* What is to be changed, by the method that changes it; NULL: nothing. */
 struct changes {
     json_t *limits, *time_limit, *revise, *release;
 };
@@ -121,7 +121,7 @@ static int ask(const struct pleat_selection *selection, const struct changes *ch
     return code;
 }
 
-/* `limits` is what this was called when it changed nothing else. */
+/* `limits` is the old name of this command, from when it changed only limits. */
 static int run(const struct pleat_command *command, int argc, char **argv)
 {
     static const struct option own[] = {{"min", required_argument, NULL, SET_MIN},

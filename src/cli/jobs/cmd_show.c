@@ -31,7 +31,7 @@ static void line_text(const char *name, const char *value)
     pleat_string_finish(&text);
 }
 
-/* Its limits, and what of them is about processes where it folds. */
+/* Prints the limits of a job; of a job that folds also those on processes. */
 static void show_limits(const json_t *job)
 {
     struct pleat_string text = {0};
@@ -84,7 +84,7 @@ static void show_what(const json_t *job)
     show_limits(job);
 }
 
-/* Why processes are not attached, where it is not that they are not there any more. */
+/* Appends why processes are not attached, unless they have ended. */
 static void add_missing(const json_t *job, const json_t *folded, struct pleat_string *text)
 {
     int64_t refused = pleat_reply_int(folded, "refused", 0);
@@ -101,7 +101,7 @@ static void add_missing(const json_t *job, const json_t *folded, struct pleat_st
                                "PLEAT_FOLD_VERBOSE=1 they say more on their standard error)");
 }
 
-/* How it is folded, as its agent said last. */
+/* Prints how the job is folded, as its agent said last. */
 static void show_folded(const json_t *job)
 {
     const json_t *folded = json_object_get(job, "folded");
@@ -130,8 +130,8 @@ static void show_folded(const json_t *job)
     pleat_string_finish(&text);
 }
 
-/* What it measured at each size: by this policies may go. Of a folded program that is how long a
- * second of useful processor time takes. */
+/* Prints what an iteration took at each size: policies may use that. For a folded program it is how
+ * long a second of useful processor time takes. */
 static void show_iterations(const json_t *job, struct pleat_string *text)
 {
     const json_t *times = json_object_get(job, "times"), *time;
@@ -205,7 +205,7 @@ static void show_notify(const json_t *job)
     pleat_string_finish(&text);
 }
 
-/* The one before the time limit. */
+/* Prints the signal before the time limit. */
 static void show_signal(const json_t *signal)
 {
     char name[24], lead[PLEAT_TIME_SIZE];
@@ -221,7 +221,7 @@ static void show_signal(const json_t *signal)
     pleat_string_finish(&text);
 }
 
-/* What was asked for beyond processors, where something was. */
+/* Prints what the job asked for beside processors. */
 static void show_wishes(const json_t *job)
 {
     static const struct {

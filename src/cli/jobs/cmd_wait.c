@@ -9,8 +9,8 @@
 
 struct wait {
     struct pleat_client *client;
-    struct pleat_job_numbers numbers; /* of the jobs waited for */
-    json_t *jobs;                     /* those that have ended */
+    struct pleat_job_numbers numbers; /* jobs that are waited for */
+    json_t *jobs;                     /* jobs that have ended */
     double patience_s;
     int outcome;
 };
@@ -21,7 +21,8 @@ static int out_of_memory(void)
     return PLEAT_EXIT_FAILED;
 }
 
-/* The daemon may end and come back while we wait: jobs do not notice, so neither do we. */
+/* Waits for one job. The daemon may end and come back meanwhile: jobs do not notice, and this
+ * command goes on. */
 static int wait_for(struct wait *wait, int64_t number)
 {
     json_t *answer, *job;
@@ -40,8 +41,8 @@ static int wait_for(struct wait *wait, int64_t number)
     return 0;
 }
 
-/* All that wait or run now. Which they are is asked first: the daemon's own word that none is left
- * would not say how those that were there have ended. */
+/* Finds all jobs that wait or run now. Their numbers are needed, since the daemon's answer that no
+ * job is left would not say how they have ended. */
 static int find_living(struct wait *wait)
 {
     json_t *jobs, *job;

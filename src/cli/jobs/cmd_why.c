@@ -24,7 +24,7 @@ static void print_string(const struct pleat_term *term, const char *label,
     pleat_string_finish(text);
 }
 
-/* Those in front of it, the first ones by name. */
+/* Prints the jobs in front of a waiting one, the first of them by name. */
 static void print_ahead(const struct pleat_term *term, const json_t *waiting)
 {
     struct pleat_string text = {0};
@@ -89,7 +89,7 @@ static int print_why(const json_t *why)
         struct pleat_string text = {0};
         char moment[PLEAT_TIME_SIZE];
         pleat_time_moment(pleat_reply_real(decision, "time_s"), moment);
-        if (strlen(moment) >= LABEL) { /* not of today: the day, then the time with the text */
+        if (strlen(moment) >= LABEL) { /* not today: the date, then the time with the text */
             pleat_string_addf(&text, "%s ", moment + strcspn(moment, " ") + 1);
             moment[strcspn(moment, " ")] = '\0';
         }

@@ -53,7 +53,7 @@ static void add_resize(const json_t *event, struct pleat_string *out)
     int64_t waiter = pleat_reply_int(event, "waiter", 0);
     const char *outcome = pleat_reply_text(event, "outcome", NULL);
     const char *cause = pleat_reply_text(event, "cause", NULL);
-    if (to == from) /* it was relaunched at its size */
+    if (to == from) /* the job was relaunched at its size */
         pleat_string_addf(out, "stay on %lld", (long long)to);
     else
         pleat_string_addf(out, "%s%s %lld -> %lld",

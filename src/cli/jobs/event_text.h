@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-/* Those of docs/protocol.md, in its order; NULL after the last. */
+/* The kinds of docs/protocol.md, in its order; NULL after the last. */
 extern const char *const pleat_event_kinds[];
 
 /* Appends what happened ("running -> done", "grow 2 -> 4: granted"), without time and job. */

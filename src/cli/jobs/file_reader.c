@@ -15,7 +15,7 @@
 
 enum { PIECE = 64 * 1024, IN = 3, OUT = 4 };
 
-/* ---- in the process that reads: only what is allowed after the fork of a thread ---- */
+/* ---- in the reading process: only what is allowed after fork in a program with threads ---- */
 
 static bool transfer(int fd, void *data, size_t size, bool writes)
 {
@@ -31,7 +31,7 @@ static bool transfer(int fd, void *data, size_t size, bool writes)
     return true;
 }
 
-/* Opened each time: it may be made, or replaced, meanwhile. */
+/* The file is opened for each piece: it may be made or replaced meanwhile. */
 static int32_t read_piece(const char *path, int64_t offset, char *buffer)
 {
     struct stat about;
@@ -44,7 +44,8 @@ static int32_t read_piece(const char *path, int64_t offset, char *buffer)
     return count > 0 ? (int32_t)count : 0;
 }
 
-/* Holds nothing of its parent's, so that nobody waits for it where it cannot be ended. */
+/* The reading process keeps no descriptor of its parent but these two. So nothing waits for the
+ * process where it cannot be ended. */
 static void serve(const char *path, int in, int out)
 {
     static char buffer[PIECE];
@@ -64,7 +65,7 @@ static void serve(const char *path, int in, int out)
     _exit(0);
 }
 
-/* ---- in the process that wants to know ---- */
+/* ---- in the asking process ---- */
 
 int pleat_file_reader_open(struct pleat_file_reader *reader, const char *path,
                            struct pleat_error *err)
@@ -78,7 +79,7 @@ int pleat_file_reader_open(struct pleat_file_reader *reader, const char *path,
         return pleat_error_sys(err, errno, "cannot make a pipe to read %s", path);
     }
     sigset_t all, before;
-    sigfillset(&all); /* no handler of ours may run in the child */
+    sigfillset(&all); /* no handler of this program may run in the child */
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pid_t parent = getpid(), child = fork();
     int reason = errno;
@@ -100,7 +101,7 @@ int pleat_file_reader_open(struct pleat_file_reader *reader, const char *path,
     return 0;
 }
 
-/* 0 when there is an answer. A signal just before the wait is not missed. */
+/* Waits for an answer. Returns 0 when it has come. A signal just before the wait is not missed. */
 static int wait_answer(const struct pleat_file_reader *reader, int limit_ms,
                        const volatile sig_atomic_t *interrupted, struct pleat_error *err)
 {
@@ -166,7 +167,7 @@ void pleat_file_reader_close(struct pleat_file_reader *reader)
     close(reader->to);
     close(reader->from);
     (void)kill(reader->process, SIGKILL);
-    /* one that waits for the file system ends when that answers; init takes it in */
+    /* A process that waits for a file system ends when that answers; init reaps it then. */
     while (waitpid(reader->process, NULL, reader->asked ? WNOHANG : 0) < 0 && errno == EINTR)
         continue;
     *reader = (struct pleat_file_reader){0};

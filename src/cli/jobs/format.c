@@ -31,7 +31,8 @@ static int unknown(const struct pleat_history_column *known, const char *name, s
     return status;
 }
 
-/* One without a title has its own name, without the unit, as title: "start_s" START. */
+/* Gives a column without a title one: its name in capitals, without the unit. "start_s" becomes
+ * START. */
 static void name_column(struct pleat_history_column *column, char *title, size_t size)
 {
     if (column->title)
@@ -90,7 +91,8 @@ int pleat_format_read(const char *list, const struct pleat_history_column *known
     }
 }
 
-/* The first `width` characters; those of UTF-8 go on with bytes 10xxxxxx. */
+/* The length in bytes of the first `width` characters. In UTF-8 the further bytes of a character
+ * are 10xxxxxx. */
 static size_t cut(const char *text, int width)
 {
     size_t at = 0;
@@ -100,7 +102,7 @@ static size_t cut(const char *text, int width)
     return at;
 }
 
-/* The row with its texts as long as wanted: a new object. */
+/* The row with its texts cut to the widths of their columns: a new object. */
 static json_t *cut_row(const struct pleat_format *format, json_t *row)
 {
     json_t *copy = json_copy(row);

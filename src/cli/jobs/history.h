@@ -11,12 +11,12 @@ enum pleat_history_kind {
     PLEAT_HISTORY_COUNT,  /* a whole number */
     PLEAT_HISTORY_SPAN,   /* seconds */
     PLEAT_HISTORY_WORK,   /* processor-seconds */
-    PLEAT_HISTORY_MOMENT, /* since 1970 */
+    PLEAT_HISTORY_MOMENT, /* seconds since 1970 */
     PLEAT_HISTORY_SHARE,  /* 0 to 1 */
     PLEAT_HISTORY_MEMORY  /* KiB */
 };
 
-/* What a row has under `member`; title NULL: not in tables, only for programs. */
+/* A member of a row. title NULL: the column is only in output for programs. */
 struct pleat_history_column {
     const char *member, *title;
     enum pleat_history_kind kind;
@@ -31,26 +31,27 @@ enum pleat_history_by {
     PLEAT_BY_COUNT
 };
 
-/* Those that a job can be in as its user sees it; NULL after the last. */
+/* The states of a job that its user sees; NULL after the last. */
 extern const char *const pleat_history_states[];
-/* "job", "size", ... */
+/* The name of a grouping: "job", "size", ... */
 const char *pleat_history_by_name(enum pleat_history_by by);
-/* The columns of such rows, ended by one without member. */
+/* The columns of rows of this grouping; one without member ends them. */
 const struct pleat_history_column *pleat_history_columns(enum pleat_history_by by);
-/* The rows for the daemon's entries (docs/protocol.md, an entry of `history`): a new array. */
+/* Makes the rows for the daemon's entries (docs/protocol.md, an entry of `history`): a new array.
+ */
 json_t *pleat_history_rows(const json_t *jobs, enum pleat_history_by by);
-/* Of one entry: what it had at each size, what each of its resizes cost. New arrays. */
+/* For one entry: what the job used at each size; what each of its resizes cost. New arrays. */
 json_t *pleat_history_sizes(const json_t *job);
 json_t *pleat_history_resizes(const json_t *job);
 extern const struct pleat_history_column pleat_history_resize_columns[];
 /* {"jobs","processor_s","resize_s","resizes","cpu_s","wait_s"}: sums over entries. */
 json_t *pleat_history_totals(const json_t *jobs);
 
-/* KiB as people read them: "12.3 MiB"; size: 24 or more. */
+/* Memory in a unit for people: "12.3 MiB". size: 24 or more. */
 void pleat_history_memory(double kib, char *text, size_t size);
 
-/* Both return an exit code. chosen: the user named the columns, so each row is one line in a pipe.
- */
+/* Print rows; both return an exit code. chosen: the user named the columns, so that each row is one
+ * line in a pipe. */
 int pleat_history_table(const json_t *rows, const struct pleat_history_column *columns,
                         bool chosen);
 int pleat_history_csv(const json_t *rows, const struct pleat_history_column *columns);

@@ -1,4 +1,4 @@
-/* history_print.c - rows as a table for people, or as CSV for programs. */
+/* history_print.c - prints rows as a table for people, or as CSV for programs. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { COLUMNS_MAX = 24 };
 
-/* Processor-seconds as people read them. */
+/* Processor-seconds in a unit for people. */
 static void format_work(double work, char *text, size_t size)
 {
     if (!isfinite(work))
@@ -91,7 +91,7 @@ int pleat_history_table(const json_t *rows, const struct pleat_history_column *c
     return code;
 }
 
-/* As RFC 4180 has it: quoted where it must be. */
+/* Prints a value of CSV by RFC 4180: quoted where needed. */
 static void print_text(const char *text)
 {
     if (!strpbrk(text, "\",\r\n")) {

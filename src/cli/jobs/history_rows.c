@@ -42,7 +42,7 @@ static const struct pleat_history_column by_resize[] = {
     {"seconds", "TIME", PLEAT_HISTORY_SPAN},
     {"processor_s", "PROCESSORS", PLEAT_HISTORY_WORK},
     {NULL, NULL, PLEAT_HISTORY_TEXT}};
-/* what a group of jobs has, however they were grouped */
+/* the columns of a group of jobs, whatever they are grouped by */
 #define OF_A_GROUP                                                                                 \
     {"jobs", "JOBS", PLEAT_HISTORY_COUNT}, {"succeeded", "WELL", PLEAT_HISTORY_COUNT},             \
         {"wait_s", "WAIT", PLEAT_HISTORY_SPAN}, {"run_s", "RUN", PLEAT_HISTORY_SPAN},              \
@@ -99,7 +99,7 @@ static void count(json_t *row, const char *member, int64_t value)
     json_object_set_new(row, member, json_integer(pleat_reply_int(row, member, 0) + value));
 }
 
-/* The row with that key: known by it in `index`, made at the end where it is new. */
+/* The row with this key, found in `index`. A new row is appended. */
 static json_t *row_of(json_t *rows, json_t *index, const char *key)
 {
     json_t *row = json_object_get(index, key);
@@ -198,7 +198,7 @@ static void add_resizes(const json_t *job, json_t *rows, json_t *index)
     json_decref(seen);
 }
 
-/* Sums over jobs of a name, or of a day; waits and runs become means. */
+/* Adds a job to the row of its name or day. Waits and run times are means, all else are sums. */
 static void add_to_group(const json_t *job, const char *member, const char *key, json_t *rows,
                          json_t *index)
 {
@@ -227,7 +227,7 @@ static void day_of(const json_t *job, char *day, size_t size)
         snprintf(day, size, "?");
 }
 
-/* Shares of all that rows have. */
+/* Adds to each row its share of the total. */
 static void add_shares(json_t *rows)
 {
     size_t i;
@@ -238,7 +238,7 @@ static void add_shares(json_t *rows)
         row, "share", all > 0 ? json_real(number_of(row, "processor_s") / all) : json_null());
 }
 
-/* In the order of sizes: few are different. */
+/* The rows in the order of sizes. There are few different sizes. */
 static json_t *sorted_by_size(json_t *rows)
 {
     json_t *sorted = json_array(), *row;

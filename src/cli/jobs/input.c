@@ -17,7 +17,7 @@
 
 #include "cli/common/interrupt.h"
 
-#define PREFIX "stdin-" /* and the number of the process */
+#define PREFIX "stdin-" /* followed by the pid */
 #define STALE_S (24L * 3600)
 #define LOOK_NS 20000000L
 
@@ -28,7 +28,7 @@ static bool is_nothing(void)
            (S_ISCHR(about.st_mode) && about.st_rdev == makedev(1, 3));
 }
 
-/* Those of processes that were killed. A day later no job waits for what they wrote. */
+/* Removes FIFOs of processes that were killed. After a day no job waits for such an input. */
 static void remove_stale(const char *directory)
 {
     DIR *list = opendir(directory);
@@ -52,7 +52,7 @@ int pleat_input_begin(struct pleat_input *input, const struct pleat_paths *paths
         return 0;
     remove_stale(paths->runtime);
     snprintf(input->path, sizeof(input->path), "%s/" PREFIX "%d", paths->runtime, (int)getpid());
-    (void)unlink(input->path); /* an earlier process had that number */
+    (void)unlink(input->path); /* an earlier process had the same pid */
     bool made = mkfifo(input->path, 0600) == 0;
     if (made) {
         pleat_interrupt_remove(input->path);
@@ -74,7 +74,8 @@ static void sleep_ns(long ns)
     nanosleep(&pause, NULL);
 }
 
-/* Reading from a terminal in the background would stop the program. */
+/* Waits until the program is in the foreground. Reading from a terminal in the background would
+ * stop it. */
 static void await_foreground(void)
 {
     while (isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) != getpgrp())
@@ -95,7 +96,8 @@ static bool write_all(int fd, const char *bytes, size_t count)
     return true;
 }
 
-/* A job has opened it, and has read all: then it may see that this was the end. */
+/* Waits until a job has opened the FIFO and read all of it. Only then the job may see the end of
+ * the input. */
 static void await_read(const struct pleat_input *input)
 {
     char event[sizeof(struct inotify_event) + 256];
@@ -130,7 +132,7 @@ void pleat_input_start(struct pleat_input *input)
     if (!*input->path)
         return;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are for the main thread */
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are left to the main thread */
     if (pthread_create(&thread, NULL, pass_on, input))
         close(input->fifo); /* the job sees an empty input */
     else

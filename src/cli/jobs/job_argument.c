@@ -28,8 +28,8 @@ static int out_of_memory(void)
     return pleat_fail(&(struct pleat_error){.code = PLEAT_E_NOMEM, .text = "out of memory"});
 }
 
-/* Those of `wanted` that there are. Tasks have numbers one after another, in the order of their
- * indexes. */
+/* Appends the jobs of those `wanted` indexes that the array has. The tasks of an array have
+ * consecutive numbers, in the order of their indexes. */
 static int add_known(int64_t array, const struct pleat_index_list *all,
                      const struct pleat_index_list *wanted, struct pleat_job_numbers *jobs)
 {

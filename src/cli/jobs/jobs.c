@@ -33,7 +33,7 @@ int pleat_job_exit_code(const json_t *job)
     if (signal_number > 0)
         return PLEAT_EXIT_SIGNAL + signal_number;
     if (pleat_reply_is(job, "state", "failed") && code == 0)
-        return PLEAT_EXIT_BEFORE_RUN; /* Pleat ended it, for the reason given */
+        return PLEAT_EXIT_BEFORE_RUN; /* Pleat ended the job, for the reason given */
     return code >= 0 && code <= 255 ? (int)code : PLEAT_EXIT_BEFORE_RUN;
 }
 
@@ -71,8 +71,7 @@ const char *pleat_job_colour(const json_t *job)
     return NULL;
 }
 
-/* Of an array, tasks that wait have one row: job, and the last of them with their number behind it.
- */
+/* How many rows from `first` on are waiting tasks of one array, which are shown as one row. */
 static size_t tasks_like(const json_t *jobs, size_t first)
 {
     const json_t *job = json_array_get(jobs, first), *next;
@@ -88,7 +87,8 @@ static size_t tasks_like(const json_t *jobs, size_t first)
     return count;
 }
 
-/* "17 heat"; of a task "17 heat[3]", of several "17-19 heat[3-5]". */
+/* Sets the cells of number and name: "17 heat"; of a task "17 heat[3]"; of several tasks "17-19
+ * heat[3-5]". */
 static void set_name(struct pleat_table *table, const json_t *job, const json_t *last)
 {
     long long first = (long long)pleat_reply_int(job, "job", 0);

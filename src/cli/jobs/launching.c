@@ -1,6 +1,7 @@
 /* launching.c - waits for a program that the agent may want to start again at another size
- * (wire/launching.h), while the script waits for this. Everything that the program starts stays
- * below this process (it is a subreaper), so "all of it is gone" is "there are no children". */
+ * (wire/launching.h), while the script waits for `pleat launch`. All processes that the program
+ * starts stay below this process, which is a subreaper. So the program is gone when this process
+ * has no children. */
 #include "cli/jobs/launching.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 #include "shm/state.h"
 #include "wire/launching.h"
 
-/* The agent's own signals go to every process of the job: they are not passed on twice. */
+/* Signals of the agent reach every process of the job: this process does not pass them on. */
 static volatile sig_atomic_t launcher;
 static pid_t agent_pid;
 
@@ -48,16 +49,16 @@ static void watch_signals(void)
         if (sigaction(passed_on[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             (void)sigaction(passed_on[i], &action, NULL);
     }
-    (void)signal(SIGCHLD, SIG_DFL); /* else nobody could be waited for */
+    (void)signal(SIGCHLD, SIG_DFL); /* if SIGCHLD were ignored, children could not be waited for */
 }
 
-/* As the launcher ended. */
+/* Ends this process in the same way as the launcher ended. */
 static int end_as(int status)
 {
     if (!WIFSIGNALED(status))
         return WEXITSTATUS(status);
     const struct rlimit none = {0, 0};
-    (void)setrlimit(RLIMIT_CORE, &none); /* the program's own is enough */
+    (void)setrlimit(RLIMIT_CORE, &none); /* the core file of the program is enough */
     (void)signal(WTERMSIG(status), SIG_DFL);
     (void)raise(WTERMSIG(status));
     return 128 + WTERMSIG(status);
@@ -139,8 +140,8 @@ static int call(int fd, enum pleat_launching_kind kind, struct pleat_launching_r
     return code ? code : pleat_launching_receive(fd, record, err);
 }
 
-/* The program has ended: asks what now. 0: start it again; 1: that was all; else a negative code.
- */
+/* Tells the agent that the program has ended, and asks what to do. 0: start the program again; 1:
+ * leave; negative: an error. */
 static int ask_what_now(int fd, int status, struct pleat_launching_record *record,
                         struct pleat_error *err)
 {
@@ -156,7 +157,7 @@ static int ask_what_now(int fd, int status, struct pleat_launching_record *recor
 static int run(int fd, struct pleat_launching_record record, pleat_launching_compose compose,
                void *arg, int *status, struct pleat_error *err)
 {
-    /* what a program has read of a file it finds there when it is started again */
+    /* input that the program has read of a file is there again when the program is restarted */
     off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR);
     int code = call(fd, PLEAT_LAUNCHING_BEGIN, &record, err);
     if (!code && record.kind != PLEAT_LAUNCHING_START)
@@ -187,8 +188,9 @@ int pleat_launching_ask(const char *agent, uint32_t *processes, struct pleat_err
     return code;
 }
 
-/* A shell that executed this left its children, which are none of the program's: then another
- * process does it. Returns in that one, and where there are none; *status: what it came to. */
+/* A shell that executed this program may have left it children that are not the program's. Then
+ * another process does the work. Returns in that process, and where there are no such children;
+ * *status: how the other process ended. */
 static bool step_aside(int *status)
 {
     siginfo_t info;

@@ -8,19 +8,20 @@
 #include "base/error.h"
 #include "launch/launch.h"
 
-/* Makes the command that starts `processes` processes; finished by the caller. */
+/* Composes the command that starts `processes` processes. The caller finishes it. */
 typedef int (*pleat_launching_compose)(void *arg, uint32_t processes,
                                        struct pleat_launch_command *command,
                                        struct pleat_error *err);
 
-/* How many processors the job of this agent (the value of PLEAT_LAUNCHING) has now. */
+/* Asks the agent (the value of PLEAT_LAUNCHING) how many processes the job's programs start with
+ * now. */
 int pleat_launching_ask(const char *agent, uint32_t *processes,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Starts the program, and again whenever the agent says so, until it has ended by itself; ends as
- * its launcher did (also by a signal: then this does not return). Returns the exit code, or a
- * negative code where it could not be started at all. `name`: of the program, for people. `spawns`:
- * its MPI can start processes at run time. */
+/* Starts the program, and again whenever the agent says so, until it has ended by itself. Ends as
+ * the launcher did: where that was a signal, this does not return. Returns the exit code, or a
+ * negative code where the program could not be started at all. `name`: of the program, for
+ * messages. `spawns`: its MPI can start processes at run time. */
 int pleat_launching_run(const char *agent, const char *name, bool spawns,
                         pleat_launching_compose compose, void *arg,
                         struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -26,18 +26,18 @@ int pleat_output_write(int fd, const char *bytes, size_t count)
     return 0;
 }
 
-/* A copy under way. */
+/* A copy that is under way. */
 struct copy {
     struct pleat_output *output;
     int (*sink)(void *arg, const char *bytes, size_t count);
     void *arg;
     struct pleat_string bytes;
     struct pleat_file_reader reader;
-    bool read_all; /* as far as the file went: there is nothing to hurry for */
+    bool read_all; /* all that the file had was read: no more is expected soon */
     bool said;
 };
 
-enum { SILENT_MS = 5000 }; /* the longest that a file may be silent */
+enum { SILENT_MS = 5000 }; /* longest time without an answer of the file system */
 
 static int write_piece(struct copy *copy, int64_t next)
 {
@@ -49,7 +49,7 @@ static int write_piece(struct copy *copy, int64_t next)
     return output->write_errno ? PLEAT_OUTPUT_UNWRITABLE : 0;
 }
 
-/* The file that the user named. As copy_piece. */
+/* Copies a piece of the file that the user named. As copy_piece. */
 static int copy_file(struct copy *copy, const char *path, bool over, struct pleat_error *err)
 {
     struct pleat_output *output = copy->output;
@@ -88,7 +88,7 @@ static int wrong_answer(struct pleat_error *err)
     return pleat_error_set(err, PLEAT_E_PROTOCOL, "pleatd sent output from the wrong place");
 }
 
-/* One piece: 1 there may be more, 0 that was all, or as pleat_output_copy. */
+/* Copies one piece. 1: there may be more; 0: that was all; else as pleat_output_copy. */
 static int copy_piece(struct copy *copy, struct pleat_error *err)
 {
     struct pleat_output *output = copy->output;

@@ -25,7 +25,7 @@ int pleat_selection_take(struct pleat_selection *selection, int option, const ch
     return status;
 }
 
-/* "12" or "3-7". */
+/* Reads "12" or "3-7". */
 static int parse_range(const char *word, int64_t *first, int64_t *last, struct pleat_error *err)
 {
     char low[24];
@@ -57,7 +57,7 @@ static int check_word(const char *word, struct pleat_error *err)
     return status;
 }
 
-/* Is it one of those tasks? */
+/* Whether the job is one of the tasks that the word names. */
 static bool is_task(const char *word, const json_t *job)
 {
     struct pleat_index_list indexes = {0};
@@ -126,7 +126,8 @@ static bool is_in_state(const json_t *job, const char *state)
     return pleat_reply_is(job, "state", state);
 }
 
-/* Named by its own number, which counts whatever it is; by a range; or by nothing. */
+/* How the selection names a job: by its own number, which counts in any state; by a range; or not
+ * at all. */
 enum named { BY_NOTHING, BY_RANGE, BY_NUMBER };
 
 static enum named named(const struct pleat_selection *selection, const json_t *one)
@@ -141,7 +142,7 @@ static enum named named(const struct pleat_selection *selection, const json_t *o
             continue;
         }
         if (!parse_range(selection->words[i], &first, &last, NULL) && first == last &&
-            array == first) { /* the whole array */
+            array == first) { /* the number of an array means all its tasks */
             how = how == BY_NOTHING ? BY_RANGE : how;
             continue;
         }
@@ -178,7 +179,7 @@ static int add(struct pleat_job_numbers *jobs, int64_t job)
                : 0;
 }
 
-/* The tasks of an array that have not ended; false: it is none, or all have. */
+/* Appends the tasks of an array that have not ended. False: it is no array, or all have ended. */
 static bool add_array(const json_t *list, int64_t array, enum pleat_selects selects,
                       struct pleat_job_numbers *jobs, int *code)
 {
@@ -196,8 +197,8 @@ static bool add_array(const json_t *list, int64_t array, enum pleat_selects sele
     return any;
 }
 
-/* Numbers and nothing else: the daemon knows best what can be done to them. That of an array is
- * that of its first task, and means all. */
+/* For a selection of nothing but numbers. Whether something can be done to these jobs is left to
+ * the daemon. The number of an array is that of its first task, and means all tasks. */
 static int plain_jobs(const struct pleat_selection *selection, const json_t *list,
                       enum pleat_selects selects, struct pleat_job_numbers *jobs)
 {

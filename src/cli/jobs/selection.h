@@ -1,4 +1,4 @@
-/* selection.h - which jobs a command is about: numbers, ranges, a name, a state, or all. */
+/* selection.h - the jobs that a command is about: by numbers, ranges, a name, a state, or all. */
 #ifndef PLEAT_CLI_JOBS_SELECTION_H
 #define PLEAT_CLI_JOBS_SELECTION_H
 
@@ -10,12 +10,12 @@
 
 PLEAT_ARRAY(pleat_job_numbers, int64_t);
 
-/* Which jobs a command can do something to, where it was not told their numbers. */
+/* Which jobs a command applies to, where they are not named by their numbers. */
 enum pleat_selects {
-    PLEAT_SELECTS_LIVING,  /* all that have not ended */
-    PLEAT_SELECTS_WAITING, /* in the queue, not held by their user */
-    PLEAT_SELECTS_HELD,    /* held by their user */
-    PLEAT_SELECTS_RUNNING  /* that have left the queue */
+    PLEAT_SELECTS_LIVING,  /* jobs that have not ended */
+    PLEAT_SELECTS_WAITING, /* jobs in the queue, not held by their user */
+    PLEAT_SELECTS_HELD,    /* jobs held by their user */
+    PLEAT_SELECTS_RUNNING  /* jobs that have left the queue */
 };
 
 struct pleat_selection {
@@ -44,20 +44,21 @@ enum { PLEAT_SELECT_NAME = 600, PLEAT_SELECT_STATE, PLEAT_SELECT_ALL };
 /* Takes one of the options. PLEAT_E_INVALID. */
 int pleat_selection_take(struct pleat_selection *selection, int option, const char *value,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Is it a selection at all, and one that can be read? 0; or the exit code, having said why not. */
+/* Checks that something is selected and that the words can be read. Returns 0; or the exit code,
+ * having reported why not. */
 int pleat_selection_check(const struct pleat_selection *selection);
-/* The numbers of the jobs, each once: those given by number whatever they are, the others where
- * `selects` fits. Finish *jobs in any case. 0; or an exit code, having said why, PLEAT_EXIT_NO_JOB
- * where none is selected. */
+/* Finds the numbers of the jobs, each once. Jobs given by number are taken in any state, others
+ * where `selects` fits. Finish *jobs in any case. Returns 0; or an exit code, having reported why:
+ * PLEAT_EXIT_NO_JOB where no job is selected. */
 int pleat_selection_jobs(const struct pleat_selection *selection, struct pleat_client *client,
                          enum pleat_selects selects, struct pleat_job_numbers *jobs);
-/* Asks `method` about each of them, with "job" in a copy of `params` (borrowed, may be NULL), and
- * says how many jobs `done` says of it ("cancelled") if they were not named one by one. The others
- * are done where one is refused; the exit code of the last that was. */
+/* Calls `method` for each of the jobs, with "job" in a copy of `params` (borrowed, may be NULL).
+ * Where jobs were not named one by one, it prints how many were changed, with the word `done`
+ * ("cancelled"). It goes on after a refusal. Returns the exit code of the last refusal. */
 int pleat_selection_ask(const struct pleat_selection *selection, struct pleat_client *client,
                         const struct pleat_job_numbers *jobs, const char *method,
                         const json_t *params, const char *done);
-/* All of the above in a row: checks the selection, connects, and asks about each job. */
+/* Does all of it: checks the selection, connects, and calls the method for each job. */
 int pleat_selection_change(const struct pleat_selection *selection, enum pleat_selects selects,
                            const char *method, const json_t *params, const char *done);
 

@@ -14,7 +14,7 @@ void pleat_sizes_add_text(const struct pleat_term *term, const json_t *sizes,
     {
         int64_t value = pleat_reply_int(size, "processors", -1);
         if (value <= 0 || (values.count && values.items[values.count - 1] == value))
-            continue; /* 0: after its end */
+            continue; /* 0: the job has ended */
         if (pleat_array_push(&values, value)) {
             out->failed = 1;
             break;

@@ -15,12 +15,13 @@
 #include "cli/common/interrupt.h"
 #include "cli/jobs/output.h"
 
-#define LOOK_MS 20   /* for a job that opens it */
-#define IDLE_MS 1000 /* for being in the foreground again */
-#define LAST_MS 1000 /* for the rest of its output, where somebody still has it open */
+#define LOOK_MS 20   /* between looks whether a job has opened the terminal */
+#define IDLE_MS 1000 /* between looks whether this program is in the foreground again */
+/* for the rest of the job's output, where a process still has the terminal open */
+#define LAST_MS 1000
 
 /* What signal handlers use. There is one terminal in this program. */
-static struct termios usual; /* as it was */
+static struct termios usual; /* settings before the program changed them */
 static atomic_bool raw, left;
 static atomic_int shown = -1; /* the master */
 
@@ -31,8 +32,9 @@ static bool in_foreground(void)
     return tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
-/* In the background it is the foreground's, which has set it as it wants it; and doing that would
- * stop this program. */
+/* Restores the settings of this program's terminal. In the background they are those of the
+ * foreground program, which has set them as it needs them; and changing them would stop this
+ * program. */
 static void restore(void)
 {
     if (atomic_exchange(&raw, false) && in_foreground())
@@ -58,7 +60,8 @@ static void make_raw(void)
     copy_window();
 }
 
-/* A crash, or a signal that ends the program: as if there were no handler, but for the terminal. */
+/* On a crash, or a signal that ends the program: restores the terminal. Otherwise the signal acts
+ * as if there were no handler. */
 static void on_end(int number)
 {
     restore();
@@ -74,7 +77,7 @@ static void on_stop(int number)
     restore();
     (void)raise(SIGSTOP);
     if (was)
-        make_raw(); /* else, in the background, the thread looks for it */
+        make_raw(); /* in the background the thread does it later */
     errno = before;
 }
 
@@ -154,17 +157,17 @@ int pleat_terminal_begin(struct pleat_terminal *terminal, struct pleat_error *er
 
 /* ---- passing on ---- */
 
-/* What goes on between the two. */
+/* What is passed between the two terminals. */
 struct passing {
     struct pleat_terminal *terminal;
-    char keys[4096]; /* read, and not yet taken by the job */
+    char keys[4096]; /* read, but not yet taken by the job */
     size_t count;
-    bool keys_end;  /* no more will come */
+    bool keys_end;  /* no more keys will come */
     bool is_over;   /* the job has ended */
-    bool is_silent; /* nobody has the job's end open */
+    bool is_silent; /* no process has the job's end open */
 };
 
-/* Whether a job has it as its controlling terminal. */
+/* Whether a job has the terminal as its controlling terminal. */
 static bool is_taken(const struct pleat_terminal *terminal)
 {
     return tcgetsid(terminal->master) > 0;
@@ -174,7 +177,7 @@ static void follow_job(struct passing *passing)
 {
     struct pleat_terminal *terminal = passing->terminal;
     if (!is_taken(terminal)) {
-        if (passing->is_silent) /* what it wrote is shown as it is */
+        if (passing->is_silent) /* the job's output is shown as it was written */
             restore();
         return;
     }
@@ -203,20 +206,21 @@ static void write_keys(struct passing *passing)
     }
 }
 
-/* False: nothing was there. */
+/* Shows what the job has written. False: there was nothing. */
 static bool show(struct passing *passing)
 {
     static char bytes[65536];
     ssize_t got = read(passing->terminal->master, bytes, sizeof(bytes));
     if (got > 0) {
-        make_raw(); /* a job that has it was quicker than looking for one */
+        make_raw(); /* a job opened the terminal between two looks */
         (void)pleat_output_write(STDOUT_FILENO, bytes, (size_t)got);
     } else if (got == 0 || (errno != EINTR && errno != EAGAIN))
         passing->is_silent = true; /* all that was written has been read */
     return got > 0;
 }
 
-/* Until something happens; the first two are left out where nothing can come of them. */
+/* Waits until something happens. The first two ends are left out where nothing can be done about
+ * them. */
 static void await(struct passing *passing, struct pollfd *ends)
 {
     bool keys = atomic_load(&raw) && !passing->keys_end && passing->count == 0;
@@ -260,7 +264,7 @@ int pleat_terminal_start(struct pleat_terminal *terminal, struct pleat_error *er
     sigset_t all, before;
     catch_signals();
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are for the main thread */
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are left to the main thread */
     int code = pthread_create(&terminal->thread, NULL, pass_on, terminal);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     terminal->started = code == 0;

@@ -1,9 +1,9 @@
-/* terminal.h - a terminal of its own for a job, shown on the terminal that this program has.
+/* terminal.h - a terminal of a job's own, shown on the terminal of this program.
  *
- * This program holds the one end of a pseudo-terminal, the job's first process opens the other and
- * is the leader of its session: keys, Ctrl-C among them, and the window's size reach the job
- * without pleatd or an agent, so it does not matter to them when these are started anew. With this
- * program the job's terminal is gone, and its session gets SIGHUP.
+ * This program holds one end of a pseudo-terminal. The job's first process opens the other end, and
+ * is the leader of its session. Keys (Ctrl-C among them) and the size of the window reach the job
+ * without pleatd or an agent, so these may be restarted meanwhile. When this program ends the job's
+ * terminal is gone, and the processes of its session get SIGHUP.
  */
 #ifndef PLEAT_CLI_JOBS_TERMINAL_H
 #define PLEAT_CLI_JOBS_TERMINAL_H
@@ -14,25 +14,26 @@
 #include "base/error.h"
 
 struct pleat_terminal {
-    char path[64]; /* what the job opens; "": there is none */
+    char path[64]; /* of the end that the job opens; "": there is no terminal */
     int master;
-    int slave;   /* held until the job has it: its settings would be lost with the last who does */
+    /* held open until the job has it: when no process has it open its settings are lost */
+    int slave;
     int over[2]; /* a pipe: closed when the job has ended */
     bool started;
     pthread_t thread;
 };
 
-/* Makes it, with the settings and the window's size of this program's terminal.
- * PLEAT_E_UNSUPPORTED: standard input or output is none; PLEAT_E_SYSTEM. */
+/* Makes the terminal, with the settings and the window size of this program's terminal.
+ * PLEAT_E_UNSUPPORTED: standard input or output is no terminal. PLEAT_E_SYSTEM. */
 int pleat_terminal_begin(struct pleat_terminal *terminal, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Passes everything on from now on, in a thread. While a job has the terminal (and this program is
- * in the foreground) this program's own one is raw; before, and after, it is as it was, as it is
- * whenever the program ends, also by a signal that it can see. PLEAT_E_SYSTEM. */
+/* Passes keys and output on from now on, in a thread. This program's own terminal is raw while a
+ * job has the other one and this program is in the foreground. Before and after that it has its old
+ * settings, also when the program ends, even by a signal that can be caught. PLEAT_E_SYSTEM. */
 int pleat_terminal_start(struct pleat_terminal *terminal, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Keys are for this program again: where the job is cancelled. */
+/* Keys are for this program again: the job is being cancelled. */
 void pleat_terminal_leave(struct pleat_terminal *terminal);
-/* The job has ended: shows what is left of its output, and gives everything back. Accepts one that
- * was not begun, or not started. */
+/* The job has ended: shows the rest of its output and releases everything. Accepts a terminal that
+ * was not begun or not started. */
 void pleat_terminal_end(struct pleat_terminal *terminal);
 
 #endif

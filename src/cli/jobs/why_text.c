@@ -73,7 +73,7 @@ static void add_kept_for(const json_t *waiting, struct pleat_string *out)
     }
 }
 
-/* "it would fit (it needs 2 processors, 3 are free), but " */
+/* Appends "it would fit (it needs 2 processors, 3 are free), but ". */
 static void add_would_fit(const json_t *waiting, struct pleat_string *out)
 {
     pleat_string_addf(out, "it would fit (it needs %lld processor%s, ", number(waiting, "need"),
@@ -224,7 +224,7 @@ static void add_under_way(const json_t *resize, struct pleat_string *out)
     pleat_string_addf(out, " (%s)", pleat_reply_text(resize, "step", "?"));
 }
 
-/* Something is free, but not for growing; or nothing is. */
+/* Free processors that are not for growing; or none is free. */
 static void add_nothing_growable(const json_t *size, const char *code, struct pleat_string *out)
 {
     const char *site = pleat_reply_text(size, "site", "its site");
@@ -370,7 +370,7 @@ static void add_start(const json_t *decision, struct pleat_string *out)
                           pleat_reply_text(decision, "moldability", "?"));
 }
 
-/* "exited" alone would not say that it crashed. */
+/* Appends how the job ended: "exited" alone would not say that it crashed. */
 static void add_exit(const json_t *why, const json_t *decision, struct pleat_string *out)
 {
     json_t *job = json_copy(json_object_get(why, "ending"));

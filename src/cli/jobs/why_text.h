@@ -7,16 +7,16 @@
 
 #include "base/array.h"
 
-/* Appends why it waits, has its size, or how it ended, as the end of a sentence that begins with
- * the job. */
+/* Appends why a job waits, why it has its size, or how it ended, as the end of a sentence that
+ * begins with the job. */
 void pleat_why_add_headline(const json_t *why, struct pleat_string *out);
-/* Appends what one of its decisions was: "grown 2 -> 6 by egs: ...". */
+/* Appends one decision about the job: "grown 2 -> 6 by egs: ...". */
 void pleat_why_add_decision(const json_t *why, const json_t *decision, struct pleat_string *out);
-/* Appends, of one that waits: what is free at a site, who has its processors; of one in `kept_for`.
+/* For a waiting job: append what is free at a site and who has its processors; a job in `kept_for`.
  */
 void pleat_why_add_site(const json_t *waiting, const json_t *site, struct pleat_string *out);
 void pleat_why_add_holder(const json_t *holder, struct pleat_string *out);
-/* Appends the same as the headline's reason in a few words: "4 of 6 free". For the members that a
+/* Appends the reason of the headline in a few words: "4 of 6 free". waiting: has the members that a
  * frame of `pleat top` has. */
 void pleat_why_add_short(const json_t *waiting, double now_s, struct pleat_string *out);
 
