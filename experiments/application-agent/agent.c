@@ -1,4 +1,4 @@
-/* agent.c - what is run, and what of the paper is found. */
+/* agent.c - the readings of the paper, the shapes that are found, and the page. */
 #include "experiments/application-agent/agent.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "experiments/list.h"
 
-/* Readings of the paper: the first is what it prints; the others change one thing, or two. */
+/* Readings of the paper. The first is as printed; each other one changes one thing, or two. */
 enum { FACE, WIDER, PENDING, LATE, SPREAD, STAGE, BALANCED, UNPREDICTABLE, LEVEL_2, READINGS };
 
 static const struct agent_reading readings[READINGS] = {
@@ -40,14 +40,14 @@ static struct pleat_estimate of(const struct pleat_numbers *numbers, int reading
     return pleat_numbers_estimate(numbers, setting(reading, policy), metric);
 }
 
-/* P less PP, by seed. */
+/* A metric under P less the same under PP, by seed. */
 static struct pleat_estimate above_pp(const struct pleat_numbers *numbers, int reading,
                                       size_t metric)
 {
     return pleat_numbers_difference(numbers, setting(reading, P), setting(reading, PP), metric);
 }
 
-/* PP as a share of P. */
+/* W under PP as a share of W under P. */
 static struct pleat_estimate share_of_p(const struct pleat_numbers *numbers, int reading)
 {
     return pleat_numbers_ratio(numbers, setting(reading, PP), setting(reading, P), W_LEARNT);

@@ -10,35 +10,37 @@ enum { EXECUTIONS = 100 };
 /* What the paper leaves open, or can be read in two ways. */
 struct agent_reading {
     const char *name;
-    double allocation_sd; /* of the time that an allocation takes */
-    double speed_sd;      /* of the time that an object takes, from run to run */
+    double allocation_sd; /* standard deviation of the time that an allocation takes */
+    double speed_sd;      /* standard deviation of the time that an object takes, from run to run */
     bool pending;         /* R counts processes on their way */
     bool balanced;        /* gained objects are divided over all processes, not left on one */
     int32_t notices; /* the application notices after a random number of slow iterations, from 1 to
                       * this */
-    int64_t level;   /* RL */
+    int64_t level;   /* RL, the request level */
 };
 
-/* Metrics of a run of all executions. Those by execution follow one another, from the first. */
+/* Metrics of a run of all executions. Those of each execution follow one another, from the first
+ * execution on. */
 enum {
-    SATISFIED = 0,                  /* S of each execution */
-    WASTE = SATISFIED + EXECUTIONS, /* W, time units */
-    ITERATION = WASTE + EXECUTIONS, /* mean time of one over all executions */
-    S_ALL,                          /* means over executions: of all, */
-    S_LEARNT,                       /* from the fifth on */
-    S_LOWEST,                       /* the lowest of all */
-    S_LOWEST_LEARNT,                /* and from the fifth on */
+    SATISFIED = 0, /* S of each execution: the share of its requests that are satisfied at once */
+    /* W of each execution: the time that prepared processes wait, in time units */
+    WASTE = SATISFIED + EXECUTIONS,
+    ITERATION = WASTE + EXECUTIONS, /* mean time of an iteration over all executions */
+    S_ALL,                          /* mean of S: over all executions, */
+    S_LEARNT,                       /* from the fifth execution on */
+    S_LOWEST,                       /* the lowest S: of all executions, */
+    S_LOWEST_LEARNT,                /* from the fifth execution on */
     SETTLED,                        /* S is above 80 % from that execution on */
-    W_FIRST,                        /* W of the first to the fourth, */
-    W_LEARNT,                       /* from the fifth on */
-    REQUESTS,                       /* of an execution */
+    W_FIRST,                        /* mean of W: over the first to the fourth execution, */
+    W_LEARNT,                       /* from the fifth execution on */
+    REQUESTS,                       /* mean number of requests of an execution */
     METRICS
 };
 
 enum { LEARNT = 4 }; /* executions from the fifth on */
 
 const char *agent_policy_name(int policy);
-/* Runs the executions one after another, the later ones knowing what the earlier ones asked for. */
+/* Runs the executions one after another. Later ones know what the earlier ones asked for. */
 int agent_run(const struct pleat_study *study, int policy, const struct agent_reading *reading,
               uint64_t seed, double *metrics, struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -32,7 +32,7 @@ static int make_platform(const struct agent_reading *reading, struct pleat_platf
     return 0;
 }
 
-/* Executions begin long after the one before has ended, however slow that was. */
+/* Each execution begins long after the one before it has ended, however slow that one was. */
 static int make_workload(const struct agent_reading *reading, struct pleat_workload *workload)
 {
     struct pleat_app app = {.speedup.kind = PLEAT_SPEEDUP_LINEAR,

@@ -6,15 +6,15 @@
 #include "experiments/koala-malleable/koala.h"
 
 enum { AVERAGES, MAXIMA, EXECUTIONS, RESPONSES, SHARES, USED_NOW = SHARES, RESIZES, PANELS };
-enum { PARTS = 40 };   /* of the time; single changes could not be told apart */
-enum { PLACES = 150 }; /* of a curve */
+enum { PARTS = 40 };   /* of the time: single changes could not be told apart */
+enum { PLACES = 150 }; /* places at which a curve is drawn */
 
 /* Means over the seeds, and their intervals. */
 struct line {
     double x[PLACES], y[PLACES], low[PLACES], high[PLACES];
 };
 
-/* Of a run: numbers of its jobs, seed by seed, and what was so over the time of each seed. */
+/* One run: values of its jobs, seed after seed, and curves over time for each seed. */
 struct drawn {
     double *values[SHARES];
     struct pleat_curve *times[PANELS - SHARES]; /* by seed */
@@ -42,7 +42,7 @@ static int take_jobs(const struct koala_trial *trial, struct drawn *drawn, size_
         drawn->values[EXECUTIONS][first + job] = pleat_trial_run_s(&trial->trial, job);
         drawn->values[RESPONSES][first + job] = pleat_trial_response_s(&trial->trial, job);
     }
-    for (int panel = 0; panel < SHARES; panel++) /* one without an end is beyond all others */
+    for (int panel = 0; panel < SHARES; panel++) /* a job without an end is beyond all others */
         for (size_t job = first; job < first + jobs; job++)
             if (isnan(drawn->values[panel][job]))
                 drawn->values[panel][job] = INFINITY;
@@ -123,7 +123,7 @@ static double share_at(const double *sorted, size_t count, double x)
     return count ? (double)low / (double)count : 0;
 }
 
-/* What a curve over time stands at then; before it begins 0. */
+/* The value of a curve over time at x; 0 before the curve begins. */
 static double level_at(const struct pleat_curve *curve, double x)
 {
     size_t count = (size_t)llround(share_at(curve->x, curve->count, x) * (double)curve->count);
@@ -143,7 +143,8 @@ static void set_place(struct line *line, size_t place, double x, const double *b
         line->high[place] = most;
 }
 
-/* At places that are as far apart: a band is drawn from one to the next, so steps must be short. */
+/* The share of jobs at places that are equally far apart. The band of its interval is drawn from
+ * place to place, so places must be close together. */
 static int make_share(struct drawing *drawing, struct drawn *drawn, int panel, double *by_seed)
 {
     size_t seeds = drawing->study->seeds, jobs = drawing->jobs, all = seeds * jobs;

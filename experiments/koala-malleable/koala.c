@@ -8,7 +8,7 @@
 
 enum { SWEEP_SEEDS = 8 };
 
-/* Where a shape is looked for first, and whether it is claimed there. */
+/* The setting in which a shape is looked for first, and whether it is claimed there. */
 static const struct {
     enum koala_named where;
     bool claimed;
@@ -136,7 +136,7 @@ static void add_values(struct pleat_study *study, const struct pleat_numbers *nu
 
 /* ---- the paper's numbers ---- */
 
-/* Of EGS and of FPSMA, where all jobs are malleable. */
+/* A metric under EGS and under FPSMA, with all jobs malleable. */
 static void add_pair(struct pleat_page *page, const struct pleat_numbers *numbers, size_t setting,
                      enum approach approach, size_t metric)
 {
@@ -198,7 +198,7 @@ static void add_named(struct pleat_study *study, const struct pleat_numbers *num
     }
 }
 
-/* In how many percent of the settings with each level of a dimension it holds. */
+/* In how many percent of the settings with each level of a dimension a shape holds. */
 static void add_levels(struct pleat_study *study, const bool *holds, size_t settings, size_t shape,
                        size_t dimension)
 {

@@ -23,19 +23,20 @@ const char *koala_run_name(int run, enum approach approach); /* "EGS/Wm", "EGS/W
 /* What the paper leaves unsaid. */
 struct koala_unsaid {
     double background; /* share of the processors that local users ask for */
-    bool steady;       /* ... and always have; else their jobs come and go */
-    int32_t cap;       /* of a cluster, to which jobs together are grown at most; 0: none */
-    double claim_s;    /* from a decision to having the processors */
-    double resize_s;   /* for which an application stands still to change its size */
-    bool poisson;      /* arrivals at random with that mean, not evenly */
-    bool once;         /* EGS as printed: what jobs leave of their shares is not divided again */
-    bool steep;        /* best times are reached at half the sizes that are taken else */
+    bool steady;       /* local users always have that share; else their jobs come and go */
+    /* processors of a cluster to which its jobs together are grown at most; 0: no limit */
+    int32_t cap;
+    double claim_s;  /* from a decision to having the processors */
+    double resize_s; /* how long an application stands still to change its size */
+    bool poisson;    /* arrivals at random with the same mean, not evenly spaced */
+    bool once;       /* EGS as printed: what jobs leave of their shares is not divided again */
+    bool steep;      /* best times are reached at half the sizes that are assumed else */
 };
 
 enum {
     AVERAGE_SIZE, /* of malleable jobs */
     MAXIMUM_SIZE,
-    AT_MINIMUM, /* share of them that never grow */
+    AT_MINIMUM, /* share of the malleable jobs that never grow */
     EXECUTION,  /* of all jobs, seconds */
     EXECUTION_FT,
     EXECUTION_GADGET,
@@ -50,8 +51,7 @@ enum {
     METRICS
 };
 
-/* One run. The trial (with its changes) is for the caller to finish, with the workload; in any
- * case. */
+/* Does one run. The caller finishes the trial (with its changes) and its workload in any case. */
 struct koala_trial {
     struct pleat_workload workload;
     struct pleat_trial trial;

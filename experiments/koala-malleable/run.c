@@ -50,8 +50,8 @@ static int add_background(struct pleat_sim_site *site, double share, bool steady
     return 0;
 }
 
-/* Growing stops where the jobs of a cluster together have `cap` processors, what local users leave
- * in the mean being given: the processors beyond that are left free. */
+/* Growing stops when the jobs of a cluster together have `cap` processors. Of the processors that
+ * local users leave on average, those beyond `cap` are left free. */
 static int32_t threshold_of(const struct pleat_sim_site *site, const struct koala_unsaid *unsaid)
 {
     int32_t left = site->nodes - (int32_t)lround(unsaid->background * site->nodes);
@@ -78,8 +78,9 @@ static int make_platform(const struct koala_unsaid *unsaid, struct pleat_platfor
 
 /* ---- the workload ---- */
 
-/* Figure 6 has only its ends left: the time on 2 processors and the best one. Between them a serial
- * and a parallel part, t = a + b / n; the best size is below the largest (VI-C says so). */
+/* Of figure 6 only the ends are known: the time on 2 processors, and the best time. Between them a
+ * serial and a parallel part are assumed, t = a + b / n. The best size is below the largest, as
+ * VI-C says. */
 static int add_app(struct pleat_workload *workload, double two_s, double best_s, int32_t best_size,
                    double resize_s)
 {
@@ -106,7 +107,8 @@ static int make_workload(enum approach approach, int run, const struct koala_uns
         add_app(workload, 600, 240, 32 / steep, unsaid->resize_s))
         return PLEAT_E_NOMEM;
     for (int i = 0; i < KOALA_JOBS; i++) {
-        /* the same draws whatever the run: job i is the same application at the same time */
+        /* the same numbers are drawn for every run: job i is the same application at the same
+         * time */
         bool gadget = pleat_random_below(&random, 2);
         bool rigid = pleat_random_below(&random, 2) && mixed;
         double wait = -log(1 - pleat_random_unit(&random));

@@ -34,7 +34,7 @@ static const int32_t caps[] = {0, 32, 16, 8};
 static const double resizes[] = {0, 5, 20, 60};
 static const double claims[] = {0, 15, 60};
 
-/* The last levels of a dimension are of the full sweep only; its first is the face value. */
+/* The first level of a dimension is the face value. The last ones belong to the full sweep only. */
 static const struct koala_dimension dimensions[] = {
     [BACKGROUND] = {"local users: none, always 50, 75, 85, 88, 91 %, coming and going 50, 75, 90 %",
                     {"none", "50", "75", "85", "88", "91", "~50", "~75", "~90"},

@@ -8,7 +8,7 @@
 enum koala_named {
     KOALA_FACE,   /* nothing is added to what the paper says */
     KOALA_SCARCE, /* few processors to grow with */
-    KOALA_SLOW,   /* as scarce, and changing the size takes long */
+    KOALA_SLOW,   /* as in KOALA_SCARCE, and changing the size takes long */
     KOALA_COSTLY, /* changing the size takes long */
     KOALA_FULL,   /* nearly no processors left, EGS as printed */
     KOALA_NAMED
@@ -31,11 +31,11 @@ struct koala_dimension {
     size_t count;
 };
 
-/* The i-th, NULL after the last. With quick few levels of each. */
+/* The i-th dimension; NULL: after the last. A quick run has few levels of each. */
 const struct koala_dimension *koala_dimension_at(size_t i);
 size_t koala_dimension_levels(size_t i, bool quick);
 size_t koala_sweep_count(bool quick);
-/* The setting, and which level of each dimension it has. */
+/* Which level of a dimension a setting of the sweep has, and what the setting is. */
 size_t koala_sweep_level(size_t setting, size_t dimension, bool quick);
 struct koala_unsaid koala_sweep_at(size_t setting, bool quick);
 

@@ -22,7 +22,7 @@ static struct pleat_estimate value(const struct pleat_numbers *numbers, size_t s
     return pleat_numbers_estimate(numbers, koala_at(setting, approach, run), metric);
 }
 
-/* EGS less FPSMA with the same workload. */
+/* A metric under EGS less the same under FPSMA, with the same workload. */
 static struct pleat_estimate egs_less_fpsma(const struct pleat_numbers *numbers, size_t setting,
                                             enum approach approach, bool mixed, size_t metric)
 {
@@ -46,7 +46,7 @@ static void tell_egs(const struct pleat_numbers *numbers, size_t setting, enum a
     pleat_estimate_add(out, difference, share ? 1 : 2);
 }
 
-/* name: is EGS on that side (+1 above, -1 below) of FPSMA? */
+/* Makes name(): is the metric under EGS above (side +1) or below (-1) the one under FPSMA? */
 #define OF_EGS(name, approach, mixed, metric, side)                                                \
     static bool name(const struct pleat_numbers *numbers, size_t setting)                          \
     {                                                                                              \
@@ -68,7 +68,7 @@ OF_EGS(pra_stuck_mixed, PRA, true, AT_MINIMUM, -1)
 OF_EGS(pwa_minimum, PWA, false, AT_MINIMUM, 1)
 OF_EGS(pwa_minimum_mixed, PWA, true, AT_MINIMUM, 1)
 
-/* EGS with all jobs malleable above all three others. */
+/* Is the metric under EGS with all jobs malleable above those of all three other runs? */
 static bool egs_wm_highest(const struct pleat_numbers *numbers, size_t setting,
                            enum approach approach, size_t metric)
 {
@@ -127,7 +127,7 @@ static void tell_pra_grows(const struct pleat_numbers *numbers, size_t setting,
     tell_all(numbers, setting, PRA, GROWS, 1, 0, out);
 }
 
-/* At most one job in twenty lies between. */
+/* In every run at most one job in twenty takes between 200 and 400 s. */
 static bool pra_groups(const struct pleat_numbers *numbers, size_t setting)
 {
     for (int run = 0; run < RUNS; run++) {
@@ -167,7 +167,7 @@ static void tell_pwa_stuck(const struct pleat_numbers *numbers, size_t setting,
     pleat_string_add(out, " %");
 }
 
-/* The means of any two are at most a tenth apart. */
+/* The mean execution times of any two runs are at most a tenth apart. */
 static bool pwa_alike(const struct pleat_numbers *numbers, size_t setting)
 {
     for (int a = 0; a < RUNS; a++)
@@ -184,7 +184,7 @@ static void tell_pwa_alike(const struct pleat_numbers *numbers, size_t setting,
     pleat_string_add(out, " s");
 }
 
-/* By a fifth to two fifths, where all jobs are malleable. */
+/* GADGET takes a fifth to two fifths longer under PWA than under PRA, with all jobs malleable. */
 static bool gadget_longer(const struct pleat_numbers *numbers, size_t setting)
 {
     static const int runs[] = {EGS_WM, FPSMA_WM};
@@ -220,7 +220,8 @@ static bool pwa_worst(const struct pleat_numbers *numbers, size_t setting)
     return response_ratio(numbers, setting, 1);
 }
 
-/* By half at least. */
+/* Response times under EGS with all jobs malleable are longer than in all other runs by half at
+ * least. */
 static bool pwa_response(const struct pleat_numbers *numbers, size_t setting)
 {
     return response_ratio(numbers, setting, 1.5);

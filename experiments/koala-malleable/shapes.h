@@ -5,7 +5,7 @@
 
 #include "experiments/koala-malleable/koala.h"
 
-/* Where the numbers of a setting are: of the eight combinations, PRA's first. */
+/* The place of a run among the numbers: each setting has eight combinations, those of PRA first. */
 static inline size_t koala_at(size_t setting, enum approach approach, int run)
 {
     return (setting * APPROACHES + (size_t)approach) * RUNS + (size_t)run;
@@ -18,7 +18,7 @@ struct koala_shape {
     void (*tell)(const struct pleat_numbers *numbers, size_t setting, struct pleat_string *out);
 };
 
-/* The i-th, NULL after the last. */
+/* The i-th shape; NULL: after the last. */
 const struct koala_shape *koala_shape_at(size_t i);
 enum { KOALA_SHAPES = 17 };
 

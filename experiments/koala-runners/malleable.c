@@ -1,5 +1,5 @@
-/* malleable.c - one malleable job on one cluster (5.6.2, figure 5.7): at which delays do its waves
- * and its average load come out? */
+/* malleable.c - one malleable job on one cluster (5.6.2, figure 5.7): with which delays do its
+ * waves and its average load come out as in the thesis? */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,15 +7,16 @@
 
 enum { WORK = 40, MAXIMUM = 80, NODES = 31, FAULTY = 2 };
 
-/* Seconds. A step is asked for when the last one is there: so steps are `step` apart. Processors of
- * components that are done are offered again after `again`. */
+/* Delays in seconds. The next step is asked for when the processors of the last one are there: so
+ * steps are `step` apart. Processors of components that are done are offered again after
+ * `again`. */
 struct delays {
     double step, again;
 };
 
 static const double steps[] = {2, 4, 8, 10, 12, 14, 16, 20};
 enum { STEPS = sizeof(steps) / sizeof(steps[0]), AGAINS = 16, AGAIN_S = 10 };
-enum { AT = 4 }; /* of the steps: see the page */
+enum { AT = 4 }; /* the place in `steps` that is taken: see the page */
 
 enum { LOAD, LENGTH, PEAK, DIP, SECOND_PEAK, FIRST_DROP, LEAST, METRICS };
 
@@ -42,7 +43,7 @@ static int make(struct runners_trial *trial, struct delays delays, uint64_t seed
     return pleat_array_push(&trial->workload.jobs, job) ? PLEAT_E_NOMEM : 0;
 }
 
-/* What a curve of the load shows. */
+/* Measures what a curve of the load shows. */
 static void look(const struct pleat_curve *load, double length_s, double *metrics)
 {
     double area = 0, peak = 0;
@@ -103,7 +104,7 @@ static int run_found(void *context, const struct pleat_study *study, size_t sett
     return measure(study, found[setting], seed, metrics, err);
 }
 
-/* Where the mean load falls through 59 %; not a number: nowhere. */
+/* The `again` with which the mean load falls to 59 %; not a number: none does. */
 static double find_again(const struct pleat_numbers *numbers, size_t step)
 {
     const double wanted = 59;

@@ -24,12 +24,13 @@ enum {
 
 enum { FIXED, NON_FIXED, MIXED, FAULTY, TRANSIENT, SETTINGS };
 
-/* Each row: jobs with fixed sites, jobs without, components at most; processors of local users. */
+/* Each row: jobs with fixed sites, jobs without, the most components of a job; the processors of
+ * local users. */
 static const struct setting {
     int fixed, free, components;
     int32_t others[CLUSTERS];
     bool without_vu;
-    double faults; /* of starts, in all clusters but Amsterdam */
+    double faults; /* share of starts that fail, in all clusters but Amsterdam */
     const char *title;
 } settings[SETTINGS] = {
     [FIXED] = {50, 0, 1, {[DELFT] = 12}, true, 0, "1: fixed"},
@@ -59,7 +60,8 @@ static int32_t uniform(struct pleat_random *random, int32_t least, int32_t most)
     return least + (int32_t)pleat_random_below(random, (uint64_t)most - (uint64_t)least + 1);
 }
 
-/* Sizes whose sum is small enough, and sites (if they are fixed) that have room for them. */
+/* Draws the sizes of components, whose sum is small enough, and, if their sites are fixed, sites
+ * that have room for them. */
 static int draw_components(struct pleat_random *random, const struct setting *setting, bool fixed,
                            int32_t *sizes, uint32_t *sites)
 {
@@ -100,7 +102,7 @@ static int add_job(struct runners_trial *trial, struct pleat_random *random,
                                          .user = -1,
                                          .part = c + 1 < count ? PLEAT_PART_FOLLOWS : 0};
         if (setting->without_vu && job.site != PLEAT_NONE)
-            job.site--; /* the first of those that are there */
+            job.site--; /* VU is not there: Amsterdam is site 0 */
         rc = pleat_array_push(&trial->workload.jobs, job) ? PLEAT_E_NOMEM : 0;
     }
     return rc;
@@ -116,7 +118,7 @@ static int add_jobs(struct runners_trial *trial, const struct setting *setting, 
         bool is_fixed = uniform(&random, 1, left) <= fixed;
         rc = add_job(trial, &random, setting, is_fixed, at_s);
         fixed -= is_fixed;
-        at_s += -log(1 - pleat_random_unit(&random)); /* a second in the mean */
+        at_s += -log(1 - pleat_random_unit(&random)); /* one second on average */
     }
     return rc;
 }
@@ -149,7 +151,7 @@ static uint32_t cluster_of(const struct setting *setting, uint32_t site)
     return setting->without_vu ? site + AMSTERDAM : site;
 }
 
-/* Starts, also those that fail, outside of Amsterdam. */
+/* Counts starts outside of Amsterdam, also those that fail. */
 static void count_starts(const struct runners_trial *trial, const struct setting *setting,
                          double *metrics)
 {
@@ -214,7 +216,7 @@ static int run_one(void *context, const struct pleat_study *study, size_t settin
 
 /* ---- the page ---- */
 
-/* As the thesis's figures: what the jobs add, below what is in use at all. */
+/* Draws, as the thesis does, the load of each cluster by all, and by KOALA's jobs alone. */
 static int draw(struct pleat_study *study, size_t index, const char *name, const char *caption,
                 struct pleat_error *err)
 {

@@ -74,7 +74,7 @@ static int run_one(void *context, const struct pleat_study *study, size_t settin
             rc = runners_run(&trial, study, "approach=pwa malleability=round-robin", err);
         if (!rc && minimum == 0)
             measure(&trial, metrics);
-        else if (!rc) /* of one with a minimum of 1 a component always stays */
+        else if (!rc) /* with a minimum of 1 the malleable job always keeps a component */
             metrics[WITHOUT] = pleat_trial_wait_s(&trial.trial, RIGID_JOB);
         runners_finish(&trial);
     }

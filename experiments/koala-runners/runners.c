@@ -1,4 +1,4 @@
-/* runners.c - the experiment; its parts are files of their own. */
+/* runners.c - the experiment; the files beside this one have its parts. */
 #include "experiments/koala-runners/runners.h"
 
 #include "experiments/list.h"

@@ -5,7 +5,7 @@
 
 #include "experiment/experiment.h"
 
-/* A workload on a platform, and what came of it. */
+/* A workload on a platform, and the results of its run. */
 struct runners_trial {
     struct pleat_workload workload;
     struct pleat_platform platform;
@@ -14,7 +14,7 @@ struct runners_trial {
     struct pleat_trial trial;
 };
 
-/* An empty workload and platform. To be finished in any case, also after a failure. */
+/* Makes an empty workload and platform. To be finished in any case, also after a failure. */
 int runners_init(struct runners_trial *trial, struct pleat_error *err) PLEAT_MUST_CHECK;
 void runners_finish(struct runners_trial *trial);
 /* A cluster of dual nodes; `others`: processors that local users have all the time. */
@@ -24,12 +24,12 @@ static inline struct pleat_sim_site *runners_cluster(struct runners_trial *trial
 {
     return &trial->platform.sites.items[index];
 }
-/* Runs it with these policies, and keeps all changes. */
+/* Runs the workload with these policies, and keeps all changes of partitions. */
 int runners_run(struct runners_trial *trial, const struct pleat_study *study, const char *policies,
                 struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* The load of a cluster over time, in percent of its processors: of those jobs whose index is in
- * [first, last), and of local users if they are to be seen. */
+/* The load of a cluster over time, in percent of its processors: by the jobs whose index is in
+ * [first, last), and, with `with_others`, by local users. */
 int runners_load(const struct runners_trial *trial, uint32_t site, size_t first, size_t last,
                  bool with_others, struct pleat_curve *curve) PLEAT_MUST_CHECK;
 
@@ -39,11 +39,11 @@ int runners_malleable(struct pleat_study *study, struct pleat_error *err) PLEAT_
 int runners_sharing(struct pleat_study *study, struct pleat_error *err) PLEAT_MUST_CHECK;
 int runners_room(struct pleat_study *study, struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* The job of 5.6: components of 4 processors that sleep for 200 s. Appends its application; *index:
- * which. */
+/* The application of 5.6: components of 4 processors that sleep for 200 s. Appends it; *index: its
+ * place. */
 int runners_add_sleeper(struct runners_trial *trial, int32_t work,
                         uint32_t *index) PLEAT_MUST_CHECK;
-/* One such job. */
+/* A job of that application. */
 struct pleat_workload_job runners_sleeper(uint32_t app, int32_t minimum, int32_t maximum);
 
 enum { COMPONENT = 4, PIECE_S = 200 };

@@ -8,7 +8,7 @@ enum { WORK = 40, MAXIMUM = 80, STEP_S = 12, AGAIN_S = 46 };
 
 enum { SHARE, APART, ONE_SWING, TWO_SWING, METRICS };
 
-/* One component for each site. */
+/* Adds a job with one component for each site. */
 static int add_job(struct runners_trial *trial, uint32_t app, uint32_t sites)
 {
     int rc = 0;
@@ -21,7 +21,7 @@ static int add_job(struct runners_trial *trial, uint32_t app, uint32_t sites)
     return rc;
 }
 
-/* As many clusters as jobs, each with a part of each. */
+/* Makes as many clusters as jobs. Each job has a component on each cluster. */
 static int make(struct runners_trial *trial, uint32_t jobs, uint64_t seed, struct pleat_error *err)
 {
     uint32_t app = 0;
@@ -43,7 +43,7 @@ static int make(struct runners_trial *trial, uint32_t jobs, uint64_t seed, struc
     return rc;
 }
 
-/* Sizes of the two jobs over time: how equal they are, until one of them has begun its last
+/* Measures how equal the sizes of the two jobs are over time, until one of them has begun its last
  * components. */
 static void compare(const struct runners_trial *trial, double *metrics)
 {
@@ -66,7 +66,8 @@ static void compare(const struct runners_trial *trial, double *metrics)
     metrics[APART] = 100 * apart / both;
 }
 
-/* The standard deviation of all jobs' size over its mean, from the first peak to the last wave. */
+/* The standard deviation of the jobs' total size in percent of its mean, from the first peak to the
+ * last wave. */
 static double swing(const struct runners_trial *trial)
 {
     const struct pleat_sim_changes *changes = &trial->trial.changes;

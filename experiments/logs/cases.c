@@ -1,4 +1,4 @@
-/* cases.c - combinations of policies, and one run of one. */
+/* cases.c - the combinations of policies, and one run with one of them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,8 @@ static const char *const malleabilities[] = {"egs", "fpsma", "equipartition"};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Each policy that the others do not have, in the place of the reference's. */
+/* Adds the reference with one of its policies replaced: by each policy that the combinations leave
+ * out. */
 static int add_single(struct logs_rows *rows, const struct pleat_policy *policy)
 {
     enum pleat_question question = policy->question;
@@ -57,7 +58,7 @@ static int add_single(struct logs_rows *rows, const struct pleat_policy *policy)
         return 0;
     struct logs_row row = rows->items[LOGS_EASY];
     size_t length = strlen(row.policies);
-    row.compared = false; /* the later of two names holds */
+    row.compared = false; /* of two policies for a question the later one counts */
     snprintf(row.policies + length, sizeof(row.policies) - length, " %s=%s",
              pleat_question_name(question), policy->name);
     snprintf(row.name, sizeof(row.name), "%s %s", pleat_question_name(question), policy->name);
@@ -88,13 +89,13 @@ static void copy(void *to, const void *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
-/* Into an empty array; not 0: out of memory. */
+/* Copies an array into an empty one; not 0: out of memory. */
 #define COPY(to, from)                                                                             \
     (pleat_array_reserve(to, (from)->count) ||                                                     \
      (copy((to)->items, (from)->items, (from)->count * sizeof((to)->items[0])),                    \
       (to)->count = (from)->count, 0))
 
-/* A workload of its own for a run: what conversion changes is not shared. */
+/* Makes a workload for one run alone: what conversion changes is not shared. */
 static int make_jobs(const struct logs_workload *workload, uint64_t seed,
                      struct pleat_workload *jobs, struct pleat_error *err)
 {

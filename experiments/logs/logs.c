@@ -12,13 +12,13 @@ static int add_case(struct logs_cases *cases, size_t row, int share, double wors
     return pleat_array_push(cases, ((struct logs_case){row, share, worse}));
 }
 
-/* Without malleable jobs all malleability policies are one. */
+/* Without malleable jobs all malleability policies do the same: one of them is enough. */
 static bool matters(const struct logs_row *row, int share)
 {
     return share > 0 || !row->compared || strstr(row->policies, "malleability=egs");
 }
 
-/* Those of which the advice depends on estimates. */
+/* Rows for which the advice depends on estimates: they are tried with worse ones, too. */
 static bool is_tried_with_worse(const struct logs_row *row)
 {
     return strstr(row->policies, "pwa-next queue=scan") ||

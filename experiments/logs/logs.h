@@ -9,39 +9,39 @@
 
 struct logs_workload {
     char name[64];
-    struct pleat_workload recorded; /* shared by all runs; of a generated one empty */
-    double load;                    /* offered; of a generated one what is asked for */
-    size_t jobs;                    /* of a generated one; each seed has another one */
+    struct pleat_workload recorded; /* shared by all runs; empty for a generated workload */
+    double load; /* offered load; for a generated workload the load that is asked for */
+    size_t jobs; /* of a generated workload, which each seed makes anew */
 };
 
 PLEAT_ARRAY(logs_workloads, struct logs_workload);
 
-/* The study's logs, those with little load a second time with 0.95; and some that Lublin's model
- * makes. Finish in any case. */
+/* Reads the study's logs, those with little load a second time with a load of 0.95, and adds some
+ * workloads that Lublin's model makes. Finish in any case. */
 int logs_workloads_read(const struct pleat_study *study, struct logs_workloads *workloads,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 void logs_workloads_finish(struct logs_workloads *workloads);
 
 /* ---- cases.c ---- */
 
-/* What is in force: a row of a table. */
+/* The policies of a run: a row of a table. */
 struct logs_row {
     char policies[192]; /* as pleat_trial_policies reads them */
     char name[64];      /* for the page */
-    bool compared;      /* among those of which the best is looked for */
+    bool compared;      /* the best is looked for among these rows */
 };
 
 PLEAT_ARRAY(logs_rows, struct logs_row);
 
 enum { LOGS_EASY, LOGS_OWN, LOGS_FIRST }; /* the first rows: the reference; the project's own */
 
-/* All policies of the registry are in one of them at least. PLEAT_E_NOMEM. */
+/* Fills the rows. Each policy of the registry is in at least one of them. PLEAT_E_NOMEM. */
 int logs_rows_fill(struct logs_rows *rows) PLEAT_MUST_CHECK;
 
 struct logs_case {
     size_t row;
     int share;    /* % of the jobs that are malleable */
-    double worse; /* estimates are run time x uniform(1, this); 0: as the log has them, or exact */
+    double worse; /* estimates are the run time x uniform(1, worse); 0: as in the log, or exact */
 };
 
 enum {
@@ -52,7 +52,7 @@ enum {
     SLOWDOWN,
     UTILIZATION,
     MAKESPAN,
-    RESIZES, /* of a job */
+    RESIZES, /* resizes per job */
     METRICS
 };
 
@@ -69,7 +69,7 @@ struct logs_results {
     struct pleat_study *study;
     const struct logs_workloads *workloads;
     const struct logs_rows *rows;
-    const struct logs_cases *cases; /* with each workload */
+    const struct logs_cases *cases; /* each is run with each workload */
     const int *shares;
     size_t share_count;
     struct pleat_numbers numbers;
@@ -77,10 +77,11 @@ struct logs_results {
 
 enum { LOGS_NO_CASE = -1 };
 
-/* A setting of the numbers; LOGS_NO_CASE where that was not run. */
+/* The place of a case among the numbers; LOGS_NO_CASE: the case was not run. */
 long logs_setting(const struct logs_results *results, size_t workload, size_t row, int share,
                   double worse);
-/* The row with the shortest mean turnaround of those that are compared, without the own one. */
+/* The row with the shortest mean turnaround of those that are compared, the project's own left
+ * out. */
 size_t logs_best_other(const struct logs_results *results, size_t workload, int share);
 
 /* The page's parts. */

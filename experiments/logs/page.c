@@ -1,4 +1,4 @@
-/* page.c - tables and the figure. */
+/* page.c - the tables and the figure of the page. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static struct pleat_estimate percent(const struct logs_results *results, long a,
                         100);
 }
 
-/* Hours; short ones with more digits. */
+/* A cell of hours; less than one hour has a digit more. */
 static void cell_hours(struct pleat_page *page, struct pleat_estimate hours)
 {
     pleat_page_cell_estimate(page, hours, hours.mean < 1 ? 3 : 2);
@@ -151,7 +151,8 @@ static void fill_drawing(const struct logs_results *results, struct drawing *dra
     }
 }
 
-/* Of all panels, which have one scale; a bar's interval may end above 100. */
+/* The largest value of all panels, which have one scale. The interval of a bar may end above
+ * 100. */
 static double highest(const struct logs_results *results, const struct drawing *drawing,
                       size_t count)
 {
@@ -233,7 +234,8 @@ static void write_summary_row(const struct logs_results *results, size_t workloa
     pleat_page_cell_estimate(page, metric(results, setting, RESIZES, 1), 1);
 }
 
-/* The reference, the best other and the own one, with all that is measured. */
+/* Tables of the reference, the best other row and the project's own row, with all that is
+ * measured. */
 static void write_summary(const struct logs_results *results)
 {
     struct pleat_page *page = &results->study->page;
@@ -283,7 +285,7 @@ static void write_combinations(const struct logs_results *results)
     }
 }
 
-/* Rows by workloads: turnaround in % of that of another case. */
+/* Begins a table that has a column for each workload. */
 static void begin_by_workload(const struct logs_results *results, const char *first)
 {
     struct pleat_string titles = {0};

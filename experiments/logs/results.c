@@ -1,4 +1,4 @@
-/* results.c - what the runs say: gains over rigid jobs, and the best policies. */
+/* results.c - what the runs show: gains over rigid jobs, and the best policies. */
 #include <math.h>
 #include <stdio.h>
 
@@ -60,8 +60,8 @@ static void add(struct range *range, double value, bool held)
     range->held += held;
 }
 
-/* With `more` % malleable jobs turnaround is shorter than with `less` %, the policies of the
- * reference being in force. */
+/* With `more` % malleable jobs turnaround is shorter than with `less` %, under the reference's
+ * policies. */
 static void tell_gain(const struct logs_results *results, int more, int less, const char *statement)
 {
     struct range range = {0};
@@ -98,7 +98,7 @@ static void tell_size(const struct logs_results *results)
                       range.least, range.most, range.held, range.count);
 }
 
-/* The policies of the project's own against the best of the others at each workload. */
+/* The project's own policies against the best of the others, for each workload. */
 static void tell_own(const struct logs_results *results, int share)
 {
     struct range range = {0};
@@ -122,7 +122,7 @@ static void tell_own(const struct logs_results *results, int share)
                       range.least, range.most, range.held, range.count);
 }
 
-/* What a short mean costs those at its end: the longest wait, against EASY's. */
+/* What a short mean turnaround costs: the longest wait, against that of EASY. */
 static void tell_longest(const struct logs_results *results)
 {
     struct range range = {0};

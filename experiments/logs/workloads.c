@@ -1,4 +1,4 @@
-/* workloads.c - the logs that are run, and those that are made. */
+/* workloads.c - the logs that are run, and the workloads that are generated. */
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static int read_log(const char *path, size_t most, struct pleat_workload *worklo
     return rc;
 }
 
-/* "NASA-iPSC-1993-3.1-cln" of ".../NASA-iPSC-1993-3.1-cln.swf". */
+/* The name of a log: "NASA-iPSC-1993-3.1-cln" of ".../NASA-iPSC-1993-3.1-cln.swf". */
 static void name_log(const char *path, const char *addition, struct logs_workload *log)
 {
     const char *slash = strrchr(path, '/');
@@ -47,7 +47,7 @@ static void name_log(const char *path, const char *addition, struct logs_workloa
     snprintf(log->name, sizeof(log->name), "%.*s%s", length < 40 ? length : 40, name, addition);
 }
 
-/* `dense`: so that the offered load is that; 0: as recorded. */
+/* Adds a log. `dense`: the offered load to which it is made denser; 0: as recorded. */
 static int add_log(const struct pleat_study *study, const char *path, double dense,
                    struct logs_workloads *workloads, struct pleat_error *err)
 {

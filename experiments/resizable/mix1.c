@@ -1,9 +1,9 @@
 /* mix1.c - job mix 1: figure 9, tables 3 and 4.
  *
- * What an iteration takes is worked out from the tables alone: on 6 and on 9 processors from the
- * totals of the static runs, on 4 and 12 from the improvements of table 1; that there are 25
- * iterations from what job 0 loses by looking for its sweet spot. Times of jobs 1 and 2 under the
- * remap scheduler are then predictions. */
+ * What an iteration takes is worked out from the tables alone. On 6 and on 9 processors it follows
+ * from the totals of the static runs, on 4 and 12 from the improvements of table 1. That there are
+ * 25 iterations follows from what job 0 loses by looking for its sweet spot. So the times of jobs 1
+ * and 2 under the remap scheduler are predictions. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,10 +23,12 @@ struct unsaid {
     int32_t iterations;
     double redistribution_s;
     double worse_12; /* % by which an iteration of job 0 is longer on 12 processors than on 9 */
-    double submit_s; /* of job 3 */
+    double submit_s; /* when job 3 is submitted */
 };
 
-/* A tie ends the growth of job 0; it waits for the end of one iteration on 12, at 1498. */
+/* The face values. For job 0 12 processors are no better than 9, which ends its growth. Job 3 is
+ * submitted one iteration before it starts: it waits until an iteration on 12 processors ends, at
+ * 1498 s. */
 static const struct unsaid face = {25, 0, 0, PAPER_START - BEFORE_S};
 
 static struct unsaid draw_unsaid(uint64_t seed)
@@ -40,7 +42,8 @@ static struct unsaid draw_unsaid(uint64_t seed)
     return unsaid;
 }
 
-/* Which table gives the steps from 4 to 6 and from 9 to 12 processors, and how many there are. */
+/* The settings: which table gives the steps from 4 to 6 and from 9 to 12 processors, and how many
+ * processors there are. */
 enum setting {
     PRODUCT_33,
     PRODUCT_34,
@@ -69,15 +72,14 @@ static void make_jobs(const struct unsaid *unsaid, enum setting setting,
         job->redistribution_s = unsaid->redistribution_s;
         job->rigid = setting >= STATIC_6;
         job->initial = j == LAST ? 12 : setting == STATIC_6 ? 6 : setting == STATIC_9 ? 9 : 4;
-        if (j ==
-            LAST) { /* what it takes on other sizes than 12 is not known, and does not matter */
+        if (j == LAST) { /* its times on other sizes than 12 are not known, and do not matter */
             resizable_times(1, resizable_product, job->times_s);
             for (int i = 0, at_12 = 4; i < SIZES; i++)
                 job->times_s[i] *= i == at_12 ? 1 : 1 / job->times_s[at_12];
             job->times_s[4] = 1;
             for (int i = 0; i < SIZES; i++)
                 job->times_s[i] *= paper_6[LAST] / job->iterations;
-            /* in table 3 it is there from the beginning, in table 4 it waits for the others */
+            /* job 3 is there from the beginning in table 3, and waits for the others in table 4 */
             job->submit_s = setting >= STATIC_6 ? 0 : unsaid->submit_s;
             continue;
         }
@@ -93,14 +95,14 @@ static void make_jobs(const struct unsaid *unsaid, enum setting setting,
 }
 
 enum {
-    TOTAL, /* of job 0, and the others behind it; seconds from start to end */
+    TOTAL, /* seconds from start to end of job 0, and behind it of the other jobs */
     SUM = TOTAL + JOBS,
     MAKESPAN,
     START_3,
-    SETTLED,  /* 9, 12 and 12 when job 3 comes */
+    SETTLED,  /* sizes of jobs 0 to 2: 9, 12 and 12 when job 3 comes */
     MADE,     /* 9, 6 and 6 while it runs */
     ONLY_TWO, /* 9, 9 and 6, in either order */
-    BACK,     /* 12 and 12 some time after it */
+    BACK,     /* jobs 1 and 2: 12 and 12 some time after job 3 */
     METRICS
 };
 
@@ -158,7 +160,7 @@ static int run_one(void *context, const struct pleat_study *study, size_t settin
 struct faces {
     double metrics[SETTINGS][METRICS];
     struct pleat_string sizes[SETTINGS][JOBS];
-    struct resizable_lines lines[2]; /* on 33 and on 36 */
+    struct resizable_lines lines[2]; /* on 33 and on 36 processors */
 };
 
 static int run_face(struct pleat_study *study, struct faces *faces, struct pleat_error *err)
@@ -283,7 +285,8 @@ static void tell_sizes(struct pleat_study *study, const struct faces *faces)
 
 /* ---- shapes ---- */
 
-/* It holds at face values, and in that many percent of the draws of what is unsaid. */
+/* A shape holds if it holds at face values, and in this percentage of the draws of what is
+ * unsaid. */
 enum { MOST = 80 };
 
 static void tell_flag(struct pleat_study *study, const struct faces *faces,
@@ -310,7 +313,7 @@ static void tell_flag(struct pleat_study *study, const struct faces *faces,
     pleat_string_finish(&measured);
 }
 
-/* Less than a static run, with every table and every number of processors. */
+/* The metric is less than in a static run, with every table and every number of processors. */
 static void tell_less(struct pleat_study *study, const struct pleat_numbers *numbers,
                       size_t against, int metric, double paper, const char *statement,
                       const char *where)

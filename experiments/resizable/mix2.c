@@ -1,8 +1,8 @@
 /* mix2.c - job mix 2: figure 10, of which only the story is known.
  *
- * Sizes and order of events are the thesis's; times are made up so that its events can happen in
- * that order, and every seed changes them by up to a tenth. So what is checked is whether the
- * policy does what is told when it comes to it. */
+ * Sizes and the order of events are those of the thesis. Times are made up so that the events can
+ * happen in that order, and every seed changes the times by up to a tenth. So what is checked is
+ * whether the policy does what the thesis tells, when it comes to that. */
 #include <string.h>
 
 #include "base/random.h"
@@ -14,18 +14,18 @@ static const struct {
     int32_t initial, spot, iterations;
     double on_2_s, submit_s;
 } plan[JOBS] = {
-    {9, 16, 48, 600, 0},    /* long; grows to its sweet spot with what 2 and 3 leave */
-    {9, 12, 16, 500, 0},    /* ends first of the large ones */
-    {6, 6, 2, 300, 0},      /* short: they stay as they are. With more iterations one of them */
-    {6, 6, 2, 300, 0},      /* would try 9 when the other has ended */
-    {4, 12, 30, 300, 1500}, /* grows when 1 is gone, makes room for 5 and 6 */
-    {6, 12, 60, 200, 3500}, /* grow when 4 is gone */
-    {4, 12, 60, 200, 3750}, /* */
-    {4, 25, 90, 400, 7000}, /* has all in the end */
+    {9, 16, 48, 600, 0},    /* 0: long; grows to its sweet spot with what 2 and 3 leave */
+    {9, 12, 16, 500, 0},    /* 1: the first of the large jobs to end */
+    {6, 6, 2, 300, 0},      /* 2, 3: short; they stay as they are. With more iterations */
+    {6, 6, 2, 300, 0},      /* one of them would try 9 when the other has ended */
+    {4, 12, 30, 300, 1500}, /* 4: grows when 1 is gone, makes room for 5 and 6 */
+    {6, 12, 60, 200, 3500}, /* 5: grows when 4 is gone */
+    {4, 12, 60, 200, 3750}, /* 6: grows when 4 is gone */
+    {4, 25, 90, 400, 7000}, /* 7: has all processors in the end */
 };
 
-/* Improvements as in table 1 up to the sweet spot, none from there on. The last step of job 0, from
- * 12 to 16, pays more: else it would be the one to make room. */
+/* Improvements are as in table 1 up to the sweet spot; there are none from there on. The step of
+ * job 0 from 12 to 16 pays more: else job 0 would be the one to make room. */
 static void make_times(int job, double on_2_s, double *times_s)
 {
     enum { PAYS_MORE = 30, FROM_12 = 4 };
@@ -70,7 +70,7 @@ static double end_of(const struct resizable_trial *trial, size_t job)
     return (double)trial->trial.outcomes[job].end_us / 1e6;
 }
 
-/* Its sizes from a time on: the largest, the last, the smallest. */
+/* Sizes of a job from a time on: the largest, the last, the smallest. */
 struct range {
     int32_t largest, last, smallest;
 };
@@ -89,7 +89,7 @@ static struct range range_of(const struct resizable_trial *trial, size_t job, do
     return range;
 }
 
-/* Does it come to that size, and is never smaller again? It may try the next one. */
+/* Does a job come to a size, and is never smaller again? It may try larger ones. */
 static bool keeps(const struct resizable_trial *trial, size_t job, int32_t size)
 {
     enum { ROOM = 64 };

@@ -1,4 +1,4 @@
-/* resizable.c - the experiment; its parts are files of their own. */
+/* resizable.c - the experiment; the files beside this one have its parts. */
 #include "experiments/resizable/resizable.h"
 
 #include "experiments/list.h"

@@ -4,26 +4,27 @@
 
 #include "experiment/experiment.h"
 
-/* The sizes that its applications take. */
+/* The sizes that the applications take. */
 enum { SIZES = 8 };
 extern const int32_t resizable_sizes[SIZES];
 
-/* By how many percent an iteration gets shorter from each size to the next: tables 1 and 2. Of the
- * factorization nothing is known beyond 20 processors; taken as no better there. */
+/* By how many percent an iteration gets shorter from each size to the next: tables 1 and 2. For the
+ * factorization nothing is known beyond 20 processors: it is taken to be no better there. */
 extern const double resizable_product[SIZES - 1], resizable_factors[SIZES - 1];
 
-/* What an iteration takes at each size, where it takes so long on 2 processors. */
+/* What an iteration takes at each size, if it takes `on_2_s` on 2 processors. */
 void resizable_times(double on_2_s, const double *percent, double *times_s);
 
 struct resizable_job {
     double times_s[SIZES];
     int32_t iterations, initial;
     bool rigid;
-    double submit_s, redistribution_s; /* every change of size stands still for the latter */
+    /* redistribution_s: how long the job stands still for a change of its size */
+    double submit_s, redistribution_s;
 };
 
-/* A run with the remap scheduler (rigid jobs: first come, first served); its changes of size are
- * kept. To be finished in any case. */
+/* A run with the remap scheduler; with rigid jobs, first come, first served. Its changes of size
+ * are kept. To be finished in any case. */
 struct resizable_trial {
     struct pleat_workload workload;
     struct pleat_trial trial;
@@ -35,13 +36,13 @@ void resizable_finish(struct resizable_trial *trial);
 
 /* Processors of a job just after a time; 0: it does not run. */
 int32_t resizable_size_at(const struct resizable_trial *trial, size_t job, double time_s);
-/* All sizes that it had from a time on, in their order; returns how many, at most `room`. */
+/* All sizes that a job had from a time on, in their order; returns how many, at most `room`. */
 size_t resizable_sizes_of(const struct resizable_trial *trial, size_t job, double from_s,
                           int32_t *sizes, size_t room);
-/* The same as text, "4, 6, 9"; to be finished. */
+/* All sizes of a job as text, "4, 6, 9"; to be finished. */
 struct pleat_string resizable_sizes_text(const struct resizable_trial *trial, size_t job);
 
-/* The sizes of jobs over time: of each a series of a panel. Finish it after it was drawn. */
+/* The sizes of jobs over time: a series of a panel for each job. Finish it after it was drawn. */
 enum { DRAWN_JOBS = 8 };
 struct resizable_lines {
     double *x[DRAWN_JOBS], *y[DRAWN_JOBS];

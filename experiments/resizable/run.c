@@ -1,4 +1,4 @@
-/* run.c - applications from tables, one run, and what is read from it. */
+/* run.c - applications from tables, one run, and the sizes in it. */
 #include "experiments/resizable/resizable.h"
 
 #include <math.h>
@@ -41,7 +41,8 @@ static int add_job(struct pleat_workload *workload, const struct resizable_job *
         .submit_us = llround(from->submit_s * 1e6),
         .run_us = llround(time_on(from, from->initial) * from->iterations * 1e6),
         .processors = from->initial,
-        .minimum = from->initial, /* the thesis: its user says with how many it starts */
+        /* the thesis: the user says with how many processors the job starts */
+        .minimum = from->initial,
         .maximum = from->rigid ? from->initial : resizable_sizes[SIZES - 1],
         .initial = from->initial,
         .app = (uint32_t)workload->apps.count,

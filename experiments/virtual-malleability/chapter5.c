@@ -48,7 +48,8 @@ int vm_chapter5_add(struct vm_results *results, bool quick)
 
 /* ---- what was found ---- */
 
-/* Is FJT's response below that of all three? *least: by how much below the next, as a share. */
+/* Is FJT's response time below that of all three others? *least: by how much below the best of
+ * them, as a share. */
 static bool is_best(const struct vm_results *results, int mix, int class_, double *least)
 {
     bool best = true;
@@ -87,7 +88,7 @@ static void tell_best(struct pleat_study *study, const struct vm_results *result
                       100 * gains[2]);
 }
 
-/* The same against PSA as 5.2 describes it. */
+/* The saving of FJT against PSA as 5.2 describes it. */
 static void tell_saving(struct pleat_study *study, const struct vm_results *results)
 {
     bool best = true;
@@ -276,7 +277,7 @@ static int draw(struct pleat_study *study, const struct vm_results *results, con
     return pleat_page_figure(&study->page, name, caption, panels, 2, 1, err);
 }
 
-/* FJT's gain over the best of the others: mean over the mixes. */
+/* FJT's gain over the best of the others, as the mean over the mixes. */
 static void write_sweep(struct pleat_page *page, const struct vm_results *results,
                         enum vm_policy psa)
 {

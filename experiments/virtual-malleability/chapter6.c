@@ -7,7 +7,8 @@
 enum { SHOWN = 4, ALL = 6, LOW = 0, FULL = VM_LOADS - 1, OVERHEADS = 3, MINIMA = 4 };
 
 static const enum vm_policy policies[ALL] = {
-    VM_FJT,        VM_FJT1_ABORT,     VM_FJT1_MALLEABILITY, /* those of the figures first */
+    /* the first four are those of the figures */
+    VM_FJT,        VM_FJT1_ABORT,     VM_FJT1_MALLEABILITY,
     VM_FCFS_ABORT, VM_FJT1_ABORT_DUE, VM_FJT1_MALLEABILITY_DUE};
 static const double overheads[OVERHEADS] = {0, 0.1, 0.5};
 static const int32_t minima[MINIMA] = {1, 8, 16, 32};
@@ -188,7 +189,7 @@ static void write_tables(struct pleat_page *page, const struct vm_results *resul
     }
 }
 
-/* Long and short jobs of both families. */
+/* Draws a time of long and of short jobs, for both families. */
 static int draw(struct pleat_study *study, const struct vm_results *results, const char *name,
                 const char *caption, int time, struct pleat_error *err)
 {

@@ -1,4 +1,4 @@
-/* run.c - policies by their names in the thesis, and one run on its machine. */
+/* run.c - policies by their names in the thesis, and one run on the machine of the thesis. */
 #include <math.h>
 
 #include "experiments/virtual-malleability/virtual.h"
@@ -42,7 +42,7 @@ const char *vm_policy_name(enum vm_policy policy)
     return policies[policy].name;
 }
 
-/* The same jobs for all policies. */
+/* Makes the workload of a setting: the same jobs for all policies. */
 static int make_workload(const struct vm_setting *setting, uint64_t seed,
                          struct pleat_workload *workload, struct pleat_error *err)
 {
@@ -84,7 +84,8 @@ static void measure(const struct pleat_trial *trial, double *metrics)
         counts[class_]++;
         restarts += trial->outcomes[j].restarts;
         for (int t = 0; t < VM_TIMES; t++)
-            sums[class_][t] += of[t](trial, j); /* all end: one that did not would show */
+            /* every job ends: a job that did not would make the mean not a number */
+            sums[class_][t] += of[t](trial, j);
     }
     for (int c = 0; c < VM_CLASSES; c++)
         for (int t = 0; t < VM_TIMES; t++)

@@ -1,4 +1,4 @@
-/* settings.c - the settings of all chapters, and their numbers. */
+/* settings.c - the settings of both chapters, and their numbers. */
 #include "experiments/virtual-malleability/virtual.h"
 
 #include <math.h>

@@ -27,16 +27,17 @@ const char *vm_policy_name(enum vm_policy policy);
 
 /* What the thesis leaves unsaid. */
 struct vm_unsaid {
-    double overhead;      /* of each process more on a processor: as mpl-overhead of workloads */
-    int32_t long_minimum; /* processes of a long job, at least */
-    double duration_s;    /* of arrivals */
-    double resize_s;      /* for which a job stands still when its partition changes */
-    bool global_queue;    /* of a job's processes on its processors; else each stays on its own */
+    double overhead; /* cost of each further process on a processor: mpl-overhead of workloads */
+    int32_t long_minimum; /* the fewest processes that a long job has */
+    double duration_s;    /* how long jobs arrive */
+    double resize_s;      /* how long a job stands still when its partition changes */
+    /* a job's processes share one queue on its processors; else each process stays on its own */
+    bool global_queue;
 };
 
 struct vm_setting {
     const char *mix;
-    double load; /* 0: the mix's own */
+    double load; /* 0: the load of the mix itself */
     enum vm_policy policy;
     struct vm_unsaid unsaid;
 };
@@ -44,7 +45,7 @@ struct vm_setting {
 enum { VM_LONG, VM_SHORT, VM_CLASSES };
 enum { VM_RESPONSE, VM_WAIT, VM_EXECUTION, VM_TIMES };
 
-/* Means over the jobs of a run, seconds: vm_metric(class, time). Then: */
+/* Metrics of a run. First, at vm_metric(class, time), mean times of its jobs in seconds. Then: */
 enum {
     VM_JOBS_LONG = VM_CLASSES * VM_TIMES, /* how many there were */
     VM_JOBS_SHORT,
@@ -62,17 +63,17 @@ static inline size_t vm_metric(int class_, int time)
 int vm_run(const struct pleat_study *study, const struct vm_setting *setting, uint64_t seed,
            double *metrics, struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* ---- what is swept, and found again ---- */
+/* ---- the settings that are swept ---- */
 
 enum { VM_MIXES = 6, VM_FAMILIES = 2, VM_LOADS = 4 };
 extern const char *const vm_mixes[VM_MIXES];       /* of table 5.3 */
 extern const char *const vm_families[VM_FAMILIES]; /* "high", "low": tables 6.1 and 6.2 */
 extern const double vm_loads[VM_LOADS];            /* of table 6.3 */
 
-/* What is taken for what is unsaid, where it is not swept. */
+/* The values that are taken for what the thesis leaves unsaid, where they are not swept. */
 extern const struct vm_unsaid vm_chapter5, vm_chapter6;
 
-/* The settings of a study, each once, and their numbers. */
+/* The settings of a study, each one once, and their numbers. */
 struct vm_results {
     struct vm_setting *settings;
     size_t count, room;
@@ -95,7 +96,7 @@ static inline struct pleat_estimate vm_estimate(const struct vm_results *results
 struct pleat_estimate vm_gain(const struct vm_results *results, struct vm_setting a,
                               struct vm_setting b, size_t metric);
 
-/* Chapters add their settings, and then write what came of them. */
+/* Each chapter adds its settings before the runs, and writes its results after them. */
 int vm_chapter5_add(struct vm_results *results, bool quick) PLEAT_MUST_CHECK;
 int vm_chapter5_write(struct pleat_study *study, const struct vm_results *results,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
