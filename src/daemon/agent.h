@@ -40,6 +40,7 @@ struct agent {
     int64_t ping_id;  /* number of the ping that is not answered; 0: none */
     int silent_s;     /* seconds without an answer, in which pleatd itself was not stopped */
     bool said_silent; /* users were told that it is silent */
+    bool away;        /* the core was told so, as it is connected and does not answer */
     int since_ping_s;
     int failures; /* processes in a row that ended, or could not be started, before one connected */
     uint64_t number;         /* identifies the connected process among all agents of this node */
@@ -61,6 +62,9 @@ struct agent *agent_get(struct daemon *d, uint32_t site, uint32_t node);
 struct asked agent_take_asked(struct agent *agent, int64_t id);
 
 /* ---- agent_start.c ---- */
+
+/* Tells the core that the agent is there, and which one it is. */
+void agent_tell_back(struct agent *agent);
 
 /* Initializes the agent's timer, not running. */
 void agent_start_init(struct agent *agent);

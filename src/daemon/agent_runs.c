@@ -95,10 +95,7 @@ static void on_all_listed(struct agent *agent)
     }
     json_decref(agent->runs);
     agent->runs = NULL;
-    struct pleat_event back = {.kind = PLEAT_EV_AGENT_BACK,
-                               .component = agent->site,
-                               .u.agent = {.number = agent->number}};
-    turn_event(d, &back);
+    agent_tell_back(agent);
 }
 
 void agent_runs_listed(struct agent *agent, const json_t *result)

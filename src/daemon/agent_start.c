@@ -8,6 +8,7 @@
 #include "daemon/agent.h"
 #include "daemon/agent_lock.h"
 #include "daemon/notes.h"
+#include "daemon/turn_inputs.h"
 
 /* A started agent must connect within CONNECT_MS. If it ends before, the next one is started
  * AGAIN_MS later. Each further failure doubles that time, up to AGAIN_MOST_MS. */
@@ -22,9 +23,10 @@ void agent_start_init(struct agent *agent)
     agent->timer.data = agent;
 }
 
-/* Seconds of silence: users are told after SAY_S; while pleatd is ending, an agent is killed after
- * STOP_S at the latest; an agent is asked for a sign of life PING_S after its last one. */
-enum { SAY_S = 10, STOP_S = 5, PING_S = 5 };
+/* Seconds of silence: the core takes an agent for away after AWAY_S; users are told after SAY_S;
+ * while pleatd is ending, an agent is killed after STOP_S at the latest; an agent is asked for a
+ * sign of life PING_S after its last one, and each second while a request to it is not answered. */
+enum { AWAY_S = 2, SAY_S = 10, STOP_S = 5, PING_S = 5 };
 
 static double patience_s(const struct daemon *d)
 {
@@ -33,10 +35,10 @@ static double patience_s(const struct daemon *d)
 }
 
 /* Seconds from a sign of life to the next ping: fewer than PING_S if agent_answer_s is shorter. */
-static int ping_after_s(const struct daemon *d)
+static int ping_after_s(const struct agent *agent)
 {
-    double most_s = patience_s(d);
-    if (d->stopping)
+    double most_s = patience_s(agent->daemon);
+    if (agent->daemon->stopping || agent->asked.count > 0)
         return 1;
     return most_s > 0 && most_s < PING_S ? (int)(most_s < 1 ? 1 : most_s) : PING_S;
 }
@@ -200,8 +202,28 @@ void agent_want(struct agent *agent)
         agent_spawn(agent);
 }
 
+void agent_tell_back(struct agent *agent)
+{
+    struct pleat_event back = {.kind = PLEAT_EV_AGENT_BACK,
+                               .component = agent->site,
+                               .u.agent = {.number = agent->number}};
+    turn_event(agent->daemon, &back);
+}
+
+/* Requests to it may not have been read: until it answers, the deadlines of applications that were
+ * to be told something stand still. */
+static void tell_away(struct agent *agent)
+{
+    struct pleat_event away = {.kind = PLEAT_EV_AGENT_AWAY, .component = agent->site};
+    agent->away = true;
+    turn_event(agent->daemon, &away);
+}
+
 void agent_heard(struct agent *agent)
 {
+    if (agent->away)
+        agent_tell_back(agent);
+    agent->away = false;
     if (agent->said_silent)
         daemon_log("the agent of node %u answers again", agent->node);
     agent->silent_s = 0;
@@ -215,7 +237,9 @@ void agent_look(struct agent *agent)
     if (!agent->connection)
         return;
     if (agent->ping_id || !agent->listed) {
-        if (++agent->silent_s == SAY_S)
+        if (++agent->silent_s == AWAY_S && agent->listed)
+            tell_away(agent);
+        if (agent->silent_s == SAY_S)
             say_silent(agent, "answered");
         if (most_s > 0 && agent->silent_s >= most_s) {
             agent->silent_s = 0;
@@ -224,7 +248,7 @@ void agent_look(struct agent *agent)
         }
         return;
     }
-    if (++agent->since_ping_s < ping_after_s(agent->daemon))
+    if (++agent->since_ping_s < ping_after_s(agent))
         return;
     agent->since_ping_s = 0;
     agent->ping_id = agent->next_id++;

@@ -37,6 +37,7 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     (void)connection;
     struct pleat_event away = {.kind = PLEAT_EV_AGENT_AWAY, .component = agent->site};
     agent->connection = NULL;
+    agent->away = false;
     agent->asked.count = 0; /* these requests were sent, and will not be answered */
     if (agent->listed && !agent->daemon->stopping)
         turn_event(agent->daemon, &away);

@@ -121,6 +121,27 @@ def test_a_shrink_while_nobody_can_tell_it(pleat, then):
     same_decisions(pleat)
 
 
+def test_a_shrink_while_its_agent_does_not_answer(pleat):
+    """The agent is connected and stopped: as soon as it is seen not to answer, the deadlines stand still."""
+    pleat.configure(text=SITE + "shrink_s = 6\ngrace_s = 0.2\nbackoff_s = 0.1\n")
+    go = pleat.path("go")
+    job = pleat.submit("--processes", 4, "--", RING, "--iterations", 2000, "--hold", go)
+    attached(pleat, job, 4)
+    agent = pleat.agent_pid()
+    os.kill(agent, signal.SIGSTOP)
+    pleat.pleat("shrink", job, 1, check=0)
+    subprocess.run(["sleep", "8"], check=True)  # longer than both deadlines, which is what is tested
+    shown = pleat.job(job)
+    assert (shown["state"], shown["processors"], shown["attempt"]) == ("resizing", 4, 0)
+    os.kill(agent, signal.SIGCONT)
+    wait_until(lambda: resizes(pleat, job)[0] == (4, 3, "user", "shrunk"), "it has shrunk")
+    attached(pleat, job, 4)
+    pathlib.Path(go).touch()
+    ended = pleat.wait_end(job)
+    assert (ended["state"], ended["exit_code"], ended["attempt"]) == ("done", 0, 0), ended
+    same_decisions(pleat)
+
+
 @pytest.mark.skipif(not (APPS / "mpich/ring").exists(), reason="there is no program of another MPI")
 def test_a_program_of_another_mpi_is_told(pleat):
     begin(pleat)
