@@ -16,7 +16,7 @@ static void print_commands(void)
 
 static int run_help(int argc, char **argv)
 {
-    /* for shells, not for people: they are not in the help */
+    /* read by shells, and so not in the help */
     static const struct option own[] = {{"completion", required_argument, NULL, 'c'},
                                         {"complete-jobs", no_argument, NULL, 'j'},
                                         {0}};

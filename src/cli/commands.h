@@ -1,4 +1,4 @@
-/* commands.h - the table of subcommands (main.c), each of them in a file cmd_NAME.c of its folder.
+/* commands.h - the table of subcommands (main.c). Each command is a file cmd_NAME.c in its folder.
  */
 #ifndef PLEAT_CLI_COMMANDS_H
 #define PLEAT_CLI_COMMANDS_H

@@ -38,7 +38,7 @@ static const char *last_word(const char *name)
     return space ? space + 1 : name;
 }
 
-/* Between single quotes, where those inside cannot be escaped: they become blanks. */
+/* Prints a text in single quotes. A quote inside cannot be escaped there, and becomes a blank. */
 static void print_quoted(const char *text)
 {
     putchar('\'');

@@ -9,7 +9,7 @@
 #include "model/runner_kind.h"
 #include "policy/policy.h"
 
-/* An argument in a help text: "N", "WHEN", "NAME=VALUE". */
+/* Whether a word of a help text is an argument: "N", "WHEN", "NAME=VALUE". */
 static bool is_argument(const char *word, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -18,13 +18,13 @@ static bool is_argument(const char *word, size_t length)
     return length > 0;
 }
 
-/* More of what an option is about; what has no room is left out from a word on. */
+/* Adds to the description of an option. Words for which there is no room are left out. */
 static void add_about(struct pleat_help_option *option, const char *text, size_t length)
 {
     size_t filled = strlen(option->about), room = sizeof(option->about) - 1 - filled;
     const char *cut = "...";
     if (filled >= strlen(cut) && !strcmp(option->about + filled - strlen(cut), cut))
-        return; /* it is full */
+        return; /* there is no room left */
     if (length + 1 <= room - strlen(cut)) {
         snprintf(option->about + filled, room + 1, "%s%.*s", filled ? " " : "", (int)length, text);
         return;
@@ -43,13 +43,13 @@ static void add_option(struct pleat_help_options *options, const char *name, siz
     memcpy(option.name, name, length);
     for (size_t i = 0; i < options->count; i++)
         if (!strcmp(options->items[i].name, option.name))
-            return; /* mentioned again */
+            return; /* the option is in the list already */
     (void)!pleat_array_push(options, option);
 }
 
-enum { CONTINUED = 12 }; /* blanks before a line that goes on with the one above */
+enum { CONTINUED = 12 }; /* blanks at the beginning of a line that continues the one above */
 
-/* A line "  -n, --processors N  exactly N": its options from number `first` on. */
+/* Reads a line "  -n, --processors N  exactly N". Its options are numbered from `first` on. */
 static void read_line(const char *line, size_t length, struct pleat_help_options *options)
 {
     size_t first = options->count, bare = first, at = 0;
@@ -61,7 +61,8 @@ static void read_line(const char *line, size_t length, struct pleat_help_options
         if (line[at] == '-' && name > 1) {
             add_option(options, line + at, name);
         } else if (is_argument(line + at, word)) {
-            for (; bare < options->count; bare++) /* -n, --processors N: both have it */
+            /* "-n, --processors N": both names take the argument */
+            for (; bare < options->count; bare++)
                 options->items[bare].has_value = true;
         } else {
             break;
@@ -79,7 +80,7 @@ static void read_line(const char *line, size_t length, struct pleat_help_options
 
 static void read_text(const char *text, struct pleat_help_options *options)
 {
-    size_t first = options->count; /* of the options that the line before is about */
+    size_t first = options->count; /* first option of the line above */
     while (*text) {
         size_t length = strcspn(text, "\n"), blanks = strspn(text, " ");
         bool goes_on = blanks >= CONTINUED && blanks < length;
@@ -162,7 +163,8 @@ bool pleat_help_option_words(const struct pleat_command *command, const char *op
         {"workload generate utrera", "--kind", "malleable moldable rigid folding"},
         {"workload generate lublin", "--class", "batch interactive both together"},
     };
-    if (!strcmp(command->name, "sim") && !strcmp(option, "--queue")) { /* it takes both */
+    /* --queue of sim takes policies of both kinds */
+    if (!strcmp(command->name, "sim") && !strcmp(option, "--queue")) {
         (void)add_policies("queue", words);
         pleat_string_add(words, " ");
         return add_policies("order", words);

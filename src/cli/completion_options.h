@@ -15,15 +15,16 @@ struct pleat_help_option {
 
 PLEAT_ARRAY(pleat_help_options, struct pleat_help_option);
 
-/* Appends those of the command's own help and those common to all. Ended with pleat_array_finish.
- */
+/* Appends the options in the command's own help and those common to all. The caller calls
+ * pleat_array_finish. */
 void pleat_help_options_read(const struct pleat_command *command,
                              struct pleat_help_options *options);
 
-/* What the arguments of a command are. */
+/* What the arguments of a command name. */
 enum pleat_completes { PLEAT_COMPLETES_FILES, PLEAT_COMPLETES_JOBS, PLEAT_COMPLETES_NOTHING };
 enum pleat_completes pleat_completes(const struct pleat_command *command);
-/* The words that an option's value can be, separated by blanks (appended); false: not known. */
+/* Appends the words that an option's value may be, separated by blanks. False: they are not known.
+ */
 bool pleat_help_option_words(const struct pleat_command *command, const char *option,
                              struct pleat_string *words);
 

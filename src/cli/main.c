@@ -52,8 +52,8 @@ static int unknown_command(const char *name)
     return pleat_usage(NULL, "there is no command '%s'", name);
 }
 
-/* Options before the command: those common to all. Returns the command's position in argv, or 0
- * where there is nothing more to do (*code is set). */
+/* Takes the options in front of the command, which are common to all commands. Returns the
+ * command's index in argv; or 0 where nothing more is to be done (*code is set). */
 static int take_leading_options(int argc, char **argv, int *code)
 {
     static const struct option version[] = {{"version", no_argument, NULL, 'V'}, {0}};
@@ -83,9 +83,10 @@ static int take_leading_options(int argc, char **argv, int *code)
 
 int main(int argc, char **argv)
 {
-    setlocale(LC_CTYPE, ""); /* numbers stay as JSON and SVG want them */
+    setlocale(LC_CTYPE, ""); /* not LC_NUMERIC: numbers must be as JSON and SVG want them */
     setlocale(LC_TIME, "");
-    signal(SIGPIPE, SIG_DFL); /* who stops reading ends us, silently */
+    /* a reader that closes its end of the pipe ends the program, silently */
+    signal(SIGPIPE, SIG_DFL);
     int code = PLEAT_EXIT_OK;
     int at = take_leading_options(argc, argv, &code);
     if (at > 0) {

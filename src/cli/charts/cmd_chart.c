@@ -12,12 +12,13 @@
 #include "cli/jobs/job_argument.h"
 #include "describe/moment.h"
 
-/* Jobs submitted after the machine was without jobs for this long are another chart. */
+/* A time without jobs of this length separates two charts. */
 #define GAP_S 60.0
 
 struct chart {
     const char *svg;
-    struct pleat_moment from, to; /* at_s NAN: not given; durations: since time 0 */
+    /* at_s NAN: not given; a duration counts from time 0 of the chart */
+    struct pleat_moment from, to;
     bool ascii;
     bool all;
     bool clock;
@@ -73,7 +74,7 @@ int pleat_chart_print(const struct pleat_gantt *gantt, bool ascii)
     return code;
 }
 
-/* The jobs since the last time that there were none for GAP_S. */
+/* The jobs since the machine was last without jobs for GAP_S. */
 static json_t *last_busy_period(const json_t *jobs)
 {
     json_t *numbers = json_array();
@@ -96,7 +97,7 @@ static bool is_clock_time(const struct pleat_moment *moment)
     return isfinite(moment->at_s) && !moment->is_duration;
 }
 
-/* The jobs that lived between two moments, either of which may be open. */
+/* The jobs that existed between two moments, each of which may be open. */
 static json_t *living_between(const json_t *jobs, const struct chart *chart)
 {
     json_t *numbers = json_array();
@@ -114,7 +115,7 @@ static json_t *living_between(const json_t *jobs, const struct chart *chart)
     return numbers;
 }
 
-/* The jobs to be drawn: a new reference; NULL: all. */
+/* The jobs to be drawn: a new reference. NULL: all. */
 static json_t *chosen(const struct chart *chart, const json_t *jobs)
 {
     if (chart->only)
@@ -124,7 +125,7 @@ static json_t *chosen(const struct chart *chart, const json_t *jobs)
     return chart->all ? NULL : last_busy_period(jobs);
 }
 
-/* Sets an end of the window, counted from the chart's time 0. */
+/* Sets one end of the window, in seconds from time 0 of the chart. */
 static void set_end(const struct pleat_moment *moment, double origin_s, double *end_s)
 {
     if (isfinite(moment->at_s))

@@ -8,13 +8,13 @@
 #include "describe/moment.h"
 
 struct clean {
-    double before_s; /* since 1970; below 0: not said */
+    double before_s; /* since 1970; below 0: not given */
     bool outputs, dry_run;
 };
 
 struct sums {
     int64_t jobs, record_bytes, output_bytes, kept;
-    char text[320]; /* why some were kept */
+    char text[320]; /* why some jobs were kept */
 };
 
 static void add(struct sums *sums, const json_t *answer)
@@ -28,7 +28,8 @@ static void add(struct sums *sums, const json_t *answer)
         snprintf(sums->text, sizeof(sums->text), "%s", text);
 }
 
-/* The daemon takes some at a time, so that it can do other things between. */
+/* Repeats the call until all is removed: in each the daemon takes a few jobs, so that it can do
+ * other things between. */
 static int ask(const struct clean *clean, struct sums *sums)
 {
     struct pleat_client *client;

@@ -24,7 +24,7 @@ static void print_configuration(const struct pleat_term *term, const json_t *inf
     print_line(term, "configuration", path ? path : text);
 }
 
-/* {"a":1,"b":"x"} as "a 1, b x". */
+/* Prints {"a":1,"b":"x"} as "a 1, b x". */
 static void print_members(const struct pleat_term *term, const char *name, json_t *object)
 {
     struct pleat_string text = {0};

@@ -34,7 +34,8 @@ static int print_policies(const json_t *policies)
     return code;
 }
 
-/* The wishes "QUESTION=POLICY" as the daemon takes them; NULL where one is not of that form. */
+/* Turns the arguments "QUESTION=POLICY" into what the daemon takes. NULL: one of them has not this
+ * form. */
 static json_t *read_wishes(int argc, char **argv)
 {
     json_t *wanted = json_object();

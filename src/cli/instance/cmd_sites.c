@@ -6,7 +6,8 @@
 #include "cli/common/table.h"
 #include "cli/instance/commands.h"
 
-/* To which CPUs: those of its slots; all together where jobs share them. */
+/* The CPUs to which the processes of jobs are bound: those of their slots, or all of the site's
+ * where jobs share them. */
 static const char *bound_text(const json_t *site)
 {
     static char text[400];

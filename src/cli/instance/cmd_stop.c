@@ -8,15 +8,15 @@
 #include "cli/common/reply.h"
 #include "cli/instance/commands.h"
 
-/* A handle for the daemon's process, or -1 where it is not known. */
+/* A pidfd of the daemon's process; -1: its pid is not known. */
 static int process_of(const struct pleat_client *client)
 {
     int pid = pleat_reply_small(pleat_client_hello(client), "pid", 0, INT_MAX);
     return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
-/* Waits until the daemon has closed the connection, and then until its process has ended: only then
- * are its files at rest. */
+/* Waits until the daemon has closed the connection, and then until its process has ended. Until
+ * then it may still write its files. */
 static void wait_for_end(struct pleat_client *client, int process)
 {
     const struct pleat_message *message;

@@ -1,4 +1,4 @@
-/* commands.h - the subcommands that are about pleatd and what it has. */
+/* commands.h - the subcommands about pleatd itself and what it has. */
 #ifndef PLEAT_CLI_INSTANCE_COMMANDS_H
 #define PLEAT_CLI_INSTANCE_COMMANDS_H
 

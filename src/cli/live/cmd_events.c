@@ -13,7 +13,7 @@
 #include "cli/live/commands.h"
 #include "describe/moment.h"
 
-/* "07:35:52.123" */
+/* Appends a time of day: "07:35:52.123". */
 static void add_moment(double seconds, struct pleat_string *out)
 {
     int64_t ms = seconds > 0 && seconds < 1e11 ? (int64_t)(seconds * 1000) : 0;
@@ -47,20 +47,21 @@ static void print_event(const struct pleat_term *term, const json_t *event)
     pleat_string_finish(&line);
 }
 
-/* What is wanted, and how far it is. */
+/* What the user wants to see, and how far the command is. */
 struct events {
     struct pleat_client *client;
     struct pleat_term term;
     int64_t job;   /* 0: all */
-    json_t *kinds; /* those wanted; NULL: all */
-    double from_s; /* 0: from the beginning */
+    json_t *kinds; /* kinds of events to show; NULL: all */
+    double from_s; /* since 1970; 0: from the first event on */
     bool follows;
-    bool live; /* what is known from before has been shown */
+    bool live; /* earlier events have been shown */
     double patience_s;
-    int64_t last; /* number of the last one seen */
+    int64_t last; /* number of the last event that came */
 };
 
-/* Whoever is slow gets what the log still has: what was archived meanwhile is not there. */
+/* Reports events that were skipped. A slow reader gets what the log still has, and events archived
+ * meanwhile are not there. */
 static void say_gap(const struct events *events, int64_t seq)
 {
     int64_t missing = seq - events->last - 1;
@@ -79,7 +80,8 @@ static void take(struct events *events, const json_t *event)
         print_event(&events->term, event);
 }
 
-/* From the last one seen on, until the daemon ends (0: *err says how) or we do (an exit code). */
+/* Follows from the last event on, until the daemon ends (returns 0, *err says how) or this program
+ * is to end (returns an exit code). */
 static int follow(struct events *events, struct pleat_error *err)
 {
     const struct pleat_message *message;
@@ -157,7 +159,7 @@ static int run_events(int argc, char **argv)
     struct events events = {.patience_s = PLEAT_PATIENCE_S};
     pleat_options_init(&options, &pleat_cmd_events, argc, argv, own, "f");
     int code = read_options(&options, &events);
-    bool goes_on = !code && options.first > 0; /* else only help was asked for */
+    bool goes_on = !code && options.first > 0; /* otherwise only help was asked for */
     if (goes_on)
         code = pleat_daemon_connect(&events.client);
     if (goes_on && !code) {

@@ -14,12 +14,12 @@
 enum { JOBS_MAX = 400, ENDED_SHOWN = 20, RECONNECT_MS = 500, MESSAGE_MS = 5000 };
 
 struct top {
-    struct pleat_client *client; /* NULL: no daemon at present */
+    struct pleat_client *client; /* NULL: no daemon runs at present */
     json_t *frame;
     struct pleat_top_view view;
     double interval_s;
     bool ended, paused, help;
-    int below; /* jobs that did not fit on the screen */
+    int below; /* number of jobs that did not fit on the screen */
     int64_t next_us, message_until_us;
     char message[200];
 };
@@ -48,7 +48,7 @@ static void say(struct top *top, const char *text, bool stays)
         stays ? INT64_MAX : pleat_clock_monotonic_us() + INT64_C(1000) * MESSAGE_MS;
 }
 
-/* The daemon may have ended. One that its user stopped is not started again by us. */
+/* Looks for a daemon after the last one has ended. Starts none: its user may have stopped it. */
 static void reconnect(struct top *top)
 {
     struct pleat_paths paths;
@@ -122,7 +122,7 @@ static int draw(struct top *top, struct pleat_error *err)
     return rc;
 }
 
-/* False: quit. */
+/* Acts on a key. False: the program is to end. */
 static bool take_key(struct top *top, int key)
 {
     if (key == PLEAT_KEY_NONE)

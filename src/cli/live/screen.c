@@ -21,7 +21,7 @@ static struct {
     bool entered, has_keys;
     struct termios before;
     struct sigaction actions[SIGNAL_COUNT];
-    struct pleat_string shown; /* the lines on the screen, each ends with '\n' */
+    struct pleat_string shown; /* lines on the screen; each ends with '\n' */
 } screen;
 
 static void on_signal(int number)
@@ -48,7 +48,7 @@ const volatile sig_atomic_t *pleat_screen_ended(void)
 static void take_terminal(void)
 {
     struct termios raw = screen.before;
-    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO); /* Ctrl-C and Ctrl-Z stay signals */
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO); /* Ctrl-C and Ctrl-Z still send signals */
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
     if (screen.has_keys)
@@ -78,7 +78,7 @@ int pleat_screen_enter(struct pleat_error *err)
         if (screen.actions[i].sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
     }
-    signal(SIGPIPE, SIG_IGN); /* the daemon's end must not end us */
+    signal(SIGPIPE, SIG_IGN); /* the end of the daemon must not end this program */
     screen.entered = true;
     take_terminal();
     return 0;
@@ -96,7 +96,8 @@ void pleat_screen_leave(void)
     screen.shown = (struct pleat_string){0};
 }
 
-/* Ctrl-Z: the shell gets its terminal as it was, and we take it again when we go on. */
+/* On Ctrl-Z: the shell gets the terminal as it was. When the program goes on it takes the terminal
+ * again. */
 static void stop_here(void)
 {
     struct sigaction ours, usual = {.sa_handler = SIG_DFL};
@@ -150,7 +151,8 @@ int pleat_screen_draw(const struct pleat_string *text, struct pleat_error *err)
 
 /* ---- keys ---- */
 
-/* The rest of an escape sequence is there with its beginning. */
+/* Reads a key. A terminal sends an escape sequence as a whole, so its rest need not be waited for.
+ */
 static int read_key(void)
 {
     unsigned char bytes[16];
@@ -175,7 +177,7 @@ int pleat_screen_key(int timeout_ms)
     sigemptyset(&ours);
     for (size_t i = 0; i < SIGNAL_COUNT; i++)
         sigaddset(&ours, signals[i]);
-    sigprocmask(SIG_BLOCK, &ours, &before); /* none may come between the look and the wait */
+    sigprocmask(SIG_BLOCK, &ours, &before); /* no signal may come between the check and the wait */
     if (!ended && !stopped && !resized)
         ready = ppoll(&keys, 1, &limit, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);

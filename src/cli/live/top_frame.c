@@ -13,11 +13,11 @@
 
 enum { BAR_MAX = 64, NAME_LEAST = 6, NAME_MOST = 20, UNLIMITED = 100000 };
 
-/* A line that is being made: what would be too much for its width is cut. */
+/* A line under construction. Text beyond its width is cut. */
 struct line {
     const struct pleat_term *term;
     struct pleat_string *out;
-    int left; /* columns */
+    int left; /* columns left */
 };
 
 static struct line begin(const struct pleat_term *term, struct pleat_string *out)
@@ -30,7 +30,8 @@ static void end(struct line *line)
     pleat_string_add(line->out, "\n");
 }
 
-/* Text in at most `columns` (0: what is left); padded to them: below 0 on the left. */
+/* Adds a text in at most |columns| columns (0: all that are left), padded to that width; below 0 it
+ * is aligned to the right. */
 static void put(struct line *line, int columns, const char *text)
 {
     int most = columns ? abs(columns) : line->left, width = pleat_term_width(line->term, text);
@@ -98,7 +99,7 @@ static void add_title(const json_t *frame, const struct pleat_term *term, struct
     }
 }
 
-/* Who has a processor of the site: a job's number, 0 nobody, -1 others. */
+/* Which job has a processor of the site: its number; 0: none; -1: other programs of the machine. */
 static int64_t owner_of(const json_t *frame, const json_t *site, int64_t processor)
 {
     size_t i;
@@ -162,18 +163,18 @@ static void add_site(const json_t *frame, const json_t *site, const struct pleat
 
 /* ---- jobs ---- */
 
-/* Of the columns, in the order in which they are given room; all have their place in a line. */
+/* The columns, in the order in which they get room. Their order in a line is another one. */
 enum column { JOB, NAME, STATE, PROCS, RANGE, ITERATION, EACH, TIME, REMARK, COLUMNS };
 
 static const struct {
     const char *title;
-    int width; /* below 0: to the right */
+    int width; /* below 0: aligned to the right */
 } columns[COLUMNS] = {{"JOB", -6},   {"NAME", NAME_LEAST}, {"STATE", 9},
                       {"PROCS", -6}, {"RANGE", -7},        {"ITERATION", -9},
                       {"EACH", -7},  {"TIME", -7},         {"REMARK", 12}};
 
 struct layout {
-    int widths[COLUMNS]; /* 0: not shown */
+    int widths[COLUMNS]; /* 0: the column is not shown */
 };
 
 static struct layout lay_out(const struct pleat_term *term)
@@ -181,7 +182,7 @@ static struct layout lay_out(const struct pleat_term *term)
     static const enum column order[COLUMNS] = {JOB,    STATE, PROCS, NAME,     TIME,
                                                REMARK, RANGE, EACH,  ITERATION};
     struct layout layout = {{0}};
-    int left = (term->limited ? term->width : 110) - 2; /* the letter in front */
+    int left = (term->limited ? term->width : 110) - 2; /* the two columns of the letter in front */
     for (int i = 0; i < COLUMNS && left > abs(columns[order[i]].width); i++) {
         layout.widths[order[i]] = columns[order[i]].width;
         left -= abs(columns[order[i]].width) + 1;
@@ -202,7 +203,7 @@ static void cell(struct line *line, const struct layout *layout, enum column col
 {
     if (!layout->widths[column])
         return;
-    if (column == REMARK) { /* the last one: no blanks behind it */
+    if (column == REMARK) { /* the last column gets no blanks behind it */
         put(line, 0, text);
         return;
     }
@@ -269,7 +270,7 @@ static void add_sizes(struct line *line, const struct layout *layout, const json
     bool changes = json_is_object(json_object_get(job, "resize")) && has != target;
     long long processes = (long long)pleat_reply_int(job, "processes", has);
     int used = snprintf(text, sizeof(text), changes ? "%lld>%lld" : "%lld", has, target);
-    if (processes > has && has > 0) /* it is folded */
+    if (processes > has && has > 0) /* the job is folded */
         snprintf(text + used, sizeof(text) - (size_t)used, "/%lld", processes);
     cell(line, layout, PROCS, text);
     snprintf(text, sizeof(text), least == most ? "%lld" : "%lld-%lld", least, most);
@@ -330,9 +331,9 @@ const char *pleat_top_sort_name(enum pleat_top_sort sort)
 
 struct sorted {
     const json_t *job;
-    size_t place; /* in the frame */
+    size_t place; /* index in the frame */
     double key;
-    const char *name; /* NULL: by key */
+    const char *name; /* NULL: sorted by `key` */
 };
 
 static int compare(const void *a, const void *b)
@@ -360,7 +361,7 @@ static double key_of(const json_t *job, enum pleat_top_sort sort, double now_s)
     }
 }
 
-/* The jobs in the order wanted; NULL: out of memory, or none. */
+/* The jobs in the order wanted. NULL: there are none, or memory ran out. */
 static struct sorted *sort_jobs(const json_t *jobs, const struct pleat_top_view *view, double now_s)
 {
     size_t i, count = json_array_size(jobs);

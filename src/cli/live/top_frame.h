@@ -9,7 +9,7 @@
 #include "cli/common/term.h"
 
 enum pleat_top_sort {
-    PLEAT_TOP_QUEUE, /* as they run and stand in the queue */
+    PLEAT_TOP_QUEUE, /* running jobs, then the queue in its order */
     PLEAT_TOP_JOB,
     PLEAT_TOP_PROCESSORS,
     PLEAT_TOP_TIME,
@@ -20,15 +20,15 @@ enum pleat_top_sort {
 struct pleat_top_view {
     enum pleat_top_sort sort;
     bool reverse;
-    int first;          /* of the jobs: the first that is shown */
-    int height;         /* lines in all; 0: no limit */
+    int first;          /* index of the first job that is shown */
+    int height;         /* lines of the frame; 0: no limit */
     const char *status; /* the last line; NULL: none */
 };
 
-/* "queue", "job", ... */
+/* The name of an order: "queue", "job", ... */
 const char *pleat_top_sort_name(enum pleat_top_sort sort);
-/* Appends lines, each no wider than the terminal where that has a width, each ended by '\n'.
- * Returns how many jobs were left out below. */
+/* Appends the lines of a frame, each ended by '\n' and no wider than the terminal, where that has a
+ * width. Returns how many jobs were left out below. */
 int pleat_top_add_frame(const json_t *frame, const struct pleat_top_view *view,
                         const struct pleat_term *term, struct pleat_string *out);
 

@@ -14,7 +14,7 @@ static const char *const questions[] = {"approach",    "queue",        "placemen
                                         "moldability", "malleability", "order"};
 
 #define QUESTION_COUNT (sizeof(questions) / sizeof(questions[0]))
-#define FIRST_QUESTION 300 /* values of their options, beyond all letters */
+#define FIRST_QUESTION 300 /* values of the options of questions, above all letters */
 
 struct request {
     const char *svg;
@@ -26,7 +26,8 @@ struct request {
 
 /* ---- policies, for the time of the mix ---- */
 
-/* Puts the policies asked for in force; *before gets those they replace (NULL: none). */
+/* Puts the policies of the request in force. *before gets the policies that they replace (NULL:
+ * none were). */
 static int change_policies(struct pleat_client *client, const struct request *request,
                            json_t **before)
 {

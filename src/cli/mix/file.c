@@ -1,4 +1,4 @@
-/* file.c - reading a job mix. */
+/* file.c - reads the file of a job mix. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ int pleat_mix_add(struct pleat_mix *mix, char **words, int count, const char *pa
     return status ? pleat_error_prefix(err, "%s:%d", path, line) : 0;
 }
 
-/* Adds the job that a line describes; nothing for an empty line. */
+/* Adds the job that a line describes. An empty line adds none. */
 static int add_line(struct pleat_mix *mix, const char *text, int line, struct pleat_string *notes,
                     struct pleat_error *err)
 {
@@ -102,7 +102,7 @@ static int compare_arrival(const void *left, const void *right)
     return a->line - b->line;
 }
 
-/* A line that ends with a backslash goes on in the next. */
+/* Reads all lines. A line that ends with a backslash continues in the next one. */
 static int read_lines(struct pleat_mix *mix, FILE *file, struct pleat_string *notes,
                       struct pleat_error *err)
 {

@@ -1,4 +1,4 @@
-/* progress.c - what a mix does, while it does it. */
+/* progress.c - shows the progress of a mix while it runs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void add_bar(const struct pleat_mix_progress *progress, const struct plea
         pleat_string_add(line, "\033[0m");
 }
 
-/* The columns a line takes before its end are counted, so that none is wrapped. */
+/* Adds a job's line. Its columns are counted, so that it is not wrapped. */
 static void add_job(const struct pleat_mix_progress *progress, const struct pleat_mix *mix,
                     const struct pleat_mix_job *job, struct pleat_string *line)
 {
@@ -91,13 +91,13 @@ void pleat_mix_progress_draw(struct pleat_mix_progress *progress, const struct p
     for (size_t i = 0; i < mix->jobs.count && lines < most; i++) {
         const struct pleat_mix_job *job = &mix->jobs.items[i];
         if (!all_fit && (!job->job || job->ended))
-            continue; /* too many for the terminal: only those at work */
+            continue; /* there are too many jobs for the terminal: only running ones are shown */
         line.length = 0;
         add_job(progress, mix, job, &line);
         pleat_string_addf(&out, "\r\033[K%s\n", line.text ? line.text : "");
         lines++;
     }
-    pleat_string_add(&out, "\033[J"); /* what is left of a longer block */
+    pleat_string_add(&out, "\033[J"); /* removes the rest of a longer block */
     progress->drawn = lines;
     if (!out.failed && out.text)
         fputs(out.text, stdout);

@@ -1,4 +1,4 @@
-/* report.c - what became of a mix. */
+/* report.c - reports how the jobs of a mix ended and what they used. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include "cli/jobs/sizes_text.h"
 #include "cli/mix/mix.h"
 
-/* The resizes of a job that took place, and what they cost. */
+/* The resizes of a job that were applied, and their costs. */
 struct costs {
     int grown, shrunk, failed;
-    int known; /* of how many the cost is known */
+    int known; /* resizes whose cost is known */
     double total_s;
 };
 
@@ -113,7 +113,7 @@ int pleat_mix_expect(const char *expected, const struct pleat_mix *mix, struct p
 
 /* ---- for people ---- */
 
-/* "6 x 82 ms": how many, and what one cost on average. */
+/* Appends "6 x 82 ms": the number of resizes, and their mean cost. */
 static void add_costs(const struct costs *costs, const struct pleat_term *term,
                       struct pleat_string *out)
 {

@@ -1,4 +1,4 @@
-/* run.c - submitting a mix's jobs when their time comes, and following them to their end. */
+/* run.c - submits the jobs of a mix when their times come, and follows them to their ends. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void take_event(struct run *run, const json_t *event)
         pleat_mix_progress_event(&run->progress, run->mix, job, event);
 }
 
-/* Events do not tell how far an application is: jobs do. */
+/* Fetches the iterations of jobs, which events do not tell. */
 static int look_at_jobs(struct run *run)
 {
     json_t *jobs, *entry;
@@ -91,14 +91,14 @@ static int submit_one(struct run *run, struct pleat_mix_job *job)
     pleat_submit_say_warnings(answer);
     job->job = pleat_reply_int(answer, "job", 0);
     if (!job->job)
-        set_state(job, "failed"); /* an answer without a job: nothing to wait for */
+        set_state(job, "failed"); /* an answer without a job: there is nothing to wait for */
     else
         set_state(job, "queued");
     json_decref(answer);
     return 0;
 }
 
-/* Submits what is due; *next_s is when the next one is, NAN for none. */
+/* Submits the jobs that are due. *next_s: when the next one is due; NAN: there is none. */
 static int submit_due(struct run *run, double *next_s)
 {
     struct pleat_mix *mix = run->mix;
@@ -129,7 +129,7 @@ static bool over(const struct pleat_mix *mix)
     return true;
 }
 
-/* Those that have ended meanwhile say so: that is no failure. */
+/* Cancels all jobs. A refusal for a job that has ended meanwhile is no failure. */
 static void cancel_all(struct run *run)
 {
     struct pleat_error err;
@@ -156,7 +156,7 @@ static int wait_for_something(struct run *run, double next_s)
         timeout_ms = REDRAW_MS;
     pleat_client_set_interrupt(run->client, run->mix->interrupted ? NULL : pleat_interrupt_flag());
     int status = pleat_client_next_notification(run->client, timeout_ms, &message, &err);
-    pleat_client_set_interrupt(run->client, NULL); /* calls are not left half-way */
+    pleat_client_set_interrupt(run->client, NULL); /* from here on calls are completed */
     while (status == 1) {
         take_event(run, message->params);
         status = pleat_client_next_notification(run->client, 0, &message, &err);
@@ -181,7 +181,7 @@ static int run_to_end(struct run *run)
         int code = submit_due(run, &next_s);
         if (code == PLEAT_EXIT_NO_DAEMON)
             return code;
-        if (code) { /* a job was refused: end what runs, then leave with that */
+        if (code) { /* a job was refused: ends the running jobs, then leaves with this code */
             cancel_all(run);
             while (!over(run->mix))
                 if (wait_for_something(run, (double)NAN))
@@ -189,7 +189,7 @@ static int run_to_end(struct run *run)
             return code;
         }
         if (ferror(stdout) && !run->mix->interrupted)
-            cancel_all(run); /* nobody reads what we write */
+            cancel_all(run); /* the reader of the output is gone */
         if (over(run->mix))
             break;
         code = wait_for_something(run, next_s);
@@ -201,7 +201,7 @@ static int run_to_end(struct run *run)
 
 /* ---- afterwards ---- */
 
-/* What a line of output says about the result: NULL if it is not about that. */
+/* The result that a line of output tells; NULL: none. */
 static const char *result_of(const char *line)
 {
     if (strncmp(line, "RESULT", 6) != 0)
@@ -212,10 +212,10 @@ static const char *result_of(const char *line)
     return "wrong";
 }
 
-/* What a job wrote, line by line. */
+/* Reads what a job wrote, line by line. */
 struct result_lines {
     struct pleat_mix_job *job;
-    struct pleat_string rest; /* of a line that is still to come */
+    struct pleat_string rest; /* the beginning of a line whose end has not come */
 };
 
 static int take_output(void *arg, const char *bytes, size_t count)
@@ -235,7 +235,7 @@ static int take_output(void *arg, const char *bytes, size_t count)
     return lines->rest.failed ? ENOMEM : 0;
 }
 
-/* Its last RESULT line, from its output. */
+/* Takes the last RESULT line from the job's output. */
 static int fetch_result(struct pleat_client *client, struct pleat_mix_job *job)
 {
     struct result_lines lines = {.job = job};

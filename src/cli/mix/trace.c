@@ -1,6 +1,6 @@
-/* trace.c - a job mix from a trace of arrivals and parameter files (Utrera 2010, 3.2.1,
- * figures 3.2 to 3.5): applications, the numbers of processes that each takes, whether it is short
- * or long. */
+/* trace.c - a job mix from a trace of arrivals and parameter files (Utrera 2010, 3.2.1, figures 3.2
+ * to 3.5): applications, the numbers of processes that each takes, and whether each is short or
+ * long. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -16,17 +16,17 @@ enum {
     ARRIVAL = 1,
     APPLICATION = 13,
     FIELDS = 18
-}; /* of the Standard Workload Format, from 0 on */
+}; /* columns of the Standard Workload Format, from 0 on */
 
-/* Words in front of a job's program, and the one at the end. */
+/* Words in front of a job's program, and the NULL at the end. */
 enum { EXTRA_WORDS = 12 };
 
 struct application {
     int line;
-    char **words; /* its command, without the launcher; owned */
+    char **words; /* of its command, without the launcher; owned */
     int word_count;
-    bool counted; /* N stands in it */
-    char *counts; /* as for --processes; owned; NULL: not given */
+    bool counted; /* N stands in the command */
+    char *counts; /* numbers of processes, as for --processes; owned; NULL: not given */
     int counts_line;
     const char *type; /* "long", "short"; NULL: not given */
 };
@@ -35,7 +35,7 @@ PLEAT_ARRAY(applications, struct application);
 
 /* ---- lines of a file ---- */
 
-/* Calls `take` for each line that has something, with its number. */
+/* Calls `take` for each line that is not empty, with the line's number. */
 static int each_line(const char *path, FILE *file,
                      int (*take)(void *arg, char *text, int line, struct pleat_error *err),
                      void *arg, struct pleat_error *err)
@@ -69,7 +69,7 @@ static int read_file(const char *path,
     return status;
 }
 
-/* ---- figure 3.2: the applications ---- */
+/* ---- applications (Utrera 2010, figure 3.2) ---- */
 
 static void add_variable(const char *name, size_t length, struct pleat_string *out)
 {
@@ -80,7 +80,7 @@ static void add_variable(const char *name, size_t length, struct pleat_string *o
         pleat_string_add(out, value);
 }
 
-/* $NAME and ${NAME} stand for variables of the environment. */
+/* Replaces $NAME and ${NAME} by variables of the environment. */
 static char *expand(const char *word)
 {
     struct pleat_string out = {0};
@@ -109,8 +109,7 @@ static char *expand(const char *word)
     return out.text;
 }
 
-/* How many words at its beginning are the launcher's, which is Pleat's to choose: "mpirun -np N".
- */
+/* How many words at the beginning are the launcher ("mpirun -np N"), which Pleat chooses itself. */
 static int launcher_words(char *const *words, int count)
 {
     const char *slash = count > 0 ? strrchr(words[0], '/') : NULL;
@@ -149,7 +148,7 @@ static int take_application(void *arg, char *text, int line, struct pleat_error 
                       : pleat_error_set(err, PLEAT_E_INVALID, "a launcher without a program");
 }
 
-/* ---- figure 3.3: their numbers of processes ---- */
+/* ---- numbers of processes (Utrera 2010, figure 3.3) ---- */
 
 struct next {
     struct applications *all;
@@ -170,7 +169,8 @@ static int by_number(const void *a, const void *b)
     return *(const int32_t *)a - *(const int32_t *)b;
 }
 
-/* The numbers of a line: 32 16 8 4 2 1 1; or 60 -1 -1 -1 -1 -1 -1: any up to 60. */
+/* Reads the numbers of a line: "32 16 8 4 2 1 1"; or "60 -1 -1 -1 -1 -1 -1": any number up to 60.
+ */
 static int read_numbers(char *text, int32_t *numbers, int most, int *count, bool *any,
                         struct pleat_error *err)
 {
@@ -221,7 +221,7 @@ static int take_counts(void *arg, char *text, int line, struct pleat_error *err)
     return 0;
 }
 
-/* ---- figure 3.4: their types ---- */
+/* ---- types (Utrera 2010, figure 3.4) ---- */
 
 static int take_type(void *arg, char *text, int line, struct pleat_error *err)
 {
@@ -265,7 +265,7 @@ static int read_parameters(const struct pleat_mix_parameters *files, struct appl
     return status || !files->types ? status : check_length(files->types, &types, err);
 }
 
-/* ---- figure 3.5: the arrivals ---- */
+/* ---- arrivals (Utrera 2010, figure 3.5) ---- */
 
 struct trace {
     struct pleat_mix *mix;
@@ -281,7 +281,7 @@ static void free_words(char **words, int count)
     free(words);
 }
 
-/* The words of a line of a mix: AT NAME OPTIONS -- PROGRAM ARGUMENTS. NULL: out of memory. */
+/* Makes the words of a line of a mix: AT NAME OPTIONS -- PROGRAM ARGUMENTS. NULL: out of memory. */
 static char **make_words(const struct application *one, const char *at, int *count)
 {
     const char *program = strrchr(one->words[0], '/');

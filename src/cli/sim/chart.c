@@ -1,6 +1,6 @@
-/* chart.c - results as a drawing: who had which processors (of one run, where its jobs can be
- * told apart), what was in use, how many jobs waited, and how waits, responses and slowdowns are
- * distributed; of several runs the curves over one another. */
+/* chart.c - draws results. For a single run with few jobs: which job had which processors. For any
+ * run: the processors in use, the number of waiting jobs, and the distributions of waits, responses
+ * and slowdowns. Curves of several runs are drawn over one another. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "figure/picture.h"
 #include "figure/plot.h"
 
-/* More jobs than this cannot be told apart. */
+/* With more jobs than this they cannot be told apart. */
 enum { GANTT_JOBS_MAX = 500 };
 
 static const struct {
@@ -25,8 +25,8 @@ static const struct {
     [PLEAT_SIM_CURVE_QUEUED] = {"Jobs that wait", "time", "jobs"},
 };
 
-/* Over one another curves of what is in use cannot be told apart: each gets a panel, up to so many.
- */
+/* Curves of processors in use cannot be told apart over one another. So each of the first USED_MAX
+ * combinations gets a panel of its own. */
 enum { USED_MAX = 8, PANELS_MAX = USED_MAX + PLEAT_SIM_CURVE_COUNT, GRID = 160 };
 
 struct window {
@@ -38,7 +38,7 @@ static bool window_given(const struct pleat_sim_request *request)
     return isfinite(request->from_s) || isfinite(request->to_s) || request->first > 0;
 }
 
-/* Of a single run, if its jobs, or those in a part of its time, may be few enough. */
+/* Wanted for a single run, if few enough of its jobs may be in the window. */
 bool pleat_sim_chart_wants_jobs(const struct pleat_sim_experiment *experiment)
 {
     return experiment->request->chart && experiment->run_count == 1 &&
@@ -64,7 +64,7 @@ struct page {
     bool failed;
 };
 
-/* Room for numbers that live as long as the page; NULL: out of memory. */
+/* Allocates numbers that live as long as the page. NULL: out of memory. */
 static double *make_values(struct page *page, size_t count)
 {
     double *values = calloc(count + 1, sizeof(*values));
@@ -76,7 +76,7 @@ static double *make_values(struct page *page, size_t count)
     return values;
 }
 
-/* The part of a level over time that the window shows, from edge to edge of it. */
+/* Adds the part of a level over time that is in the window, from edge to edge. */
 static void add_levels(struct page *page, const struct pleat_curve *curve,
                        const struct window *window, struct pleat_plot_series *series)
 {
@@ -96,7 +96,7 @@ static void add_levels(struct page *page, const struct pleat_curve *curve,
     *series = (struct pleat_plot_series){.x = x, .y = y, .count = count + 1};
 }
 
-/* Shares of the jobs of one run; what is below `least` stands there. */
+/* Adds the distribution of the jobs of one run. Values below `least` are drawn there. */
 static void add_shares(struct page *page, const struct pleat_curve *curve, double least,
                        struct pleat_plot_series *series)
 {
@@ -107,11 +107,11 @@ static void add_shares(struct page *page, const struct pleat_curve *curve, doubl
         *series = (struct pleat_plot_series){.x = x, .y = curve->y, .count = curve->count};
 }
 
-/* The share of the jobs that is at most x. */
+/* The share of the jobs whose value is at most x. */
 static double share_at(const struct pleat_curve *curve, double x)
 {
     size_t low = 0, high = curve->count;
-    while (low < high) { /* the first above x */
+    while (low < high) { /* finds the first value above x */
         size_t middle = (low + high) / 2;
         if (curve->x[middle] <= x)
             low = middle + 1;
@@ -121,7 +121,8 @@ static double share_at(const struct pleat_curve *curve, double x)
     return low > 0 ? curve->y[low - 1] : 0;
 }
 
-/* The mean over the seeds, with its 95 % interval, at places from least to most. */
+/* Adds the mean distribution over the seeds, with its 95 % interval, at points from least to most.
+ */
 static void add_mean(struct page *page, const struct pleat_sim_experiment *experiment,
                      size_t combination, enum pleat_sim_curve_kind kind, double least, double most,
                      bool logarithmic, struct panel *panel)
@@ -167,7 +168,7 @@ static int64_t processors_of(const struct pleat_sim_request *request)
     return sum;
 }
 
-/* Which run curves over time are of, where there are several. */
+/* Names the run that curves over time belong to, where there are several. */
 static const char *which_run(const struct pleat_sim_experiment *experiment)
 {
     return experiment->request->seeds == 1                ? ""
@@ -190,7 +191,7 @@ static struct pleat_plot *next_panel(struct page *page, size_t series)
     return plot;
 }
 
-/* Over time, of the first seed: combinations [from, to). */
+/* Adds a panel over time, of the first seed of each combination of [from, to). */
 static void add_time_panel(struct page *page, const struct pleat_sim_experiment *experiment,
                            enum pleat_sim_curve_kind kind, const struct window *window, size_t from,
                            size_t to)
@@ -297,8 +298,8 @@ static int page_make(struct page *page, const struct pleat_sim_experiment *exper
 
 /* ---- the drawing of processors above the panels ---- */
 
-/* Appends a document without its prologue, as a part of another, at a height. *height: its own,
- * made `width` wide. */
+/* Appends an SVG document without its prologue, as a part of another one, at height y and `width`
+ * wide. *height: of the part at that width. */
 static int add_part(const char *document, double width, double y, double *height,
                     struct pleat_string *out)
 {
@@ -368,7 +369,8 @@ static void choose_window(const struct pleat_sim_experiment *experiment, struct 
     const struct pleat_sim_request *request = experiment->request;
     const struct pleat_workload *workload = &experiment->sources[0].workload;
     *window = (struct window){.from_s = (double)workload->jobs.items[0].submit_us / 1e6};
-    for (size_t i = 0; i < experiment->run_count; i += request->seeds) /* curves: of the first */
+    /* curves over time are of the first seed */
+    for (size_t i = 0; i < experiment->run_count; i += request->seeds)
         window->to_s = later(window->to_s, experiment->runs[i].totals.end_us);
     if (request->first > 0 && experiment->runs[0].outcomes) {
         window->to_s = window->from_s;

@@ -38,7 +38,7 @@ static const struct option own[] = {{"seeds", required_argument, NULL, OPTION_SE
 struct request {
     const struct pleat_experiment *chosen[CHOSEN_MAX];
     size_t count;
-    size_t seeds; /* 0: each its own */
+    size_t seeds; /* 0: the experiment's own number */
     size_t threads;
     uint64_t seed;
     const char *out;
@@ -114,7 +114,7 @@ static int choose_named(struct request *request, const char *name, struct pleat_
                                   name);
 }
 
-/* What belongs together. */
+/* Checks that the options fit together. */
 static int check(const struct request *request, bool any_option, struct pleat_error *err)
 {
     if (request->count == 0 && any_option)
@@ -299,7 +299,7 @@ static int run_study(const struct request *request, struct pleat_study *study, j
     return code;
 }
 
-/* The first part of a path that is there: what is to be written is made below it. */
+/* Shortens a path to the part that exists, below which directories will be made. */
 static void find_existing(struct pleat_string *path)
 {
     while (path->length > 0 && access(path->text, F_OK)) {
@@ -309,7 +309,7 @@ static void find_existing(struct pleat_string *path)
     }
 }
 
-/* What cannot be read or written is said before the minutes of work. Returns an exit code. */
+/* Checks that files can be read and written, before minutes of work. Returns an exit code. */
 static int check_files(const struct request *request)
 {
     struct pleat_error err = {0};
@@ -335,14 +335,14 @@ static int check_files(const struct request *request)
     return *err.text ? pleat_fail(&err) : 0;
 }
 
-/* A quick run claims nothing, so it needs few. */
+/* The number of seeds. A quick run supports no claims, so it needs few. */
 static size_t seeds_for(const struct request *request, const struct pleat_experiment *experiment)
 {
     bool few = request->quick && experiment->seeds > QUICK_SEEDS;
     return request->seeds ? request->seeds : few ? QUICK_SEEDS : experiment->seeds;
 }
 
-/* *holds: do all claims of all of them? */
+/* Runs all experiments. *holds: whether all claims of all of them hold. */
 static int run_all(const struct request *request, json_t *results, bool *holds)
 {
     int code = 0;

@@ -44,7 +44,7 @@ static int report(const struct pleat_sim_request *request, struct pleat_sim_csv 
     if (csv && commit(csv, experiment, &err))
         return pleat_fail(&err);
     if (request->chart && pleat_sim_chart_write(experiment, &drawn, &err))
-        code = pleat_fail(&err); /* what was simulated is shown all the same */
+        code = pleat_fail(&err); /* the results are printed all the same */
     int told = tell(experiment);
     if (csv && !pleat_settings.json)
         printf("\nAll jobs and resizes: %s\n", request->csv);
@@ -54,7 +54,7 @@ static int report(const struct pleat_sim_request *request, struct pleat_sim_csv 
     return code ? code : told;
 }
 
-/* Where something is to be written must be writable before anything is simulated. */
+/* Opens the outputs: what is to be written must be writable before anything is simulated. */
 static int open_outputs(const struct pleat_sim_request *request, struct pleat_sim_csv **csv,
                         struct pleat_error *err)
 {
@@ -73,15 +73,15 @@ static int simulate(struct pleat_sim_request *request, struct pleat_sim_csv *csv
     struct pleat_error err = {0};
     int code = 0;
     if (pleat_sim_experiment_init(&experiment, request, &err)) {
-        if (!pleat_interrupt_signal()) /* else reading was broken off */
+        if (!pleat_interrupt_signal()) /* otherwise a signal ended the reading */
             pleat_fail(&err);
         code = err.code == PLEAT_E_NOMEM ? PLEAT_EXIT_FAILED : PLEAT_EXIT_USAGE;
     } else {
         experiment.csv = csv;
         int rc = pleat_sim_experiment_run(&experiment, &err);
         if (rc == PLEAT_E_CLOSED)
-            code = PLEAT_EXIT_FAILED; /* a signal's: below */
-        else if (rc) /* a job of the workload that makes no sense, or the run itself */
+            code = PLEAT_EXIT_FAILED; /* ended by a signal: handled below */
+        else if (rc) /* a job of the workload makes no sense, or the run itself failed */
             code = rc == PLEAT_E_INVALID ? pleat_fail_input(&err) : pleat_fail(&err);
         else
             code = report(request, csv, &experiment);

@@ -1,5 +1,5 @@
-/* compare.c - several runs as tables: a row for each combination, then how they differ from the
- * first, seed by seed. */
+/* compare.c - compares several runs in tables: a row for each combination, then the differences of
+ * each from the first, seed by seed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ void pleat_sim_value_text(enum pleat_sim_unit unit, double value, char *text, si
     double positive = fabs(value);
     const char *sign = value < 0 ? "-" : "";
     if (!isfinite(value))
-        snprintf(text, size, "-"); /* of no jobs */
+        snprintf(text, size, "-"); /* no job has a value */
     else if (unit == PLEAT_SIM_SECONDS)
         snprintf(text, size, "%s%s", sign, positive > 0 ? pleat_time_span(positive, span) : "0");
     else if (unit == PLEAT_SIM_RATIO)
@@ -52,7 +52,8 @@ static void set_cell(const struct pleat_term *term, enum pleat_sim_unit unit,
         snprintf(cell, CELL_SIZE, "%s", value);
 }
 
-/* from: the first combination that gets a row; differences: from the first of all. */
+/* Fills a row for each combination from `from` on. differences: the values are differences from the
+ * first combination. */
 static int fill(const struct pleat_term *term, const struct pleat_sim_experiment *experiment,
                 size_t from, bool differences, struct comparison *c)
 {

@@ -1,4 +1,4 @@
-/* csv.c - results as files: written under temporary names, renamed when all are whole. */
+/* csv.c - writes results to files. They have temporary names until all are complete. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,9 +17,9 @@ struct pending {
 
 struct pleat_sim_csv {
     const struct pleat_sim_request *request;
-    pthread_mutex_t lock; /* of pending: runs are added from several threads */
+    pthread_mutex_t lock; /* of `pending`: several threads add runs */
     PLEAT_ARRAY(, struct pending) pending;
-    PLEAT_ARRAY(, char *) made; /* directories that were not there before */
+    PLEAT_ARRAY(, char *) made; /* directories that were made */
     bool committed;
 };
 
@@ -36,11 +36,11 @@ static int make_directory(struct pleat_sim_csv *csv, const char *path, struct pl
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
     if (errno == EEXIST)
-        return 0; /* also where it is no directory: said when a file is made in it */
+        return 0; /* also where `path` is no directory: making a file in it will report that */
     return pleat_error_sys(err, errno, "cannot make the directory %s", path);
 }
 
-/* With its parents. */
+/* Makes a directory and its parents. */
 static int make_directories(struct pleat_sim_csv *csv, char *path, struct pleat_error *err)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -65,7 +65,7 @@ static int check_writable(const char *directory, struct pleat_error *err)
     return 0;
 }
 
-/* Where the files of a run go. */
+/* Appends the directory of the files of a run. */
 static void add_directory(const struct pleat_sim_request *request,
                           const struct pleat_sim_combination *combination, uint64_t seed,
                           struct pleat_string *path)
@@ -118,7 +118,7 @@ int pleat_sim_csv_open(struct pleat_sim_csv **csv, const struct pleat_sim_reques
 
 /* ---- files ---- */
 
-/* Remembers what has to get its own name; takes both texts. */
+/* Notes that a file is to be renamed. Takes both texts over. */
 static int remember(struct pleat_sim_csv *csv, char *fresh, char *path)
 {
     struct pending pending = {fresh, path};
@@ -234,7 +234,7 @@ static int write_skipped(struct pleat_sim_csv *csv, const char *directory,
 
 /* ---- the time series ---- */
 
-/* By how many more of each there are from an instant on. */
+/* The changes of the numbers at an instant. */
 struct step {
     int64_t at_us, processors, queued_processors;
     int32_t running, queued;
@@ -246,7 +246,8 @@ static int compare_steps(const void *left, const void *right)
     return a->at_us < b->at_us ? -1 : a->at_us > b->at_us;
 }
 
-/* Jobs wait until their start (after failures: the last one), or for ever. */
+/* Fills in the steps. A job waits until it starts (after failures: until its last start), or to the
+ * end. */
 static size_t add_steps(const struct pleat_workload *workload,
                         const struct pleat_sim_outcome *outcomes, const struct pleat_edges *used,
                         struct step *steps)
@@ -256,7 +257,7 @@ static size_t add_steps(const struct pleat_workload *workload,
         const struct pleat_workload_job *job = &workload->jobs.items[i];
         bool never = outcomes[i].start_us == PLEAT_NEVER;
         if (never && outcomes[i].fate != PLEAT_SIM_LEFT)
-            continue; /* it was turned away */
+            continue; /* the job was turned away */
         steps[count++] = (struct step){
             .at_us = outcomes[i].submit_us, .queued = 1, .queued_processors = job->processors};
         if (never)
@@ -330,7 +331,7 @@ void pleat_sim_csv_change(struct pleat_sim_csv_run *files, const struct pleat_si
 {
     struct pleat_csv_row row = {.length = 0};
     if (change->from == 0 || change->to == 0)
-        return; /* it started, or ended */
+        return; /* the job started or ended, and did not change its size */
     pleat_csv_number(&row, files->workload->jobs.items[change->job].number);
     pleat_csv_seconds(&row, change->time_us);
     pleat_csv_seconds(&row, change->decided_us);
@@ -361,7 +362,7 @@ int pleat_sim_csv_end(struct pleat_sim_csv_run *files, const struct pleat_sim_ou
 void pleat_sim_csv_drop(struct pleat_sim_csv_run *files)
 {
     if (files->resizes)
-        fclose(files->resizes); /* the file goes when the results are closed */
+        fclose(files->resizes); /* the file is removed when the results are closed */
     pleat_string_finish(&files->directory);
     *files = (struct pleat_sim_csv_run){0};
 }

@@ -1,4 +1,5 @@
-/* experiment.c - runs, in threads; each does its own run from its workload to its files. */
+/* experiment.c - runs simulations in threads. Each thread does whole runs, from the workload to the
+ * files. */
 #include "cli/sim/experiment.h"
 
 #include <math.h>
@@ -16,27 +17,28 @@
 struct pool {
     struct pleat_pool runs;
     struct pleat_sim_experiment *experiment;
-    _Atomic size_t *ended; /* jobs, by run */
+    _Atomic size_t *ended; /* ended jobs of each run */
     struct pleat_progress_bar bar;
 };
 
-/* A thread's present run. */
+/* The present run of a thread. */
 struct work {
     struct pool *pool;
     struct pleat_sim_run *run;
     size_t index;
-    bool keep_changes; /* for the drawing */
+    bool keep_changes; /* for the chart */
     struct pleat_sim_changes changes;
-    struct pleat_edges used;        /* where there is to be one */
-    struct pleat_sim_csv_run files; /* where there are to be any */
+    struct pleat_edges used;        /* where there is a chart */
+    struct pleat_sim_csv_run files; /* where there are files */
     int64_t stood_us;
-    int64_t held, since_us; /* processors in use, and since when; where a part is measured */
-    double used_us;         /* processor-microseconds of that part */
+    int64_t held, since_us; /* processors in use, and since when; where only a part is measured */
+    double used_us;         /* processor-microseconds in that part */
 };
 
 /* ---- one run ---- */
 
-/* The area under what is in use, between warm-up and cool-down. Changes come in their order. */
+/* Adds to the area under the processors in use, between warm-up and cool-down. Changes come in the
+ * order of time. */
 static void add_used(struct work *work, int64_t now_us, int64_t by)
 {
     const struct pleat_sim_run *run = work->run;
@@ -71,7 +73,7 @@ static int on_progress(void *context, const struct pleat_sim_progress *progress)
     return pleat_pool_stops(&work->pool->runs) ? PLEAT_E_CLOSED : 0;
 }
 
-/* A trial leaves nothing but its totals. */
+/* Simulates a run. A trial keeps only its totals. */
 static int simulate(struct work *work, const struct pleat_workload *workload, bool trial,
                     struct pleat_sim_outcome *outcomes, struct pleat_error *err)
 {
@@ -105,7 +107,8 @@ static void measure_totals(struct pleat_sim_run *run)
     run->utilization = available > 0 ? totals->busy_us / available : 0;
 }
 
-/* How many of their processors come and go with time is known of the sites as a whole only. */
+/* Whether no site changes its number of processors. Of sites that do, only the total over the whole
+ * time is known. */
 static bool steady(const struct pleat_platform *platform)
 {
     for (size_t i = 0; i < platform->sites.count; i++) {
@@ -117,7 +120,8 @@ static bool steady(const struct pleat_platform *platform)
     return true;
 }
 
-/* Utilization between warm-up and cool-down; unknown where processors come and go. */
+/* Computes utilization between warm-up and cool-down. It is unknown where sites change their
+ * numbers of processors. */
 static void measure_part(struct work *work)
 {
     const struct pleat_platform *platform = &work->pool->experiment->request->platform;
@@ -140,7 +144,7 @@ static bool measured(const struct pleat_sim_run *run, int64_t submit_us)
     return submit_us >= run->from_us && submit_us <= run->to_us;
 }
 
-/* Processor-seconds of the jobs that ended, at their recorded sizes. */
+/* Processor-seconds of the jobs that have ended, at their recorded sizes. */
 static double work_of(const struct pleat_workload *workload,
                       const struct pleat_sim_outcome *outcomes)
 {
@@ -153,7 +157,7 @@ static double work_of(const struct pleat_workload *workload,
     return work_s;
 }
 
-/* Summaries of the jobs that ended; the curves of them where there is to be a chart. */
+/* Summarizes the jobs that have ended. Makes their curves where there is a chart. */
 static int measure_jobs(struct pleat_sim_run *run, const struct pleat_workload *workload,
                         const struct pleat_sim_outcome *outcomes, bool curves)
 {
@@ -178,7 +182,7 @@ static int measure_jobs(struct pleat_sim_run *run, const struct pleat_workload *
         slowdowns[count] = pleat_bounded_slowdown(waits[count], run_s, PLEAT_SIM_TAU_S);
         count++;
     }
-    pleat_summarize(waits, count, &run->wait_s); /* sorts them */
+    pleat_summarize(waits, count, &run->wait_s); /* this sorts the waits */
     pleat_summarize(responses, count, &run->response_s);
     pleat_summarize(slowdowns, count, &run->slowdown);
     int rc = 0;
@@ -235,7 +239,8 @@ static int run_on(struct work *work, const struct pleat_workload *workload, stru
 
 enum { HOLD_ROUNDS = 10, HOLD_DIRECT = 4 };
 
-/* What the jobs take of the processors for what they are recorded with; 0: no job ended. */
+/* The processor time that jobs take on their sizes, divided by that at their recorded sizes. 0: no
+ * job ended. */
 static int try_load(const struct work *work, const struct pleat_workload *workload, double *ratio,
                     struct pleat_error *err)
 {
@@ -258,9 +263,11 @@ static void arrive(struct pleat_workload *workload, const struct pleat_workload_
     pleat_workload_scale_load(workload, factor);
 }
 
-/* Jobs that take a share r of their processor time are to arrive 1 / r times as densely. What they
- * take depends on the sizes that they get, and so on the arrivals: simulated until both agree to a
- * quarter of a percent, in the end by halves of the way, since the two may chase each other. */
+/* Finds the arrivals at which the load is held. Where jobs take the share r of their recorded
+ * processor time, arrivals must be 1 / r times as dense. But r depends on the sizes that jobs get,
+ * and so on the arrivals. So it simulates until both agree to a quarter of a percent. After some
+ * rounds only half of each correction is made (as a geometric mean), since the two may chase each
+ * other. */
 static int hold_load(struct work *work, struct pleat_workload *workload, struct pleat_error *err)
 {
     size_t size = workload->jobs.count * sizeof(*workload->jobs.items);

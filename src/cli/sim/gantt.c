@@ -1,5 +1,5 @@
-/* gantt.c - a simulated schedule as the model of charts. The simulator counts processors; here
- * jobs get rows of them: each time the lowest free ones, and the highest are given back. */
+/* gantt.c - a simulated schedule as the model of charts. The simulator only counts processors. Here
+ * jobs get rows: at a growth the lowest free rows; at a shrink they give back their highest. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 
 #define NOT_DRAWN SIZE_MAX
 
-/* The rows of all sites, one after the other. */
+/* The rows of all sites, one after another. */
 struct rows {
     struct pleat_gantt *gantt;
-    size_t *owner; /* job drawn + 1; 0: free */
+    size_t *owner; /* for each row the index of the job drawn, + 1; 0: free */
     double *since_s;
     bool failed;
 };
@@ -36,7 +36,7 @@ static double seconds_or_nan(int64_t us)
     return us == PLEAT_NEVER ? (double)NAN : (double)us / 1e6;
 }
 
-/* *drawn: for each job of the workload its index in the drawing. */
+/* Adds the jobs. *drawn: for each job of the workload its index in the chart. */
 static int add_jobs(struct pleat_gantt *gantt, const struct pleat_workload *workload,
                     const struct pleat_sim_run *run, size_t *drawn)
 {
@@ -70,7 +70,7 @@ static int add_sites(struct pleat_gantt *gantt, const struct pleat_platform *pla
     return 0;
 }
 
-/* The job had rows [first, first + count) until now. */
+/* Adds the interval in which a job had rows [first, first + count), until now. */
 static void add_box(struct rows *rows, size_t node, int64_t first, int64_t count, double to_s)
 {
     struct pleat_gantt *gantt = rows->gantt;
@@ -88,8 +88,8 @@ static void add_box(struct rows *rows, size_t node, int64_t first, int64_t count
         rows->failed = true;
 }
 
-/* Takes back `count` rows of a job, the highest; those next to each other and had as long are one
- * box. */
+/* Takes the highest `count` rows back from a job. Neighbouring rows that it had for the same time
+ * become one interval. */
 static void give_back(struct rows *rows, size_t node, size_t job, int64_t count, double now_s)
 {
     const struct pleat_gantt_node *site = &rows->gantt->nodes.items[node];
@@ -128,7 +128,8 @@ static int compare_changes(const void *left, const void *right)
         return a->time_us < b->time_us ? -1 : 1;
     bool a_gives = a->to < a->from, b_gives = b->to < b->from;
     if (a_gives != b_gives)
-        return a_gives ? -1 : 1; /* what is taken at that moment is free by then */
+        /* at one instant processors are given back before others are taken */
+        return a_gives ? -1 : 1;
     return a < b ? -1 : a > b;
 }
 
@@ -152,7 +153,7 @@ static int assign(struct rows *rows, const struct pleat_sim_run *run, const size
             give_back(rows, change->site, drawn[change->job], change->from - change->to, now_s);
     }
     free(changes);
-    for (size_t node = 0; node < rows->gantt->nodes.count; node++) /* those that did not end */
+    for (size_t node = 0; node < rows->gantt->nodes.count; node++) /* jobs that have not ended */
         for (size_t job = 0; job < rows->gantt->jobs.count; job++)
             if (!isfinite(rows->gantt->jobs.items[job].end_s))
                 give_back(rows, node, job, rows->gantt->nodes.items[node].slots, rows->gantt->to_s);

@@ -5,11 +5,12 @@
 #include "chart/gantt.h"
 #include "cli/sim/experiment.h"
 
-/* How many jobs run at some time of the window (seconds of the workload). */
+/* Counts the jobs that run at some time of the window (in seconds of the workload). */
 size_t pleat_sim_gantt_jobs(const struct pleat_workload *workload, const struct pleat_sim_run *run,
                             double from_s, double to_s);
-/* Those jobs, with the rows of processors that they had. The workload and platform are borrowed as
- * long as the model lives. Costs time by jobs drawn times processors. PLEAT_E_NOMEM. */
+/* Builds the model of those jobs, with the rows of processors that they had. Workload and platform
+ * are borrowed for the life of the model. Takes time proportional to jobs drawn times processors.
+ * PLEAT_E_NOMEM. */
 int pleat_sim_gantt_build(struct pleat_gantt *gantt, const struct pleat_workload *workload,
                           const struct pleat_platform *platform, const struct pleat_sim_run *run,
                           double from_s, double to_s, struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -105,7 +105,7 @@ static json_t *estimate_json(struct pleat_estimate estimate)
     return json_pack("{s:o, s:o}", "mean", real(estimate.mean), "half_width", real(estimate.half));
 }
 
-/* Over the seeds. */
+/* The results of a combination, over its seeds. */
 static json_t *combination_json(const struct pleat_sim_experiment *experiment, size_t combination)
 {
     const struct pleat_sim_combination *about =

@@ -4,9 +4,9 @@
 
 #include "sim/platform.h"
 
-/* Appends the points of the file `name` to *trace, whose owner finishes it in any case. A relative
- * path counts from the folder of the file `beside`. PLEAT_E_NOTFOUND: it cannot be read;
- * PLEAT_E_INVALID: err begins with "FILE:LINE: "; PLEAT_E_NOMEM. */
+/* Appends the points in the file `name` to *trace, which the caller finishes in any case. A
+ * relative path counts from the directory of the file `beside`. PLEAT_E_NOTFOUND: the file cannot
+ * be read. PLEAT_E_INVALID: err begins with "FILE:LINE: ". PLEAT_E_NOMEM. */
 int pleat_load_trace_read(const char *beside, const char *name, struct pleat_load_points *trace,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 

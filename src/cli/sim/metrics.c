@@ -63,7 +63,7 @@ static double *values_of(const struct pleat_sim_experiment *experiment, size_t c
     return values;
 }
 
-/* Runs that all gave one and the same value say nothing about others. */
+/* Drops the interval where all runs gave one value: it tells nothing about other seeds. */
 static void drop_interval_of_one(struct pleat_estimate *estimate)
 {
     if (!(estimate->half > 0))

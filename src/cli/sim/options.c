@@ -208,7 +208,7 @@ static int take_option(struct pleat_sim_request *request, int option, struct ple
     }
 }
 
-/* What belongs together; given: which options there were. */
+/* Checks that the options fit together. given: the options that were given. */
 static int check(const struct pleat_sim_request *request, const bool *given,
                  struct pleat_error *err)
 {

@@ -11,7 +11,7 @@
 #include "config/parse.h"
 #include "config/text.h"
 
-/* ---- checks, while libconfuse knows the line ---- */
+/* ---- checks while reading: only then libconfuse knows the line ---- */
 
 static int check_count(cfg_t *cfg, cfg_opt_t *option)
 {
@@ -83,7 +83,7 @@ static int check_failures(cfg_t *cfg, cfg_opt_t *option)
     return -1;
 }
 
-/* What belongs together. */
+/* Checks that the settings of a site fit together. */
 static int check_site(cfg_t *cfg, cfg_opt_t *option)
 {
     cfg_t *site = cfg_opt_getnsec(option, cfg_opt_size(option) - 1);
@@ -203,7 +203,7 @@ static uint32_t site_named(const struct pleat_platform *platform, const char *na
     return PLEAT_NONE;
 }
 
-/* "FROM TO BYTES_A_SECOND", both ways. */
+/* Reads "FROM TO BYTES_A_SECOND". A link serves both directions. */
 static int take_link(const char *text, const char *path, struct pleat_platform *platform,
                      struct pleat_error *err)
 {
@@ -244,7 +244,7 @@ static void drop_from(struct pleat_platform *platform, size_t count)
     }
 }
 
-/* text: made fit for libconfuse. */
+/* Reads a text that was made fit for libconfuse. */
 static int read_prepared(const char *text, const char *path, struct pleat_platform *platform,
                          struct pleat_error *err)
 {

@@ -4,13 +4,14 @@
 
 #include "sim/platform.h"
 
-/* Appends the sites of a file to *platform; names must be new there. PLEAT_E_INVALID: err begins
- * with "FILE:LINE: "; PLEAT_E_NOTFOUND: the file, or a trace that it names, cannot be read;
- * PLEAT_E_NOMEM. The platform is unchanged then. */
+/* Appends the sites of a file to *platform. Their names must be new there. PLEAT_E_INVALID: err
+ * begins with "FILE:LINE: ". PLEAT_E_NOTFOUND: the file, or a trace that it names, cannot be read.
+ * PLEAT_E_NOMEM. An error leaves the platform unchanged. */
 int pleat_platform_read(const char *path, struct pleat_platform *platform,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* The same of a text; traces are looked for as if `name` were its file. */
+/* As pleat_platform_read, from a text. Relative paths of traces count as if the text were the file
+ * `name`. */
 int pleat_platform_read_text(const char *text, const char *name, struct pleat_platform *platform,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 

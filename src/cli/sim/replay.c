@@ -1,4 +1,4 @@
-/* replay.c - what a daemon recorded, decided again by the policies of this build. */
+/* replay.c - replays what a daemon recorded: the policies of this build decide again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,18 +17,19 @@
 
 enum { COPIES_MAX = 20 };
 
-/* ---- a copy: the log stays as it is, also while a daemon writes to it ---- */
+/* ---- a copy, so that the log is unchanged, even where a daemon writes to it ---- */
 
 struct copy {
     char directory[512];
     char log[600], wal[610], archive[620];
 };
 
-/* What is there of a log. */
+/* What was read of a log. */
 struct recorded {
     struct pleat_events records;
-    struct pleat_string state; /* before the first of them; nothing: it is the first of all */
-    size_t before;             /* records that are not there */
+    /* state before the first record; empty: that is the first record of all */
+    struct pleat_string state;
+    size_t before; /* number of records that were removed */
 };
 
 static int copy_bytes(int in, int out)
@@ -39,7 +40,7 @@ static int copy_bytes(int in, int out)
     return count < 0 ? errno : 0;
 }
 
-/* 0 or an errno. */
+/* Copies a file. Returns 0 or an errno. */
 static int copy_file(const char *from, const char *to)
 {
     int in = open(from, O_RDONLY | O_CLOEXEC);
@@ -59,8 +60,8 @@ static bool same_moment(const struct stat *a, const struct stat *b)
            a->st_size == b->st_size && a->st_ino == b->st_ino;
 }
 
-/* Do both begin with the same header, which changes when the file is written from its beginning
- * again? Two that are not there do. */
+/* Whether two write-ahead logs begin with the same header. It changes whenever the file is written
+ * anew. Two files that do not exist have the same. */
 static bool same_header(const char *one, const char *other)
 {
     char headers[2][32] = {{0}};
@@ -76,9 +77,9 @@ static bool same_header(const char *one, const char *other)
     return !memcmp(headers[0], headers[1], sizeof(headers[0]));
 }
 
-/* The file and its write-ahead log. Whoever writes appends to the latter, but for moments in which
- * it is taken over into the file, or begun anew: what was copied then does not belong together, and
- * is copied again. */
+/* Copies the log and its write-ahead log. A daemon that writes appends to the latter. Only at a
+ * checkpoint of SQLite, or when the write-ahead log is begun anew, the copies do not match: then
+ * both are copied again. */
 static int copy_log(const char *path, struct copy *copy, struct pleat_error *err)
 {
     char wal[4200];
@@ -106,7 +107,7 @@ static int copy_log(const char *path, struct copy *copy, struct pleat_error *err
                            "%s: it changes all the time; try again when less is going on", path);
 }
 
-/* What was moved aside is never changed: it is read where it is. */
+/* Archived records never change, so they are read where they are. */
 static int link_archive(const char *path, const struct copy *copy, struct pleat_error *err)
 {
     struct pleat_string archive = {0};
@@ -150,7 +151,7 @@ static int add_record(void *arg, int64_t seq, const void *record)
     return pleat_array_push(records, *(const struct pleat_event *)record) ? PLEAT_E_NOMEM : 0;
 }
 
-/* From the oldest checkpoint on, where what was before it has been removed. */
+/* Reads from the oldest checkpoint on, where the records before it were removed. */
 static int read_from_checkpoint(struct pleat_store *store, struct recorded *recorded,
                                 struct pleat_error *err)
 {
@@ -180,10 +181,11 @@ static int read_copy(const char *path, const struct copy *copy, struct recorded 
     }
     if (!rc)
         return 0;
-    char *at = strrchr(said.text, ';'); /* advice for those who want to write a log */
+    /* drops advice that is for programs which want to write the log */
+    char *at = strrchr(said.text, ';');
     if (at)
         *at = '\0';
-    at = strstr(said.text, copy->log); /* it means the log that the user named */
+    at = strstr(said.text, copy->log); /* names the user's log instead of its copy */
     if (!at)
         return pleat_error_set(err, rc, "%s: %s", path, said.text);
     *at = '\0';

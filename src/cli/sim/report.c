@@ -1,4 +1,4 @@
-/* report.c - results in the terminal: a summary of one run, a comparison of several. */
+/* report.c - prints results in the terminal: a summary of one run, or a comparison of several. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static void print_workload(const struct pleat_term *term,
     line(term, "workload", &text);
     if (pleat_sim_cuts(request))
         print_cuts(term, experiment);
-    if (experiment->source_count > 1) { /* what is odd about each: in --json */
+    if (experiment->source_count > 1) { /* what is odd about each workload is in --json */
         pleat_string_finish(&text);
         print_conversion(term, experiment);
         return;
@@ -140,7 +140,7 @@ static void print_sites(const struct pleat_term *term,
     pleat_string_finish(&text);
 }
 
-/* Of questions for which all runs have the same. */
+/* Prints the policies of questions for which all runs have the same. */
 static void print_policies(const struct pleat_term *term,
                            const struct pleat_sim_experiment *experiment)
 {
@@ -150,8 +150,8 @@ static void print_policies(const struct pleat_term *term,
         bool same = true;
         for (size_t i = 1; i < all->count; i++)
             same = same && all->items[i].policies[q] == all->items[0].policies[q];
-        /* there are hardly ever components with buffers: where none may have any, nothing is said
-         */
+        /* Components with buffers are rare: where buffers have the default policy nothing is
+         * printed. */
         bool usual =
             q == PLEAT_BUFFER && all->items[0].policies[q] == pleat_policy_default(PLEAT_BUFFER);
         if (same && !usual)
@@ -291,7 +291,7 @@ static void print_notes(const struct pleat_term *term,
     pleat_string_finish(&text);
 }
 
-/* What the seeds change, and so what the intervals are about. */
+/* Prints what differs between the seeds: the intervals are about that. */
 static void print_seeds(const struct pleat_term *term,
                         const struct pleat_sim_experiment *experiment)
 {
@@ -358,7 +358,8 @@ static void print_feedback(const struct pleat_term *term,
     pleat_string_finish(&text);
 }
 
-/* Jobs on other sizes take other processor time: then the load is not the workload's. */
+/* Prints the work, where it is not the workload's: on other sizes jobs take other processor time,
+ * which changes the load. */
 static void print_work(const struct pleat_term *term, const struct pleat_sim_experiment *experiment)
 {
     const struct pleat_sim_request *request = experiment->request;

@@ -31,7 +31,7 @@ void pleat_sim_request_finish(struct pleat_sim_request *request)
     pleat_platform_finish(&request->platform);
 }
 
-/* A copy that lives as long as the request. */
+/* Copies a text, for the life of the request. */
 static char *keep(struct pleat_sim_request *request, const char *text, size_t length)
 {
     char *copy = strndup(text, length);
@@ -192,7 +192,7 @@ int pleat_sim_request_choose(struct pleat_sim_request *request, enum pleat_quest
     }
 }
 
-enum { SHARES = PLEAT_QUESTION_COUNT, DIMENSIONS }; /* of combinations */
+enum { SHARES = PLEAT_QUESTION_COUNT, DIMENSIONS }; /* dimensions of the combinations */
 
 static void name_combination(const struct pleat_sim_request *request, const size_t *at,
                              struct pleat_sim_combination *combination)
@@ -236,8 +236,8 @@ static int add_combination(struct pleat_sim_request *request, const size_t *at,
     return 0;
 }
 
-/* The next combination, the last question changing fastest, shares of malleable jobs before that;
- * false after the last. */
+/* Goes on to the next combination. The last question changes fastest, the share of malleable jobs
+ * before it. False: there are no more. */
 static bool advance(const struct pleat_sim_request *request, size_t *at)
 {
     if (++at[SHARES] < request->malleable_count)
@@ -301,7 +301,7 @@ int pleat_sim_request_site(struct pleat_sim_request *request, const char *text,
     return 0;
 }
 
-/* Parameters that are times are given in seconds, under a name that ends with _s. */
+/* Whether a parameter is a time, which is given in seconds under a name that ends in _s. */
 static bool in_seconds(uint32_t parameter, char *name, size_t size)
 {
     snprintf(name, size, "%s", pleat_parameter_name(parameter));

@@ -12,7 +12,7 @@ static const struct {
     double seconds;
 } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"min", 60}, {"h", 3600}, {"d", 86400}};
 
-/* Takes a number and its unit from *at on. */
+/* Takes a number and its unit, and moves *at behind them. */
 static int take_span(const char **at, int64_t *us)
 {
     char *end, unit[8] = "";

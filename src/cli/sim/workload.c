@@ -1,4 +1,5 @@
-/* workload.c - from a log to the workload of a run: scaled, a share of it converted. */
+/* workload.c - makes the workload of a run from a log or a model: scaled, and a share of it
+ * converted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,8 @@
 #include "workload/convert.h"
 #include "workload/estimate.h"
 
-/* Of the machine that a workload is of, where its header does not say: its largest job. */
+/* The size of the machine of a workload. Where the header does not name it (*said false), it is the
+ * size of the largest job. */
 static int32_t machine_of(const struct pleat_workload *workload, bool *said)
 {
     int32_t processors = workload->machine;
@@ -18,7 +20,8 @@ static int32_t machine_of(const struct pleat_workload *workload, bool *said)
     return processors;
 }
 
-/* Without --site and --platform: the machine that the workload is of; all must be of one. */
+/* Adds the machine of the workload as the only site, where there is neither --site nor --platform.
+ * All workloads must be of machines of one size. */
 static int add_machine(struct pleat_sim_experiment *experiment, struct pleat_sim_request *request,
                        struct pleat_error *err)
 {
@@ -53,7 +56,7 @@ static int32_t largest_site(const struct pleat_platform *platform)
     return most;
 }
 
-/* What is converted, and how: of one run, or of all that share a workload. */
+/* What is converted and how, for one run or for all that share a workload. */
 struct converting {
     const struct pleat_sim_experiment *experiment;
     const struct pleat_app *app;
@@ -83,8 +86,9 @@ static int convert_share(const struct converting *how, double share, enum pleat_
     return pleat_workload_convert(workload, &conversion, converted, err);
 }
 
-/* The jobs chosen for a share are among those chosen for a larger one: of both shares together,
- * those that are not malleable by then become moldable. */
+/* Converts shares of the jobs. The jobs of a share are among those of a larger share. So first
+ * malleable_share of them become malleable; of the share of both together the others become
+ * moldable. */
 static int convert(const struct converting *how, double malleable_share,
                    struct pleat_workload *workload, size_t *malleable, size_t *moldable,
                    struct pleat_error *err)
@@ -97,7 +101,7 @@ static int convert(const struct converting *how, double malleable_share,
     return rc;
 }
 
-/* Of jobs that are converted; its tables become the workload's. */
+/* Reads the application of converted jobs. Its tables become the workload's. */
 static int read_app(const struct pleat_sim_experiment *experiment, struct pleat_workload *workload,
                     struct pleat_app *app, struct pleat_error *err)
 {
@@ -122,7 +126,7 @@ static int read_sizes(struct pleat_sim_experiment *experiment,
 
 /* ---- where workloads come from ---- */
 
-/* In the place of those that the workload has. */
+/* Replaces the estimates of the workload. */
 static int estimate(const struct pleat_sim_request *request, uint64_t seed,
                     struct pleat_workload *workload, struct pleat_error *err)
 {
@@ -193,7 +197,7 @@ static bool is_all_or_none(double share)
     return share <= 0 || share >= 1;
 }
 
-/* Does each seed choose other jobs to convert? */
+/* Whether each seed chooses other jobs to convert. */
 static bool chooses(const struct pleat_sim_request *request)
 {
     bool chooses = !is_all_or_none(request->moldable);
@@ -248,7 +252,8 @@ int pleat_sim_workload_read(struct pleat_sim_experiment *experiment,
 
 static int copy(const struct pleat_workload *from, struct pleat_workload *to)
 {
-    struct pleat_workload fresh = *from; /* tables are shared: converting appends applications */
+    /* tables are shared; applications are copied, since converting appends some */
+    struct pleat_workload fresh = *from;
     fresh.jobs = (struct pleat_workload_jobs){0};
     fresh.apps = (struct pleat_apps){0};
     if (!pleat_array_reserve(&fresh.jobs, from->jobs.count) &&

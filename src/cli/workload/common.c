@@ -1,4 +1,4 @@
-/* common.c - reading options and writing files, for all subcommands of `workload`. */
+/* common.c - reads options and writes files, for all subcommands of `workload`. */
 #include <stdio.h>
 #include <string.h>
 

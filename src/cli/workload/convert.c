@@ -1,4 +1,4 @@
-/* convert.c - a log in, another log out. */
+/* convert.c - pleat workload convert: reads a log and writes another one. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,15 +6,15 @@
 #include "cli/workload/workload.h"
 #include "workload/convert.h"
 
-/* What was asked. Numbers that were not given are NAN, texts NULL. */
+/* The request. Numbers that were not given are NAN, texts NULL. */
 struct request {
     const char *in, *out, *app;
     bool has_sizes;
     struct pleat_sizes sizes;
-    struct pleat_app described; /* by `app`, without its tables */
-    double malleable, moldable; /* shares */
+    struct pleat_app described; /* read from `app`, without its tables */
+    double malleable, moldable; /* shares of the jobs */
     double minimum, maximum, initial, scale;
-    int64_t machine; /* 0: as the header says */
+    int64_t machine; /* 0: that of the header */
     int64_t seed, first;
     enum pleat_swf_zero zero;
 };
@@ -48,7 +48,7 @@ static const struct option own[] = {{"malleable", required_argument, NULL, OPTIO
                                     {"zero-run-times", required_argument, NULL, OPTION_ZERO},
                                     {0}};
 
-/* Is the text right? It is read again when there is a workload to put its tables into. */
+/* Checks the text of an application. It is read again when there is a workload for its tables. */
 static int check_app(const char *text, struct pleat_app *app, struct pleat_error *err)
 {
     struct pleat_workload scratch = {0};
@@ -93,7 +93,7 @@ static int take(struct request *request, int option, struct pleat_error *err)
     }
 }
 
-/* Options that say how jobs are converted need one that says which. */
+/* Checks the options: those that say how jobs are converted need one that says which jobs. */
 static int check(const struct request *request, struct pleat_error *err)
 {
     bool shares = !isnan(request->malleable) || !isnan(request->moldable);

@@ -1,4 +1,4 @@
-/* figures.c - the panels of `pleat workload stat`: from jobs to curves and bars. */
+/* figures.c - makes the panels of `pleat workload stat`: curves and bars from jobs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,8 +39,8 @@ static double seconds(int64_t us)
     return (double)us / 1e6;
 }
 
-/* Makes the curve of a distribution of the values: sorts them, and says how many are at most each.
- */
+/* Makes the distribution of values: sorts them, and computes the share that is at most each of
+ * them. */
 static void make_shares(double *values, double *shares, size_t count,
                         struct pleat_plot_series *series)
 {
@@ -62,7 +62,7 @@ static void make_distributions(struct pleat_figures *f)
     make_shares(f->gaps, f->gap_shares, gaps, &f->series[GAPS]);
 }
 
-/* Bars of sizes: 1, 2, 3 to 4, 5 to 8, ... */
+/* Makes the bars of sizes: 1, 2, 3 to 4, 5 to 8, ... */
 static void make_sizes(struct pleat_figures *f)
 {
     const struct pleat_workload_jobs *jobs = &f->workload->jobs;
@@ -101,7 +101,7 @@ static void make_calendar(struct pleat_figures *f)
 
 /* ---- load over time ---- */
 
-/* The shortest of the usual spans of which BINS_MAX cover the whole. */
+/* The shortest of the usual widths with which BINS_MAX bins cover the whole span. */
 static double bin_width(double span_s)
 {
     static const double widths[] = {1,     10,    60,     300,   900,   3600,    14400,
@@ -144,7 +144,7 @@ static void make_load(struct pleat_figures *f)
     for (size_t i = 0; i < bins; i++)
         f->load_x[i] = first + (double)i * width;
     f->load_x[bins] = first + (double)bins * width;
-    f->load_y[bins] = f->load_y[bins - 1]; /* where the last step ends */
+    f->load_y[bins] = f->load_y[bins - 1]; /* the end of the last step */
     f->series[LOAD].count = bins + 1;
     if (span > 3 * 86400)
         label_time(f, 86400, "days");

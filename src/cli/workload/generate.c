@@ -1,4 +1,4 @@
-/* generate.c - workloads from models of arrivals, sizes and run times. */
+/* generate.c - pleat workload generate: workloads from models of arrivals, sizes and run times. */
 #include <stdio.h>
 #include <string.h>
 

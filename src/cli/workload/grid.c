@@ -1,4 +1,5 @@
-/* grid.c - mixes of a grid workload generator: to be simulated, to be run, or both. */
+/* grid.c - pleat workload grid: mixes of a grid workload generator, to be simulated, run, or both.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +10,9 @@
 
 struct request {
     const char *from, *mix, *out;
-    int64_t jobs, total, seed; /* jobs, total 0: as the description says */
-    bool example, estimate;    /* estimate: as follows, whatever the description says */
+    int64_t jobs, total, seed; /* jobs, total: 0: as in the description */
+    /* estimate: --estimate was given, and replaces that of the description */
+    bool example, estimate;
     double factor;
     struct pleat_popular popular;
 };
@@ -116,7 +118,7 @@ static int save_workload(const struct request *request, const struct pleat_grid_
 
 static int generate(const struct request *request)
 {
-    char comment[80]; /* without the files' names: the same jobs, the same bytes */
+    char comment[80]; /* without the names of files, so that the same jobs give the same bytes */
     snprintf(comment, sizeof(comment), "pleat workload generate grid --seed %lld",
              (long long)request->seed);
     struct pleat_grid_mix mix = {0};

@@ -26,7 +26,7 @@ enum {
     OPTION_KIND
 };
 
-/* Reads one option's value; as the models do. */
+/* Reads the value of one option, as in struct pleat_model. */
 typedef int take_option(struct pleat_model_request *request, int option, struct pleat_error *err);
 
 static int take_distribution(const char *what, struct pleat_distribution *distribution,
@@ -83,7 +83,7 @@ bool pleat_parse_popular(const char *option, const char *text, struct pleat_popu
     return true;
 }
 
-/* A factor of the run times, or popular values. */
+/* Reads an estimate: a factor of the run times, or popular values. */
 static int take_estimate(struct pleat_model_request *request, double *factor,
                          struct pleat_error *err)
 {
@@ -155,7 +155,7 @@ static int take_lublin(struct pleat_model_request *request, int option, struct p
     }
 }
 
-enum { MPL_MAX = 4 }; /* in the thesis */
+enum { MPL_MAX = 4 }; /* as in Utrera 2010 */
 
 static int take_utrera(struct pleat_model_request *request, int option, struct pleat_error *err)
 {

@@ -6,33 +6,34 @@
 #include "cli/common/cli.h"
 #include "workload/generate.h"
 
-/* Estimates as users make them (workload/estimate.h). */
+/* Estimates as users give them (workload/estimate.h). */
 struct pleat_popular {
     bool wanted;
-    int64_t longest_us; /* 0: as the run times are */
+    int64_t longest_us; /* 0: derived from the run times */
 };
 
-/* "popular" or "popular:48h"; false, with nothing read or said: the text is another one. err has a
- * code where it begins so and is wrong. */
+/* Reads "popular" or "popular:48h". False, without an error: the text is something else. Where it
+ * begins like that and is wrong, err has a code. */
 bool pleat_parse_popular(const char *option, const char *text, struct pleat_popular *popular,
                          struct pleat_error *err);
 
-/* What was asked of any of the models; each reads what it has. */
+/* The request for any model. Each model reads its own member. */
 struct pleat_model_request {
     struct pleat_simple_model simple;
     struct pleat_lublin_model lublin;
     struct pleat_utrera_model utrera;
     bool has_size, has_gap, has_load;
-    struct pleat_popular estimates; /* where those are wanted; else as the model has them */
+    /* where popular estimates are wanted; otherwise the model's own */
+    struct pleat_popular estimates;
 };
 
 struct pleat_model {
     const struct pleat_command *command; /* "workload generate NAME" */
-    const struct option *options;        /* the last one is zeroed */
-    /* Reads the value (optarg) of one of them; PLEAT_E_INVALID. */
+    const struct option *options;        /* the last entry is zeroed */
+    /* Reads the value (optarg) of an option. PLEAT_E_INVALID. */
     int (*take)(struct pleat_model_request *request, int option, struct pleat_error *err);
     void (*seed)(struct pleat_model_request *request, uint64_t seed);
-    /* As pleat_generate_simple and so on; for any thread. */
+    /* As pleat_generate_simple and its like. May be called in any thread. */
     int (*generate)(const struct pleat_model_request *request, struct pleat_workload *workload,
                     struct pleat_error *err);
 };
@@ -46,17 +47,17 @@ void pleat_model_request_init(struct pleat_model_request *request);
 struct pleat_generator {
     const struct pleat_model *model;
     struct pleat_model_request request;
-    char *text, *words; /* as given; what the request borrows from */
+    char *text, *words; /* the options as given, and the words that the request refers to */
 };
 
-/* Options are separated by blanks; --seed is none of them. PLEAT_E_INVALID: err says what is wrong,
- * PLEAT_E_NOMEM. Reads with getopt: not while other options are being read. Finish after success.
- */
+/* Reads a model and its options, which are separated by blanks; --seed is not allowed. Uses getopt,
+ * so it must not be called while other options are read. PLEAT_E_INVALID: err says what is wrong.
+ * PLEAT_E_NOMEM. Finish after success. */
 int pleat_generator_init(struct pleat_generator *generator, const char *text,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_generator_finish(struct pleat_generator *generator);
-/* The workload of a seed, into an initialized, empty one. The same seed gives the same one as
- * `pleat workload generate MODEL ... --seed SEED`. For any thread. */
+/* Generates the workload of a seed, into an initialized, empty one. A seed gives the same workload
+ * as `pleat workload generate MODEL ... --seed SEED`. May be called in any thread. */
 int pleat_generator_draw(const struct pleat_generator *generator, uint64_t seed,
                          struct pleat_workload *workload, struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* stat.c - what is in a log: as tables, as JSON, as figures. */
+/* stat.c - pleat workload stat: describes a log in tables, as JSON, and in figures. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +92,7 @@ static int print_json(const struct stat_request *request, const struct described
 
 /* ---- tables ---- */
 
-/* Of the same clock as the hours of the day. */
+/* Prints a moment by the same clock as the hours of the day. */
 static void print_moment(int64_t moment_us)
 {
     time_t moment = (time_t)(moment_us / 1000000);
@@ -177,7 +177,8 @@ static void print_oddities(const struct stat_request *request, const struct desc
 
 /* ---- figures ---- */
 
-/* In the terminal they are an extra: without gnuplot there is a word about it, and no failure. */
+/* Prints figures in the terminal. They are an extra: without gnuplot there is a note, and no
+ * failure. */
 static int print_figures(const struct pleat_plot *panels)
 {
     struct pleat_term term;
