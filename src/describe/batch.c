@@ -27,7 +27,7 @@ static bool is_blank_or_comment(const char *line, size_t length)
     return at == length || line[at] == '#';
 }
 
-/* Moves the words of a line over; those that do not fit are freed. */
+/* Moves the words of a line to *batch. Words for which there is no room are freed. */
 static int take_words(struct pleat_batch *batch, char **words, int count, int line,
                       struct pleat_error *err)
 {

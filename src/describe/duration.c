@@ -1,6 +1,7 @@
-/* Durations as people write them. One rule for all commands: what says its unit is taken, what does
- * not is asked back. A plain number was seconds once, is minutes for those who come from sbatch,
- * and days for who writes `clean --older-than 30`: a wrong guess ends a job, or removes a month. */
+/* duration.c - reads durations. One rule for all commands: a duration must say its unit, and is
+ * refused with a question where it does not. A plain number means seconds to some users, minutes to
+ * users of sbatch, and days to a user who writes `clean --older-than 30`. A wrong guess would end a
+ * job, or remove a month of data. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 #define LONGEST_S 1e9
 
-/* One number and its unit at *text, which is moved behind them. */
+/* Takes one number and its unit, and moves *text behind them. */
 static bool take_part(const char **text, double *seconds)
 {
     static const struct {
@@ -43,7 +44,7 @@ static bool read_parts(const char *text, double *seconds)
     return true;
 }
 
-/* At most six digits at *text, which is moved behind them, and what follows them. */
+/* Takes at most six digits, and moves *text behind them. *next: the character that follows. */
 static bool take_digits(const char **text, double *value, char *next)
 {
     size_t digits = strspn(*text, "0123456789");
@@ -58,7 +59,7 @@ static bool take_digits(const char **text, double *value, char *next)
     return true;
 }
 
-/* "1:30:00", "2-12:00:00", "2-12:00", "2-12": what cannot be minutes and seconds. */
+/* Reads "1:30:00", "2-12:00:00", "2-12:00", "2-12": forms that cannot mean minutes and seconds. */
 static bool read_clock(const char *text, double *seconds)
 {
     double days = 0, parts[3] = {0};

@@ -1,4 +1,4 @@
-/* Signals by name, and the one before a time limit. */
+/* limit_signal.c - signals by name, and the signal before a time limit. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ const char *pleat_signal_name(int number, char *text, size_t size)
     return text;
 }
 
-/* 0: there is none. */
+/* The number of a signal; 0: there is none of this name or number. */
 static int signal_of(const char *text)
 {
     int64_t number = 0;

@@ -1,5 +1,5 @@
-/* Sizes of memory as people write them. As with durations, what does not say its unit is asked
- * back. */
+/* memory_size.c - reads sizes of memory. A size must say its unit, as a duration must (duration.c).
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

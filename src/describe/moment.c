@@ -6,7 +6,7 @@
 
 #include "describe/values.h"
 
-/* "10:30" or "10:30:15", all of it, into *tm. */
+/* Reads a text that is "10:30" or "10:30:15" as a whole into *tm. */
 static bool read_time(const char *text, struct tm *tm)
 {
     tm->tm_sec = 0;
@@ -49,7 +49,7 @@ static bool read_clock(const char *text, double now_s, double *at_s)
     return true;
 }
 
-/* What is no moment: a number without a unit is asked for it. */
+/* Refuses a text that is no moment. For a number without a unit it asks for the unit. */
 static int refuse(const char *what, const char *text, struct pleat_error *err)
 {
     const char *number = text + (*text == '-');
@@ -76,7 +76,8 @@ int pleat_parse_moment(const char *what, const char *text, double now_s,
     } else if (read_clock(text, now_s, &moment->at_s)) {
         return 0;
     } else if (!strpbrk(text, ":-") && !pleat_parse_duration(what, text, &value, NULL)) {
-        moment->at_s = value; /* "2026-11", a date that is none, would be days and hours */
+        /* not with '-': the incomplete date "2026-11" would be read as days and hours */
+        moment->at_s = value;
         moment->is_duration = true;
     } else {
         return refuse(what, text, err);

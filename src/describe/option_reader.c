@@ -30,11 +30,11 @@ void pleat_option_reader_add(struct pleat_option_reader *reader, const struct op
 void pleat_option_reader_restart(struct pleat_option_reader *reader)
 {
     reader->first = 0;
-    optind = 0; /* glibc: begin anew */
+    optind = 0; /* makes glibc's getopt begin anew */
 }
 
-/* What an option of a batch system or of an mpirun is called here; NULL: nothing that the command
- * has. The nearest word would be another thing (--asks for --ntasks). */
+/* The name here of an option of a batch system or of an mpirun; NULL: the command has no such
+ * option. The nearest word would be a different option (--asks for --ntasks). */
 static const char *called_here(const char *name, const char *const *names, size_t count)
 {
     static const char *const called[][2] = {{"ntasks", "processors"},   {"np", "processors"},

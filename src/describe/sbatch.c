@@ -9,9 +9,9 @@
 
 #define NUMBER_MAX 1000000
 
-/* How many processes: put together when all lines were read. */
+/* The size that the lines ask for. It is computed when all lines have been read. */
 struct size {
-    int line; /* of the last that says something; 0: none */
+    int line; /* the last line that says something about it; 0: none */
     long tasks, per_node, nodes, cpus;
 };
 
@@ -35,7 +35,7 @@ static int keep(struct reading *reading, const char *option, const char *value, 
     return 0;
 }
 
-/* Whether a list with ", " between its items has one. */
+/* Whether a list has the item; ", " is between items. */
 static bool has_item(const char *list, const char *item)
 {
     size_t length = strlen(item);
@@ -68,8 +68,8 @@ static int to_number(const char *option, const char *text, long *number, struct 
     return 0;
 }
 
-/* minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes,
- * days-hours:minutes:seconds */
+/* Reads sbatch's times: minutes, minutes:seconds, hours:minutes:seconds, days-hours,
+ * days-hours:minutes, days-hours:minutes:seconds. */
 static int take_time(struct reading *reading, const char *value, struct pleat_error *err)
 {
     long part[3] = {0}, days = 0;
@@ -103,13 +103,14 @@ static int take_time(struct reading *reading, const char *value, struct pleat_er
         seconds += 3600LL * part[0] + 60LL * part[1] + part[2];
     else
         seconds += 60LL * part[0] + part[1];
-    if (seconds == 0) /* Slurm's word for no limit */
+    if (seconds == 0) /* to Slurm 0 means no limit */
         return 0;
     snprintf(words, sizeof(words), "%llds", seconds);
     return keep(reading, "--time-limit", words, reading->line, err);
 }
 
-/* Of %-signs only what both understand. */
+/* Takes a pattern of a path, in which only %-signs are allowed that mean the same to Slurm and
+ * Pleat. */
 static int take_pattern(struct reading *reading, const char *option, const char *name,
                         const char *value, struct pleat_error *err)
 {
@@ -130,7 +131,8 @@ static int take_export(struct reading *reading, const char *value, struct pleat_
     return keep(reading, "--export", value, reading->line, err);
 }
 
-/* "512", "512M", "2G": MiB where there is no unit; 0 is all of a node, which is no limit here. */
+/* Reads "512", "512M", "2G": MiB where there is no unit. 0 means all memory of a node, which is no
+ * limit here. */
 static int take_memory(struct reading *reading, const char *value, struct pleat_error *err)
 {
     char words[64];
@@ -145,7 +147,7 @@ static int take_memory(struct reading *reading, const char *value, struct pleat_
     return keep(reading, "--memory", words, reading->line, err);
 }
 
-/* Its time is in seconds. That of a reservation (R:) is another one's. */
+/* Takes --signal, whose time is in seconds. That of a reservation (R:) has no equivalent. */
 static int take_signal(struct reading *reading, const char *value, struct pleat_error *err)
 {
     char words[64];
@@ -164,7 +166,7 @@ static int take_count(struct reading *reading, const char *name, const char *val
     return to_number(name, value, number, err);
 }
 
-/* A name that has an equivalent. `value` is NULL where none was given. */
+/* Takes an option that has an equivalent. value: NULL where none was given. */
 static int take(struct reading *reading, const char *name, const char *value,
                 struct pleat_error *err)
 {
@@ -217,7 +219,7 @@ static const struct {
              {'e', "--error"},
              {'i', "--input"}};
 
-/* One option; *used: how many words it took. */
+/* Reads one option. *used: the number of words that it took. */
 static int read_option(struct reading *reading, char **words, int count, int *used,
                        struct pleat_error *err)
 {
@@ -243,7 +245,7 @@ static int read_option(struct reading *reading, char **words, int count, int *us
                      : pleat_error_set(err, PLEAT_E_INVALID, "%s wants a value", known[i].name);
     }
     snprintf(shown, sizeof(shown), "%.*s", is_long ? (int)(length < 60 ? length : 60) : 2, word);
-    if (!value && count > 1 && words[1][0] != '-') /* probably its value */
+    if (!value && count > 1 && words[1][0] != '-') /* the next word is probably its value */
         *used = 2;
     return leave_out(reading, shown);
 }
@@ -268,8 +270,8 @@ static int read_line(struct reading *reading, const char *line, size_t length,
     return status;
 }
 
-/* Nodes count only where they say how many tasks there are: what
- * Pleat has is one machine. */
+/* Adds the size. A number of nodes only counts where it gives a number of tasks, since Pleat has
+ * one machine. */
 static int add_size(struct reading *reading, bool sized, struct pleat_error *err)
 {
     const struct size *size = &reading->size;

@@ -1,4 +1,5 @@
-/* submission.c - what is said about a job in one place, and in the batch script that it names. */
+/* submission.c - reads the description of a job: in one place, and in the batch script that it
+ * names. */
 #include "describe/submission.h"
 
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static int take_all(struct pleat_submission *submission, const struct pleat_subm
     return option != PLEAT_OPTION_END;
 }
 
-/* The options on one line of the script; `count` words from `first` on. */
+/* Takes the options on one line of the script: `count` words from `first` on. */
 static int take_line(struct pleat_submission *submission, struct pleat_batch *batch, size_t first,
                      size_t count, struct pleat_error *err)
 {
@@ -68,7 +69,8 @@ static int take_line(struct pleat_submission *submission, struct pleat_batch *ba
     char **words = calloc(count + 2, sizeof(*words));
     if (!words)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    words[0] = batch->words.items[first].text; /* not looked at, but shown where it matters */
+    /* argv[0], which is ignored but appears in messages */
+    words[0] = batch->words.items[first].text;
     for (size_t i = 0; i < count; i++)
         words[i + 1] = batch->words.items[first + i].text;
     pleat_submission_reader_init(&reader, (int)count + 1, words);
@@ -99,7 +101,7 @@ static int take_script(struct pleat_submission *submission, struct pleat_error *
     return 0;
 }
 
-/* An option of the command line replaces what the script says about the same. */
+/* Drops the size that the script gives, where the command line gives one. */
 static void clear_size(struct pleat_submission *submission, const struct pleat_submission *given)
 {
     if (given->processors >= 0)
@@ -112,7 +114,7 @@ static void clear_size(struct pleat_submission *submission, const struct pleat_s
         submission->processors = -1;
 }
 
-/* No program is named: it is --wrap, or the script comes from standard input. */
+/* Whether no program need be named: there is --wrap, or the script comes from standard input. */
 static bool may_be_unnamed(const struct pleat_submission_place *place,
                            const struct pleat_submission *given)
 {
@@ -121,7 +123,7 @@ static bool may_be_unnamed(const struct pleat_submission_place *place,
            (place->reads_input && fstat(STDIN_FILENO, &about) == 0 && !S_ISCHR(about.st_mode));
 }
 
-/* What is run, and what its batch script says. */
+/* Finds the program, and reads the options in it where it is a batch script. */
 static int take_program(struct pleat_submission *submission,
                         const struct pleat_submission_place *place,
                         const struct pleat_submission *given, struct pleat_string *notes,

@@ -1,4 +1,4 @@
-/* submission_env.c - the environment that a job gets. */
+/* submission_env.c - the environment of a job. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/rank_env.h"
 #include "describe/submission.h"
 
-/* What no job is without. */
+/* Variables that every job gets. */
 static const char *const basic[] = {"HOME", "LOGNAME", "PATH", "SHELL", "USER"};
 
 static bool has_name(const char *variable, const char *name, size_t length)
@@ -15,7 +15,7 @@ static bool has_name(const char *variable, const char *name, size_t length)
     return !strncmp(variable, name, length) && variable[length] == '=';
 }
 
-/* `rank`: this command runs in a rank of an MPI program. */
+/* Whether a variable is exported. rank: this command runs in a rank of an MPI program. */
 static bool is_exported(const char *which, const char *variable, bool rank)
 {
     if (!strcmp(which, "all"))
@@ -34,7 +34,7 @@ static bool is_exported(const char *which, const char *variable, bool rank)
     return false;
 }
 
-/* --env sets it, from `first` on. */
+/* Whether --env sets the variable, in its values from `first` on. */
 static bool is_set(const struct pleat_submission *s, const char *variable, size_t first)
 {
     for (size_t i = first; i < s->env.count; i++)
@@ -49,12 +49,13 @@ static void add_submit_directory(json_t *env)
     size_t length = strlen(directory);
     if (env && getcwd(directory + length, PATH_MAX)) {
         json_t *text = json_string(directory);
-        if (text) /* else it is not UTF-8 */
+        if (text) /* NULL: the value is not UTF-8 */
             json_array_append_new(env, text);
     }
 }
 
-/* As it is here, but for the libraries that Pleat has preloaded into the job around. */
+/* A copy of a variable, without the libraries that Pleat has preloaded into the job in which this
+ * command runs. */
 static json_t *copy(const char *variable)
 {
     if (!pleat_rank_env_preloads(variable))

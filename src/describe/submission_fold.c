@@ -1,5 +1,5 @@
-/* submission_fold.c - an unmodified MPI program that is to be folded: how many processes, how they
- * take turns, and whether its program can be folded at all. */
+/* submission_fold.c - unmodified MPI programs that are to be folded: their numbers of processes,
+ * how these take turns, and whether the program can be folded at all. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +15,14 @@
 #include "model/types.h"
 #include "shm/fold.h"
 
-/* So far a program is folded whose user says nothing: beyond it the thesis found no gain (Utrera
- * 2010, 4.4.2). */
+/* The greatest MPL where the user gives none: beyond it Utrera (2010, 4.4.2) found no gain. */
 #define USUAL_MPL 4
 
 #define INSTEAD " (or run it with a processor for each process: --no-fold)"
 
 /* ---- how many processes ---- */
 
-/* "8", or "2-8". */
+/* Reads "8" or "2-8". */
 static int read_range(const char *text, struct pleat_submission_fold *fold, struct pleat_error *err)
 {
     char first[32];
@@ -40,7 +39,7 @@ static int read_range(const char *text, struct pleat_submission_fold *fold, stru
     return status;
 }
 
-/* "2,4,8": which of them are taken is then said, too. */
+/* Reads a list "2,4,8", which also gives the accepted numbers. */
 static int read_list(const struct pleat_submission *s, struct pleat_submission_fold *fold,
                      struct pleat_error *err)
 {
@@ -81,7 +80,7 @@ static char *copy_word(const char *text, size_t length)
     return copy;
 }
 
-/* Words for the agent ("mapping=", "boost") are taken out. */
+/* Reads the settings. Those for the agent ("mapping=", "boost") are taken out. */
 static int read_settings(const char *text, struct pleat_submission_fold *fold,
                          struct pleat_error *err)
 {
@@ -157,7 +156,7 @@ static bool in_command(const struct pleat_submission *s)
     return false;
 }
 
-/* For each number of processes that is allowed, the program made for it. */
+/* Checks the program for each accepted number of processes. */
 static int check_programs(const struct pleat_submission *s,
                           const struct pleat_submission_fold *fold, const char *program,
                           struct pleat_error *err)
@@ -189,7 +188,7 @@ static int check_environment(const json_t *env, struct pleat_error *err)
     return status;
 }
 
-/* What to do instead, behind why it cannot be done. */
+/* Appends advice to an error. */
 static int with_advice(int status, struct pleat_error *err)
 {
     struct pleat_error why;
@@ -221,8 +220,8 @@ int pleat_submission_check_fold(const struct pleat_submission *s,
     return with_advice(status, err);
 }
 
-/* How many of its processes may be on one processor: as was said, as --min lets it, or as usual
- * (more where --max makes more necessary). */
+/* The greatest number of processes on one processor: as given, as --min implies, or as usual (more,
+ * where --max makes that necessary). */
 static int64_t most_on_one(const struct pleat_submission *s,
                            const struct pleat_submission_fold *fold)
 {

@@ -1,4 +1,4 @@
-/* submission_help.h - the options that describe a job, as --help and so the manual have them. */
+/* submission_help.h - the texts of the options that describe a job, for --help and the manual. */
 #ifndef PLEAT_DESCRIBE_SUBMISSION_HELP_H
 #define PLEAT_DESCRIBE_SUBMISSION_HELP_H
 

@@ -12,7 +12,7 @@
 #include "model/spec.h"
 #include "model/types.h"
 
-/* ---- values that are checked in a way of their own ---- */
+/* ---- options with checks of their own ---- */
 
 static int take_sizes(struct pleat_submission *submission, const char *value,
                       struct pleat_error *err)
@@ -130,7 +130,7 @@ static int take_moldable(struct pleat_submission *submission, const char *value,
     return 0;
 }
 
-/* ---- values of a kind ---- */
+/* ---- options of a kind ---- */
 
 static int take_word(const char *what, const char *value, const char *allowed, const char **word,
                      struct pleat_error *err)
@@ -178,24 +178,24 @@ static int take_pattern(const char *what, const char *value, const char **patter
 
 /* ---- the table ---- */
 
-/* What an option's value is, and so of which type the member is that gets it. */
+/* What the value of an option is, and so the type of its member. */
 enum kind {
-    FLAG,     /* bool; it has no value */
+    FLAG,     /* bool; the option has no value */
     NUMBER,   /* int64_t, from low to high */
     DURATION, /* double: seconds */
     WHEN,     /* double: seconds from now on */
     TEXT,     /* const char *, not empty */
-    PATTERN,  /* const char *: of a path */
-    WORD,     /* const char *: one of `words`, with blanks between */
-    OTHER,    /* `take` sees to it */
-    MARK      /* the same; it has no value */
+    PATTERN,  /* const char *: pattern of a path */
+    WORD,     /* const char *: one of `words`, which have blanks between them */
+    OTHER,    /* `take` handles it */
+    MARK      /* as OTHER; the option has no value */
 };
 
 struct row {
     const char *name;
-    int letter; /* 0: it has no short form */
+    int letter; /* 0: there is no short form */
     enum kind kind;
-    size_t at; /* the member */
+    size_t at; /* offset of the member */
     int64_t low, high;
     const char *words;
     int (*take)(struct pleat_submission *submission, const char *value, struct pleat_error *err);

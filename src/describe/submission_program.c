@@ -1,4 +1,4 @@
-/* submission_program.c - which program a job is, and how it is run. */
+/* submission_program.c - finds the program of a job, and decides how it is run. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -49,8 +49,8 @@ static int find_program(const struct pleat_submission *s, struct pleat_submissio
         return pleat_error_set(err, PLEAT_E_PERMISSION, "'%s' cannot be executed: it is %s", path,
                                access(absolute, X_OK) ? "not marked executable"
                                                       : "no regular file");
-    /* The directory is resolved, the program's own name is not: it may be a link, and programs may
-     * look at the name they were called by. */
+    /* The directory is resolved. The program's own name is not: it may be a link, and programs may
+     * act on the name by which they are called. */
     char *name_at = strrchr(path, '/');
     if (name_at)
         *name_at++ = 0;
@@ -63,8 +63,9 @@ static int find_program(const struct pleat_submission *s, struct pleat_submissio
     return 0;
 }
 
-/* Where the number of processes stands in its name: as it is found for the first that is allowed;
- * all others must be beside it. Folded it keeps the word, which is replaced when it starts. */
+/* Finds a program in whose name the number of processes stands, for the first accepted number. The
+ * programs for the other numbers must be beside it. If the job is folded its spec keeps the word,
+ * which is replaced at each start. */
 static int find_counted(const struct pleat_submission *s, struct pleat_submission_plan *plan,
                         struct pleat_error *err)
 {
@@ -147,7 +148,8 @@ static void note_size(const struct pleat_submission *s, const struct pleat_submi
                           s->argv[0]);
 }
 
-/* A terminal is one process's: the one that is started with it, or rank 0 of an MPI program. */
+/* Checks that the terminal can belong to one process: the one that is started with it, or rank 0 of
+ * an MPI program. */
 static int check_terminal(const struct pleat_submission *s,
                           const struct pleat_submission_plan *plan, struct pleat_error *err)
 {
@@ -186,7 +188,7 @@ static int choose_runner(const struct pleat_submission *s,
                                      "with --mpi openmpi or --mpi mpich",
                                      s->argv[0]);
     }
-    if (!strcmp(plan->runner, "folded")) /* and --no-fold */
+    if (!strcmp(plan->runner, "folded")) /* here: folded together with --no-fold */
         plan->runner = "auto";
     if (!strcmp(plan->runner, "auto"))
         plan->runner = found->malleable && apart && !s->moldable && !s->processes ? "malleable"
@@ -214,7 +216,8 @@ static int detect(const struct pleat_submission_plan *plan, struct pleat_launch_
     int status = pleat_launch_detect(plan->sample, found, err);
     if (status != PLEAT_E_SYSTEM)
         return status;
-    *found = (struct pleat_launch_detected){0}; /* not readable: it can be executed all the same */
+    /* a program that cannot be read may still be executed */
+    *found = (struct pleat_launch_detected){0};
     return 0;
 }
 

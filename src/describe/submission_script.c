@@ -1,4 +1,4 @@
-/* submission_script.c - which file is to be run, and what is in it where it is a batch script. */
+/* submission_script.c - decides which file is run, and reads it where it is a batch script. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -37,8 +37,8 @@ int pleat_submission_find(const struct pleat_submission *s, char *path, size_t s
                : status;
 }
 
-/* The file that might be a script: what is named by a path; where PATH has no such program, what
- * lies here. Programs in PATH are run where they are, scripts or not. */
+/* Finds the file that may be a script: a path; or a file in the current directory, where PATH has
+ * no program of that name. Programs in PATH are never read as scripts. */
 static bool find_script(const struct pleat_submission *s, char *path)
 {
     const char *name = s->argv[0];
@@ -54,8 +54,8 @@ static bool find_script(const struct pleat_submission *s, char *path)
     return !in_path || beside;
 }
 
-/* Up to the limit and one byte more. NULL where it cannot be read: it may be executed all the same.
- */
+/* Reads up to the limit and one byte more. NULL: the file cannot be read, but may still be
+ * executed. */
 static char *read_text(int fd, size_t *size)
 {
     size_t most = PLEAT_SPEC_SCRIPT_MAX + 1;
@@ -86,7 +86,7 @@ static bool is_text(const char *text, size_t size)
     return good;
 }
 
-/* A line that the system would read in another way than the user. */
+/* Refuses a first line that the system would read in another way than its user means. */
 static int check_interpreter(const struct pleat_submission *s, const char *text,
                              struct pleat_error *err)
 {
@@ -113,7 +113,8 @@ static bool says(const struct pleat_batch *batch, const char *const *options)
     return false;
 }
 
-/* What the lines #SBATCH say goes before what the lines #PLEAT say, which win. */
+/* Puts the options of the lines #SBATCH before those of the lines #PLEAT, so that the latter have
+ * precedence. */
 static int put_before(struct pleat_batch *batch, struct pleat_sbatch *sbatch,
                       struct pleat_error *err)
 {
@@ -128,7 +129,7 @@ static int put_before(struct pleat_batch *batch, struct pleat_sbatch *sbatch,
     return 0;
 }
 
-/* The lines #SBATCH: taken with --sbatch, else named. */
+/* Handles the lines #SBATCH: takes them with --sbatch, otherwise tells that they are there. */
 static int take_sbatch(struct pleat_submission *s, const char *text, size_t size,
                        struct pleat_string *notes, struct pleat_error *err)
 {
@@ -192,7 +193,7 @@ static int take(struct pleat_submission *s, const char *path, char *text, size_t
     return s->script && s->script_path ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
 }
 
-/* Its path, which is that of no file: the job is named after it. */
+/* Gives a script that is no file a path, by which the job is named. */
 static int name_script(struct pleat_submission *s, const char *name, struct pleat_error *err)
 {
     char here[PATH_MAX], path[2 * PATH_MAX];

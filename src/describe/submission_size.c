@@ -1,11 +1,11 @@
-/* submission_size.c - which sizes a job has, in processors. */
+/* submission_size.c - decides the sizes of a job, in processors. */
 #include <string.h>
 
 #include "describe/submission_plan.h"
 #include "model/sizes.h"
 #include "model/types.h"
 
-/* What belongs together, of what is about folding. */
+/* Checks that the options of folding fit together. */
 static int check_folding(const struct pleat_submission *s, struct pleat_error *err)
 {
     const char *alone = s->fold                        ? "--fold"
@@ -40,7 +40,7 @@ static int check_folding(const struct pleat_submission *s, struct pleat_error *e
     return 0;
 }
 
-/* A processor for each process: the numbers of one are those of the other. */
+/* For a job that does not fold: each process has a processor, so both numbers are the same. */
 static int choose_unfolded(const struct pleat_submission *s, struct pleat_submission_plan *plan,
                            struct pleat_string *notes, struct pleat_error *err)
 {
@@ -55,7 +55,8 @@ static int choose_unfolded(const struct pleat_submission *s, struct pleat_submis
     return 0;
 }
 
-/* Its processors: from one to one for each process, where nothing else was asked for. */
+/* For a job that folds: from one processor to one for each process, where nothing else was asked
+ * for. */
 static int choose_partition(const struct pleat_submission *s, struct pleat_submission_plan *plan,
                             struct pleat_error *err)
 {
@@ -120,7 +121,7 @@ static int choose_size(const struct pleat_submission *s, struct pleat_submission
 static int check_sizes(const struct pleat_submission *s, const struct pleat_submission_plan *plan,
                        struct pleat_error *err)
 {
-    if (s->processes) /* looked at where they were read */
+    if (s->processes) /* checked where the option was read */
         return 0;
     struct pleat_sizes sizes = {0};
     struct pleat_size_list list = {0};
@@ -140,7 +141,7 @@ static int check_sizes(const struct pleat_submission *s, const struct pleat_subm
     return 0;
 }
 
-/* What it takes as text where each of its processes has several processors; to be freed. */
+/* The accepted sizes as text, where each process has several processors. The caller frees it. */
 static int scale_sizes(const struct pleat_submission *submission, int64_t most, char **sizes,
                        struct pleat_error *err)
 {
@@ -159,7 +160,7 @@ static int scale_sizes(const struct pleat_submission *submission, int64_t most, 
     return 0;
 }
 
-/* From here on its sizes are processors. */
+/* Turns the sizes of the plan from processes into processors. */
 static int count_processors(const struct pleat_submission *s, struct pleat_submission_plan *plan,
                             struct pleat_error *err)
 {

@@ -1,4 +1,4 @@
-/* submission_spec.c - what was asked for, and what the program is, as a spec. */
+/* submission_spec.c - makes the spec of a job from what was asked for and what the program is. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,8 @@ static int add_words(const struct pleat_submission *s, const struct pleat_submis
     json_object_set_new(spec, "argv", argv);
     for (int i = 0; i < s->argc; i++) {
         const char *word = i ? s->argv[i] : plan->program;
-        bool counted = s->count_word && !plan->folds; /* else when it starts */
+        /* of a job that folds the word is replaced at each start */
+        bool counted = s->count_word && !plan->folds;
         char *put =
             counted ? pleat_spec_put_number(word, s->count_word, (int32_t)plan->least) : NULL;
         int bad = json_array_append_new(argv, json_string(put ? put : word));
@@ -85,7 +86,7 @@ static void add_notify_on(const struct pleat_submission *s, json_t *spec)
         json_object_set_new(spec, "notify_on", list);
 }
 
-/* What processes inherit of this one besides. */
+/* Adds what processes inherit of this one beside the environment. */
 static int add_process(json_t *spec, struct pleat_error *err)
 {
     struct pleat_limits limits;
@@ -102,7 +103,7 @@ static int add_process(json_t *spec, struct pleat_error *err)
     return status;
 }
 
-/* It was parsed before. */
+/* Adds the signal, which was checked before. */
 static void add_signal(const struct pleat_submission *s, json_t *spec)
 {
     int number;
@@ -114,7 +115,8 @@ static void add_signal(const struct pleat_submission *s, json_t *spec)
                                       "script", script_only));
 }
 
-/* Files, script, notification, terms: members that are only there where they were asked for. */
+/* Adds members that are only there where they were asked for: files, script, notification, terms.
+ */
 static int add_more(const struct pleat_submission *s, json_t *spec, struct pleat_error *err)
 {
     int status = add_text(spec, "output", s->output, err);
@@ -209,7 +211,7 @@ static int build(const struct pleat_submission *s, const struct pleat_submission
     return status ? status : add_more(s, spec, err);
 }
 
-/* All that is to be known for building it. */
+/* Decides all that the spec needs. */
 static int make_plan(const struct pleat_submission *submission, struct pleat_submission_plan *plan,
                      struct pleat_string *notes, struct pleat_error *err)
 {

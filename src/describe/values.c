@@ -1,4 +1,4 @@
-/* values.c - numbers, words and moments as users write them. */
+/* values.c - reads numbers, words and moments. */
 #include "describe/values.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* words.c - a line of text taken apart as a shell does. */
+/* words.c - splits a line of text as a shell does. */
 #include "describe/words.h"
 
 #include <string.h>
