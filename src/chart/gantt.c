@@ -73,7 +73,7 @@ static void add_jobs(struct builder *b, const json_t *jobs, const json_t *only)
 static size_t job_index(const struct pleat_gantt *gantt, int64_t job)
 {
     size_t low = 0, high = gantt->jobs.count;
-    while (low < high) { /* jobs come in order of submission, that is, of number */
+    while (low < high) { /* jobs come in order of submission, and so of number */
         size_t middle = (low + high) / 2;
         if (gantt->jobs.items[middle].job < job)
             low = middle + 1;
@@ -141,7 +141,7 @@ static enum pleat_gantt_use use_of(const json_t *event)
     return PLEAT_GANTT_RUN;
 }
 
-/* An event tells a claim's whole condition from now on. */
+/* Takes an event about a claim: it tells all processors of the claim from then on. */
 static void take_slots(struct builder *b, const json_t *event)
 {
     struct open_claim claim = {.claim = pleat_reply_int(event, "claim", 0),
@@ -184,7 +184,7 @@ static void place_rows(struct pleat_gantt *gantt, const json_t *sites)
                 nodes++;
             }
         if (nodes == 1 && only->slots < processors && processors <= PLEAT_SIZE_MAX)
-            only->slots = processors; /* those that nobody used, too */
+            only->slots = processors; /* also those that no job used */
     }
     for (size_t i = 0; i < gantt->nodes.count; i++) {
         gantt->nodes.items[i].row = gantt->rows;

@@ -1,4 +1,5 @@
-/* gantt.h - who held which processors when: the model behind the charts, built from events. */
+/* gantt.h - which job held which processors when: the model behind the charts, built from events.
+ */
 #ifndef PLEAT_CHART_GANTT_H
 #define PLEAT_CHART_GANTT_H
 
@@ -11,19 +12,19 @@
 
 enum pleat_gantt_use {
     PLEAT_GANTT_RUN,
-    PLEAT_GANTT_GROWTH,  /* got for a job that still computes at its old size */
-    PLEAT_GANTT_EARMARK, /* kept for the job, which waits for more */
-    PLEAT_GANTT_LEAVING, /* on their way back */
+    PLEAT_GANTT_GROWTH,  /* claimed for a job that still computes at its old size */
+    PLEAT_GANTT_EARMARK, /* claimed for the job, which waits for more */
+    PLEAT_GANTT_LEAVING, /* on their way back to the site */
     PLEAT_GANTT_USE_COUNT
 };
 
 struct pleat_gantt_job {
     int64_t job;
-    const char *name;                /* borrowed from the answers the model was built from */
+    const char *name;                /* borrowed from the answers that the model was built from */
     double submit_s, start_s, end_s; /* since the origin; NAN: not yet */
 };
 
-/* Processors rows [row, row + count) in [from_s, to_s). */
+/* The processors in rows [row, row + count), in the time [from_s, to_s). */
 struct pleat_gantt_interval {
     size_t job; /* index into jobs */
     int64_t claim;
@@ -48,44 +49,47 @@ struct pleat_gantt {
     int64_t rows;
     double origin_s;     /* seconds since 1970: time 0 of the chart */
     double from_s, to_s; /* the window, since the origin */
-    bool clock; /* drawings have the time of day on their axis, not the time since the origin */
-    bool whole; /* an interval is all that a job had there: drawings leave it in one piece */
+    /* drawings have the time of day on their axis, instead of the time since the origin */
+    bool clock;
+    /* an interval has all that a job held at that time: drawings do not split it into rows */
+    bool whole;
 };
 
-/* The events (oldest first), all jobs, the sites, as the daemon sends them; all are borrowed as
- * long as the model lives. `only`: numbers of the jobs to show (NULL: all). Time 0 is the first
- * submission of those; what still goes on ends at now_s (seconds since 1970). Odd or contradictory
- * events are passed over. PLEAT_E_NOMEM. */
+/* Builds the model from the daemon's events (oldest first), all jobs, and the sites; all are
+ * borrowed for the life of the model. `only`: numbers of the jobs to show (NULL: all). Time 0 is
+ * the first submission of these jobs. Intervals that have not ended end at now_s (seconds since
+ * 1970). Odd or contradictory events are skipped. PLEAT_E_NOMEM. */
 int pleat_gantt_build(struct pleat_gantt *gantt, const json_t *events, const json_t *jobs,
                       const json_t *sites, const json_t *only, double now_s,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_gantt_finish(struct pleat_gantt *gantt);
 
-/* Processors in use (running or leaving) over the window, as a share from 0 to 1. */
+/* The processors in use (running or leaving) over the window, as a share from 0 to 1. */
 double pleat_gantt_utilization(const struct pleat_gantt *gantt);
 
-/* The distance of marks on a time axis of `span` seconds so that at most `most` fit: 1, 2 or 5
- * times a power of ten. */
+/* The distance of marks on a time axis of `span` seconds, so that at most `most` marks fit: 1, 2 or
+ * 5 times a power of ten. */
 double pleat_gantt_step(double span, int most);
-/* How many marks, `step` apart, are in the window, and where the i-th is. */
+/* The number of marks, `step` apart, in the window; the place of the i-th mark. */
 long pleat_gantt_marks(const struct pleat_gantt *gantt, double step);
 double pleat_gantt_mark(const struct pleat_gantt *gantt, double step, long i);
 
-/* {"from_s","to_s","origin_s","processors","utilization","jobs":[...],"intervals":[...]}. NULL: out
+/* The model as JSON:
+ * {"from_s","to_s","origin_s","processors","utilization","jobs":[...],"intervals":[...]}. NULL: out
  * of memory. */
 json_t *pleat_gantt_json(const struct pleat_gantt *gantt);
 const char *pleat_gantt_use_name(enum pleat_gantt_use use);
 
-/* The chart in characters: at most `height` rows of processors (0: no limit). */
+/* Appends the chart in characters, with at most `height` rows of processors (0: no limit). */
 void pleat_gantt_add_text(const struct pleat_gantt *gantt, const struct pleat_term *term,
                           int height, struct pleat_string *out);
 
-/* The colour (of 256) of the job with that index, in the chart in characters. */
+/* The colour (of 256) in the chart in characters of the job with this index. */
 int pleat_gantt_text_colour(size_t job);
 
-/* The chart as an SVG document. */
+/* Appends the chart as an SVG document. */
 void pleat_gantt_add_svg(const struct pleat_gantt *gantt, struct pleat_string *out);
-/* Writes it to a file, replacing it as a whole. */
+/* Writes the SVG document to a file, which is replaced as a whole. */
 int pleat_gantt_write(const struct pleat_gantt *gantt, const char *path,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The group with that name, made where there is none; PLEAT_GANTT_COLOURS: there is no room. */
+/* The group of this name, made where there is none yet. PLEAT_GANTT_COLOURS: there is no room for
+ * another one. */
 static size_t group_named(struct pleat_gantt_colours *colours, const char *name)
 {
     size_t length = strnlen(name, sizeof(colours->groups[0].name) - 1);
@@ -31,7 +32,7 @@ static bool group_by_name(struct pleat_gantt_colours *colours, const struct plea
     return colours->count > 1;
 }
 
-/* Processors that each job had at first. */
+/* Finds how many processors each job had at its start. */
 static void count_first(const struct pleat_gantt *gantt, double *begins_s, int64_t *sizes)
 {
     for (size_t i = 0; i < gantt->jobs.count; i++)
@@ -47,7 +48,7 @@ static void count_first(const struct pleat_gantt *gantt, double *begins_s, int64
     }
 }
 
-/* 1, 2, 3 to 4, 5 to 8, ...: the last group has all above. */
+/* The group of a size: 1, 2, 3 to 4, 5 to 8, ...; the last group has all larger sizes. */
 static size_t group_of_size(int64_t size)
 {
     size_t group = 0;

@@ -86,7 +86,7 @@ static void legend_key(struct pleat_svg_drawing *d, const struct legend *legend,
                       legend->x, legend->y - 10, fill, more, legend->x + 26, legend->y);
 }
 
-/* What the colours of groups mean. */
+/* Adds the legend of groups: what their colours mean. */
 static void add_groups(struct pleat_svg_drawing *d, struct legend *legend)
 {
     pleat_string_addf(d->out, "<text x=\"%g\" y=\"%.1f\" font-size=\"12\">%s</text>\n",
@@ -149,7 +149,7 @@ static void add_body(struct pleat_svg_drawing *d)
 {
     struct pleat_string waits = {0}, *page = d->out;
     const struct pleat_gantt *gantt = d->gantt;
-    d->out = &waits; /* how many lanes they need is known afterwards */
+    d->out = &waits; /* only afterwards the number of their lanes is known */
     pleat_svg_add_waits(d);
     d->out = page;
     double rows = gantt->rows > 0 ? (double)gantt->rows : 1;

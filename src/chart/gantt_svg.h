@@ -12,32 +12,33 @@
 #define PLEAT_SVG_LANE 17.0
 #define PLEAT_SVG_LANES_MAX 24
 #define PLEAT_SVG_STRIP 64.0
-#define PLEAT_SVG_LETTER 6.3 /* the width of a letter of the 11 px font, roughly */
+#define PLEAT_SVG_LETTER 6.3 /* approximate width of a letter in the 11 px font */
 
 struct pleat_svg_drawing {
     const struct pleat_gantt *gantt;
     struct pleat_string *out;
-    PLEAT_ARRAY(, struct pleat_gantt_interval) boxes; /* intervals, those that touch made one */
+    PLEAT_ARRAY(, struct pleat_gantt_interval) boxes; /* intervals; adjacent ones are joined */
     struct pleat_gantt_colours colours;
     double lane_end[PLEAT_SVG_LANES_MAX];
     int lanes;
-    size_t lanes_full; /* jobs for whose arrival there was no lane left */
+    size_t lanes_full; /* jobs for whose arrival no lane was free */
     double rows_top, row_height, rows_bottom;
 };
 
 double pleat_svg_x(const struct pleat_svg_drawing *d, double time);
 double pleat_svg_y(const struct pleat_svg_drawing *d, int64_t row);
-/* One of PLEAT_GANTT_COLOURS; that of a job. */
+/* A colour below PLEAT_GANTT_COLOURS; the colour of a job. */
 const char *pleat_svg_colour(size_t index);
 const char *pleat_svg_fill(const struct pleat_svg_drawing *d, size_t job);
-/* Is what is written on it to be white? */
+/* Whether a text on the job's colour is to be white. */
 bool pleat_svg_is_dark(const struct pleat_svg_drawing *d, size_t job);
 void pleat_svg_add_escaped(struct pleat_string *out, const char *text);
-/* Is anything of the job to be seen in the time that is drawn? */
+/* Whether any part of the job is in the window. */
 bool pleat_svg_in_window(const struct pleat_svg_drawing *d, size_t job);
 
-/* Each appends to d->out. The jobs that wait come first: how many lanes they need says where the
- * rows of processors begin. Boxes must have been made before processors and the strip. */
+/* Each function appends to d->out. Waiting jobs come first, since the number of their lanes gives
+ * the top of the rows of processors. Boxes must be made before processors and the strip are added.
+ */
 void pleat_svg_add_waits(struct pleat_svg_drawing *d);
 void pleat_svg_make_boxes(struct pleat_svg_drawing *d);
 void pleat_svg_add_grid(struct pleat_svg_drawing *d, double top, double bottom);

@@ -16,7 +16,7 @@ static double waited_until(const struct pleat_svg_drawing *d, const struct pleat
     return isfinite(job->end_s) ? job->end_s : d->gantt->to_s;
 }
 
-/* The first lane that is free at x; -1 where none is. */
+/* Takes the first lane that is free at x; -1: there is none. */
 static int take_lane(struct pleat_svg_drawing *d, double x, double until)
 {
     int lane = 0;
@@ -45,8 +45,8 @@ static void add_wait(struct pleat_svg_drawing *d, size_t index)
     else
         snprintf(text, sizeof(text), "job %lld", (long long)job->job);
     double width = (double)strlen(text) * PLEAT_SVG_LETTER;
-    bool left = to + 7 + width > PLEAT_SVG_WIDTH; /* no room at the right of its line */
-    bool long_enough = to - from > 8;             /* for a line beside the triangle */
+    bool left = to + 7 + width > PLEAT_SVG_WIDTH; /* there is no room at the right of the line */
+    bool long_enough = to - from > 8;             /* long enough for a line beside the triangle */
     double end = long_enough ? to : from;
     int lane = take_lane(d, left ? from - 7 - width : from - 5, left ? to : end + 7 + width);
     double y = PLEAT_SVG_TOP + 8 + lane * PLEAT_SVG_LANE;
@@ -92,7 +92,7 @@ static int compare_boxes(const void *left, const void *right)
     return a->from_s < b->from_s ? -1 : a->from_s > b->from_s;
 }
 
-/* One box for each row and job, without breaks where only the claim changed. */
+/* Makes the boxes: one for each row and job, also where only the claim changed. */
 void pleat_svg_make_boxes(struct pleat_svg_drawing *d)
 {
     const struct pleat_gantt *gantt = d->gantt;
@@ -100,7 +100,7 @@ void pleat_svg_make_boxes(struct pleat_svg_drawing *d)
         const struct pleat_gantt_interval *interval = &gantt->intervals.items[i];
         if (interval->to_s <= gantt->from_s || interval->from_s >= gantt->to_s)
             continue;
-        /* row by row, so that boxes of other counts join */
+        /* row by row, so that boxes of different counts can be joined */
         bool split = interval->count <= 512 && !gantt->whole;
         for (int64_t row = 0; row < (split ? interval->count : 1); row++) {
             struct pleat_gantt_interval box = *interval;
@@ -142,7 +142,7 @@ static void add_box(struct pleat_svg_drawing *d, const struct pleat_gantt_interv
                       pleat_gantt_use_name(box->use), x, pleat_svg_y(d, box->row) + gap / 2,
                       fmax(width, 0.3), (double)box->count * d->row_height - gap, fill,
                       box->use == PLEAT_GANTT_LEAVING ? " fill-opacity=\"0.45\"" : "",
-                      /* neighbours of one colour are told apart by the line between them */
+                      /* a line between neighbours of one colour */
                       d->colours.grouped ? " stroke=\"#fff\" stroke-width=\"0.6\"" : "",
                       (long long)job->job);
     pleat_svg_add_escaped(d->out, job->name);
@@ -150,7 +150,7 @@ static void add_box(struct pleat_svg_drawing *d, const struct pleat_gantt_interv
                       pleat_gantt_use_name(box->use), box->from_s, box->to_s);
 }
 
-/* The job's name in its longest box. */
+/* Adds the job's name in its longest box. */
 static void add_name(struct pleat_svg_drawing *d, size_t index)
 {
     const struct pleat_gantt_interval *best = NULL;
@@ -170,8 +170,7 @@ static void add_name(struct pleat_svg_drawing *d, size_t index)
     bool ascii = true;
     for (const char *c = text; *c; c++)
         ascii = ascii && (unsigned char)*c < 128;
-    if (length * PLEAT_SVG_LETTER > room ||
-        !ascii) /* the name is cut by bytes: only where that is safe */
+    if (length * PLEAT_SVG_LETTER > room || !ascii) /* the name is cut by bytes: only for ASCII */
         snprintf(text, sizeof(text), "%lld", (long long)job->job);
     if ((double)strlen(text) * PLEAT_SVG_LETTER > room)
         return;
@@ -218,7 +217,7 @@ static void add_row_labels(struct pleat_svg_drawing *d)
                       (d->rows_top + d->rows_bottom) / 2);
 }
 
-/* Lines at the marks of the time axis, from top to bottom, and their numbers below. */
+/* Adds lines at the marks of the time axis, from top to bottom, and their numbers below. */
 void pleat_svg_add_grid(struct pleat_svg_drawing *d, double top, double bottom)
 {
     const struct pleat_gantt *gantt = d->gantt;

@@ -7,7 +7,8 @@
 #include "chart/time_axis.h"
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-/* Of the 256 colours; the same order of hues as in the SVG, to be told apart without red-green. */
+/* Of 256 colours: the hues of the SVG in the same order, so that no two must be told apart by red
+ * and green alone. */
 static const int colours[] = {32, 214, 36, 175, 75, 166, 228, 62, 125, 143, 73, 133};
 
 #define LETTER_COUNT (sizeof(letters) - 1)
@@ -22,13 +23,13 @@ struct canvas {
     const struct pleat_gantt *gantt;
     const struct pleat_term *term;
     struct pleat_string *out;
-    int64_t per_row; /* processors that share a row of the chart */
+    int64_t per_row; /* processors in one row of the chart */
     int rows;
     int label; /* width of the labels at the left */
     int columns;
     int style;          /* in force on the terminal, see set_style */
-    bool held_shown;    /* some cell is of processors held, not run on */
-    double *run, *held; /* per column and job, processor seconds; of one row at a time */
+    bool held_shown;    /* some cell shows processors that are held but not run on */
+    double *run, *held; /* per column and job, in processor-seconds; of one row at a time */
 };
 
 static char letter_of(size_t job)
@@ -59,8 +60,8 @@ static void add_interval(struct canvas *c, const struct pleat_gantt_interval *in
     }
 }
 
-/* Colours are switched only where they change. style: the job's colour, 0 for none; negative where
- * processors are held only. */
+/* Switches the colour of the terminal where it changes. style: the job's colour; 0: none; negative:
+ * of processors that are only held. */
 static void set_style(struct canvas *c, int style)
 {
     if (!c->term->colour || style == c->style)
@@ -85,7 +86,7 @@ static void add_cell(struct canvas *c, size_t job, bool held)
     pleat_string_add(c->out, held && c->term->colour && c->term->utf8 ? "\u2592" : letter);
 }
 
-/* The job that has most of a cell is shown there, if the cell is not mostly idle. */
+/* Adds a cell. It shows the job that has most of it, unless it is mostly idle. */
 static void add_column(struct canvas *c, int column, double capacity)
 {
     size_t jobs = c->gantt->jobs.count, best = 0;
@@ -152,7 +153,7 @@ static void add_axis(struct canvas *c)
         double mark = gantt->clock ? clock.marks[i].at_s : pleat_gantt_mark(gantt, step, i);
         int column = (int)((mark - gantt->from_s) / span * c->columns);
         if (column >= c->columns)
-            break; /* a mark at the very end */
+            break; /* the mark is at the very end */
         for (; at < column; at++)
             pleat_string_add(c->out, c->term->utf8 ? "\u2500" : "-");
         pleat_string_add(c->out, c->term->utf8 ? "\u252c" : "+");

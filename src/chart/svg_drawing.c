@@ -1,5 +1,5 @@
-/* svg_drawing.c - where a time and a row are in the drawing, and in which colour. Colours after
- * Okabe and Ito (2008) and Tol, to be told apart by all readers. */
+/* svg_drawing.c - the positions of times and rows in the drawing, and the colours. The colours
+ * follow Okabe and Ito (2008) and Tol, so that all readers can tell them apart. */
 #include "chart/gantt_svg.h"
 
 #include <math.h>

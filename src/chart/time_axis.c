@@ -25,8 +25,8 @@ static struct unit unit_for(double span_s)
     return (struct unit){"seconds", 1};
 }
 
-/* The smallest distance that is not below what is wanted: one that people count in, or 1, 2 or 5
- * times a power of ten, of seconds or of days. */
+/* The smallest step not below what is wanted: a usual one of clocks and calendars, or 1, 2 or 5
+ * times a power of ten, in seconds or days. */
 static double step_for(double wanted_s)
 {
     static const double usual[] = {1,           2,           5,          10,         15,
@@ -45,7 +45,7 @@ static double step_for(double wanted_s)
     return 10 * base * unit;
 }
 
-/* Seconds that the local clock is ahead of UTC then. */
+/* Seconds by which the local clock is ahead of UTC at a moment. */
 static double ahead(double moment_s)
 {
     time_t moment = (time_t)floor(moment_s);

@@ -1,4 +1,4 @@
-/* time_axis.h - where a time axis has its marks, and what they are called. */
+/* time_axis.h - the marks of a time axis, and their texts. */
 #ifndef PLEAT_CHART_TIME_AXIS_H
 #define PLEAT_CHART_TIME_AXIS_H
 
@@ -15,9 +15,9 @@ struct pleat_time_axis {
     } marks[PLEAT_TIME_MARKS_MAX];
 };
 
-/* An axis from from_s to to_s with at most `most` marks (at most PLEAT_TIME_MARKS_MAX). clock_s:
- * the moment of second 0, since 1970, for the time of day in the local time zone; NAN: marks say
- * how long after second 0 they are. */
+/* Makes an axis from from_s to to_s with at most `most` marks (at most PLEAT_TIME_MARKS_MAX).
+ * clock_s: the moment of second 0, since 1970, for marks with the local time of day. NAN: marks
+ * show the time since second 0. */
 void pleat_time_axis(double from_s, double to_s, double clock_s, int most,
                      struct pleat_time_axis *axis);
 
