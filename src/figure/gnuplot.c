@@ -1,5 +1,5 @@
-/* gnuplot.c - gnuplot as a child whose input and outputs are files in memory: nothing to wait for
- * in turns, and nothing left behind. */
+/* gnuplot.c - runs gnuplot as a child. Its input and outputs are files in memory, so that there is
+ * no waiting for each other, and nothing is left behind. */
 #include "figure/gnuplot.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 extern char **environ;
 
-enum { INPUT, OUTPUT, ERRORS, FILE_COUNT }; /* as the child's descriptors 0, 1, 2 */
+enum { INPUT, OUTPUT, ERRORS, FILE_COUNT }; /* they become the child's descriptors 0, 1, 2 */
 
 static void close_all(const int files[FILE_COUNT])
 {
@@ -33,7 +33,8 @@ static int open_all(int files[FILE_COUNT])
     return 0;
 }
 
-/* A file in memory takes all, if not always at once. 0 or an errno. */
+/* Writes all bytes: one write to a file in memory may take only some of them. Returns 0 or an
+ * errno. */
 static int write_all(int file, const char *bytes, size_t count)
 {
     while (count > 0) {
@@ -48,8 +49,8 @@ static int write_all(int file, const char *bytes, size_t count)
     return 0;
 }
 
-/* The environment without the user's choice of a terminal: gnuplot would fail where it has none
- * such. NULL: out of memory. The strings are not copied. */
+/* The environment without the user's choice of a terminal: gnuplot would fail where it does not
+ * have that. NULL: out of memory. The strings are not copied. */
 static char **make_environment(void)
 {
     size_t count = 0, kept = 0;
@@ -62,8 +63,8 @@ static char **make_environment(void)
     return made;
 }
 
-/* The files were opened in the order of the child's descriptors, so none of them overwrites
- * another that is still needed. */
+/* Starts the child. The files were opened in the order of its descriptors, so that no file
+ * overwrites the descriptor of another that is still needed. */
 static int spawn(const char *const *arguments, const int files[FILE_COUNT], pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
@@ -92,8 +93,8 @@ static int read_all(int file, struct pleat_string *out)
     return count < 0 ? errno : 0;
 }
 
-/* gnuplot prints the line that it could not read, a mark below, then what was wrong with it; others
- * say it in their first line. */
+/* Reports an error of a program. gnuplot prints the line that it could not read, a mark below it,
+ * then the error. Other programs print the error in their first line. */
 static int report(const char *program, int errors, int status, struct pleat_error *err)
 {
     struct pleat_string text = {0};

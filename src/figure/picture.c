@@ -11,7 +11,7 @@
 
 #define CONVERTER "rsvg-convert"
 
-/* NULL: SVG as it is. */
+/* Finds the format of a file by its name. NULL: SVG, without conversion. */
 static int format_of(const char *path, const char **format, struct pleat_error *err)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

@@ -1,7 +1,7 @@
-/* plot.c - writes gnuplot's scripts. All text in them is in single quotes, where gnuplot reads
- * nothing but a doubled quote, and terminals are told not to read mark-up in it; data are inline.
- * Colours after Okabe and Ito (2008), to be told apart by all readers; curves differ in their
- * dashes, too. */
+/* plot.c - writes gnuplot's scripts. Text in them is in single quotes, in which gnuplot interprets
+ * nothing but a doubled quote, and terminals are told not to interpret mark-up. Data are inline.
+ * Colours follow Okabe and Ito (2008), so that all readers can tell them apart; curves differ in
+ * their dashes, too. */
 #include "figure/plot.h"
 
 #include <math.h>
@@ -24,22 +24,22 @@ static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7"
 #define COLOUR_COUNT (sizeof(colours) / sizeof(colours[0]))
 #define DASH_COUNT 5
 
-/* What is written: a panel, for one kind of picture. */
+/* A panel that is being written, for one kind of picture. */
 struct drawing {
     const struct pleat_plot *panel;
     const struct pleat_term *term; /* NULL: SVG */
     struct pleat_string *out;
     size_t columns;
     bool log_x;
-    double low, high; /* x of what is shown */
+    double low, high; /* range of x that is shown */
     double y_least, y_most;
-    double slot_width; /* BARS: the least distance of neighbours */
-    size_t shown;      /* points, of all series */
+    double slot_width; /* BARS: the least distance between neighbours */
+    size_t shown;      /* number of points, in all series */
 };
 
 /* ---- text ---- */
 
-/* Bytes of the character at text, which XML could contain; 0: there is none such. */
+/* Length in bytes of the character at text; 0: XML allows no such character. */
 static size_t character(const unsigned char *text)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -102,7 +102,7 @@ static void add_setting(const struct drawing *d, const char *setting, const char
 
 /* ---- what there is to show ---- */
 
-/* NULL: it has none, or none is shown. */
+/* NULL: the series has no band, or bands are not drawn. */
 static const struct pleat_plot_band *band_of(const struct drawing *d, size_t number)
 {
     const struct pleat_plot_band *bands = d->term ? NULL : d->panel->bands;
@@ -160,7 +160,8 @@ static void add_bar(const struct drawing *d, double x, double y, double low, dou
         pleat_string_addf(d->out, "%.12g %.9g NaN NaN\n", x, y);
 }
 
-/* Bars that share a pixel column would hide one another: the highest of them is what shows. */
+/* Adds the bars of a series. Of bars that share a pixel column only the highest is drawn, since it
+ * hides the others. */
 static void add_bars(struct drawing *d, size_t number)
 {
     const struct pleat_plot_series *series = &d->panel->series[number];
@@ -188,7 +189,7 @@ static void add_bars(struct drawing *d, size_t number)
         add_bar(d, x, y, low, high);
 }
 
-/* With its band; points without one are left out of it. */
+/* Adds a series with its band. Points without a band are left out of the band. */
 static void add_banded(const struct drawing *d, const struct pleat_plot_series *series,
                        const struct pleat_plot_band *band)
 {
@@ -237,7 +238,7 @@ static void add_look(const struct drawing *d)
     pleat_string_add(d->out, "reset\nset encoding utf8\nset format '%.10g'\n");
     if (d->term) {
         pleat_string_add(d->out, "set key tmargin center horizontal samplen 3\n");
-        if (d->panel->style == PLEAT_PLOT_BARS) /* the marks would be lost among the bars */
+        if (d->panel->style == PLEAT_PLOT_BARS) /* tics would be lost among the bars */
             pleat_string_add(d->out, "set xtics nomirror scale 0\n");
         return;
     }
@@ -250,7 +251,7 @@ static void add_look(const struct drawing *d)
                              "set lmargin 11\nset rmargin 4\nset tmargin 3\n");
 }
 
-/* In a drawing it stands to the left, and leaves the right to the key. */
+/* Adds the title. In an SVG it is at the left, since the key is at the right. */
 static void add_title(const struct drawing *d)
 {
     if (d->term)
@@ -260,7 +261,7 @@ static void add_title(const struct drawing *d)
                     "at graph 0, graph 1 left offset 0, 1.1 textcolor rgb '#111111' font ',15'");
 }
 
-/* A tic's text is a format to gnuplot. */
+/* Adds the text of a tic, which gnuplot takes as a format. */
 static void add_name(const struct drawing *d, const char *name)
 {
     struct pleat_string format = {0};
@@ -289,7 +290,7 @@ static void add_names(const struct drawing *d)
         pleat_string_add(d->out, ")\n");
 }
 
-/* Marks of a logarithmic axis of seconds. */
+/* Adds the tics of a logarithmic axis of seconds. */
 static void add_times(const struct drawing *d)
 {
     static const struct pleat_plot_tic times[] = {
@@ -338,7 +339,7 @@ static const char *colour_of(const struct drawing *d, size_t number)
     return colours[(d->panel->number + number) % COLOUR_COUNT];
 }
 
-/* Bands lie below all curves. */
+/* Adds the bands. They are below all curves. */
 static bool add_bands(const struct drawing *d)
 {
     bool any = false;
@@ -354,7 +355,7 @@ static bool add_bands(const struct drawing *d)
     return any;
 }
 
-/* And what says how sure a bar is lies above all bars. */
+/* Adds the lines that show the intervals of bars. They are above all bars. */
 static void add_whiskers(const struct drawing *d)
 {
     for (size_t i = 0; i < d->panel->series_count; i++)
@@ -369,7 +370,7 @@ static void add_whiskers(const struct drawing *d)
 static void add_series(const struct drawing *d, size_t number, bool first)
 {
     static const char *const styles[] = {"lines", "steps", "boxes", "fillsteps"};
-    static const char *const alone = "points pt 7 ps 0.6"; /* no line leads to a single point */
+    static const char *const alone = "points pt 7 ps 0.6"; /* a single point has no line to it */
     const struct pleat_plot *panel = d->panel;
     const struct pleat_plot_series *series = &panel->series[number];
     bool bars = panel->style == PLEAT_PLOT_BARS || panel->style == PLEAT_PLOT_AREAS;
@@ -464,7 +465,8 @@ int pleat_plot_write(const struct pleat_plot *panels, size_t count, const char *
     return status;
 }
 
-/* Without the blanks at the ends of lines, and the empty lines before and after. */
+/* Appends a text without blanks at the ends of lines, and without empty lines at its beginning and
+ * end. */
 static void add_trimmed(struct pleat_string *out, const char *text)
 {
     size_t empty = 0;

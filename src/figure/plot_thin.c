@@ -2,7 +2,7 @@
 
 #include "figure/plot.h"
 
-/* Neighbours that share a pixel column: where in the series the ones to keep are. */
+/* Neighbours that share a pixel column: the indexes of those that are kept. */
 struct group {
     size_t first, least, most, last;
     double column;

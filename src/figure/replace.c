@@ -21,8 +21,8 @@ static void forget(struct pleat_replacement *replacement)
     *replacement = (struct pleat_replacement){0};
 }
 
-/* The names: of the file itself where it is there already, and a pattern for the new one beside it.
- */
+/* Finds the name of the file itself, where it exists already, and a pattern for the name of the new
+ * file beside it. */
 static int find_names(struct pleat_replacement *replacement, const char *path)
 {
     char *name = realpath(path, NULL), *fresh = NULL;
@@ -37,7 +37,7 @@ static int find_names(struct pleat_replacement *replacement, const char *path)
     return name ? 0 : PLEAT_E_NOMEM;
 }
 
-/* The old file's mode, or what a new file gets. */
+/* The mode of the old file, or that of new files. */
 static mode_t mode_for(const char *path)
 {
     struct stat status;
@@ -85,8 +85,8 @@ int pleat_replacement_open(struct pleat_replacement *replacement, const char *pa
     return 0;
 }
 
-/* Closes (standard output is only flushed). 0 or the errno of a write that failed, now or before.
- */
+/* Closes the file (standard output is only flushed). Returns 0, or the errno of a write that failed
+ * at any time. */
 static int close_file(struct pleat_replacement *replacement)
 {
     FILE *file = replacement->file;
@@ -132,6 +132,6 @@ int pleat_replace_text(const char *path, const struct pleat_string *text, struct
     if (rc)
         return rc;
     if (text->length > 0)
-        fwrite(text->text, 1, text->length, replacement.file); /* commit looks at its errors */
+        fwrite(text->text, 1, text->length, replacement.file); /* commit checks for errors */
     return pleat_replacement_commit(&replacement, err);
 }

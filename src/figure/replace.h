@@ -1,5 +1,5 @@
-/* replace.h - writing a file so that its name shows the old one or the whole new one, never part.
- */
+/* replace.h - writes a file so that its name stands for the old file or for the whole new one,
+ * never for a part. */
 #ifndef PLEAT_FIGURE_REPLACE_H
 #define PLEAT_FIGURE_REPLACE_H
 
@@ -9,22 +9,23 @@
 #include "base/error.h"
 
 struct pleat_replacement {
-    FILE *file;         /* to be written to */
-    char *path, *fresh; /* fresh NULL: path is no plain file, and written to directly */
+    FILE *file;         /* to be written to by the caller */
+    char *path, *fresh; /* fresh NULL: path is no plain file, and is written to directly */
 };
 
-/* Opens a new file beside `path` (beside what it points to, where it is a symbolic link). What is
- * no plain file (a pipe, /dev/stdout) is opened itself; "-" is standard output. Ended by commit or
- * abandon. PLEAT_E_SYSTEM, PLEAT_E_NOMEM: nothing is there to be ended. */
+/* Opens a new file beside `path`; beside its target, where `path` is a symbolic link. A path that
+ * is no plain file (a pipe, /dev/stdout) is opened itself; "-" is standard output. Every
+ * replacement must be ended by commit or abandon, but not after an error: PLEAT_E_SYSTEM,
+ * PLEAT_E_NOMEM. */
 int pleat_replacement_open(struct pleat_replacement *replacement, const char *path,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Puts it in the place of the old one. PLEAT_E_SYSTEM: not all could be written; the old one is
- * unchanged. */
+/* Replaces the old file by the new one. PLEAT_E_SYSTEM: not all could be written, and the old file
+ * is unchanged. */
 int pleat_replacement_commit(struct pleat_replacement *replacement,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_replacement_abandon(struct pleat_replacement *replacement);
 
-/* All of it at once. */
+/* Replaces a file by a text: open, write and commit in one. */
 int pleat_replace_text(const char *path, const struct pleat_string *text,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Bytes of the character at text. A broken sequence is one character of one byte. */
+/* Length in bytes of the character at text. A broken sequence counts as one character of one byte.
+ */
 static size_t character(const char *text)
 {
     unsigned char first = (unsigned char)*text;
@@ -22,7 +23,8 @@ static bool printable(const struct pleat_term *term, const char *text, size_t le
     return term->utf8 && !c1_control;
 }
 
-/* What some signs are in ASCII, where the terminal has no other; NULL: not of this one. */
+/* What stands for a sign in ASCII, where the terminal has no other characters. NULL: the sign is
+ * not known. */
 static const char *in_ascii(const struct pleat_term *term, const char *text, size_t length)
 {
     static const char *const signs[][2] = {{"\u00b1", "+-"}, {"\u00d7", "x"}, {"\u2265", ">="},
