@@ -1,7 +1,7 @@
 #include "policy/view.h"
 
-/* Asked several times for every job at every pass: most applications take any size, and that is
- * answered without a look at the constraint. */
+/* Called several times for every job at every pass. Most applications take any size: for these the
+ * constraint is not looked at. */
 static int32_t size_floor(const struct pleat_view *view, const struct pleat_component *component,
                           int32_t n)
 {
@@ -20,7 +20,7 @@ static int32_t size_ceil(const struct pleat_view *view, const struct pleat_compo
     return pleat_sizes_ceil(&sizes, n);
 }
 
-/* ---- folding: while it runs its processes are fixed, and any number of processors will do ---- */
+/* ---- folding: a running component keeps its processes; any number of processors will do ---- */
 
 static bool is_folded(const struct pleat_component *component)
 {
@@ -34,7 +34,7 @@ static __attribute__((cold)) int32_t folded_smallest(const struct pleat_componen
         pleat_view_partition_least(component, component->processes));
 }
 
-/* The fewest processors on which it may start. */
+/* The fewest processors on which a folding component may start. */
 static __attribute__((cold)) int32_t folding_start(const struct pleat_view *view,
                                                    const struct pleat_component *component)
 {
@@ -54,9 +54,10 @@ int32_t pleat_accept_processes(const struct pleat_view *view,
     if (processors < 1 || mpl < 1)
         return 0;
     processors = pleat_smaller(processors, pleat_view_partition_most(component));
-    if (processors < component->partition_least) /* too few, but for one on each */
+    /* the partition may be smaller only with one process on each */
+    if (processors < component->partition_least)
         mpl = 1;
-    if (component->initial > 0) { /* if that is no accepted number, the fewest that are */
+    if (component->initial > 0) { /* no fewer than the fewest that are accepted */
         int32_t fewest = size_ceil(view, component, component->minimum);
         most = pleat_smaller(most, component->initial > fewest ? component->initial : fewest);
     }
@@ -128,7 +129,8 @@ int32_t pleat_accept_grow(const struct pleat_view *view, const struct pleat_comp
     int32_t limit = pleat_view_limit(component);
     int32_t most = offered > limit - size ? limit : size + offered; /* no overflow */
     int32_t grown = is_folded(component) ? most : size_floor(view, component, most);
-    /* it is below its minimum only after giving processors back: it does not stop half-way */
+    /* a component is below its minimum only after it gave processors back: it does not grow to a
+     * size still below */
     bool half = !is_folded(component) && grown < component->minimum;
     return grown > size && !half ? grown - size : 0;
 }
@@ -186,6 +188,7 @@ int64_t pleat_view_requested(const struct pleat_view *view, const struct pleat_c
 int64_t pleat_view_scaled_run(const struct pleat_component *component, int32_t processors)
 {
     double run_us = (double)component->estimate_us * component->reference;
-    run_us /= processors > 1 ? processors : 1; /* on none it would never end */
+    /* 0 processors count as 1: else the run would never end */
+    run_us /= processors > 1 ? processors : 1;
     return run_us < (double)(PLEAT_NEVER / 4) ? (int64_t)run_us : PLEAT_NEVER / 4;
 }

@@ -59,21 +59,22 @@ struct pleat_long_ones pleat_long_ones(const struct pleat_pass *pass, uint32_t s
 
 /* ---- sizes ---- */
 
-/* The fewest processes of one that folds. */
+/* The fewest processes of a folding component. */
 static int32_t fewest(const struct pleat_view *view, const struct pleat_component *component)
 {
     struct pleat_sizes sizes = pleat_view_sizes(view, component);
     return pleat_sizes_ceil(&sizes, component->minimum);
 }
 
-/* The most processors that it may have at a site. */
+/* The most processors that a component may have at a site. */
 static int32_t most_at(const struct pleat_pass *pass, const struct pleat_component *component,
                        uint32_t site)
 {
     return pleat_smaller(pass->view->sites[site].capacity, pleat_view_partition_most(component));
 }
 
-/* One that needs more processes than the site has processors, or than it may have. */
+/* The start of a component that needs more processes than the site has processors, or than the
+ * component may have. */
 static struct pleat_start_size start_too_large(const struct pleat_view *view,
                                                const struct pleat_component *component,
                                                int32_t processors)

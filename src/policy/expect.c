@@ -1,4 +1,4 @@
-/* What is expected to be free when: the profiles of a pass. */
+/* The profiles of a pass: how many processors are expected to be free, and when. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 bool pleat_pass_shrinks(const struct pleat_pass *pass)
 {
-    /* where sizes last for a while nobody knows who can be shrunk then */
+    /* where sizes have a lifetime nobody knows which components can be shrunk then */
     return pass->policies[PLEAT_APPROACH]->shrinks && pass->policies[PLEAT_MALLEABILITY]->shrinks &&
            !pass->view->lifetimes;
 }
@@ -31,7 +31,8 @@ static void take_from(struct pleat_pass *pass, uint32_t site, int64_t from_us, i
         pass->plan->failed = 1;
 }
 
-/* Takes what those of a list have, until their expected ends; returns what they have now. */
+/* Takes the processors of the components of a list, until their expected ends; returns how many
+ * they have now. */
 static int32_t take_running(struct pleat_pass *pass, uint32_t site, uint32_t first)
 {
     const struct pleat_view *view = pass->view;
@@ -48,7 +49,7 @@ static int32_t take_running(struct pleat_pass *pass, uint32_t site, uint32_t fir
     return sum;
 }
 
-/* The same for those that this plan starts. */
+/* The same for the components that this plan starts. */
 static int32_t take_started(struct pleat_pass *pass, uint32_t site)
 {
     const struct pleat_plan_ends *started = pleat_plan_started(pass->plan, site);
@@ -61,7 +62,7 @@ static int32_t take_started(struct pleat_pass *pass, uint32_t site)
     return sum;
 }
 
-/* Reservations aside, and those whose time has come. */
+/* Takes the processors of reservations: those that are aside, and those whose time has come. */
 static void take_reserved(struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
@@ -78,9 +79,10 @@ static void take_reserved(struct pleat_pass *pass)
                           pleat_accept_start(view, &all[part]));
 }
 
-/* What a site has for those that run, wait and are to come. What is held by nobody who runs (claims
- * under way, jobs that are ending) is expected now; where there are reservations, which must be
- * kept, never. */
+/* The processors of a site that running and waiting components, and reservations, may share.
+ * Processors that no running component holds (claims under way, jobs that are ending) are expected
+ * to be free now. Where there are reservations, which must be kept, they are expected to be free
+ * never. */
 static int32_t whole(const struct pleat_pass *pass, uint32_t site, int32_t taken)
 {
     const struct pleat_site *place = &pass->view->sites[site];

@@ -1,4 +1,4 @@
-/* What the view says of a job's files, and of its other components. */
+/* What the view says of a job's files, and of the other components of the job. */
 #include "policy/view.h"
 
 static int64_t bytes_per_s(const struct pleat_view *view, uint32_t from, uint32_t to)
@@ -29,7 +29,7 @@ static int64_t copy_time(const struct pleat_view *view, const struct pleat_input
     return (int64_t)us + 1; /* not before the last byte */
 }
 
-/* Of the file of one of its entries, if that is the first of this file. */
+/* How long bringing the file of an entry takes, if the entry is the first of this file; else 0. */
 static int64_t file_time(const struct pleat_view *view, uint32_t first, uint32_t entry,
                          uint32_t site)
 {

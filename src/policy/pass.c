@@ -199,7 +199,7 @@ static uint32_t largest_left(const struct pleat_pass *pass, uint32_t lead)
     return largest;
 }
 
-/* At its smallest size. */
+/* Starts a component at its smallest size. */
 static bool start_smallest(struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_component *comp = &pass->view->components[component];
@@ -279,7 +279,7 @@ static __attribute__((cold)) bool start_several(struct pleat_pass *pass, uint32_
     take_back(pass, mark, decision, extra);
     if (flexible || pass->plan->failed)
         return false;
-    /* one that takes all that it can might leave nothing to the others */
+    /* a component that takes all that it can might leave nothing to the others of its job */
     if (start_all(pass, lead, true))
         return true;
     take_back(pass, mark, decision, extra);
@@ -296,7 +296,7 @@ bool pleat_pass_start(struct pleat_pass *pass, uint32_t component)
     return start_one(pass, component, PLEAT_NONE, 0);
 }
 
-/* Where nobody can be shrunk, growing leaves to reservations what they will need. */
+/* Where no component can be shrunk, growing leaves to reservations what they will need. */
 static void keep_for_reservations(struct pleat_pass *pass, uint32_t site)
 {
     if (pleat_pass_shrinks(pass) || !pleat_pass_expect(pass, false))
@@ -304,7 +304,7 @@ static void keep_for_reservations(struct pleat_pass *pass, uint32_t site)
     int32_t least = pleat_profile_least(&pass->profiles[site], pass->view->now_us, PLEAT_NEVER);
     int32_t free = pleat_plan_free(pass->plan, site);
     pleat_plan_keep(pass->plan, site, least < free ? free - least : 0);
-    pass->profiles = NULL; /* they do not know who grows now */
+    pass->profiles = NULL; /* the profiles do not know who grows now */
 }
 
 void pleat_pass_review(struct pleat_pass *pass)

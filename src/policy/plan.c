@@ -129,7 +129,7 @@ static struct pleat_event *resize_of(struct pleat_plan *plan, uint32_t component
         plan->failed = 1;
         return NULL;
     }
-    /* written where it stays: there is one for every offer */
+    /* built in place: there is one for every offer */
     struct pleat_plan_undo *undo = &plan->journal.items[plan->journal.count];
     undo->component = component;
     undo->decision = known ? plan->decided[component] : (uint32_t)plan->decisions.count;
@@ -255,7 +255,7 @@ int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int
     resize->u.resize.processes -=
         pleat_view_folds(&plan->view->components[component]) ? 0 : accepted;
     resize->u.resize.waiter = waiter;
-    /* not free before its processes are gone */
+    /* the processors are not free before their processes are gone */
     return accepted;
 }
 
@@ -441,10 +441,10 @@ void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t si
     if (comp->promised_us == start_us && (start_us == PLEAT_NEVER || comp->promised_site == site))
         return;
     if (is_given_up(plan, component))
-        return; /* by this plan */
+        return; /* this plan gives the component up */
     struct pleat_event *promise = append(plan, PLEAT_EV_PROMISE, PLEAT_NONE);
     if (!promise)
-        return; /* not stamped as its decision: it may still be started, or tried */
+        return; /* not stamped as the component's decision: it may still be started, or tried */
     promise->component = component;
     promise->u.promise.site = site;
     promise->u.promise.start_us = start_us;
@@ -452,7 +452,8 @@ void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t si
 
 /* ---- buffers ---- */
 
-/* Not stamped as the component's decision: it may be resized in the same plan. */
+/* Appends a decision about a buffer. It is not stamped as the component's decision, since the
+ * component may be resized in the same plan. */
 static struct pleat_event *buffer_decision(struct pleat_plan *plan, uint32_t component)
 {
     struct pleat_event *decision = append(plan, PLEAT_EV_BUFFER, PLEAT_NONE);

@@ -47,7 +47,7 @@ static size_t split(struct pleat_profile *profile, int64_t at_us)
     return at;
 }
 
-/* A step that changes nothing goes. */
+/* Removes a step that changes nothing. */
 static void join(struct pleat_profile *profile, size_t at)
 {
     struct pleat_profile_step *steps = profile->steps.items;
@@ -106,7 +106,7 @@ int64_t pleat_profile_earlier(const struct pleat_profile *profile, int64_t from_
         if (steps[at].free < processors)
             start_us = end_us;
         else if (end_us >= place_us || end_us - start_us >= length_us)
-            return start_us; /* from its place on it has what it needs: its own */
+            return start_us; /* from place_us on the component has processors: its own place */
     }
     return place_us;
 }

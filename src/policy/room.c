@@ -1,6 +1,6 @@
-/* Making room for a waiting component by shrinking running ones, as approaches do that let waiting
- * ones go first (Buisson et al. 2007, V-B; what Pleat takes where the paper is silent is told in
- * approach/pwa.c). */
+/* Makes room for a waiting component by shrinking running ones, for approaches that let waiting
+ * jobs go first (Buisson et al. 2007, V-B). What is taken where the paper is silent:
+ * approach/pwa.c. */
 #include "policy/policy.h"
 
 /* How many processors a component lacks at a site to start at its smallest size, beyond what is
@@ -21,7 +21,7 @@ static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site
     int32_t need = shortfall(pass, waiter, site);
     const struct pleat_site *place = &pass->view->sites[site];
     if (need <= 0)
-        return true; /* it is on its way */
+        return true; /* what the waiter lacks is on its way */
     if (place->reclaimable + place->buffered < need)
         return false;
     int32_t idle = place->buffered < need ? place->buffered : need;
@@ -56,7 +56,7 @@ uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter)
         return PLEAT_NONE;
     if (component->site != PLEAT_NONE && component->earmarked + component->coming > 0)
         return make_room_at(pass, waiter, component->site) ? component->site : PLEAT_NONE;
-    uint32_t begun = pleat_plan_makes_room(pass->plan, waiter); /* by the queue policy */
+    uint32_t begun = pleat_plan_makes_room(pass->plan, waiter); /* the queue policy made room */
     if (begun != PLEAT_NONE)
         return begun;
     uint32_t best = PLEAT_NONE;

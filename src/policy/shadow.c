@@ -2,7 +2,8 @@
 
 #include "policy/policy.h"
 
-/* The next expected end at a site, of those that run and of those that this plan starts. */
+/* The next expected end at a site, of components that run and of components that this plan
+ * starts. */
 struct next_end {
     const struct pleat_view *view;
     const struct pleat_plan_ends *started;

@@ -27,7 +27,7 @@ static bool may_hold(const struct pleat_pass *pass)
     if (view->stages || pleat_pass_reserved(pass))
         return false; /* what is placed may be claimed later; time alone brings a reservation */
     if (!pass->policies[PLEAT_PLACEMENT]->settles || !pass->policies[PLEAT_MOLDABILITY]->settles)
-        return false; /* somebody may start only because others have */
+        return false; /* a component may be able to start only because others have */
     for (uint32_t s = 0; s < view->site_count; s++) {
         const struct pleat_site *site = &view->sites[s];
         uint32_t first = pleat_ending_first(view, s);

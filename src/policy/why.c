@@ -19,7 +19,7 @@ const char *pleat_size_name(enum pleat_why_size code)
     return code < PLEAT_SIZE_COUNT ? names[code] : "?";
 }
 
-/* Does the pass start it, or change its size? */
+/* Does the pass start a component, or change its size? */
 static bool is_decided(const struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_plan *plan = pass->plan;
@@ -34,7 +34,7 @@ static bool may_run_at(const struct pleat_component *component, uint32_t site)
     return component->wanted_site == PLEAT_NONE || component->wanted_site == site;
 }
 
-/* The first in the queue that the pass does not start. */
+/* The first component in the queue that the pass does not start. */
 static uint32_t first_waiting(const struct pleat_pass *pass)
 {
     uint32_t component = pass->view->queue_first;

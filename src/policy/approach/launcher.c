@@ -3,9 +3,9 @@
  *   for the first job in the queue: processes and MPL, or wait (moldability)
  *   if it waits: expired windows, else backfilling (queue: backfill-abort, backfill-malleability)
  *
- * Where the moldability policy says that the job could start on processors of running ones, these
- * are taken back by the malleability policy, and the job starts on them; otherwise nobody is shrunk
- * for it. What is free after that goes to running ones (the resource manager, 3.3.1.2). */
+ * If the moldability policy says that the job could start on processors of running jobs, the
+ * malleability policy takes these back, and the job starts on them. Otherwise no job is shrunk for
+ * it. What is free after that goes to running jobs (the resource manager, 3.3.1.2). */
 #include "policy/policies.h"
 
 static bool may_run_at(const struct pleat_pass *pass, const struct pleat_component *component,
@@ -15,8 +15,8 @@ static bool may_run_at(const struct pleat_pass *pass, const struct pleat_compone
            pass->view->sites[site].capacity >= pleat_accept_start(pass->view, component);
 }
 
-/* Takes processors back for a waiting component; false, and nothing changed, if nobody gives any.
- */
+/* Takes processors back for a waiting component; false, and nothing changed, if no job gives
+ * any. */
 static bool take(struct pleat_pass *pass, uint32_t waiter, uint32_t site, int32_t processors)
 {
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);

@@ -1,8 +1,8 @@
 /* Precedence to Running Applications: Buisson et al. 2007, V-B.
  *
- * Free processors go to running malleable jobs; waiting ones are not considered as long as at least
- * one running malleable job can still be grown. Nobody is shrunk. Taken where the paper is silent:
- * all waiters are held back, rigid ones too; a job that is in a resize, and would take more
+ * Free processors go to running malleable jobs; waiting jobs are not considered while at least one
+ * running malleable job can still be grown. No job is shrunk. Taken where the paper is silent: no
+ * waiting job may start then, not even a rigid one; a job that is in a resize, and would take more
  * afterwards, can still be grown. */
 #include "policy/policies.h"
 

@@ -1,16 +1,19 @@
 /* PWA that passes over rigid jobs: our own, after Buisson et al. 2007, V-B.
  *
- * PWA makes room for one job, the first that cannot be placed; where that is impossible nobody is
- * shrunk, though a job behind it may need less. Here, when it is impossible for a rigid one, the
- * next is tried, until room can be made for one (or is being made already). One that is content
- * with less than it wants is not passed over: what it needs will soon be there, and others that
- * start before it would only take longer. What else PWA does is the same (pwa.c).
+ * PWA makes room for one job, the first that cannot be placed. Where that is impossible no job is
+ * shrunk, though a job behind the first may need less. Here, if room cannot be made for a rigid
+ * job, the next job is tried, until room can be made for one (or is being made already). A job that
+ * is not rigid is not passed over: it can start with fewer processors than it wants. These will
+ * soon be there, and jobs that start before it would only make that take longer. What else PWA does
+ * is the same (pwa.c).
  *
- * Only with a queue policy that lets any job start that fits: behind a head that blocks, or in
- * whose shadow it stands, a job could not use the room. With others this is PWA. */
+ * This needs a queue policy that lets any job start that fits. With other queue policies a job
+ * behind the head could not use the room, since the head blocks it, or since it stands in the
+ * head's shadow. With these pwa-next is PWA. */
 #include "policy/policies.h"
 
-/* The site where room is made for the first for which it can be; PLEAT_NONE. */
+/* Makes room for the first waiting job, from `waiter` on, for which that is possible; returns the
+ * site. PLEAT_NONE: for none. */
 static uint32_t make_room(struct pleat_pass *pass, uint32_t waiter)
 {
     const struct pleat_view *view = pass->view;

@@ -1,12 +1,12 @@
 /* The remap scheduler: Swaminathan 2004, 3.4.4.
  *
- * While somebody waits, nobody who runs is expanded; running ones are shrunk, by the malleability
- * policy's list of shrink points, so that the next in the queue can start. While nobody waits,
- * running ones expand. Meant for the malleability policy sweet-spot.
- * Deviations, and what is taken where the thesis is silent:
+ * While a job waits no running job is expanded. Running jobs are shrunk, by the malleability
+ * policy's list of shrink points, so that the next job in the queue can start. While no job waits
+ * running jobs expand. Meant for the malleability policy sweet-spot. Deviations, and what is taken
+ * where the thesis is silent:
  * - there an application is told what to do when it contacts the scheduler at the end of an
- *   iteration; here a pass decides for all as soon as something happened, and each changes at its
- *   next adaptation point;
+ *   iteration; here a pass decides for all as soon as something happened, and each application
+ *   changes at its next adaptation point;
  * - a list of shrink points that does not suffice lets nobody shrink;
  * - jobs start by the queue policy in force (first come, first served there). */
 #include "policy/policies.h"

@@ -1,7 +1,8 @@
-/* Nothing in advance: what a component that evolves is given comes from its requests alone.
+/* Nothing is prepared in advance: a component that evolves gets processes by its requests alone.
  *
- * What a failed request placed stays in the buffer until a later one takes it (Liu et al. 2009,
- * 3.1); what the application vacates goes back to the site at once. */
+ * A processor that was claimed after a failed request stays in the buffer until a later request
+ * takes it (Liu et al. 2009, 3.1). A processor that the application leaves goes back to the site at
+ * once. */
 #include "policy/policies.h"
 
 const struct pleat_policy pleat_policy_buffer_none = {

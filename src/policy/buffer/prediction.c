@@ -1,8 +1,9 @@
 /* Periodic Prediction (PP): Liu et al. 2009, 4.1 and figure 3.
  *
- * Every `range` iterations (buffer_range) as many processes are asked for as earlier executions of
- * the application asked for, on average, in as many iterations, as far ahead as an allocation
- * takes; what is above the request level RL (buffer_level) is given back. Open in the paper:
+ * Every `range` iterations (buffer_range) the policy looks at `range` iterations further on, as far
+ * ahead as an allocation takes. It asks for as many processes as earlier executions of the
+ * application asked for in those, on average. Prepared processes above the request level RL
+ * (buffer_level) are given back. Open in the paper:
  * - max T_alloc: the longest that the site took so far to give anything;
  * - sp_exe: the mean of this run so far. Before it is known nothing is predicted;
  * - delta = [theta / sp_exe]: rounded up, or what was asked for would come too late;
@@ -13,7 +14,8 @@
  * - no executions recorded: nothing is predicted. */
 #include "policy/policies.h"
 
-/* The number of requests from `range` iterations on, one allocation from now. */
+/* The mean number of requests of an earlier execution in the `range` iterations that begin when an
+ * allocation made now is there. */
 static int32_t predicted(const struct pleat_view *view, const struct pleat_component *component)
 {
     const struct pleat_buffer *buffer = &view->buffers[component->buffer];

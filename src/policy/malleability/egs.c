@@ -7,12 +7,13 @@
  * - What is left when jobs accept less than their share is not mentioned in the paper. Here it is
  *   divided again over those that can still change; and if all shares are too small to be accepted
  *   (a job of 4 that takes powers of two wants 4 more or none), it is offered whole to each in
- * turn.
- * egs-once has only the first: one round of figure 5, and what jobs do not take of their shares is
- * left until there is something to hand out again. */
+ *   turn.
+ *
+ * egs-once has only the first deviation: one round of figure 5. What jobs do not take of their
+ * shares is left until there is something to hand out again. */
 #include "policy/policies.h"
 
-/* A round of figure 5, over all jobs or over those that can still change; what is left. */
+/* A round of figure 5, over all jobs or over those that can still change; returns what is left. */
 static int32_t grow_round(struct pleat_pass *pass, uint32_t site, int32_t grow_value, bool able)
 {
     const struct pleat_view *view = pass->view;

@@ -1,9 +1,10 @@
 /* Equipartition: McCann and Zahorjan 1994, as Buisson et al. 2007, III and V-C.2 have it.
  *
  * Distributes the whole set of processors, not only the free ones, equally over the running
- * malleable jobs: in one pass some may shrink so that others can grow. The equal share is a level
- * up to which all are filled within their limits; what is left over goes to the earliest started,
- * one each. Deviations, and what is taken where that account is silent:
+ * malleable jobs: in one pass some jobs may shrink so that others can grow. The equal share is a
+ * level up to which all jobs are filled within their limits. Processors that are left over go to
+ * the earliest started jobs, one to each. Deviations, and what is taken where that account is
+ * silent:
  * - "almost the same number": a job shrinks for others only if it is more than one above the level
  *   and some other below it;
  * - a job gets the largest size that it accepts up to its share; what nobody's share can use is
@@ -21,14 +22,15 @@ static int32_t clamp(int32_t value, int32_t low, int32_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Processors once what is under way, and this plan, is done. */
+/* The processors of a component once its resize under way, or in this plan, is done. */
 static int32_t size_of(const struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_component *comp = &pass->view->components[component];
     return comp->state == PLEAT_RESIZING ? comp->target : pleat_plan_size(pass->plan, component);
 }
 
-/* Held components keep what they have, and are in no sum. */
+/* The first component from this one on that is not young. Young components keep what they have, and
+ * are in no sum. */
 static uint32_t not_held(const struct pleat_view *view, uint32_t component)
 {
     while (component != PLEAT_NONE && pleat_view_is_young(view, &view->components[component]))
@@ -46,8 +48,8 @@ static uint32_t younger(const struct pleat_view *view, uint32_t component)
     return not_held(view, pleat_malleable_younger(view, component));
 }
 
-/* The size up to which a component may be filled: where all only give back, at most the one that it
- * has. */
+/* The size up to which a component may be filled. With `giving`, where all only give back, at most
+ * its present size. */
 static int32_t filled(const struct pleat_pass *pass, uint32_t component, int32_t level, bool giving)
 {
     const struct pleat_component *comp = &pass->view->components[component];
@@ -64,7 +66,7 @@ static int64_t sum_at(const struct pleat_pass *pass, uint32_t site, int32_t leve
     return sum;
 }
 
-/* The largest level at which all together have at most `processors` processors. */
+/* The largest level at which all jobs together have at most `processors` processors. */
 static struct share share_of(const struct pleat_pass *pass, uint32_t site, int64_t processors,
                              bool giving)
 {
@@ -80,7 +82,7 @@ static struct share share_of(const struct pleat_pass *pass, uint32_t site, int64
     return (struct share){low, rest > 0 ? (int32_t)rest : 0};
 }
 
-/* A component's share, as far as it accepts that. */
+/* A component's share, as far as the component accepts it. */
 static int32_t wanted(const struct pleat_pass *pass, uint32_t component, int32_t level)
 {
     const struct pleat_component *comp = &pass->view->components[component];
@@ -104,7 +106,7 @@ static struct share fair_share(const struct pleat_pass *pass, uint32_t site)
     for (uint32_t c = oldest(pass->view, site); c != PLEAT_NONE; c = younger(pass->view, c)) {
         const struct pleat_component *component = &pass->view->components[c];
         bool gives = component->state == PLEAT_RUNNING && size_of(pass, c) < component->processors;
-        all += gives ? component->processors : size_of(pass, c); /* it will come back */
+        all += gives ? component->processors : size_of(pass, c); /* what is given will come back */
     }
     return share_of(pass, site, all, false);
 }
@@ -136,7 +138,7 @@ static void equipartition_balance(struct pleat_pass *pass, uint32_t site)
     }
 }
 
-/* Fills all up to a level, the earliest started first. */
+/* Fills all jobs up to a level, the earliest started first. */
 static int32_t fill(struct pleat_pass *pass, uint32_t site, int32_t level, int32_t left)
 {
     for (uint32_t c = oldest(pass->view, site); c != PLEAT_NONE; c = younger(pass->view, c)) {
@@ -154,7 +156,7 @@ static int32_t equipartition_grow(struct pleat_pass *pass, uint32_t site, int32_
     int32_t left = fill(pass, site, fair.level, processors), owed = 0;
     for (uint32_t c = oldest(view, site); c != PLEAT_NONE; c = younger(view, c)) {
         int32_t below = wanted(pass, c, fair.level) - size_of(pass, c);
-        owed += below > 0 ? below : 0; /* to those that cannot take it now */
+        owed += below > 0 ? below : 0; /* to jobs that cannot take it now */
     }
     int32_t others = left > owed ? left - owed : 0, kept = left - others;
     others = fill(pass, site, fair.level + 1, others);

@@ -3,10 +3,11 @@
  * Partitions are only halved and doubled. Room is made by folding the largest (ties: the latest
  * started), free processors go to the smallest that can be doubled (ties: the earliest started).
  * Deviations, and what is taken where that account is silent:
- * - one whose size is odd cannot be halved; nor one doubled that does not accept that size;
+ * - a partition of an odd size cannot be halved; nor is one doubled if its job does not accept the
+ *   double size;
  * - a partition may be halved several times at once, where that much room is needed;
  * - the rotation that makes folding fair is left out: it moves jobs between processors in turn;
- * - one without processors gets its smallest size. */
+ * - a job without processors gets its smallest size. */
 #include "policy/policies.h"
 
 /* By how many processors a component would be unfolded; 0: it cannot be now, or takes more than

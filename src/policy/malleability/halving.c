@@ -1,9 +1,9 @@
 /* Halving: Padhye and Dowdy 1996, as Utrera 2010, 5.2 has it.
  *
  * Room is made by reducing the partition of the latest started to half, one job after the other.
- * What becomes free later is of no use to those that run: nobody grows. Taken where the thesis is
- * silent: of an odd partition the job keeps the larger half, as long as it accepts that; a job is
- * halved again only when all were; one without processors gets its smallest size. */
+ * Processors that become free later are of no use to running jobs: no job grows. Taken where the
+ * thesis is silent: of an odd partition the job keeps the larger half, if it accepts that; a job is
+ * halved again only when all were; a job without processors gets its smallest size. */
 #include "policy/policies.h"
 
 static int32_t halving_grow(struct pleat_pass *pass, uint32_t site, int32_t processors)

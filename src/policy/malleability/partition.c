@@ -1,9 +1,9 @@
 /* Partition sizes: Utrera 2010, 3.3.1.2 and equation 3.1 (partition = processes / MPL).
  *
- *   grow    the one with the most processes on a processor, by one level of its MPL, as long as
- *           somebody's next level fits: all processors of a job have as many processes
- *           what is left then: one each in turn, and only while nobody waits
- *   shrink  the one with the fewest processes on a processor, by one level of its MPL
+ *   grow    the job with the most processes on a processor, by one level of its MPL, while the next
+ *           level of some job fits: so all processors of a job have the same number of processes
+ *           what is left then: one processor to each job in turn, only while no job waits
+ *   shrink  the job with the fewest processes on a processor, by one level of its MPL
  *
  * Processors are so distributed in proportion to processes. Taken where the thesis is silent: of
  * equal ones the earliest started grows and the latest started shrinks first; a malleable job that
@@ -28,7 +28,8 @@ static int32_t mpl_of(const struct pleat_pass *pass, uint32_t component)
                      pleat_plan_size(pass->plan, component));
 }
 
-/* By how much it must grow to have a level less; 0: it has the lowest. */
+/* By how many processors a component must grow so that its MPL is one level lower; 0: it has the
+ * lowest. */
 static int32_t to_lower_level(const struct pleat_pass *pass, uint32_t component)
 {
     int32_t processes = processes_of(&pass->view->components[component]);
@@ -97,7 +98,8 @@ static int32_t partition_grow(struct pleat_pass *pass, uint32_t site, int32_t pr
     for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE && left > 0;
          c = pleat_malleable_younger(view, c))
         if (growing_pays(pass, c))
-            left -= pleat_plan_offer_grow(pass->plan, c, left); /* to a size that it does take */
+            /* a step that leads to a size that the job accepts */
+            left -= pleat_plan_offer_grow(pass->plan, c, left);
     return left;
 }
 

@@ -1,9 +1,9 @@
 /* Bias by priority: Lammers 2005, 5.3.5 ("this bias can be based on the priority of the malleable
  * jobs").
  *
- * Grows those of the highest priority first, shrinks those of the lowest first. Taken where the
- * thesis is silent: among equals the earliest started grows and the latest started shrinks first,
- * as in FPSMA (Buisson et al. 2007, V-C.1). */
+ * Grows the jobs of the highest priority first, shrinks the jobs of the lowest first. Taken where
+ * the thesis is silent: among equals the earliest started grows and the latest started shrinks
+ * first, as in FPSMA (Buisson et al. 2007, V-C.1). */
 #include "policy/policies.h"
 
 enum { ABOVE_ALL = INT16_MAX + 1, BELOW_ALL = INT16_MIN - 1 };

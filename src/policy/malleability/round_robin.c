@@ -23,8 +23,8 @@ static void round_robin_observe(void *memory, const struct pleat_view *view,
         state->last[view->components[event->component].site] = event->component + 1;
 }
 
-/* The one that grew last at a site, if it is there still; else the newest: the next is the oldest.
- */
+/* The component that grew last at a site, if it is there still; else the newest, so that the oldest
+ * is the next. */
 static uint32_t last_grown(const struct pleat_pass *pass, uint32_t site)
 {
     const struct round_robin_state *state = pass->states[PLEAT_MALLEABILITY];
@@ -46,7 +46,7 @@ static int32_t step_of(const struct pleat_component *component)
     return component->sizes_kind == PLEAT_SIZES_MULTIPLES ? component->sizes_parameter : 1;
 }
 
-/* What it takes to come to its next size; 0: there is none. */
+/* How many processors take a component to its next size; 0: there is none. */
 static int32_t next_step(const struct pleat_view *view, const struct pleat_component *component)
 {
     int32_t next = pleat_accept_next(view, component, component->processors);

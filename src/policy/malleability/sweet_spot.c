@@ -8,24 +8,25 @@
  * - decisions are taken for all in a pass, not for each application that calls (see remap.c);
  * - hits and gains are shares of the time of an iteration at the present size; the latest
  *   measurement at a size counts (thesis: a list of all sizes, nothing of measuring twice);
- * - as long as it takes: an improvement is one if the iteration is shorter at all; equal is none;
+ * - an iteration that is shorter at all is an improvement, an equal one is none;
  * - "picks SPs that will satisfy": step by step, always the one that adds least to the sum of all
- *   hits (ties: of the latest started), until it is enough. An application is not shrunk below the
- *   sizes at which it has run, so not below the one at which it started;
+ *   hits (ties: of the latest started), until the sum of processors is enough. An application is
+ *   not shrunk below the sizes at which it has run, so not below the one at which it started;
  * - expand points: the greatest gain that fits first (ties: the earliest started). Where none fits,
  *   those that have no measurement beyond their size grow to the next one (thesis: where there
  *   is no expand point at all, but a large one would block all others); the smallest first, as
  *   steps pay the less the larger one is (4.2.3), among equals the earliest started;
- * - the next size of one that takes any, or any multiple: half as much again, as its lists do;
- *   of one that folds, the fewest processors with as few processes on each (Utrera 2010, equation
- *   3.1), but at least one process less than now: sizes between two levels gain a balanced program
- *   nothing, and would end its search. Its iterations are seconds of useful processor time;
+ * - the next size of an application that takes any size, or any multiple: half as large again, as
+ *   in the lists of the thesis. Of one that folds: the fewest processors with as few processes on
+ *   each (Utrera 2010, equation 3.1), but at least one process less than now: sizes between two
+ *   levels gain a balanced program nothing, and would end its search. Its iterations are seconds of
+ *   useful processor time;
  * - an application that has not measured its present size is not grown (one without processors
  *   cannot measure, and gets its smallest size);
  * - the way back from a useless expansion waits while somebody is waiting, as printed. */
 #include "policy/policies.h"
 
-/* At the greatest size below `size` at which it was measured; NULL: at none. */
+/* The timing at the greatest measured size below `size`; NULL: there is none. */
 static const struct pleat_timing *
 timing_below(const struct pleat_view *view, const struct pleat_component *component, int32_t size)
 {
@@ -152,7 +153,7 @@ static int32_t next_step(struct pleat_pass *pass, uint32_t component, int32_t pr
     return more > 0 && more <= processors && can_grow_by(pass, component, more) ? more : 0;
 }
 
-/* The smallest that can grow to its next size. */
+/* The step of the smallest component that can grow to its next size. */
 static struct point smallest_step(struct pleat_pass *pass, uint32_t site, int32_t processors)
 {
     struct point best = {.component = PLEAT_NONE};

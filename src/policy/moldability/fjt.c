@@ -11,15 +11,15 @@
  *
  * How much: equal parts of what there is for all that wait, if a long one waits, for the long ones
  * (5.3). Folded: as many processes as it takes with at most its MPL on a processor. Taken where the
- * thesis is silent: a short one gets its part of all that wait; whoever takes processors from long
- * ones, where nothing is idle, gets what would be his in equal parts of theirs if he starts folded,
- * else his part of what they can give up. */
+ * thesis is silent: a short one gets its equal part, counting all jobs that wait. Where nothing is
+ * idle a job takes processors from long ones: if it starts folded, its equal part of all that these
+ * have; else its part of what they can give up. */
 #include "policy/classes.h"
 #include "policy/policies.h"
 
 struct rules {
-    bool folds;        /* virtual malleability is applied to long ones */
-    bool short_in_way; /* a long one waits for short ones that run: the figure */
+    bool folds;        /* long jobs are folded: virtual malleability */
+    bool short_in_way; /* a long job waits while short ones run: the figure */
 };
 
 static int32_t share(int32_t processors, int32_t among)
@@ -27,7 +27,8 @@ static int32_t share(int32_t processors, int32_t among)
     return among > 1 ? processors / among : processors;
 }
 
-/* Its largest start on at most `available` processors, folded as far as that takes. */
+/* The largest start of a component on at most `available` processors, folded as far as that
+ * takes. */
 static struct pleat_start_size start_folded(const struct pleat_pass *pass, uint32_t component,
                                             int32_t available)
 {
@@ -36,8 +37,8 @@ static struct pleat_start_size start_folded(const struct pleat_pass *pass, uint3
     return (struct pleat_start_size){.processors = pleat_accept_start_floor(view, comp, available)};
 }
 
-/* Nothing that it could start on is available: how much is to be taken of what long ones can spare,
- * where `part` would be its due. No more than it can use. */
+/* How many processors to take from long jobs, which can spare `spare`, when those available are too
+ * few to start. `part` is what the component is due; it takes no more than it can use. */
 static int32_t take(const struct pleat_pass *pass, uint32_t component, uint32_t site,
                     int32_t available, int32_t part, int32_t spare, bool folded)
 {

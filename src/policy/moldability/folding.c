@@ -3,13 +3,14 @@
  *   start with what is available, unfolded
  *   where there is nothing: fold the partition of a running job in half, and start on that half
  *
- * It asks for half of the partition of the latest started ("the latest arrived job is chosen"); who
- * is folded is up to the malleability policy: halving takes that job, and never unfolds; folding
- * takes the largest. Classes do not matter. The thesis has no limit of the MPL: set mpl_max. */
+ * The policy asks for half of the partition of the latest started ("the latest arrived job is
+ * chosen"); who is folded is up to the malleability policy: halving takes that job, and never
+ * unfolds; folding takes the largest. Classes do not matter. The thesis has no limit of the MPL:
+ * set mpl_max. */
 #include "policy/classes.h"
 #include "policy/policies.h"
 
-/* Half of the partition of the latest started that can be folded so far; 0: none can. */
+/* Half of the partition of the latest started job that can be folded so far; 0: none can. */
 static int32_t half_of_latest(const struct pleat_pass *pass, uint32_t site)
 {
     const struct pleat_view *view = pass->view;

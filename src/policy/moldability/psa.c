@@ -1,4 +1,4 @@
-/* PSA, which saves processors for those to come: Utrera 2010, 5.2, 5.4.1 b and table 5.1, after
+/* PSA, which saves processors for jobs to come: Utrera 2010, 5.2, 5.4.1 b and table 5.1, after
  * Rosti et al. 1998.
  *
  *   a job's processes: the machine's processors, in equal parts for all jobs in the queue

@@ -1,4 +1,4 @@
-/* As they came; a component that has to start again stands in front. */
+/* In order of arrival; a component that has to start again stands in front. */
 #include "policy/policies.h"
 
 const struct pleat_policy pleat_policy_arrival = {

@@ -1,5 +1,5 @@
-/* Earliest deadline first: Jackson 1955; Liu and Layland 1973. Those without a deadline stand last.
- * A deadline that is missed changes nothing: nobody is ended for it. */
+/* Earliest deadline first: Jackson 1955; Liu and Layland 1973. Jobs without a deadline stand last.
+ * A missed deadline changes nothing: no job is ended for it. */
 #include "policy/policies.h"
 
 static int64_t edf_key(const struct pleat_component *component)

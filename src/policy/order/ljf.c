@@ -1,5 +1,5 @@
-/* Longest job first: Utrera 2010, 2.3.2.2. By what the user estimates; of those without an estimate
- * nothing is known, and they stand last. */
+/* Longest job first, by the user's estimate: Utrera 2010, 2.3.2.2. Jobs without an estimate stand
+ * last. */
 #include "policy/policies.h"
 
 static int64_t ljf_key(const struct pleat_component *component)

@@ -1,5 +1,5 @@
-/* High before low: Lammers 2005, 3.3, where KOALA has a placement queue of high and one of low
- * priority. Here any number of priorities, in one queue. */
+/* High priority before low: Lammers 2005, 3.3, where KOALA has one placement queue of high priority
+ * and one of low. Here one queue has any number of priorities. */
 #include "policy/policies.h"
 
 static int64_t priority_key(const struct pleat_component *component)

@@ -1,5 +1,5 @@
-/* Shortest job first: Utrera 2010, 2.3.2.2. By what the user estimates; of those without an
- * estimate nothing is known, and they stand last. Long jobs can wait for ever. */
+/* Shortest job first, by the user's estimate: Utrera 2010, 2.3.2.2. Jobs without an estimate stand
+ * last. Long jobs can wait for ever. */
 #include "policy/policies.h"
 
 static int64_t sjf_key(const struct pleat_component *component)

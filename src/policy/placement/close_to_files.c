@@ -1,10 +1,10 @@
 /* Close-to-Files: Buisson et al. 2007, IV-A; Lammers 2005, 3.3 (first: Mohamed and Epema 2004).
  *
  * Sites that have a component's input files are favoured, then those to which bringing them takes
- * the least time; only sites on which it fits count. Taken where the papers are silent: several
- * files are brought one after another, each from where that is fastest; among equally near sites
- * the one with the most idle processors, as worst-fit does (so it is worst-fit for those without
- * files), then the one named first. */
+ * the least time; only sites on which the component fits count. Taken where the papers are silent:
+ * several files are brought one after another, each from where that is fastest; among equally near
+ * sites the one with the most idle processors, as worst-fit does (so this is worst-fit for
+ * components without files), then the one named first. */
 #include "policy/policies.h"
 
 static uint32_t close_to_files_place(struct pleat_pass *pass, uint32_t component)

@@ -2,13 +2,14 @@
  *
  * The components of a job are put onto as few sites as possible, so that few of its messages are
  * between sites. The paper has it in words only. Taken: components come largest first (the pass
- * sees to that); each goes where one of its job is already, if it fits there: of several such sites
- * to that with the least processors left, which leaves room for larger ones; else to the site with
- * the most idle processors. That is not always the least number of sites (that would be bin
- * packing), but one more at most where sites are equally large. */
+ * sees to that); each goes to a site where another component of its job is already, if it fits
+ * there. Of several such sites it goes to the one with the fewest processors left, which leaves
+ * room for larger components. Otherwise it goes to the site with the most idle processors. That is
+ * not always the least number of sites (that would be bin packing), but one more at most where
+ * sites are equally large. */
 #include "policy/policies.h"
 
-/* Is another component of its job there, placed before or by this plan? */
+/* Is another component of the job at a site, placed before or by this plan? */
 static bool has_sibling(const struct pleat_pass *pass, const struct pleat_component *component,
                         uint32_t site)
 {

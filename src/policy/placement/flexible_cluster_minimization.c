@@ -15,7 +15,8 @@ static bool is_used(const struct pleat_part *parts, uint32_t count, uint32_t sit
     return false;
 }
 
-/* The unused site with the most that it may have, or with the fewest of those with `enough`. */
+/* The site not used yet with the most processors that the component may have; of sites with
+ * `enough`, the one with the fewest. */
 static uint32_t next_site(const struct pleat_pass *pass, uint32_t component, int32_t enough,
                           const struct pleat_part *parts, uint32_t count, int32_t *available)
 {

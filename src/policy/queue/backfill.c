@@ -6,17 +6,18 @@
  *       fold them as far as they can be, for the head (backfill-malleability)
  *   else start short ones behind the head that can
  *
- * That is when a window expires by section 6.4.3. By section 6.1 it is limited by the run time of
- * those that ran when the job was backfilled: in backfill-abort-due and backfill-malleability-due
- * windows expire as soon as the head could start if it had what those behind it have.
+ * This is when a window expires by section 6.4.3. By section 6.1 a window is limited by the run
+ * time of the jobs that ran when its job was backfilled: in backfill-abort-due and
+ * backfill-malleability-due windows expire as soon as the head could start if it had what the jobs
+ * behind it have.
  *
- * Not the usual backfilling: the only estimate is the class, a window ends when nobody is left who
- * stood before the head, and nobody else is backfilled then. In backfill-malleability whoever is
- * backfilled may be folded later, however he starts; malleable jobs that do not fold are shrunk.
- * Taken where the thesis is silent: as long as something is starting, ending or being resized
- * nothing expires and nobody is backfilled, as it is not known who will run; those that cannot be
- * preempted any more (preemptions) run on. Where nobody runs there is no window: nothing is
- * backfilled before a head that waits for others' processors. */
+ * Not the usual backfilling: the only estimate is the class, a window ends when no job is left that
+ * stood before the head, and no other job is backfilled then. In backfill-malleability a backfilled
+ * job may be folded later, however it starts; malleable jobs that do not fold are shrunk. Taken
+ * where the thesis is silent: while a job is starting, ending or being resized no window expires
+ * and no job is backfilled, as it is not known which jobs will run; jobs that cannot be preempted
+ * any more (preemptions) run on. Where no job runs there is no window: nothing is backfilled before
+ * a head that waits for others' processors. */
 #include "policy/classes.h"
 #include "policy/policies.h"
 
@@ -27,10 +28,11 @@ static bool stands_behind(const struct pleat_component *component,
                                        : component->position > head->position;
 }
 
-/* What runs at the sites where a head could. */
+/* What runs at the sites where the head could run. */
 struct running {
-    int32_t before; /* and before it, those that this plan starts included */
-    bool changing;  /* somebody starts, ends, or is resized */
+    /* running components that stand before the head; those that this plan starts count */
+    int32_t before;
+    bool changing; /* a component starts, ends, or is resized */
 };
 
 static int32_t count_list(const struct pleat_view *view, uint32_t first,
@@ -84,7 +86,7 @@ static void fold_it(struct pleat_pass *pass, uint32_t component, uint32_t head)
                                       pass->view->components[component].processors, head);
 }
 
-/* Can something be had at a site for the head, as it is tied to another by what it has already? */
+/* Can the head get processors at a site? What it has already may tie it to another site. */
 static bool may_have(const struct pleat_pass *pass, const struct pleat_component *head,
                      uint32_t site)
 {
@@ -113,14 +115,17 @@ static void backfill(struct pleat_pass *pass, uint32_t first, bool foldable)
     pass->backfilling = false;
 }
 
-/* What becomes of those whose windows have expired, and when they have. */
+/* What happens to jobs whose windows have expired, and when windows expire. */
 struct windows {
     void (*expire)(struct pleat_pass *pass, uint32_t component, uint32_t head);
-    bool foldable; /* whoever is backfilled */
-    bool due;      /* they expire as soon as the head could start with what is theirs (6.1) */
+    bool foldable; /* backfilled jobs may be folded */
+    /* windows expire as soon as the head could start with the processors of backfilled jobs
+     * (6.1) */
+    bool due;
 };
 
-/* Could the head start at a site if it had, besides what is free, all that those behind it have? */
+/* Could the head start at a site if it had, besides what is free, all processors of the jobs behind
+ * it? */
 static bool is_due(struct pleat_pass *pass, uint32_t head, uint32_t site)
 {
     const struct pleat_view *view = pass->view;
@@ -133,7 +138,7 @@ static bool is_due(struct pleat_pass *pass, uint32_t head, uint32_t site)
     return theirs > 0 && pleat_pass_size(pass, head, site, available + theirs).processors > 0;
 }
 
-/* Ends windows at one site, where that is enough for the head; false: none has expired. */
+/* Ends windows at one site, where that is enough for the head; false: no window has expired. */
 static bool end_windows(struct pleat_pass *pass, uint32_t head, const struct running *running,
                         const struct windows *windows)
 {

@@ -7,22 +7,23 @@
  *           same, or an earlier one where something has ended early (compression)
  *       one whose place is now starts
  *
- * So nobody is moved later than promised, whoever comes after him. Taken where the paper is silent:
+ * So no job is moved to a later time than promised, whatever comes after it. Taken where the paper
+ * is silent:
  * - jobs that outrun their estimates (there, they are killed): they are expected to end now. A
  *   component whose place is now may then find too few processors. If so its promise is broken, and
  *   at the next pass all places are given out anew in queue order. The same where processors take
  *   time to come back, and where malleable jobs have grown into what was promised and must shrink.
- *   The longer that lasts, the rarer the places behind the stuck one are looked at;
+ *   The longer that lasts, the rarer the places behind the stuck component are looked at;
  * - several sites: the place is at the site where it is earliest;
  * - of several sizes the place is for the smallest; when it starts it can get more, where the
  *   others leave it;
- * - one without an estimate keeps its processors for ever, and those behind it that need them are
- *   promised nothing;
+ * - a component without an estimate keeps its processors for ever, and those behind it that need
+ *   them are promised nothing;
  * - a job of several components has no place: nobody behind it is looked at before it starts;
  * - one pass compresses once; another one at the same instant could move places again, as those
  *   behind have moved, but is not made for its own sake (`settles`);
- * - a reservation made later comes first: who stands in its way is promised something that cannot
- *   be kept, and again when that time is over.
+ * - a reservation that is made later comes first: a component that stands in its way has a promise
+ *   that cannot be kept, and gets a new one when the promised time is over.
  *
  * Places are kept as promises in the components. What saves work is in conservative_memo.c. */
 #include "policy/queue/conservative.h"
@@ -133,7 +134,8 @@ static void start_reservation(struct conservative_round *round, uint32_t c)
         round->waiter = c;
 }
 
-/* A job of several components starts, or holds up those behind it, who are promised nothing. */
+/* Starts a job of several components. If it cannot start it holds up all jobs behind it, which are
+ * promised nothing. */
 static bool passes_several(struct conservative_round *round, uint32_t c)
 {
     const struct pleat_view *view = round->pass->view;

@@ -24,11 +24,11 @@ struct conservative_state {
 struct conservative_round {
     struct pleat_pass *pass;
     bool anew;         /* all places are given out anew */
-    bool stuck;        /* somebody did not start in his place */
-    bool blocked;      /* by a job of several components */
-    uint32_t waiter;   /* the first that does not start */
-    int64_t next_us;   /* the next place */
-    int64_t before_us; /* whoever moves, moves to a place that begins before that */
+    bool stuck;        /* a component did not start in its place */
+    bool blocked;      /* a job of several components holds up the queue */
+    uint32_t waiter;   /* the first component that does not start */
+    int64_t next_us;   /* when the next place begins */
+    int64_t before_us; /* a component that moves, moves to a place that begins before that time */
     int64_t freed_us;  /* the last end of places that were given up */
 };
 
@@ -45,12 +45,12 @@ void conservative_observe(void *memory, const struct pleat_view *view,
 /* Takes the profiles of the last pass, and what has become free since; false: they are of no use.
  */
 bool conservative_memo_take(struct conservative_round *round);
-/* After that: the first component that has to be looked at, a new one where nobody else's time has
- * come. */
+/* After conservative_memo_take: the first component that has to be looked at; it is a new one if no
+ * other one's time has come. */
 uint32_t conservative_memo_first(struct conservative_round *round);
 void conservative_memo_leave(const struct conservative_round *round);
-/* When the next pass is wanted: the next place, or later where somebody is stuck. PLEAT_NEVER: no
- * pass is wanted. */
+/* When the next pass is wanted: at the next place, or later if a component is stuck. PLEAT_NEVER:
+ * no pass is wanted. */
 int64_t conservative_next_look(const struct conservative_round *round);
 
 #endif

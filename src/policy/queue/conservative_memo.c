@@ -5,7 +5,7 @@
  *   has become free since it last looked. Mostly there is nothing like that. */
 #include "policy/queue/conservative.h"
 
-/* Ends as expected change nothing. */
+/* An end at the expected time changes nothing. */
 void conservative_observe(void *memory, const struct pleat_view *view,
                           const struct pleat_event *event)
 {
@@ -71,7 +71,8 @@ void conservative_memo_leave(const struct conservative_round *round)
     pass->plan->memo.early = state->early;
 }
 
-/* How late is the one that should have ended last? Only some can be: 0 if none is. */
+/* The lateness of the running component that is late by the least, in microseconds; 0: none is
+ * late. */
 static int64_t lateness(const struct pleat_view *view)
 {
     int64_t least = PLEAT_NEVER;
@@ -87,8 +88,9 @@ static int64_t lateness(const struct pleat_view *view)
     return least < PLEAT_NEVER ? least : 0;
 }
 
-/* Behind somebody who is stuck, places follow one another as fast as estimates are short, and are
- * not to be had: the longer that lasts, the rarer they are looked at. */
+/* Behind a stuck component places cannot be had, and with short estimates they follow one another
+ * quickly. So the next look is at the earliest after a sixteenth of the lateness: the longer this
+ * lasts, the rarer places are looked at. */
 int64_t conservative_next_look(const struct conservative_round *round)
 {
     const struct pleat_view *view = round->pass->view;

@@ -6,9 +6,9 @@
  *   for each of the others in queue order, while something is free:
  *       start it if it is expected to end by the shadow, or takes only extra processors
  *
- * Expected ends are start + estimate; one past its estimate is expected to end now. All that end at
- * the instant of the shadow count. Taken where the papers are silent:
- * - several sites: the shadow is where it is earliest; elsewhere everybody may start;
+ * Expected ends are start + estimate; a job past its estimate is expected to end now. All jobs that
+ * end at the instant of the shadow count. Taken where the papers are silent:
+ * - several sites: the shadow is where it is earliest; elsewhere every job may start;
  * - of several sizes the head needs the smallest at which it can start; another one that would
  *   stand in its shadow at the size that it gets is tried with the extra processors;
  * - a component without an estimate is expected to run for ever: it starts on extra processors
@@ -17,7 +17,7 @@
  * - processors on their way to the head, or back to their site, are expected now;
  * - a head of several components casts no shadow: nobody overtakes it;
  * - where there are advance reservations the head's place is the earliest that they leave, and
- *   others start where they are in the way neither of it nor of them. */
+ *   others start where they are neither in the head's way nor in that of reservations. */
 #include "policy/policies.h"
 #include "policy/shadow.h"
 #include "policy/watch.h"
@@ -101,7 +101,8 @@ static void reserve(struct pleat_pass *pass, uint32_t head)
     uint32_t site = PLEAT_NONE;
     int64_t at_us = component->begin_us > 0 ? PLEAT_NEVER : pleat_pass_earliest(pass, head, &site);
     if (at_us == PLEAT_NEVER)
-        return; /* it is one itself; or nowhere, as sites are at present */
+        /* the head is a reservation itself, or no site can have it as sites are at present */
+        return;
     int32_t size = pleat_accept_start(pass->view, component);
     pleat_pass_take(pass, head, site, at_us, size, size);
     pleat_plan_promise(pass->plan, head, site, at_us);
