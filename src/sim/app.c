@@ -97,15 +97,6 @@ static int schedule(struct sim *sim, uint32_t component)
 
 /* ---- evolving ---- */
 
-static int set_limits(struct sim *sim, uint32_t component, int32_t minimum, int32_t maximum)
-{
-    struct pleat_event event = {.time_us = sim->now_us,
-                                .kind = PLEAT_EV_LIMITS,
-                                .component = component,
-                                .u.limits = {minimum, maximum}};
-    return try_input(sim, &event);
-}
-
 /* Sets the limits of the phase that begins. The core refuses a minimum above the present size: then
  * the old minimum holds until the application has grown to the new one. */
 static int enter_phase(struct sim *sim, uint32_t component, const struct pleat_phase *phase)
@@ -131,14 +122,6 @@ static int want_minimum(struct sim *sim, uint32_t component)
     int rc =
         set_limits(sim, component, app->wanted_minimum, sim->view->components[component].maximum);
     app->wanted_minimum = 0;
-    return rc == PLEAT_E_NOMEM ? rc : 0;
-}
-
-int app_rewind(struct sim *sim, uint32_t component)
-{
-    struct app *app = &sim->apps.items[component];
-    app->phase = 0;
-    int rc = set_limits(sim, component, app->wish->minimum, app->wish->maximum);
     return rc == PLEAT_E_NOMEM ? rc : 0;
 }
 

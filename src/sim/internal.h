@@ -183,7 +183,7 @@ struct sim {
     uint64_t passes_left; /* at this instant */
 };
 
-/* ---- sim.c ---- */
+/* ---- inputs.c ---- */
 int nomem(struct sim *sim);
 /* Applies an input, or finds that it comes too late; its effects wait in sim->effects. */
 int input(struct sim *sim, const struct pleat_event *event);
@@ -191,15 +191,22 @@ int input(struct sim *sim, const struct pleat_event *event);
 int input_or_why(struct sim *sim, const struct pleat_event *event, struct pleat_error *err);
 /* The same, but a refusal is no error of the run: gives the core's code, without a text. */
 int try_input(struct sim *sim, const struct pleat_event *event);
-/* If a run of the component has come to its end: sets the outcome of its job, or, if the component
- * waits for another run, its first limits. The core forgets a component that has ended, and uses
- * its record again: so this is called at once after every input that may end one. */
-int conclude(struct sim *sim, uint32_t component);
+/* Writes inputs and decisions to the log of the run, and has the core checked, where that is wanted
+ * (is_watched). */
+int record(struct sim *sim, const struct pleat_event *events, size_t count);
 /* Tells the run's watcher (options->on_change) that a job's partition changed. */
 int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, int64_t stood_us);
 int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra, int64_t at_us,
               uint32_t *handle);
 void stop_timer(struct sim *sim, uint32_t *handle);
+
+/* ---- outcome.c ---- */
+/* Gives a component other limits; the core's code, without a text. */
+int set_limits(struct sim *sim, uint32_t component, int32_t minimum, int32_t maximum);
+/* If a run of the component has come to its end: sets the outcome of its job, or, if the component
+ * waits for another run, its first limits. The core forgets a component that has ended, and uses
+ * its record again: so this is called at once after every input that may end one. */
+int conclude(struct sim *sim, uint32_t component);
 /* The job is over: nothing more happens to it. */
 int job_over(struct sim *sim, size_t index);
 
@@ -227,8 +234,6 @@ int sizes_begin(struct sim *sim);
 
 /* ---- app.c ---- */
 int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size, int32_t processes);
-/* An evolving application that waits for another run begins with its first phase. */
-int app_rewind(struct sim *sim, uint32_t component);
 int app_resize(struct sim *sim, const struct pleat_effect *effect);
 int app_withdraw(struct sim *sim, uint32_t component, uint64_t resize);
 int app_kill(struct sim *sim, uint32_t component, uint64_t run);
@@ -266,17 +271,15 @@ int objects_milestone(struct sim *sim, uint32_t component, bool *done);
 /* The run of an application ends, by itself or not. */
 int objects_end(struct sim *sim, uint32_t component, bool done);
 
-/* ---- site.c ---- */
-int sites_create(struct sim *sim);
-int sites_begin(struct sim *sim);
-void sites_destroy(struct sim *sim);
+/* ---- site_state.c ---- */
+/* Tells the core what the capacity of a site is. */
+int site_tell(struct sim *sim, uint32_t index, int32_t capacity);
+/* All slots of all nodes, up or not. */
+int32_t site_capacity(const struct pleat_sim_site *spec);
 /* Draws a delay in microseconds; 0 if there is none. */
 int64_t site_delay(struct site *site, const struct pleat_delay *delay);
 /* Does this start, or claim, fail? Drawn with the probability of the site's failure model. */
 bool site_fails(struct site *site, enum pleat_failure_kind kind);
-int site_claim(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
-int site_release(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
-int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra);
 int64_t site_exponential(struct pleat_random *random, double mean_us);
 /* Processors of nodes that are up. */
 int32_t site_up(const struct site *site);
@@ -287,6 +290,15 @@ void site_count(struct sim *sim, struct site *site);
 int site_tell_background(struct sim *sim, uint32_t index);
 /* Adds capacity and background load up to the last end of a job to the totals. */
 void sites_count(struct sim *sim);
+
+/* ---- site.c ---- */
+
+int sites_create(struct sim *sim);
+int sites_begin(struct sim *sim);
+void sites_destroy(struct sim *sim);
+int site_claim(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
+int site_release(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
+int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra);
 
 /* ---- load.c: local users ---- */
 int load_begin(struct sim *sim, uint32_t index);

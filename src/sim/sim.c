@@ -1,4 +1,4 @@
-/* The loop: instants, inputs and effects, and what becomes of jobs. */
+/* The loop: instants and effects. */
 #include "sim/sim.h"
 
 #include <stdlib.h>
@@ -9,32 +9,6 @@
 /* After this number of instants progress is reported, even if no job has ended. */
 enum { INSTANTS = 65536 };
 
-int nomem(struct sim *sim)
-{
-    return pleat_error_set(sim->err, PLEAT_E_NOMEM, "out of memory");
-}
-
-/* ---- timers ---- */
-
-int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra, int64_t at_us,
-              uint32_t *handle)
-{
-    if (*handle != PLEAT_HEAP_NONE) {
-        pleat_heap_move(&sim->timers, *handle, at_us);
-        return 0;
-    }
-    uint64_t payload = (uint64_t)kind << 56 | (uint64_t)extra << 32 | index;
-    return pleat_heap_push(&sim->timers, at_us, payload, handle) ? nomem(sim) : 0;
-}
-
-void stop_timer(struct sim *sim, uint32_t *handle)
-{
-    if (*handle != PLEAT_HEAP_NONE)
-        pleat_heap_remove(&sim->timers, *handle);
-    *handle = PLEAT_HEAP_NONE;
-}
-
-/* Files take exactly as long as the policies expect. */
 static __attribute__((cold)) int bring_files(struct sim *sim, const struct pleat_effect *effect)
 {
     struct app *app = &sim->apps.items[effect->component];
@@ -74,111 +48,6 @@ static int on_timer(struct sim *sim, uint64_t payload)
 }
 
 /* ---- inputs ---- */
-
-static __attribute__((cold)) int record(struct sim *sim, const struct pleat_event *events,
-                                        size_t count)
-{
-    struct pleat_events *log = sim->options->log;
-    for (size_t i = 0; log && i < count; i++) {
-        if (pleat_array_push(log, events[i]))
-            return nomem(sim);
-        pleat_event_clean(&log->items[log->count - 1]);
-    }
-    return sim->options->check ? pleat_core_check(sim->core, sim->err) : 0;
-}
-
-int input_or_why(struct sim *sim, const struct pleat_event *event, struct pleat_error *err)
-{
-    int rc = pleat_core_apply(sim->core, event, &sim->effects, err);
-    if (rc)
-        return rc == PLEAT_CORE_STALE ? 0 : rc;
-    sim->totals->inputs++;
-    return sim->is_watched ? record(sim, event, 1) : 0;
-}
-
-int input(struct sim *sim, const struct pleat_event *event)
-{
-    return input_or_why(sim, event, sim->err);
-}
-
-int try_input(struct sim *sim, const struct pleat_event *event)
-{
-    struct pleat_error why;
-    int rc = input_or_why(sim, event, &why);
-    if (rc == PLEAT_E_NOMEM)
-        return nomem(sim);
-    return rc;
-}
-
-/* ---- what becomes of jobs ---- */
-
-int changed(struct sim *sim, const struct app *app, int32_t from, int32_t to, int64_t stood_us)
-{
-    if (!sim->options->on_change)
-        return 0;
-    struct pleat_sim_change change = {.time_us = sim->now_us,
-                                      .decided_us = to > 0 ? app->decided_us : sim->now_us,
-                                      .stood_us = stood_us,
-                                      .job = app->job,
-                                      .site = app->site,
-                                      .from = from,
-                                      .to = to,
-                                      .processes =
-                                          to > 0 && app->wish->mpl_max > 0 ? app->processes : to,
-                                      .mandatory = app->mandatory && from > 0 && to > 0,
-                                      .offered = from > 0 && to > 0 ? app->offered : 0};
-    return sim->options->on_change(sim->options->context, &change);
-}
-
-int job_over(struct sim *sim, size_t index)
-{
-    sim->ended++;
-    return sim->followers ? feedback_over(sim, index) : 0;
-}
-
-static int end_job(struct sim *sim, struct app *app, enum pleat_state state)
-{
-    struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
-    bool unneeded = app->sibling != PLEAT_NONE && !app->started && state == PLEAT_DONE;
-    outcome->fate = app->killed                ? PLEAT_SIM_KILLED
-                    : unneeded                 ? PLEAT_SIM_SKIPPED
-                    : state == PLEAT_DONE      ? PLEAT_SIM_DONE
-                    : state == PLEAT_CANCELLED ? PLEAT_SIM_REJECTED
-                                               : PLEAT_SIM_FAILED;
-    if (outcome->fate == PLEAT_SIM_FAILED && outcome->end_us == PLEAT_NEVER)
-        outcome->end_us = sim->now_us; /* given up while it waited */
-    sim->totals->fates[outcome->fate]++;
-    sim->last_us = sim->now_us;
-    stop_timer(sim, &app->files_timer);
-    app->stage = APP_GONE;
-    return job_over(sim, app->job);
-}
-
-/* conclude() for one component of a job. */
-static int conclude_one(struct sim *sim, uint32_t component)
-{
-    struct app *app = &sim->apps.items[component];
-    enum pleat_state state = (enum pleat_state)sim->view->components[component].state;
-    if (app->stage == APP_GONE)
-        return 0;
-    if (pleat_state_is_final(state))
-        return end_job(sim, app, state);
-    if (state == PLEAT_QUEUED && app->phase > 0)
-        return app_rewind(sim, component);
-    return 0;
-}
-
-int conclude(struct sim *sim, uint32_t component)
-{
-    uint32_t next = sim->apps.items[component].sibling;
-    int rc = conclude_one(sim, component);
-    while (!rc && next != PLEAT_NONE && next != component) { /* components of a job end together */
-        uint32_t at = next;
-        next = sim->apps.items[at].sibling;
-        rc = conclude_one(sim, at);
-    }
-    return rc;
-}
 
 /* ---- effects ---- */
 
