@@ -1,5 +1,5 @@
-/* classes.h - what policies of Utrera's thesis (2010, 5 and 6) ask about those that wait and run,
- * and their classes: long ones may be folded, short ones come and go. A component of unknown class
+/* classes.h - what policies of Utrera 2010, 5 and 6, ask about waiting and running components and
+ * their classes: long ones may be folded, short ones come and go. A component of unknown class
  * counts as long: nothing is known of its end. */
 #ifndef PLEAT_POLICY_CLASSES_H
 #define PLEAT_POLICY_CLASSES_H
@@ -13,9 +13,10 @@ static inline bool pleat_is_short(const struct pleat_component *component)
 
 /* Waiting components that this plan does not start; at least 1. */
 int32_t pleat_waiting(const struct pleat_pass *pass);
-/* Those of them that are long, but no more than at_most, so that a long queue costs little. */
+/* Waiting long components that this plan does not start; counts no further than at_most, so that a
+ * long queue costs little. */
 int32_t pleat_waiting_long(const struct pleat_pass *pass, int32_t at_most);
-/* Does a short one run at a site, or start there by this plan? */
+/* Does a short component run at a site, or start there by this plan? */
 bool pleat_short_runs(const struct pleat_pass *pass, uint32_t site);
 
 /* Long malleable components at a site: how many run, on how many processors, and how many of those
@@ -30,11 +31,11 @@ struct pleat_long_ones pleat_long_ones(const struct pleat_pass *pass, uint32_t s
  * has more processes than the site has processors starts folded. No processors: there is none. */
 struct pleat_start_size pleat_start_unfolded(const struct pleat_pass *pass, uint32_t component,
                                              uint32_t site, int32_t processors, int32_t mpl);
-/* The same for a share of what is available; the smallest size, where the share is less. */
+/* The same for a share of what is available; the smallest size, if the share is smaller. */
 struct pleat_start_size pleat_start_share(const struct pleat_pass *pass, uint32_t component,
                                           uint32_t site, int32_t share, int32_t available,
                                           int32_t mpl);
-/* The fewest processors for that. */
+/* The fewest processors on which a component starts unfolded at a site. */
 int32_t pleat_smallest_unfolded(const struct pleat_pass *pass, uint32_t component, uint32_t site);
 
 #endif

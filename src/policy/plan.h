@@ -16,16 +16,16 @@
 struct pleat_review;
 
 struct pleat_plan_site {
-    int32_t free;  /* nobody has them, and no decision of this plan takes them */
-    int32_t limit; /* of the free ones, how many the component that is being placed may use */
-    int32_t kept;  /* of the free ones, how many are not for growing, besides the threshold */
+    int32_t free;  /* processors that no job has and no decision of this plan takes */
+    int32_t limit; /* free processors that the component that is being placed may use */
+    int32_t kept;  /* free processors that are not for growing, besides the threshold */
     bool withheld; /* kept for a waiting component: no growing here in this pass */
     bool quiet;    /* refused a claim a moment ago, or is barred: nothing is asked for now */
 };
 
 struct pleat_plan_undo {
     uint32_t component;
-    uint32_t decision; /* its place in decisions */
+    uint32_t decision; /* the decision's place in the plan */
     struct pleat_event before;
     int32_t free_before;
     uint32_t site;
@@ -45,18 +45,19 @@ PLEAT_ARRAY(pleat_plan_ends, struct pleat_plan_end);
 /* What a waiting component will need, and others must not keep from it. */
 struct pleat_shadow {
     uint32_t site;
-    int64_t at_us; /* when it is expected to start there */
-    int32_t extra; /* processors that are expected to be free then, and that it does not need */
+    int64_t at_us; /* when the component is expected to start there */
+    /* processors that are expected to be free then, beyond what the component needs */
+    int32_t extra;
 };
 
 /* What a queue policy left in the pass before. It saves work, no more: the same must be decided
  * without it, as after a recovery. */
 struct pleat_plan_memo {
-    uint32_t pass;               /* for which it holds; 0: none */
-    uint32_t changes, submitted; /* what the policy had observed by then */
-    struct pleat_shadow shadow;  /* EASY: the head's, less what stands in it */
-    /* conservative: the next place; until when places have become free since everybody looked;
-     * early ends observed by then */
+    uint32_t pass;               /* the pass for which the memo holds; 0: none */
+    uint32_t changes, submitted; /* what the policy had observed when it left the memo */
+    struct pleat_shadow shadow;  /* EASY: the head's shadow, less what stands in it */
+    /* conservative: when the next place begins; until when places have become free since all
+     * components were looked at; early ends observed */
     int64_t next_us, freed_us;
     uint32_t early;
 };
@@ -65,7 +66,7 @@ struct pleat_plan {
     const struct pleat_view *view;
     struct pleat_events decisions;
     struct pleat_plan_site *sites;
-    uint32_t *decided; /* per component: its decision's place, valid while stamped */
+    uint32_t *decided; /* per component: the place of its decision, valid while stamped */
     uint32_t *stamp;   /* per component: the pass that set `decided` */
     uint32_t pass;
     uint32_t site_room, component_room;
@@ -81,18 +82,18 @@ struct pleat_plan {
 
 /* ---- what is there ---- */
 
-/* Processors of a site that nobody has and this plan does not use; at least 0. Also while the site
- * is quiet after a refused claim. */
+/* Idle processors of a site: no job has them and this plan does not use them; at least 0. Also
+ * while the site is quiet after a refused claim. */
 int32_t pleat_plan_idle(const struct pleat_plan *plan, uint32_t site);
-/* Those of them that can be claimed now: none while the site is quiet. */
+/* Idle processors that can be claimed now: none while the site is quiet. */
 int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site);
-/* How many of them pleat_plan_keep keeps from growing. */
+/* How many idle processors pleat_plan_keep keeps from growing. */
 int32_t pleat_plan_kept(const struct pleat_plan *plan, uint32_t site);
-/* Those that may be used for growing: less the threshold and what is kept; 0 where withheld for a
- * waiting component. */
+/* Idle processors that may be used for growing: less the threshold and what is kept; 0 if the site
+ * is withheld for a waiting component. */
 int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site);
-/* What a waiting component could start on at a site: free ones, as far as it may use them, and
- * those earmarked for it. */
+/* How many processors a waiting component could start on at a site: free ones, as far as it may use
+ * them, and those earmarked for it. */
 int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, uint32_t site);
 
 /* ---- deciding ---- */
@@ -101,9 +102,10 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
  * al. 2007, V-C: lines 3-5 of FPSMA_GROW). A voluntary change: none while another resize is under
  * way, or soon after one that failed. */
 int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors);
-/* Tells it to give up `processors` for a waiting component (mandatory), or asks it to, for nobody
- * in particular (waiter PLEAT_NONE: voluntary, and not soon after one that failed); returns how
- * many it will, which can be more than asked (see pleat_accept_shrink). */
+/* Tells a running malleable component to give up `processors` for a waiting component (mandatory).
+ * Without a waiter (PLEAT_NONE) asks it to: a voluntary change, not soon after one that failed.
+ * Returns how many processors it will give up, which can be more than asked (see
+ * pleat_accept_shrink). */
 int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int32_t processors,
                                 uint32_t waiter);
 /* Processors of a running component once this plan is carried out. */
@@ -112,27 +114,27 @@ int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component);
 bool pleat_plan_is_decided(const struct pleat_plan *plan, uint32_t component);
 /* Would a component accept any of `processors` more, after what this plan offers it already? */
 bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors);
-/* Would it give up anything? */
+/* Would a component give up any processor? */
 bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component);
-/* Starts a queued component; false (and nothing changed) if that does not fit. One that folds gets
- * as many processes as are accepted for these processors, and may be folded as far as its user and
- * the configuration let it. One of a job of several
- * components can be taken back, like an offer. */
+/* Starts a queued component; false (and nothing changed) if that does not fit. A folding component
+ * gets as many processes as are accepted for these processors, and may be folded as far as its user
+ * and the configuration let it. The start of a component of a job of several can be taken back,
+ * like an offer. */
 bool pleat_plan_start(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t size);
-/* Starts a folding component with `processes` processes, at least as many as processors; while it
- * runs there are never more than mpl of them on a processor. */
+/* Starts a folding component with `processes` processes, at least as many as processors. While it
+ * runs no processor ever has more than mpl processes. */
 bool pleat_plan_start_folded(struct pleat_plan *plan, uint32_t component, uint32_t site,
                              int32_t processors, int32_t processes, int32_t mpl);
 /* The site where this plan shrinks others for a waiting component; PLEAT_NONE. */
 uint32_t pleat_plan_makes_room(const struct pleat_plan *plan, uint32_t waiter);
-/* Does this plan start it? */
+/* Does this plan start the component? */
 bool pleat_plan_starts(const struct pleat_plan *plan, uint32_t component);
-/* Ends a running component, which then waits again where it stood in the queue; false: it is in a
+/* Ends a running component, which then waits again where it stood in the queue. False: it is in a
  * resize, was preempted too often already, had a reservation, or is of a job of several components.
- * What it has is free only when its processes are gone. */
+ * Its processors are free only when its processes are gone. */
 bool pleat_plan_preempt(struct pleat_plan *plan, uint32_t component);
 bool pleat_plan_could_preempt(const struct pleat_plan *plan, uint32_t component);
-/* How many of the free processors of a site those may use that are placed from now on;
+/* How many free processors of a site may be used by components that are placed from now on;
  * PLEAT_SIZE_MAX: all. */
 void pleat_plan_limit(struct pleat_plan *plan, uint32_t site, int32_t processors);
 /* How many of a site's free processors are not for growing in this pass. */
@@ -141,24 +143,25 @@ void pleat_plan_keep(struct pleat_plan *plan, uint32_t site, int32_t processors)
 void pleat_plan_hold(struct pleat_plan *plan, uint32_t site);
 /* Records that a waiting component could not be placed, where tries are limited. */
 void pleat_plan_tried(struct pleat_plan *plan, uint32_t component);
-/* Says when a waiting component will have started at the latest; start_us PLEAT_NEVER takes it
- * back. Nothing is recorded where that is known already. */
+/* Promises a waiting component the latest time of its start; start_us PLEAT_NEVER takes the promise
+ * back. Nothing is recorded if that is promised already. */
 void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t site,
                         int64_t start_us);
-/* What the review of a buffer comes to: as many prepared processes more as may be used for growing
- * and its component has room for, fewer as far as it has any; and when the next one is. */
+/* Carries out the review of a buffer: requests prepared processes, as many as may be used for
+ * growing and its component has room for; releases some, as far as it has any; and sets when the
+ * next review is. */
 void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
                        const struct pleat_review *review);
-/* Takes up to `processors` prepared processes out of the buffers of a site, as they do nothing;
- * those of the component started last first. Returns how many. Their processors are not free in
- * this plan. */
+/* Takes up to `processors` prepared processes out of the buffers of a site, as they compute
+ * nothing; first those of the component that started last. Returns how many. Their processors are
+ * not free in this plan. */
 int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, int32_t processors);
-/* Asks for another pass at that time. It comes later where a policy keeps asking while nothing
- * happens: at most one a second then. */
+/* Asks for another pass at that time. If a policy keeps asking while nothing happens, passes come
+ * at most once a second. */
 void pleat_plan_wake(struct pleat_plan *plan, int64_t at_us);
 
-/* The expected ends of those that this plan starts at a site, the earliest first; valid until the
- * next call. */
+/* The expected ends of components that this plan starts at a site, the earliest first; valid until
+ * the next call. */
 const struct pleat_plan_ends *pleat_plan_started(struct pleat_plan *plan, uint32_t site);
 
 /* ---- trying things out ---- */
@@ -167,7 +170,8 @@ typedef size_t pleat_plan_mark;
 pleat_plan_mark pleat_plan_remember(const struct pleat_plan *plan);
 /* Where this plan, or one before, has placed a component; PLEAT_NONE: nowhere. */
 uint32_t pleat_plan_place(const struct pleat_plan *plan, uint32_t component);
-/* Takes back every offer made since, and every start of one of several components. */
+/* Takes back every offer made since the mark, and every start of a component of a job of
+ * several. */
 void pleat_plan_rollback(struct pleat_plan *plan, pleat_plan_mark mark);
 
 /* ---- for the core ---- */

@@ -41,11 +41,13 @@ struct pleat_pass;
 /* How a component starts: what a moldability policy answers. */
 struct pleat_start_size {
     int32_t processors; /* 0: it cannot start now */
-    int32_t processes;  /* of one that folds; 0: as many as it takes for these processors */
-    int32_t mpl; /* of one that folds: the most processes on a processor in its run; 0: as its user
-                  * and the configuration let it */
-    int32_t
-        take; /* it cannot now, but could once this many processors were taken from running ones */
+    int32_t processes;  /* of a folding component; 0: as many as it takes for these processors */
+    /* of a folding component: the most processes on a processor in its run; 0: as its user and the
+     * configuration let it */
+    int32_t mpl;
+    /* if it cannot start now: it could if this many processors were taken from running components
+     */
+    int32_t take;
 };
 
 /* What a buffer policy wants when it reviews a buffer. */
@@ -69,10 +71,11 @@ struct pleat_policy {
     const char *summary;
     unsigned needs; /* PLEAT_NEEDS_* */
     bool shrinks;   /* approach, malleability: can take processors from running components */
-    bool overtakes; /* queue: any job that fits may start, whoever else waits */
-    /* queue, placement, moldability: while nobody runs who could be resized, and no job has several
-     * components, no second pass is needed after one whose starts succeeded at once: it would start
-     * nobody else. It is saved where all three say so and the sites are PLEAT_SITE_INSTANT */
+    bool overtakes; /* queue: any job that fits may start, whatever other jobs wait */
+    /* queue, placement, moldability: after a pass whose starts succeeded at once a second pass
+     * would start no other component. This has to hold while no running component can be resized
+     * and no job has several components. The second pass is saved if all three policies say so and
+     * the sites are PLEAT_SITE_INSTANT */
     bool settles;
 
     /* ---- the answer: the one that belongs to `question` ---- */
@@ -83,27 +86,29 @@ struct pleat_policy {
     uint32_t (*start)(struct pleat_pass *pass);
     /* placement: the site where a component can start now, or PLEAT_NONE */
     uint32_t (*place)(struct pleat_pass *pass, uint32_t component);
-    /* placement, optional: sites for the `processors` of a flexible job (the component is the one
-     * that waits for it), in at most `most` parts; returns the number of parts, 0: it cannot be
-     * placed. NULL: such a job is placed whole, as one component */
+    /* placement, optional: sites for the `processors` of a flexible job, for which the component
+     * waits, in at most `most` parts. Returns the number of parts; 0: the job cannot be placed.
+     * NULL: such a job is placed whole, as one component */
     uint32_t (*split)(struct pleat_pass *pass, uint32_t component, int32_t processors,
                       struct pleat_part *parts, uint32_t most);
-    /* moldability: its size, given what is available */
+    /* moldability: the size of a component, given what is available */
     struct pleat_start_size (*size)(struct pleat_pass *pass, uint32_t component, uint32_t site,
                                     int32_t available);
     /* malleability: hand out / get back `processors` at a site, by offers to running malleable
      * components; returns what was not accepted */
     int32_t (*grow)(struct pleat_pass *pass, uint32_t site, int32_t processors);
     int32_t (*shrink)(struct pleat_pass *pass, uint32_t site, int32_t processors, uint32_t waiter);
-    /* malleability, optional: before a site's free processors are handed out, also where there are
-     * none: shrinks whoever has more than the policy wants, by offers without a waiter */
+    /* malleability, optional: called before a site's free processors are handed out, also if there
+     * are none. Shrinks components that have more than the policy wants, by offers without a
+     * waiter */
     void (*balance)(struct pleat_pass *pass, uint32_t site);
 
-    /* order: the component with the smaller key stands in front; equal ones as they came. Looked at
-     * once, when it begins to wait. NULL: as they came */
+    /* order: the component with the smaller key stands in front; among equal ones the one that came
+     * first. Asked once, when a component begins to wait. NULL: in order of arrival */
     int64_t (*key)(const struct pleat_component *component);
-    /* buffer: of a running component that evolves, at its start, and when it asked to be asked
-     * again. NULL: buffers are not reviewed, and nothing that was vacated is kept in them */
+    /* buffer: reviews the buffer of a running component that evolves, at its start and when the
+     * last review asked for it. NULL: buffers are not reviewed, and processors that the application
+     * leaves are not kept in them */
     struct pleat_review (*review)(const struct pleat_pass *pass, uint32_t component);
 
     /* ---- optional state ---- */
@@ -115,22 +120,23 @@ struct pleat_pass {
     const struct pleat_view *view;
     struct pleat_plan *plan;
     /* What a component that starts must leave to others, since they were promised it: */
-    struct pleat_shadow *shadow;    /* set by a queue policy; NULL: nobody has a shadow */
-    struct pleat_profile *profiles; /* per site; NULL: nobody has a reservation */
-    bool shrinkable;                /* of the profiles: see pleat_pass_expect */
-    bool backfilling; /* set by a queue policy: those that start now and fold may be folded as far
-                       * as their users and the configuration let them, whatever moldability says */
+    struct pleat_shadow *shadow;    /* set by a queue policy; NULL: no component has a shadow */
+    struct pleat_profile *profiles; /* per site; NULL: no component has a place in them */
+    bool shrinkable;                /* how the profiles count: see pleat_pass_expect */
+    /* set by a queue policy: folding components that start now may be folded as far as their users
+     * and the configuration let them, whatever moldability says */
+    bool backfilling;
     const struct pleat_policy *policies[PLEAT_QUESTION_COUNT];
     const void *states[PLEAT_QUESTION_COUNT];
 };
 
 const char *pleat_question_name(enum pleat_question question);
-/* By name or by number; NULL where there is none. */
+/* The policy with a name, or with a number; NULL: there is none. */
 const struct pleat_policy *pleat_policy_find(enum pleat_question question, const char *name);
 const struct pleat_policy *pleat_policy_get(enum pleat_question question, uint32_t number);
-/* The i-th of all, NULL at the end. */
+/* The i-th of all policies; NULL: at the end. */
 const struct pleat_policy *pleat_policy_at(size_t i);
-/* The one in force unless configured. */
+/* The policy that is in force unless another one is configured. */
 const struct pleat_policy *pleat_policy_default(enum pleat_question question);
 
 /* ---- steps that policies share (pass.c) ---- */
@@ -141,10 +147,11 @@ const struct pleat_policy *pleat_policy_default(enum pleat_question question);
  * are not placed yet start, the largest first (Lammers 2005, 3.3), or none; where the sizes that
  * moldability chooses leave no room for all, at their smallest. */
 bool pleat_pass_start(struct pleat_pass *pass, uint32_t component);
-/* What the moldability policy answers for a component at a site, nothing left open. */
+/* The answer of the moldability policy for a component at a site, with nothing left open. */
 struct pleat_start_size pleat_pass_size(struct pleat_pass *pass, uint32_t component, uint32_t site,
                                         int32_t available);
-/* Is there a reservation, aside or come and not yet started? Those stand in front of everybody. */
+/* Is there a reservation that has not started yet? Those whose time has come stand in front of the
+ * queue. */
 static inline bool pleat_pass_reserved(const struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
@@ -154,32 +161,32 @@ static inline bool pleat_pass_reserved(const struct pleat_pass *pass)
 
 /* Can the policies in force take processors back from running components, at any time? */
 bool pleat_pass_shrinks(const struct pleat_pass *pass);
-/* Sets the pass's profiles, from now on: what reservations, those that run and those that this plan
- * starts leave, by expected ends. `shrinkable`: malleable components count with their smallest
- * size, since the rest can be had back. What is free now is the plan's business. False: out of
- * memory. */
+/* Sets the pass's profiles, from now on: the processors that reservations, running components and
+ * those that this plan starts leave free, by expected ends. `shrinkable`: malleable components
+ * count with their smallest size, since the rest can be had back. The plan, not the profiles, knows
+ * what is free now. False: out of memory. */
 bool pleat_pass_expect(struct pleat_pass *pass, bool shrinkable);
 /* The earliest time at which a component could start by the pass's profiles, at its smallest size
- * for as long as it is expected to run; PLEAT_NEVER. *site: where; of several the one that it was
- * promised, then the first. */
+ * for as long as it is expected to run; PLEAT_NEVER: at none. *site: where. Of several sites the
+ * one that the component was promised, then the first. */
 int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, uint32_t *site);
-/* The same for a component whose promised place is in the profiles, and would be given up for a
- * start before before_us; if there is no such start, that place. */
+/* The same for a component whose promised place is in the profiles. It gives that place up for a
+ * start before before_us; if there is none, the place is returned. */
 int64_t pleat_pass_earlier(const struct pleat_pass *pass, uint32_t component, int64_t before_us,
                            uint32_t *site);
 /* Takes `processors` (below 0: gives them back) in a profile of the pass, from a time on, for as
  * long as the component is expected to run on `size` processors. */
 void pleat_pass_take(struct pleat_pass *pass, uint32_t component, uint32_t site, int64_t from_us,
                      int32_t size, int32_t processors);
-/* Reviews the buffers that are due: what they are to get comes from what the plan leaves for
- * growing. For the core, at the end of a pass. */
+/* Reviews the buffers that are due: they get processors from what the plan leaves for growing. For
+ * the core, at the end of a pass. */
 void pleat_pass_review(struct pleat_pass *pass);
-/* Shrinks running components at one site, by the malleability policy, so that a waiting one can
- * start there at its smallest size: only where that lets it start, and no more than it takes. The
- * site where room was made, or is being made already; PLEAT_NONE: nowhere. */
+/* Shrinks running components at one site, by the malleability policy, so that a waiting component
+ * can start there at its smallest size: only if this lets it start, and by no more than it needs.
+ * Returns the site where room was made, or is being made already; PLEAT_NONE: nowhere. */
 uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter);
 /* Lets the malleability policy balance a site that is not withheld, then offers what may be used
- * for growing there until nobody accepts more. */
+ * for growing there until no component accepts more. */
 void pleat_pass_grow(struct pleat_pass *pass, uint32_t site);
 /* Could a running component of the site still be grown into what is free there, now or as soon as
  * the resize that it is in is over? */

@@ -40,12 +40,13 @@ int64_t pleat_profile_earliest(const struct pleat_profile *profile, int64_t from
                                int64_t length_us, int32_t processors);
 
 /* The same for a component whose processors are taken in the profile already, from place_us on for
- * as long, and would be given up for a start before before_us; place_us: there is none. */
+ * length_us. It gives them up for a start before before_us; place_us: there is no such start. */
 int64_t pleat_profile_earlier(const struct pleat_profile *profile, int64_t from_us,
                               int64_t length_us, int32_t processors, int64_t place_us,
                               int64_t before_us);
 
-/* How many are free all the time from from_us, not before the profile's begin, for length_us. */
+/* How many processors are free all the time from from_us, not before the profile's begin, for
+ * length_us. */
 int32_t pleat_profile_least(const struct pleat_profile *profile, int64_t from_us,
                             int64_t length_us);
 

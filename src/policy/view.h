@@ -26,26 +26,27 @@ struct pleat_view {
     const struct pleat_link *links; /* sorted by (from, to) */
     uint32_t component_count, site_count, link_count;
     uint32_t queue_first,
-        queue_last;          /* waiting, in their order; requeued ones before their equals */
+        queue_last; /* components that wait, in their order; requeued ones before their equals */
     uint32_t reserved_first; /* advance reservations whose time has not come, by begin_us; linked by
                               * next; not in the queue */
     uint32_t queue_count;
     int32_t max_tries; /* 0: no limit */
     int64_t try_us;
-    int64_t lifetime_us,
-        lifetime_max_us;    /* of a size, at least: as configured; at most asked for */
+    /* the least lifetime of a size, as configured; the most that a job may ask for */
+    int64_t lifetime_us, lifetime_max_us;
     uint32_t reviews_first; /* buffers whose review is due; linked by due_next */
     int32_t buffer_level, buffer_range;
     int64_t buffer_review_us;
     bool buffer_pending; /* processes on their way count as prepared */
     bool evolves;        /* there is, or was, a component that asks for processes itself */
-    bool lifetimes;      /* there is, or was, such a lifetime: components may be young */
+    bool lifetimes;      /* there is, or was, a lifetime: components may be young */
     int32_t mpl_max;     /* processes on a processor, of components that fold */
-    int32_t preemptions; /* of a component, at most */
+    int32_t preemptions; /* how often a component may be preempted */
     bool stages;         /* there is, or was, a component with files to be brought */
     bool several;        /* there is, or was, a job of several components */
-    int64_t wasted_us;   /* processor-microseconds that were had and waited: for other components of
-                          * the job, or for files */
+    /* processor-microseconds that components held while they waited: for other components of the
+     * job, or for files */
+    int64_t wasted_us;
 };
 
 /* How long a size of a component lasts at least: until then no policy changes it. */
@@ -109,7 +110,7 @@ static inline uint32_t pleat_ending_next(const struct pleat_view *view, uint32_t
     return view->components[component].ends_next;
 }
 
-/* What a component's iterations took, the smallest size at which any were measured first; NULL: at
+/* The timing of a component's iterations at the smallest size at which any were measured; NULL: at
  * none (PLEAT_NEEDS_TIMES). */
 static inline const struct pleat_timing *
 pleat_timing_smallest(const struct pleat_view *view, const struct pleat_component *component)
@@ -117,14 +118,14 @@ pleat_timing_smallest(const struct pleat_view *view, const struct pleat_componen
     return component->first_timing != PLEAT_NONE ? &view->timings[component->first_timing] : NULL;
 }
 
-/* The same at the next greater size; NULL: there is none. */
+/* The timing at the next greater measured size; NULL: there is none. */
 static inline const struct pleat_timing *pleat_timing_greater(const struct pleat_view *view,
                                                               const struct pleat_timing *timing)
 {
     return timing->next != PLEAT_NONE ? &view->timings[timing->next] : NULL;
 }
 
-/* The same at one size; NULL: nothing is known of it. */
+/* The timing at one size; NULL: nothing is known of it. */
 static inline const struct pleat_timing *pleat_timing_at(const struct pleat_view *view,
                                                          const struct pleat_component *component,
                                                          int32_t size)
@@ -135,14 +136,14 @@ static inline const struct pleat_timing *pleat_timing_at(const struct pleat_view
     return timing && timing->processors == size ? timing : NULL;
 }
 
-/* When a running component is expected to end; one past its estimate: now. */
+/* When a running component is expected to end; now, if it is past its estimate. */
 static inline int64_t pleat_view_expected_end(const struct pleat_view *view,
                                               const struct pleat_component *component)
 {
     return component->expected_end_us > view->now_us ? component->expected_end_us : view->now_us;
 }
 
-/* Of an estimate for another size; for pleat_view_expected_run. */
+/* The expected run at another size than the reference size; for pleat_view_expected_run. */
 int64_t pleat_view_scaled_run(const struct pleat_component *component, int32_t processors);
 
 /* How long a component is expected to run on `processors` processors: its user's estimate, taken to
@@ -185,7 +186,8 @@ static inline int32_t pleat_view_prepared(const struct pleat_view *view,
     return view->buffer_pending ? buffer->prepared + buffer->requested : buffer->prepared;
 }
 
-/* How many more the buffer may get: all that the component has stays within its maximum. */
+/* How many more processes a buffer may get: all processors of its component stay within its
+ * maximum. */
 int32_t pleat_view_buffer_room(const struct pleat_view *view,
                                const struct pleat_component *component);
 
@@ -208,7 +210,7 @@ static inline struct pleat_sizes pleat_view_sizes(const struct pleat_view *view,
     return sizes;
 }
 
-/* Its processes may outnumber its processors. */
+/* May the component's processes outnumber its processors? */
 static inline bool pleat_view_folds(const struct pleat_component *component)
 {
     return component->flags & PLEAT_COMPONENT_FOLDS;
@@ -244,7 +246,7 @@ static inline int32_t pleat_view_partition_least(const struct pleat_component *c
     return component->partition_least < processes ? component->partition_least : processes;
 }
 
-/* Its maximum as its user asked, whatever its application says. */
+/* The maximum of a component as its user asked, whatever its application says. */
 static inline int32_t pleat_view_asked(const struct pleat_component *component)
 {
     return component->declared ? component->asked : component->maximum;
@@ -292,47 +294,48 @@ static inline bool pleat_view_is_several(const struct pleat_view *view,
     return view->several && component->lead != PLEAT_NONE;
 }
 
-/* Waits to be placed, in the queue or in the tow of the one that stands there. */
+/* Does the component wait to be placed, in the queue or in the tow of the one that stands there? */
 static inline bool pleat_view_unplaced(const struct pleat_component *component)
 {
     return component->state == PLEAT_QUEUED &&
            (component->aside == PLEAT_ASIDE_NOT || component->aside == PLEAT_ASIDE_TOWED);
 }
 
-/* Processors that a flexible job still has to be given: what it is to have, less what its placed
- * components have. Of its lead. */
+/* Processors that a flexible job, given by its lead, still has to get: its total less what its
+ * placed components have. */
 int32_t pleat_view_missing(const struct pleat_view *view, uint32_t lead);
 
 /* ---- what an application accepts (Buisson et al. 2007, V-C: "accepted number of processors") ----
- * Known at once from its limits and its declared sizes. All are numbers of processors: one that
- * folds takes, while it runs, any from that at which its run's MPL is reached up to one for each
- * process; to start, any on which it has processes of an accepted number for at most its MPL. Both
- * within the limits of its partition, where it has such. */
+ * This is known at once from the application's limits and declared sizes. All sizes are numbers of
+ * processors. A folding component that runs takes any number from the one at which its run's MPL is
+ * reached up to one for each process. To start, it takes any number on which an accepted number of
+ * processes stays within its MPL. Both lie within the limits of its partition, where it has
+ * such. */
 
-/* The smallest and the largest size at which it can run; the smallest is 0 only if it may be
- * emptied while it runs. largest < smallest: there is none. */
+/* The smallest and the largest size at which a component can run. The smallest is 0 only if the
+ * component may be emptied while it runs. largest < smallest: there is none. */
 int32_t pleat_accept_smallest(const struct pleat_view *view,
                               const struct pleat_component *component);
 int32_t pleat_accept_largest(const struct pleat_view *view,
                              const struct pleat_component *component);
-/* The smallest size at which it can start: at least 1. 0: none. */
+/* The smallest size at which a component can start: at least 1. 0: none. */
 int32_t pleat_accept_start(const struct pleat_view *view, const struct pleat_component *component);
-/* The largest size at which it can start, or 0, that is at most `available`. */
+/* The largest size, at most `available`, at which a component can start; 0: none. */
 int32_t pleat_accept_start_floor(const struct pleat_view *view,
                                  const struct pleat_component *component, int32_t available);
-/* The smallest size above `size` to which it could be grown; 0: there is none. */
+/* The smallest size above `size` to which a component could be grown; 0: there is none. */
 int32_t pleat_accept_next(const struct pleat_view *view, const struct pleat_component *component,
                           int32_t size);
-/* Of `offered` processors more than `size`: how many it takes (0 .. offered). */
+/* How many of `offered` further processors a component of `size` takes (0 .. offered). */
 int32_t pleat_accept_grow(const struct pleat_view *view, const struct pleat_component *component,
                           int32_t size, int32_t offered);
-/* Of `size`, when asked to give up `wanted`: how many it gives up (0 .. size). More than wanted
- * where its sizes leave no other choice, fewer where its minimum does. */
+/* How many processors a component of `size` gives up when asked for `wanted` (0 .. size). More than
+ * wanted where its sizes leave no other choice, fewer where its minimum does. */
 int32_t pleat_accept_shrink(const struct pleat_view *view, const struct pleat_component *component,
                             int32_t size, int32_t wanted);
-/* Of a folding component that waits and would start on `processors` processors: the largest
- * accepted number of processes (up to its initial one, where it has that) with at most mpl on a
- * processor. 0: none. */
+/* For a folding component that waits and would start on `processors` processors: the largest
+ * accepted number of processes with at most mpl on a processor, and at most its initial number
+ * where it has one. 0: none. */
 int32_t pleat_accept_processes(const struct pleat_view *view,
                                const struct pleat_component *component, int32_t processors,
                                int32_t mpl);
