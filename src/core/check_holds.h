@@ -4,7 +4,7 @@
 
 #include "core/state.h"
 
-/* What holds one component; groups and dependencies, all of them. */
+/* Checks what holds one component; and all groups and dependencies. */
 int core_check_holds(const struct pleat_core *core, uint32_t component, struct pleat_error *err);
 int core_check_groups(const struct pleat_core *core, struct pleat_error *err);
 

@@ -34,17 +34,18 @@ void pleat_core_destroy(struct pleat_core *core);
 int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
                      struct pleat_effects *effects, struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Would a pass find something new? Not while nobody waits and nobody who runs can be resized. */
+/* Would a pass find something new? Not while no component waits and no running one can be
+ * resized. */
 bool pleat_core_wants_pass(const struct pleat_core *core);
 
-/* Asks the policies, checks their plan against the core's invariants, applies it. Appended to
- * *decisions (NULL: nobody keeps a log): a PASS record and the decisions, in the order applied.
+/* Asks the policies, checks their plan against the core's invariants, applies it. A PASS record and
+ * the decisions are appended to *decisions, in the order applied; NULL: no log is kept.
  * PLEAT_E_STATE: a policy's plan broke an invariant (err names it); what was decided before that
  * stands. */
 int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events *decisions,
                     struct pleat_effects *effects, struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* A pass on paper: what the policies would decide now. For questions about why they decide so
+/* A rehearsed pass: what the policies would decide now. For questions about why they decide so
  * (policy/why.h). */
 struct pleat_rehearsal {
     struct pleat_view
@@ -89,14 +90,14 @@ int pleat_core_load(const char *bytes, size_t size, struct pleat_core **core,
 
 /* ---- looking (pointers are valid until the next apply or pass) ---- */
 
-/* The index that the next SUBMIT must carry: a forgotten one's, or a new one. */
+/* The index that the next SUBMIT must carry: that of a forgotten component, or a new one. */
 uint32_t pleat_core_next_component(const struct pleat_core *core);
 /* The group that the next GROUP may found. */
 uint32_t pleat_core_next_group(const struct pleat_core *core);
-/* One of a component's: first_need, then next_need. */
+/* A dependency of a component: its first is at first_need, the next at next_need. */
 const struct pleat_dependency *pleat_core_dependency(const struct pleat_core *core, uint32_t index);
 const struct pleat_view *pleat_core_view(const struct pleat_core *core);
-/* The starts that a site could not do, as far as they count at that time: they fade. */
+/* How many starts a site could not do, as far as they count at that time: the count fades. */
 uint32_t pleat_core_failed_starts(const struct pleat_core *core, uint32_t site, int64_t now_us);
 const struct pleat_claim *pleat_core_claim(const struct pleat_core *core, uint32_t index);
 uint32_t pleat_core_size_list_count(const struct pleat_core *core);

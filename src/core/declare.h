@@ -4,7 +4,7 @@
 
 #include "core/state.h"
 
-/* Its user asks for the maximum `asked`: the component gets as much of it as its application can
+/* The user asks for the maximum `asked`: the component gets as much of it as its application can
  * use. Its minimum and sizes are those of the user already. */
 void declared_apply(struct pleat_core *core, struct pleat_component *component, int32_t asked);
 /* The run is over: what its application said of itself does not hold any more. */

@@ -169,7 +169,7 @@ int on_partition(struct pleat_core *core, const struct pleat_event *event, struc
     rc = limits_check_fits(core, &wish, err);
     if (rc)
         return rc;
-    /* of a job just submitted it is no change */
+    /* for a job just submitted this is no change */
     bool first = component->state == PLEAT_QUEUED && !component->partition_least &&
                  !component->partition_most;
     tally_out(core, event->component);

@@ -52,7 +52,7 @@ extern const struct column component_columns[], site_columns[], claim_columns[],
     resize_columns[], timing_columns[], buffer_columns[], input_columns[], link_columns[],
     deadline_columns[], scalar_columns[], dependency_columns[], group_columns[];
 
-/* Of 8 bytes at a time, as everything here is a multiple of that. */
+/* A checksum over 8 bytes at a time: everything here is a multiple of that. */
 uint64_t save_checksum(const char *bytes, size_t size);
 
 #endif

@@ -33,7 +33,7 @@ struct pleat_core {
     struct pleat_timing_array timings;
     struct pleat_buffer_array buffers;
     struct pleat_history_array histories; /* by buffer */
-    uint32_t reviews_last;                /* of the buffers whose review is due */
+    uint32_t reviews_last;                /* the last of the buffers whose review is due */
     struct pleat_input_array inputs;
     struct pleat_link_array links; /* sorted by (from, to) */
     struct pleat_dependency_array dependencies;
@@ -42,25 +42,26 @@ struct pleat_core {
     /* free records, by their `next` (resize: `waiter`) */
     uint32_t free_component, free_claim, free_piece, free_resize, free_timing, free_buffer,
         free_input, free_dependency, free_group;
-    uint32_t open_lead; /* of the job whose last component has not come yet; PLEAT_NONE */
+    uint32_t open_lead; /* lead of the job whose last component has not come yet; PLEAT_NONE */
     struct pleat_tree
-        places;          /* of waiting components in the queue, of running ones by their ends */
-    uint32_t queue_root; /* PLEAT_NONE: in order of arrival, which needs no tree */
+        places; /* trees of waiting components in the queue, and of running ones by their ends */
+    uint32_t queue_root;           /* PLEAT_NONE: in order of arrival, which needs no tree */
     struct pleat_roots ends_roots; /* per site */
     bool keeps_ends;
-    int64_t first_position, last_position; /* in the queue, given out so far */
-    uint64_t notes;                        /* NOTE effects that are wanted: bit kind - 64 */
+    int64_t first_position, last_position; /* positions in the queue that were given out so far */
+    uint64_t notes;                        /* NOTE effects that are wanted: pleat_note_bit */
     struct pleat_heap deadlines;
     uint32_t wake; /* handle of the policies' wake-up */
     uint64_t next_id;
     bool wants_pass;
-    uint32_t idle_passes; /* in succession, with nothing between them but time and promises */
-    uint32_t malleable;   /* running malleable components, at all sites */
+    /* passes in succession, with nothing between them but time and promises */
+    uint32_t idle_passes;
+    uint32_t malleable; /* running malleable components, at all sites */
     struct pleat_plan plan;
-    struct pleat_pass pass; /* what policies get, and which they are; made once */
+    struct pleat_pass pass; /* what policies get, and which are in force; made once */
     void *states[PLEAT_QUESTION_COUNT];
     bool observed;  /* some policy in force observes */
-    bool settles;   /* those in force that start components do: see pleat_policy */
+    bool settles;   /* the policies in force that start components all settle: see pleat_policy */
     unsigned needs; /* PLEAT_NEEDS_* of the policies in force */
     int64_t parameters[PLEAT_PARAM_COUNT];
     uint64_t operations;

@@ -7,7 +7,7 @@
 void queue_append(struct pleat_core *core, uint32_t component);
 /* The component, which is in no list, stands at its old position; its key may have changed. */
 void queue_replace(struct pleat_core *core, uint32_t component);
-/* In front of all with the same key. */
+/* The component stands in front of all others with the same key. */
 void queue_prepend(struct pleat_core *core, uint32_t component);
 void queue_remove(struct pleat_core *core, uint32_t component);
 /* Sorts the queue again, by the order in force. */

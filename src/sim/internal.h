@@ -30,7 +30,7 @@ enum timer_kind {
     TIMER_REPAIR,     /* a node comes back */
     TIMER_TRACE,      /* the next point of the background load */
     TIMER_LOCAL,      /* a local user's job comes */
-    TIMER_LOCAL_ENDED /* it ends; extra: its processors */
+    TIMER_LOCAL_ENDED /* a local user's job ends; extra: its processors */
 };
 
 enum app_stage {
@@ -61,7 +61,7 @@ struct app {
     const struct pleat_app *model;
     size_t job;
     int32_t size, target, offered;
-    int32_t processes; /* of one that folds, in this run */
+    int32_t processes; /* of a folding application, in this run */
     uint32_t site;
     uint32_t timer, adapt_timer; /* PLEAT_HEAP_NONE */
     uint32_t phase;              /* the next phase; 0 is the application's first */
@@ -98,7 +98,7 @@ struct objects {      /* of an application that asks for processes, by component
     /* the number of iterations after which it has noticed the last gain, and asks */
     int32_t asks_from;
     struct pleat_random random;  /* of this run */
-    struct iteration_list asked; /* it asked at the ends of these iterations */
+    struct iteration_list asked; /* iterations at whose ends it asked */
 };
 
 PLEAT_ARRAY(objects_list, struct objects);
