@@ -1,4 +1,4 @@
-/* Applications as users write them; the grammar is in convert.h. */
+/* app_text.c - reads and writes applications as text; convert.h has the grammar. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ struct parsing {
     bool no_memory;
 };
 
-/* ---- values: each reader moves *at behind what it read; false: that is not there ---- */
+/* ---- values: each reader moves *at behind what it has read; false: there is no such value ---- */
 
 static bool take(const char **at, char c)
 {
@@ -51,7 +51,7 @@ static bool read_count(const char **at, int32_t *value)
     return true;
 }
 
-/* Seconds, or with a unit; to the microsecond. */
+/* Reads a time in seconds, or with a unit, exact to the microsecond. */
 static bool read_time(const char **at, int64_t *us)
 {
     static const struct {
@@ -286,7 +286,7 @@ static bool read_name(struct parsing *parsing, const char **at)
 }
 
 struct word {
-    const char *text; /* with what separates it from its value */
+    const char *text; /* with the character that separates it from its value */
     bool (*read)(struct parsing *parsing, const char **at);
     const char *example;
 };
@@ -329,7 +329,7 @@ static bool is_separator(char c)
     return pleat_is_blank(c) || c == ';';
 }
 
-/* Reads one of the words and moves *at behind it. Which one; or < 0 and err. */
+/* Reads one of the words and moves *at behind it. Returns its index; below 0: an error, in err. */
 static int read_word(struct parsing *parsing, const char **at, const struct word *words, int count,
                      const char *unknown, struct pleat_error *err)
 {
@@ -400,7 +400,7 @@ int pleat_app_parse(const char *text, struct pleat_workload *workload, struct pl
     return 0;
 }
 
-/* ---- the other way ---- */
+/* ---- writing ---- */
 
 static void add_real(struct pleat_string *out, const char *name, double value)
 {

@@ -35,7 +35,8 @@ void pleat_conversion_default(struct pleat_conversion *conversion)
     };
 }
 
-/* The finalizer of SplitMix64 (Steele, Lea and Flood 2014): every bit of z changes every other. */
+/* The finalizer of SplitMix64 (Steele, Lea and Flood 2014): each bit of z changes about half of all
+ * bits. */
 static uint64_t mix(uint64_t z)
 {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -43,14 +44,15 @@ static uint64_t mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-/* A job's own number in [0, 1): chosen at every share above it. */
+/* A number in [0, 1) that depends on the job's number and the seed alone. The job is chosen at
+ * every share above it. */
 static double lot(uint64_t seed, int64_t number)
 {
     uint64_t hash = mix(mix(seed + 0x9e3779b97f4a7c15u) + (uint64_t)number * 0x9e3779b97f4a7c15u);
     return (double)(hash >> 11) * 0x1.0p-53;
 }
 
-/* A product that is meant to be whole is not pushed over by its last bit. */
+/* A product without the rounding error that would keep it from being whole. */
 static double product(double factor, int32_t size)
 {
     double value = factor * size, whole = round(value);
@@ -73,7 +75,7 @@ static int32_t initial_size(const struct pleat_conversion *conversion,
     return accepted >= minimum ? accepted : pleat_sizes_ceil(sizes, minimum);
 }
 
-/* What a chosen job becomes; false: no size is left for it. The application is still to be set. */
+/* Converts a chosen job, without its application. False: no accepted size is left for it. */
 static bool change(const struct pleat_conversion *conversion, const struct pleat_sizes *sizes,
                    struct pleat_workload_job *job)
 {
@@ -138,7 +140,8 @@ static int check(const struct pleat_workload *workload, const struct pleat_conve
     return 0;
 }
 
-/* A list is put into values, which has room for the longest. */
+/* The accepted sizes. Those of a list are written into `values`, which has room for the longest
+ * list. */
 static struct pleat_sizes accepted(const struct pleat_workload *workload,
                                    const struct pleat_conversion *conversion, int32_t *values)
 {

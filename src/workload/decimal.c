@@ -17,7 +17,7 @@ static int64_t power_of_ten(int64_t exponent)
     return power;
 }
 
-/* mantissa x 10^exponent. A positive exponent may stand for digits that did not fit. */
+/* Sets mantissa x 10^exponent. A positive exponent may stand for digits that did not fit. */
 static void scale(int64_t mantissa, int64_t exponent, struct pleat_decimal *number)
 {
     number->micros = 0;
@@ -31,7 +31,7 @@ static void scale(int64_t mantissa, int64_t exponent, struct pleat_decimal *numb
         else
             number->whole = mantissa * power_of_ten(exponent);
     } else {
-        if (exponent < -6) { /* rounded to the microsecond */
+        if (exponent < -6) { /* round to the microsecond */
             int64_t divisor = power_of_ten(-6 - exponent);
             mantissa = mantissa / divisor + (mantissa % divisor >= (divisor + 1) / 2);
             exponent = -6;
@@ -42,7 +42,7 @@ static void scale(int64_t mantissa, int64_t exponent, struct pleat_decimal *numb
     }
 }
 
-/* Moves *at behind an exponent; false: there is no number behind the e. */
+/* Moves *at behind an exponent. False: no number follows the e. */
 static bool scan_exponent(const char **at, const char *end, int64_t *exponent)
 {
     const char *p = *at + 1;
@@ -61,7 +61,7 @@ static bool scan_exponent(const char **at, const char *end, int64_t *exponent)
     return true;
 }
 
-/* Digits with a point, an exponent or very many of them; without the sign. */
+/* Reads a number without its sign that has a point, an exponent, or very many digits. */
 static bool scan_decimal(const char **at, const char *end, struct pleat_decimal *number)
 {
     const char *p = *at;
@@ -143,7 +143,7 @@ void pleat_decimal_add_seconds(struct pleat_string *out, int64_t us)
 void pleat_decimal_add_real(struct pleat_string *out, double value)
 {
     char text[40];
-    if (fabs(value) < 1e15 && value == trunc(value)) { /* nearly all of them */
+    if (fabs(value) < 1e15 && value == trunc(value)) { /* true of nearly all numbers in logs */
         pleat_decimal_add_integer(out, (int64_t)value);
         return;
     }

@@ -1,4 +1,4 @@
-/* decimal.h - decimal numbers as workloads write them, without the rounding of doubles. */
+/* decimal.h - reads and writes decimal numbers of workloads, without the rounding of doubles. */
 #ifndef PLEAT_WORKLOAD_DECIMAL_H
 #define PLEAT_WORKLOAD_DECIMAL_H
 
@@ -7,8 +7,8 @@
 
 #include "base/array.h"
 
-/* whole + micros / 10^6; both have the number's sign. What is too large is INT64_MAX (or its
- * negative) and 0; digits beyond the sixth are rounded. */
+/* The number whole + micros / 10^6; both members have its sign. A number that is too large is
+ * INT64_MAX (or its negative) and 0. Digits beyond the sixth after the point are rounded. */
 struct pleat_decimal {
     int64_t whole;
     int32_t micros;
@@ -24,14 +24,14 @@ static inline bool pleat_is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Reads "12", "-1", "0.5", "1.2e6" from *at on and moves *at behind it. False: there is no number,
- * or it does not end at `end` or a blank; nothing is changed then. */
+/* Reads "12", "-1", "0.5" or "1.2e6" from *at on, and moves *at behind it. False: there is no
+ * number, or it does not end at `end` or a blank; then nothing is changed. */
 bool pleat_decimal_scan(const char **at, const char *end, struct pleat_decimal *number);
 
 void pleat_decimal_add_integer(struct pleat_string *out, int64_t value);
-/* "12", "0.000001": seconds, exactly; at least 0. */
+/* Appends us microseconds (at least 0) as seconds, exactly: "12", "0.000001". */
 void pleat_decimal_add_seconds(struct pleat_string *out, int64_t us);
-/* The shortest of 15 or 17 digits that reads back as the same number. */
+/* Appends the number with 15 digits, or with 17 where 15 do not read back as the same number. */
 void pleat_decimal_add_real(struct pleat_string *out, double value);
 
 #endif

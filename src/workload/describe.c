@@ -23,7 +23,7 @@ static double work_of(const struct pleat_workload_job *job)
     return run_of(job) * job->processors;
 }
 
-/* Summarizes a number of all jobs, with `values` as working space. */
+/* Summarizes a measure over all jobs. values: working space. */
 static void summarize(const struct pleat_workload_jobs *jobs, measure_fn *measure, double *values,
                       struct pleat_summary *summary)
 {

@@ -2,28 +2,28 @@
  * 11th Workshop on Job Scheduling Strategies for Parallel Processing (JSSPP), 2005, LNCS 3834,
  * 1-35.
  *
- * Followed, with the values that the authors' program in the Parallel Workloads Archive
- * (m_tsafrir05) has by default:
+ * These parts of the model are followed, with the default values of the authors' program in the
+ * Parallel Workloads Archive (m_tsafrir05):
  *   - how many different values there are for a number of jobs (its piecewise linear model);
- *   - the 20 popular values ("head"): the longest allowed estimate, the 15 that are popular in all
- *     four logs that they studied, and, where some of these are longer than the longest, multiples
- * of round times, from the longest down;
+ *   - the 20 popular values ("head"): the longest allowed estimate; the 15 values that are popular
+ *     in all four logs that the authors studied; and, where some of these are longer than the
+ *     longest, multiples of round times, from the longest down;
  *   - their shares: a exp(b r) + c percent for the popularity ranks r from 2 to 20; rank 1, the
  *     longest, has what is missing to 89 %;
- *   - which of them has which rank: drawn from the ranks that values of such a place in time had in
- *     the four logs, popular ones preferred;
+ *   - which of these values has which rank: drawn from the ranks that values at the same place in
+ *     the order of time have in the four logs, popular ranks preferred;
  *   - the other values ("tail"): the times (a - 1) x / (a - x) of the longest for x from 0 to 1, in
  *     whole minutes, and the shares w r^p for the ranks from 21 on, scaled to 11 % together, given
  *     to the times at random;
- *   - which job has which: jobs from the longest run on, each draws one of the values left that are
- *     not below its run time.
+ *   - which job has which value: in the order of run times, the longest first, each job draws one
+ *     of the remaining values that are not below its run time.
  *
- * Different:
- *   - values that users are known to like cannot be given; the longest must be 6000 s at least, so
- *     that there are 20 popular ones (the program: an hour);
- *   - shares become numbers of jobs by largest remainders; with few jobs, rare values have none
- * (the program gives each at least one, and takes that from others);
- *   - a job that runs longer than the longest is refused, and its run time not cut.
+ * These parts differ from the authors' program:
+ *   - values that users are known to like cannot be given; the longest estimate must be at least
+ *     6000 s (the program: an hour), so that there are 20 popular values;
+ *   - shares become numbers of jobs by largest remainders; with few jobs, rare values have no job
+ *     (the program gives each at least one, which it takes from others);
+ *   - a job that runs longer than the longest estimate is refused (the program cuts its run time).
  */
 #include "workload/estimate.h"
 
@@ -39,12 +39,13 @@ enum {
     LOGS = 4,
     MINUTE = 60,
     HOUR = 60 * MINUTE,
-    VALUES_MAX = 600 /* different values of the largest workload: 565 */
+    VALUES_MAX = 600 /* the largest workload has 565 different values */
 };
 
 static const double head_percent = 89;
 static const double head_a = 14.0491, head_b = -0.177531, head_c = 0.462513;
-static const double tail_power = -2.267; /* its factor cancels out: shares are scaled */
+/* the model's factor cancels out, since shares are scaled */
+static const double tail_power = -2.267;
 static const double time_p = 12.1039, time_q = -0.6026;
 
 struct value {
@@ -56,7 +57,8 @@ struct value {
 struct model {
     int64_t longest; /* seconds */
     size_t count;
-    struct value values[VALUES_MAX]; /* the longest, the popular ones by time, the others */
+    /* the longest, then the popular values by time, then the others */
+    struct value values[VALUES_MAX];
     gsl_rng *rng;
 };
 
@@ -110,8 +112,8 @@ static void popular_shares(double *shares)
     }
 }
 
-/* The popularity rank of each of the 20 by its place in time (0: the longest), in the authors' four
- * logs (they call them sdsc-106, ctc, kth4h, blue). */
+/* The popularity rank of each of the 20 values by its place in time (0: the longest) in the
+ * authors' four logs, which they call sdsc-106, ctc, kth4h and blue. */
 static const uint8_t ranks_seen[POPULAR][LOGS] = {
     {3, 1, 1, 1},     {1, 3, 4, 6},     {4, 4, 10, 5},    {17, 2, 14, 3},  {13, 12, 20, 7},
     {7, 9, 2, 2},     {8, 8, 3, 18},    {18, 18, 7, 19},  {2, 6, 12, 4},   {6, 7, 6, 11},
@@ -119,7 +121,7 @@ static const uint8_t ranks_seen[POPULAR][LOGS] = {
     {19, 13, 17, 16}, {11, 10, 15, 15}, {12, 15, 13, 17}, {9, 17, 8, 8},   {20, 19, 11, 12},
 };
 
-/* Was that rank seen at no later place in any log? Then it is due. */
+/* Whether a rank must be given now, since no log has it at a later place. */
 static bool is_due(int rank, int place)
 {
     for (int later = place + 1; later < POPULAR; later++)
@@ -129,7 +131,8 @@ static bool is_due(int rank, int place)
     return true;
 }
 
-/* The more popular of two ranks drawn from those seen up to that place and not yet given away. */
+/* The more popular of two ranks. They are drawn from those that the logs have up to this place and
+ * that were not given yet. */
 static int draw_rank(const struct model *model, const bool *given, int place)
 {
     int pool[POPULAR * LOGS], count = 0, best = POPULAR;
@@ -179,7 +182,7 @@ static size_t values_for(size_t jobs)
     return values > POPULAR ? values : POPULAR + 1;
 }
 
-/* A time that is taken is moved a little. */
+/* Adds the other values. A time that is there already is moved a little. */
 static void other_times(struct model *model, size_t jobs)
 {
     static const int moves[] = {0, 30, -30, 20, -20, 10, -10};
@@ -211,7 +214,8 @@ static void other_shares(struct model *model)
 
 /* ---- to jobs ---- */
 
-/* Whole numbers of jobs, together all of them: what is left goes to the largest remainders. */
+/* Turns shares into whole numbers of jobs that sum up to all jobs. The remaining jobs go to the
+ * largest remainders. */
 static void share_out(struct model *model, size_t jobs)
 {
     size_t left = jobs;
@@ -251,10 +255,11 @@ static int64_t *list_estimates(struct model *model, size_t jobs)
     for (size_t i = 0; estimates && i < model->count; i++)
         for (size_t n = 0; n < model->values[i].jobs; n++)
             estimates[--at] = model->values[i].seconds * PLEAT_US_PER_S;
-    return estimates; /* the longest first */
+    return estimates; /* sorted, the longest first */
 }
 
-/* Both lists have the longest first. Each job takes one of the estimates left that it can have. */
+/* Gives each job one of the remaining estimates that is not below its run time. Both lists have the
+ * longest first. */
 static int assign(struct model *model, const struct ranked *runs, int64_t *estimates,
                   struct pleat_workload_jobs *jobs, struct pleat_error *err)
 {
@@ -327,7 +332,7 @@ static int find_longest(const struct pleat_workload_jobs *jobs, int64_t longest_
 int pleat_estimate_popular(struct pleat_workload_jobs *jobs, int64_t longest_us, uint64_t seed,
                            struct pleat_error *err)
 {
-    enum { STREAM = 64 }; /* beside those of the generators */
+    enum { STREAM = 64 }; /* not used by the generators */
     struct model *model = calloc(1, sizeof(*model));
     struct pleat_stream *stream = pleat_generate_stream(seed, STREAM);
     int rc = model && stream ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

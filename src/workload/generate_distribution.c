@@ -1,4 +1,4 @@
-/* generate_distribution.c - reading, writing and drawing from distributions. */
+/* generate_distribution.c - reads, writes and draws from distributions. */
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct form {
     const char *needs, *example;
 };
 
-/* The first of a kind is the name that format writes. */
+/* The first form of a kind has the name that pleat_distribution_format writes. */
 static const struct form forms[] = {
     {"constant", PLEAT_DIST_CONSTANT, 1, "one number, the value", "constant:30"},
     {"uniform", PLEAT_DIST_UNIFORM, 2, "two numbers, the least and the greatest", "uniform:10,50"},
@@ -32,12 +32,12 @@ enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
 
 /* ---- reading ---- */
 
-/* A number, where one begins at *at; *at is then behind it. */
+/* Reads the number that begins at *at, and moves *at behind it. */
 static bool take_number(const char **at, double *value)
 {
     char *end;
     *value = strtod(*at, &end);
-    /* neither "inf" nor hexadecimal */
+    /* refuses "inf", "nan" and hexadecimal numbers */
     if (end == *at || !isfinite(*value) || strspn(*at, "+-.0123456789eE") < (size_t)(end - *at))
         return false;
     *at = end;
@@ -108,14 +108,14 @@ static int take_parameters(const struct form *form, const char **at, struct plea
     return **at && **at != '[' ? bad_form(form, err) : 0;
 }
 
-/* "[LEAST..MOST]", either left out. */
+/* Reads "[LEAST..MOST]", of which each number may be left out. */
 static int take_limits(const char **at, struct pleat_distribution *d, struct pleat_error *err)
 {
     if (**at != '[')
         return 0;
     ++*at;
     bool least = *(*at) == '.' && (*at)[1] == '.' ? true : take_number(at, &d->least);
-    /* strtod takes the first of the two dots with the number */
+    /* strtod takes the first of the two dots as part of the number */
     if (least && (*at)[-1] == '.' && **at == '.')
         --*at;
     bool dots = least && !strncmp(*at, "..", 2);
@@ -232,7 +232,7 @@ struct pleat_stream *pleat_generate_stream(uint64_t seed, uint32_t which)
         return NULL;
     stream->rng.type = type;
     stream->rng.state = stream->state;
-    /* the twister takes 32 bits, and reads 0 as its own default */
+    /* the generator takes a seed of 32 bits, and takes 0 for its own default */
     pleat_random_init(&mixer, seed);
     unsigned long start = 0;
     for (uint32_t i = 0; i <= which || start == 0; i++)

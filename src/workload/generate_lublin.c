@@ -1,8 +1,7 @@
-/* generate_lublin.c - the model of Lublin and Feitelson ("The workload on parallel supercomputers:
- * modeling the characteristics of rigid jobs", Journal of Parallel and Distributed Computing 63,
- * 2003). The parameters are those of the authors' program in the Parallel Workloads Archive
- * (lublin99), as are the limits and how the daily cycle is applied.
- */
+/* generate_lublin.c - the model of Lublin and Feitelson 2003 ("The workload on parallel
+ * supercomputers: modeling the characteristics of rigid jobs", Journal of Parallel and Distributed
+ * Computing 63). The parameters, the limits and the way in which the daily cycle is applied are
+ * those of the authors' program in the Parallel Workloads Archive (lublin99). */
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
@@ -11,21 +10,25 @@
 #include "workload/generate-internal.h"
 
 enum {
-    SLOTS = 48, /* of a day: half hours */
+    SLOTS = 48, /* half hours of a day */
     SLOT_S = 86400 / SLOTS,
     FIRST_SLOT = 11, /* where the gamma distribution of arrivals over the day begins */
 };
 #define LOG_RUN_MAX 12.0 /* no run time above exp(12) s, about 45 hours */
 #define LOG_GAP_MAX 13.0 /* no gap above exp(13) s, about 5 days */
-#define BREAK_BELOW 2.5  /* of the sizes' distribution, below the largest (log2) */
+/* the break of the distribution of sizes is this much below the largest (log2) */
+#define BREAK_BELOW 2.5
 
 struct parameters {
-    double serial, power;          /* shares of jobs */
-    double low, below, first;      /* log2 of sizes: least; largest, below the machine's; share of
-                                    * the lower part */
-    double a1, b1, a2, b2, pa, pb; /* of the logarithm of run times */
-    double gap_a, gap_b, ratio;    /* of the logarithm of gaps in the rush hours; all / rush */
-    double day_a, day_b;           /* arrivals over the day, in slots */
+    double serial, power; /* shares of jobs */
+    /* log2 of sizes: the least; by how much the largest is below the machine; the share of the
+     * lower part */
+    double low, below, first;
+    double a1, b1, a2, b2, pa, pb; /* a hyper-gamma distribution of the logarithm of run times */
+    /* a gamma distribution of the logarithm of gaps in rush hours; ratio: that of all gaps to these
+     */
+    double gap_a, gap_b, ratio;
+    double day_a, day_b; /* a gamma distribution of arrivals over the day, in slots */
 };
 
 static const struct parameters published[] = {
@@ -52,13 +55,13 @@ const char *pleat_lublin_class_name(enum pleat_lublin_class kind)
 enum { GAPS, SIZES, RUNS, STREAMS };
 enum { ESTIMATES = 2 * STREAMS }; /* the stream after those of both sources */
 
-/* One of the processes that jobs come from. */
+/* One of the classes that jobs come from. */
 struct source {
     const struct parameters *p;
     int32_t machine, user;
-    double middle, high; /* log2 of sizes: the break, the largest */
-    double slots[SLOTS]; /* weights of arrivals, mean 1 */
-    double credit;       /* until the next job: sum of gaps, as if all hours were alike (slots) */
+    double middle, high; /* log2 of sizes: the break; the largest */
+    double slots[SLOTS]; /* weights of the slots of a day, with mean 1 */
+    double credit; /* sum of gaps until the next job, in slots, as if all slots had weight 1 */
     struct pleat_stream *streams[STREAMS];
 };
 
@@ -88,7 +91,8 @@ static void next_gap(struct source *source)
     source->credit += exp(log_gap) / SLOT_S;
 }
 
-/* The clock when so much credit is used up: a slot of a day takes its weight of it. Seconds. */
+/* The time in seconds at which a credit is used up: each slot of a day uses its weight of credit.
+ */
 static double clock_at(const struct source *source, double credit)
 {
     double days = floor(credit / SLOTS);
@@ -138,7 +142,8 @@ static int open_source(struct source *source, const struct pleat_lublin_model *m
         source->user = kind == PLEAT_LUBLIN_BATCH;
     source->high = fmax(log2(model->machine) - source->p->below, 1);
     source->middle = source->high - BREAK_BELOW;
-    if (source->middle <= source->p->low) /* a small machine: both parts are there still */
+    /* on a small machine both parts of the distribution remain */
+    if (source->middle <= source->p->low)
         source->middle = (fmin(source->p->low, source->high) + source->high) / 2;
     set_slots(source);
     for (uint32_t i = 0; i < STREAMS; i++) {
@@ -152,9 +157,9 @@ static int open_source(struct source *source, const struct pleat_lublin_model *m
 
 /* ---- load ---- */
 
-/* What is known of a source's jobs when all are drawn. */
+/* The first and last arrival of a source's jobs, when all are drawn. */
 struct range {
-    double first, last; /* credit; last < first: it has none */
+    double first, last; /* in credit; last < first: the source has no jobs */
 };
 
 static double span_at(const struct source *sources, const struct range *ranges, int count,
@@ -170,8 +175,8 @@ static double span_at(const struct source *sources, const struct range *ranges, 
     return last - first;
 }
 
-/* The factor of all gaps that makes arrivals span `span` seconds. Scaling the gaps, not the
- * clock, leaves the day 24 hours long. */
+/* Finds the factor of all gaps with which arrivals span `span` seconds. Gaps are scaled instead of
+ * the clock, so that a day keeps its 24 hours. */
 static double find_factor(const struct source *sources, const struct range *ranges, int count,
                           double span)
 {
@@ -231,7 +236,7 @@ static int set_times(const struct pleat_lublin_model *model, const struct source
     return 0;
 }
 
-/* Until the times are set, a job's app is the source that it came from. */
+/* Draws the jobs. Until their times are set, the app of a job is the index of its source. */
 static void draw_jobs(const struct pleat_lublin_model *model, struct source *sources, int count,
                       double *credit, struct pleat_workload_job *jobs)
 {
@@ -249,7 +254,7 @@ static void draw_jobs(const struct pleat_lublin_model *model, struct source *sou
     }
 }
 
-/* From a stream of their own: the jobs are those without estimates. */
+/* Draws estimates, from a stream of their own: without estimates the jobs are the same. */
 static int draw_estimates(const struct pleat_lublin_model *model, struct pleat_workload_job *jobs,
                           struct pleat_error *err)
 {

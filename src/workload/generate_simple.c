@@ -41,7 +41,7 @@ static void draw_job(const struct pleat_simple_model *model, struct pleat_stream
     }
 }
 
-/* The factor of the gaps that gives the load; 1 where none is asked for. */
+/* Finds the factor of the gaps that gives the load; 1 where no load is asked for. */
 static int scale_for(const struct pleat_simple_model *model, const struct pleat_workload_job *jobs,
                      const double *submit, double *scale, struct pleat_error *err)
 {

@@ -1,12 +1,15 @@
 /* generate_utrera.c - the workloads of Utrera 2010 (3.6; tables 3.2, 5.2, 5.3, 6.1 to 6.3).
  *
  * Table 3.2 is printed with its columns mixed up. Its header is 1, 8, 9, 16, 25, 32, 36, 49 and 64
- * processes; bt runs on squares (five times besides the sequential one: 9 to 49), the others on
- * powers of two (8 to 64). Jobs may have such sizes that are not in the table, too, as the lists of
- * figure 3.3 have 2 and 4. Speedups are superlinear, so run times are taken from the table as they
- * are. bt.W and ep.C, used in tables 5.2 and 6.2, are not in it. They are taken as bt.A and ep.B
- * with another amount of work, as the NAS benchmarks define their classes: bt.W has 24^3 points
- * for 64^3 (sequentially 129 s), ep.C four times the numbers of ep.B (1492 s).
+ * processes. bt runs on squares (five sizes beside the sequential one: 9 to 49), the other programs
+ * on powers of two (8 to 64). Jobs may also have squares and powers of two that are not in the
+ * table, as the lists of figure 3.3 have 2 and 4. Speedups are superlinear, so run times are taken
+ * from the table unchanged.
+ *
+ * bt.W and ep.C, which tables 5.2 and 6.2 use, are not in table 3.2. They are taken as bt.A and
+ * ep.B with another amount of work, by the definition of the classes of the NAS benchmarks. bt.W
+ * has 24^3 points instead of 64^3 (sequentially 129 s). ep.C has four times the numbers of ep.B
+ * (1492 s).
  */
 #include <gsl/gsl_randist.h>
 #include <math.h>
@@ -55,13 +58,13 @@ static const struct measured table[] = {
                  {{1, 50}, {8, 6}, {16, 5}, {32, 5}, {64, 5}}},
 };
 
-/* Shares of the machine; those of "high" and "low" are of the default load. */
+/* The mixes, with shares of the machine; those of "high" and "low" are at the default load. */
 static const struct mix {
     const char *name;
     double share_long, share_short;
     int long_count, short_count;
-    enum app apps[MIX_APPS]; /* long ones, then short ones */
-    bool short_fixed;        /* a load asked for changes only the long share */
+    enum app apps[MIX_APPS]; /* long applications, then short ones */
+    bool short_fixed;        /* another load than the mix's only changes the long share */
 } mixes[] = {
     {"w1", 0.4, 0.1, 2, 2, {BT_A, CG_B, BT_W_SMALL, SWEEP3D}, false},
     {"w2", 0.4, 0.2, 2, 2, {BT_A, CG_B, BT_W_SMALL, SWEEP3D}, false},
@@ -111,7 +114,7 @@ static int check(const struct pleat_utrera_model *model, const struct mix *mix,
 
 /* ---- rates ---- */
 
-/* Equation 3.2: lambda_i = P x U x Frac_i / T_i(1), jobs a second. */
+/* Sets rates in jobs per second: lambda_i = P x U x Frac_i / T_i(1) (Utrera 2010, equation 3.2). */
 static void set_rates(const struct pleat_utrera_model *model, const struct mix *mix, double *rates)
 {
     double of_long = mix->share_long, of_short = mix->share_short;
@@ -137,7 +140,7 @@ static int64_t row_us(const struct measured *app, int row)
     return pleat_generate_us(app->rows[row].seconds * app->scale, 0);
 }
 
-/* Rows of an application that the machine can hold; at least the first. */
+/* Rows of an application that fit the machine; at least the first. */
 static int rows_on(const struct measured *app, int32_t machine)
 {
     int rows = 1;
@@ -147,7 +150,7 @@ static int rows_on(const struct measured *app, int32_t machine)
     return rows;
 }
 
-/* Room was made for it. */
+/* Appends an application, for which room was made. */
 static void add_app(struct pleat_workload *workload, const struct measured *measured)
 {
     struct pleat_app app = {

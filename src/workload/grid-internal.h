@@ -7,15 +7,15 @@
 enum { GRID_COMPONENTS_MAX = 64 };
 #define GRID_ESTIMATE_MAX 1e6
 
-/* Does the mix fit together? What a file's reader finds at its line is checked again, since the
- * numbers may have been changed. */
+/* Checks that the parts of a mix fit together. This includes what the reader of files checks at
+ * each line, since numbers may have been changed after reading. */
 int pleat_grid_check(const struct pleat_grid_mix *mix, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 int pleat_grid_check_type(const struct pleat_grid_mix *mix, const struct pleat_grid_type *type,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Appends the text with its placeholders replaced. PLEAT_E_INVALID: one does not exist, or needs
- * the type's step; PLEAT_E_NOMEM. */
+/* Appends a text with its placeholders replaced. PLEAT_E_INVALID: a placeholder does not exist, or
+ * needs the type's step. PLEAT_E_NOMEM. */
 int pleat_grid_expand(const char *text, const struct pleat_grid_type *type,
                       const struct pleat_grid_component *component, struct pleat_string *out,
                       struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -1,4 +1,4 @@
-/* grid.c - drawing the jobs of a grid mix, and making a workload of them. */
+/* grid.c - draws the jobs of a grid mix, and makes a workload of them. */
 #include "workload/grid.h"
 
 #include <math.h>
@@ -82,7 +82,8 @@ struct drawing {
     const struct pleat_grid_mix *mix;
     struct pleat_stream *streams[STREAMS];
     double weights;
-    struct pleat_grid_component parts[GRID_COMPONENTS_MAX]; /* of the job being drawn */
+    /* components of the job that is being drawn */
+    struct pleat_grid_component parts[GRID_COMPONENTS_MAX];
     uint32_t count;
     bool capped;
 };
@@ -99,8 +100,8 @@ static uint32_t draw_type(struct drawing *d)
     return last;
 }
 
-/* Which components are fixed, and where. All draws are made, whatever the placement, so that it
- * changes nothing else. */
+/* Draws which components are fixed, and where. All numbers are drawn whatever the placement is, so
+ * that the placement changes nothing else. */
 static void draw_sites(struct drawing *d, enum pleat_grid_placement placement)
 {
     const gsl_rng *rng = &d->streams[SITES]->rng;
@@ -110,7 +111,7 @@ static void draw_sites(struct drawing *d, enum pleat_grid_placement placement)
     for (uint32_t i = 0; i < d->count; i++) {
         uint32_t site = sites ? (uint32_t)gsl_rng_uniform_int(rng, sites) : PLEAT_NONE;
         bool heads = gsl_rng_uniform(rng) < 0.5;
-        /* one surely is, and not the last that would make it all of them */
+        /* `one` is always fixed; no other that would make all of them fixed */
         bool here = placement == PLEAT_GRID_FIXED ||
                     (some && (i == one || (heads && fixed + (i < one) + 1 < d->count)));
         d->parts[i].site = here ? site : PLEAT_NONE;
@@ -118,7 +119,8 @@ static void draw_sites(struct drawing *d, enum pleat_grid_placement placement)
     }
 }
 
-/* Processors that the component's site has, or the largest one; a large number: not known. */
+/* Processors at the component's site, or (anywhere) at the largest site. A large number: not known.
+ */
 static int32_t room_at(const struct pleat_grid_mix *mix, uint32_t site)
 {
     int32_t most = 0;
@@ -133,7 +135,8 @@ static int32_t room_at(const struct pleat_grid_mix *mix, uint32_t site)
     return most ? most : PLEAT_SIZE_MAX;
 }
 
-/* Cuts the sizes to what sites and the total hold. Components for which nothing is left go. */
+/* Cuts the sizes to what the sites and the total allow. Components of which nothing is left are
+ * dropped. */
 static int fit(struct drawing *d, const struct pleat_grid_type *type, struct pleat_error *err)
 {
     struct pleat_sizes sizes = pleat_grid_sizes(type);
@@ -246,8 +249,8 @@ static int draw_all(struct drawing *d, struct pleat_grid_draw *draw, struct plea
     return 0;
 }
 
-/* A job has one estimate, whatever it is made of. They come from a stream of their own: the jobs
- * are those without. */
+/* Gives each job one estimate, whatever its components are. Estimates come from a stream of their
+ * own: without estimates the jobs are the same. */
 static int estimate_popular(const struct pleat_grid_mix *mix, uint64_t seed,
                             struct pleat_grid_draw *draw, struct pleat_error *err)
 {

@@ -1,4 +1,4 @@
-/* grid_file.c - reading the description of a grid mix. */
+/* grid_file.c - reads the description of a grid mix. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ static int find_placement(const char *text)
 
 enum { NAME_MAX_LENGTH = 23 };
 
-/* Letters that need no quotes in a line of a job mix or in a log's header. */
+/* Whether a text has only letters that need no quotes in a line of a job mix or in a log's header.
+ */
 static bool good_name(const char *text)
 {
     size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -38,7 +39,7 @@ static bool good_name(const char *text)
     return length > 0 && length <= NAME_MAX_LENGTH && !text[length] && text[0] != '-';
 }
 
-/* "NAME" or "NAME:PROCESSORS". */
+/* Reads "NAME" or "NAME:PROCESSORS". */
 static int parse_site(const char *text, struct pleat_grid_site *site, struct pleat_error *err)
 {
     char name[NAME_MAX_LENGTH + 1] = "", rest;
@@ -58,12 +59,12 @@ static int parse_site(const char *text, struct pleat_grid_site *site, struct ple
     return site->name ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
 }
 
-/* ---- checks, while libconfuse knows the line ---- */
+/* ---- checks while reading: only then libconfuse knows the line ---- */
 
 static int refuse(cfg_t *cfg, const cfg_opt_t *option, const struct pleat_error *err)
 {
     if (err->code == PLEAT_E_NOMEM)
-        pleat_config_fail(cfg, err); /* no fault of that line */
+        pleat_config_fail(cfg, err); /* the line is not at fault */
     cfg_error(cfg, "%s: %s", option->name, err->text);
     return -1;
 }
@@ -110,7 +111,8 @@ static int check_model(cfg_t *cfg, cfg_opt_t *option)
     return status ? refuse(cfg, option, &err) : 0;
 }
 
-/* Placeholders that are none; whether there is a step is known at the section's end. */
+/* Refuses placeholders that do not exist. Whether the type has a step is only known at the end of
+ * its section. */
 static int check_template(cfg_t *cfg, cfg_opt_t *option)
 {
     struct pleat_grid_type type = {.step_ms = 1};
@@ -153,7 +155,7 @@ static bool read_number(const char *text, double *value)
     return end != text && !*end;
 }
 
-/* "2.5", "popular", "popular:172800". False: none of these. */
+/* Reads "2.5", "popular" or "popular:172800". False: the text is none of these. */
 static bool parse_estimate(const char *text, struct pleat_grid_mix *mix)
 {
     static const char word[] = "popular";
@@ -184,7 +186,7 @@ static int check_estimate(cfg_t *cfg, cfg_opt_t *option)
     return -1;
 }
 
-/* ---- from libconfuse's values to ours ---- */
+/* ---- from the values of libconfuse to a mix ---- */
 
 static char *copy(const char *text, bool *failed)
 {
@@ -199,7 +201,7 @@ static void take_distribution(cfg_t *cfg, const char *name, struct pleat_distrib
     *failed = *failed || pleat_distribution_parse(cfg_getstr(cfg, name), into, NULL);
 }
 
-/* accepts = table */
+/* Takes the sizes of "accepts = table". */
 static int take_table(struct pleat_grid_type *type, struct pleat_error *err)
 {
     struct pleat_workload scratch = {0};
@@ -218,7 +220,8 @@ static int take_table(struct pleat_grid_type *type, struct pleat_error *err)
     return status;
 }
 
-/* Checked before, so that only memory can fail; what is half taken is in *type all the same. */
+/* Takes the values of a type. They were checked before, so that only memory can run out, or `run`
+ * be missing. After an error *type has what was taken. */
 static int take_type(cfg_t *cfg, struct pleat_grid_type *type, struct pleat_error *err)
 {
     bool failed = false;
@@ -249,7 +252,7 @@ static int take_type(cfg_t *cfg, struct pleat_grid_type *type, struct pleat_erro
     return failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : take_table(type, err);
 }
 
-/* What concerns a section as a whole. */
+/* Checks that the values of a section fit together. */
 static int check_section(const struct pleat_grid_mix *mix, const struct pleat_grid_type *type,
                          struct pleat_error *err)
 {
@@ -297,7 +300,7 @@ static int take(cfg_t *cfg, const char *name, struct pleat_grid_mix *mix, struct
     unsigned sites = cfg_size(cfg, "sites");
     mix->jobs = (size_t)cfg_getint(cfg, "jobs");
     mix->total = (int32_t)cfg_getint(cfg, "total");
-    (void)parse_estimate(cfg_getstr(cfg, "estimate"), mix); /* it was checked */
+    (void)parse_estimate(cfg_getstr(cfg, "estimate"), mix); /* checked before */
     take_distribution(cfg, "gap", &mix->gap, &failed);
     if (failed || pleat_array_reserve(&mix->sites, sites + 1))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
@@ -374,7 +377,7 @@ static int parse(const char *text, const char *name, struct pleat_grid_mix *mix,
     return status;
 }
 
-/* Text is prepared already. */
+/* Reads a text that was made fit for libconfuse. */
 static int read_prepared(const char *text, const char *name, struct pleat_grid_mix *mix,
                          struct pleat_error *err)
 {

@@ -1,4 +1,4 @@
-/* grid_text.c - the text of a job mix that `pleat mix` runs. */
+/* grid_text.c - writes the text of a job mix for `pleat mix`. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool needs_step(const char *name, size_t length)
     return false;
 }
 
-/* Appends the value of a placeholder. False: there is none of that name. */
+/* Appends the value of a placeholder. False: there is no placeholder of this name. */
 static bool add_value(const char *name, size_t length, const struct pleat_grid_type *type,
                       const struct pleat_grid_component *c, struct pleat_string *out)
 {

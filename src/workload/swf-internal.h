@@ -36,11 +36,11 @@ int pleat_swf_scan_fields(const char **at, const char *end,
 void pleat_swf_fill_record(const struct pleat_decimal numbers[PLEAT_SWF_FIELDS],
                            struct pleat_swf_record *record);
 
-/* Sets err to what is wrong with the text in a column (from 1), which begins at `at`. */
+/* Sets err to the error of the text at `at`, which is in a column (from 1). */
 int pleat_swf_bad_column(const char *at, const char *end, int column, const char *name,
                          const char *what, struct pleat_error *err);
 
-/* "allocated processors" */
+/* The name of a standard column: "allocated processors". */
 const char *pleat_swf_field_name(int field);
 
 /* ---- Pleat's columns ---- */
@@ -64,7 +64,7 @@ enum pleat_swf_extra {
     PLEAT_SWF_EXTRAS
 };
 
-/* Which of them a file has, in its order. */
+/* Pleat's columns in a file, in their order. */
 struct pleat_swf_layout {
     int count;
     enum pleat_swf_extra columns[PLEAT_SWF_EXTRAS];
@@ -73,18 +73,19 @@ struct pleat_swf_layout {
 /* Reads the names of a Pleat-Columns line. */
 int pleat_swf_layout_parse(const char *at, const char *end, struct pleat_swf_layout *layout,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Those without which some job of the workload would be read differently. */
+/* Lists the columns that the workload needs: without them some job would be read back differently.
+ */
 void pleat_swf_layout_needed(const struct pleat_workload *workload,
                              struct pleat_swf_layout *layout);
 const char *pleat_swf_extra_name(enum pleat_swf_extra extra);
 
-/* What a job is without any of these columns. number, submit_us, run_us, estimate_us, processors
- * and user stay. */
+/* Sets the members that these columns give to their defaults. number, submit_us, run_us,
+ * estimate_us, processors and user stay. */
 void pleat_swf_extras_default(struct pleat_workload_job *job);
-/* Reads the columns of a line, which begin at *at, into a job that has the defaults. */
+/* Reads Pleat's columns of a line, which begin at *at, into a job that has the defaults. */
 int pleat_swf_extras_read(const char **at, const char *end, const struct pleat_swf_layout *layout,
                           struct pleat_workload_job *job, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The number that a job has in a column: microseconds where *time is set. */
+/* The number that a job has in a column. *time: it is in microseconds. */
 int64_t pleat_swf_extra_get(const struct pleat_workload_job *job, enum pleat_swf_extra extra,
                             bool *time);
 
@@ -94,18 +95,18 @@ int64_t pleat_swf_extra_get(const struct pleat_workload_job *job, enum pleat_swf
 struct pleat_swf_reading {
     const char *name;
     struct pleat_swf_options options;
-    struct pleat_workload workload; /* what has been read */
+    struct pleat_workload workload; /* what was read so far */
     struct pleat_swf_report report;
     struct pleat_swf_layout layout;
-    struct pleat_swf_source source; /* where wanted */
-    int32_t max_procs, max_nodes;   /* of the header; 0: not there */
-    int64_t latest_us;              /* of the submissions so far */
-    bool done;                      /* as many jobs as wanted */
+    struct pleat_swf_source source; /* filled where options.source is wanted */
+    int32_t max_procs, max_nodes;   /* of the header; 0: not given */
+    int64_t latest_us;              /* the latest submission so far */
+    bool done;                      /* the wanted number of jobs was read */
     struct pleat_error *err;
 };
 
-/* Reads whole lines; *used is how much of the text that was. What is behind the last line end is a
- * line only if the text ends there (`last`). */
+/* Reads whole lines; *used is their length. The text behind the last end of line is a line only if
+ * the whole text ends there (`last`). */
 int pleat_swf_feed(struct pleat_swf_reading *reading, const char *text, size_t length, bool last,
                    size_t *used) PLEAT_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* Pleat's own columns, from the 19th on. */
+/* swf_columns.c - Pleat's own columns, from the 19th on. */
 #include <string.h>
 #include <strings.h>
 
@@ -6,8 +6,8 @@
 
 struct column {
     const char *name;
-    int64_t most; /* whole numbers from 0; -1 stands for the default */
-    bool time;    /* seconds, kept in microseconds */
+    int64_t most; /* largest whole number; the least is 0; -1 stands for the default */
+    bool time;    /* in seconds; kept in microseconds */
 };
 
 static const struct column columns[PLEAT_SWF_EXTRAS] = {
@@ -118,7 +118,7 @@ void pleat_swf_extras_default(struct pleat_workload_job *job)
     job->part = 0;
 }
 
-/* The value is in the column's range. */
+/* Sets a value, which is in the column's range. */
 static void set_extra(struct pleat_workload_job *job, enum pleat_swf_extra extra, int64_t value)
 {
     switch (extra) {

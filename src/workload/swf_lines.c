@@ -1,4 +1,4 @@
-/* Lines of a log: headers and jobs. */
+/* swf_lines.c - the lines of a log: headers and jobs. */
 #include <string.h>
 #include <strings.h>
 
@@ -9,7 +9,7 @@ enum { US = 1000000 };
 
 /* ---- header lines ---- */
 
-/* Is it "KEY: ..."? Then *at is moved behind the colon and the blanks after it. */
+/* Whether the line is "KEY: ...". If so, *at is moved behind the colon and the blanks after it. */
 static bool take_key(const char **at, const char *end, const char *key)
 {
     size_t length = strlen(key);
@@ -21,7 +21,7 @@ static bool take_key(const char **at, const char *end, const char *key)
     return true;
 }
 
-/* A size as logs have it: text may follow the number, which is 0 if it makes no sense. */
+/* Reads a size in a header, where text may follow the number. 0: the number makes no sense. */
 static int32_t header_size(const char *at, const char *end)
 {
     const char *p = at;
@@ -75,7 +75,8 @@ static int header_app(struct pleat_swf_reading *reading, const char *at, const c
     return 0;
 }
 
-/* Jobs are checked as they are read, against what their columns and applications are by then. */
+/* Refuses a line behind the first job: jobs are checked while they are read, against the columns
+ * and applications that are known by then. */
 static int before_jobs(struct pleat_swf_reading *reading, const char *key)
 {
     if (reading->workload.jobs.count > 0)
@@ -84,7 +85,7 @@ static int before_jobs(struct pleat_swf_reading *reading, const char *key)
     return 0;
 }
 
-/* The lines that writing makes anew. */
+/* Whether a header line is one that is made anew in writing. */
 static bool is_made_anew(const char *at, const char *end)
 {
     static const char *const keys[] = {"Version", "MaxJobs", "MaxRecords", "UnixStartTime",
@@ -96,7 +97,7 @@ static bool is_made_anew(const char *at, const char *end)
     return end - at >= 6 && !strncasecmp(at, "Pleat-", 6);
 }
 
-/* `line` begins with the semicolon, `at` with what it says. */
+/* Keeps a header line. `line` begins at its semicolon, `at` at its text. */
 static int keep_header(struct pleat_swf_reading *reading, const char *line, const char *at,
                        const char *end)
 {
@@ -147,7 +148,7 @@ static int too_large(struct pleat_swf_reading *reading, int field, int64_t most)
                            (long long)most);
 }
 
-/* No number that is used is larger than what it is kept in. */
+/* Checks that each number that is used fits the member for it. */
 static int check_ranges(struct pleat_swf_reading *reading, const struct pleat_decimal *numbers)
 {
     static const struct {
@@ -175,7 +176,7 @@ static int64_t microseconds(const struct pleat_decimal *number)
     return number->whole * US + number->micros;
 }
 
-/* Is it a job that can be run? Counts it if not. */
+/* Whether the job can be run. If not, it is counted. */
 static bool keep(struct pleat_swf_reading *reading, const struct pleat_decimal *numbers)
 {
     struct pleat_swf_report *report = &reading->report;
@@ -207,7 +208,7 @@ static void make_job(const struct pleat_decimal *numbers, struct pleat_workload_
     int64_t allocated = numbers[PLEAT_SWF_ALLOCATED].whole;
     int64_t estimate_us = microseconds(&numbers[PLEAT_SWF_REQUESTED_TIME]);
     int64_t user = numbers[PLEAT_SWF_USER].whole;
-    memset(job, 0, sizeof(*job)); /* padding too: the same log gives the same bytes */
+    memset(job, 0, sizeof(*job)); /* also padding, so that the same log gives the same bytes */
     job->number = numbers[PLEAT_SWF_JOB].whole;
     job->submit_us = microseconds(&numbers[PLEAT_SWF_SUBMIT]);
     job->run_us = microseconds(&numbers[PLEAT_SWF_RUN]);
@@ -217,7 +218,7 @@ static void make_job(const struct pleat_decimal *numbers, struct pleat_workload_
     if (numbers[PLEAT_SWF_PRECEDING].whole > 0) {
         int64_t think_us = microseconds(&numbers[PLEAT_SWF_THINK]);
         job->preceding = numbers[PLEAT_SWF_PRECEDING].whole;
-        job->think_us = think_us > 0 ? think_us : 0; /* unknown: at once */
+        job->think_us = think_us > 0 ? think_us : 0; /* unknown: none */
     }
     pleat_swf_extras_default(job);
 }
@@ -294,7 +295,7 @@ static int read_line(struct pleat_swf_reading *reading, const char *at, const ch
     return rc;
 }
 
-/* What ends with LF (or with the file): one line, or several that end with CR. */
+/* Reads a text that ends with LF (or with the file): one line, or several that end with CR. */
 static int read_lines(struct pleat_swf_reading *reading, const char *at, const char *end)
 {
     const char *stop;

@@ -1,4 +1,4 @@
-/* Whole logs: texts and files. */
+/* swf_read.c - reads whole logs from memory or files. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -8,16 +8,16 @@
 #include "workload/unpack.h"
 
 enum {
-    PIECE = 256 * 1024,           /* read at a time: the text is never in memory as a whole */
+    PIECE = 256 * 1024,           /* bytes read at a time: the text is never in memory as a whole */
     LINE_MOST = 64 * 1024 * 1024, /* a file with a longer line is no log */
 };
 
-/* What the first bytes tell: how many to skip, or that this is not text. */
+/* Checks the first bytes: how many of them to skip, and that the file is text. */
 static int check_beginning(struct pleat_swf_reading *reading, const char *text, size_t length,
                            size_t *skip)
 {
     *skip = length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
-    if (pleat_unpack_needed(text, length)) /* of a file it is unpacked by now */
+    if (pleat_unpack_needed(text, length)) /* of a file it has been unpacked by now */
         return pleat_error_set(reading->err, PLEAT_E_INVALID,
                                "%s: is compressed (twice, or damaged)", reading->name);
     if (length >= 2 && (!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2)))
@@ -57,7 +57,7 @@ static int arrange_records(struct pleat_swf_records *records, const uint32_t *or
     return 0;
 }
 
-/* Moves what is at order[i] to i, without a second array of jobs; order is used up. */
+/* Moves the job at order[i] to i, without a second array of jobs. Destroys `order`. */
 static void arrange_jobs(struct pleat_workload_jobs *jobs, uint32_t *order)
 {
     for (size_t i = 0; i < jobs->count; i++) {
@@ -74,7 +74,7 @@ static void arrange_jobs(struct pleat_workload_jobs *jobs, uint32_t *order)
     }
 }
 
-/* By submission, equal ones in the log's order. */
+/* Sorts jobs by submission; those submitted at one time keep the log's order. */
 static int sort(struct pleat_swf_reading *reading)
 {
     struct pleat_workload_jobs *jobs = &reading->workload.jobs;
@@ -103,7 +103,7 @@ static int start_reading(struct pleat_swf_reading *reading, const char *name,
     return 0;
 }
 
-/* Gives away what was read, or nothing. */
+/* Hands over what was read; after an error, nothing. */
 static int finish_reading(struct pleat_swf_reading *reading, int rc,
                           struct pleat_workload *workload, struct pleat_swf_report *report)
 {
@@ -140,7 +140,7 @@ int pleat_swf_read_text(const char *text, size_t length, const char *name,
     return finish_reading(&reading, rc, workload, report);
 }
 
-/* The part of a file that has been read and not yet used. */
+/* The part of a file that was read and is not used yet. */
 struct window {
     char *bytes;
     size_t filled, capacity;
@@ -179,8 +179,8 @@ static int fill(struct pleat_swf_reading *reading, int fd, struct window *window
     return rc;
 }
 
-/* What was read so far begins the file: if it is compressed, the window begins anew, with its text.
- */
+/* Checks whether the file is compressed, by what was read so far: that is its beginning. If so, the
+ * window begins anew with the unpacked text. */
 static int unpack(struct pleat_swf_reading *reading, int fd, struct window *window)
 {
     if (window->unpack || !pleat_unpack_needed(window->bytes, window->filled))
@@ -197,7 +197,7 @@ static int use(struct pleat_swf_reading *reading, int fd, struct window *window)
     size_t skip = 0, used;
     if (!window->begun) {
         if (window->filled < PLEAT_UNPACK_BYTES && !window->ended)
-            return 0; /* too little to tell what it is */
+            return 0; /* too few bytes to tell */
         bool plain = !window->unpack;
         int rc = unpack(reading, fd, window);
         if (rc || (plain && window->unpack))

@@ -19,7 +19,7 @@ static const char *const names[PLEAT_SWF_FIELDS] = {"job number",
                                                     "preceding job",
                                                     "think time"};
 
-/* The columns that number or count something. */
+/* Columns whose numbers are whole. */
 static const bool whole_only[PLEAT_SWF_FIELDS] = {
     [PLEAT_SWF_JOB] = true,      [PLEAT_SWF_ALLOCATED] = true,  [PLEAT_SWF_REQUESTED] = true,
     [PLEAT_SWF_STATUS] = true,   [PLEAT_SWF_USER] = true,       [PLEAT_SWF_GROUP] = true,

@@ -5,11 +5,11 @@
 #include "workload/convert.h"
 #include "workload/swf-internal.h"
 
-enum { PIECE = 256 * 1024 }; /* written at a time */
+enum { PIECE = 256 * 1024 }; /* bytes written at a time */
 
 /* ---- header ---- */
 
-/* A line of its own for each line of text, without what would break the header. */
+/* Adds a header line for each line of text, without characters that would break the header. */
 static void add_note(struct pleat_string *out, const char *text)
 {
     for (; *text; text += *text == '\n') {
@@ -22,7 +22,7 @@ static void add_note(struct pleat_string *out, const char *text)
     }
 }
 
-/* As `date` writes it: "Fri Oct 01 00:00:03 UTC 1993". */
+/* Adds a date as `date` writes it: "Fri Oct 01 00:00:03 UTC 1993". */
 static void add_date(struct pleat_string *out, const char *key, int64_t us)
 {
     time_t seconds = (time_t)(us / 1000000);
@@ -37,7 +37,7 @@ static void add_date(struct pleat_string *out, const char *key, int64_t us)
                       parts.tm_sec, parts.tm_year + 1900);
 }
 
-/* The lines of a header that are the workload's own, whatever log it was read from. */
+/* Adds the header lines that follow from the workload, whatever log it was read from. */
 static void add_counts(struct pleat_string *out, const struct pleat_workload *workload)
 {
     pleat_string_addf(out,
@@ -49,7 +49,7 @@ static void add_counts(struct pleat_string *out, const struct pleat_workload *wo
         pleat_string_addf(out, "; MaxProcs: %d\n", workload->machine);
 }
 
-/* The other lines, where there is no log to take them from. */
+/* Adds the other header lines, where there is no log to take them from. */
 static void add_background(struct pleat_string *out, const struct pleat_workload *workload)
 {
     const struct pleat_workload_jobs *jobs = &workload->jobs;
@@ -71,7 +71,7 @@ static void add_background(struct pleat_string *out, const struct pleat_workload
     pleat_string_add(out, "\n");
 }
 
-/* Is application 0 another than a linear one without more? */
+/* Whether application 0 is anything but a linear one without options. */
 static bool is_special(const struct pleat_workload *workload)
 {
     struct pleat_string text = {0};
@@ -138,14 +138,15 @@ static void add_seconds(struct pleat_string *out, int64_t us)
     pleat_decimal_add_seconds(out, us);
 }
 
-/* Both numbers of processors stay as they were where they still give the job's. */
+/* Keeps both numbers of processors of the record, unless they give another size than the job's. */
 static void add_processors(int32_t processors, struct pleat_swf_record *record)
 {
     if ((record->allocated > 0 ? record->allocated : record->requested) != processors)
         record->allocated = record->requested = processors;
 }
 
-/* The standard's columns: the job's own, and from the record what it does not keep. */
+/* Writes the standard columns: the job's own values, and from the record those that a job does not
+ * keep. */
 static void add_job(struct pleat_string *out, const struct pleat_workload_job *job,
                     struct pleat_swf_record record)
 {

@@ -11,7 +11,7 @@ struct pleat_unpack {
     struct archive *archive;
     const char *name;
     int fd;
-    char *begin; /* until it was read */
+    char *begin; /* the first bytes, until they are used */
     size_t length;
     char piece[65536];
 };

@@ -1,4 +1,4 @@
-/* unpack.h - reading compressed files (gzip, bzip2, xz, zstd) from a descriptor. */
+/* unpack.h - reads compressed files (gzip, bzip2, xz, zstd) from a descriptor. */
 #ifndef PLEAT_WORKLOAD_UNPACK_H
 #define PLEAT_WORKLOAD_UNPACK_H
 
@@ -8,14 +8,15 @@
 
 #include "base/error.h"
 
-/* So many bytes tell whether a file is compressed. */
+/* The number of bytes that tell whether a file is compressed. */
 enum { PLEAT_UNPACK_BYTES = 6 };
 
-/* Do these first bytes of a file (fewer, where it is shorter) begin a compressed one? */
+/* Whether the first bytes of a file (fewer, where it is shorter) are those of a compressed file. */
 bool pleat_unpack_needed(const char *begin, size_t length);
 
-/* Unpacks what begins with these bytes, which are copied, and goes on at the descriptor, which is
- * borrowed. name: for errors. PLEAT_E_INVALID: it cannot be unpacked; PLEAT_E_NOMEM. */
+/* Unpacks a file that begins with these bytes, which are copied, and goes on at the descriptor,
+ * which is borrowed. name: for errors. PLEAT_E_INVALID: the file cannot be unpacked. PLEAT_E_NOMEM.
+ */
 struct pleat_unpack;
 int pleat_unpack_open(struct pleat_unpack **unpack, int fd, const char *begin, size_t length,
                       const char *name, struct pleat_error *err) PLEAT_MUST_CHECK;
