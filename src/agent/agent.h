@@ -1,8 +1,8 @@
 /* agent.h - the state of pleat-agent and what its files offer each other.
  *
- * They stand on floors. A file calls those below it, and on its own floor only what its group
- * names; what is above it reaches through a table (kind.h), or is told when a turn of the loop is
- * over (agent.c).
+ * The files stand on floors. A file calls files of the floors below it, and on its own floor only
+ * those of its group. It reaches floors above only through a table (kind.h), or they act when a
+ * turn of the loop is over (agent.c).
  *
  *   6  main.c     options, the process itself     kinds.c    the list of kinds of runs
  *      stray.c    what a killed predecessor left  guard.c    above the agent: ends what it leaves
@@ -26,14 +26,14 @@
  *      tree.c     /proc                           leftovers.c ends all below a process
  *      cpus.c     which CPUs the slots are        mapping.c  which process stands where
  *      detector.c is a program balanced?          rate.c     how fast is it?
- *      contention.c does somebody else compute there?        cgroup.c groups that the kernel keeps:
+ *      contention.c do foreign processes compute there?      cgroup.c groups that the kernel keeps:
  *      cpuset.c   that cannot leave their CPUs    memgroup.c that get no more memory
  *      scratch.c, shared_files.c directories and files of runs; log.c
  *
- * One thread, one loop; nothing blocks but pleat_strays_end (before the loop starts), and nothing
- * that a user names is touched by it: a new process opens its files and goes to its directory
- * itself. Notifications can be lost with a connection, so nothing depends on them: what they say is
- * kept in the run until the daemon forgets it.
+ * The agent has one thread and one loop. Nothing blocks but pleat_strays_end, before the loop
+ * starts. The agent touches no file that a user names: a new process opens its files and goes to
+ * its directory itself. Notifications can be lost with a connection, so nothing depends on them:
+ * what they say is kept in the run until the daemon has the run forgotten.
  */
 #ifndef PLEAT_AGENT_AGENT_H
 #define PLEAT_AGENT_AGENT_H

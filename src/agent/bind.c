@@ -263,7 +263,7 @@ static size_t tell(struct pleat_run *run, const struct pleat_cpu_set *to)
     if (pleat_cpu_set_equal(&walk.from, to) && !run->binding.unsettled)
         return 0;
     struct pleat_cpu_set both = either(&walk.from, to);
-    change_group(run, &both); /* nobody can be told what is not in it */
+    change_group(run, &both); /* a thread cannot get CPUs that its cpuset does not have */
     run->binding.told = *to;
     run->binding.unsettled = false;
     for (int round = 0; pleat_run_is_live(run) && round < ROUNDS_MAX; round++)
@@ -318,7 +318,8 @@ void pleat_bind_renew(struct pleat_run *run)
     run->binding.unsettled = false;
 }
 
-/* One that has all of the run's CPUs, or none of its own any more. */
+/* Binds the process of a rank to the rank's own CPUs, where it has all of the run's CPUs, or none
+ * of its own any more. */
 static void tell_task(struct pleat_run *run, struct walk *walk, uint32_t rank, pid_t pid)
 {
     struct pleat_tree_process *process = pleat_tree_find(&run->agent->tree, pid);

@@ -1,9 +1,9 @@
 /* cgroup.h - groups of processes that the kernel keeps (cgroups, version 1 or 2): where this user
- * may make such groups with a controller, and their files.
+ * may make groups with a controller, and their files.
  *
- * A group is a directory; who is in it, and what these start, stays in it. Everything is read from
- * the root of a file system, so that tests can bring their own. In version 2 a process is in one
- * group for all controllers, so groups with the same name at the same place are one.
+ * A group is a directory. A process in it stays in it, and so do its descendants. Everything is
+ * read from the root of a file system, so that tests can bring their own. In version 2 a process is
+ * in one group for all controllers, so groups with the same name at the same place are one.
  */
 #ifndef PLEAT_AGENT_CGROUP_H
 #define PLEAT_AGENT_CGROUP_H

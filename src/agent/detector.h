@@ -48,7 +48,7 @@ struct pleat_detector_settings {
     uint32_t samples;  /* 2 .. PLEAT_DETECTOR_SAMPLES_MAX */
     uint32_t confirm;  /* from 1 */
     int64_t sample_us; /* between two samples while the program starts */
-    int64_t watch_us;  /* ... and when there is a verdict */
+    int64_t watch_us;  /* between two samples when there is a verdict */
     /* from this age of a phase on the program counts as started, constant or not */
     int64_t starting_max_us;
     int64_t first_window_us; /* the least length of the first window */

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 
 #define KILL_ROUNDS 10
-/* Looks at processes whose owner cannot be told, until they are counted as nobody's. */
+/* Looks at processes whose owner cannot be told, until they are counted as no run's. */
 #define DOUBTS_MAX 10
 #define COMPLAIN_US (10 * PLEAT_US_PER_S)
 

@@ -42,7 +42,7 @@ struct pleat_folded_member {
     clockid_t clock;
     bool has_clock;
     int64_t cpu_ns;      /* processor time at the last look */
-    int64_t compared_ns; /* ... when contention was looked at */
+    int64_t compared_ns; /* processor time when contention was looked at last */
     bool waiting;        /* at the last look */
     int nice;            /* the niceness that it gave itself */
     bool boosted;

@@ -7,8 +7,8 @@
 #include "agent/fold.h"
 
 #define TELL_US INT64_C(1000000)
-/* Least time between two notifications while processes attach: whoever waits to change the job must
- * soon know that all have. */
+/* Least time between two notifications while processes attach. It is short, since a user may wait
+ * until all have attached before changing the job. */
 #define TELL_SOON_US INT64_C(100000)
 /* Smaller changes of the idleness, or of the variation of switches, are not told. */
 #define NEWS 0.02

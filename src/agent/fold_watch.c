@@ -27,7 +27,7 @@
 #define BOOST (-10)
 #define SPREADS_MAX 4
 
-/* ---- who is there ---- */
+/* ---- which processes have attached? ---- */
 
 /* The pid in a slot is whatever a process wrote there. It counts only where that process descends
  * from the run's reaper, or from its main process where the reaper was killed. */
@@ -125,7 +125,7 @@ static void look_at_members(struct pleat_folded *folded, int64_t now_us)
     }
 }
 
-/* ---- who is where he should not be ---- */
+/* ---- which processes are outside of the partition? ---- */
 
 static bool is_outside(const struct pleat_folded_member *member,
                        const struct pleat_cpu_set *allowed)
@@ -277,7 +277,7 @@ static void look_at_rate(struct pleat_folded *folded, int64_t now_us)
     folded->rated = folded->attached;
 }
 
-/* ---- who else computes there? ---- */
+/* ---- where do foreign processes compute? ---- */
 
 static uint32_t highest_cpu(const struct pleat_folded *folded)
 {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* What lines begin with; borrowed for the life of the process. */
+/* Sets the beginning of all lines. The name is borrowed for the life of the process. */
 void pleat_log_name(const char *name);
 /* Writes one line. More than 50 within a second are dropped, and their number is written later. */
 void pleat_log(const char *fmt, ...) PLEAT_PRINTF(1, 2);

@@ -90,7 +90,7 @@ static uint64_t by_token(struct pleat_agent *agent, const struct pleat_tree_proc
     if (pleat_tree_environ(agent->proc, process->pid, &agent->env) == 0)
         return run_of_token(agent, pleat_tree_environ_get(&agent->env, PLEAT_RUN_ENV));
     if (pleat_tree_is_dead(process))
-        return NOBODYS; /* dead processes are counted as nobody's */
+        return NOBODYS; /* dead processes are counted as no run's */
     if (pleat_tree_read_one(agent->proc, process->pid, &now) || now.start != process->start ||
         pleat_tree_is_dead(&now) || now.exiting)
         agent->tree.vanished++;

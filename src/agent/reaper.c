@@ -53,7 +53,7 @@ static void tell(struct reaper *reaper, bool alone)
     reaper->told = true;
     reaper->record.reaper = getpid();
     reaper->record.alone = alone;
-    /* without an agent nobody reads the pipe, and the record is not needed */
+    /* without an agent no process reads the pipe, and the record is not needed */
     (void)!write(RECORDS, &reaper->record, sizeof(reaper->record));
 }
 

@@ -11,7 +11,7 @@
 #include "figure/picture.h"
 #include "figure/plot.h"
 
-/* With more jobs than this they cannot be told apart. */
+/* With more jobs than this, jobs cannot be told apart in a chart. */
 enum { GANTT_JOBS_MAX = 500 };
 
 static const struct {
