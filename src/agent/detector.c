@@ -96,7 +96,7 @@ void pleat_detector_moved(struct pleat_detector *detector, int64_t now_us, int64
     detector->against = 0;
 }
 
-/* ---- has it started? ---- */
+/* ---- has the program started? ---- */
 
 static void begin_phase(struct pleat_detector *detector, int64_t now_us,
                         const struct pleat_detector_process *items)
@@ -160,7 +160,7 @@ static bool look_at_start(struct pleat_detector *detector, int64_t now_us,
            (now_us - detector->phase_us >= detector->settings.starting_max_us && average >= 1);
 }
 
-/* ---- is it balanced? ---- */
+/* ---- is the program balanced? ---- */
 
 /* The complement of Utrera 2010, figure 4.3, for the useful times since the window began. *most:
  * max u. Below 0: no process did anything useful. */

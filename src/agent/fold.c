@@ -262,7 +262,7 @@ void pleat_folded_destroy(struct pleat_folded *folded)
     free(folded);
 }
 
-/* ---- changing it ---- */
+/* ---- changing the partition ---- */
 
 /* Whether some CPU of `before` is not in `now`. */
 static bool gives_up(const struct pleat_cpu_list *before, const struct pleat_cpu_list *now)

@@ -177,7 +177,7 @@ static void look_at_vacating(struct pleat_folded *folded)
     folded->vacating.count = 0;
 }
 
-/* ---- is it balanced? ---- */
+/* ---- is the program balanced? ---- */
 
 static bool is_shared(const struct pleat_folded *folded)
 {
@@ -255,7 +255,7 @@ static void look_at_balance(struct pleat_folded *folded, int64_t now_us)
         follow_verdict(folded);
 }
 
-/* ---- how fast is it? ---- */
+/* ---- how fast is the program? ---- */
 
 uint64_t pleat_folded_useful_ns(const struct pleat_folded *folded)
 {

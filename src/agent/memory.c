@@ -51,7 +51,7 @@ int64_t pleat_memory_proportional_kb(const struct pleat_agent *agent, pid_t pid)
                                                     : pleat_memory_resident_kb(agent, pid);
 }
 
-/* ---- what is known of it ---- */
+/* ---- what is known of a run ---- */
 
 static void raise_peak(struct pleat_memory *memory, int64_t kb)
 {

@@ -52,10 +52,9 @@ int pleat_scratch_make(const char *path, struct pleat_error *err)
         return pleat_error_set(err, PLEAT_E_PERMISSION,
                                "%s is there already, and is not a directory of yours: remove it",
                                path);
-    remove_by(path,
-              /* The directory itself stays. Otherwise another user who has seen its name could make
-               * one of that name. */
-              remove_one_inside);
+    /* The directory itself stays. Otherwise another user who has seen its name could make one of
+     * that name. */
+    remove_by(path, remove_one_inside);
     return chmod(path, 0700) ? pleat_error_sys(err, errno, "cannot close directory %s", path) : 0;
 }
 

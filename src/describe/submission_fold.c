@@ -68,7 +68,7 @@ static bool takes_any(const char *sizes_text, int64_t least, int64_t most)
     return any;
 }
 
-/* ---- how they take turns ---- */
+/* ---- how processes take turns ---- */
 
 static char *copy_word(const char *text, size_t length)
 {
