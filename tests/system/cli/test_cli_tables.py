@@ -17,18 +17,18 @@ LUBLIN = "lublin --jobs 60 --machine 64"
 SIM = ["sim", "--generate", LUBLIN]
 # Which commands print the tables of a file (of an experiment that is run: test_cli_experiment.py).
 TABLES = {
-    "jobs.c": [["ps", "-a"], ["wait"]],
-    "cmd_show.c": [["show", "1"]],
-    "history_print.c": [["history", "1"]] + [["history", "--by", by]
-                                             for by in ("job", "size", "resize", "name", "day")],
-    "cmd_sites.c": [["sites"]],
-    "cmd_policies.c": [["policies"]],
-    "cmd_experiment.c": [["experiment"]],
-    "mix_report.c": [["mix"]],
-    "sim_report.c": [SIM],
-    "sim_compare.c": [SIM + ["--queue", "fcfs,easy,backfill-malleability-due", "--malleability", "egs,fpsma"],
+    "jobs/jobs.c": [["ps", "-a"], ["wait"]],
+    "jobs/cmd_show.c": [["show", "1"]],
+    "jobs/history_print.c": [["history", "1"]] + [["history", "--by", by]
+                                                  for by in ("job", "size", "resize", "name", "day")],
+    "instance/cmd_sites.c": [["sites"]],
+    "instance/cmd_policies.c": [["policies"]],
+    "sim/cmd_experiment.c": [["experiment"]],
+    "mix/report.c": [["mix"]],
+    "sim/report.c": [SIM],
+    "sim/compare.c": [SIM + ["--queue", "fcfs,easy,backfill-malleability-due", "--malleability", "egs,fpsma"],
                       SIM + ["--queue", "fcfs,easy", "--seeds", "2"]],
-    "workload_stat.c": [["workload", "stat"]],
+    "workload/stat.c": [["workload", "stat"]],
 }
 COMMANDS = [command for commands in TABLES.values() for command in commands]
 
@@ -72,8 +72,9 @@ def tables_of(text):
 
 
 def test_every_table_is_tried():
-    makers = {path.name for path in SOURCES.glob("*.c") if "pleat_table_create(" in path.read_text()}
-    assert makers - {"table.c"} == set(TABLES)
+    makers = {str(path.relative_to(SOURCES)) for path in SOURCES.glob("**/*.c")
+              if "pleat_table_create(" in path.read_text()}
+    assert makers - {"common/table.c"} == set(TABLES)
 
 
 @pytest.mark.parametrize("columns", [None, 50, 64, 80, 132, 200])

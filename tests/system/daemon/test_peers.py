@@ -319,7 +319,7 @@ def test_an_agent_of_before_and_processes_with_several_processors(pleat):
     agent = FakeAgent(pleat)
     number = pleat.submit("-n", 2, "-c", 2, "--", BUILD + "/apps/loop")
     job = pleat.wait_end(number)
-    assert job["state"] == "failed" and "from before Pleat was upgraded" in job["text"], job
+    assert job["state"] == "failed" and "started before Pleat was upgraded" in job["text"], job
     number = pleat.submit("-n", 2, "--", BUILD + "/apps/loop")
     assert "cpus_per_task" not in pleat.job(number)
     assert agent.end(pleat, agent.start(), number)["state"] == "done"

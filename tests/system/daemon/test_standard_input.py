@@ -77,7 +77,7 @@ def test_only_rank_0_reads(pleat, mpi):
 
 def test_who_takes_its_place_goes_on_reading(pleat):
     """The agent is killed by the job, which is queued again, and started again."""
-    code = "read x; echo got $x; [ -e once ] && exit 0; touch once; kill -9 $PPID; exec sleep 60"
+    code = "read x; echo got $x; [ -e once ] && exit 0; touch once; kill -9 $(ps -o ppid= $PPID); exec sleep 60"
     done = pleat.pleat("run", "--", "sh", "-c", code, given="one\ntwo\nthree\n", check=0)
     assert done.stdout == "got one\ngot two\n"
 
