@@ -19,139 +19,6 @@
 #define ONE_MESSAGE ((UINT64_C(1) << 32) + 1) /* added to pleat_fold_slot.mail for each message */
 
 static struct turn_self self;
-static _Thread_local bool attached_here __attribute__((tls_model("initial-exec")));
-static uint8_t auto_quiet = PLEAT_FOLD_WAIT_YIELD;
-static uint8_t auto_contended = PLEAT_FOLD_WAIT_IMMEDIATE;
-
-/* ---- settings in force ---- */
-
-void turn_prefer(uint8_t quiet, uint8_t contended)
-{
-    auto_quiet = quiet;
-    auto_contended = contended;
-}
-
-static enum pleat_fold_wait how_on(const struct turn_self *me, uint32_t processor)
-{
-    if (me->settings.wait != PLEAT_FOLD_WAIT_AUTO)
-        return (enum pleat_fold_wait)me->settings.wait;
-    /* The reasons for auto. Where others compute, a process that yields waits for them, and handing
-     * on took 0.2 to 0.5 of the time (Open MPI, 8 processes on 2 processors). Where nobody else
-     * computes, a switch by the kernel takes 1.3 us and one by a futex 2.3 to 4.6 us; yielding took
-     * 0.65 to 0.9 of the time. With a global queue processes must be moved, which yielding does not
-     * do. */
-    bool quiet =
-        !atomic_load_explicit(&me->fold->processors[processor].contended, memory_order_relaxed) &&
-        (me->processors == 1 || me->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL);
-    return (enum pleat_fold_wait)(quiet ? auto_quiet : auto_contended);
-}
-
-enum pleat_fold_wait turn_how(const struct turn_self *me)
-{
-    return how_on(me, me->processor);
-}
-
-bool turn_hands_over(const struct turn_self *me)
-{
-    enum pleat_fold_wait how = turn_how(me);
-    return how == PLEAT_FOLD_WAIT_IMMEDIATE || how == PLEAT_FOLD_WAIT_SPIN;
-}
-
-static bool is_global(const struct turn_self *me)
-{
-    return me->settings.queue == PLEAT_FOLD_QUEUE_GLOBAL;
-}
-
-bool turn_is_mine(void)
-{
-    return attached_here;
-}
-
-bool turn_is_alone(const struct turn_self *me)
-{
-    if (me->doubled ||
-        atomic_load_explicit(&me->fold->processors[me->processor].contended, memory_order_relaxed))
-        return false;
-    return is_global(me) ? me->processors >= me->fold->processes : me->member_count == 0;
-}
-
-/* Whether nobody needs to know for whom there are messages: neither the agent, nor processes that
- * hand their processor on (if one does, all must tell). Telling of each message took 5 % of the
- * time of the 8 processes of `halo` on 1 processor. */
-static bool is_untold(const struct turn_self *me)
-{
-    if (atomic_load_explicit(&me->fold->segment->counts, memory_order_relaxed))
-        return false;
-    for (uint32_t i = 0; i < me->processors; i++) {
-        enum pleat_fold_wait how = how_on(me, i);
-        if (how != PLEAT_FOLD_WAIT_YIELD && how != PLEAT_FOLD_WAIT_NATIVE)
-            return false;
-    }
-    return true;
-}
-
-static void find_members(struct turn_self *me)
-{
-    me->member_count = 0;
-    for (uint32_t i = 0; i < me->fold->processes; i++)
-        if (i != me->index &&
-            (is_global(me) || atomic_load(&me->fold->slots[i].queue) == me->processor))
-            me->members[me->member_count++] = (uint16_t)i;
-}
-
-/* Changes the processor in the process's word, which tells others where it is. */
-static void move_to(struct turn_self *me, uint32_t processor)
-{
-    uint32_t word = atomic_load(&me->slot->word), wanted;
-    me->processor = processor;
-    do /* repeated only if another process changes the word */
-        wanted = pleat_fold_word((enum pleat_fold_state)pleat_fold_word_state(word), processor);
-    while (!atomic_compare_exchange_weak(&me->slot->word, &word, wanted));
-}
-
-static uint32_t queue_of(const struct turn_self *me)
-{
-    uint32_t queue = atomic_load(&me->slot->queue);
-    return queue < me->processors ? queue : 0;
-}
-
-void turn_refresh(struct turn_self *me)
-{
-    uint32_t generation = atomic_load(&me->fold->segment->generation);
-    if (generation == me->generation)
-        return;
-    me->generation = generation;
-    me->settings = pleat_fold_settings_of(me->fold);
-    me->global = is_global(me);
-    me->processors = pleat_fold_processor_count(me->fold);
-    me->doubled = atomic_load(&me->fold->segment->doubled);
-    if (!me->processors)
-        return;
-    bool was_untold = me->untold != 0;
-    me->untold = is_untold(me) ? generation : 0;
-    /* messages received from now on may not have been counted when they were sent */
-    if (was_untold && !me->untold)
-        atomic_fetch_and(&me->slot->mail, UINT32_MAX);
-    if (!is_global(me) || me->processor >= me->processors)
-        move_to(me, queue_of(me));
-    find_members(me);
-    me->yields =
-        me->untold && !turn_is_alone(me) && turn_how(me) == PLEAT_FOLD_WAIT_YIELD ? generation : 0;
-    turn_pin(me);
-}
-
-void turn_settle(struct turn_self *me)
-{
-    uint32_t at = pleat_fold_word_processor(atomic_load(&me->slot->word));
-    if (at != me->processor) {
-        if (is_global(me) && at < me->processors)
-            me->processor = at;
-        else /* the other process did not know the new partition yet */
-            move_to(me, queue_of(me));
-    }
-    turn_stay(me);
-}
-
 static uint32_t generation_now(void)
 {
     return atomic_load_explicit(&self.segment->generation, memory_order_relaxed);
@@ -177,7 +44,7 @@ bool turn_has_room(void)
 /* Whether the caller is the thread that attached, and the process is folded. */
 static bool takes_part(void)
 {
-    return attached_here && self.fold;
+    return turn_attached_here && self.fold;
 }
 
 bool turn_polls_alone(void)
@@ -261,7 +128,7 @@ bool turn_attach(int32_t index, int32_t rank)
     made.slot = &fold->slots[made.index];
     begin_slot(&made, rank);
     self = made;
-    attached_here = true;
+    turn_attached_here = true;
     return true;
 }
 
@@ -301,7 +168,7 @@ void turn_leave(void)
     pleat_fold_close(self.fold);
     bool shared = self.shared;
     memset(&self, 0, sizeof(self));
-    attached_here = false;
+    turn_attached_here = false;
     if (shared)
         turn_exit();
 }
@@ -394,7 +261,7 @@ static bool has_news(struct turn_self *me)
 
 static void hand_over(struct turn_self *me, uint64_t now_ns)
 {
-    if (attached_here)
+    if (turn_attached_here)
         turn_useful_tell(me, now_ns);
     if (me->shared)
         turn_goes();
@@ -440,7 +307,7 @@ void turn_call(void)
 static void yield(struct turn_self *me)
 {
     turn_count_switch(me);
-    if (attached_here)
+    if (turn_attached_here)
         turn_useful_wait(me);
     syscall(SYS_sched_yield);
 }
@@ -466,14 +333,14 @@ static bool wait_turn(struct turn_self *me)
     if (!me->processors)
         return false;
     if (turn_is_alone(me)) {
-        if (attached_here)
+        if (turn_attached_here)
             turn_useful_alone(me);
         return true; /* polls again at once */
     }
     enum pleat_fold_wait how = turn_how(me);
     uint32_t polls = count_poll(me);
     if (how == PLEAT_FOLD_WAIT_NATIVE) {
-        if (attached_here)
+        if (turn_attached_here)
             turn_useful_wait(me);
         return false;
     }
@@ -507,7 +374,7 @@ bool turn_wait(void)
 {
     if (!self.fold)
         return false;
-    if (!attached_here && (!self.shared || self.yields == generation_now())) {
+    if (!turn_attached_here && (!self.shared || self.yields == generation_now())) {
         syscall(SYS_sched_yield);
         return true;
     }

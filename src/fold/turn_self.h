@@ -1,4 +1,6 @@
-/* turn_self.h - what a folded process knows about itself, shared by turn.c and turn_*.c.
+/* turn_self.h - what a folded process knows about itself, shared by turn.c and turn_*.c. Lowest
+ * first: turn_how.c, turn_useful.c, turn_watch.c, turn_next.c; turn_pin.c; turn_partition.c;
+ * turn_give.c; turn.c.
  *
  * It is used by the thread that called turn_attach. If several threads may call MPI (`shared`), any
  * of them gives the processor away and waits for it, one at a time (turn_enter); members that
@@ -61,14 +63,25 @@ void turn_refresh(struct turn_self *self);
 void turn_settle(struct turn_self *self);
 /* turn_how: how it waits, never AUTO. turn_hands_over: whether it hands its processor on. */
 enum pleat_fold_wait turn_how(const struct turn_self *self);
+/* The same on another processor of the partition, by its index. */
+enum pleat_fold_wait turn_how_on(const struct turn_self *self, uint32_t processor);
 bool turn_hands_over(const struct turn_self *self);
 /* Whether no other process could use the processor while this one waits. */
 bool turn_is_alone(const struct turn_self *self);
 
 /* Whether the caller is the thread that attached. */
-bool turn_is_mine(void);
+extern _Thread_local bool turn_attached_here __attribute__((tls_model("initial-exec")));
+static inline bool turn_is_mine(void)
+{
+    return turn_attached_here;
+}
 /* Adds all CPUs of the partition. */
 void turn_add_all(const struct turn_self *self, struct turn_cpus *cpus);
+
+static inline bool turn_queue_is_global(const struct turn_self *self)
+{
+    return self->settings.queue == PLEAT_FOLD_QUEUE_GLOBAL;
+}
 
 static inline void turn_count_switch(struct turn_self *self)
 {
