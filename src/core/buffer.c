@@ -16,6 +16,7 @@
 #include "core/handlers.h"
 #include "core/state.h"
 #include "core/tally.h"
+#include "core/transition.h"
 
 static const struct pleat_buffer fresh = {
     .component = PLEAT_NONE,
@@ -37,11 +38,6 @@ const struct pleat_buffer *buffer_fresh(void)
 static struct pleat_buffer *buffer_at(struct pleat_core *core, uint32_t index)
 {
     return &core->buffers.items[index];
-}
-
-static bool is_running(const struct pleat_component *component)
-{
-    return component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
 }
 
 /* ---- life ---- */

@@ -1,13 +1,9 @@
 /* The part of pleat_core_check about what keeps components out of the queue. */
 #include "core/check_holds.h"
 #include "core/state.h"
+#include "core/transition.h"
 
 #define FAIL(...) return pleat_error_set(err, PLEAT_E_CORRUPT, __VA_ARGS__)
-
-static bool is_forgotten(const struct pleat_component *component)
-{
-    return component->state == PLEAT_NEW || pleat_component_is_forgotten(component);
-}
 
 static int check_needs(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
 {
@@ -17,8 +13,7 @@ static int check_needs(const struct pleat_core *core, uint32_t index, struct ple
          i = core->dependencies.items[i].next_need) {
         const struct pleat_dependency *it = &core->dependencies.items[i];
         if (it->waiter != index || it->previous_need != previous || it->on == PLEAT_NONE ||
-            is_forgotten(&all[it->on]) ||
-            pleat_state_is_final((enum pleat_state)all[it->on].state) ||
+            is_unused(&all[it->on]) || pleat_state_is_final((enum pleat_state)all[it->on].state) ||
             all[it->on].job >= all[index].job)
             FAIL("component %u waits for what has ended, or is out of order", index);
         previous = i;
@@ -71,7 +66,7 @@ int core_check_groups(const struct pleat_core *core, struct pleat_error *err)
         uint32_t members = 0, waiting = 0, previous = PLEAT_NONE;
         int32_t active = 0;
         for (uint32_t c = 0; c < core->components.count; c++) {
-            bool of = !is_forgotten(&all[c]) && all[c].group == g;
+            bool of = !is_unused(&all[c]) && all[c].group == g;
             members += of;
             active += of && all[c].in_group;
             waiting += of && (all[c].holds & PLEAT_HELD_BY_GROUP) ? 1 : 0;
@@ -89,7 +84,7 @@ int core_check_groups(const struct pleat_core *core, struct pleat_error *err)
     if (core->decided_first != PLEAT_NONE || core->decided_last != PLEAT_NONE)
         FAIL("a dependency is decided, and its waiter does not know");
     for (uint32_t c = 0; c < core->components.count; c++)
-        for (uint32_t i = is_forgotten(&all[c]) ? PLEAT_NONE : all[c].first_need; i != PLEAT_NONE;
+        for (uint32_t i = is_unused(&all[c]) ? PLEAT_NONE : all[c].first_need; i != PLEAT_NONE;
              i = core->dependencies.items[i].next_need)
             known++;
     for (uint32_t i = core->free_dependency; i != PLEAT_NONE; i = core->dependencies.items[i].next)

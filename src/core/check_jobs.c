@@ -3,13 +3,9 @@
 #include "core/check_holds.h"
 #include "core/job.h"
 #include "core/state.h"
+#include "core/transition.h"
 
 #define FAIL(...) return pleat_error_set(err, PLEAT_E_CORRUPT, __VA_ARGS__)
-
-static bool is_forgotten(const struct pleat_component *component)
-{
-    return component->state == PLEAT_NEW || pleat_component_is_forgotten(component);
-}
 
 /* A component that is placed or claims has a deadline. It has none while its agent is away and has
  * not said whether it started the component. */
@@ -76,7 +72,7 @@ static int check_job(const struct pleat_core *core, uint32_t lead, struct pleat_
     struct whole whole = {0};
     for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling) {
         if (all[c].lead != lead || all[c].job != all[lead].job || all[c].ordinal != whole.count ||
-            is_forgotten(&all[c]))
+            is_unused(&all[c]))
             FAIL("component %u is out of order in its job", c);
         count(&whole, &all[c]);
     }
@@ -110,7 +106,7 @@ static int check_inputs(const struct pleat_core *core, struct pleat_error *err)
     for (uint32_t c = 0; c < core->components.count; c++)
         for (uint32_t i = core->components.items[c].first_input; i != PLEAT_NONE;
              i = core->inputs.items[i].next) {
-            if (is_forgotten(&core->components.items[c]))
+            if (is_unused(&core->components.items[c]))
                 FAIL("component %u is forgotten, and its files are not", c);
             listed++;
         }
@@ -135,7 +131,7 @@ int core_check_jobs(const struct pleat_core *core, struct pleat_error *err)
         rc = check_inputs(core, err);
     for (uint32_t c = 0; !rc && c < core->components.count; c++) {
         const struct pleat_component *component = &core->components.items[c];
-        if (is_forgotten(component))
+        if (is_unused(component))
             continue;
         rc = check_waiting(core, c, err);
         if (!rc)

@@ -1,6 +1,7 @@
 /* Lists of waiting and running components, and what they sum up to per site. */
 #include "core/tally.h"
 #include "core/state.h"
+#include "core/transition.h"
 
 /* ---- waiting ---- */
 
@@ -186,11 +187,6 @@ void running_expect(struct pleat_core *core, uint32_t component, int64_t end_us)
     comp->expected_end_us = end_us;
     if (core->keeps_ends)
         ends_add(core, component);
-}
-
-static bool is_running(const struct pleat_component *component)
-{
-    return component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
 }
 
 void ends_keep(struct pleat_core *core, bool keep)

@@ -19,4 +19,16 @@ static inline void set_state(struct pleat_core *core, uint32_t component, enum p
         note_state(core, component, from);
 }
 
+/* Does the component run, also in a resize? */
+static inline bool is_running(const struct pleat_component *component)
+{
+    return component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
+}
+
+/* Is the record nobody's: not submitted yet, or forgotten? */
+static inline bool is_unused(const struct pleat_component *component)
+{
+    return component->state == PLEAT_NEW || pleat_component_is_forgotten(component);
+}
+
 #endif

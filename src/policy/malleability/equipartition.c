@@ -31,7 +31,7 @@ static int32_t size_of(const struct pleat_pass *pass, uint32_t component)
 
 /* The first component from this one on that is not young. Young components keep what they have, and
  * are in no sum. */
-static uint32_t not_held(const struct pleat_view *view, uint32_t component)
+static uint32_t first_not_young(const struct pleat_view *view, uint32_t component)
 {
     while (component != PLEAT_NONE && pleat_view_is_young(view, &view->components[component]))
         component = pleat_malleable_younger(view, component);
@@ -40,12 +40,12 @@ static uint32_t not_held(const struct pleat_view *view, uint32_t component)
 
 static uint32_t oldest(const struct pleat_view *view, uint32_t site)
 {
-    return not_held(view, pleat_malleable_oldest(view, site));
+    return first_not_young(view, pleat_malleable_oldest(view, site));
 }
 
 static uint32_t younger(const struct pleat_view *view, uint32_t component)
 {
-    return not_held(view, pleat_malleable_younger(view, component));
+    return first_not_young(view, pleat_malleable_younger(view, component));
 }
 
 /* The size up to which a component may be filled. With `giving`, where all only give back, at most
