@@ -13,6 +13,13 @@ MPIS = [
     pytest.param("mpich", marks=pytest.mark.skipif(not os.path.exists(os.path.join(MPICH, "loop")),
                                                    reason="no MPICH")),
 ]
+
+
+def each_mpi(others, senseless=()):
+    """Parameters (one of the others, MPI), but the senseless pairs."""
+    mpis = [(mpi, ()) if isinstance(mpi, str) else (mpi.values[0], mpi.marks) for mpi in MPIS]
+    return [pytest.param(other, mpi, marks=marks) for other in others for mpi, marks in mpis
+            if (other, mpi) not in senseless]
 # What these tests wait for is short; what must not strike on a busy machine is long.
 SHORT = "apply_s = 1\nstuck_s = 0.5\nshrink_s = 1\ngrace_s = 0.5\nvacate_s = 1\nlifetime_s = 0\nbackoff_s = 60"
 LONG = "apply_s = 60\nshrink_s = 60\nvacate_s = 60\nbackoff_s = 60"

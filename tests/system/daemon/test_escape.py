@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from conftest import BUILD, is_alive, parent_of, wait_until, words_of
-from relaunching import MPIS, computes, program
+from relaunching import MPIS, computes, each_mpi, program
 
 SHIM = os.path.join(BUILD, "tests", "escape.so")
 CPUS = sorted(os.sched_getaffinity(0))
@@ -62,8 +62,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind, mpi", [(kind, mpi) for kind in KINDS for mpi in MPIS
-                                       if kind != "plain" or mpi == MPIS[0]])  # which has no MPI
+@pytest.mark.parametrize("kind, mpi", each_mpi(KINDS, [("plain", "mpich")]))  # plain programs have no MPI
 def test_cancelled(pleat, kind, mpi):
     configure(pleat)
     count = {"plain": 1, "folded": 3}.get(kind, 2)
