@@ -12,7 +12,8 @@ import time
 
 import campaign_jobs
 import campaign_verdict
-from conftest import DIARY, PLEAT, ChaosInstance, Stubborn, check_slots, is_alive, parent_of, pids_with, uptime, words_of
+from conftest import (DIARY, PLEAT, ChaosInstance, Stubborn, check_slots, comm_of, is_alive, parent_of, pids_with, uptime,
+                      words_of)
 
 PROCESSORS = 8
 ALIVE = 7       # jobs that wait or run at a time
@@ -33,8 +34,10 @@ attempts = {attempts}
 """
 DEADLINES = ("answer_s", "claim_s", "apply_s", "shrink_s", "grace_s", "stuck_s", "vacate_s", "start_s", "earmark_s", "kill_s",
              "relaunch_s", "agent_answer_s")
+REAPER = "pleat-reaper"  # also the name of a job's first process, until that executes its program
 LONG_S = 4  # to be stopped for that long: then for longer than every deadline
-VICTIMS = {"daemon": 30, "agent": 12, "daemon+agent": 8, "launcher": 10, "rank": 12, "shell": 8, "client": 20}
+VICTIMS = {"daemon": 30, "agent": 12, "daemon+agent": 8, "reaper": 8, "newborn": 6, "launcher": 10, "rank": 12, "shell": 8,
+           "client": 20}
 FREEZES = 0.15  # so many of the blows stop the process for a while instead
 
 
@@ -209,10 +212,10 @@ class World:
                 continue
             job = next((int(v[10:]) for v in env if v.startswith(b"PLEAT_JOB=")), None)
             program = os.path.basename(words[0])
-            if program == "pleat-agent" and os.path.basename("".join(words_of(parent_of(pid))[:1])) == program:
-                continue  # forked by an agent, to be a job's in a moment
-            if job is None:
-                kind = {"pleatd": "daemon", "pleat-agent": "agent", "pleat": "client"}.get(program)
+            if program == "pleat-agent" or program.startswith(REAPER):
+                kind, job = part_of_agent(pid)
+            elif job is None:
+                kind = {"pleatd": "daemon", "pleat": "client"}.get(program)
             elif program.startswith(("mpirun", "mpiexec", "orterun", "hydra_pmi_proxy", "pleat-pmi")):
                 kind = "launcher"
             elif program in ("loop", "heat", "ring"):
@@ -262,6 +265,18 @@ class World:
             if int(name) not in (1, os.getpid()) and is_alive(int(name)):
                 found.append(f"process {name}: {' '.join(words_of(int(name)))[:200]}")
         return found + [f"/dev/shm/{name}" for name in sorted(os.listdir("/dev/shm"))]
+
+
+def part_of_agent(pid):
+    """What a process of the agent's program is, and the number of its job. One that was just forked has the arguments of
+    the agent and its environment: a reaper, or a job's first process, which is to execute its program in a moment."""
+    own, parent = comm_of(pid), parent_of(pid)
+    above = comm_of(parent)
+    if own == "pleat-agent":
+        return ("agent" if above != own else None), None
+    kind, reaper = ("newborn", parent) if above == REAPER else ("reaper", pid)
+    words = "".join(words_of(reaper)[:1]).split()
+    return (kind, int(words[-1])) if own == REAPER and words[:2] == [f"{REAPER}:", "job"] else (None, None)
 
 
 def signal_to(pid, how):

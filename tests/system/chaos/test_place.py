@@ -7,8 +7,7 @@ import signal
 
 import pytest
 
-from conftest import (Diary, Stubborn, check_nothing_left, diary, is_alive, pids_with, touch, until_file, wait_until,
-                      words_of)
+from conftest import Diary, Stubborn, check_nothing_left, diary, is_alive, touch, until_file, wait_until
 
 
 def displace(pleat, how):
@@ -96,7 +95,7 @@ def test_the_whole_directory_is_removed(pleat, tmp_path):
     touch(go)
     assert daemon.wait_end(job)["exit_code"] == 7
     assert len(Diary(wrote).begun) == 1
-    agents = [pid for pid in pids_with(f"PLEAT_DIR={pleat.dir}") if (words_of(pid) or [""])[0].endswith("/pleat-agent")]
+    agents = pleat.agent_pids()
     assert len(agents) == 1, agents  # the one that was there: no second one was started beside it
     check_nothing_left(pleat, daemon)
     daemon.close()

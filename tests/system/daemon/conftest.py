@@ -64,6 +64,14 @@ def words_of(pid):
         return []
 
 
+def comm_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def pids_with(variable):
     """Living processes whose environment began with this variable (a zombie shows none)."""
     wanted = variable.encode()
@@ -78,6 +86,12 @@ def pids_with(variable):
         except OSError:
             pass
     return [pid for pid in found if is_alive(pid)]
+
+
+def agents_with(variable):
+    """Agents with this variable. What an agent has just forked has its arguments and environment, too, but is the
+    child of one, or has another name."""
+    return [pid for pid in pids_with(variable) if comm_of(pid) == "pleat-agent" != comm_of(parent_of(pid))]
 
 
 class Failure(Exception):
@@ -274,8 +288,7 @@ class Instance:
         return self.call("info")["pid"]
 
     def agent_pids(self):
-        return [pid for pid in pids_with(f"PLEAT_DIR={self.dir}")
-                if (words_of(pid) or [""])[0].endswith("/pleat-agent")]
+        return agents_with(f"PLEAT_DIR={self.dir}")
 
     def agent_pid(self):
         return wait_until(self.agent_pids, "an agent")[0]

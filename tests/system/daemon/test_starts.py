@@ -12,7 +12,7 @@ import tempfile
 
 import pytest
 
-from conftest import BUILD, FINAL, Instance, Lost, pids_with, wait_until, words_of
+from conftest import BUILD, FINAL, Instance, Lost, agents_with, pids_with, wait_until
 
 UNKNOWN = "its agent died: it may have been started"
 
@@ -178,7 +178,7 @@ class Somebody:
         return json.loads(self.pleat("sites", "--json"))["sites"][0]
 
     def agent(self):
-        found = [pid for pid in pids_with(f"PLEAT_DIR={self.state}") if (words_of(pid) or [""])[0].endswith("/pleat-agent")]
+        found = agents_with(f"PLEAT_DIR={self.state}")
         return found[0] if found else None
 
     def end(self):
