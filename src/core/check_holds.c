@@ -12,7 +12,7 @@ static int check_needs(const struct pleat_core *core, uint32_t index, struct ple
     for (uint32_t i = all[index].first_need; i != PLEAT_NONE;
          i = core->dependencies.items[i].next_need) {
         const struct pleat_dependency *it = &core->dependencies.items[i];
-        if (it->waiter != index || it->previous_need != previous || it->on == PLEAT_NONE ||
+        if (it->dependent != index || it->previous_need != previous || it->on == PLEAT_NONE ||
             is_unused(&all[it->on]) || pleat_state_is_final((enum pleat_state)all[it->on].state) ||
             all[it->on].job >= all[index].job)
             FAIL("component %u waits for what has ended, or is out of order", index);
@@ -22,7 +22,7 @@ static int check_needs(const struct pleat_core *core, uint32_t index, struct ple
     for (uint32_t i = all[index].first_dependent; i != PLEAT_NONE;
          i = core->dependencies.items[i].next) {
         const struct pleat_dependency *it = &core->dependencies.items[i];
-        if (it->on != index || it->previous != previous || it->waiter == PLEAT_NONE)
+        if (it->on != index || it->previous != previous || it->dependent == PLEAT_NONE)
             FAIL("those that wait for component %u are out of order", index);
         previous = i;
     }
@@ -82,7 +82,7 @@ int core_check_groups(const struct pleat_core *core, struct pleat_error *err)
             FAIL("group %u: %u members, %d of %d active", g, members, active, group->limit);
     }
     if (core->decided_first != PLEAT_NONE || core->decided_last != PLEAT_NONE)
-        FAIL("a dependency is decided, and its waiter does not know");
+        FAIL("a dependency is decided, and its dependent does not know");
     for (uint32_t c = 0; c < core->components.count; c++)
         for (uint32_t i = is_unused(&all[c]) ? PLEAT_NONE : all[c].first_need; i != PLEAT_NONE;
              i = core->dependencies.items[i].next_need)

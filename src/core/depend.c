@@ -35,10 +35,10 @@ static void leave_needs(struct pleat_core *core, uint32_t index)
     if (it->previous_need != PLEAT_NONE)
         dependency_at(core, it->previous_need)->next_need = it->next_need;
     else
-        component_at(core, it->waiter)->first_need = it->next_need;
+        component_at(core, it->dependent)->first_need = it->next_need;
     if (it->next_need != PLEAT_NONE)
         dependency_at(core, it->next_need)->previous_need = it->previous_need;
-    it->waiter = it->previous_need = it->next_need = PLEAT_NONE;
+    it->dependent = it->previous_need = it->next_need = PLEAT_NONE;
 }
 
 static void dependency_free(struct pleat_core *core, uint32_t index)
@@ -123,21 +123,21 @@ void dependents_ended(struct pleat_core *core, uint32_t component, bool well)
 
 static void settle(struct pleat_core *core, uint32_t index)
 {
-    uint32_t waiter = dependency_at(core, index)->waiter;
+    uint32_t dependent = dependency_at(core, index)->dependent;
     bool met = dependency_at(core, index)->met;
-    if (waiter != PLEAT_NONE)
+    if (dependent != PLEAT_NONE)
         leave_needs(core, index);
     dependency_free(core, index);
-    if (waiter == PLEAT_NONE)
+    if (dependent == PLEAT_NONE)
         return;
-    const struct pleat_component *component = component_at(core, waiter);
+    const struct pleat_component *component = component_at(core, dependent);
     bool last = component->first_need == PLEAT_NONE;
     if (met ? component->any_need || last : !component->any_need || last) {
-        needs_drop(core, waiter);
+        needs_drop(core, dependent);
         if (met)
-            hold_remove(core, waiter, PLEAT_HELD_BY_JOBS);
+            hold_remove(core, dependent, PLEAT_HELD_BY_JOBS);
         else
-            component_give_up(core, waiter, PLEAT_REASON_DEPENDENCY);
+            component_give_up(core, dependent, PLEAT_REASON_DEPENDENCY);
     }
 }
 
@@ -207,7 +207,7 @@ int on_depend(struct pleat_core *core, const struct pleat_event *event, struct p
     for (uint32_t i = component->first_need; i != PLEAT_NONE; i = dependency_at(core, i)->next_need)
         last = i;
     *dependency_at(core, index) =
-        (struct pleat_dependency){.waiter = event->component,
+        (struct pleat_dependency){.dependent = event->component,
                                   .on = PLEAT_NONE,
                                   .previous_need = last,
                                   .next_need = PLEAT_NONE,

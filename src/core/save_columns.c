@@ -226,7 +226,7 @@
     X(4, handle)
 
 #define DEPENDENCY_MEMBERS(X)                                                                      \
-    X(1, waiter)                                                                                   \
+    X(1, dependent)                                                                                \
     X(2, on)                                                                                       \
     X(3, previous_need)                                                                            \
     X(4, next_need)                                                                                \

@@ -165,9 +165,9 @@ static inline bool pleat_component_is_forgotten(const struct pleat_component *co
 
 /* A component waits for another one's end, or start. */
 struct pleat_dependency {
-    uint32_t waiter;                   /* PLEAT_NONE: nobody any more */
+    uint32_t dependent;                /* PLEAT_NONE: nobody any more */
     uint32_t on;                       /* the first of its job; PLEAT_NONE: that is decided */
-    uint32_t previous_need, next_need; /* of the same waiter, as they came */
+    uint32_t previous_need, next_need; /* of the same dependent, as they came */
     uint32_t previous, next;           /* of all that wait for `on`, the latest in front; of those
                                         * that are decided */
     uint8_t condition;                 /* enum pleat_condition of event.h */
