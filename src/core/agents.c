@@ -6,86 +6,14 @@
  * the agent before it. Those starts are over, and each counts as an attempt: their processes cannot
  * be reached any more, and may have done anything. Starts that no agent was told are given to the
  * new agent. */
-#include "core/agents.h"
 #include "core/deadlines.h"
-#include "core/effects.h"
 #include "core/ending.h"
 #include "core/handlers.h"
 #include "core/job.h"
 #include "core/resize.h"
-#include "core/start.h"
 #include "core/state.h"
+#include "core/tell.h"
 #include "core/transition.h"
-
-static void reach(struct pleat_core *core, uint32_t component)
-{
-    struct pleat_effect *effect = emit(core, PLEAT_DO_REACH, component, 0);
-    if (effect)
-        effect->u.reach.site = component_at(core, component)->site;
-}
-
-void start_or_reach(struct pleat_core *core, uint32_t component)
-{
-    bool away = core_is_away(core, component);
-    component_at(core, component)->untold = away;
-    if (away)
-        reach(core, component);
-    else
-        start_effect(core, component);
-}
-
-static void resize_outstanding(struct pleat_core *core, uint32_t index)
-{
-    switch (resize_at(core, index)->step) {
-    case PLEAT_RESIZE_OFFERED:
-        resize_effect(core, index, PLEAT_DO_ASK, PLEAT_OUTCOME_NONE);
-        break;
-    case PLEAT_RESIZE_GRANTED:
-    case PLEAT_RESIZE_APPLIED:
-        resize_effect(core, index, PLEAT_DO_RESIZE, PLEAT_OUTCOME_NONE);
-        break;
-    case PLEAT_RESIZE_WITHDRAWING:
-        resize_effect(core, index, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
-        break;
-    case PLEAT_RESIZE_RELAUNCHING:
-        resize_effect(core, index, PLEAT_DO_RELAUNCH, PLEAT_OUTCOME_NONE);
-        break;
-    default:
-        break;
-    }
-}
-
-void outstanding_signal(struct pleat_core *core, uint32_t component)
-{
-    const struct pleat_component *comp = component_at(core, component);
-    if (comp->state != PLEAT_RUNNING && comp->state != PLEAT_RESIZING)
-        return;
-    if (core_is_away(core, component)) {
-        reach(core, component);
-        return;
-    }
-    struct pleat_effect *effect = emit(core, PLEAT_DO_SIGNAL, component, comp->run);
-    if (!effect)
-        return;
-    effect->u.signal.number = comp->signal_number;
-    effect->u.signal.script_only = comp->signal_script;
-}
-
-void outstanding_effects(struct pleat_core *core, uint32_t component)
-{
-    const struct pleat_component *comp = component_at(core, component);
-    bool run = comp->starting || (comp->state == PLEAT_FINISHING && !comp->exited);
-    if (comp->signalled == PLEAT_SIGNALLED_TOLD)
-        outstanding_signal(core, component);
-    if (!run && comp->resize == PLEAT_NONE)
-        return;
-    if (core_is_away(core, component))
-        reach(core, component);
-    else if (run)
-        start_effect(core, component);
-    if (comp->resize != PLEAT_NONE && !core_is_away(core, component))
-        resize_outstanding(core, comp->resize);
-}
 
 /* ---- away ---- */
 

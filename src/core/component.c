@@ -14,6 +14,7 @@
 #include "core/resize.h"
 #include "core/start.h"
 #include "core/state.h"
+#include "core/tell.h"
 #include "core/terms.h"
 #include "core/transition.h"
 
@@ -144,7 +145,7 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
         component_claim_failed(core, component, PLEAT_REASON_CLAIM_TIMEOUT);
         break;
     case PLEAT_FINISHING: /* its processes are still there: KILL is repeated */
-        start_effect(core, component);
+        run_effect(core, component);
         arm(core, &comp->deadline, DEADLINE_COMPONENT, component,
             now_of(core) + core->parameters[PLEAT_PARAM_KILL_US]);
         break;

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "core/agents.h"
 #include "core/claims.h"
 #include "core/deadlines.h"
 #include "core/depend.h"
@@ -10,6 +9,7 @@
 #include "core/handlers.h"
 #include "core/policies.h"
 #include "core/state.h"
+#include "core/tell.h"
 #include "model/spec.h"
 
 /* ---- life ---- */

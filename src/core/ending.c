@@ -14,6 +14,7 @@
 #include "core/start.h"
 #include "core/state.h"
 #include "core/tally.h"
+#include "core/tell.h"
 #include "core/timings.h"
 #include "core/transition.h"
 
@@ -257,7 +258,7 @@ void component_kill_one(struct pleat_core *core, uint32_t component, enum pleat_
         component_give_back(core, component);
         return;
     }
-    start_effect(core, component);
+    run_effect(core, component);
     arm(core, &comp->deadline, DEADLINE_COMPONENT, component,
         now_of(core) + core->parameters[PLEAT_PARAM_KILL_US]);
 }

@@ -7,6 +7,7 @@
 #include "core/resize.h"
 #include "core/state.h"
 #include "core/tally.h"
+#include "core/tell.h"
 
 static bool can_relaunch(const struct pleat_core *core, const struct pleat_component *component,
                          int32_t processors)

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "core/agents.h"
 #include "core/buffer.h"
 #include "core/claims.h"
 #include "core/deadlines.h"
@@ -16,6 +15,7 @@
 #include "core/resize.h"
 #include "core/state.h"
 #include "core/tally.h"
+#include "core/tell.h"
 #include "core/terms.h"
 #include "core/transition.h"
 #include "model/event.h"
@@ -32,35 +32,6 @@ static uint32_t resize_new(struct pleat_core *core)
         return PLEAT_NONE;
     }
     return (uint32_t)core->resizes.count++;
-}
-
-void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
-                   enum pleat_outcome outcome)
-{
-    if (kind >= PLEAT_NOTE_STATE && !(core->notes & pleat_note_bit((enum pleat_effect_kind)kind)))
-        return;
-    const struct pleat_resize *resize = resize_at(core, index);
-    struct pleat_effect *effect = emit(core, kind, resize->component, resize->id);
-    if (!effect)
-        return;
-    const struct pleat_component *component = component_at(core, resize->component);
-    effect->flags = (uint16_t)((resize->mandatory ? PLEAT_MANDATORY : 0) |
-                               (resize->by_user ? PLEAT_BY_USER : 0));
-    effect->u.change.run = component->run;
-    effect->u.change.from = resize->from;
-    effect->u.change.processors = resize->to;
-    effect->u.change.processes = pleat_view_folds(component) ? component->processes : resize->to;
-    effect->u.change.offered = resize->offered;
-    effect->u.change.accepted = resize->accepted;
-    effect->u.change.step = resize->step;
-    effect->u.change.outcome = (uint8_t)outcome;
-    effect->u.change.reason = resize->cause;
-    effect->u.change.waiter = resize->waiter;
-}
-
-void resize_warn(struct pleat_core *core, uint32_t index)
-{
-    resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_BAD_ANSWER);
 }
 
 void resize_arm(struct pleat_core *core, uint32_t index, int64_t us)

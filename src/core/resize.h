@@ -21,8 +21,6 @@ void resize_arm(struct pleat_core *core, uint32_t resize, int64_t us);
 void resize_step(struct pleat_core *core, uint32_t resize, enum pleat_resize_step step, int64_t us);
 /* The resize aims at another size from now on. */
 void resize_retarget(struct pleat_core *core, uint32_t resize, int32_t to);
-/* A note that the application's answer was not followed. */
-void resize_warn(struct pleat_core *core, uint32_t resize);
 /* The processors of a growth are the component's, which runs on `processors` now. */
 void resize_grown(struct pleat_core *core, uint32_t resize, int32_t processors,
                   enum pleat_outcome outcome);
@@ -34,8 +32,5 @@ void component_sized(struct pleat_core *core, uint32_t component, int32_t proces
 void resize_end(struct pleat_core *core, uint32_t resize, enum pleat_outcome outcome);
 /* If the component is larger than its maximum and free to change: shrink it. */
 void resize_to_limits(struct pleat_core *core, uint32_t component);
-/* Emits one effect (or note) about a resize. */
-void resize_effect(struct pleat_core *core, uint32_t resize, uint16_t kind,
-                   enum pleat_outcome outcome);
 
 #endif

@@ -1,6 +1,5 @@
 /* The start of a component: decided, claimed, told to the runner, running; or failed on the way. */
 #include "core/start.h"
-#include "core/agents.h"
 #include "core/buffer.h"
 #include "core/claims.h"
 #include "core/deadlines.h"
@@ -14,22 +13,9 @@
 #include "core/resize.h"
 #include "core/state.h"
 #include "core/tally.h"
+#include "core/tell.h"
 #include "core/terms.h"
 #include "core/transition.h"
-
-/* Emits KILL for a component in FINISHING, START for any other. */
-void start_effect(struct pleat_core *core, uint32_t component)
-{
-    const struct pleat_component *comp = component_at(core, component);
-    bool kill = comp->state == PLEAT_FINISHING;
-    struct pleat_effect *effect =
-        emit(core, kill ? PLEAT_DO_KILL : PLEAT_DO_START, component, comp->run);
-    if (!effect)
-        return;
-    effect->u.run.processors = comp->target;
-    effect->u.run.processes = pleat_view_folds(comp) ? comp->processes : comp->target;
-    effect->u.run.reason = comp->reason;
-}
 
 /* Hands a queued component's earmarks over to its run, and returns how many processors these are.
  * Earmarks beyond `size` go back. */
@@ -213,7 +199,7 @@ static inline void start(struct pleat_core *core, uint32_t component)
         start_await(core, component);
         return;
     }
-    start_effect(core, component);
+    run_effect(core, component);
     begin_running(core, component);
 }
 

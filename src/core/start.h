@@ -14,6 +14,5 @@ void component_claim_failed(struct pleat_core *core, uint32_t component, enum pl
 void component_claim(struct pleat_core *core, uint32_t component, int32_t missing);
 /* The component has all processors and files that it needs: it is started. */
 void component_start(struct pleat_core *core, uint32_t component);
-void start_effect(struct pleat_core *core, uint32_t component);
 
 #endif

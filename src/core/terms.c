@@ -1,13 +1,13 @@
 /* The terms of a job: its time limit and the signal before it, the notice of a mandatory shrink,
  * the lifetime of its sizes. */
 #include "core/terms.h"
-#include "core/agents.h"
 #include "core/deadlines.h"
 #include "core/ending.h"
 #include "core/handlers.h"
 #include "core/job.h"
 #include "core/state.h"
 #include "core/tally.h"
+#include "core/tell.h"
 
 /* When the component is due to get the signal before its time limit. PLEAT_NEVER: it has none, or
  * was told already. */

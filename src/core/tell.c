@@ -1,0 +1,118 @@
+/* What is told to whoever runs a component: its START, its KILL, the steps of its resizes, the
+ * signal before its time limit; and, after a restart or when an agent is back, what of that is not
+ * answered yet. Nothing is decided here. */
+#include "core/tell.h"
+#include "core/effects.h"
+
+/* Emits KILL for a component in FINISHING, START for any other. */
+void run_effect(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    bool kill = comp->state == PLEAT_FINISHING;
+    struct pleat_effect *effect =
+        emit(core, kill ? PLEAT_DO_KILL : PLEAT_DO_START, component, comp->run);
+    if (!effect)
+        return;
+    effect->u.run.processors = comp->target;
+    effect->u.run.processes = pleat_view_folds(comp) ? comp->processes : comp->target;
+    effect->u.run.reason = comp->reason;
+}
+
+void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
+                   enum pleat_outcome outcome)
+{
+    if (kind >= PLEAT_NOTE_STATE && !(core->notes & pleat_note_bit((enum pleat_effect_kind)kind)))
+        return;
+    const struct pleat_resize *resize = resize_at(core, index);
+    struct pleat_effect *effect = emit(core, kind, resize->component, resize->id);
+    if (!effect)
+        return;
+    const struct pleat_component *component = component_at(core, resize->component);
+    effect->flags = (uint16_t)((resize->mandatory ? PLEAT_MANDATORY : 0) |
+                               (resize->by_user ? PLEAT_BY_USER : 0));
+    effect->u.change.run = component->run;
+    effect->u.change.from = resize->from;
+    effect->u.change.processors = resize->to;
+    effect->u.change.processes = pleat_view_folds(component) ? component->processes : resize->to;
+    effect->u.change.offered = resize->offered;
+    effect->u.change.accepted = resize->accepted;
+    effect->u.change.step = resize->step;
+    effect->u.change.outcome = (uint8_t)outcome;
+    effect->u.change.reason = resize->cause;
+    effect->u.change.waiter = resize->waiter;
+}
+
+void resize_warn(struct pleat_core *core, uint32_t index)
+{
+    resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_BAD_ANSWER);
+}
+
+static void reach(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_effect *effect = emit(core, PLEAT_DO_REACH, component, 0);
+    if (effect)
+        effect->u.reach.site = component_at(core, component)->site;
+}
+
+void start_or_reach(struct pleat_core *core, uint32_t component)
+{
+    bool away = core_is_away(core, component);
+    component_at(core, component)->untold = away;
+    if (away)
+        reach(core, component);
+    else
+        run_effect(core, component);
+}
+
+static void resize_outstanding(struct pleat_core *core, uint32_t index)
+{
+    switch (resize_at(core, index)->step) {
+    case PLEAT_RESIZE_OFFERED:
+        resize_effect(core, index, PLEAT_DO_ASK, PLEAT_OUTCOME_NONE);
+        break;
+    case PLEAT_RESIZE_GRANTED:
+    case PLEAT_RESIZE_APPLIED:
+        resize_effect(core, index, PLEAT_DO_RESIZE, PLEAT_OUTCOME_NONE);
+        break;
+    case PLEAT_RESIZE_WITHDRAWING:
+        resize_effect(core, index, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
+        break;
+    case PLEAT_RESIZE_RELAUNCHING:
+        resize_effect(core, index, PLEAT_DO_RELAUNCH, PLEAT_OUTCOME_NONE);
+        break;
+    default:
+        break;
+    }
+}
+
+void outstanding_signal(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    if (comp->state != PLEAT_RUNNING && comp->state != PLEAT_RESIZING)
+        return;
+    if (core_is_away(core, component)) {
+        reach(core, component);
+        return;
+    }
+    struct pleat_effect *effect = emit(core, PLEAT_DO_SIGNAL, component, comp->run);
+    if (!effect)
+        return;
+    effect->u.signal.number = comp->signal_number;
+    effect->u.signal.script_only = comp->signal_script;
+}
+
+void outstanding_effects(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    bool run = comp->starting || (comp->state == PLEAT_FINISHING && !comp->exited);
+    if (comp->signalled == PLEAT_SIGNALLED_TOLD)
+        outstanding_signal(core, component);
+    if (!run && comp->resize == PLEAT_NONE)
+        return;
+    if (core_is_away(core, component))
+        reach(core, component);
+    else if (run)
+        run_effect(core, component);
+    if (comp->resize != PLEAT_NONE && !core_is_away(core, component))
+        resize_outstanding(core, comp->resize);
+}

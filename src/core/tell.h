@@ -1,0 +1,30 @@
+/* tell.h - what is told to whoever runs a component */
+#ifndef PLEAT_CORE_TELL_H
+#define PLEAT_CORE_TELL_H
+
+#include "core/state.h"
+
+/* Is the agent of the component's site away, so that nothing can be told to the component? */
+static inline bool core_is_away(struct pleat_core *core, uint32_t component)
+{
+    uint32_t site = component_at(core, component)->site;
+    return site != PLEAT_NONE && site_at(core, site)->away;
+}
+
+/* Emits KILL for a component in FINISHING, START for any other. */
+void run_effect(struct pleat_core *core, uint32_t component);
+/* Emits START, which may have happened from now on; where the agent is away, the agent is wanted.
+ */
+void start_or_reach(struct pleat_core *core, uint32_t component);
+/* Emits one effect (or note) about a resize. */
+void resize_effect(struct pleat_core *core, uint32_t resize, uint16_t kind,
+                   enum pleat_outcome outcome);
+/* A note that the application's answer was not followed. */
+void resize_warn(struct pleat_core *core, uint32_t resize);
+/* Emits the signal before the component's time limit, if it was not answered yet. */
+void outstanding_signal(struct pleat_core *core, uint32_t component);
+/* Emits what of a component is not answered yet: START, KILL, what its resize waits for. Where its
+ * agent is away, that agent is wanted. */
+void outstanding_effects(struct pleat_core *core, uint32_t component);
+
+#endif
