@@ -151,7 +151,10 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
         break;
     case PLEAT_RUNNING:
     case PLEAT_RESIZING:
-        on_running_deadline(core, component);
+        if (limit_is_over(core, comp))
+            component_kill(core, component, PLEAT_REASON_TIME_LIMIT);
+        else
+            terms_follow(core, component);
         break;
     default:
         break;

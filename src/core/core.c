@@ -5,8 +5,10 @@
 #include "core/claims.h"
 #include "core/deadlines.h"
 #include "core/depend.h"
+#include "core/ending.h"
 #include "core/files.h"
 #include "core/handlers.h"
+#include "core/hold.h"
 #include "core/policies.h"
 #include "core/state.h"
 #include "core/tell.h"
@@ -141,6 +143,19 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
     return handlers[event->kind].handler(core, event, err);
 }
 
+/* Jobs that waited for others are released or cancelled, which may decide about further ones. */
+static void follow_decided(struct pleat_core *core)
+{
+    bool met;
+    uint32_t dependent;
+    while ((dependent = dependents_next(core, &met)) != PLEAT_NONE) {
+        if (met)
+            hold_remove(core, dependent, PLEAT_HELD_BY_JOBS);
+        else
+            component_give_up(core, dependent, PLEAT_REASON_DEPENDENCY);
+    }
+}
+
 int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
                      struct pleat_effects *effects, struct pleat_error *err)
 {
@@ -151,7 +166,7 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
     core->operations++;
     int rc = dispatch(core, event, err);
     if (core->decided_first != PLEAT_NONE)
-        dependents_settle(core);
+        follow_decided(core);
     if (core->failed || rc == PLEAT_E_NOMEM)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (rc == 0)

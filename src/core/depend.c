@@ -2,10 +2,10 @@
  *
  * A job waits only for older jobs, so jobs never wait in a circle. A job counts as ended when it
  * ends for good: one that waits again after a failure has not ended. A dependency that is decided
- * goes into a list. Before the call returns, dependents_settle goes through that list and releases
- * or cancels the waiting jobs. So a chain of any length is cancelled without recursion. */
+ * goes into a list. Before the call returns, core.c goes through that list and releases or cancels
+ * the waiting jobs. So a chain of any length is cancelled without recursion, and nothing here
+ * decides what becomes of a component. */
 #include "core/depend.h"
-#include "core/ending.h"
 #include "core/handlers.h"
 #include "core/hold.h"
 #include "core/state.h"
@@ -69,7 +69,7 @@ void needs_drop(struct pleat_core *core, uint32_t component)
         bool open = dependency_at(core, index)->on != PLEAT_NONE;
         core->operations++;
         leave_needs(core, index);
-        if (!open) /* decided: dependents_settle frees it */
+        if (!open) /* decided: take_decided frees it */
             continue;
         leave_dependents(core, index);
         dependency_free(core, index);
@@ -121,36 +121,37 @@ void dependents_ended(struct pleat_core *core, uint32_t component, bool well)
 
 /* ---- who waits ---- */
 
-static void settle(struct pleat_core *core, uint32_t index)
+/* Takes the first decided dependency out of the list. Returns the component that waited for it;
+ * PLEAT_NONE: nobody any more. */
+static uint32_t take_decided(struct pleat_core *core, bool *met)
 {
+    uint32_t index = core->decided_first;
     uint32_t dependent = dependency_at(core, index)->dependent;
-    bool met = dependency_at(core, index)->met;
+    *met = dependency_at(core, index)->met;
+    core->decided_first = dependency_at(core, index)->next;
+    if (core->decided_first == PLEAT_NONE)
+        core->decided_last = PLEAT_NONE;
+    core->operations++;
     if (dependent != PLEAT_NONE)
         leave_needs(core, index);
     dependency_free(core, index);
-    if (dependent == PLEAT_NONE)
-        return;
-    const struct pleat_component *component = component_at(core, dependent);
-    bool last = component->first_need == PLEAT_NONE;
-    if (met ? component->any_need || last : !component->any_need || last) {
-        needs_drop(core, dependent);
-        if (met)
-            hold_remove(core, dependent, PLEAT_HELD_BY_JOBS);
-        else
-            component_give_up(core, dependent, PLEAT_REASON_DEPENDENCY);
-    }
+    return dependent;
 }
 
-void dependents_settle(struct pleat_core *core)
+uint32_t dependents_next(struct pleat_core *core, bool *met)
 {
-    uint32_t index;
-    while ((index = core->decided_first) != PLEAT_NONE) {
-        core->decided_first = dependency_at(core, index)->next;
-        if (core->decided_first == PLEAT_NONE)
-            core->decided_last = PLEAT_NONE;
-        core->operations++;
-        settle(core, index);
+    while (core->decided_first != PLEAT_NONE) {
+        uint32_t dependent = take_decided(core, met);
+        if (dependent == PLEAT_NONE)
+            continue;
+        const struct pleat_component *component = component_at(core, dependent);
+        bool last = component->first_need == PLEAT_NONE, any = component->any_need;
+        if (!last && *met != any)
+            continue; /* it waits for the others */
+        needs_drop(core, dependent);
+        return dependent;
     }
+    return PLEAT_NONE;
 }
 
 static int check_depend(const struct pleat_core *core, const struct pleat_event *event,

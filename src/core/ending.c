@@ -3,13 +3,13 @@
 #include "core/buffer.h"
 #include "core/claims.h"
 #include "core/deadlines.h"
-#include "core/declare.h"
 #include "core/depend.h"
 #include "core/errors.h"
 #include "core/files.h"
 #include "core/handlers.h"
 #include "core/hold.h"
 #include "core/job.h"
+#include "core/limits.h"
 #include "core/resize.h"
 #include "core/start.h"
 #include "core/state.h"
@@ -92,8 +92,10 @@ static inline void end(struct pleat_core *core, uint32_t component, enum pleat_s
     timings_drop(core, component);
     if (comp->buffer != PLEAT_NONE)
         buffer_close(core, component);
-    if (comp->holds || comp->group != PLEAT_NONE)
+    if (comp->holds || comp->group != PLEAT_NONE) {
+        needs_drop(core, component);
         hold_end(core, component);
+    }
     if (comp->first_dependent != PLEAT_NONE)
         dependents_ended(core, component, state == PLEAT_DONE);
     if ((comp->flags & PLEAT_COMPONENT_FORGET) && comp->claims == 0)

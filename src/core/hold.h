@@ -13,7 +13,7 @@ void hold_add(struct pleat_core *core, uint32_t component, enum pleat_hold by);
 void hold_remove(struct pleat_core *core, uint32_t component, enum pleat_hold by);
 /* A component that is QUEUED again and in no list is held, or stands behind all others. */
 void hold_or_append(struct pleat_core *core, uint32_t component);
-/* The component has ended: nothing holds it, and it leaves its group. */
+/* The component, which waits for no job, has ended: nothing holds it, and it leaves its group. */
 void hold_end(struct pleat_core *core, uint32_t component);
 
 #endif

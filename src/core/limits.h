@@ -12,5 +12,7 @@ int limits_check_fits(const struct pleat_core *core, const struct pleat_componen
 /* The component's limits have changed: notes it, and shrinks the component into them where it runs.
  */
 void limits_changed(struct pleat_core *core, uint32_t component);
+/* The run is over: what its application said of itself does not hold any more. */
+void declared_forget(struct pleat_component *component);
 
 #endif

@@ -2,7 +2,6 @@
  * the lifetime of its sizes. */
 #include "core/terms.h"
 #include "core/deadlines.h"
-#include "core/ending.h"
 #include "core/handlers.h"
 #include "core/job.h"
 #include "core/state.h"
@@ -62,13 +61,14 @@ int64_t notice_of(const struct pleat_core *core, const struct pleat_component *c
     return component->notice_us < most_us ? component->notice_us : most_us;
 }
 
-void on_running_deadline(struct pleat_core *core, uint32_t component)
+bool limit_is_over(const struct pleat_core *core, const struct pleat_component *component)
+{
+    return component->limit_us > 0 && now_of(core) >= component->start_us + component->limit_us;
+}
+
+void terms_follow(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
-    if (comp->limit_us > 0 && now_of(core) >= comp->start_us + comp->limit_us) {
-        component_kill(core, component, PLEAT_REASON_TIME_LIMIT);
-        return;
-    }
     if (now_of(core) >= signal_due(comp)) {
         comp->signalled = PLEAT_SIGNALLED_TOLD;
         outstanding_signal(core, component);

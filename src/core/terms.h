@@ -18,8 +18,11 @@ bool is_young(const struct pleat_core *core, const struct pleat_component *compo
 /* The component's size, or its lifetime of sizes, has changed: whether it is young, and its
  * deadline, follow. */
 void young_refresh(struct pleat_core *core, uint32_t component);
-/* The deadline of a running component has come. */
-void on_running_deadline(struct pleat_core *core, uint32_t component);
+/* Has the component, which runs, used up its time limit? */
+bool limit_is_over(const struct pleat_core *core, const struct pleat_component *component);
+/* The deadline of a component has come that runs within its time limit: it is due to get its
+ * signal, or its size is not young any more. */
+void terms_follow(struct pleat_core *core, uint32_t component);
 /* How long before its enforcement the component is told of a mandatory shrink, in microseconds. */
 int64_t notice_of(const struct pleat_core *core, const struct pleat_component *component);
 
