@@ -3,98 +3,130 @@
 #define PLEAT_DESCRIBE_SUBMISSION_HELP_H
 
 #define PLEAT_SUBMISSION_HELP                                                                      \
-    "  -n, --processors N   exactly N processors (rigid; default: 1)\n"                            \
-    "      --min N          at least N processors (default: 1; may be 0: it may then be shrunk "   \
-    "to\n"                                                                                         \
-    "                       nothing where its program can)\n"                                      \
-    "      --max N          at most N. With --min and --max apart the job is malleable if its\n"   \
-    "                       program is linked with libpleat, else its size is chosen at its "      \
-    "start\n"                                                                                      \
-    "      --initial N      start with N (default: as many as are available)\n"                    \
-    "      --sizes SIZES    which sizes it takes: any, powers (of two), squares, grids (r x r "    \
-    "and\n"                                                                                        \
-    "                       r x (r+1)), multiples:N, or a list such as 2,4,6 (default: any)\n"     \
-    "  -c, --cpus-per-task C  each of its processes has C processors, and OpenMP as many "         \
-    "threads: -n,\n"                                                                               \
-    "                       --min, --max, --initial and --sizes then count processes: -n 4 -c "    \
-    "2 is 8\n"                                                                                     \
-    "                       processors (default: a processor for each, and nothing about "         \
-    "threads)\n"                                                                                   \
-    "      --processes N    an unmodified MPI program runs with N processes (2,4,8 or 2-8: one "   \
-    "of\n"                                                                                         \
-    "                       these is chosen at its start) on fewer processors, and these change\n" \
-    "                       while it runs: it is folded\n"                                         \
-    "      --mpl M          at most M processes on a processor (default: as --min lets it, else "  \
-    "4)\n"                                                                                         \
-    "      --fold SETTINGS  how its processes take turns: wait=spin,next=sender,mapping=balance\n" \
-    "      --count-word W   where W stands by itself in the command, the number of processes "     \
-    "that\n"                                                                                       \
-    "                       is chosen is put: N in cg.B.N\n"                                       \
-    "      --no-fold        it runs with a processor for each of its processes, all the same\n"    \
-    "      --class CLASS    short or long: some policies treat these differently\n"                \
-    "      --moldable       its size is chosen at its start and stays, also if it could change\n"  \
-    "      --malleable      it changes its size while it runs, also if that cannot be seen: a "    \
-    "batch\n"                                                                                      \
-    "                       script that starts its program with 'pleat launch'\n"                  \
-    "      --asks           it decides itself, when offered a change, what it accepts\n"           \
-    "      --on-resize WAY  auto, merge (processes join and leave), relaunch (all end and are\n"   \
-    "                       started again from the state kept in memory) (default: auto)\n"        \
-    "      --notice TIME    so long it is given to shrink when it must, before that is enforced\n" \
-    "      --lifetime TIME  once its size was changed, policies leave it so for at least so "      \
-    "long\n"                                                                                       \
-    "      --runner KIND    auto, plain, mpi, malleable, folded (default: auto: what it is "       \
-    "linked\n"                                                                                     \
-    "                       with)\n"                                                               \
-    "      --mpi WHICH      auto, openmpi, mpich, none (default: auto)\n"                          \
-    "      --name NAME      (default: the program's name)\n"                                       \
-    "      --site SITE      run there (default: anywhere)\n"                                       \
-    "      --estimate TIME  how long it will run, as far as known: 90s, 15min, 1h30m\n"            \
-    "      --time-limit TIME  it is ended when it has run so long; also its estimate where none "  \
-    "is\n"                                                                                         \
-    "                       given\n"                                                               \
-    "      --signal [B:]SIG[@TIME]  it is sent that signal TIME before its time limit (default: "  \
-    "60s):\n"                                                                                      \
-    "                       all its processes but the script, or with B: the script alone\n"       \
-    "      --memory SIZE    all its processes together may use so much: 512M, 2G (units K, M, G, " \
-    "T);\n"                                                                                        \
-    "                       with more it is ended, and fails\n"                                    \
-    "      --no-requeue     it is never started again when it may have been started: where its\n"  \
+    "  -n, --processors N   exactly N processors (default: 1): the job is rigid\n"                 \
+    "      --min N          at least N processors (default: 1). With 0 the job may be "            \
+    "shrunk to no\n"                                                                               \
+    "                       processors, if its runner can do that\n"                               \
+    "      --max N          at most N processors. If --min is below --max, the job is "            \
+    "malleable\n"                                                                                  \
+    "                       when its program is linked with libpleat, else moldable: its "         \
+    "size is\n"                                                                                    \
+    "                       chosen when it starts\n"                                               \
+    "      --initial N      start with N processors (default: as many as are available)\n"         \
+    "      --sizes SIZES    the sizes that the program can use: any, powers (of two), "            \
+    "squares, grids\n"                                                                             \
+    "                       (r x r and r x (r+1)), multiples:N, or a list: 2,4,6 (default: "       \
+    "any)\n"                                                                                       \
+    "  -c, --cpus-per-task C  each process has C processors and C OpenMP threads. -n, "            \
+    "--min, --max,\n"                                                                              \
+    "                       --initial and --sizes then count processes: -n 4 -c 2 is 8 "           \
+    "processors\n"                                                                                 \
+    "                       (default: one processor each; OpenMP is told nothing)\n"               \
+    "      --processes N    fold an unmodified MPI program: it runs with N processes on fewer\n"   \
+    "                       processors, whose number changes while it runs. With 2,4,8 or "        \
+    "2-8 one\n"                                                                                    \
+    "                       of these numbers is chosen when the job starts\n"                      \
+    "      --mpl M          at most M processes on a processor (default: what --min "              \
+    "implies, else 4)\n"                                                                           \
+    "      --fold SETTINGS  how the processes take turns: "                                        \
+    "wait=spin,next=sender,mapping=balance\n"                                                      \
+    "      --count-word W   the word W in the command is replaced by the number of "               \
+    "processes that\n"                                                                             \
+    "                       is chosen: N in cg.B.N\n"                                              \
+    "      --no-fold        with --processes: do not fold; each process has a processor of "       \
+    "its own\n"                                                                                    \
+    "      --class CLASS    short or long: some policies treat short and long jobs "               \
+    "differently\n"                                                                                \
+    "      --moldable       the size is chosen when the job starts and stays, also if the "        \
+    "program\n"                                                                                    \
+    "                       could change it\n"                                                     \
+    "      --malleable      the job changes its size while it runs. Needed where Pleat "           \
+    "cannot see\n"                                                                                 \
+    "                       that: for a batch script that starts its program with 'pleat "         \
+    "launch'\n"                                                                                    \
+    "      --asks           the program is asked when a change of size is offered, and "           \
+    "decides what\n"                                                                               \
+    "                       it accepts\n"                                                          \
+    "      --on-resize WAY  how a malleable program changes its size: merge (processes "           \
+    "join and\n"                                                                                   \
+    "                       leave), relaunch (all end, and are started again from the "            \
+    "state kept\n"                                                                                 \
+    "                       in memory), auto (default)\n"                                          \
+    "      --notice TIME    the time that the job has for a mandatory shrink. Then there is a\n"   \
+    "                       warning, and after a grace the shrink is enforced (default: as\n"      \
+    "                       configured)\n"                                                         \
+    "      --lifetime TIME  policies keep a new size of the job for at least TIME "                \
+    "(default: as\n"                                                                               \
+    "                       configured)\n"                                                         \
+    "      --runner KIND    auto, plain, mpi, malleable, folded (default: auto, which "            \
+    "looks at what\n"                                                                              \
+    "                       the program is linked with)\n"                                         \
+    "      --mpi WHICH      the program's MPI: auto, openmpi, mpich, none (default: auto, "        \
+    "the one\n"                                                                                    \
+    "                       that it is linked with)\n"                                             \
+    "      --name NAME      the job's name (default: the program's name)\n"                        \
+    "      --site SITE      the site to run at (default: any)\n"                                   \
+    "      --estimate TIME  how long the job will probably run: 90s, 15min, 1h30m "                \
+    "(default: the\n"                                                                              \
+    "                       time limit)\n"                                                         \
+    "      --time-limit TIME  a run of the job is ended after TIME, and the job has failed "       \
+    "then\n"                                                                                       \
+    "                       (default: no limit)\n"                                                 \
+    "      --signal [B:]SIG[@TIME]  the job gets the signal SIG TIME (default: 60s) before "       \
+    "its time\n"                                                                                   \
+    "                       limit: all its processes but the script, or with B: the script "       \
+    "alone\n"                                                                                      \
+    "      --memory SIZE    the memory that all processes together may use: 512M, 2G "             \
+    "(units K, M,\n"                                                                               \
+    "                       G, T). A job that uses more is ended, and fails\n"                     \
+    "      --no-requeue     the job is never started again when it may have been started: "        \
+    "if its\n"                                                                                     \
     "                       processors or its agent are lost, it fails\n"                          \
-    "      --priority N     where the order looks at priorities, higher ones go first (default: "  \
-    "0)\n"                                                                                         \
-    "      --deadline WHEN  to be done by then: 2h from the submission on, or at 14:30\n"          \
-    "      --begin WHEN     start then (advance reservation): refused where its processors are\n"  \
-    "                       taken; needs --estimate or --time-limit\n"                             \
-    "      --array LIST     many jobs, one for each index: 0-9, 1-99:2, 1,4,7; %4 behind it: 4 "   \
-    "at one\n"                                                                                     \
-    "                       time. Only with 'pleat submit'\n"                                      \
-    "      --hold           it does not start before 'pleat release'\n"                            \
-    "      --dependency LIST  it waits for other jobs: afterok:JOB (its good end), "               \
-    "afternotok:JOB,\n"                                                                            \
-    "                       afterany:JOB, after:JOB (its start), several :JOB:JOB, singleton "     \
-    "(all of\n"                                                                                    \
-    "                       that name); ',' all of them, '?' one is enough\n"                      \
-    "      --chdir DIR      run in DIR (default: the current directory)\n"                         \
-    "      --export WHICH   the environment that goes along: all, none (but HOME, LOGNAME, "       \
-    "PATH,\n"                                                                                      \
-    "                       SHELL, USER), or names of variables beside these: A,B (default: "      \
-    "all)\n"                                                                                       \
+    "      --priority N     jobs with higher numbers go first, if the order looks at "             \
+    "priorities\n"                                                                                 \
+    "                       (default: 0)\n"                                                        \
+    "      --deadline WHEN  when the job should be done: 2h (after the submission), or 14:30\n"    \
+    "      --begin WHEN     an advance reservation: the job starts at that time. Refused "         \
+    "where its\n"                                                                                  \
+    "                       processors are reserved already; needs --estimate or --time-limit\n"   \
+    "      --array LIST     many jobs, one for each index: 0-9, 1-99:2, 1,4,7. With %4 "           \
+    "behind the\n"                                                                                 \
+    "                       list at most 4 of them at one time. Only with 'pleat submit'\n"        \
+    "      --hold           the job does not start before 'pleat release'\n"                       \
+    "      --dependency LIST  the job waits for other jobs: afterok:JOB (that JOB ends well),\n"   \
+    "                       afternotok:JOB (ends otherwise), afterany:JOB (ends), after:JOB\n"     \
+    "                       (starts), afterok:3:4 (several jobs), singleton (all older "           \
+    "jobs of the\n"                                                                                \
+    "                       same name). With ',' between conditions all must be met, with "        \
+    "'?' one\n"                                                                                    \
+    "      --chdir DIR      the directory to run in (default: the current directory)\n"            \
+    "      --export WHICH   the variables of the environment that the job gets: all "              \
+    "(default), none\n"                                                                            \
+    "                       (only HOME, LOGNAME, PATH, SHELL, USER), or names of variables "       \
+    "that\n"                                                                                       \
+    "                       are added to these: A,B\n"                                             \
     "      --env NAME=VALUE sets a variable; may be repeated\n"                                    \
-    "      --output FILE    its standard output goes there, from its directory; %j is the job's\n" \
-    "                       number, %x its name, %u its user, %A and %a its array and index\n"     \
-    "      --error FILE     the same for its standard error\n"                                     \
-    "      --input FILE     its standard input comes from there\n"                                 \
-    "      --pty            it has a terminal of its own, shown on this one: keys, Ctrl-C among "  \
-    "them, go\n"                                                                                   \
-    "                       to it; of an MPI program: to rank 0. Only with 'pleat "                \
-    "run'\n"                                                                                       \
-    "      --wrap COMMAND   instead of a program: a command line for the shell\n"                  \
-    "      --append         keep what is in these files (default: they are emptied at its "        \
-    "start)\n"                                                                                     \
+    "      --output FILE    the file for standard output. A relative path is taken from "          \
+    "the job's\n"                                                                                  \
+    "                       directory; %j stands for the job's number, %x for its name, %u "       \
+    "for its\n"                                                                                    \
+    "                       user, %A and %a for its array and index\n"                             \
+    "      --error FILE     the same for standard error\n"                                         \
+    "      --input FILE     the file for standard input\n"                                         \
+    "      --pty            the job has a terminal of its own, shown on this one: keys, "          \
+    "Ctrl-C among\n"                                                                               \
+    "                       them, go to the job (of an MPI program to rank 0). Only with "         \
+    "'pleat run'\n"                                                                                \
+    "      --wrap COMMAND   run COMMAND, a command line for the shell, instead of a program\n"     \
+    "      --append         append output to these files (default: they are emptied when "         \
+    "the job\n"                                                                                    \
+    "                       first starts)\n"                                                       \
     "      --sbatch         lines #SBATCH of the script count, as far as they have an "            \
     "equivalent\n"                                                                                 \
-    "      --notify COMMAND run COMMAND (with sh -c) when it ends; what happened is in "           \
+    "      --notify COMMAND run COMMAND (with sh -c) when something happens to the job; "          \
     "PLEAT_EVENT\n"                                                                                \
-    "      --notify-on LIST when: of start, end, fail, resize, warning (default: end,fail)\n"
+    "                       says what\n"                                                           \
+    "      --notify-on LIST at which events: start, end, fail, resize, warning (default: "         \
+    "end,fail)\n"
 
 #endif

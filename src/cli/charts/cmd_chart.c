@@ -264,21 +264,29 @@ const struct pleat_command pleat_cmd_chart = {
     .name = "chart",
     .arguments = "[OPTION...] [JOB...]",
     .summary = "Draws who held which processors when",
-    .help =
-        "Of the jobs given; else of those since the machine was last without jobs for a minute.\n"
-        "Time 0 is the first submission. With --json: the intervals.\n\n"
-        "Options:\n"
-        "      --svg FILE   write a drawing to FILE instead (by its name .svg, .png or .pdf)\n"
-        "  -a, --all        all jobs there ever were\n"
-        "      --from WHEN  from then on: a time after time 0 (90s, 15min), or a moment: 10:30,\n"
-        "                   -2h (before now), '2026-11-21 10:00'; then of the jobs that lived "
-        "then\n"
-        "      --to WHEN    up to then (default: the end)\n"
-        "      --clock      the time of day on the axis, instead of the time since time 0\n"
-        "      --ascii      no Unicode characters (as where the locale is not UTF-8)\n\n"
-        "Exit codes: 0; 1 the file cannot be written; 2 usage; 3 no daemon; 4 no such job.\n\n"
-        "Example:\n"
-        "  pleat chart --svg chart.svg\n",
+    .help = "Without JOB the chart has the jobs since the machine was last without jobs "
+            "for a minute.\n"
+            "Time 0 is the first submission. With --json: the intervals of which it is "
+            "made.\n"
+            "\n"
+            "Options:\n"
+            "      --svg FILE   write a drawing to FILE instead: .svg, .png or .pdf by "
+            "its name\n"
+            "  -a, --all        all jobs that are known\n"
+            "      --from WHEN  draw from WHEN on: a time after time 0 (90s, 15min), or "
+            "a moment: 10:30,\n"
+            "                   -2h (before now), '2026-11-21 10:00'. With a moment, and "
+            "without JOB,\n"
+            "                   the jobs are those that lived in that time\n"
+            "      --to WHEN    draw up to WHEN (default: the end)\n"
+            "      --clock      the axis has the time of day, not the time since time 0\n"
+            "      --ascii      ASCII characters only (default: if the locale is not UTF-8)\n"
+            "\n"
+            "Exit codes: 0; 1 the file cannot be written; 2 usage; 3 no daemon; 4 no "
+            "such job.\n"
+            "\n"
+            "Example:\n"
+            "  pleat chart --svg chart.svg\n",
     .json = true,
     .run = run_chart,
 };

@@ -157,20 +157,27 @@ const struct pleat_command pleat_cmd_clean = {
     .name = "clean",
     .arguments = "--before WHEN|--older-than TIME [OPTION...]",
     .summary = "Removes what is kept about jobs that ended long ago",
-    .help =
-        "What 'pleat show', 'history' and 'events' know about them goes for good; their numbers\n"
-        "are not used again. Jobs that wait or run are never touched. Without a time nothing is\n"
-        "removed.\n\n"
-        "Options:\n"
-        "      --before WHEN      jobs that ended before then: 2026-11-21, 10:30, -2h (or 2h)\n"
-        "      --older-than TIME  jobs that ended so long ago: 30d, 12h\n"
-        "      --outputs          also their output where Pleat chose its place; never files that\n"
-        "                         were named when a job was submitted\n"
-        "      --dry-run          only say what would go\n\n"
-        "Exit codes: 0; 1 some could not be removed, or the log cannot be written; 2 usage; 3 no\n"
-        "daemon.\n\n"
-        "Example:\n"
-        "  pleat clean --older-than 30d --outputs --dry-run\n",
+    .help = "What 'pleat show', 'history' and 'events' know about these jobs is lost for "
+            "good. Their\n"
+            "numbers are not used again. Jobs that wait or run are never removed. "
+            "Without a time\n"
+            "nothing is removed.\n"
+            "\n"
+            "Options:\n"
+            "      --before WHEN      jobs that ended before WHEN: 2026-11-21, 10:30, "
+            "-2h (or 2h)\n"
+            "      --older-than TIME  jobs that ended at least TIME ago: 30d, 12h\n"
+            "      --outputs          also remove their output where Pleat chose its "
+            "place; never files\n"
+            "                         that --output or --error named\n"
+            "      --dry-run          only say what would be removed\n"
+            "\n"
+            "Exit codes: 0; 1 some jobs could not be removed, or the log cannot be "
+            "written; 2 usage; 3 no\n"
+            "daemon.\n"
+            "\n"
+            "Example:\n"
+            "  pleat clean --older-than 30d --outputs --dry-run\n",
     .json = true,
     .run = run_clean,
 };

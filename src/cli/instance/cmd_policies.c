@@ -83,10 +83,13 @@ const struct pleat_command pleat_cmd_policies = {
     .name = "policies",
     .arguments = "[QUESTION=POLICY...]",
     .summary = "Lists the policies there are and which are in force, or changes them",
-    .help = "A change holds until the daemon ends; lasting ones belong into pleat.conf, those for\n"
-            "one job mix are options of 'pleat mix'.\n\n"
+    .help = "A change holds until the daemon ends. For a lasting change edit pleat.conf; "
+            "for one job\n"
+            "mix use the options of 'pleat mix'.\n"
+            "\n"
             "Exit codes: 0; 1 no such question or policy (nothing was changed); 2 usage;\n"
-            "3 no daemon.\n\n"
+            "3 no daemon.\n"
+            "\n"
             "Example:\n"
             "  pleat policies approach=pra malleability=fpsma\n",
     .json = true,

@@ -61,16 +61,21 @@ const struct pleat_command pleat_cmd_sites = {
     .name = "sites",
     .arguments = "",
     .summary = "Lists the sites: where processors come from, and how many are free",
-    .help =
-        "BACKGROUND are processors in use by others; THRESHOLD are never used for growing;\n"
-        "OVERSUBSCRIBED: more processors are offered than the site has CPUs; STATE: ok; paused\n"
-        "(it could not start jobs, and is asked again soon by itself); left alone (too many "
-        "errors,\n"
-        "site_errors); FAILED: starts that it could not do of late; BOUND: the CPUs of its\n"
-        "processors, in their order, where jobs are bound to them.\n\n"
-        "Exit codes: 0; 3 no daemon.\n\n"
-        "Example:\n"
-        "  pleat sites --json\n",
+    .help = "BACKGROUND: processors that other programs keep busy. THRESHOLD: free "
+            "processors that are\n"
+            "never used for growing. OVERSUBSCRIBED: the site offers more processors "
+            "than it has CPUs.\n"
+            "STATE: ok; paused (the site could not start jobs, and is tried again after "
+            "a while); left\n"
+            "alone (more errors in a row than site_errors allows). FAILED: the number of "
+            "recent starts\n"
+            "that failed there. BOUND: the CPUs of its processors, in order, if jobs are "
+            "bound to them.\n"
+            "\n"
+            "Exit codes: 0; 3 no daemon.\n"
+            "\n"
+            "Example:\n"
+            "  pleat sites --json\n",
     .json = true,
     .run = run_sites,
 };

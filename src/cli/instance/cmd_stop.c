@@ -72,10 +72,14 @@ const struct pleat_command pleat_cmd_stop = {
     .name = "stop",
     .arguments = "[--force]",
     .summary = "Ends the daemon (it is started again when needed)",
-    .help = "Refused while jobs wait or run. Returns when the daemon has ended.\n\n"
+    .help = "Refused while jobs wait or run. Returns when the daemon has ended.\n"
+            "\n"
             "Options:\n"
-            "      --force      cancel the jobs\n\n"
-            "Exit codes: 0 (also where none ran); 1 refused; 2 usage; 3 it cannot be reached.\n\n"
+            "      --force      cancel the jobs\n"
+            "\n"
+            "Exit codes: 0 (also if no daemon ran); 1 refused; 2 usage; 3 the daemon "
+            "cannot be reached.\n"
+            "\n"
             "Example:\n"
             "  pleat stop --force\n",
     .run = run_stop,

@@ -24,9 +24,12 @@ const struct pleat_command pleat_cmd_cancel = {
     .arguments = "[JOB...] [--name PATTERN] [--state STATE] [--all]",
     .summary = "Ends jobs, waiting or running",
     .help =
-        "JOB is a number, or a range of numbers such as 3-7. Returns at once; 'pleat wait' tells\n"
-        "when a job is gone. Its processes get SIGTERM, and after a grace SIGKILL. The jobs that\n"
-        "can be cancelled are, also where another cannot.\n\n"
+        "JOB is a number, or a range of numbers such as 3-7. The processes of the "
+        "jobs get SIGTERM,\n"
+        "and after a grace SIGKILL. The command does not wait for the end; 'pleat "
+        "wait' does. If\n"
+        "one job is refused, the others are cancelled all the same.\n"
+        "\n"
         "Options:\n" PLEAT_SELECTION_HELP "\n"
         "Exit codes: 0; 1 refused (it has ended already); 2 usage; 3 no daemon; 4 no such job, or\n"
         "none is selected.\n\n"

@@ -71,8 +71,10 @@ const struct pleat_command pleat_cmd_hold = {
     .name = "hold",
     .arguments = "[JOB...] [--name PATTERN] [--state STATE] [--all]",
     .summary = "Keeps waiting jobs from being started",
-    .help = "They wait beside the queue until 'pleat release'; then they stand behind all others.\n"
-            "JOB is a number, or a range such as 3-7.\n\n"
+    .help = "A held job is not started before 'pleat release', which puts it at the end "
+            "of the queue.\n"
+            "JOB is a number, or a range such as 3-7.\n"
+            "\n"
             "Options:\n" PLEAT_SELECTION_HELP "\n" EXIT_CODES "Example:\n"
             "  pleat hold 3-7\n",
     .run = run_hold,
@@ -81,10 +83,11 @@ const struct pleat_command pleat_cmd_hold = {
 const struct pleat_command pleat_cmd_release = {
     .name = "release",
     .arguments = "[JOB...] [--name PATTERN] [--state STATE] [--all]",
-    .summary = "Lets jobs go on that were held",
-    .help = "They stand in the queue again, behind all others, unless they wait for other jobs, "
-            "too.\n"
-            "JOB is a number, or a range such as 3-7.\n\n"
+    .summary = "Lets held jobs start",
+    .help = "The jobs are put at the end of the queue, unless they still wait for other "
+            "jobs.\n"
+            "JOB is a number, or a range such as 3-7.\n"
+            "\n"
             "Options:\n" PLEAT_SELECTION_HELP "\n" EXIT_CODES "Example:\n"
             "  pleat release --all\n",
     .run = run_release,
@@ -94,13 +97,15 @@ const struct pleat_command pleat_cmd_requeue = {
     .name = "requeue",
     .arguments = "[JOB...] [--name PATTERN] [--state STATE] [--all] [--hold] [--force]",
     .summary = "Ends running jobs and lets them wait again",
-    .help =
-        "Their processes are ended as by 'pleat cancel'; then the jobs wait behind all others,\n"
-        "and start from their beginning. JOB is a number, or a range such as 3-7.\n\n"
-        "Options:\n" PLEAT_SELECTION_HELP
-        "      --hold       they are held, until 'pleat release'\n"
-        "      --force      also those that were submitted with --no-requeue\n\n" EXIT_CODES
-        "Example:\n"
-        "  pleat requeue 17\n",
+    .help = "Their processes are ended as by 'pleat cancel'. Then the jobs wait at the "
+            "end of the\n"
+            "queue, and start from their beginning. JOB is a number, or a range such as "
+            "3-7.\n"
+            "\n"
+            "Options:\n" PLEAT_SELECTION_HELP
+            "      --hold       the jobs are held until 'pleat release'\n"
+            "      --force      also requeue jobs that were submitted with --no-requeue\n"
+            "\n" EXIT_CODES "Example:\n"
+            "  pleat requeue 17\n",
     .run = run_requeue,
 };

@@ -232,24 +232,32 @@ const struct pleat_command pleat_cmd_launch = {
     .name = "launch",
     .arguments = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
     .summary = "In a batch script: starts a program on the processors that the job has",
-    .help =
-        "Starts it by the launcher of its MPI, with as many processes as the job has processors\n"
-        "at that moment. In a malleable job a program linked with libpleat changes its size\n"
-        "from then on; where it has to be started again for that, this does it, and the\n"
-        "script waits on. One such program runs at a time. A program without MPI is just\n"
-        "executed.\n\n"
-        "Options:\n"
-        "  -n, --processes N  number of processes (default: as many as the job has processors; "
-        "where\n"
-        "                     it was submitted with --cpus-per-task C, one for every C of them)\n"
-        "      --mpi WHICH    auto, openmpi, mpich, none (default: auto: what it is linked "
-        "with)\n"
-        "      --print        print the command instead\n\n"
-        "Exit codes: the program's; 125 not in a job, or it cannot be launched; 126 it cannot\n"
-        "be executed; 127 there is no such program; 2 usage.\n\n"
-        "Example, in a script:\n"
-        "  #PLEAT --min 2 --max 8 --malleable\n"
-        "  pleat launch build/apps/heat\n",
+    .help = "PROGRAM is started with the launcher of its MPI. The number of processes is "
+            "the number of\n"
+            "processors that the job has at that moment. In a malleable job a program "
+            "linked with\n"
+            "libpleat changes its size from then on; 'pleat launch' waits for its end, "
+            "and starts it\n"
+            "again where a resize needs that. One such program runs at a time. A program "
+            "without MPI\n"
+            "is just executed.\n"
+            "\n"
+            "Options:\n"
+            "  -n, --processes N  the number of processes (default: the number of "
+            "processors of the job,\n"
+            "                     divided by C if the job has --cpus-per-task C)\n"
+            "      --mpi WHICH    auto, openmpi, mpich, none (default: auto, the MPI "
+            "that PROGRAM is\n"
+            "                     linked with)\n"
+            "      --print        print the command and do not execute it\n"
+            "\n"
+            "Exit codes: the program's; 125 not in a job, or PROGRAM cannot be launched; "
+            "126 PROGRAM\n"
+            "cannot be executed; 127 there is no such program; 2 usage.\n"
+            "\n"
+            "Example, in a script:\n"
+            "  #PLEAT --min 2 --max 8 --malleable\n"
+            "  pleat launch build/apps/heat\n",
     .program = true,
     .run = run_launch,
 };

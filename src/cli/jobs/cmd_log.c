@@ -64,13 +64,18 @@ const struct pleat_command pleat_cmd_log = {
     .name = "log",
     .arguments = "[OPTION...] JOB",
     .summary = "Prints what a job wrote",
-    .help =
-        "Options:\n"
-        "  -e, --stderr     what it wrote to its standard error (default: standard output)\n"
-        "  -f, --follow     go on until the job has ended; also over a restart of the daemon\n"
-        "      --retry TIME how long to wait for a daemon that has ended (default: 1min)\n\n"
-        "Exit codes: 0; 1 it could not be read or written; 2 usage; 3 no daemon; 4 no such job.\n\n"
-        "Example:\n"
-        "  pleat log --follow 17\n",
+    .help = "Options:\n"
+            "  -e, --stderr     print what the job wrote to its standard error, not "
+            "standard output\n"
+            "  -f, --follow     go on until the job has ended; also over a restart of "
+            "the daemon\n"
+            "      --retry TIME how long to wait for a daemon that has ended (default: "
+            "1min)\n"
+            "\n"
+            "Exit codes: 0; 1 the output could not be read or printed; 2 usage; 3 no "
+            "daemon; 4 no such job.\n"
+            "\n"
+            "Example:\n"
+            "  pleat log --follow 17\n",
     .run = run_log,
 };

@@ -165,22 +165,30 @@ const struct pleat_command pleat_cmd_ps = {
     .name = "ps",
     .arguments = "[--all] [--start] [--format LIST]",
     .summary = "Lists the jobs that wait or run",
-    .help =
-        "PROCS is how many processors a job has now (2/8: 2, with 8 processes, folded), RANGE how\n"
-        "many it may have, ITERATION how far it is (programs linked with libpleat), REMARK why it\n"
-        "waits or how it ended.\n\n"
-        "Options:\n"
-        "  -a, --all        those that have ended, too\n"
-        "      --start      those that wait. STARTS BY: what the queue policy promised, or when a\n"
-        "                   reservation begins. EXPECTED: a forecast, from all estimates and time\n"
-        "                   limits; no promise. -: not known\n"
-        "  -o, --format LIST  these columns, as --json names them: job,name:20,state; a width "
-        "cuts\n"
-        "                   texts\n\n"
-        "Exit codes: 0; 2 usage; 3 no daemon.\n\n"
-        "Examples:\n"
-        "  pleat ps --all\n"
-        "  pleat ps --format job,name:12,state,processors,run_s\n",
+    .help = "PROCS is the number of processors that a job has now (2/8: 2 processors for "
+            "the 8\n"
+            "processes of a folded job), RANGE the numbers that it may have, ITERATION "
+            "how far it is\n"
+            "(programs linked with libpleat), REMARK why it waits or how it ended.\n"
+            "\n"
+            "Options:\n"
+            "  -a, --all        also list jobs that have ended\n"
+            "      --start      list the jobs that wait, with their starts. STARTS BY: "
+            "the latest start\n"
+            "                   that the queue policy promised, or the begin of a "
+            "reservation. EXPECTED:\n"
+            "                   a forecast from the estimates and time limits of all "
+            "jobs, not a promise.\n"
+            "                   -: not known\n"
+            "  -o, --format LIST  print these columns, as --json names them: "
+            "job,name:20,state. A width\n"
+            "                   is the largest number of characters of a text\n"
+            "\n"
+            "Exit codes: 0; 2 usage; 3 no daemon.\n"
+            "\n"
+            "Examples:\n"
+            "  pleat ps --all\n"
+            "  pleat ps --format job,name:12,state,processors,run_s\n",
     .json = true,
     .run = run_ps,
 };

@@ -172,16 +172,20 @@ const struct pleat_command pleat_cmd_grow = {
     .name = "grow",
     .arguments = "[--wait] JOB N | --to N JOB",
     .summary = "Gives a malleable job N more processors",
-    .help =
-        "As far as that many are free and the job takes that size. Growing is voluntary: a job\n"
-        "that decides for itself may accept fewer, or none.\n\n"
-        "Options:\n"
-        "      --to N       to N processors in all, instead of by N\n"
-        "  -w, --wait       wait until it is done, and say how it ended\n\n"
-        "Exit codes: 0 begun (with --wait: grown); 1 refused (with --wait: not grown); 2 usage;\n"
-        "3 no daemon; 4 no such job.\n\n"
-        "Example:\n"
-        "  pleat grow --wait 17 2\n",
+    .help = "The job grows as far as processors are free and its sizes allow. Growing is "
+            "voluntary: a\n"
+            "job that was submitted with --asks may accept fewer processors, or none.\n"
+            "\n"
+            "Options:\n"
+            "      --to N       to N processors in all, instead of by N\n"
+            "  -w, --wait       wait until it is done, and say how it ended\n"
+            "\n"
+            "Exit codes: 0 begun (with --wait: grown); 1 refused (with --wait: not "
+            "grown); 2 usage;\n"
+            "3 no daemon; 4 no such job.\n"
+            "\n"
+            "Example:\n"
+            "  pleat grow --wait 17 2\n",
     .json = true,
     .run = run_grow,
 };
@@ -190,17 +194,23 @@ const struct pleat_command pleat_cmd_shrink = {
     .name = "shrink",
     .arguments = "[--wait] [--voluntary] JOB N | --to N JOB",
     .summary = "Takes N processors away from a malleable job",
-    .help =
-        "Never below the job's minimum. A mandatory shrink that the job does not carry out in\n"
-        "time ends the job.\n\n"
-        "Options:\n"
-        "      --to N       to N processors in all, instead of by N\n"
-        "      --voluntary  the job may refuse (default: mandatory)\n"
-        "  -w, --wait       wait until it is done, and say how it ended\n\n"
-        "Exit codes: 0 begun (with --wait: shrunk); 1 refused (with --wait: not shrunk); 2 usage;\n"
-        "3 no daemon; 4 no such job.\n\n"
-        "Example:\n"
-        "  pleat shrink --to 2 --wait 17\n",
+    .help = "The job is never shrunk below its minimum. If it does not carry out a "
+            "mandatory shrink in\n"
+            "time, it is relaunched at the new size, from its last saved state (without "
+            "one, from its\n"
+            "beginning). A job that cannot be relaunched is ended.\n"
+            "\n"
+            "Options:\n"
+            "      --to N       to N processors in all, instead of by N\n"
+            "      --voluntary  the job may refuse (default: the shrink is mandatory)\n"
+            "  -w, --wait       wait until it is done, and say how it ended\n"
+            "\n"
+            "Exit codes: 0 begun (with --wait: shrunk); 1 refused (with --wait: not "
+            "shrunk); 2 usage;\n"
+            "3 no daemon; 4 no such job.\n"
+            "\n"
+            "Example:\n"
+            "  pleat shrink --to 2 --wait 17\n",
     .json = true,
     .run = run_shrink,
 };

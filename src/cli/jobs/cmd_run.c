@@ -367,21 +367,29 @@ const struct pleat_command pleat_cmd_run = {
     .name = "run",
     .arguments = "[OPTION...] [--] PROGRAM|SCRIPT [ARGUMENT...]",
     .summary = "Runs a job: submits it, shows what it writes, returns its exit code",
-    .help =
-        "Ctrl-C (also SIGTERM, SIGHUP, or nobody reading its output) cancels the job and waits\n"
-        "for its end; a second Ctrl-C kills it at once, a third does not wait. Standard input is\n"
-        "passed on, to rank 0 of an MPI program; in a loop that reads, say < /dev/null. With "
-        "--pty\n"
-        "keys go to the job's own terminal: there Ctrl-C is the job's business, and 'pleat "
-        "cancel'\n"
-        "from elsewhere ends it.\n\n"
-        "Options (those of 'pleat submit'):\n" PLEAT_SUBMISSION_HELP "\n"
-        "Exit codes: the job's; 128 + N if signal N ended it; 125 Pleat failed or refused; 126 "
-        "the\n"
-        "program cannot be executed; 127 there is no such program; 2 usage; 3 no daemon, or none\n"
-        "that could be reached again (the job goes on); 130 Ctrl-C.\n\n"
-        "Example:\n"
-        "  pleat run --min 2 --max 8 -- build/apps/heat\n",
+    .help = "Ctrl-C cancels the job, and so do SIGTERM, SIGHUP and a closed pipe behind "
+            "the output.\n"
+            "Then 'run' waits for the job's end. A second Ctrl-C kills the job at once; "
+            "after a third\n"
+            "'run' does not wait. Standard input is passed on to the job: of an MPI "
+            "program, to rank 0.\n"
+            "In a shell loop that reads its own standard input, use < /dev/null. With "
+            "--pty keys go to\n"
+            "the job's own terminal, Ctrl-C among them; 'pleat cancel' from another "
+            "terminal ends the\n"
+            "job.\n"
+            "\n"
+            "Options (those of 'pleat submit'):\n" PLEAT_SUBMISSION_HELP "\n"
+            "Exit codes: the job's; 128 + N if signal N ended it; 125 Pleat failed or "
+            "refused; 126 the\n"
+            "program cannot be executed; 127 there is no such program; 2 usage; 3 no "
+            "daemon could\n"
+            "be reached or started, or the connection broke (the job goes on); 130 "
+            "Ctrl-C, or the job\n"
+            "was cancelled.\n"
+            "\n"
+            "Example:\n"
+            "  pleat run --min 2 --max 8 -- build/apps/heat\n",
     .program = true,
     .run = run_run,
 };

@@ -169,18 +169,25 @@ static int run_limits(int argc, char **argv)
 }
 
 #define SET_HELP                                                                                   \
-    "JOB is a number, or a range such as 3-7. A running job outside its new limits is grown or\n"  \
-    "shrunk into them.\n\n"                                                                        \
+    "JOB is a number, or a range such as 3-7. A running job is grown or shrunk "                   \
+    "until it is\n"                                                                                \
+    "within its new limits.\n"                                                                     \
+    "\n"                                                                                           \
     "Options:\n"                                                                                   \
-    "      --min N      at least N processors (default: as it was)\n"                              \
-    "      --max N      at most N processors (default: as it was)\n"                               \
-    "      --time-limit T  it is ended when it has run so long (1h30m), counted from its\n"        \
-    "                   start, or 'none' for no limit\n"                                           \
-    "      --priority N  of a waiting job: where the order looks at priorities, higher goes "      \
-    "first\n"                                                                                      \
-    "      --estimate T  of a waiting job: how long it will run, as far as known\n"                \
-    "      --dependency none  it waits for no other job any more\n\n"                              \
-    "Exit codes: 0; 1 refused; 2 usage; 3 no daemon; 4 no such job, or none is selected.\n\n"
+    "      --min N      at least N processors (default: unchanged)\n"                              \
+    "      --max N      at most N processors (default: unchanged)\n"                               \
+    "      --time-limit T  the job is ended when T (1h30m) has passed since its "                  \
+    "start; 'none':\n"                                                                             \
+    "                   no limit\n"                                                                \
+    "      --priority N  of a waiting job: jobs with higher numbers go first, if "                 \
+    "the order looks\n"                                                                            \
+    "                   at priorities\n"                                                           \
+    "      --estimate T  of a waiting job: how long it will probably run\n"                        \
+    "      --dependency none  the job does not wait for other jobs any more\n"                     \
+    "\n"                                                                                           \
+    "Exit codes: 0; 1 refused; 2 usage; 3 no daemon; 4 no such job, or none is "                   \
+    "selected.\n"                                                                                  \
+    "\n"
 
 const struct pleat_command pleat_cmd_set = {
     .name = "set",
@@ -194,7 +201,7 @@ const struct pleat_command pleat_cmd_set = {
 const struct pleat_command pleat_cmd_limits = {
     .name = "limits",
     .arguments = "JOB... [--min N] [--max N] [--time-limit T] [--priority N] [--estimate T]",
-    .summary = "The same as 'pleat set', whose older name it is",
+    .summary = "The older name of 'pleat set'",
     .help = SET_HELP "Example:\n"
                      "  pleat limits 17 --max 4\n",
     .run = run_limits,

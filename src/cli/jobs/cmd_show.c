@@ -380,12 +380,16 @@ const struct pleat_command pleat_cmd_show = {
     .name = "show",
     .arguments = "JOB",
     .summary = "Shows all about a job, with its sizes over time and its resizes",
-    .help =
-        "For each resize: when (since the job's start), how it ended, and what it cost: WAIT for\n"
-        "the application's adaptation point, PROCESSES started or ended, DATA redistributed.\n\n"
-        "Exit codes: 0; 2 usage; 3 no daemon; 4 no such job.\n\n"
-        "Example:\n"
-        "  pleat show 17\n",
+    .help = "For each resize it shows when (since the job's start), how it ended, and "
+            "what it cost.\n"
+            "WAIT: until the application reached a point where it can change. PROCESSES: "
+            "while\n"
+            "processes were started or ended. DATA: while data were redistributed.\n"
+            "\n"
+            "Exit codes: 0; 2 usage; 3 no daemon; 4 no such job.\n"
+            "\n"
+            "Example:\n"
+            "  pleat show 17\n",
     .json = true,
     .run = run_show,
 };

@@ -104,16 +104,19 @@ const struct pleat_command pleat_cmd_submit = {
     .name = "submit",
     .arguments = "[OPTION...] [--] PROGRAM|SCRIPT [ARGUMENT...]",
     .summary = "Submits a job and prints its number",
-    .help =
-        "The job runs with the environment as it is now. A program named by a path is taken\n"
-        "from where you are, any other from PATH. A batch script (it begins with #!) is taken\n"
-        "as it is now; lines '#PLEAT OPTION...' at its head are options, too. Without a program\n"
-        "it comes from standard input: pleat submit < job.sh.\n\n"
-        "Options (those of 'pleat run' and of job mixes, too):\n" PLEAT_SUBMISSION_HELP "\n"
-        "Exit codes: 0; 1 refused, or no such program; 2 usage; 3 no daemon.\n\n"
-        "Examples:\n"
-        "  pleat submit --min 2 --max 8 -- build/apps/heat\n"
-        "  pleat submit --time-limit 2h --output heat-%j.txt job.sh\n",
+    .help = "The job gets the environment of this moment. A program named by a path is "
+            "looked up from\n"
+            "the current directory, any other in PATH. The text of a batch script (it "
+            "begins with #!)\n"
+            "is copied now; lines '#PLEAT OPTION...' at its head are options, too. "
+            "Without PROGRAM the\n"
+            "script is read from standard input: pleat submit < job.sh.\n"
+            "\n"
+            "Options (those of 'pleat run' and of job mixes, too):\n" PLEAT_SUBMISSION_HELP "\n"
+            "Exit codes: 0; 1 refused, or no such program; 2 usage; 3 no daemon.\n\n"
+            "Examples:\n"
+            "  pleat submit --min 2 --max 8 -- build/apps/heat\n"
+            "  pleat submit --time-limit 2h --output heat-%j.txt job.sh\n",
     .json = true,
     .program = true,
     .run = run_submit,

@@ -106,16 +106,20 @@ const struct pleat_command pleat_cmd_wait = {
     .name = "wait",
     .arguments = "[OPTION...] [JOB...]",
     .summary = "Waits until jobs have ended (without JOB: all that wait or run now)",
-    .help =
-        "Then lists them as 'pleat ps' does, with how they ended. Jobs that are submitted "
-        "meanwhile\n"
-        "are not waited for. Ctrl-C ends the waiting, not the jobs.\n\n"
-        "Options:\n"
-        "      --retry TIME how long to wait for a daemon that has ended (default: 1min)\n\n"
-        "Exit codes: 0 all exited with 0 (or there was none); 1 one did not; 3 no daemon, or the\n"
-        "connection broke; 4 no such job.\n\n"
-        "Example:\n"
-        "  pleat wait 17 18 && echo both are fine\n",
+    .help = "Then it lists them as 'pleat ps' does, with how they ended. It does not "
+            "wait for jobs that\n"
+            "are submitted meanwhile. Ctrl-C ends 'pleat wait', not the jobs.\n"
+            "\n"
+            "Options:\n"
+            "      --retry TIME how long to wait for a daemon that has ended (default: "
+            "1min)\n"
+            "\n"
+            "Exit codes: 0 all jobs exited with 0 (or there was none); 1 one did not; 3 "
+            "no daemon, or\n"
+            "the connection broke; 4 no such job.\n"
+            "\n"
+            "Example:\n"
+            "  pleat wait 17 18 && echo both are fine\n",
     .json = true,
     .run = run_wait,
 };

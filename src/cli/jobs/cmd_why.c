@@ -115,13 +115,17 @@ const struct pleat_command pleat_cmd_why = {
     .name = "why",
     .arguments = "JOB",
     .summary = "Says why a job waits, has the size that it has, or ended",
-    .help =
-        "Of one that waits: who is before it, what it needs and what is free, since when, which\n"
-        "start it was promised, what is being shrunk for it. Of one that runs: what keeps it from\n"
-        "growing. Then the last decisions about it, with their time, policy and reason.\n\n"
-        "Exit codes: 0; 2 usage; 3 no daemon; 4 no such job.\n\n"
-        "Example:\n"
-        "  pleat why 17\n",
+    .help = "Of a waiting job: what it needs, what is free, which jobs stand before it, "
+            "which jobs are\n"
+            "being shrunk for it, which start it was promised. Of a running job: what "
+            "keeps it from\n"
+            "growing. Below that are the last decisions about the job: time, policy, "
+            "reason.\n"
+            "\n"
+            "Exit codes: 0; 2 usage; 3 no daemon; 4 no such job.\n"
+            "\n"
+            "Example:\n"
+            "  pleat why 17\n",
     .json = true,
     .run = run_why,
 };

@@ -35,11 +35,11 @@ enum { PLEAT_SELECT_NAME = 600, PLEAT_SELECT_STATE, PLEAT_SELECT_ALL };
         "all", no_argument, NULL, PLEAT_SELECT_ALL                                                 \
     }
 #define PLEAT_SELECTION_HELP                                                                       \
-    "      --name PATTERN  only those with such a name: 'heat*'\n"                                 \
-    "      --state STATE  only those in that state: waiting, held, running, or one that 'pleat "   \
-    "ps'\n"                                                                                        \
-    "                   shows\n"                                                                   \
-    "      --all        all of which that makes sense\n"
+    "      --name PATTERN  only jobs whose name matches: 'heat*'\n"                                \
+    "      --state STATE  only jobs in that state: waiting, held (by their "                       \
+    "user), running, or one\n"                                                                     \
+    "                   that 'pleat ps' shows\n"                                                   \
+    "      --all        all jobs to which the command applies\n"
 
 /* Takes one of the options. PLEAT_E_INVALID. */
 int pleat_selection_take(struct pleat_selection *selection, int option, const char *value,

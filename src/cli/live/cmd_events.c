@@ -175,19 +175,26 @@ const struct pleat_command pleat_cmd_events = {
     .name = "events",
     .arguments = "[OPTION...] [JOB]",
     .summary = "Prints what happened, to a job or to all",
-    .help =
-        "One line an event, oldest first; with --json one object a line.\n\n"
-        "Options:\n"
-        "  -f, --follow     go on with what happens from now on, until Ctrl-C; also over a\n"
-        "                   restart of the daemon\n"
-        "      --kind LIST  only those: state, size, slots, resize, limits, used, memory, hold,\n"
-        "                   release, signal, background, policy, notify, warning, daemon;\n"
-        "                   separated by commas\n"
-        "      --since WHEN from then on: 10:30, -2h (or 2h), '2026-11-21 10:00'\n"
-        "      --retry TIME how long to wait for a daemon that has ended (default: 1min)\n\n"
-        "Exit codes: 0; 2 usage; 3 no daemon, or it did not come back; 4 no such job.\n\n"
-        "Example:\n"
-        "  pleat events --follow 17\n",
+    .help = "Each event is a line, oldest first; with --json each line is an object.\n"
+            "\n"
+            "Options:\n"
+            "  -f, --follow     also print what happens from now on, until Ctrl-C; also "
+            "over a\n"
+            "                   restart of the daemon\n"
+            "      --kind LIST  only events of these kinds, separated by commas: state, "
+            "size, slots,\n"
+            "                   resize, limits, used, memory, hold, release, signal, "
+            "background,\n"
+            "                   policy, notify, warning, daemon\n"
+            "      --since WHEN only events from WHEN on: 10:30, -2h (or 2h), "
+            "'2026-11-21 10:00'\n"
+            "      --retry TIME how long to wait for a daemon that has ended (default: "
+            "1min)\n"
+            "\n"
+            "Exit codes: 0; 2 usage; 3 no daemon, or it did not come back; 4 no such job.\n"
+            "\n"
+            "Example:\n"
+            "  pleat events --follow 17\n",
     .json = true,
     .run = run_events,
 };

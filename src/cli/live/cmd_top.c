@@ -275,19 +275,24 @@ const struct pleat_command pleat_cmd_top = {
     .name = "top",
     .arguments = "[OPTION...]",
     .summary = "Shows machine and jobs, live",
-    .help =
-        "Who has which share of the processors, what runs at which size and how far it is, who\n"
-        "waits and why. Where standard output is no terminal: one frame. Keys: q quits, h\n"
-        "explains the others.\n\n"
-        "Options:\n"
-        "      --once           print one frame and end\n"
-        "  -i, --interval S     seconds between frames (default: 1)\n"
-        "  -a, --all            with the last ended jobs\n"
-        "      --sort COLUMN    queue (default), job, processors, time, name\n\n"
-        "A daemon that ends is waited for. Exit codes: 0; 2 usage; 3 no daemon; 128 + N: signal N\n"
-        "(Ctrl-C: 130).\n\n"
-        "Example:\n"
-        "  pleat top --once | head\n",
+    .help = "The view shows which share of the processors each job has, at which size it "
+            "runs, how far\n"
+            "it is, and why a job waits. If standard output is not a terminal, one frame "
+            "is printed.\n"
+            "Keys: q quits, h explains the others. If the daemon ends, 'top' waits for "
+            "another one.\n"
+            "\n"
+            "Options:\n"
+            "      --once           print one frame and end\n"
+            "  -i, --interval S     seconds between frames (default: 1)\n"
+            "  -a, --all            also show the last ended jobs\n"
+            "      --sort COLUMN    queue (default), job, processors, time, name\n"
+            "\n"
+            "Exit codes: 0; 2 usage; 3 no daemon; 128 + N: signal N\n"
+            "(Ctrl-C: 130).\n"
+            "\n"
+            "Example:\n"
+            "  pleat top --once | head\n",
     .json = true,
     .run = run_top,
 };

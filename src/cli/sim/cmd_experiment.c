@@ -391,23 +391,38 @@ static int run_experiment(int argc, char **argv)
 const struct pleat_command pleat_cmd_experiment = {
     .name = "experiment",
     .arguments = "[NAME...|all] [OPTION...]",
-    .summary = "Does published experiments again, and checks what their papers state",
-    .help =
-        "Without a name: lists them. With names, or 'all': simulates, writes a page and figures\n"
-        "to DIR/NAME/, and says which shapes of the paper hold. Needs gnuplot, and minutes.\n\n"
-        "      --seeds N        so many runs of each setting (default: the experiment's; with "
-        "--quick\n"
-        "                       4 at most)\n"
-        "      --seed N         the first seed (default: 1)\n"
-        "      --threads N      run at once (default: one for each processor)\n"
-        "      --out DIR        where, made if missing (default: the current directory)\n"
-        "      --quick          few settings, only to see that it works: nothing is claimed\n"
-        "      --log FILE       a recorded workload, for experiments that run such; may be\n"
-        "                       repeated\n\n"
-        "Exit codes: 0 all that is claimed holds; 1 it does not, or it did not work; 2 usage, or\n"
-        "an error in a file; 130 Ctrl-C (of the experiment under way nothing is written then).\n\n"
-        "Example:\n"
-        "  pleat experiment koala-malleable --out results\n",
+    .summary = "Repeats published experiments, and checks what their papers state",
+    .help = "Without a name it lists the experiments. With names, or 'all', it simulates "
+            "them, writes\n"
+            "a page and figures to DIR/NAME/, and says which results of the paper are "
+            "found again. It\n"
+            "needs gnuplot, and takes minutes.\n"
+            "\n"
+            "      --seeds N        the number of runs of each setting (default: the "
+            "experiment's own;\n"
+            "                       with --quick at most 4)\n"
+            "      --seed N         the first seed (default: 1)\n"
+            "      --threads N      the number of runs simulated at the same time "
+            "(default: one for each\n"
+            "                       processor)\n"
+            "      --out DIR        the directory for pages; it is made if it is missing "
+            "(default: the\n"
+            "                       current directory)\n"
+            "      --quick          few settings, only to see that the experiment works: "
+            "nothing is\n"
+            "                       claimed\n"
+            "      --log FILE       a workload in the Standard Workload Format, for "
+            "experiments that run\n"
+            "                       workload logs; may be repeated\n"
+            "\n"
+            "Exit codes: 0 all that is claimed holds; 1 something that is claimed does "
+            "not, or the command did\n"
+            "not work; 2 usage, or\n"
+            "an error in a file; 130 Ctrl-C (of the experiment under way nothing is "
+            "written then).\n"
+            "\n"
+            "Example:\n"
+            "  pleat experiment koala-malleable --out results\n",
     .json = true,
     .run = run_experiment,
 };

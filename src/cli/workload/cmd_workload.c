@@ -13,15 +13,18 @@ const struct pleat_command pleat_cmd_workload = {
     .name = "workload",
     .arguments = "SUBCOMMAND [OPTION...] [ARGUMENT...]",
     .summary = "Describes, converts and generates workloads for 'pleat sim'",
-    .help =
-        "Workloads are files in the Standard Workload Format, as logs of real machines are\n"
-        "published in. Pleat adds columns and header lines for jobs that can change size, which\n"
-        "other programs pass over. None of this needs a daemon.\n\n"
-        "Exit codes: 0; 1 a file cannot be read or written; 2 usage.\n\n"
-        "Examples:\n"
-        "  pleat workload stat log.swf\n"
-        "  pleat workload generate lublin --jobs 10000 --machine 256 model.swf\n"
-        "  pleat workload convert --malleable 50 model.swf half.swf\n",
+    .help = "Workloads are files in the Standard Workload Format, in which logs of real "
+            "machines are\n"
+            "published. Pleat adds columns and header lines for jobs that can change "
+            "size; other\n"
+            "programs ignore them. No daemon is needed.\n"
+            "\n"
+            "Exit codes: 0; 1 a file cannot be read or written; 2 usage.\n"
+            "\n"
+            "Examples:\n"
+            "  pleat workload stat log.swf\n"
+            "  pleat workload generate lublin --jobs 10000 --machine 256 model.swf\n"
+            "  pleat workload convert --malleable 50 model.swf half.swf\n",
     .run = run_workload,
     .parts = parts,
 };

@@ -297,19 +297,25 @@ const struct pleat_command pleat_cmd_workload_stat = {
     .name = "workload stat",
     .arguments = "[OPTION...] FILE",
     .summary = "Describes a log: load, sizes, run times, arrivals",
-    .help =
-        "FILE is in the Standard Workload Format ('-': standard input). On a terminal there are\n"
-        "plots, too, where gnuplot is installed. What is odd about the log is listed: jobs left\n"
-        "out, fields that are missing.\n\n"
-        "Options:\n"
-        "      --svg FILE   write figures: sizes, run times, gaps, submissions by hour and day,\n"
-        "                   load over time\n"
-        "      --first N    only the first N jobs\n"
-        "      --zero-run-times skip|keep  jobs that ran for no time (default: skip)\n\n"
-        "Exit codes: 0; 1 the figures cannot be made; 2 usage, or the file is missing or wrong.\n\n"
-        "Examples:\n"
-        "  pleat workload stat log.swf\n"
-        "  pleat workload stat --svg log.svg --json log.swf | jq .load\n",
+    .help = "FILE is in the Standard Workload Format ('-': standard input). On a "
+            "terminal there are\n"
+            "plots, too, if gnuplot is installed. The command lists what is odd in the "
+            "log: jobs left\n"
+            "out, fields that are missing.\n"
+            "\n"
+            "Options:\n"
+            "      --svg FILE   write figures: sizes, run times, gaps, submissions by "
+            "hour and day,\n"
+            "                   load over time\n"
+            "      --first N    only the first N jobs\n"
+            "      --zero-run-times skip|keep  jobs whose run time is 0 (default: skip)\n"
+            "\n"
+            "Exit codes: 0; 1 the figures cannot be made; 2 usage, or the file is "
+            "missing or wrong.\n"
+            "\n"
+            "Examples:\n"
+            "  pleat workload stat log.swf\n"
+            "  pleat workload stat --svg log.svg --json log.swf | jq .load\n",
     .json = true,
     .run = run_stat,
 };

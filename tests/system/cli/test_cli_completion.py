@@ -78,7 +78,7 @@ def test_values(offers):
 def test_descriptions_are_whole(cli):
     """What an option is about goes on in the lines below it; what has no room ends at a word."""
     script = cli("help", "--completion", "zsh").stdout
-    assert "they make the workload, too'" in script  # of --seeds, in three lines
+    assert "with --generate the workload, too'" in script  # of --seeds, in three lines
     options = re.findall(r"'(--[a-z-]+):([^']*)'", script)
     assert len(options) > 100
     cut = [text for _, text in options if text.endswith("...")]

@@ -29,7 +29,7 @@ def test_kinds_are_those_of_the_protocol(cli):
     kinds = [kind for row in table.splitlines() for kind in re.findall(r"`(\w+)`", row.split("|")[1])]
     listed = {
         "check": re.search(r"none of ([\w, ]+)", cli("events", "--kind", "x").stderr)[1],
-        "help": re.search(r"only those: ([\w,\s]+);", cli("help", "events").stdout)[1],
+        "help": re.search(r"kinds, separated by commas: ([\w,\s]+)\n +--", cli("help", "events").stdout)[1],
         "page": re.search(r"of these kinds, separated by commas: ([\w,\s]+)\.",
                           (docs / "man/pleat-events.1.scd").read_text())[1],
         "completion": re.search(r"'?\bstate size [\w ]+", cli("help", "--completion", "bash").stdout)[0],
