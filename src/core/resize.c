@@ -1,24 +1,16 @@
 /* A resize is a transaction: offered, accepted, granted, applied, completed or rolled back. Every
  * step has a deadline, every end a name. Processors count as the job's until its processes on them
  * are gone. docs/architecture.md has the table of steps. */
-#include <assert.h>
-#include <string.h>
-
+#include "core/resize.h"
 #include "core/buffer.h"
 #include "core/claims.h"
 #include "core/deadlines.h"
 #include "core/effects.h"
-#include "core/ending.h"
-#include "core/errors.h"
-#include "core/handlers.h"
-#include "core/relaunch.h"
-#include "core/resize.h"
 #include "core/state.h"
 #include "core/tally.h"
 #include "core/tell.h"
 #include "core/terms.h"
 #include "core/transition.h"
-#include "model/event.h"
 
 static uint32_t resize_new(struct pleat_core *core)
 {
@@ -89,16 +81,14 @@ void resize_retarget(struct pleat_core *core, uint32_t index, int32_t to)
     tally_in(core, resize->component);
 }
 
-/* The size of the resize changes: the application accepted or applied another one, or the site gave
- * fewer processors. */
-static void retarget(struct pleat_core *core, uint32_t index, int32_t to)
+void resize_accept_size(struct pleat_core *core, uint32_t index, int32_t to)
 {
     struct pleat_resize *resize = resize_at(core, index);
     resize->accepted = to > resize->from ? to - resize->from : resize->from - to;
     resize_retarget(core, index, to);
 }
 
-static void grant(struct pleat_core *core, uint32_t index)
+void resize_grant(struct pleat_core *core, uint32_t index)
 {
     struct pleat_resize *resize = resize_at(core, index);
     resize->granted_us = now_of(core);
@@ -108,11 +98,11 @@ static void grant(struct pleat_core *core, uint32_t index)
     resize_effect(core, index, PLEAT_DO_RESIZE, PLEAT_OUTCOME_NONE);
 }
 
-static void accepted(struct pleat_core *core, uint32_t index)
+void resize_accepted(struct pleat_core *core, uint32_t index)
 {
     struct pleat_resize *resize = resize_at(core, index);
     if (resize->to < resize->from) {
-        grant(core, index);
+        resize_grant(core, index);
         return;
     }
     step_to(core, index, PLEAT_RESIZE_ACCEPTED, PLEAT_PARAM_CLAIM_US);
@@ -169,7 +159,7 @@ void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, i
         step_to(core, index, PLEAT_RESIZE_OFFERED, PLEAT_PARAM_ANSWER_US);
         resize_effect(core, index, PLEAT_DO_ASK, PLEAT_OUTCOME_NONE);
     } else {
-        accepted(core, index);
+        resize_accepted(core, index);
     }
 }
 
@@ -258,44 +248,6 @@ uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event)
                                                                                        : PLEAT_NONE;
 }
 
-int on_answer(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
-{
-    (void)err;
-    uint32_t index = resize_of(core, event);
-    if (index == PLEAT_NONE)
-        return PLEAT_CORE_STALE;
-    struct pleat_resize *resize = resize_at(core, index);
-    const struct pleat_component *component = component_at(core, resize->component);
-    if (resize->step == PLEAT_RESIZE_RELAUNCHING)
-        return PLEAT_CORE_STALE;
-    if (resize->step != PLEAT_RESIZE_OFFERED) { /* answered twice: the first answer stands */
-        resize_warn(core, index);
-        return 0;
-    }
-    int32_t size = event->u.change.processors;
-    bool growing = resize->to > resize->from;
-    bool bad = growing ? size > resize->to || size < 0
-                       : size < pleat_accept_smallest(&core->view, component);
-    bool refused = growing ? size <= resize->from : size >= resize->from;
-    if (!growing && resize->mandatory && (bad || size > resize->to)) {
-        /* a mandatory shrink cannot be refused: it goes on as it was told */
-        resize_warn(core, index);
-        size = resize->to;
-    } else if (bad) {
-        resize_warn(core, index);
-        resize_end(core, index, PLEAT_OUTCOME_BAD_ANSWER);
-        return 0;
-    } else if (refused) {
-        resize_end(core, index, PLEAT_OUTCOME_REFUSED);
-        return 0;
-    }
-    if (size != resize->to)
-        core->wants_pass = true; /* what the application leaves can be offered to another */
-    retarget(core, index, size);
-    accepted(core, index);
-    return 0;
-}
-
 void resize_claimed(struct pleat_core *core, uint32_t index)
 {
     struct pleat_resize *resize = resize_at(core, index);
@@ -315,8 +267,8 @@ void resize_claimed(struct pleat_core *core, uint32_t index)
         claim_release(core, rest);
     }
     if (resize->from + usable != resize->to)
-        retarget(core, index, resize->from + usable);
-    grant(core, index);
+        resize_accept_size(core, index, resize->from + usable);
+    resize_grant(core, index);
 }
 
 void resize_claim_failed(struct pleat_core *core, uint32_t index)
@@ -374,143 +326,4 @@ void resize_vacated(struct pleat_core *core, uint32_t index, enum pleat_outcome 
     else
         component_release_tail(core, component, count);
     resize_end(core, index, outcome);
-}
-
-int on_applied(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
-{
-    (void)err;
-    uint32_t index = resize_of(core, event);
-    if (index == PLEAT_NONE)
-        return PLEAT_CORE_STALE;
-    struct pleat_resize *resize = resize_at(core, index);
-    uint32_t component = resize->component;
-    int32_t size = event->u.change.processors;
-    if (resize->step == PLEAT_RESIZE_RELAUNCHING)
-        return PLEAT_CORE_STALE; /* said by processes that are being ended */
-    if (resize->step != PLEAT_RESIZE_GRANTED && resize->step != PLEAT_RESIZE_WITHDRAWING) {
-        resize_warn(core, index);
-        return 0;
-    }
-    if (resize->to > resize->from) {
-        if (size > resize->to) /* the job runs on processors that are not its own */
-            relaunch_or_kill(core, index, resize->to, PLEAT_REASON_NOT_HONOURED);
-        else if (size < resize->from)
-            relaunch_or_kill(core, index, resize->from, PLEAT_REASON_NOT_HONOURED);
-        else if (size == resize->from)
-            resize_end(core, index, PLEAT_OUTCOME_APP_FAILED);
-        else
-            resize_grown(core, index, size, PLEAT_OUTCOME_GROWN);
-        return 0;
-    }
-    if (size > resize->to ||
-        size < pleat_accept_smallest(&core->view, component_at(core, component))) {
-        /* not the size that was told: the deadline goes on */
-        resize_warn(core, index);
-        return 0;
-    }
-    if (size != resize->to)
-        retarget(core, index, size);
-    component_sized(core, component, size);
-    if (site_at(core, component_at(core, component)->site)->instant) {
-        resize_vacated(core, index, PLEAT_OUTCOME_SHRUNK);
-        return 0;
-    }
-    step_to(core, index, PLEAT_RESIZE_APPLIED, PLEAT_PARAM_VACATE_US);
-    return 0;
-}
-
-int on_vacated(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
-{
-    (void)err;
-    uint32_t index = resize_of(core, event);
-    if (index == PLEAT_NONE)
-        return PLEAT_CORE_STALE;
-    struct pleat_resize *resize = resize_at(core, index);
-    if (resize->step == PLEAT_RESIZE_RELAUNCHING)
-        return PLEAT_CORE_STALE;
-    if (resize->step != PLEAT_RESIZE_APPLIED) {
-        resize_warn(core, index);
-        return 0;
-    }
-    resize_vacated(core, index, PLEAT_OUTCOME_SHRUNK);
-    return 0;
-}
-
-/* A mandatory resize stays so while somebody wants it: a user, or a waiter that still waits. */
-static bool still_mandatory(const struct pleat_resize *resize)
-{
-    return resize->mandatory && (resize->by_user || resize->waiter != PLEAT_NONE);
-}
-
-int on_resize_failed(struct pleat_core *core, const struct pleat_event *event,
-                     struct pleat_error *err)
-{
-    (void)err;
-    uint32_t index = resize_of(core, event);
-    if (index == PLEAT_NONE)
-        return PLEAT_CORE_STALE;
-    struct pleat_resize *resize = resize_at(core, index);
-    if (resize->step == PLEAT_RESIZE_RELAUNCHING && event->flags & PLEAT_NO_RELAUNCH) {
-        component_kill(core, resize->component, PLEAT_REASON_START_USER);
-        return 0;
-    }
-    if (resize->step == PLEAT_RESIZE_RELAUNCHING)
-        return PLEAT_CORE_STALE; /* said by the old processes */
-    if (resize->step != PLEAT_RESIZE_GRANTED && resize->step != PLEAT_RESIZE_WITHDRAWING) {
-        resize_warn(core, index);
-        return 0;
-    }
-    if (still_mandatory(resize))
-        relaunch_or_kill(core, index, resize->to, PLEAT_REASON_NOT_HONOURED);
-    else
-        resize_end(core, index, PLEAT_OUTCOME_APP_FAILED);
-    return 0;
-}
-
-int on_withdrawn(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
-{
-    (void)err;
-    uint32_t index = resize_of(core, event);
-    if (index == PLEAT_NONE || resize_at(core, index)->step != PLEAT_RESIZE_WITHDRAWING)
-        return PLEAT_CORE_STALE;
-    resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);
-    return 0;
-}
-
-void on_resize_deadline(struct pleat_core *core, uint32_t index)
-{
-    struct pleat_resize *resize = resize_at(core, index);
-    switch (resize->step) {
-    case PLEAT_RESIZE_OFFERED:
-        if (still_mandatory(resize))
-            grant(core, index);
-        else
-            resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);
-        break;
-    case PLEAT_RESIZE_ACCEPTED:
-        site_error(core, component_at(core, resize->component)->site);
-        site_at(core, component_at(core, resize->component)->site)->quiet_until_us =
-            now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
-        resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);
-        break;
-    case PLEAT_RESIZE_GRANTED:
-        if (!still_mandatory(resize)) {
-            step_to(core, index, PLEAT_RESIZE_WITHDRAWING, PLEAT_PARAM_STUCK_US);
-            resize_effect(core, index, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
-        } else if (!resize->warned) {
-            resize->warned = 1;
-            resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_NOT_HONOURED);
-            resize_arm(core, index, core->parameters[PLEAT_PARAM_GRACE_US]);
-        } else {
-            relaunch_or_kill(core, index, resize->to, PLEAT_REASON_NOT_HONOURED);
-        }
-        break;
-    case PLEAT_RESIZE_RELAUNCHING:
-        component_kill(core, resize->component, (enum pleat_reason)resize->cause);
-        break;
-    default: /* WITHDRAWING: nobody answers; APPLIED: processes that should be gone are not */
-        relaunch_or_kill(core, index, resize->to < resize->from ? resize->to : resize->from,
-                         PLEAT_REASON_STUCK);
-        break;
-    }
 }

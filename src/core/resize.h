@@ -4,7 +4,6 @@
 
 #include "core/state.h"
 
-void on_resize_deadline(struct pleat_core *core, uint32_t resize);
 void resize_claimed(struct pleat_core *core, uint32_t resize);
 void resize_claim_failed(struct pleat_core *core, uint32_t resize);
 void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
@@ -19,6 +18,13 @@ uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event);
 void resize_arm(struct pleat_core *core, uint32_t resize, int64_t us);
 /* The next step, which ends in us at the latest. */
 void resize_step(struct pleat_core *core, uint32_t resize, enum pleat_resize_step step, int64_t us);
+/* The size of the resize changes: the application accepted or applied another one, or the site gave
+ * fewer processors. */
+void resize_accept_size(struct pleat_core *core, uint32_t resize, int32_t to);
+/* The application accepts the resize: a shrink is granted, for a growth processors are claimed. */
+void resize_accepted(struct pleat_core *core, uint32_t resize);
+/* The application is told of the size. */
+void resize_grant(struct pleat_core *core, uint32_t resize);
 /* The resize aims at another size from now on. */
 void resize_retarget(struct pleat_core *core, uint32_t resize, int32_t to);
 /* The processors of a growth are the component's, which runs on `processors` now. */

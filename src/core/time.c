@@ -4,7 +4,7 @@
 #include "core/deadlines.h"
 #include "core/errors.h"
 #include "core/handlers.h"
-#include "core/resize.h"
+#include "core/resize_events.h"
 #include "core/state.h"
 
 int on_time(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
