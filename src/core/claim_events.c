@@ -1,11 +1,11 @@
 /* Events of sites about claims: claimed, failed, released, lost. */
 #include "core/buffer.h"
+#include "core/claiming.h"
 #include "core/claims.h"
 #include "core/ending.h"
 #include "core/errors.h"
 #include "core/handlers.h"
 #include "core/resize.h"
-#include "core/start.h"
 #include "core/state.h"
 
 int on_claimed(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)

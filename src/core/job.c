@@ -7,20 +7,10 @@
  * - while the job has a reservation whose time has not come,
  * - if the job is flexible and has all its processors: components that it did not need never run.
  *
- * Components get their processors one after another, and wait for one another: the barrier. They
- * are started together. They end one by one, and each gives back what it has. Their states change
- * when all have ended, since a failure that is not the user's own sends all of them back to the
- * queue. */
+ * How they get their processors and are started together: barrier.c. How they end: job_end.c. */
 #include "core/job.h"
-#include "core/claims.h"
-#include "core/deadlines.h"
-#include "core/depend.h"
-#include "core/ending.h"
-#include "core/files.h"
-#include "core/start.h"
 #include "core/state.h"
 #include "core/tally.h"
-#include "core/transition.h"
 
 static uint32_t sibling_of(struct pleat_core *core, uint32_t component)
 {
@@ -120,6 +110,17 @@ void component_wait(struct pleat_core *core, uint32_t component)
     job_stand(core, comp->lead, JOB_IN_FRONT, 0);
 }
 
+/* Ends the component's wait at the barrier. What its processors did in that time was of no use to
+ * anybody: it is counted as wasted. */
+void component_stop_waiting(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->claimed_us == PLEAT_NEVER)
+        return;
+    core->view.wasted_us += (now_of(core) - comp->claimed_us) * comp->target;
+    comp->claimed_us = PLEAT_NEVER;
+}
+
 /* ---- submission ---- */
 
 static int check_follower(const struct pleat_core *core, const struct pleat_event *event,
@@ -215,292 +216,10 @@ void job_submitted(struct pleat_core *core, uint32_t component, uint16_t flags)
     size_parts(core, comp->lead, standing(core, comp->lead));
 }
 
-/* ---- the barrier ---- */
-
-static bool has_all(struct pleat_core *core, uint32_t component)
-{
-    const struct pleat_component *comp = component_at(core, component);
-    return comp->state == PLEAT_CLAIMING && comp->claimed_us != PLEAT_NEVER && !comp->staging;
-}
-
-/* The first component of the job: the component itself, if the job has only one. */
-static uint32_t first_of(const struct pleat_component *comp, uint32_t component)
-{
-    return comp->lead == PLEAT_NONE ? component : comp->lead;
-}
-
-static bool all_are_there(struct pleat_core *core, uint32_t first)
-{
-    if (component_at(core, first)->lead != PLEAT_NONE && job_waits(core, first))
-        return false;
-    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
-        if (component_at(core, c)->state != PLEAT_QUEUED && !has_all(core, c))
-            return false;
-    return true;
-}
-
-/* Ends the component's wait at the barrier. What its processors did in that time was of no use to
- * anybody: it is counted as wasted. */
-static void stop_waiting(struct pleat_core *core, uint32_t component)
-{
-    struct pleat_component *comp = component_at(core, component);
-    if (comp->claimed_us == PLEAT_NEVER)
-        return;
-    core->view.wasted_us += (now_of(core) - comp->claimed_us) * comp->target;
-    comp->claimed_us = PLEAT_NEVER;
-}
-
-void component_stop_waiting(struct pleat_core *core, uint32_t component)
-{
-    stop_waiting(core, component);
-}
-
-/* The component waits for the others, until PLEAT_PARAM_BARRIER_US after the last of the job's
- * files is expected. */
-static void wait_at_barrier(struct pleat_core *core, uint32_t component, uint32_t first)
-{
-    int64_t from_us = now_of(core);
-    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
-        if (component_at(core, c)->staging && component_at(core, c)->files_us > from_us)
-            from_us = component_at(core, c)->files_us;
-    arm(core, &component_at(core, component)->deadline, DEADLINE_COMPONENT, component,
-        from_us + core->parameters[PLEAT_PARAM_BARRIER_US]);
-}
-
-void job_pass_barrier(struct pleat_core *core, uint32_t component)
-{
-    uint32_t first = first_of(component_at(core, component), component);
-    if (all_are_there(core, first)) {
-        for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c)) {
-            if (component_at(core, c)->state == PLEAT_QUEUED)
-                continue;
-            stop_waiting(core, c);
-            component_start(core, c);
-        }
-        return;
-    }
-    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
-        if (component_at(core, c)->claimed_us != PLEAT_NEVER)
-            wait_at_barrier(core, c, first);
-}
-
-void component_at_barrier(struct pleat_core *core, uint32_t component)
-{
-    component_at(core, component)->claimed_us = now_of(core);
-    job_pass_barrier(core, component);
-}
-
-/* One component gives back all that it has, and is no longer placed. */
-static void put_back(struct pleat_core *core, uint32_t component)
-{
-    struct pleat_component *comp = component_at(core, component);
-    stop_waiting(core, component);
-    if (comp->state == PLEAT_QUEUED) {
-        earmarks_drop(core, component);
-        return;
-    }
-    disarm(core, &comp->deadline);
-    component_release_all(core, component);
-    comp->target = comp->mpl = 0;
-    if (pleat_view_folds(comp))
-        comp->processes = 0;
-    comp->site = PLEAT_NONE;
-    set_state(core, component, PLEAT_QUEUED);
-}
-
-void job_put_back(struct pleat_core *core, uint32_t component)
-{
-    uint32_t first = first_of(component_at(core, component), component);
-    int64_t limit = core->parameters[PLEAT_PARAM_MAX_TRIES];
-    core->wants_pass = true;
-    if (limit > 0 && component_at(core, first)->tries >= limit) {
-        component_kill(core, component, PLEAT_REASON_TRIES);
-        return;
-    }
-    component_at(core, first)->tries++;
-    if (component_at(core, first)->lead == PLEAT_NONE) {
-        component_at(core, first)->retries++;
-        put_back(core, first);
-        queue_prepend(core, first);
-        return;
-    }
-    job_unstand(core, first);
-    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c)) {
-        component_at(core, c)->retries++;
-        put_back(core, c);
-        component_at(core, c)->aside = PLEAT_ASIDE_TOWED;
-    }
-    job_stand(core, first, JOB_IN_FRONT, 0);
-}
-
-/* ---- its end ---- */
-
-static bool is_done(const struct pleat_component *component)
-{
-    return component->reason == PLEAT_REASON_EXIT && component->code == 0 && component->signal == 0;
-}
-
-bool job_requeues(const struct pleat_core *core, uint32_t lead)
-{
-    const struct pleat_component *all = core->components.items;
-    bool failed = false;
-    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling) {
-        if (all[c].state != PLEAT_FINISHING)
-            continue;
-        bool others = is_nobodys_fault(&all[c]);
-        if (!others && all[c].reason != PLEAT_REASON_SIBLING && !is_done(&all[c]))
-            return false;
-        if (!may_start_again(&all[c]))
-            return false;
-        failed = failed || others;
-    }
-    return failed && all[lead].attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
-}
-
-/* Have some components ended, and given back all, while the others never began? */
-static bool is_over(struct pleat_core *core, uint32_t lead)
-{
-    bool any = false;
-    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
-        const struct pleat_component *component = component_at(core, c);
-        if (component->claims > 0 || (component->state == PLEAT_FINISHING && !component->exited) ||
-            (component->state != PLEAT_FINISHING && component->state != PLEAT_QUEUED))
-            return false;
-        any = any || component->state == PLEAT_FINISHING;
-    }
-    return any;
-}
-
-static void requeue_all(struct pleat_core *core, uint32_t lead)
-{
-    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
-        struct pleat_component *component = component_at(core, c);
-        component->attempt++;
-        if (component->state == PLEAT_QUEUED)
-            continue;
-        component_reset(core, c);
-        component->aside = PLEAT_ASIDE_TOWED;
-    }
-    job_stand(core, lead, JOB_IN_FRONT, 0);
-}
-
-/* The final state of components that never ran, and its reason. */
-static enum pleat_state state_of_rest(struct pleat_core *core, uint32_t lead,
-                                      enum pleat_reason *reason)
-{
-    enum pleat_state state = PLEAT_DONE;
-    *reason = PLEAT_REASON_NONE;
-    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
-        const struct pleat_component *component = component_at(core, c);
-        if (component->state != PLEAT_FINISHING || is_done(component))
-            continue;
-        if (component->reason == PLEAT_REASON_CANCELLED) {
-            *reason = PLEAT_REASON_CANCELLED;
-            return PLEAT_CANCELLED;
-        }
-        *reason = PLEAT_REASON_SIBLING;
-        state = PLEAT_FAILED;
-    }
-    return state;
-}
-
-static bool ended_well(struct pleat_core *core, uint32_t lead)
-{
-    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c))
-        if (component_at(core, c)->state == PLEAT_FINISHING && !is_done(component_at(core, c)))
-            return false;
-    return true;
-}
-
-void job_settle(struct pleat_core *core, uint32_t lead)
-{
-    enum pleat_reason reason;
-    if (!is_over(core, lead))
-        return;
-    core->wants_pass = true;
-    if (job_requeues(core, lead)) {
-        requeue_all(core, lead);
-        return;
-    }
-    enum pleat_state rest = state_of_rest(core, lead, &reason);
-    job_unstand(core, lead);
-    if (component_at(core, lead)->first_dependent != PLEAT_NONE)
-        dependents_ended(core, lead, ended_well(core, lead));
-    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
-        struct pleat_component *component = component_at(core, c);
-        component->processors = component->processes = component->target = component->mpl = 0;
-        bool ran = component->state == PLEAT_FINISHING;
-        if (!ran)
-            component->reason = (uint8_t)reason;
-        staging_drop(component);
-        component_end_part(core, c,
-                           !ran                                          ? rest
-                           : component->reason == PLEAT_REASON_CANCELLED ? PLEAT_CANCELLED
-                           : is_done(component)                          ? PLEAT_DONE
-                                                                         : PLEAT_FAILED);
-    }
-}
-
-void job_end_others(struct pleat_core *core, uint32_t component)
-{
-    struct pleat_component *comp = component_at(core, component);
-    enum pleat_reason reason =
-        comp->reason == PLEAT_REASON_CANCELLED ? PLEAT_REASON_CANCELLED : PLEAT_REASON_SIBLING;
-    if (comp->lead == PLEAT_NONE || is_done(comp))
-        return;
-    job_unstand(core, comp->lead);
-    for (uint32_t next, c = comp->lead; c != PLEAT_NONE; c = next) {
-        next = sibling_of(core, c);
-        if (c == component || pleat_state_is_final((enum pleat_state)component_at(core, c)->state))
-            continue;
-        if (component_at(core, c)->state == PLEAT_QUEUED)
-            earmarks_drop(core, c);
-        else
-            component_kill_one(core, c, reason);
-    }
-    job_settle(core, comp->lead);
-}
-
-void job_killed(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
-{
-    uint32_t lead = component_at(core, component)->lead;
-    if (reason != PLEAT_REASON_CANCELLED) {
-        if (component_at(core, component)->state == PLEAT_FINISHING)
-            job_end_others(core, component);
-        return;
-    }
-    job_unstand(core, lead);
-    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
-        if (component_at(core, c)->state == PLEAT_QUEUED)
-            earmarks_drop(core, c);
-        else if (!pleat_state_is_final((enum pleat_state)component_at(core, c)->state))
-            component_kill_one(core, c, PLEAT_REASON_CANCELLED);
-    }
-    job_settle(core, lead);
-}
-
 uint32_t job_next(const struct pleat_core *core, uint32_t component)
 {
     const struct pleat_component *comp = &core->components.items[component];
     return comp->sibling != PLEAT_NONE ? comp->sibling : comp->lead;
-}
-
-void job_cancel_waiting(struct pleat_core *core, uint32_t lead, enum pleat_reason reason,
-                        enum pleat_state state)
-{
-    job_unstand(core, lead);
-    if (core->open_lead == lead)
-        core->open_lead = PLEAT_NONE;
-    if (component_at(core, lead)->first_dependent != PLEAT_NONE)
-        dependents_ended(core, lead, false);
-    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
-        if (component_at(core, c)->aside == PLEAT_ASIDE_RESERVATION)
-            reserved_remove(core, c);
-        earmarks_drop(core, c);
-        staging_drop(component_at(core, c));
-        component_at(core, c)->reason = (uint8_t)reason;
-        component_end_part(core, c, state);
-    }
 }
 
 bool job_is_waiting(const struct pleat_core *core, uint32_t lead)

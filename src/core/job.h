@@ -33,26 +33,10 @@ int job_check_submit(const struct pleat_core *core, const struct pleat_event *ev
                      const struct pleat_component *component, bool *is_part,
                      struct pleat_error *err);
 void job_submitted(struct pleat_core *core, uint32_t component, uint16_t flags);
-/* The component has its processors. It waits for the other components and for files, or all of the
- * job are started. */
-void component_at_barrier(struct pleat_core *core, uint32_t component);
-void job_pass_barrier(struct pleat_core *core, uint32_t component);
 /* The component waits no more at the barrier; the processor time that it held there is counted. */
 void component_stop_waiting(struct pleat_core *core, uint32_t component);
-/* All processors of the component's job are given back, and the job waits in front of the queue. */
-void job_put_back(struct pleat_core *core, uint32_t component);
-/* Would the failures of the job's components, so far, send the job back to the queue? */
-bool job_requeues(const struct pleat_core *core, uint32_t lead);
-/* After a component has come to its end: when it was the last one, the job ends or waits again. */
-void job_settle(struct pleat_core *core, uint32_t lead);
-/* The component is FINISHING: if it failed, the others of its job are ended, too. */
-void job_end_others(struct pleat_core *core, uint32_t component);
-/* After component_kill_one of one of several components. */
-void job_killed(struct pleat_core *core, uint32_t component, enum pleat_reason reason);
 /* Has no component of the job been placed? */
 bool job_is_waiting(const struct pleat_core *core, uint32_t lead);
-void job_cancel_waiting(struct pleat_core *core, uint32_t lead, enum pleat_reason reason,
-                        enum pleat_state state);
 /* The next component of the same job; after the last one the first. */
 uint32_t job_next(const struct pleat_core *core, uint32_t component);
 /* The first component of the job; the component itself where it is the only one. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The core's files stand in floors (docs/architecture.md): none calls a function of a higher one."""
+"""The core's files stand in floors (docs/architecture.md): none calls a function of a higher one, and
+no files call one another in a circle."""
 import pathlib
 import re
 import sys
@@ -20,6 +21,29 @@ def code(path):
     return re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', "", path.read_text(), flags=re.S)
 
 
+def find_circle(calls):
+    """Names of `calls` (name: those it calls) that lead to one another, in order; or None."""
+    done = set()
+
+    def visit(name, path):
+        if name in path:
+            return path[path.index(name):] + [name]
+        if name in done:
+            return None
+        for other in sorted(calls.get(name, ())):
+            found = visit(other, path + [name])
+            if found:
+                return found
+        done.add(name)
+        return None
+
+    for name in sorted(calls):
+        found = visit(name, [])
+        if found:
+            return found
+    return None
+
+
 def main():
     listed = floors()
     floor_of = {name: at for at, names in enumerate(listed) for name in names}
@@ -33,15 +57,19 @@ def main():
         for match in re.finditer(r"^(?!static)[a-z][\w *]*?\b(\w+)\([^;{]*\)\n\{", body, re.M):
             defined[match.group(1)] = name
     assert len(defined) > 100, "the functions of src/core were not found"
-    calls = 0
+    assert find_circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+    calls = {}
     for name, body in bodies.items():
         for function, home in defined.items():
             if home == name or not re.search(rf"\b{function}\(", body):
                 continue
-            calls += 1
+            calls.setdefault(name, set()).add(home)
             if floor_of.get(home, 0) > floor_of.get(name, 99):
                 wrong.append(f"{name}.c calls {function} of {home}.c, which stands above it")
-    assert calls > 100, "no calls were found"
+    assert sum(map(len, calls.values())) > 100, "no calls were found"
+    circle = find_circle(calls)
+    if circle:
+        wrong.append("files call one another in a circle: " + " -> ".join(circle))
     print("\n".join(wrong))
     return 1 if wrong else 0
 

@@ -1,0 +1,15 @@
+/* barrier.h - components with processors that wait for the rest of their job */
+#ifndef PLEAT_CORE_BARRIER_H
+#define PLEAT_CORE_BARRIER_H
+
+#include "core/state.h"
+
+/* The component has its processors. It waits for the other components and for files, or all of the
+ * job are started. */
+void component_at_barrier(struct pleat_core *core, uint32_t component);
+/* If all components of the job have what they need, they are started; else they wait on. */
+void job_pass_barrier(struct pleat_core *core, uint32_t component);
+/* All processors of the component's job are given back, and the job waits in front of the queue. */
+void job_put_back(struct pleat_core *core, uint32_t component);
+
+#endif
