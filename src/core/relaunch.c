@@ -84,7 +84,7 @@ int on_relaunched(struct pleat_core *core, const struct pleat_event *event, stru
     }
     if (!(event->flags & PLEAT_FROM_STATE)) {
         int64_t run_us = pleat_view_expected_run(component, component->processors);
-        resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_RELAUNCHED);
+        resize_note(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_RELAUNCHED);
         running_expect(core, resize->component,
                        run_us < PLEAT_NEVER - now_of(core) ? now_of(core) + run_us : PLEAT_NEVER);
     }

@@ -41,7 +41,7 @@ void resize_arm(struct pleat_core *core, uint32_t index, int64_t us)
 void resize_step(struct pleat_core *core, uint32_t index, enum pleat_resize_step step, int64_t us)
 {
     resize_at(core, index)->step = (uint8_t)step;
-    resize_effect(core, index, PLEAT_NOTE_RESIZE, PLEAT_OUTCOME_NONE);
+    resize_note(core, index, PLEAT_NOTE_RESIZE, PLEAT_OUTCOME_NONE);
     resize_arm(core, index, us);
 }
 
@@ -221,7 +221,7 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
     comp->resize = PLEAT_NONE;
     if (outcome != PLEAT_OUTCOME_GROWN && outcome != PLEAT_OUTCOME_SHRUNK)
         comp->quiet_until_us = now_of(core) + backoff(core, comp, outcome);
-    resize_effect(core, index, PLEAT_NOTE_RESIZE, outcome);
+    resize_note(core, index, PLEAT_NOTE_RESIZE, outcome);
     set_state(core, component, PLEAT_RUNNING);
     resize->step = PLEAT_RESIZE_FREE;
     resize->waiter = core->free_resize;

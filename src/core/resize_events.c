@@ -172,7 +172,7 @@ void on_resize_deadline(struct pleat_core *core, uint32_t index)
             resize_effect(core, index, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
         } else if (!resize->warned) {
             resize->warned = 1;
-            resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_NOT_HONOURED);
+            resize_note(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_NOT_HONOURED);
             resize_arm(core, index, core->parameters[PLEAT_PARAM_GRACE_US]);
         } else {
             relaunch_or_kill(core, index, resize->to, PLEAT_REASON_NOT_HONOURED);

@@ -21,8 +21,6 @@ void run_effect(struct pleat_core *core, uint32_t component)
 void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
                    enum pleat_outcome outcome)
 {
-    if (kind >= PLEAT_NOTE_STATE && !(core->notes & pleat_note_bit((enum pleat_effect_kind)kind)))
-        return;
     const struct pleat_resize *resize = resize_at(core, index);
     struct pleat_effect *effect = emit(core, kind, resize->component, resize->id);
     if (!effect)
@@ -44,7 +42,7 @@ void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
 
 void resize_warn(struct pleat_core *core, uint32_t index)
 {
-    resize_effect(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_BAD_ANSWER);
+    resize_note(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_BAD_ANSWER);
 }
 
 static void reach(struct pleat_core *core, uint32_t component)

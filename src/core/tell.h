@@ -16,9 +16,15 @@ void run_effect(struct pleat_core *core, uint32_t component);
 /* Emits START, which may have happened from now on; where the agent is away, the agent is wanted.
  */
 void start_or_reach(struct pleat_core *core, uint32_t component);
-/* Emits one effect (or note) about a resize. */
+/* Emits one effect (or note that is wanted) about a resize. */
 void resize_effect(struct pleat_core *core, uint32_t resize, uint16_t kind,
                    enum pleat_outcome outcome);
+static inline void resize_note(struct pleat_core *core, uint32_t resize,
+                               enum pleat_effect_kind kind, enum pleat_outcome outcome)
+{
+    if (core->notes & pleat_note_bit(kind))
+        resize_effect(core, resize, (uint16_t)kind, outcome);
+}
 /* A note that the application's answer was not followed. */
 void resize_warn(struct pleat_core *core, uint32_t resize);
 /* Emits the signal before the component's time limit, if it was not answered yet. */
