@@ -163,10 +163,11 @@ int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct 
         unreserve(core, first, before);
         component_at(core, stands)->aside = PLEAT_ASIDE_NOT;
         queue_replace(core, stands);
-        return pleat_error_set(err, PLEAT_E_BUSY,
-                               "%d processors are not to be had then: others have reserved them, "
-                               "or are expected to run still",
-                               need);
+        return pleat_error_set(
+            err, PLEAT_E_BUSY,
+            "%d processors are not free at that time: others have reserved them, or are "
+            "expected to run still",
+            need);
     }
     for (c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
         arm(core, &component_at(core, c)->deadline, DEADLINE_COMPONENT, c, event->u.at.at_us);

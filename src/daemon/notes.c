@@ -136,14 +136,14 @@ static void note_warning(struct daemon *d, const struct pleat_effect *effect, in
     bool of_resize = true; /* false: a senseless answer outlives its resize */
     if (effect->u.change.outcome == PLEAT_OUTCOME_NOT_HONOURED)
         snprintf(text, sizeof(text),
-                 "it was told to shrink from %d to %d processors and has not done so in time: if "
-                 "it has not in %g s, it is ended and, where that is possible, started again at "
-                 "that size",
+                 "it was told to shrink from %d to %d processors and has not done so in time: "
+                 "if it has not done so in another %g s, it is ended and, if that is "
+                 "possible, started again at that size",
                  effect->u.change.from, effect->u.change.processors,
                  (double)pleat_core_parameter(d->core, PLEAT_PARAM_GRACE_US) / 1e6);
     else if (effect->u.change.outcome == PLEAT_OUTCOME_RELAUNCHED)
         snprintf(text, sizeof(text),
-                 "no state of it was held: it was started again from its beginning");
+                 "no state of the job was held: it was started again from its beginning");
     else {
         of_resize = false;
         snprintf(text, sizeof(text),

@@ -318,7 +318,8 @@ void notify_note(struct daemon *d, const struct made_note *note)
         describe(n, job, note);
     }
     if (!n || !n->command || !n->cwd || n->env.failed) {
-        daemon_log("job %lld: its command for '%s' is not run: too many wait, or memory is short",
+        daemon_log("job %lld: its --notify command for '%s' is not run: too many such commands "
+                   "wait, or memory is short",
                    (long long)job->id, event);
         if (n) {
             pleat_string_finish(&n->env);

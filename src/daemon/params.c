@@ -43,10 +43,11 @@ struct job *params_job(struct client *client, const json_t *params, int *rc,
 int method_check_writing(const struct daemon *d, struct pleat_error *err)
 {
     return d->turn.holding
-               ? pleat_error_set(err, PLEAT_E_BUSY,
-                                 "the daemon cannot write its log (%s): nothing is taken "
-                                 "until it can",
-                                 d->turn.holding_why.text)
+               ? pleat_error_set(
+                     err, PLEAT_E_BUSY,
+                     "the daemon cannot write its log (%s): requests that change something are "
+                     "refused until it can",
+                     d->turn.holding_why.text)
                : 0;
 }
 

@@ -165,11 +165,11 @@ int pleat_submission_read(struct pleat_submission *submission,
     }
     if (!status && submission->array && !place->arrays)
         status = pleat_error_set(err, PLEAT_E_INVALID,
-                                 "--array makes many jobs of one: that can only 'pleat submit'");
+                                 "--array makes many jobs of one: only 'pleat submit' can do that");
     if (!status && submission->pty && !place->terminals)
-        status = pleat_error_set(err, PLEAT_E_INVALID,
-                                 "--pty shows the job's terminal on this one: that can only 'pleat "
-                                 "run'");
+        status = pleat_error_set(
+            err, PLEAT_E_INVALID,
+            "--pty shows the job's terminal on this one: only 'pleat run' can do that");
     pleat_submission_finish(&given);
     return status;
 }

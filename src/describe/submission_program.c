@@ -156,17 +156,18 @@ static int check_terminal(const struct pleat_submission *s,
     if (!s->pty)
         return 0;
     if (s->output || s->error || s->input)
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "--pty: its input and output are the terminal: leave out --%s",
-                               s->output  ? "output"
-                               : s->error ? "error"
-                                          : "input");
+        return pleat_error_set(
+            err, PLEAT_E_INVALID,
+            "--pty: input and output of the job are its terminal: leave out --%s",
+            s->output  ? "output"
+            : s->error ? "error"
+                       : "input");
     if (!s->script && strcmp(plan->runner, "plain") != 0 && strcmp(plan->runner, "mpi") != 0)
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "--pty: '%s' would be started as one that changes its size, or is "
-                               "folded, and those have no terminal: give it one size (-n 4), or "
-                               "--moldable",
-                               s->argv[0]);
+        return pleat_error_set(
+            err, PLEAT_E_INVALID,
+            "--pty: '%s' would change its size or be folded, and such a program gets no "
+            "terminal: give the job one size (-n 4), or use --moldable",
+            s->argv[0]);
     return 0;
 }
 

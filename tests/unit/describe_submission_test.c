@@ -143,9 +143,9 @@ static void test_refused(void **state)
     REFUSE("unknown option '--ntasks'; did you mean '--processors'?", "--ntasks", "2", "prog");
     REFUSE("unknown option '--json'", "--json", "prog"); /* a command's, not a job's */
     REFUSE("--wrap takes the place of a program", "--wrap", "true", "prog");
-    REFUSE("--array makes many jobs of one: that can only 'pleat submit'", "--array", "1-3",
+    REFUSE("--array makes many jobs of one: only 'pleat submit' can do that", "--array", "1-3",
            "prog");
-    REFUSE("--pty shows the job's terminal on this one: that can only 'pleat run'", "--pty",
+    REFUSE("--pty shows the job's terminal on this one: only 'pleat run' can do that", "--pty",
            "prog");
 }
 

@@ -117,7 +117,7 @@ static int read_options(struct pleat_options *options, struct clean *clean)
         if (option == PLEAT_OPTION_EXIT)
             return options->exit_code;
         if ((option == 'b' || option == 't') && has_time)
-            return pleat_usage(&pleat_cmd_clean, "--before or --older-than, once");
+            return pleat_usage(&pleat_cmd_clean, "give one time: --before or --older-than, once");
         if (option == 'b')
             wrong = pleat_parse_past("--before", optarg, now_s, &clean->before_s, &err);
         else if (option == 't')

@@ -162,7 +162,7 @@ static int print(const struct history *history, const json_t *jobs)
     } else if (history->job && history->by == PLEAT_BY_JOB && json_array_size(jobs) == 1) {
         code = print_one(json_array_get(jobs, 0));
     } else if (json_array_size(jobs) == 0) {
-        pleat_say("no such jobs");
+        pleat_say("no job matches");
     } else {
         json_t *totals = pleat_history_totals(jobs);
         code = pleat_history_table(rows, columns, false);

@@ -79,7 +79,8 @@ int pleat_selection_check(const struct pleat_selection *selection)
         if (check_word(selection->words[i], &err))
             return pleat_usage(selection->command, "%s", err.text);
     if (selection->all && selection->count)
-        return pleat_usage(selection->command, "either --all or numbers of jobs");
+        return pleat_usage(selection->command,
+                           "--all means all jobs: leave it out, or the numbers of jobs");
     if (selection->count || selection->all || selection->name || selection->state)
         return 0;
     return pleat_usage(selection->command, "which jobs? Numbers or ranges (3-7), --name, --state, "

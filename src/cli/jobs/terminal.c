@@ -152,7 +152,7 @@ int pleat_terminal_begin(struct pleat_terminal *terminal, struct pleat_error *er
     }
     close_all(terminal);
     *terminal->path = '\0';
-    return pleat_error_sys(err, code, "--pty: there is no pseudo-terminal to be had");
+    return pleat_error_sys(err, code, "--pty: cannot get a pseudo-terminal");
 }
 
 /* ---- passing on ---- */

@@ -93,8 +93,8 @@ static void add_waiting(const json_t *why, const json_t *waiting, struct pleat_s
     } else if (!strcmp(code, "begin")) {
         add_moment(out, "its reservation begins at ", waiting, "until_s");
     } else if (!strcmp(code, "too large")) {
-        pleat_string_addf(out, "it needs %lld processors, and no site that it may use has so many",
-                          need);
+        pleat_string_addf(
+            out, "it needs %lld processors, and no site that it may use has that many", need);
     } else if (!strcmp(code, "room")) {
         add_room(waiting, out);
     } else if (!strcmp(code, "processors")) {

@@ -93,7 +93,7 @@ static void add_title(const json_t *frame, const struct pleat_term *term, struct
     end(&line);
     if (pleat_reply_text(frame, "holding", NULL)) {
         line = begin(term, out);
-        put(&line, 0, "the log cannot be written, nothing is taken: ");
+        put(&line, 0, "the log cannot be written, changes are refused: ");
         put(&line, 0, pleat_reply_text(frame, "holding", ""));
         end(&line);
     }

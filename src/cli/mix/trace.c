@@ -144,8 +144,9 @@ static int take_application(void *arg, char *text, int line, struct pleat_error 
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (kept > 0)
         return 0;
-    return first == 0 ? (all->count--, free(one.words), 0) /* a comment */
-                      : pleat_error_set(err, PLEAT_E_INVALID, "a launcher without a program");
+    return first == 0
+               ? (all->count--, free(one.words), 0) /* a comment */
+               : pleat_error_set(err, PLEAT_E_INVALID, "the line has a launcher and no program");
 }
 
 /* ---- numbers of processes (Utrera 2010, figure 3.3) ---- */
@@ -159,7 +160,8 @@ static struct application *next_application(struct next *next, struct pleat_erro
 {
     if (next->index < next->all->count)
         return &next->all->items[next->index++];
-    (void)pleat_error_set(err, PLEAT_E_INVALID, "there are only %zu applications",
+    (void)pleat_error_set(err, PLEAT_E_INVALID,
+                          "the file of --applications has only %zu applications: remove this line",
                           next->all->count);
     return NULL;
 }
@@ -182,10 +184,11 @@ static int read_numbers(char *text, int32_t *numbers, int most, int *count, bool
         int status =
             pleat_parse_int("a number of processes", word, -1, PLEAT_SIZE_MAX, &number, err);
         if (!status && (number == 0 || *count == most))
-            status = pleat_error_set(err, PLEAT_E_INVALID,
-                                     "numbers of processes, above 0 and at most %d of them, or one "
-                                     "and then -1",
-                                     most);
+            status = pleat_error_set(
+                err, PLEAT_E_INVALID,
+                "expected numbers of processes: at most %d of them, each above 0; or one "
+                "number and then -1",
+                most);
         if (status)
             return status;
         *any = *any || number < 0;
@@ -193,9 +196,10 @@ static int read_numbers(char *text, int32_t *numbers, int most, int *count, bool
             numbers[(*count)++] = (int32_t)number;
     }
     return *count == 0 || (*any && *count > 1)
-               ? pleat_error_set(err, PLEAT_E_INVALID,
-                                 "either numbers of processes, or the largest and then -1: any up "
-                                 "to that")
+               ? pleat_error_set(
+                     err, PLEAT_E_INVALID,
+                     "expected numbers of processes, or the largest and then -1, which means any "
+                     "number up to it")
                : 0;
 }
 
@@ -233,7 +237,9 @@ static int take_type(void *arg, char *text, int line, struct pleat_error *err)
         return PLEAT_E_INVALID;
     int status = pleat_parse_int("the type (1: long, 2: short)", word, 1, 2, &number, err);
     if (!status && strtok_r(NULL, " \t", &rest))
-        status = pleat_error_set(err, PLEAT_E_INVALID, "one number: 1, long, or 2, short");
+        status =
+            pleat_error_set(err, PLEAT_E_INVALID,
+                            "expected one number: 1 for a long application, 2 for a short one");
     if (!status)
         one->type = number == 1 ? "long" : "short";
     return status;

@@ -46,7 +46,8 @@ static int read_trace(const char *path, struct pleat_load_points *trace, struct 
     if (!rc && ferror(file))
         rc = pleat_error_set(err, PLEAT_E_NOTFOUND, "%s: cannot be read", path);
     if (!rc && trace->count == 0)
-        rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: there is no line in it", path);
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: the file has no line 'SECONDS PROCESSORS'",
+                             path);
     free(line);
     fclose(file);
     return rc;

@@ -241,17 +241,19 @@ static int check(const struct pleat_sim_request *request, const bool *given,
                                "--warmup and --cooldown leave nothing in between");
     for (size_t i = 0; request->feedback && i < sizeof(of_arrivals) / sizeof(of_arrivals[0]); i++)
         if (given[of_arrivals[i]])
-            return pleat_error_set(err, PLEAT_E_INVALID,
-                                   "--%s goes by the recorded submissions, and with --feedback "
-                                   "there are others",
-                                   own[of_arrivals[i] - 1].name);
+            return pleat_error_set(
+                err, PLEAT_E_INVALID,
+                "--%s uses the recorded submissions, and --feedback changes them: leave out "
+                "one of these options",
+                own[of_arrivals[i] - 1].name);
     double malleable = pleat_sim_request_most_malleable(request);
     if (malleable + request->moldable > 1)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--malleable and --moldable are more than 100 %% together");
     for (size_t i = 0; i < sizeof(of_conversions) / sizeof(of_conversions[0]); i++)
         if (given[of_conversions[i]] && malleable <= 0 && request->moldable <= 0)
-            return pleat_error_set(err, PLEAT_E_INVALID, "--%s is for --malleable and --moldable",
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "--%s needs --malleable or --moldable: no job is converted",
                                    own[of_conversions[i] - 1].name);
     for (size_t i = 0; i < sizeof(of_charts) / sizeof(of_charts[0]); i++)
         if (given[of_charts[i]] && !request->chart)

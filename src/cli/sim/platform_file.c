@@ -232,7 +232,7 @@ static int parse(cfg_t *cfg, const char *text, const char *name, struct pleat_er
     if (rc)
         return rc;
     if (cfg_size(cfg, "site") == 0)
-        return pleat_error_set(err, PLEAT_E_INVALID, "%s: there is no site in it", name);
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s: the file has no site", name);
     return 0;
 }
 

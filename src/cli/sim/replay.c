@@ -103,8 +103,9 @@ static int copy_log(const char *path, struct copy *copy, struct pleat_error *err
         if (stat(path, &after) == 0 && same_moment(&before, &after) && same_header(wal, copy->wal))
             return 0;
     }
-    return pleat_error_set(err, PLEAT_E_BUSY,
-                           "%s: it changes all the time; try again when less is going on", path);
+    return pleat_error_set(
+        err, PLEAT_E_BUSY,
+        "%s: the log changes while it is copied; try again when fewer jobs start and end", path);
 }
 
 /* Archived records never change, so they are read where they are. */

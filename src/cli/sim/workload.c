@@ -32,11 +32,12 @@ static int add_machine(struct pleat_sim_experiment *experiment, struct pleat_sim
     for (size_t i = 1; i < experiment->source_count; i++) {
         int32_t other = machine_of(&experiment->sources[i].workload, &other_said);
         if (other != processors)
-            return pleat_error_set(err, PLEAT_E_INVALID,
-                                   "%s is of a machine with %d processors, %s of one with %d: say "
-                                   "with --site NAME:PROCESSORS which it shall be",
-                                   experiment->sources[0].name, (int)processors,
-                                   experiment->sources[i].name, (int)other);
+            return pleat_error_set(
+                err, PLEAT_E_INVALID,
+                "%s is of a machine with %d processors, %s of one with %d: choose one with "
+                "--site NAME:PROCESSORS",
+                experiment->sources[0].name, (int)processors, experiment->sources[i].name,
+                (int)other);
     }
     experiment->machine_from = request->generate ? "as the model says"
                                : said            ? "as the workload's header says"
@@ -162,7 +163,7 @@ static int read_log(const struct pleat_sim_request *request, uint64_t seed,
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     int rc = pleat_swf_read(source->name, &options, &source->workload, &source->report, err);
     if (!rc && source->workload.jobs.count == 0)
-        rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: there is no job in it that can be run",
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: no job of this workload can be run",
                              source->name);
     if (!rc)
         pleat_workload_scale_load(&source->workload, request->load);

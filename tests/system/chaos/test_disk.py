@@ -73,7 +73,7 @@ def test_full_disk(pleat, tmp_path):
     assert [row for row in rows if "not taken" in row] == [rows[-1]]
     touch(go)  # the job's end cannot be written down
     done = pleat.pleat("submit", "--", "true", check=1)
-    assert "cannot write its log" in done.stderr and "nothing is taken until it can" in done.stderr
+    assert "cannot write its log" in done.stderr and "refused until it can" in done.stderr
     os.unlink(pleat.path("filling"))
     for number in (job, waits):
         assert daemon.wait_end(number)["state"] == "done"
@@ -106,7 +106,7 @@ def test_a_job_fills_the_disk(pleat, tmp_path):
 
     assert "free some space" in wait_until(holds, "the log cannot be written")
     done = pleat.pleat("submit", "--", "true", check=1)
-    assert "nothing is taken until it can" in done.stderr
+    assert "refused until it can" in done.stderr
     assert [job["name"] for job in daemon.call("jobs", all=True)["jobs"]][:2] == ["other", "fills"]
     assert pleat.job_pids(other)
     os.truncate(daemon.job(fills)["stdout"], 0)
@@ -166,10 +166,10 @@ def test_the_disk_becomes_read_only(on_disk, tmp_path):
 
     assert wait_until(holds, "the log cannot be written")
     done = on_disk.pleat("submit", "--", "true", check=1)
-    assert "cannot write its log" in done.stderr and "nothing is taken until it can" in done.stderr
+    assert "cannot write its log" in done.stderr and "refused until it can" in done.stderr
     assert [job["state"] for job in daemon.call("jobs")["jobs"]][:2] == ["running", "queued"]
     assert is_alive(first)
-    assert "nothing is taken until it can" in on_disk.pleat("stop", "--force", check=1).stderr
+    assert "refused until it can" in on_disk.pleat("stop", "--force", check=1).stderr
 
     pids = holders(on_disk.dir)
     daemon.close()

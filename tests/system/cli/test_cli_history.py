@@ -60,7 +60,7 @@ def test_filters(cli):
         cli("history", "--from", "@1000", "--to", "@2000.5")
         assert (fake.asked("history")[-1]["from_s"], fake.asked("history")[-1]["to_s"]) == (1000, 2000.5)
         none = cli("history", "--name", "nosuch")
-        assert (none.returncode, none.stdout) == (0, "") and "no such jobs" in none.stderr
+        assert (none.returncode, none.stdout) == (0, "") and "no job matches" in none.stderr
         assert cli("history", "--state", "tired").returncode == 2
         assert cli("history", "--by", "colour").returncode == 2
         assert cli("history", "--from", "soon").returncode == 2

@@ -321,14 +321,14 @@ def test_a_trace(cli):
 
 
 @pytest.mark.parametrize("changed, file, words", [
-    ({"applications": "mpirun -np N\n"}, "applications:1", "without a program"),
+    ({"applications": "mpirun -np N\n"}, "applications:1", "no program"),
     ({"applications": "\n'cg\n"}, "applications:2", "not closed"),
     ({"applications": "# none\n"}, None, "has no applications"),
     ({"counts": "4 2\n"}, None, "has 1 lines, and there are 2 applications"),
     ({"counts": "4\n4\n4\n"}, "counts:3", "only 2 applications"),
     ({"counts": "4 x\n"}, "counts:1", "'x'"),
-    ({"counts": "4 2 -1\n"}, "counts:1", "any up"),
-    ({"counts": "-1\n"}, "counts:1", "any up"),
+    ({"counts": "4 2 -1\n"}, "counts:1", "any number up"),
+    ({"counts": "-1\n"}, "counts:1", "any number up"),
     ({"counts": "4 0\n"}, "counts:1", "above 0"),
     ({"types": "1\n3\n"}, "types:2", "the type"),
     ({"types": "1 2\n"}, "types:1", "one number"),

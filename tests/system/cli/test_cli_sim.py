@@ -498,7 +498,7 @@ def test_several_workloads_and_paired_differences(cli, log):
     assert "Less fcfs, run by run with the same seed and workload" in shown
     other = log(random_jobs(10), 16, "other.swf")
     done = cli("sim", "--workload", paths[0] + "," + other)
-    assert done.returncode == 2 and "say with --site" in done.stderr
+    assert done.returncode == 2 and "one with --site" in done.stderr
     assert cli("sim", "--workload", paths[0] + "," + other, "--site", "m:32").returncode == 0
     comma = log(random_jobs(10), 32, "a,b.swf")  # a file's name as a whole
     assert sim(cli, "--workload", comma)["workload"]["jobs"] == 10
@@ -717,7 +717,7 @@ def test_failures(cli, log):
     ("site a { background-trace = none.txt }", "none.txt: cannot be read"),
     ("site a { background-trace = bad.txt }", "bad.txt:2: not 'SECONDS PROCESSORS'"),
     ("site a { background-trace = back.txt }", "back.txt:2: earlier than the line before"),
-    ("", "there is no site in it"),
+    ("", "the file has no site"),
 ])
 def test_wrong_platforms(cli, log, text, words):
     pathlib.Path(cli.path, "bad.txt").write_text("0 1\n5 many\n")
@@ -744,7 +744,7 @@ def test_wrong_platforms(cli, log, text, words):
     (["--workload", "LOG", "--site", "a:1", "--site", "a:2"], "'a' is there twice"),
     (["--workload", "LOG", "--malleable", "101"], "--malleable: '101'"),
     (["--workload", "LOG", "--malleable", "60", "--moldable", "50"], "more than 100 %"),
-    (["--workload", "LOG", "--app", "linear"], "--app is for --malleable"),
+    (["--workload", "LOG", "--app", "linear"], "--app needs --malleable"),
     (["--workload", "LOG", "--malleable", "1", "--app", "magic"], "--app: "),
     (["--workload", "LOG", "--malleable", "1", "--sizes", "primes"], "--sizes: "),
     (["--workload", "LOG", "--malleable", "1", "--sizes", "1,2,3"], "a list fits one job"),
@@ -792,7 +792,7 @@ def test_wrong_logs(cli):
     assert done.returncode == 2 and f"{path}:6: " in done.stderr and not os.path.exists(out)
     path.write_text("; MaxProcs: 4\n")
     done = cli("sim", "--workload", str(path))
-    assert done.returncode == 2 and "no job in it" in done.stderr
+    assert done.returncode == 2 and "no job of this workload" in done.stderr
 
 
 def test_what_cannot_be_written_is_said_before_the_work(cli, log):
@@ -946,7 +946,7 @@ def test_feedback_by_hand(cli):
     assert kept == [["-1", "-1"], ["-1", "-1"], ["2", "4"], ["3", "-1"], ["99", "0"]]
     for options in (("--hold-load",), ("--warmup", "10%")):
         done = cli("sim", "--workload", path, "--feedback", *options)
-        assert done.returncode == 2 and "goes by the recorded submissions" in done.stderr
+        assert done.returncode == 2 and "uses the recorded submissions" in done.stderr
     pathlib.Path(path).write_text("1 0 -1 5 1 -1 -1 1 5 -1 1 -1 -1 -1 -1 -1 2 0\n"
                                   "2 1 -1 5 1 -1 -1 1 5 -1 1 -1 -1 -1 -1 -1 1 0\n")
     assert cli("sim", "--workload", path).returncode == 0

@@ -213,8 +213,8 @@ def test_what_cannot_have_one(pleat):
     done = pleat.pleat("run", "--pty", "--", "cat", check=2)
     assert "standard input is no terminal" in done.stderr
     done = pleat.pleat("submit", "--pty", "--", "cat", check=2)
-    assert "that can only 'pleat run'" in done.stderr
-    for words, said in ((("--pty", "--max", 2, "--", loop), "and those have no terminal"),
+    assert "only 'pleat run' can do that" in done.stderr
+    for words, said in ((("--pty", "--max", 2, "--", loop), "such a program gets no terminal"),
                         (("--pty", "--output", "x", "--", "cat"), "leave out --output")):
         screen = Screen(pleat, *words)
         assert screen.end() == 2

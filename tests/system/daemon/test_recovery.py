@@ -260,7 +260,7 @@ def test_log_cannot_be_written(pleat, end):
     client = pleat.client()
     client.send({"id": 77, "method": "limits", "params": {"job": malleable, "max": 5}})
     done = wait_until(lambda: refusal(pleat, go[1]), "submissions are refused")
-    assert "cannot write its log" in done and "nothing is taken until it can" in done
+    assert "cannot write its log" in done and "refused until it can" in done
     assert "cannot write its log" in pleat.pleat("submit", "--", "true", check=1).stderr
     assert "cannot write its log" in pleat.pleat("cancel", malleable, check=1).stderr
     assert pleat.call("info")["holding"] and pleat.call("info")["log_records"] == before
