@@ -12,6 +12,9 @@ if(PLEAT_TESTS)
     add_test(NAME system-bench-recover
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_recover> --repeats 1 --most 1000)
     set_tests_properties(system-bench-recover PROPERTIES LABELS system TIMEOUT 120)
+    add_test(NAME system-bench-redistribute
+      COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_redistribute> --repeats 1 --largest 2000)
+    set_tests_properties(system-bench-redistribute PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-submit
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_submit> --repeats 1 --jobs 20)
     set_tests_properties(system-bench-submit PROPERTIES LABELS system TIMEOUT 120)
