@@ -5,7 +5,8 @@ packages_build="cmake ninja-build gcc pkg-config libuv1-dev libjansson-dev libco
 libsqlite3-dev libsmartcols-dev libelf-dev libhwloc-dev libgsl-dev libarchive-dev gnuplot-nox libopenmpi-dev openmpi-bin scdoc"
 packages_package="build-essential debhelper fakeroot libmpich-dev man-db"
 packages_test="clang libclang-rt-14-dev libcmocka-dev mpich libmpich-dev python3 python3-pytest util-linux iproute2 strace procps man-db g++ make gfortran libfaketime \
-librsvg2-bin munge slurm-client slurmctld slurmd lammps hpcc nwchem-mpich"
+librsvg2-bin munge slurm-client slurmctld slurmd lammps hpcc nwchem-mpich \
+libscalapack-openmpi-dev libscalapack-mpich-dev"
 
 # Installs the named Debian packages that are missing, and says which.
 need_packages() {
