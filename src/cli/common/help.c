@@ -9,7 +9,8 @@ void pleat_command_help(const struct pleat_command *command)
         command->print_help();
         return;
     }
-    printf("Usage: pleat %s %s\n\n%s.\n\n", command->name, command->arguments, command->summary);
+    printf("Usage: pleat %s%s%s\n\n%s.\n\n", command->name, *command->arguments ? " " : "",
+           command->arguments, command->summary);
     for (size_t i = 0; command->parts && command->parts[i]; i++)
         printf("  pleat %-26s %s\n", command->parts[i]->name, command->parts[i]->summary);
     printf("%s%s", command->parts ? "\n" : "", command->help);

@@ -84,9 +84,9 @@ int pleat_options_count(const struct pleat_options *options, int least, int most
         return pleat_usage(options->command, "too few arguments: it is 'pleat %s %s'",
                            options->command->name, options->command->arguments);
     if (most >= 0 && count > most)
-        return pleat_usage(options->command, "unexpected argument '%s': it is 'pleat %s %s'",
+        return pleat_usage(options->command, "unexpected argument '%s': it is 'pleat %s%s%s'",
                            options->argv[options->first + most], options->command->name,
-                           options->command->arguments);
+                           *options->command->arguments ? " " : "", options->command->arguments);
     return 0;
 }
 

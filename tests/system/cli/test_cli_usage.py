@@ -96,6 +96,7 @@ def test_help(cli, command):
     assert "Usage: pleat" in done.stdout
     assert done.stdout == cli("help", command).stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
+    assert not re.search(r" $", done.stdout, re.MULTILINE)
     if command != "help":
         assert "Exit code" in done.stdout
     if command not in ("help", "version"):
