@@ -339,7 +339,7 @@ int pleat_copy_all(const struct pleat_plan *plan, const struct pleat_copy_source
     if (plan->peers == 0)
         return 0;
     walk_init(&walk, plan, NULL);
-    size_t ends = 0;
+    size_t ends = 1;
     for (int d = 0; d < plan->old.dims; d++)
         ends = plan->dim[d].peers > ends ? plan->dim[d].peers : ends;
     struct sources all = {.count = plan->peers,
@@ -347,8 +347,10 @@ int pleat_copy_all(const struct pleat_plan *plan, const struct pleat_copy_source
                           .end = malloc(ends * sizeof(*all.end))};
     for (int d = plan->old.dims; d-- > 0;)
         all.times[d] = d == plan->old.dims - 1 ? 1 : all.times[d + 1] * plan->dim[d + 1].peers;
-    if (!all.source || !all.end)
-        failed = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for a redistribution");
+    if (!all.source || !all.end) {
+        pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for a redistribution");
+        failed = PLEAT_E_NOMEM;
+    }
     for (size_t i = 0; !failed && i < plan->peers; i++) {
         struct pleat_plan_peer peer;
         pleat_plan_peer(plan, i, &peer);
@@ -392,9 +394,11 @@ static int64_t pass(const struct pleat_plan *plan, size_t index, char *mine, int
         fold_fastest(&walk);
     int64_t in_row = walk.axis[0].elements * walk.scale;
     int64_t element = *done / walk.unit;
-    int64_t left = (peer.bytes < room + *done ? peer.bytes - *done : room) / walk.unit;
+    int64_t left = (peer.bytes - *done < room ? peer.bytes - *done : room) / walk.unit;
     int64_t stride = walk.scale > 1 ? walk.unit : walk.axis[0].mine_stride;
     int64_t passed = 0;
+    if (in_row < 1 || left < 1)
+        return 0;
     find_row(&walk, element / in_row);
     for (; left > 0; next_row(&walk)) {
         int64_t first = element % in_row;

@@ -117,8 +117,8 @@ static int check_kind(const struct pleat_dist *dist, struct pleat_error *err)
 int pleat_descriptor_write(const struct pleat_dist *dist, int rank, int context, int leading,
                            int *descriptor, struct pleat_error *err)
 {
-    int64_t block[2];
-    int first[2];
+    int64_t block[2] = {1, 1};
+    int first[2] = {0, 0};
     int coordinates[PLEAT_DIST_DIMS];
     int failed = check_kind(dist, err);
     for (int d = 0; !failed && d < 2; d++)

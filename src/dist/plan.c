@@ -210,9 +210,10 @@ static int share(const struct pleat_dim *old, const struct pleat_dim *new,
     const struct pleat_runs_side from = {old, false};
     const struct pleat_runs_side to = {new, false};
     *shared = calloc((size_t) new->processes, sizeof(**shared));
-    if (!*shared)
-        return pleat_error_set(err, PLEAT_E_NOMEM,
-                               "out of memory for the plan of a redistribution");
+    if (!*shared) {
+        pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the plan of a redistribution");
+        return PLEAT_E_NOMEM;
+    }
     for (int i = 0; i < new->processes; i++) {
         int failed = pleat_runs_make(&to, i, &from, &(*shared)[i], err);
         if (failed)

@@ -235,7 +235,7 @@ static int part(struct pleat_runs_dim *runs, const struct pleat_dim *peer)
     size_t count = 0;
     for (size_t i = 0; i < runs->lists; i++)
         count += runs->all[i].count;
-    runs->store[1] = malloc((count + 1) * sizeof(*runs->store[1]));
+    runs->store[1] = calloc(count + 1, sizeof(*runs->store[1]));
     runs->coordinate = malloc((most + 1) * sizeof(*runs->coordinate));
     runs->peer = malloc((most + 1) * sizeof(*runs->peer));
     if (!runs->store[1] || !runs->coordinate || !runs->peer)
