@@ -1,34 +1,5 @@
-/* agent.h - the state of pleat-agent and what its files offer each other.
- *
- * The files stand on floors. A file calls files of the floors below it, and on its own floor only
- * those of its group. It reaches floors above only through a table (kind.h), or they act when a
- * turn of the loop is over (agent.c).
- *
- *   6  main.c     options, the process itself     kinds.c    the list of kinds of runs
- *      stray.c    what a killed predecessor left  guard.c    above the agent: ends what it leaves
- *   5  agent.c    loop, connection                methods.c  requests of the daemon, each to its
- *      start_request.c the longest of them                   run
- *   4  kinds of runs (kind.h): what is more than being started, watched and ended
- *      kind_malleable.c with a mailbox; scripts   kind_folded.c
- *      malleable.c mailbox and state              fold.c     segment and partition
- *      resize.c   requests to the mailbox         fold_watch.c looks at what the processes do
- *      relaunch.c ends a run, starts it again     fold_tell.c ... and tells of it
- *      launching.c what a script launches         vacate.c   waits until leaving ranks are gone
- *   3  ending.c   ends whole trees of processes   memory_watch.c ... those above their limits
- *      limit_signal.c before a run's time limit
- *   2  run.c      life of a run: start, exit, forget
- *      execute.c  its command line, environment   bind.c     binds its processes to its CPUs
- *      memory.c   what it has in memory           outcomes.c what came of requests
- *   1  owner.c    whose a process is, which run   notify.c   tells the daemon
- *      kind.c     the plain kind                  params.c   members of requests
- *   0  the library agent-base, which knows no run:
- *      process.c  fork and exec                   reaper.c   above a run: adopts what that leaves
- *      tree.c     /proc                           leftovers.c ends all below a process
- *      cpus.c     which CPUs the slots are        mapping.c  which process stands where
- *      detector.c is a program balanced?          rate.c     how fast is it?
- *      contention.c do foreign processes compute there?      cgroup.c groups that the kernel keeps:
- *      cpuset.c   that cannot leave their CPUs    memgroup.c that get no more memory
- *      scratch.c, shared_files.c directories and files of runs; log.c
+/* agent.h - the state of pleat-agent. What stands in which file, and who may call whom:
+ * docs/architecture.md, "The agent's floors".
  *
  * The agent has one thread and one loop. Nothing blocks but pleat_strays_end, before the loop
  * starts. The agent touches no file that a user names: a new process opens its files and goes to
@@ -123,34 +94,5 @@ struct pleat_agent {
     struct pleat_string env;    /* likewise */
     size_t unsettled; /* live processes of the snapshot whose environment cannot be read */
 };
-
-/* ---- notify.c ---- */
-
-/* Sends a notification where the daemon can receive one now. params is stolen. It may be NULL only
- * where memory ran out: that is logged and the notification dropped (`list` will bring it again).
- */
-void pleat_agent_notify(struct pleat_agent *agent, const char *method, json_t *params);
-/* Sends lines where there is a connection. Takes the lines over. */
-void pleat_agent_send(struct pleat_agent *agent, struct pleat_string *out);
-
-/* ---- agent.c ---- */
-
-/* Runs until the agent is told to end. Returns 0, or the error of setting up. */
-int pleat_agent_run(struct pleat_agent *agent, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Ends all runs within grace_us, then the agent. */
-void pleat_agent_terminate(struct pleat_agent *agent, int64_t grace_us);
-
-/* ---- methods.c ---- */
-
-/* Answers one request. *result is owned by the caller and may stay NULL for {}. */
-int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *message,
-                       json_t **result, struct pleat_error *err) PLEAT_MUST_CHECK;
-
-/* ---- stray.c ---- */
-
-/* Ends the processes that a dead agent of this instance, site and node left: SIGTERM, after 2 s
- * SIGKILL. Blocks until they are gone, at most 10 s. Processes of a living agent are never touched.
- */
-void pleat_strays_end(const struct pleat_agent *agent);
 
 #endif

@@ -12,6 +12,7 @@
 #include "agent/cpus.h"
 #include "agent/kind.h"
 #include "agent/log.h"
+#include "agent/owner.h"
 #include "agent/run.h"
 
 /* How often the processes of a run are looked at, unless a look finds no thread that had to be

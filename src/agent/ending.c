@@ -8,13 +8,18 @@
  * no process had just ended in it: a process that ended may have started another one that the
  * snapshot does not have (tree.h).
  */
+#include "agent/ending.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/kind.h"
+#include "agent/life.h"
 #include "agent/log.h"
+#include "agent/notify.h"
+#include "agent/owner.h"
 #include "base/clock.h"
 
 #define KILL_ROUNDS 10

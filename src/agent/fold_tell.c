@@ -1,10 +1,12 @@
-/* fold_tell.c - what an agent says of a folded run: the notification `folded` (docs/protocol.md).
- */
+#include "agent/fold_tell.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "agent/fold.h"
+#include "agent/fold_partition.h"
+#include "agent/notify.h"
+#include "agent/outcomes.h"
 
 #define TELL_US INT64_C(1000000)
 /* Least time between two notifications while processes attach. It is short, since a user may wait

@@ -1,13 +1,13 @@
-/* fold_watch.c - looks at folded runs: which processes have attached, what they did, whether their
- * program is balanced, how fast it is, and where foreign processes compute. One timer serves all
- * folded runs, and runs only while there are any. */
+#include "agent/fold_watch.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "agent/bind.h"
-#include "agent/fold.h"
+#include "agent/fold_partition.h"
+#include "agent/fold_tell.h"
 #include "agent/log.h"
+#include "agent/owner.h"
 #include "base/clock.h"
 
 #define OFTEN_US INT64_C(10000)
@@ -257,14 +257,6 @@ static void look_at_balance(struct pleat_folded *folded, int64_t now_us)
 
 /* ---- how fast is the program? ---- */
 
-uint64_t pleat_folded_useful_ns(const struct pleat_folded *folded)
-{
-    uint64_t sum = folded->gone_ns;
-    for (uint32_t i = 0; i < folded->asked.processes; i++)
-        sum += folded->members[i].useful;
-    return sum;
-}
-
 static void look_at_rate(struct pleat_folded *folded, int64_t now_us)
 {
     uint64_t useful_ns = pleat_folded_useful_ns(folded);
@@ -428,7 +420,6 @@ static void on_folding(uv_timer_t *timer)
         pleat_folded_look(folded);
         pleat_folded_tell(folded, now_us);
     }
-    pleat_foldeds_arm(agent);
 }
 
 void pleat_foldeds_arm(struct pleat_agent *agent)

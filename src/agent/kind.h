@@ -63,7 +63,7 @@ struct pleat_run_kind {
     void (*greeted)(struct pleat_agent *agent);
 };
 
-/* ---- kind.c: floor 1 ---- */
+/* ---- kind.c ---- */
 
 /* The plain kind, which does nothing of its own, and its functions, for kinds that do nothing more
  * either. */

@@ -1,5 +1,8 @@
 /* kind_folded.c - the kind of folded runs. */
 #include "agent/fold.h"
+#include "agent/fold_resize.h"
+#include "agent/fold_tell.h"
+#include "agent/fold_watch.h"
 #include "agent/kind.h"
 #include "agent/params.h"
 #include "wire/message.h"

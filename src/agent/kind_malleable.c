@@ -5,8 +5,12 @@
 
 #include "agent/kind.h"
 #include "agent/launching.h"
+#include "agent/launching_talk.h"
+#include "agent/malleable_watch.h"
 #include "agent/outcomes.h"
+#include "agent/owner.h"
 #include "agent/params.h"
+#include "agent/relaunch.h"
 #include "agent/resize.h"
 #include "wire/message.h"
 
@@ -30,9 +34,15 @@ static int create(struct pleat_run *run, const struct pleat_run_request *request
 {
     int result = pleat_malleable_create(run, pleat_run_processes(run, request->mailbox_ranks),
                                         !request->launches, err);
-    if (!result && request->launches)
-        result = pleat_launches_create(run, pleat_run_processes(run, request->launches),
-                                       request->launches_adapt, err);
+    if (result)
+        return result;
+    pleat_malleable_watch(run->malleable);
+    if (!request->launches)
+        return 0;
+    result = pleat_launches_create(run, pleat_run_processes(run, request->launches),
+                                   request->launches_adapt, err);
+    if (!result)
+        pleat_launches_listen(run);
     return result;
 }
 

@@ -14,7 +14,23 @@
 #include "agent/run.h"
 #include "wire/launching.h"
 
-struct pleat_call; /* a connection of a `pleat launch` */
+enum pleat_call_stage {
+    PLEAT_CALL_NEW,     /* it has said nothing yet */
+    PLEAT_CALL_RUNNING, /* its program runs */
+    PLEAT_CALL_REST,    /* its launcher has ended; it will say when no process is left */
+    PLEAT_CALL_WAITING  /* no process is left: it waits until it is told what to do */
+};
+
+/* A connection of a `pleat launch`. */
+struct pleat_call {
+    struct pleat_launches *launches;
+    struct pleat_call *next;
+    uv_poll_t poll;
+    int fd;
+    pid_t pid;
+    enum pleat_call_stage stage;
+    bool relaunches; /* its MPI cannot start processes at run time */
+};
 
 struct pleat_launches {
     struct pleat_run *run; /* NULL once destroyed, while handles are being closed */
@@ -39,6 +55,14 @@ void pleat_launches_stop(struct pleat_run *run);
 /* Accepts NULL. */
 void pleat_launches_destroy(struct pleat_launches *launches);
 
+/* Ends a connection; the launch is not current any more. */
+void pleat_call_drop(struct pleat_call *call);
+/* Says something to a `pleat launch`. A failure is logged. */
+void pleat_call_say(struct pleat_call *call, enum pleat_launching_kind kind, const char *text);
+/* Says that the program is to start, now. resized: with the run's mailbox and state. */
+int pleat_call_say_start(struct pleat_call *call, bool resized,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* From now on the run has `processes` processes. Accepts a run without launches. */
 void pleat_launches_sized(struct pleat_run *run, uint32_t processes);
 /* Whether a program runs that has to end before it can be started again. */
@@ -50,8 +74,6 @@ pid_t pleat_launches_pid(const struct pleat_run *run);
 /* SIGTERM to all processes below the current `pleat launch`, SIGKILL after the grace. The sweep
  * (ending.c) goes on with it. */
 void pleat_launches_kill(struct pleat_run *run, int64_t grace_us);
-/* The whole run is being ended: no `pleat launch` is to wait any more. */
-void pleat_launches_end(struct pleat_run *run);
 /* Starts the current program again, with the run's new mailbox and `processes` processes. False:
  * there is no current program any more. */
 bool pleat_launches_again(struct pleat_run *run, uint32_t processes);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "agent/log.h"
-#include "agent/reaper.h"
 #include "base/clock.h"
 
 #define GRACE_US (2 * PLEAT_US_PER_S)

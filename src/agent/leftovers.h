@@ -5,6 +5,9 @@
 
 #include "agent/tree.h"
 
+/* The name of a reaper (reaper.h), by which it is told from an agent. */
+#define PLEAT_REAPER_NAME "pleat-reaper"
+
 /* Whether a process is spared when the processes below `above` are ended. A pleatd that a job has
  * started is spared, and an agent of such a pleatd, each with all processes below it: only their
  * user ends these. */

@@ -1,9 +1,13 @@
 /* limit_signal.c - the signal before a run's time limit. */
+#include "agent/limit_signal.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/log.h"
+#include "agent/notify.h"
+#include "agent/owner.h"
 #include "agent/run.h"
 
 /* Whether a process is a launcher, by the name of its program. Launchers get no signal. Open MPI's

@@ -1,4 +1,4 @@
-#include "agent/resize.h"
+#include "agent/malleable.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,23 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/notify.h"
+#include "agent/owner.h"
+#include "agent/relaunch_plan.h"
 #include "shm/mailbox-rank.h"
 
 /* ---- life ---- */
-
-static void on_bell(uv_poll_t *poll, int status, int events)
-{
-    struct pleat_malleable *malleable = poll->data;
-    char bytes[256];
-    (void)status;
-    (void)events;
-    while (read(malleable->bell[0], bytes, sizeof(bytes)) == sizeof(bytes))
-        ;
-    if (malleable->run) {
-        pleat_malleable_look(malleable);
-        pleat_malleables_arm(malleable->run->agent);
-    }
-}
 
 void pleat_malleable_path(const struct pleat_malleable *malleable, bool doorbell, char *buffer,
                           size_t size)
@@ -45,7 +34,7 @@ static void close_descriptors(struct pleat_malleable *malleable)
     close_one(&malleable->bell[1]);
 }
 
-static int watch_doorbell(struct pleat_malleable *malleable, struct pleat_error *err)
+static int make_doorbell(struct pleat_malleable *malleable, struct pleat_error *err)
 {
     /* The agent holds both ends, so the pipe neither hangs up nor breaks. */
     if (pipe2(malleable->bell, O_CLOEXEC | O_NONBLOCK))
@@ -55,8 +44,6 @@ static int watch_doorbell(struct pleat_malleable *malleable, struct pleat_error 
     if (status < 0)
         return pleat_error_sys(err, -status, "cannot watch the doorbell");
     malleable->doorbell.data = malleable;
-    /* cannot fail for a fresh handle */
-    (void)uv_poll_start(&malleable->doorbell, UV_READABLE, on_bell);
     return 0;
 }
 
@@ -90,6 +77,33 @@ void pleat_malleable_shut(struct pleat_malleable *malleable)
     pleat_state_store_finish(&malleable->state);
 }
 
+void pleat_malleable_abandon(struct pleat_malleable *malleable)
+{
+    malleable->kind = PLEAT_REQUEST_NONE;
+    malleable->posted = false;
+    pleat_leavers_drop(malleable->leaving);
+    malleable->leaving = NULL;
+    pleat_relaunch_drop(malleable->run);
+}
+
+void pleat_malleable_tell_limit(const struct pleat_malleable *malleable)
+{
+    const struct pleat_run *run = malleable->run;
+    uint32_t most = malleable->declared; /* the application may have written any number */
+    most = most < malleable->max_ranks ? most : malleable->max_ranks;
+    pleat_agent_notify(run->agent, "limit",
+                       json_pack("{s:I, s:I}", "run", (json_int_t)run->id, "processors",
+                                 (json_int_t)pleat_run_processors(run, most)));
+}
+
+void pleat_malleable_limit(struct pleat_malleable *malleable, uint32_t most)
+{
+    if (most == malleable->declared)
+        return;
+    malleable->declared = most;
+    pleat_malleable_tell_limit(malleable);
+}
+
 int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks, bool at_once,
                            struct pleat_error *err)
 {
@@ -102,7 +116,7 @@ int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks, bool at_on
     malleable->state.fd[0] = malleable->state.fd[1] = -1;
     int result = at_once ? pleat_malleable_open(malleable, err) : 0;
     if (!result)
-        result = watch_doorbell(malleable, err);
+        result = make_doorbell(malleable, err);
     if (result) {
         pleat_mailbox_close(malleable->mailbox);
         pleat_state_store_finish(&malleable->state);
@@ -137,9 +151,8 @@ int pleat_malleable_renew(struct pleat_malleable *malleable, struct pleat_error 
 void pleat_malleable_pause(struct pleat_malleable *malleable)
 {
     pleat_malleable_abandon(malleable);
-    pleat_leavers_drop_all(malleable);
+    pleat_leavers_drop_all(&malleable->watched);
     close_mailbox(malleable);
-    pleat_malleables_arm(malleable->run->agent);
 }
 
 void pleat_malleable_stop(struct pleat_malleable *malleable)
@@ -180,8 +193,6 @@ void pleat_malleable_destroy(struct pleat_malleable *malleable)
         free(malleable);
 }
 
-/* ---- watching ---- */
-
 uint32_t pleat_malleable_processes(const struct pleat_malleable *malleable)
 {
     if (!malleable->mailbox)
@@ -189,74 +200,4 @@ uint32_t pleat_malleable_processes(const struct pleat_malleable *malleable)
     struct pleat_mailbox_status status;
     pleat_mailbox_status(malleable->mailbox, &status);
     return status.attached ? status.size : 0;
-}
-
-static void on_resizing(uv_timer_t *timer)
-{
-    struct pleat_agent *agent = timer->data;
-    for (size_t i = 0; i < agent->runs.count; i++)
-        if (agent->runs.items[i]->malleable)
-            pleat_malleable_look(agent->runs.items[i]->malleable);
-    pleat_malleables_arm(agent);
-}
-
-static void tell_progress(struct pleat_malleable *malleable)
-{
-    struct pleat_mailbox_status now;
-    const struct pleat_mailbox_status *then = &malleable->told;
-    pleat_mailbox_status(malleable->mailbox, &now);
-    if (!now.attached || malleable->unbegun)
-        return;
-    if (malleable->told_anything && now.size == then->size && now.iteration == then->iteration &&
-        now.iteration_ns == then->iteration_ns)
-        return;
-    malleable->told = now;
-    malleable->told_anything = true;
-    pleat_agent_notify(malleable->run->agent, "progress",
-                       json_pack("{s:I, s:I, s:o, s:o, s:b}", "run", (json_int_t)malleable->run->id,
-                                 "processes",
-                                 (json_int_t)pleat_run_processors(malleable->run, now.size),
-                                 "iteration", pleat_outcome_number(now.iteration), "iteration_us",
-                                 pleat_outcome_number(now.iteration_ns / 1000), "attached", true));
-}
-
-static void on_progress(uv_timer_t *timer)
-{
-    struct pleat_agent *agent = timer->data;
-    for (size_t i = 0; i < agent->runs.count; i++)
-        if (agent->runs.items[i]->malleable && agent->runs.items[i]->malleable->mailbox)
-            tell_progress(agent->runs.items[i]->malleable);
-}
-
-static void arm(uv_timer_t *timer, uv_timer_cb callback, bool wanted, uint64_t every_ms)
-{
-    if (!wanted)
-        uv_timer_stop(timer);
-    else if (!uv_is_active((const uv_handle_t *)timer))
-        uv_timer_start(timer, callback, every_ms, every_ms);
-}
-
-void pleat_malleables_arm(struct pleat_agent *agent)
-{
-    bool resizing = false;
-    bool progress = false;
-    if (agent->closing)
-        return;
-    for (size_t i = 0; i < agent->runs.count; i++) {
-        const struct pleat_malleable *malleable = agent->runs.items[i]->malleable;
-        if (!malleable || !malleable->mailbox)
-            continue;
-        progress = true;
-        resizing = resizing || malleable->kind != PLEAT_REQUEST_NONE;
-    }
-    arm(&agent->resizing, on_resizing, resizing, PLEAT_RESIZE_POLL_MS);
-    arm(&agent->progress, on_progress, progress && agent->connection && agent->reporting,
-        PLEAT_PROGRESS_MS);
-}
-
-void pleat_malleables_forget_progress(struct pleat_agent *agent)
-{
-    for (size_t i = 0; i < agent->runs.count; i++)
-        if (agent->runs.items[i]->malleable)
-            agent->runs.items[i]->malleable->told_anything = false;
 }

@@ -9,6 +9,7 @@
 #include "agent/bind.h"
 #include "agent/log.h"
 #include "agent/memgroup.h"
+#include "agent/notify.h"
 #include "agent/run.h"
 #include "base/clock.h"
 

@@ -1,7 +1,9 @@
 /* memory_watch.c - measures the memory of all live runs from time to time, and ends the runs that
  * are above their limits. */
+#include "agent/ending.h"
 #include "agent/log.h"
 #include "agent/memory.h"
+#include "agent/owner.h"
 #include "agent/run.h"
 #include "base/clock.h"
 

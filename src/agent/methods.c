@@ -1,9 +1,15 @@
+#include "agent/methods.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 
 #include "agent/agent.h"
+#include "agent/ending.h"
 #include "agent/kind.h"
+#include "agent/life.h"
+#include "agent/limit_signal.h"
+#include "agent/owner.h"
 #include "agent/params.h"
 #include "agent/run.h"
 #include "agent/start_request.h"

@@ -1,3 +1,5 @@
+#include "agent/notify.h"
+
 #include "agent/agent.h"
 #include "agent/log.h"
 

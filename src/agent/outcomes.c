@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/log.h"
+#include "agent/notify.h"
 #include "agent/run.h"
 
 json_t *pleat_outcome_params(const struct pleat_run *run, uint64_t resize)

@@ -9,6 +9,8 @@
  * that cleared their environment. Tokens find processes that made a session of their own and lost
  * their parents.
  */
+#include "agent/owner.h"
+
 #include <stdlib.h>
 #include <string.h>
 

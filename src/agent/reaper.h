@@ -20,7 +20,6 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#define PLEAT_REAPER_NAME "pleat-reaper"
 /* The signal by which the agent has a reaper end all its processes and itself, without a word. */
 #define PLEAT_REAPER_END SIGHUP
 

@@ -3,71 +3,20 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "agent/ending.h"
 #include "agent/execute.h"
 #include "agent/launching.h"
+#include "agent/life.h"
 #include "agent/log.h"
-#include "agent/resize.h"
+#include "agent/owner.h"
 #include "agent/scratch.h"
+#include "agent/settle.h"
 #include "base/clock.h"
 
 /* From SIGTERM to SIGKILL, for processes that did not leave by themselves. */
 #define END_GRACE_US (2 * PLEAT_US_PER_S)
 
-static void relaunch_free(struct pleat_relaunch *relaunch)
-{
-    json_decref(relaunch->argv);
-    json_decref(relaunch->env);
-    free(relaunch);
-}
-
-void pleat_relaunch_drop(struct pleat_run *run)
-{
-    if (run->relaunch)
-        relaunch_free(run->relaunch);
-    run->relaunch = NULL;
-}
-
-static struct pleat_relaunch *relaunch_new(const struct pleat_run *run,
-                                           const struct pleat_relaunch_order *order,
-                                           struct pleat_error *err)
-{
-    struct pleat_relaunch *made = calloc(1, sizeof(*made));
-    if (made) {
-        made->resize = order->resize;
-        made->processes = order->processes;
-        made->grace_us = order->grace_us;
-        made->argv = json_deep_copy(order->argv);
-        made->env = json_deep_copy(order->env);
-        if (run->launches || (made->argv && made->env))
-            return made;
-        relaunch_free(made);
-    }
-    (void)pleat_error_set(err, PLEAT_E_NOMEM, "no memory to relaunch run %" PRIu64, run->id);
-    return NULL;
-}
-
 /* ---- as the way of a resize ---- */
-
-int pleat_relaunch_plan(struct pleat_run *run, const struct pleat_relaunch_order *order,
-                        struct pleat_error *err)
-{
-    struct pleat_relaunch *made = relaunch_new(run, order, err);
-    if (!made)
-        return PLEAT_E_NOMEM;
-    pleat_relaunch_drop(run);
-    run->relaunch = made;
-    return 0;
-}
-
-void pleat_relaunch_saved(struct pleat_run *run, uint32_t before,
-                          const struct pleat_mailbox_cost *cost)
-{
-    struct pleat_relaunch *relaunch = run->relaunch;
-    relaunch->stage = PLEAT_RELAUNCH_LEAVING;
-    relaunch->leaving_us = pleat_clock_monotonic_us();
-    relaunch->before = before;
-    relaunch->cost = *cost;
-}
 
 /* Ends all processes that are to be started again: those of the run, or of its current program. */
 static void end_processes(struct pleat_run *run, int64_t grace_us)
@@ -130,11 +79,11 @@ int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_ord
     int result = pleat_bind_plan(run, order->slots, err);
     if (result)
         return result;
-    struct pleat_relaunch *made = relaunch_new(run, order, err);
+    struct pleat_relaunch *made = pleat_relaunch_make(run, order, err);
     if (!made)
         return PLEAT_E_NOMEM;
     pleat_malleable_abandon(run->malleable);
-    pleat_leavers_drop_all(run->malleable);
+    pleat_leavers_drop_all(&run->malleable->watched);
     made->demanded = true;
     made->stage = PLEAT_RELAUNCH_LEAVING;
     run->relaunch = made;
@@ -146,11 +95,6 @@ int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_ord
 }
 
 /* ---- starting again ---- */
-
-bool pleat_relaunch_is_due(const struct pleat_run *run)
-{
-    return run->relaunch && run->relaunch->stage == PLEAT_RELAUNCH_LEAVING;
-}
 
 /* The run is again as before its first start. Its resources used so far stay in its account, unless
  * the daemon was told of them. */

@@ -4,42 +4,14 @@
 
 #include "agent/launching.h"
 #include "agent/log.h"
+#include "agent/owner.h"
+#include "agent/relaunch.h"
+#include "agent/settle.h"
 #include "base/clock.h"
 
 #define LEAVE_US (10 * PLEAT_US_PER_S) /* for processes to leave after their state was saved */
 
 /* ---- what comes of the outstanding request ---- */
-
-void pleat_malleable_abandon(struct pleat_malleable *malleable)
-{
-    malleable->kind = PLEAT_REQUEST_NONE;
-    malleable->posted = false;
-    pleat_leavers_drop(malleable->leaving);
-    malleable->leaving = NULL;
-    pleat_relaunch_drop(malleable->run);
-}
-
-static void withdrawn(struct pleat_malleable *malleable)
-{
-    uint64_t resize = malleable->request.resize;
-    pleat_malleable_abandon(malleable);
-    pleat_bind_cancel(malleable->run);
-    pleat_outcome_add(malleable->run, "withdrawn", resize,
-                      pleat_outcome_params(malleable->run, resize));
-}
-
-void pleat_malleable_failed(struct pleat_malleable *malleable, const char *text)
-{
-    uint64_t resize = malleable->request.resize;
-    json_t *params = pleat_outcome_params(malleable->run, resize);
-    pleat_malleable_abandon(malleable);
-    pleat_bind_cancel(malleable->run);
-    if (params && json_object_set_new(params, "text", pleat_json_text(text))) {
-        json_decref(params);
-        params = NULL;
-    }
-    pleat_outcome_add(malleable->run, "resize_failed", resize, params);
-}
 
 static void answered(struct pleat_malleable *malleable, const struct pleat_mailbox_status *status)
 {
@@ -51,49 +23,6 @@ static void answered(struct pleat_malleable *malleable, const struct pleat_mailb
         json_pack("{s:I, s:I, s:I}", "run", (json_int_t)malleable->run->id, "resize",
                   (json_int_t)resize, "accepted",
                   (json_int_t)pleat_run_processors(malleable->run, (uint32_t)status->accepted)));
-}
-
-/* `warning`: empty, or an error that did not prevent the change. */
-static json_t *describe_applied(const struct pleat_malleable *malleable, uint32_t processes,
-                                const struct pleat_mailbox_cost *cost, const char *warning)
-{
-    json_t *params = pleat_outcome_params(malleable->run, malleable->request.resize);
-    const struct {
-        const char *name;
-        uint64_t value;
-    } members[] = {{"processes", pleat_run_processors(malleable->run, processes)},
-                   {"wait_us", cost->wait_ns / 1000},
-                   {"save_us", cost->save_ns / 1000},
-                   {"processes_us", cost->processes_ns / 1000},
-                   {"redistribute_us", cost->redistribute_ns / 1000},
-                   {"load_us", cost->load_ns / 1000},
-                   {"total_us", cost->total_ns / 1000},
-                   {"bytes", cost->bytes}};
-    int result = params ? 0 : -1;
-    for (size_t i = 0; !result && i < sizeof(members) / sizeof(*members); i++)
-        result =
-            json_object_set_new(params, members[i].name, pleat_outcome_number(members[i].value));
-    if (!result && *warning)
-        result = json_object_set_new(params, "warning", pleat_json_text(warning));
-    if (!result)
-        return params;
-    json_decref(params);
-    return NULL;
-}
-
-void pleat_malleable_applied(struct pleat_malleable *malleable, uint32_t processes,
-                             const struct pleat_mailbox_cost *cost, const char *warning)
-{
-    uint64_t resize = malleable->request.resize;
-    json_t *params = describe_applied(malleable, processes, cost, warning);
-    bool all = processes == malleable->request.target;
-    pleat_launches_sized(malleable->run, processes);
-    pleat_malleable_abandon(malleable);
-    pleat_bind_accept(malleable->run,
-                      all ? SIZE_MAX : pleat_run_processors(malleable->run, processes));
-    if (processes >= malleable->size_before) /* in a shrink: when the leaving processes are gone */
-        (void)pleat_bind_close(malleable->run);
-    pleat_outcome_add(malleable->run, "applied", resize, params);
 }
 
 static void applied(struct pleat_malleable *malleable, const struct pleat_mailbox_status *status)
@@ -110,10 +39,10 @@ static void applied(struct pleat_malleable *malleable, const struct pleat_mailbo
         return;
     }
     if (!leaving) /* when the shrink was posted memory had run out: tried again */
-        leaving = pleat_leavers_open(malleable, malleable->mailbox, status->size,
+        leaving = pleat_leavers_open(malleable->run, malleable->mailbox, status->size,
                                      malleable->size_before - status->size);
     if (leaving)
-        pleat_leavers_watch(leaving, resize, status->size);
+        pleat_leavers_watch(leaving, &malleable->watched, resize, status->size);
     else
         pleat_log("run %" PRIu64 ": no memory to see its processes leave", malleable->run->id);
 }
@@ -150,8 +79,9 @@ static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_s
         if (!request->relaunch) /* new processes may start before the next look */
             pleat_bind_open(malleable->run);
         if (request->target < status->size && !request->relaunch && !malleable->leaving)
-            malleable->leaving = pleat_leavers_open(malleable, malleable->mailbox, request->target,
-                                                    status->size - request->target);
+            malleable->leaving =
+                pleat_leavers_open(malleable->run, malleable->mailbox, request->target,
+                                   status->size - request->target);
         result = pleat_mailbox_post(malleable->mailbox, request);
     }
     if (result == 0)
@@ -169,7 +99,7 @@ static bool withdraw_if_finished(struct pleat_malleable *malleable,
         return false;
     if (malleable->posted && pleat_mailbox_withdraw(malleable->mailbox))
         return false;
-    withdrawn(malleable);
+    pleat_malleable_withdrawn(malleable);
     return true;
 }
 
@@ -209,24 +139,6 @@ static void look_at_posted(struct pleat_malleable *malleable,
     case PLEAT_MAILBOX_ENTERED:
         break;
     }
-}
-
-void pleat_malleable_tell_limit(const struct pleat_malleable *malleable)
-{
-    const struct pleat_run *run = malleable->run;
-    uint32_t most = malleable->declared; /* the application may have written any number */
-    most = most < malleable->max_ranks ? most : malleable->max_ranks;
-    pleat_agent_notify(run->agent, "limit",
-                       json_pack("{s:I, s:I}", "run", (json_int_t)run->id, "processors",
-                                 (json_int_t)pleat_run_processors(run, most)));
-}
-
-void pleat_malleable_limit(struct pleat_malleable *malleable, uint32_t most)
-{
-    if (most == malleable->declared)
-        return;
-    malleable->declared = most;
-    pleat_malleable_tell_limit(malleable);
 }
 
 void pleat_malleable_look(struct pleat_malleable *malleable)
@@ -310,7 +222,6 @@ int pleat_malleable_request(struct pleat_malleable *malleable, bool ask,
     malleable->request = *request;
     malleable->posted = false;
     pleat_malleable_look(malleable);
-    pleat_malleables_arm(malleable->run->agent);
     return 0;
 }
 
@@ -320,7 +231,7 @@ int pleat_malleable_withdraw(struct pleat_malleable *malleable, uint64_t resize,
     pleat_malleable_look(malleable);
     if (malleable->kind != PLEAT_REQUEST_NONE && malleable->request.resize == resize) {
         if (!malleable->posted || pleat_mailbox_withdraw(malleable->mailbox) == 0)
-            withdrawn(malleable);
+            pleat_malleable_withdrawn(malleable);
         /* else ranks have entered the change: its outcome follows */
         return 0;
     }

@@ -1,5 +1,5 @@
 /* run.h - one start of one component on this node, from its start until the daemon forgets it. What
- * a run does beyond that is done by its kind (kind.h). The floors of the files: agent.h. */
+ * a run does beyond that is done by its kind (kind.h). */
 #ifndef PLEAT_AGENT_RUN_H
 #define PLEAT_AGENT_RUN_H
 
@@ -132,72 +132,5 @@ struct pleat_run_request {
     int64_t memory_kb;      /* limit for all processes together; 0: no limit */
     uint32_t cpus_per_task; /* as in struct pleat_run */
 };
-
-/* ---- run.c ---- */
-
-/* Begins to start a run. The outcome is told by `started` or `start_failed`; after either the run
- * must be forgotten in the end. After an error (no memory, too many runs) there is no run. */
-int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *request,
-                    struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Takes note of all processes that have ended: those that reapers tell, and children of this
- * process. */
-void pleat_runs_reap(struct pleat_agent *agent);
-/* No process of the run is left: starts it again where that is wanted, else tells the daemon.
- * Called by ending.c. */
-void pleat_run_exited(struct pleat_run *run);
-/* A run was STARTING: its program is executed (failure NULL), or cannot be. */
-void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *failure);
-/* A run is over; tells the daemon. `broken`: it could be relaunched. */
-void pleat_run_finish(struct pleat_run *run, bool broken);
-/* Only for launches: no process is left of a program that died in a resize, and the kind has
- * settled that. Tells that the program could be relaunched. */
-void pleat_run_broke(struct pleat_run *run);
-/* Only for a run that has exited broken: it will not be relaunched. Tells its exit once more, as
- * final. */
-void pleat_run_give_up(struct pleat_run *run);
-/* Sends again what the daemon may have missed. */
-void pleat_run_report(struct pleat_run *run);
-/* Removes an EXITED or FAILED run from the agent and frees it. */
-void pleat_run_destroy(struct pleat_run *run);
-
-/* ---- owner.c: floor 1 ---- */
-
-/* The run that a process of agent->tree belongs to. 0: it belongs to none, or that cannot be told.
- */
-uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_process *process);
-/* NULL: there is no such run. */
-struct pleat_run *pleat_run_find(const struct pleat_agent *agent, uint64_t id);
-/* The index of the run with this id, or the index at which it would be inserted. */
-size_t pleat_run_position(const struct pleat_agent *agent, uint64_t id);
-/* Whether the run is STARTING, RUNNING or ENDING. */
-bool pleat_run_is_live(const struct pleat_run *run);
-size_t pleat_runs_live(const struct pleat_agent *agent);
-
-/* Conversion: the daemon counts processors; mailboxes and launchers count processes. */
-uint32_t pleat_run_processors(const struct pleat_run *run, uint32_t processes);
-uint32_t pleat_run_processes(const struct pleat_run *run, uint32_t processors);
-
-/* ---- limit_signal.c ---- */
-
-enum pleat_signal_to {
-    PLEAT_SIGNAL_ALL,    /* all of its processes */
-    PLEAT_SIGNAL_OTHERS, /* all but the main process */
-    PLEAT_SIGNAL_MAIN    /* the main process alone */
-};
-
-/* Sends a run the signal before its time limit, once, and tells so (`signalled`). Launchers get
- * none, unless the main process alone was asked for: they would hand the signal on, or end at it.
- */
-void pleat_run_limit_signal(struct pleat_run *run, int number, enum pleat_signal_to to);
-
-/* ---- ending.c ---- */
-
-/* SIGTERM to all of the run's processes now, SIGKILL after the grace. Called again: the earlier
- * time counts. Does not decide whether the run is started again. */
-void pleat_run_kill(struct pleat_run *run, int64_t grace_us);
-/* As pleat_run_kill, and the run is not started again. */
-void pleat_run_end(struct pleat_run *run, int64_t grace_us);
-/* Goes on with all runs that are being ended, and sets the timer for the next time. */
-void pleat_runs_sweep(struct pleat_agent *agent);
 
 #endif

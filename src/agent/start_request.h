@@ -2,7 +2,7 @@
 #ifndef PLEAT_AGENT_START_REQUEST_H
 #define PLEAT_AGENT_START_REQUEST_H
 
-#include "agent/fold.h"
+#include "agent/folded.h"
 #include "agent/run.h"
 
 /* The request and the parts to which it refers. All else is borrowed from params. */

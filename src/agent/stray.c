@@ -1,3 +1,5 @@
+#include "agent/stray.h"
+
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>

@@ -2,12 +2,15 @@
  * application computes on, but its processors are free only when these ranks have ended. Ranks are
  * children of mpirun, not of the agent. So they are watched through pidfds, which become readable
  * when their process ends. */
+#include "agent/vacate.h"
+
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent/log.h"
-#include "agent/resize.h"
+#include "agent/owner.h"
+#include "agent/run.h"
 
 struct leaver {
     struct pleat_leavers *all;
@@ -17,9 +20,9 @@ struct leaver {
 };
 
 struct pleat_leavers {
-    /* NULL: dropped, and only waits until its handles are closed */
-    struct pleat_malleable *malleable;
-    struct pleat_leavers *next; /* in the malleable's list of watched leavers */
+    struct pleat_run *run;       /* NULL: dropped, and only waits until its handles are closed */
+    struct pleat_leavers **list; /* those that are watched; NULL: this one is not yet */
+    struct pleat_leavers *next;  /* in that list */
     uint64_t resize;
     uint32_t processes;
     size_t remaining; /* ranks that are not gone */
@@ -41,11 +44,9 @@ static int open_rank(struct pleat_agent *agent, pid_t pid)
     return fd;
 }
 
-struct pleat_leavers *pleat_leavers_open(struct pleat_malleable *malleable,
-                                         const struct pleat_mailbox *mailbox, uint32_t first,
-                                         uint32_t count)
+struct pleat_leavers *pleat_leavers_open(struct pleat_run *run, const struct pleat_mailbox *mailbox,
+                                         uint32_t first, uint32_t count)
 {
-    const struct pleat_run *run = malleable->run;
     struct pleat_agent *agent = run->agent;
     struct pleat_leavers *leavers = calloc(1, sizeof(*leavers) + count * sizeof(*leavers->items));
     int32_t *pids = calloc(count, sizeof(*pids));
@@ -55,7 +56,7 @@ struct pleat_leavers *pleat_leavers_open(struct pleat_malleable *malleable,
         free(pids);
         return NULL;
     }
-    leavers->malleable = malleable;
+    leavers->run = run;
     uint32_t known = pleat_mailbox_pids(mailbox, first, count, pids);
     for (uint32_t i = 0; i < known; i++) {
         int fd = open_rank(agent, pids[i]);
@@ -76,16 +77,16 @@ static void on_closed(uv_handle_t *handle)
     struct leaver *leaver = handle->data;
     struct pleat_leavers *leavers = leaver->all;
     close(leaver->fd);
-    if (--leavers->handles == 0 && !leavers->malleable)
+    if (--leavers->handles == 0 && !leavers->run)
         free(leavers);
 }
 
 static void unlink_leavers(struct pleat_leavers *leavers)
 {
-    struct pleat_leavers **at = &leavers->malleable->watched;
-    while (*at && *at != leavers)
+    struct pleat_leavers **at = leavers->list;
+    while (at && *at && *at != leavers)
         at = &(*at)->next;
-    if (*at)
+    if (at && *at)
         *at = leavers->next;
 }
 
@@ -94,7 +95,7 @@ void pleat_leavers_drop(struct pleat_leavers *leavers)
     if (!leavers)
         return;
     unlink_leavers(leavers);
-    leavers->malleable = NULL;
+    leavers->run = NULL;
     for (size_t i = 0; i < leavers->count; i++) {
         struct leaver *leaver = &leavers->items[i];
         if (!leaver->watched)
@@ -106,9 +107,8 @@ void pleat_leavers_drop(struct pleat_leavers *leavers)
         free(leavers);
 }
 
-void pleat_leavers_drop_all(struct pleat_malleable *malleable)
+void pleat_leavers_drop_all(struct pleat_leavers **list)
 {
-    struct pleat_leavers **list = &malleable->watched;
     while (*list)
         pleat_leavers_drop(*list);
 }
@@ -124,7 +124,7 @@ void pleat_leavers_tell(struct pleat_run *run, uint64_t resize, uint32_t process
 
 static void vacated(struct pleat_leavers *leavers)
 {
-    pleat_leavers_tell(leavers->malleable->run, leavers->resize, leavers->processes);
+    pleat_leavers_tell(leavers->run, leavers->resize, leavers->processes);
     pleat_leavers_drop(leavers);
 }
 
@@ -135,7 +135,7 @@ static void on_gone(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     uv_close((uv_handle_t *)poll, on_closed);
-    if (--leavers->remaining == 0 && leavers->malleable)
+    if (--leavers->remaining == 0 && leavers->run)
         vacated(leavers);
 }
 
@@ -152,12 +152,13 @@ static bool watch(struct pleat_agent *agent, struct leaver *leaver)
     return true;
 }
 
-void pleat_leavers_watch(struct pleat_leavers *leavers, uint64_t resize, uint32_t processes)
+void pleat_leavers_watch(struct pleat_leavers *leavers, struct pleat_leavers **list,
+                         uint64_t resize, uint32_t processes)
 {
-    struct pleat_run *run = leavers->malleable->run;
+    struct pleat_run *run = leavers->run;
     leavers->resize = resize;
     leavers->processes = processes;
-    struct pleat_leavers **list = &leavers->malleable->watched;
+    leavers->list = list;
     leavers->next = *list;
     *list = leavers;
     for (size_t i = 0; i < leavers->count; i++)

@@ -1,4 +1,4 @@
-#include "agent/agent.h"
+#include "agent/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,9 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/ending.h"
 #include "agent/kind.h"
+#include "agent/life.h"
 #include "agent/log.h"
 #include "agent/memory.h"
+#include "agent/methods.h"
+#include "agent/notify.h"
+#include "agent/owner.h"
 #include "agent/run.h"
 #include "base/clock.h"
 #include "base/paths.h"

@@ -1,4 +1,4 @@
-#include "agent/run.h"
+#include "agent/life.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,6 +12,8 @@
 #include "agent/execute.h"
 #include "agent/kind.h"
 #include "agent/log.h"
+#include "agent/notify.h"
+#include "agent/owner.h"
 #include "agent/reaper.h"
 #include "agent/scratch.h"
 #include "agent/shared_files.h"

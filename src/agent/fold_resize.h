@@ -1,0 +1,20 @@
+/* fold_resize.h - requests to a folded run. A resize is done at once, whatever the processes do;
+ * its outcome is kept (outcomes.h). */
+#ifndef PLEAT_AGENT_FOLD_RESIZE_H
+#define PLEAT_AGENT_FOLD_RESIZE_H
+
+#include "agent/folded.h"
+
+/* The partition becomes `slots` (bind.h) at once. Tells `applied` with `target`, and `vacated` when
+ * no process of the run may use a processor that was given up. Returns 0 also where this resize was
+ * done before: then its outcome is told again. PLEAT_E_STATE: the run has exited. An error changes
+ * nothing. */
+int pleat_folded_resize(struct pleat_folded *folded, uint64_t resize, uint32_t target,
+                        const json_t *slots, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Answers how much of an offer the run would accept: at most one processor for each process. */
+int pleat_folded_ask(struct pleat_folded *folded, uint64_t resize, uint32_t offered,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Tells the outcome of a resize. A resize that never arrived will not happen, and that is told. */
+void pleat_folded_withdraw(struct pleat_folded *folded, uint64_t resize);
+
+#endif

@@ -1,0 +1,98 @@
+#include "agent/malleable_watch.h"
+
+#include <unistd.h>
+
+#include "agent/notify.h"
+#include "agent/outcomes.h"
+#include "agent/owner.h"
+#include "agent/resize.h"
+
+#define RESIZE_POLL_MS 20
+#define PROGRESS_MS 1000
+
+static void on_bell(uv_poll_t *poll, int status, int events)
+{
+    struct pleat_malleable *malleable = poll->data;
+    char bytes[256];
+    (void)status;
+    (void)events;
+    while (read(malleable->bell[0], bytes, sizeof(bytes)) == sizeof(bytes))
+        ;
+    if (malleable->run)
+        pleat_malleable_look(malleable);
+}
+
+void pleat_malleable_watch(struct pleat_malleable *malleable)
+{
+    /* cannot fail for a fresh handle */
+    (void)uv_poll_start(&malleable->doorbell, UV_READABLE, on_bell);
+}
+
+static void on_resizing(uv_timer_t *timer)
+{
+    struct pleat_agent *agent = timer->data;
+    for (size_t i = 0; i < agent->runs.count; i++)
+        if (agent->runs.items[i]->malleable)
+            pleat_malleable_look(agent->runs.items[i]->malleable);
+}
+
+static void tell_progress(struct pleat_malleable *malleable)
+{
+    struct pleat_mailbox_status now;
+    const struct pleat_mailbox_status *then = &malleable->told;
+    pleat_mailbox_status(malleable->mailbox, &now);
+    if (!now.attached || malleable->unbegun)
+        return;
+    if (malleable->told_anything && now.size == then->size && now.iteration == then->iteration &&
+        now.iteration_ns == then->iteration_ns)
+        return;
+    malleable->told = now;
+    malleable->told_anything = true;
+    pleat_agent_notify(malleable->run->agent, "progress",
+                       json_pack("{s:I, s:I, s:o, s:o, s:b}", "run", (json_int_t)malleable->run->id,
+                                 "processes",
+                                 (json_int_t)pleat_run_processors(malleable->run, now.size),
+                                 "iteration", pleat_outcome_number(now.iteration), "iteration_us",
+                                 pleat_outcome_number(now.iteration_ns / 1000), "attached", true));
+}
+
+static void on_progress(uv_timer_t *timer)
+{
+    struct pleat_agent *agent = timer->data;
+    for (size_t i = 0; i < agent->runs.count; i++)
+        if (agent->runs.items[i]->malleable && agent->runs.items[i]->malleable->mailbox)
+            tell_progress(agent->runs.items[i]->malleable);
+}
+
+static void arm(uv_timer_t *timer, uv_timer_cb callback, bool wanted, uint64_t every_ms)
+{
+    if (!wanted)
+        uv_timer_stop(timer);
+    else if (!uv_is_active((const uv_handle_t *)timer))
+        uv_timer_start(timer, callback, every_ms, every_ms);
+}
+
+void pleat_malleables_arm(struct pleat_agent *agent)
+{
+    bool resizing = false;
+    bool progress = false;
+    if (agent->closing)
+        return;
+    for (size_t i = 0; i < agent->runs.count; i++) {
+        const struct pleat_malleable *malleable = agent->runs.items[i]->malleable;
+        if (!malleable || !malleable->mailbox)
+            continue;
+        progress = true;
+        resizing = resizing || malleable->kind != PLEAT_REQUEST_NONE;
+    }
+    arm(&agent->resizing, on_resizing, resizing, RESIZE_POLL_MS);
+    arm(&agent->progress, on_progress, progress && agent->connection && agent->reporting,
+        PROGRESS_MS);
+}
+
+void pleat_malleables_forget_progress(struct pleat_agent *agent)
+{
+    for (size_t i = 0; i < agent->runs.count; i++)
+        if (agent->runs.items[i]->malleable)
+            agent->runs.items[i]->malleable->told_anything = false;
+}

@@ -1,0 +1,56 @@
+/* relaunch_plan.h - what is known of a relaunch that is wanted: which resize it belongs to, how far
+ * it is, and what is started. What is done about it: relaunch.h. */
+#ifndef PLEAT_AGENT_RELAUNCH_PLAN_H
+#define PLEAT_AGENT_RELAUNCH_PLAN_H
+
+#include "agent/run.h"
+#include "shm/mailbox.h"
+
+enum pleat_relaunch_stage {
+    PLEAT_RELAUNCH_PLANNED,  /* the application is asked: it may refuse, or be too late */
+    PLEAT_RELAUNCH_LEAVING,  /* the run is started again when no process of it is left */
+    PLEAT_RELAUNCH_STARTING, /* the new start is under way */
+    PLEAT_RELAUNCH_BEGINNING /* started; the application has not said yet that it goes on */
+};
+
+struct pleat_relaunch {
+    enum pleat_relaunch_stage stage;
+    bool demanded; /* by the request `relaunch`; else by a resize */
+    uint64_t resize;
+    uint32_t processes;
+    uint32_t before; /* number of old processes */
+    int64_t grace_us;
+    json_t *argv, *env;
+    int64_t leaving_us;             /* when LEAVING began (monotonic) */
+    bool told_to_end;               /* processes that did not leave were told to end */
+    bool from_state;                /* in STARTING: a state is held, */
+    uint64_t iteration;             /* and is of this iteration */
+    struct pleat_mailbox_cost cost; /* of the old processes' part */
+};
+
+/* Borrowed for the call. */
+struct pleat_relaunch_order {
+    uint64_t resize;
+    uint32_t processes;
+    int64_t grace_us;   /* until processes that leave are ended, or from SIGTERM to SIGKILL */
+    const json_t *argv; /* not empty; unused for launches, as is env */
+    const json_t *env;
+    const json_t *slots; /* only of a demanded relaunch; NULL: the slots stay */
+};
+
+/* A relaunch as the order says, PLANNED. NULL: no memory. */
+struct pleat_relaunch *pleat_relaunch_make(const struct pleat_run *run,
+                                           const struct pleat_relaunch_order *order,
+                                           struct pleat_error *err);
+/* The resize is to be done by a relaunch. Replaces an earlier plan. PLEAT_E_NOMEM. */
+int pleat_relaunch_plan(struct pleat_run *run, const struct pleat_relaunch_order *order,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The state is held, all `before` ranks are leaving. */
+void pleat_relaunch_saved(struct pleat_run *run, uint32_t before,
+                          const struct pleat_mailbox_cost *cost);
+/* Drops the relaunch that was planned or demanded. */
+void pleat_relaunch_drop(struct pleat_run *run);
+/* Whether the run is relaunched as soon as nothing is left of it. */
+bool pleat_relaunch_is_due(const struct pleat_run *run);
+
+#endif
