@@ -116,12 +116,6 @@ void pleat_sim_workload_drop(struct pleat_sim_own *own);
 int pleat_sim_workload_cut(const struct pleat_sim_request *request,
                            const struct pleat_workload *workload, struct pleat_sim_run *run,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Whether only a part of the time is measured. */
-static inline bool pleat_sim_cuts(const struct pleat_sim_request *request)
-{
-    return request->warmup.share > 0 || request->warmup.seconds > 0 ||
-           request->cooldown.share > 0 || request->cooldown.seconds > 0;
-}
 
 /* ---- files (csv.c) ---- */
 

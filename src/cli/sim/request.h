@@ -105,5 +105,11 @@ int pleat_sim_request_parameter(struct pleat_sim_request *request, const char *t
 /* Makes all combinations of what was chosen, in the order of the options' names. */
 int pleat_sim_request_combine(struct pleat_sim_request *request,
                               struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Whether only a part of the time is measured. */
+static inline bool pleat_sim_cuts(const struct pleat_sim_request *request)
+{
+    return request->warmup.share > 0 || request->warmup.seconds > 0 ||
+           request->cooldown.share > 0 || request->cooldown.seconds > 0;
+}
 
 #endif
