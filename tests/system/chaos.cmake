@@ -1,10 +1,14 @@
 # Everything dies: at every step, at random moments; disks, clocks and logs go wrong.
 if(TARGET pleatd AND TARGET app-loop AND TARGET agent-ranks)
   find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
-  file(GLOB chaos_tests CONFIGURE_DEPENDS ${test_dir}/chaos/test_*.py)
-  foreach(chaos_test ${chaos_tests})
-    string(REGEX REPLACE ".*/test_(.*)\\.py" "\\1" part ${chaos_test})
-    add_test(NAME system-chaos-${part} COMMAND ${PYTEST} -q -p no:cacheprovider ${chaos_test})
+  set(chaos_parts
+    clock damage disk lost_end many pages place steps)
+  list(TRANSFORM chaos_parts PREPEND system/chaos/test_ OUTPUT_VARIABLE chaos_tests)
+  list(TRANSFORM chaos_tests APPEND .py)
+  pleat_must_list(system/chaos/test_*.py ${chaos_tests})
+  foreach(part ${chaos_parts})
+    add_test(NAME system-chaos-${part} COMMAND ${PYTEST} -q -p no:cacheprovider
+      ${test_dir}/chaos/test_${part}.py)
     set_tests_properties(system-chaos-${part} PROPERTIES LABELS system TIMEOUT 600
       ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
   endforeach()

@@ -30,10 +30,16 @@ if(TARGET pleatd AND TARGET app-loop)
       add_custom_target(numbers-${mpi} ALL DEPENDS ${made})
     endif()
   endforeach()
-  file(GLOB daemon_tests CONFIGURE_DEPENDS ${test_dir}/daemon/test_*.py)
-  foreach(daemon_test ${daemon_tests})
-    string(REGEX REPLACE ".*/test_(.*)\\.py" "\\1" part ${daemon_test})
-    add_test(NAME system-daemon-${part} COMMAND ${PYTEST} -q -p no:cacheprovider ${daemon_test})
+  set(daemon_parts
+    archive bad_jobs bind clean crossing declared escape everyday fold_real folding follow fortran guard
+    history hosts job_options launches limit_signal lost_specs memory outset peers pty recovery relaunch
+    replay rescue security silence standard_input starts strangers sweet_spot tasks times why)
+  list(TRANSFORM daemon_parts PREPEND system/daemon/test_ OUTPUT_VARIABLE daemon_tests)
+  list(TRANSFORM daemon_tests APPEND .py)
+  pleat_must_list(system/daemon/test_*.py ${daemon_tests})
+  foreach(part ${daemon_parts})
+    add_test(NAME system-daemon-${part} COMMAND ${PYTEST} -q -p no:cacheprovider
+      ${test_dir}/daemon/test_${part}.py)
     set_tests_properties(system-daemon-${part} PROPERTIES LABELS system TIMEOUT 600
       ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
   endforeach()
