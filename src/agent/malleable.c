@@ -113,7 +113,8 @@ int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks, bool at_on
     malleable->run = run;
     malleable->max_ranks = max_ranks;
     malleable->fd = malleable->bell[0] = malleable->bell[1] = -1;
-    malleable->state.fd[0] = malleable->state.fd[1] = -1;
+    for (int i = 0; i < PLEAT_STATE_FILES; i++)
+        malleable->state.fd[i] = -1;
     int result = at_once ? pleat_malleable_open(malleable, err) : 0;
     if (!result)
         result = make_doorbell(malleable, err);

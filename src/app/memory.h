@@ -3,33 +3,76 @@
  * In a rank, a global row has the same address for as long as the array lives. So a resize moves
  * only rows that change their rank, straight to their final place, and never needs old and new
  * copies at once.
+ *
+ * The memory is private, or it is that of a file which all ranks map. Then the pages that lie
+ * wholly inside a rank's own block are the file's, and a resize moves nothing: it is another
+ * mapping. Pages that the block shares with a neighbour, and the halo, are private.
  */
 #ifndef PLEAT_APP_MEMORY_H
 #define PLEAT_APP_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
+
+/* Bytes first to end - 1 from the base. */
+struct pleat_span {
+    size_t first;
+    size_t end;
+};
 
 struct pleat_memory {
     unsigned char *base;
     size_t bytes;
-    size_t open_first; /* the usable part in bytes from the base, whole pages */
-    size_t open_end;
+    struct pleat_span open; /* the usable part, whole pages */
+    /* for memory of a file */
+    int fd;                   /* borrowed; -1: private memory */
+    int64_t origin;           /* the base's offset in the file, may be negative; whole pages */
+    struct pleat_span shared; /* the part of `open` that is the file's, whole pages */
+    bool prepared;            /* between pleat_memory_prepare and its end */
 };
 
-/* Reserves `bytes` of address space, none of it usable. PLEAT_E_NOMEM. */
+/* Reserves `bytes` of address space, none of it usable, for private memory. PLEAT_E_NOMEM. */
 int pleat_memory_reserve(struct pleat_memory *memory, size_t bytes,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_memory_release(struct pleat_memory *memory);
+/* Has the kernel provide the pages of [first, end), which must be usable, at once: that is cheaper
+ * than a page fault for each as rows arrive. Kernels before 5.14 ignore it. */
+void pleat_memory_populate(const struct pleat_memory *memory, size_t first, size_t end);
+/* Whether a page of this machine begins at that offset of memory. */
+bool pleat_is_page(size_t offset);
+size_t pleat_page_bytes(void);
+
+/* ---- private memory ---- */
+
 /* Makes bytes [first, end) usable, too, with the gap to what is usable already. New pages read as
  * zero. PLEAT_E_NOMEM: nothing changed. */
 int pleat_memory_open(struct pleat_memory *memory, size_t first, size_t end,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Has the kernel provide the pages of [first, end), which must be usable, at once: that is cheaper
- * than a page fault for each as rows arrive. Kernels before 5.14 ignore it. */
-void pleat_memory_populate(const struct pleat_memory *memory, size_t first, size_t end);
 /* Gives back all usable pages that lie wholly outside [first, end). */
 void pleat_memory_keep(struct pleat_memory *memory, size_t first, size_t end);
+
+/* ---- memory of a file ---- */
+
+/* From now on the memory is that of the file. Its contents so far are lost at the next move. The
+ * file must be large enough, and nobody may shorten it. */
+void pleat_memory_share(struct pleat_memory *memory, int fd, int64_t origin);
+/* Maps those whole pages of `block` that are not usable yet, and has the kernel provide them:
+ * pleat_memory_move to that block then needs no more memory than a few pages. PLEAT_E_NOMEM:
+ * nothing changed. */
+int pleat_memory_prepare(struct pleat_memory *memory, struct pleat_span block,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Takes back pleat_memory_prepare with that block. Without one it does nothing. */
+void pleat_memory_unprepare(struct pleat_memory *memory, struct pleat_span block);
+/* Makes `open` usable, which contains `block`, and nothing else; both may be empty. The whole pages
+ * of `block` are the file's. The others are private, and zero. After PLEAT_E_NOMEM the memory is
+ * unusable. */
+int pleat_memory_move(struct pleat_memory *memory, struct pleat_span block, struct pleat_span open,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* From now on what is written does not reach the file. If memory is short, the file's part is not
+ * usable any more. */
+void pleat_memory_detach(struct pleat_memory *memory);
 
 #endif

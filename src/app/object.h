@@ -9,6 +9,7 @@
 #define PLEAT_APP_OBJECT_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -23,6 +24,8 @@ struct pleat_change {
     int rank;
     int old_size;
     int new_size;
+    bool in_data; /* the objects are in the data file, in which the data stay */
+    int data;     /* its descriptor */
 };
 
 struct pleat_object;
@@ -34,21 +37,28 @@ struct pleat_object_ops {
     int (*prepare)(struct pleat_object *object, const struct pleat_change *change,
                    struct pleat_error *err);
     void (*cancel)(struct pleat_object *object);
-    /* Moves the data. After a failure the object is unusable. */
+    /* Moves the data to other ranks. Not called if the object is in the data file, which all ranks
+     * map. After a failure the object is unusable. */
     int (*exchange)(struct pleat_object *object, const struct pleat_change *change,
                     struct pleat_error *err);
-    void (*commit)(struct pleat_object *object, const struct pleat_change *change);
+    /* Takes the new local part into use. After a failure the object is unusable. */
+    int (*commit)(struct pleat_object *object, const struct pleat_change *change,
+                  struct pleat_error *err);
     /* Number of bytes that change their rank, over all ranks. */
     uint64_t (*moved)(const struct pleat_object *object, const struct pleat_change *change);
     /* Number of bytes of the whole object in a saved state: one array, whose order does not depend
      * on the number of ranks. */
     uint64_t (*stored)(const struct pleat_object *object);
-    /* Writes or reads this rank's part of the object, which begins at `offset` of the state. No
-     * communication. What is not stored (halos) is after load as after a resize. */
-    int (*save)(const struct pleat_object *object, struct pleat_state *state, uint64_t offset,
+    /* Writes or reads this rank's part of the object, which begins at object->offset of the state.
+     * No communication. In the data file only what is not there is written. What is not stored
+     * (halos) is after load as after a resize. data: after load the object is in this file; -1: it
+     * is in private memory. */
+    int (*save)(const struct pleat_object *object, struct pleat_state *state,
                 struct pleat_error *err);
-    int (*load)(struct pleat_object *object, struct pleat_state *state, uint64_t offset,
+    int (*load)(struct pleat_object *object, struct pleat_state *state, int data,
                 struct pleat_error *err);
+    /* From now on this rank does not change the data file. */
+    void (*detach)(struct pleat_object *object);
     void (*destroy)(struct pleat_object *object);
 };
 
@@ -57,6 +67,7 @@ struct pleat_object {
     const struct pleat_object_ops *ops;
     struct pleat_object *next; /* in the order of registration */
     char name[PLEAT_NAME_SIZE];
+    uint64_t offset; /* in a state, on a page of its own */
 };
 
 #endif

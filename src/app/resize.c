@@ -7,7 +7,8 @@
  *
  * If the agent holds states, the state is saved before anything else (saving.c): should ranks get
  * stuck or die inside the resize, they are ended and started again from it. A relaunch is only the
- * saving.
+ * saving. Where the objects are in the data file, that is the state from then on until the ranks go
+ * on, and nothing of them is moved: each rank maps its new part.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "app/session.h"
 #include "base/clock.h"
 
-#define HELLO_MAGIC UINT64_C(0x31706d6f636c7770)
+#define HELLO_MAGIC UINT64_C(0x32706d6f636c7770)
 
 /* Nothing has changed. Negative codes mean that the session is broken. */
 #define REFUSED 1
@@ -27,6 +28,7 @@ struct hello {
     uint64_t shape;
     int64_t old_size;
     int64_t new_size;
+    int64_t in_data;
 };
 
 /* ---- moving what is registered ---- */
@@ -100,16 +102,17 @@ static int move_all(struct pleat_session *session, const struct pleat_change *ch
         }
         return REFUSED;
     }
-    for (struct pleat_object *object = session->objects; object && !code; object = object->next)
+    for (struct pleat_object *object = session->objects; object && !code && !change->in_data;
+         object = object->next)
         code = object->ops->exchange(object, change, err);
     if (!code)
         code = send_values(session, change, err);
     free(session->packed);
     session->packed = NULL;
+    for (struct pleat_object *object = session->objects; object && !code; object = object->next)
+        code = object->ops->commit(object, change, err);
     if (code)
         return code;
-    for (struct pleat_object *object = session->objects; object; object = object->next)
-        object->ops->commit(object, change);
     /* The resize is applied only once every rank has its data. */
     return pleat_mpi_agree(change->comm, 0, &agreed, err);
 }
@@ -129,7 +132,8 @@ static int say_hello(struct pleat_session *session, const struct pleat_change *c
                             .iteration = session->self.iteration,
                             .shape = pleat_session_shape(session),
                             .old_size = change->old_size,
-                            .new_size = change->new_size};
+                            .new_size = change->new_size,
+                            .in_data = change->in_data};
     return pleat_mpi_check(MPI_Bcast(hello, (int)sizeof(*hello), MPI_BYTE, 0, change->comm),
                            "greeting between old and new ranks", err);
 }
@@ -148,6 +152,17 @@ static int check_hello(const struct pleat_session *session, const struct hello *
 }
 
 /* ---- grow and shrink ---- */
+
+static struct pleat_change change_to(const struct pleat_session *session, MPI_Comm comm,
+                                     int old_size, int new_size)
+{
+    return (struct pleat_change){.comm = comm,
+                                 .rank = session->rank,
+                                 .old_size = old_size,
+                                 .new_size = new_size,
+                                 .in_data = session->in_data,
+                                 .data = session->saved ? pleat_state_data(session->saved) : -1};
+}
 
 static void adopt(struct pleat_session *session, MPI_Comm comm, int size)
 {
@@ -174,8 +189,7 @@ static int grow(struct pleat_session *session, int target, struct pleat_mailbox_
     if (code)
         return code;
     int64_t spawned = pleat_clock_monotonic_ns();
-    const struct pleat_change change = {
-        .comm = merged, .rank = session->rank, .old_size = session->size, .new_size = target};
+    const struct pleat_change change = change_to(session, merged, session->size, target);
     struct hello hello;
     code = say_hello(session, &change, &hello, err);
     if (code)
@@ -196,10 +210,7 @@ static int shrink(struct pleat_session *session, int target, struct pleat_mailbo
                   struct pleat_error *err)
 {
     int64_t start = pleat_clock_monotonic_ns();
-    const struct pleat_change change = {.comm = session->comm,
-                                        .rank = session->rank,
-                                        .old_size = session->size,
-                                        .new_size = target};
+    const struct pleat_change change = change_to(session, session->comm, session->size, target);
     cost->bytes = moved_bytes(session, &change);
     int code = move_all(session, &change, 0, err);
     if (code)
@@ -238,7 +249,8 @@ static int read_order(struct pleat_session *session, struct order *order,
     if (session->rank == 0 && !pleat_mailbox_request(&session->self, &request)) {
         order->target = (int)request.target;
         order->relaunch = request.relaunch;
-        pleat_save_begin(session, &order->save, unsaved);
+        bool copy = !order->relaunch && order->target == session->size;
+        pleat_save_begin(session, copy, &order->save, unsaved);
     }
     return pleat_mpi_check(MPI_Bcast(order, (int)sizeof(*order), MPI_BYTE, 0, session->comm),
                            "entering a resize", err);
@@ -249,6 +261,8 @@ static int leave(struct pleat_session *session, int saved, const struct pleat_er
                  struct pleat_error *err)
 {
     if (saved == 0) {
+        for (struct pleat_object *object = session->objects; object; object = object->next)
+            object->ops->detach(object);
         adopt(session, MPI_COMM_NULL, 0);
         return 0;
     }
@@ -281,6 +295,7 @@ struct outcome {
     int code; /* 0, REFUSED or negative */
     int before, target;
     bool relaunch;
+    bool in_data; /* the data file is the state now */
     struct pleat_mailbox_cost cost;
     struct pleat_error why;     /* if code is not 0: the reason */
     struct pleat_error unsaved; /* why not saved; empty: saved, or no agent holds states */
@@ -326,6 +341,7 @@ static int go_inside(struct pleat_session *session, struct outcome *outcome)
     outcome->target = order.target;
     outcome->relaunch = order.relaunch != 0;
     int saved = pleat_save_all(session, &order.save, &outcome->unsaved);
+    outcome->in_data = order.save.in_data && saved == 0;
     if (saved < 0) {
         outcome->why = outcome->unsaved;
         return saved;
@@ -336,6 +352,11 @@ static int go_inside(struct pleat_session *session, struct outcome *outcome)
     }
     if (saved == 0)
         outcome->cost.save_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
+    /* What the ranks have in private pages is not in the data file. */
+    if (order.save.in_data && saved != 0 && !outcome->relaunch) {
+        outcome->why = outcome->unsaved;
+        return REFUSED;
+    }
     if (!outcome->relaunch)
         return perform(session, outcome->target, &outcome->cost, &outcome->why);
     outcome->cost.bytes = pleat_session_bytes(session);
@@ -352,6 +373,14 @@ int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err)
     outcome.code = pleat_mpi_quiet_begin(session->comm, &handler, &outcome.why);
     if (!outcome.code)
         outcome.code = go_inside(session, &outcome);
+    if (outcome.code >= 0 && outcome.in_data && session->comm != MPI_COMM_NULL) {
+        struct pleat_error why = {0};
+        int failed = pleat_save_end(session, &why);
+        if (failed) {
+            outcome.code = failed;
+            outcome.why = why;
+        }
+    }
     pleat_mpi_quiet_end(session->comm, &handler);
     outcome.cost.total_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
     int result = conclude(session, &outcome);
@@ -369,16 +398,20 @@ static int join(struct pleat_session *session, int code, struct pleat_error *err
                                  "greeting between old and new ranks", err);
     if (failed)
         return failed;
-    const struct pleat_change change = {.comm = session->comm,
-                                        .rank = session->rank,
-                                        .old_size = (int)hello.old_size,
-                                        .new_size = (int)hello.new_size};
+    session->in_data = hello.in_data;
+    const struct pleat_change change =
+        change_to(session, session->comm, (int)hello.old_size, (int)hello.new_size);
     if (!code)
         code = check_hello(session, &hello, err);
+    if (!code && session->in_data && change.data < 0)
+        code = pleat_error_set(err, PLEAT_E_CORRUPT,
+                               "this rank has no memory for the data themselves (" PLEAT_STATE_ENV
+                               " is not set)");
     if (!code)
         code = pleat_mailbox_attach(session->mailbox, (uint32_t)session->rank, hello.iteration,
                                     session->doorbell, &session->self);
-    return move_all(session, &change, code, err);
+    failed = move_all(session, &change, code, err);
+    return failed || !session->in_data ? failed : pleat_save_end(session, err);
 }
 
 static int finish_join(struct pleat_session *session, int code, struct pleat_error *err)

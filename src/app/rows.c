@@ -1,5 +1,7 @@
 /* Arrays of rows in contiguous blocks. Each global row keeps its address (memory.h), so a resize
- * does not touch rows that stay, and receives the others where they belong.
+ * does not touch rows that stay. The others are mapped where the memory is that of the data file
+ * (shm/state.h); there a row's place does not depend on who has it. Otherwise they are received
+ * where they belong.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -19,8 +21,10 @@ struct pleat_rows {
     int64_t rows;
     size_t row_bytes;
     int64_t halo;
+    size_t padding; /* bytes in front of the first halo row, so that row 0 begins a page */
     struct pleat_block local;
-    MPI_Request *requests; /* only during a resize */
+    struct pleat_block coming; /* the block being prepared, if the memory is a file's */
+    MPI_Request *requests;     /* only during a resize */
     int requests_max;
 };
 
@@ -37,12 +41,31 @@ static const struct pleat_rows *const_rows_of(const struct pleat_object *object)
 /* Offset of global row `row` in the memory; it may be a halo row before or behind the array. */
 static size_t offset_of(const struct pleat_rows *rows, int64_t row)
 {
-    return (size_t)(row + rows->halo) * rows->row_bytes;
+    return rows->padding + (size_t)(row + rows->halo) * rows->row_bytes;
 }
 
 static size_t bytes_of(const struct pleat_rows *rows, struct pleat_block block)
 {
     return (size_t)pleat_block_count(block) * rows->row_bytes;
+}
+
+static bool is_in_file(const struct pleat_rows *rows)
+{
+    return rows->memory.fd >= 0;
+}
+
+/* The block in bytes of the memory. */
+static struct pleat_span span_of(const struct pleat_rows *rows, struct pleat_block block)
+{
+    return pleat_block_count(block)
+               ? (struct pleat_span){offset_of(rows, block.first), offset_of(rows, block.end)}
+               : (struct pleat_span){0, 0};
+}
+
+static struct pleat_span span_with_halo(const struct pleat_rows *rows, struct pleat_block block)
+{
+    const struct pleat_block wide = {block.first - rows->halo, block.end + rows->halo};
+    return pleat_block_count(block) ? span_of(rows, wide) : (struct pleat_span){0, 0};
 }
 
 static int open_block(struct pleat_rows *rows, struct pleat_block block, struct pleat_error *err)
@@ -108,20 +131,28 @@ static bool next_message(const struct pleat_rows *rows, const struct pleat_chang
     return false;
 }
 
-static int rows_prepare(struct pleat_object *object, const struct pleat_change *change,
-                        struct pleat_error *err)
+/* From now on the memory is that of the data file. */
+static void share(struct pleat_rows *rows, int data)
 {
-    struct pleat_rows *rows = rows_of(object);
+    pleat_memory_share(&rows->memory, data,
+                       (int64_t)(PLEAT_STATE_OFFSET + rows->object.offset) -
+                           (int64_t)offset_of(rows, 0));
+}
+
+static int prepare_messages(struct pleat_rows *rows, const struct pleat_change *change,
+                            struct pleat_error *err)
+{
     size_t count = 0;
     struct message message;
     for (int cursor = 0; next_message(rows, change, &cursor, &message);)
         count += (bytes_of(rows, message.block) + PIECE_BYTES - 1) / PIECE_BYTES;
     if (count > INT_MAX)
         return pleat_error_set(err, PLEAT_E_TOOBIG, "rows '%s' would need %zu messages",
-                               object->name, count);
+                               rows->object.name, count);
     rows->requests = malloc((count ? count : 1) * sizeof(MPI_Request));
     if (!rows->requests)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to move rows '%s'", object->name);
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to move rows '%s'",
+                               rows->object.name);
     rows->requests_max = (int)count;
     const struct pleat_block after = pleat_block_of(rows->rows, change->new_size, change->rank);
     int code = open_block(rows, after, err);
@@ -135,9 +166,24 @@ static int rows_prepare(struct pleat_object *object, const struct pleat_change *
     return code;
 }
 
+static int rows_prepare(struct pleat_object *object, const struct pleat_change *change,
+                        struct pleat_error *err)
+{
+    struct pleat_rows *rows = rows_of(object);
+    if (!change->in_data)
+        return prepare_messages(rows, change, err);
+    rows->coming = pleat_block_of(rows->rows, change->new_size, change->rank);
+    share(rows, change->data);
+    return pleat_memory_prepare(&rows->memory, span_of(rows, rows->coming), err);
+}
+
 static void rows_cancel(struct pleat_object *object)
 {
     struct pleat_rows *rows = rows_of(object);
+    if (is_in_file(rows)) {
+        pleat_memory_unprepare(&rows->memory, span_of(rows, rows->coming));
+        return;
+    }
     free(rows->requests);
     rows->requests = NULL;
     keep_block(rows, rows->local);
@@ -183,12 +229,69 @@ static int rows_exchange(struct pleat_object *object, const struct pleat_change 
     return code;
 }
 
-static void rows_commit(struct pleat_object *object, const struct pleat_change *change)
+/* The parts of the local block on pages that are not the file's: at most one before and one behind
+ * these. */
+static void private_parts(const struct pleat_rows *rows, struct pleat_span part[2])
+{
+    const struct pleat_span block = span_of(rows, rows->local);
+    const struct pleat_span shared = rows->memory.shared;
+    bool none = shared.first >= shared.end;
+    part[0] = none ? block : (struct pleat_span){block.first, shared.first};
+    part[1] = none ? (struct pleat_span){0, 0} : (struct pleat_span){shared.end, block.end};
+}
+
+/* Offset in the state of a byte of the memory. Rows lie one after another there, without halos. */
+static uint64_t place_of(const struct pleat_rows *rows, size_t at)
+{
+    return rows->object.offset + at - offset_of(rows, 0);
+}
+
+static int read_private_parts(struct pleat_rows *rows, struct pleat_error *err)
+{
+    struct pleat_span part[2];
+    int code = 0;
+    private_parts(rows, part);
+    for (int i = 0; i < 2 && !code; i++)
+        if (part[i].first < part[i].end)
+            code = pleat_state_read_data(rows->memory.fd, place_of(rows, part[i].first),
+                                         rows->memory.base + part[i].first,
+                                         part[i].end - part[i].first, err);
+    return code;
+}
+
+static int write_private_parts(const struct pleat_rows *rows, struct pleat_state *state,
+                               struct pleat_error *err)
+{
+    struct pleat_span part[2];
+    int code = 0;
+    private_parts(rows, part);
+    for (int i = 0; i < 2 && !code; i++)
+        if (part[i].first < part[i].end)
+            code = pleat_state_write(state, place_of(rows, part[i].first),
+                                     rows->memory.base + part[i].first, part[i].end - part[i].first,
+                                     err);
+    return code;
+}
+
+/* Maps the local block from the data file. */
+static int map_block(struct pleat_rows *rows, struct pleat_error *err)
+{
+    return pleat_memory_move(&rows->memory, span_of(rows, rows->local),
+                             span_with_halo(rows, rows->local), err);
+}
+
+static int rows_commit(struct pleat_object *object, const struct pleat_change *change,
+                       struct pleat_error *err)
 {
     struct pleat_rows *rows = rows_of(object);
     rows->local = pleat_block_of(rows->rows, change->new_size, change->rank);
+    if (is_in_file(rows)) {
+        int code = map_block(rows, err);
+        return code ? code : read_private_parts(rows, err);
+    }
     keep_block(rows, rows->local);
     zero_halo(rows);
+    return 0;
 }
 
 static uint64_t rows_moved(const struct pleat_object *object, const struct pleat_change *change)
@@ -209,34 +312,52 @@ static uint64_t rows_stored(const struct pleat_object *object)
     return (uint64_t)rows->rows * rows->row_bytes;
 }
 
-/* Offset of this rank's rows in the state, where rows lie one after another, without halos. */
-static uint64_t place_of(const struct pleat_rows *rows, uint64_t offset)
-{
-    return offset + (uint64_t)rows->local.first * rows->row_bytes;
-}
-
-static int rows_save(const struct pleat_object *object, struct pleat_state *state, uint64_t offset,
+static int rows_save(const struct pleat_object *object, struct pleat_state *state,
                      struct pleat_error *err)
 {
     const struct pleat_rows *rows = const_rows_of(object);
     if (!pleat_block_count(rows->local))
         return 0;
-    return pleat_state_write(state, place_of(rows, offset),
-                             rows->memory.base + offset_of(rows, rows->local.first),
+    if (is_in_file(rows) && pleat_state_is_data(state))
+        return write_private_parts(rows, state, err);
+    size_t first = offset_of(rows, rows->local.first);
+    return pleat_state_write(state, place_of(rows, first), rows->memory.base + first,
                              bytes_of(rows, rows->local), err);
 }
 
-static int rows_load(struct pleat_object *object, struct pleat_state *state, uint64_t offset,
-                     struct pleat_error *err)
+/* Reads the local block from a copy. */
+static int read_block(struct pleat_rows *rows, struct pleat_state *state, struct pleat_error *err)
 {
-    struct pleat_rows *rows = rows_of(object);
-    if (!pleat_block_count(rows->local))
-        return 0;
     size_t first = offset_of(rows, rows->local.first);
     pleat_memory_populate(&rows->memory, first, offset_of(rows, rows->local.end));
     zero_halo(rows);
-    return pleat_state_read(state, place_of(rows, offset), rows->memory.base + first,
+    return pleat_state_read(state, place_of(rows, first), rows->memory.base + first,
                             bytes_of(rows, rows->local), err);
+}
+
+static int rows_load(struct pleat_object *object, struct pleat_state *state, int data,
+                     struct pleat_error *err)
+{
+    struct pleat_rows *rows = rows_of(object);
+    const struct pleat_span block = span_of(rows, rows->local);
+    if (data >= 0) {
+        share(rows, data);
+        pleat_memory_keep(&rows->memory, 0, 0);
+        int code = pleat_memory_prepare(&rows->memory, block, err);
+        if (!code)
+            code = map_block(rows, err);
+        if (code)
+            return code;
+    }
+    if (!pleat_block_count(rows->local))
+        return 0;
+    return pleat_state_is_data(state) ? read_private_parts(rows, err)
+                                      : read_block(rows, state, err);
+}
+
+static void rows_detach(struct pleat_object *object)
+{
+    pleat_memory_detach(&rows_of(object)->memory);
 }
 
 static void rows_destroy(struct pleat_object *object)
@@ -257,24 +378,52 @@ static const struct pleat_object_ops rows_ops = {
     .stored = rows_stored,
     .save = rows_save,
     .load = rows_load,
+    .detach = rows_detach,
     .destroy = rows_destroy,
 };
 
-int pleat_rows_create(struct pleat_session *session, const char *name, int64_t count,
-                      size_t row_bytes, int halo, struct pleat_rows **handle,
-                      struct pleat_error *err)
+/* *bytes: address space for the array with its halo and padding. */
+static int check_shape(const char *name, int64_t count, size_t row_bytes, int halo, size_t *bytes,
+                       struct pleat_error *err)
 {
-    size_t bytes;
+    size_t halo_bytes;
     if (count < 1 || row_bytes < 1 || halo < 0)
         return pleat_error_set(
             err, PLEAT_E_INVALID,
             "rows '%s': %lld rows of %zu bytes with a halo of %d: rows and bytes "
             "must be at least 1, the halo at least 0",
-            name ? name : "", (long long)count, row_bytes, halo);
-    if (count > INT64_MAX - 2 * (int64_t)halo ||
-        __builtin_mul_overflow((size_t)(count + 2 * (int64_t)halo), row_bytes, &bytes))
-        return pleat_error_set(err, PLEAT_E_NOMEM, "rows '%s' are beyond any memory",
-                               name ? name : "");
+            name, (long long)count, row_bytes, halo);
+    if (__builtin_mul_overflow((size_t)count, row_bytes, bytes) ||
+        __builtin_mul_overflow((size_t)halo * 2, row_bytes, &halo_bytes) ||
+        halo_bytes > PLEAT_STATE_BYTES_MAX ||
+        __builtin_add_overflow(*bytes, halo_bytes + pleat_page_bytes(), bytes) ||
+        *bytes > PLEAT_STATE_BYTES_MAX)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "rows '%s' are beyond any memory", name);
+    return 0;
+}
+
+/* The block of a program that starts. A rank that joins gets its block with the data, and a program
+ * that goes on from a state must not change it before it is loaded. */
+static int first_block(struct pleat_session *session, struct pleat_rows *rows,
+                       struct pleat_error *err)
+{
+    if (session->joiner)
+        return 0;
+    rows->local = pleat_block_of(rows->rows, session->size, session->rank);
+    if (!session->in_data || session->resumed)
+        return open_block(rows, rows->local, err);
+    share(rows, pleat_state_data(session->saved));
+    return map_block(rows, err);
+}
+
+int pleat_rows_create(struct pleat_session *session, const char *name, int64_t count,
+                      size_t row_bytes, int halo, struct pleat_rows **handle,
+                      struct pleat_error *err)
+{
+    size_t bytes = 0;
+    int code = check_shape(name ? name : "", count, row_bytes, halo, &bytes, err);
+    if (code)
+        return code;
     struct pleat_rows *rows = calloc(1, sizeof(*rows));
     if (!rows)
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for rows '%s'", name ? name : "");
@@ -282,12 +431,11 @@ int pleat_rows_create(struct pleat_session *session, const char *name, int64_t c
     rows->rows = count;
     rows->row_bytes = row_bytes;
     rows->halo = halo;
-    int code = pleat_memory_reserve(&rows->memory, bytes, err);
-    /* A rank that joins gets its block with the data. */
-    if (!code && !session->joiner) {
-        rows->local = pleat_block_of(count, session->size, session->rank);
-        code = open_block(rows, rows->local, err);
-    }
+    rows->padding = (0 - (size_t)halo * row_bytes) & (pleat_page_bytes() - 1);
+    rows->object.offset = pleat_session_room(session);
+    code = pleat_memory_reserve(&rows->memory, bytes, err);
+    if (!code)
+        code = first_block(session, rows, err);
     if (!code)
         code = pleat_session_add(session, &rows->object, name, err);
     if (code) {

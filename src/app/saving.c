@@ -1,6 +1,8 @@
-/* Saves and loads what is registered (shm/state.h): first the values, then each object on a page of
- * its own. Every rank writes its part at its place in the whole, and reads its part from there. It
+/* Saves and loads what is registered (shm/state.h): each object on a page of its own, then the
+ * values. Every rank writes its part at its place in the whole, and reads its part from there. It
  * becomes the state when all ranks agree.
+ *
+ * Where the objects are in the data file, that is the state: only what is not in it yet is written.
  */
 #include <string.h>
 
@@ -14,33 +16,37 @@ static uint64_t page_up(uint64_t offset)
     return (offset + PAGE - 1) / PAGE * PAGE;
 }
 
+uint64_t pleat_session_room(const struct pleat_session *session)
+{
+    return page_up(session->objects_bytes);
+}
+
 uint64_t pleat_session_bytes(const struct pleat_session *session)
 {
-    uint64_t bytes = session->values_bytes;
-    for (const struct pleat_object *object = session->objects; object; object = object->next)
-        bytes = page_up(bytes) + object->ops->stored(object);
-    return bytes;
+    return page_up(session->objects_bytes) + session->values_bytes;
 }
 
 /* ---- saving ---- */
 
-void pleat_save_begin(struct pleat_session *session, struct pleat_save_order *order,
+void pleat_save_begin(struct pleat_session *session, bool copy, struct pleat_save_order *order,
                       struct pleat_error *err)
 {
-    *order = (struct pleat_save_order){.code = PLEAT_SAVE_NOT};
+    *order =
+        (struct pleat_save_order){.code = PLEAT_SAVE_NOT, .in_data = session->in_data && !copy};
     if (!session->saved)
         return;
     struct pleat_state_header wanted = session->own;
     wanted.shape = pleat_session_shape(session);
     wanted.iteration = session->self.iteration;
     wanted.bytes = pleat_session_bytes(session);
-    order->code = pleat_state_begin(session->saved, &wanted, &order->generation, err);
+    order->code =
+        pleat_state_begin(session->saved, &wanted, order->in_data, &order->generation, err);
 }
 
 /* Values are the same on all ranks, so rank 0 saves its own. */
 static int save_values(struct pleat_session *session, struct pleat_error *err)
 {
-    uint64_t offset = 0;
+    uint64_t offset = page_up(session->objects_bytes);
     int code = 0;
     for (size_t i = 0; !code && i < session->values.count; i++) {
         const struct pleat_value *value = &session->values.items[i];
@@ -60,12 +66,8 @@ static int save_part(struct pleat_session *session, const struct pleat_save_orde
         code = save_values(session, err);
     else
         code = pleat_state_join(session->saved, order->generation, err);
-    uint64_t offset = session->values_bytes;
-    for (struct pleat_object *object = session->objects; object && !code; object = object->next) {
-        offset = page_up(offset);
-        code = object->ops->save(object, session->saved, offset, err);
-        offset += object->ops->stored(object);
-    }
+    for (struct pleat_object *object = session->objects; object && !code; object = object->next)
+        code = object->ops->save(object, session->saved, err);
     return code;
 }
 
@@ -102,6 +104,20 @@ int pleat_save_all(struct pleat_session *session, const struct pleat_save_order 
     return agreed ? PLEAT_SAVE_NOT : 0;
 }
 
+int pleat_save_end(struct pleat_session *session, struct pleat_error *err)
+{
+    struct pleat_error why = {0};
+    int code = 0;
+    if (session->rank == 0)
+        code = pleat_state_go_on(session->saved, &why);
+    /* Nobody gets this before rank 0 has done it. */
+    int failed = pleat_mpi_check(MPI_Bcast(&code, 1, MPI_INT, 0, session->comm), "going on", err);
+    if (failed || !code)
+        return failed;
+    return pleat_error_set(err, code, "rank 0 could not go on from the state: %s",
+                           session->rank == 0 ? why.text : pleat_error_name(code));
+}
+
 /* ---- loading ---- */
 
 static int check_state(const struct pleat_session *session, struct pleat_error *err)
@@ -120,17 +136,15 @@ static int check_state(const struct pleat_session *session, struct pleat_error *
 static int load_part(struct pleat_session *session, struct pleat_error *err)
 {
     int code = check_state(session, err);
-    uint64_t offset = 0;
+    const int data = session->in_data ? pleat_state_data(session->saved) : -1;
+    uint64_t offset = page_up(session->objects_bytes);
     for (size_t i = 0; !code && i < session->values.count; i++) {
         const struct pleat_value *value = &session->values.items[i];
         code = pleat_state_read(session->saved, offset, value->ptr, value->bytes, err);
         offset += value->bytes;
     }
-    for (struct pleat_object *object = session->objects; object && !code; object = object->next) {
-        offset = page_up(offset);
-        code = object->ops->load(object, session->saved, offset, err);
-        offset += object->ops->stored(object);
-    }
+    for (struct pleat_object *object = session->objects; object && !code; object = object->next)
+        code = object->ops->load(object, session->saved, data, err);
     return code;
 }
 
@@ -159,6 +173,8 @@ int pleat_load_all(struct pleat_session *session, struct pleat_error *err)
     int failed = pleat_mpi_quiet_begin(session->comm, &handler, err);
     if (!failed)
         failed = agree_on_load(session, code, &agreed, err);
+    if (!failed && !agreed && session->in_data)
+        failed = pleat_save_end(session, err);
     pleat_mpi_quiet_end(session->comm, &handler);
     if (failed || agreed)
         return failed ? failed : agreed;

@@ -68,6 +68,16 @@ static int attach_first(struct pleat_session *session, struct pleat_error *err)
     return 0;
 }
 
+/* Rank 0 takes the data file, unless there is none, or another program of the run has it. Then the
+ * objects are in private memory, and copies are saved. */
+static int take_data(struct pleat_session *session, struct pleat_error *err)
+{
+    bool keep = session->resumed && pleat_state_is_data(session->saved);
+    int code = pleat_state_take_data(session->saved, keep, err);
+    session->in_data = !code;
+    return keep ? code : 0;
+}
+
 /* Rank 0 asks the agent whether this program goes on from a state, and from which generation. A
  * state that is there may be another program's. */
 static int take_state(struct pleat_session *session, struct pleat_error *err)
@@ -86,27 +96,51 @@ static int take_state(struct pleat_session *session, struct pleat_error *err)
     return code;
 }
 
-/* Collective: finds the state to go on from. What rank 0 finds counts, and the others must find the
- * same. *code: this rank's error. */
-static int find_state(struct pleat_session *session, int *code, struct pleat_error *err)
+bool pleat_session_has_data(const struct pleat_session *session)
 {
-    struct pleat_state_header found = {0};
-    if (session->rank == 0 && !*code)
-        *code = take_state(session, err);
-    if (session->rank == 0 && session->resumed)
-        found = session->held;
-    int failed = pleat_mpi_check(MPI_Bcast(&found, (int)sizeof(found), MPI_BYTE, 0, session->comm),
-                                 "looking for a state", err);
-    if (failed || session->rank == 0 || !found.generation)
-        return failed;
-    session->resumed = true;
-    session->held = found;
+    return session->saved && pleat_state_data(session->saved) >= 0;
+}
+
+/* Another rank finds the state that rank 0 found. */
+static int find_same(struct pleat_session *session, const struct pleat_state_header *held,
+                     int *code, struct pleat_error *err)
+{
     struct pleat_state_header mine = {0};
-    if (!*code && (!session->saved || pleat_state_find(session->saved, &mine, NULL) ||
-                   memcmp(&mine, &found, sizeof(mine)) != 0))
+    session->resumed = true;
+    session->held = *held;
+    if (!session->saved || pleat_state_find(session->saved, &mine, NULL) ||
+        memcmp(&mine, held, sizeof(mine)) != 0)
         *code = pleat_error_set(err, PLEAT_E_CORRUPT,
                                 "this rank does not find the state that rank 0 found");
     return 0;
+}
+
+/* Collective: finds the state to go on from, and whether the objects are in the data file. What
+ * rank 0 finds counts, and the others must find the same. *code: this rank's error. */
+static int find_state(struct pleat_session *session, int *code, struct pleat_error *err)
+{
+    struct {
+        struct pleat_state_header held; /* generation 0: the program begins anew */
+        bool in_data;
+    } found;
+    memset(&found, 0, sizeof(found));
+    if (session->rank == 0 && !*code)
+        *code = take_state(session, err);
+    if (session->rank == 0 && !*code && session->saved)
+        *code = take_data(session, err);
+    if (session->rank == 0 && session->resumed)
+        found.held = session->held;
+    found.in_data = session->in_data;
+    int failed = pleat_mpi_check(MPI_Bcast(&found, (int)sizeof(found), MPI_BYTE, 0, session->comm),
+                                 "looking for a state", err);
+    if (failed || session->rank == 0)
+        return failed;
+    session->in_data = found.in_data;
+    if (!*code && session->in_data && !pleat_session_has_data(session))
+        *code = pleat_error_set(err, PLEAT_E_CORRUPT,
+                                "this rank has no memory for the data themselves (" PLEAT_STATE_ENV
+                                " differs from rank 0's)");
+    return *code || !found.held.generation ? 0 : find_same(session, &found.held, code, err);
 }
 
 /* Attaches all ranks to the mailbox. No rank may reach an adaptation point before all are attached
@@ -450,6 +484,7 @@ int pleat_session_add(struct pleat_session *session, struct pleat_object *object
     while (*last)
         last = &(*last)->next;
     *last = object;
+    session->objects_bytes = object->offset + object->ops->stored(object);
     return 0;
 }
 

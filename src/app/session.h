@@ -42,11 +42,13 @@ struct pleat_session {
     struct pleat_state_header own; /* launch, program, name: identify its states */
     struct pleat_state_header held;
     bool resumed; /* the program was started again from the state `held` */
+    bool in_data; /* objects are in the data file (shm/state.h), the same on all ranks */
 
     PLEAT_ARRAY(pleat_values, struct pleat_value) values;
     size_t values_bytes;
     unsigned char *packed; /* buffer for values during a resize */
     struct pleat_object *objects;
+    uint64_t objects_bytes; /* where the last object ends in a state */
 
     int64_t last_ns; /* time at the end of the last adaptation point */
     uint64_t busy_ns;
@@ -83,6 +85,11 @@ int pleat_mpi_merge(MPI_Comm *inter, bool joiner, MPI_Comm *merged,
 
 /* ---- session.c ---- */
 
+/* Whether this rank could map the data file. */
+bool pleat_session_has_data(const struct pleat_session *session);
+/* Offset in a state for the next object. */
+uint64_t pleat_session_room(const struct pleat_session *session);
+/* Appends an object, whose offset is that of pleat_session_room. */
 int pleat_session_add(struct pleat_session *session, struct pleat_object *object, const char *name,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
@@ -102,11 +109,13 @@ uint64_t pleat_session_bytes(const struct pleat_session *session);
 /* What rank 0 tells the other ranks about a save. */
 struct pleat_save_order {
     uint64_t generation;
-    int code; /* 0; a negative code: rank 0 could not begin; 1: no agent holds states */
+    bool in_data; /* the data file becomes the state, instead of a copy */
+    int code;     /* 0; a negative code: rank 0 could not begin; 1: no agent holds states */
 };
 
-/* Rank 0 prepares a save of what is registered. */
-void pleat_save_begin(struct pleat_session *session, struct pleat_save_order *order,
+/* Rank 0 prepares a save of what is registered: a copy, or, where the objects are in the data file
+ * and `copy` is false, there. */
+void pleat_save_begin(struct pleat_session *session, bool copy, struct pleat_save_order *order,
                       struct pleat_error *err);
 /* Saves with rank 0's order. Collective: when it returns, every rank is inside the resize. 0: the
  * saved state is the one held from now on. PLEAT_SAVE_NOT: it is not, on any rank, and *err says
@@ -114,6 +123,9 @@ void pleat_save_begin(struct pleat_session *session, struct pleat_save_order *or
 #define PLEAT_SAVE_NOT 1
 int pleat_save_all(struct pleat_session *session, const struct pleat_save_order *order,
                    struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Ends the time in which the data file is the state: to be called before any rank computes again.
+ * Collective. Negative: the session is broken. */
+int pleat_save_end(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Loads the state `held`, and tells the agent. Collective; negative on all ranks or on none. *err
  * must not be NULL. */
 int pleat_load_all(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;

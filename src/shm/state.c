@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,24 +14,28 @@
 
 #include "shm/available.h"
 
-#define MAGIC UINT64_C(0x327473746165706c) /* "lpeatst2" */
+#define MAGIC UINT64_C(0x337473746165706c) /* "lpeatst3" */
 #define GENERATION_MAX (UINT64_MAX / 2)
-#define SLOTS 2
+#define FILES PLEAT_STATE_FILES
+#define DATA PLEAT_STATE_DATA
+/* The data file has this size from the start, as ranks must not change it. Only pages that were
+ * written take memory. */
+#define DATA_SIZE (PLEAT_STATE_OFFSET + PLEAT_STATE_BYTES_MAX)
 /* the old state's memory is kept if this many times the state's size is available */
 #define PLENTY 8
 #define MAPPED_BYTES ((size_t)1 << 20) /* from this size on mapping pays */
 
 struct pleat_state {
-    int fd[SLOTS];
-    int slot; /* the slot being written or read; -1: none */
+    int fd[FILES]; /* -1: there is no data file */
+    int file;      /* index of the file being written or read; -1: none */
     bool writing;
     bool first;  /* this rank began the save */
-    bool filled; /* the slot has all its memory already, from an earlier state */
+    bool filled; /* the file has all its memory already, from an earlier state */
     uint64_t generation;
     uint64_t bytes;
 };
 
-/* ---- slots ---- */
+/* ---- files ---- */
 
 /* FNV-1a: it protects against damage, not against intent. */
 static uint64_t checksum_of(const struct pleat_state_header *header)
@@ -56,12 +61,13 @@ static bool header_read(int fd, struct pleat_state_header *header)
            fstat(fd, &st) == 0 && (uint64_t)st.st_size >= PLEAT_STATE_OFFSET + header->bytes;
 }
 
-/* The slot with the state; -1: there is none. *latest: the highest generation, complete or not. */
-static int find_slot(const int fd[SLOTS], struct pleat_state_header *found, uint64_t *latest)
+/* The one of the first `count` files that has the state; -1: none has. *latest: the highest
+ * generation in them, complete or not. */
+static int find_among(const int *fd, int count, struct pleat_state_header *found, uint64_t *latest)
 {
     int best = -1;
     *latest = 0;
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < count; i++) {
         struct pleat_state_header header = {0};
         if (fd[i] < 0 || !header_read(fd[i], &header))
             continue;
@@ -74,6 +80,19 @@ static int find_slot(const int fd[SLOTS], struct pleat_state_header *found, uint
         best = i;
     }
     return best;
+}
+
+static int find_file(const int fd[FILES], struct pleat_state_header *found, uint64_t *latest)
+{
+    return find_among(fd, FILES, found, latest);
+}
+
+/* The slot without the last copy. */
+static int free_one(const int fd[FILES])
+{
+    struct pleat_state_header copy = {0};
+    uint64_t latest;
+    return find_among(fd, DATA, &copy, &latest) == 0 ? 1 : 0;
 }
 
 static uint64_t memory_of(int fd)
@@ -106,10 +125,30 @@ static void free_slot(int fd)
 
 /* ---- the agent's side ---- */
 
+/* A file beyond the limit on the size of files would raise SIGXFSZ, also in memory. */
+static bool is_within_limit(uint64_t end)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+           end <= limit.rlim_cur;
+}
+
+/* The data file; -1: it cannot be made. */
+static int make_data(void)
+{
+    int fd = is_within_limit(DATA_SIZE) ? memfd_create("pleat-data", MFD_CLOEXEC) : -1;
+    if (fd >= 0 && ftruncate(fd, (off_t)DATA_SIZE)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 int pleat_state_store_init(struct pleat_state_store *store, struct pleat_error *err)
 {
     store->fd[0] = memfd_create("pleat-state", MFD_CLOEXEC);
     store->fd[1] = store->fd[0] < 0 ? -1 : memfd_create("pleat-state", MFD_CLOEXEC);
+    store->fd[DATA] = store->fd[1] < 0 ? -1 : make_data();
     if (store->fd[1] >= 0)
         return 0;
     int code = pleat_error_sys(err, errno, "cannot make memory for the state of an application");
@@ -119,11 +158,13 @@ int pleat_state_store_init(struct pleat_state_store *store, struct pleat_error *
 
 void pleat_state_store_finish(struct pleat_state_store *store)
 {
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < FILES; i++) {
         if (store->fd[i] < 0)
             continue;
-        /* Processes that still have the slot open must not keep its memory. */
-        empty_slot(store->fd[i]);
+        /* Processes that still have a slot open must not keep its memory. One that still maps the
+         * data file would get a signal. */
+        if (i != DATA)
+            empty_slot(store->fd[i]);
         close(store->fd[i]);
         store->fd[i] = -1;
     }
@@ -132,21 +173,23 @@ void pleat_state_store_finish(struct pleat_state_store *store)
 void pleat_state_store_paths(const struct pleat_state_store *store,
                              char paths[PLEAT_STATE_PATHS_SIZE])
 {
-    int pid = (int)getpid();
-    snprintf(paths, PLEAT_STATE_PATHS_SIZE, "/proc/%d/fd/%d:/proc/%d/fd/%d", pid, store->fd[0], pid,
-             store->fd[1]);
+    int length = 0;
+    paths[0] = '\0';
+    for (int i = 0; i < FILES && store->fd[i] >= 0; i++)
+        length += snprintf(paths + length, (size_t)(PLEAT_STATE_PATHS_SIZE - length),
+                           "%s/proc/%d/fd/%d", i ? ":" : "", (int)getpid(), store->fd[i]);
 }
 
 int pleat_state_store_held(const struct pleat_state_store *store, struct pleat_state_header *header)
 {
     uint64_t latest;
-    return find_slot(store->fd, header, &latest) < 0 ? PLEAT_E_NOTFOUND : 0;
+    return find_file(store->fd, header, &latest) < 0 ? PLEAT_E_NOTFOUND : 0;
 }
 
 uint64_t pleat_state_store_bytes(const struct pleat_state_store *store)
 {
     uint64_t bytes = 0;
-    for (int i = 0; i < SLOTS; i++)
+    for (int i = 0; i < FILES; i++)
         if (store->fd[i] >= 0)
             bytes += memory_of(store->fd[i]);
     return bytes;
@@ -154,14 +197,16 @@ uint64_t pleat_state_store_bytes(const struct pleat_state_store *store)
 
 void pleat_state_store_drop(struct pleat_state_store *store)
 {
-    for (int i = 0; i < SLOTS; i++)
-        if (store->fd[i] >= 0)
+    for (int i = 0; i < FILES; i++)
+        if (store->fd[i] >= 0 && i != DATA)
             empty_slot(store->fd[i]);
+        else if (store->fd[i] >= 0)
+            free_slot(store->fd[i]);
 }
 
 /* ---- opening ---- */
 
-static int open_slot(const char *path, int *fd, struct pleat_error *err)
+static int open_file(const char *path, int *fd, struct pleat_error *err)
 {
     struct stat st;
     *fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -177,28 +222,50 @@ static int open_slot(const char *path, int *fd, struct pleat_error *err)
     return 0;
 }
 
+/* Opens the files whose paths are in `paths`, which it cuts into pieces. */
+static int open_files(struct pleat_state *state, char *paths, struct pleat_error *err)
+{
+    int code = 0;
+    char *rest = NULL;
+    int count = 0;
+    for (char *path = strtok_r(paths, ":", &rest); path && !code; path = strtok_r(NULL, ":", &rest))
+        code = open_file(path, &state->fd[count++], err);
+    return code;
+}
+
+/* Two paths, or three, with single colons between them. */
+static bool are_paths(const char *paths)
+{
+    int count = 1;
+    bool empty = !*paths || *paths == ':';
+    for (const char *at = paths; *at; at++) {
+        if (*at != ':')
+            continue;
+        count++;
+        empty |= !at[1] || at[1] == ':';
+    }
+    return !empty && count >= DATA && count <= FILES;
+}
+
 int pleat_state_open(const char *paths, struct pleat_state **state, struct pleat_error *err)
 {
-    const char *colon = strchr(paths, ':');
-    if (!colon || colon == paths || !colon[1] || strchr(colon + 1, ':'))
+    if (!are_paths(paths))
         return pleat_error_set(err, PLEAT_E_INVALID,
-                               PLEAT_STATE_ENV " must be two paths with a colon between them, "
-                                               "not '%s'",
+                               PLEAT_STATE_ENV " must be two or three paths with colons between "
+                                               "them, not '%s'",
                                paths);
-    char *first = strndup(paths, (size_t)(colon - paths));
+    char *copy = strdup(paths);
     struct pleat_state *made = calloc(1, sizeof(*made));
     int code = 0;
-    if (!first || !made) {
+    if (!copy || !made) {
         code = pleat_error_set(err, PLEAT_E_NOMEM, "no memory to open the state");
         free(made);
-        free(first);
+        free(copy);
         return code;
     }
-    made->fd[0] = made->fd[1] = made->slot = -1;
-    code = open_slot(first, &made->fd[0], err);
-    if (!code)
-        code = open_slot(colon + 1, &made->fd[1], err);
-    free(first);
+    made->fd[0] = made->fd[1] = made->fd[DATA] = made->file = -1;
+    code = open_files(made, copy, err);
+    free(copy);
     if (code) {
         pleat_state_close(made);
         return code;
@@ -211,10 +278,35 @@ void pleat_state_close(struct pleat_state *state)
 {
     if (!state)
         return;
-    for (int i = 0; i < SLOTS; i++)
+    for (int i = 0; i < FILES; i++)
         if (state->fd[i] >= 0)
             close(state->fd[i]);
     free(state);
+}
+
+/* ---- the data file ---- */
+
+int pleat_state_data(const struct pleat_state *state)
+{
+    return state->fd[DATA];
+}
+
+int pleat_state_take_data(struct pleat_state *state, bool keep, struct pleat_error *err)
+{
+    if (state->fd[DATA] < 0)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "there is no memory for the data themselves");
+    /* The lock is gone when this process is, or has closed the file. */
+    if (flock(state->fd[DATA], LOCK_EX | LOCK_NB))
+        return pleat_error_set(err, PLEAT_E_BUSY,
+                               "another program of this run has its data in the memory for them");
+    if (!keep)
+        free_slot(state->fd[DATA]);
+    return 0;
+}
+
+bool pleat_state_is_data(const struct pleat_state *state)
+{
+    return state->file == DATA;
 }
 
 /* ---- saving ---- */
@@ -225,24 +317,23 @@ static int no_room(struct pleat_error *err, uint64_t bytes, const char *why)
                            bytes, why);
 }
 
-/* Checks the limit on the size of files: a write beyond it would raise SIGXFSZ, also in memory. */
-static int check_limit(uint64_t bytes, struct pleat_error *err)
+static int check_limit(int file, uint64_t bytes, struct pleat_error *err)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        PLEAT_STATE_OFFSET + bytes > limit.rlim_cur)
+    /* In the data file only the header must be written; the rest can be mapped. */
+    if (!is_within_limit(PLEAT_STATE_OFFSET + (file == DATA ? 0 : bytes)))
         return no_room(err, bytes, "the size of files is limited (ulimit -f)");
     return 0;
 }
 
-static int check_room(int fd, uint64_t bytes, struct pleat_error *err)
+static int check_room(const struct pleat_state *state, int file, uint64_t bytes,
+                      struct pleat_error *err)
 {
-    uint64_t there = memory_of(fd);
+    uint64_t there = memory_of(state->fd[file]);
     if (bytes > PLEAT_STATE_BYTES_MAX)
         return no_room(err, bytes, "that is beyond any memory");
-    if (bytes > there && bytes - there > pleat_available_bytes(""))
+    if (file != DATA && bytes > there && bytes - there > pleat_available_bytes(""))
         return no_room(err, bytes, "less memory than that is available");
-    return check_limit(bytes, err);
+    return check_limit(file, bytes, err);
 }
 
 /* Writes all bytes. PLEAT_E_NOMEM, PLEAT_E_SYSTEM. */
@@ -268,17 +359,17 @@ static int write_at(int fd, uint64_t offset, const void *data, size_t bytes,
     return 0;
 }
 
-/* Copies into pages that exist already: through a mapping that takes two thirds of the time of a
+/* Copies through a mapping. For pages that exist already that takes two thirds of the time of a
  * pwrite. All pages are mapped before anything is copied, so that a missing page is an error and
  * not a signal. False: nothing was written. */
-static bool write_mapped(int fd, uint64_t offset, const void *data, size_t bytes)
+static bool write_mapped(int fd, uint64_t offset, const void *data, size_t bytes, int populate)
 {
     uint64_t before = offset % (uint64_t)sysconf(_SC_PAGESIZE);
     size_t length = (size_t)before + bytes;
     char *at = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(offset - before));
     if (at == MAP_FAILED)
         return false;
-    bool there = madvise(at, length, MADV_POPULATE_READ) == 0;
+    bool there = madvise(at, length, populate) == 0;
     if (there)
         memcpy(at + before, data, bytes);
     munmap(at, length);
@@ -286,12 +377,13 @@ static bool write_mapped(int fd, uint64_t offset, const void *data, size_t bytes
 }
 
 int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header *wanted,
-                      uint64_t *generation, struct pleat_error *err)
+                      bool in_data, uint64_t *generation, struct pleat_error *err)
 {
-    struct pleat_state_header held;
+    struct pleat_state_header held = {0};
     uint64_t latest;
-    int slot = find_slot(state->fd, &held, &latest) == 0 ? 1 : 0;
-    int fd = state->fd[slot];
+    (void)find_file(state->fd, &held, &latest);
+    int file = in_data ? DATA : free_one(state->fd);
+    int fd = state->fd[file];
     struct pleat_state_header header = {.magic = MAGIC,
                                         .generation = latest + 1,
                                         .shape = wanted->shape,
@@ -301,19 +393,20 @@ int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header
                                         .program = wanted->program};
     memcpy(header.name, wanted->name, sizeof(header.name) - 1);
     header.checksum = checksum_of(&header);
-    int code = check_room(fd, wanted->bytes, err);
+    int code = check_room(state, file, wanted->bytes, err);
     if (code)
         return code;
     bool filled = memory_of(fd) >= PLEAT_STATE_OFFSET + wanted->bytes;
-    /* The header is written first: from now on the slot has no state. Its memory is used again. */
+    /* The header is written first: from now on the file has no state. Its memory is used again. */
     code = write_at(fd, 0, &header, sizeof(header), err);
-    if (!code && ftruncate(fd, (off_t)(PLEAT_STATE_OFFSET + wanted->bytes)))
+    if (!code && file != DATA && ftruncate(fd, (off_t)(PLEAT_STATE_OFFSET + wanted->bytes)))
         code = no_room(err, wanted->bytes, strerror(errno));
     if (code) {
-        free_slot(fd);
+        if (file != DATA)
+            free_slot(fd);
         return code;
     }
-    state->slot = slot;
+    state->file = file;
     state->writing = state->first = true;
     state->filled = filled;
     state->generation = *generation = header.generation;
@@ -323,15 +416,15 @@ int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header
 
 int pleat_state_join(struct pleat_state *state, uint64_t generation, struct pleat_error *err)
 {
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < FILES; i++) {
         struct pleat_state_header header = {0};
-        if (!header_read(state->fd[i], &header) || header.generation != generation ||
-            header.complete == generation)
+        if (state->fd[i] < 0 || !header_read(state->fd[i], &header) ||
+            header.generation != generation || header.complete == generation)
             continue;
-        int code = check_limit(header.bytes, err);
+        int code = check_limit(i, header.bytes, err);
         if (code)
             return code;
-        state->slot = i;
+        state->file = i;
         state->writing = true;
         state->first = false;
         state->filled = memory_of(state->fd[i]) >= PLEAT_STATE_OFFSET + header.bytes;
@@ -348,42 +441,55 @@ int pleat_state_join(struct pleat_state *state, uint64_t generation, struct plea
 int pleat_state_write(struct pleat_state *state, uint64_t offset, const void *data, size_t bytes,
                       struct pleat_error *err)
 {
-    if (state->slot < 0 || !state->writing || offset > state->bytes ||
+    if (state->file < 0 || !state->writing || offset > state->bytes ||
         bytes > state->bytes - offset)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "%zu bytes at %" PRIu64 " are not part of the state being saved",
                                bytes, offset);
-    int fd = state->fd[state->slot];
+    int fd = state->fd[state->file];
     if (state->filled && bytes >= MAPPED_BYTES &&
-        write_mapped(fd, PLEAT_STATE_OFFSET + offset, data, bytes))
+        write_mapped(fd, PLEAT_STATE_OFFSET + offset, data, bytes, MADV_POPULATE_READ))
         return 0;
+    if (state->file == DATA && !is_within_limit(PLEAT_STATE_OFFSET + offset + bytes))
+        return write_mapped(fd, PLEAT_STATE_OFFSET + offset, data, bytes, MADV_POPULATE_WRITE)
+                   ? 0
+                   : no_room(err, bytes, "no memory can be mapped");
     return write_at(fd, PLEAT_STATE_OFFSET + offset, data, bytes, err);
 }
 
 int pleat_state_commit(struct pleat_state *state, struct pleat_error *err)
 {
-    if (state->slot < 0 || !state->writing || !state->first)
+    if (state->file < 0 || !state->writing || !state->first)
         return pleat_error_set(err, PLEAT_E_STATE, "no state is being saved");
-    int slot = state->slot;
-    int code = write_at(state->fd[slot], offsetof(struct pleat_state_header, complete),
+    int file = state->file;
+    int code = write_at(state->fd[file], offsetof(struct pleat_state_header, complete),
                         &state->generation, sizeof(state->generation), err);
     if (code)
         return code;
     /* Getting new memory costs more than the copy, so if there is plenty the old state's is kept
      * for the next save. */
-    if (pleat_available_bytes("") / PLENTY < state->bytes)
-        free_slot(state->fd[1 - slot]);
-    state->slot = -1;
+    if (file != DATA && pleat_available_bytes("") / PLENTY < state->bytes)
+        free_slot(state->fd[1 - file]);
+    state->file = -1;
     state->writing = false;
     return 0;
 }
 
 void pleat_state_abandon(struct pleat_state *state)
 {
-    if (state->slot >= 0 && state->writing && state->first)
-        free_slot(state->fd[state->slot]);
-    state->slot = -1;
+    if (state->file >= 0 && state->file != DATA && state->writing && state->first)
+        free_slot(state->fd[state->file]);
+    state->file = -1;
     state->writing = false;
+}
+
+int pleat_state_go_on(struct pleat_state *state, struct pleat_error *err)
+{
+    const uint64_t not_complete = 0;
+    int code = check_limit(DATA, 0, err);
+    return code ? code
+                : write_at(state->fd[DATA], offsetof(struct pleat_state_header, complete),
+                           &not_complete, sizeof(not_complete), err);
 }
 
 /* ---- loading ---- */
@@ -392,9 +498,9 @@ int pleat_state_find(struct pleat_state *state, struct pleat_state_header *heade
                      struct pleat_error *err)
 {
     uint64_t latest;
-    state->slot = find_slot(state->fd, header, &latest);
+    state->file = find_file(state->fd, header, &latest);
     state->writing = false;
-    if (state->slot < 0)
+    if (state->file < 0)
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "no state of the application is held");
     state->generation = header->generation;
     state->bytes = header->bytes;
@@ -420,18 +526,14 @@ static int too_short(struct pleat_error *err, uint64_t offset, size_t bytes)
                            offset);
 }
 
-int pleat_state_read(struct pleat_state *state, uint64_t offset, void *data, size_t bytes,
-                     struct pleat_error *err)
+int pleat_state_read_data(int fd, uint64_t offset, void *data, size_t bytes,
+                          struct pleat_error *err)
 {
-    if (state->slot < 0 || state->writing)
-        return pleat_error_set(err, PLEAT_E_STATE, "no state was found to read from");
-    if (offset > state->bytes || bytes > state->bytes - offset)
-        return too_short(err, offset, bytes);
     char *at = data;
     size_t left = bytes;
     uint64_t from = PLEAT_STATE_OFFSET + offset;
     while (left) {
-        ssize_t got = pread(state->fd[state->slot], at, left, (off_t)from);
+        ssize_t got = pread(fd, at, left, (off_t)from);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -443,4 +545,14 @@ int pleat_state_read(struct pleat_state *state, uint64_t offset, void *data, siz
         left -= (size_t)got;
     }
     return 0;
+}
+
+int pleat_state_read(struct pleat_state *state, uint64_t offset, void *data, size_t bytes,
+                     struct pleat_error *err)
+{
+    if (state->file < 0 || state->writing)
+        return pleat_error_set(err, PLEAT_E_STATE, "no state was found to read from");
+    if (offset > state->bytes || bytes > state->bytes - offset)
+        return too_short(err, offset, bytes);
+    return pleat_state_read_data(state->fd[state->file], offset, data, bytes, err);
 }

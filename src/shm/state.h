@@ -1,18 +1,27 @@
-/* state.h - the saved state of a malleable application, in memory of pleat-agent, from which the
+/* state.h - the state of a malleable application, in memory of pleat-agent, from which the
  * application can be started again at another size.
  *
- * There are two slots (memfds of the agent), written in turn: a save never touches the state saved
- * before, so a rank that dies while it saves does no harm. The state is in the slot with the
- * highest generation whose header says that it is complete. Ranks open the slots through
- * /proc/AGENT/fd/N (environment variable PLEAT_STATE: both paths, separated by a colon).
+ * There are three files (memfds of the agent). Ranks open them through /proc/AGENT/fd/N
+ * (environment variable PLEAT_STATE: the paths, separated by colons).
  *
- * The layout does not depend on the number of ranks: values first, then each object (rows) as one
- * array in the order of its global index. So a rank writes its part where it belongs, and reads the
- * part that it needs, at any size: on one node that is the whole redistribution.
+ * The data file holds the registered arrays themselves: while the ranks compute, they map it. At an
+ * adaptation point they write what is not in it yet (values, and parts of pages that two ranks
+ * share), and then it is the state, without anything being copied. It stops being the state just
+ * before the first rank computes again (pleat_state_go_on).
+ *
+ * The two slots hold copies, written in turn: a save never touches the copy saved before, so a rank
+ * that dies while it saves does no harm. They are used if there is no data file, and for a state
+ * that is to outlive computing.
+ *
+ * The state is in the file with the highest generation whose header says that it is complete. The
+ * layout is the same in all files, and does not depend on the number of ranks: each object (rows)
+ * as one array in the order of its global index, then the values. So a rank writes its part where
+ * it belongs, and reads or maps the part that it needs, at any size: on one node that is the whole
+ * redistribution.
  *
  * Access is by pread and pwrite, or through a mapping of pages that are known to exist. A rank
- * never shortens a slot that another one may be writing. So a lack of memory is an error and not a
- * signal. The application can write to the slots, so everything read is checked. Functions return 0
+ * never shortens a file that another one may be using. So a lack of memory is an error and not a
+ * signal. The application can write to the files, so everything read is checked. Functions return 0
  * or a negative code; they block only while they copy.
  */
 #ifndef PLEAT_SHM_STATE_H
@@ -29,13 +38,13 @@
  * not set: the run is the program */
 #define PLEAT_LAUNCH_ENV "PLEAT_LAUNCH"
 #define PLEAT_STATE_PATHS_SIZE 96 /* size of a buffer for the value of PLEAT_STATE */
-/* Offset of the state in a slot: behind the header, on a page of its own. */
+/* Offset of the state in a file: behind the header, on a page of its own. */
 #define PLEAT_STATE_OFFSET 4096
 #define PLEAT_STATE_BYTES_MAX ((uint64_t)1 << 60)
 
 #define PLEAT_STATE_NAME 40
 
-/* The header of a slot. A state belongs to one program of one run, which `launch` and `program`
+/* The header of a file. A state belongs to one program of one run, which `launch` and `program`
  * identify. */
 struct pleat_state_header {
     uint64_t magic;
@@ -52,14 +61,19 @@ struct pleat_state_header {
 
 /* ---- the agent's side ---- */
 
+#define PLEAT_STATE_FILES 3
+#define PLEAT_STATE_DATA 2 /* index of the data file; the others are the slots */
+
 struct pleat_state_store {
-    int fd[2];
+    int fd[PLEAT_STATE_FILES];
 };
 
-/* Makes two empty slots, memfds, close-on-exec. PLEAT_E_SYSTEM. */
+/* Makes the empty files, memfds, close-on-exec. Where this process may not make large files
+ * (ulimit -f) there is no data file. PLEAT_E_SYSTEM. */
 int pleat_state_store_init(struct pleat_state_store *store,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Frees the slots. Accepts a store whose fds are -1. */
+/* Frees the slots, and the data file once no rank maps it any more. Accepts a store whose fds are
+ * -1. */
 void pleat_state_store_finish(struct pleat_state_store *store);
 /* The value of PLEAT_STATE for processes of this user, valid as long as this process lives. */
 void pleat_state_store_paths(const struct pleat_state_store *store,
@@ -67,27 +81,47 @@ void pleat_state_store_paths(const struct pleat_state_store *store,
 /* Fills *header with that of the state. PLEAT_E_NOTFOUND: there is no state. */
 int pleat_state_store_held(const struct pleat_state_store *store,
                            struct pleat_state_header *header) PLEAT_MUST_CHECK;
-/* The memory that both slots take, in bytes. */
+/* The memory that all files take, in bytes. */
 uint64_t pleat_state_store_bytes(const struct pleat_state_store *store);
-/* Drops the state, and frees its memory. */
+/* Drops the state, and frees its memory. No rank may be computing. */
 void pleat_state_store_drop(struct pleat_state_store *store);
 
 /* ---- a rank's side (libpleat) ---- */
 
-struct pleat_state; /* both slots, opened */
+struct pleat_state; /* the files, opened */
 
 int pleat_state_open(const char *paths, struct pleat_state **state,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Accepts NULL. */
 void pleat_state_close(struct pleat_state *state);
 
-/* Rank 0, before anybody writes: chooses the slot without the state, and writes its header, not
- * complete. It uses shape, iteration, bytes, launch, program and name of *wanted. *generation: the
- * number that the others join. The state held so far stays. PLEAT_E_NOMEM: less memory is
- * available, or a limit on the size of files (ulimit -f) is too low. */
+/* ---- the data file ---- */
+
+/* The descriptor of the data file, borrowed; -1: there is none. */
+int pleat_state_data(const struct pleat_state *state);
+/* Rank 0, before any rank maps the data file: takes it for this program, until pleat_state_close.
+ * keep: the program goes on from the state in it; otherwise it is emptied. PLEAT_E_NOTFOUND: there
+ * is none; PLEAT_E_BUSY: another program of this run is using it. */
+int pleat_state_take_data(struct pleat_state *state, bool keep,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Whether the state that was found, or is being saved, is that in the data file. */
+bool pleat_state_is_data(const struct pleat_state *state);
+/* Reads a part that the ranks wrote into the data file before it became the state. PLEAT_E_CORRUPT:
+ * the file ends before. */
+int pleat_state_read_data(int fd, uint64_t offset, void *data, size_t bytes,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Rank 0, before any rank writes to what it has mapped: from now on the data file is no state. */
+int pleat_state_go_on(struct pleat_state *state, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- saving ---- */
+
+/* Rank 0, before anybody writes: chooses the data file (in_data) or the slot without the state, and
+ * writes its header, not complete. It uses shape, iteration, bytes, launch, program and name of
+ * *wanted. *generation: the number that the others join. Copies held so far stay. PLEAT_E_NOMEM:
+ * less memory is available, or a limit on the size of files (ulimit -f) is too low. */
 int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header *wanted,
-                      uint64_t *generation, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The other ranks: choose the slot of that generation. PLEAT_E_CORRUPT: there is none;
+                      bool in_data, uint64_t *generation, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The other ranks: choose the file of that generation. PLEAT_E_CORRUPT: there is none;
  * PLEAT_E_NOMEM. */
 int pleat_state_join(struct pleat_state *state, uint64_t generation,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
@@ -95,15 +129,17 @@ int pleat_state_join(struct pleat_state *state, uint64_t generation,
  * part is beyond the size given to pleat_state_begin, or nothing was begun. */
 int pleat_state_write(struct pleat_state *state, uint64_t offset, const void *data, size_t bytes,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Rank 0, once all ranks have written: makes it the state. The old state's memory is freed, unless
- * eight times the state's size is available: then the next save uses it again. PLEAT_E_STATE:
- * nothing was begun. */
+/* Rank 0, once all ranks have written: makes it the state. The memory of the copy before is freed,
+ * unless eight times the state's size is available: then the next save uses it again.
+ * PLEAT_E_STATE: nothing was begun. */
 int pleat_state_commit(struct pleat_state *state, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Every rank, instead of commit or after it: ends the save. What was not committed is given up, and
- * rank 0 frees its memory. */
+ * rank 0 frees a copy's memory. */
 void pleat_state_abandon(struct pleat_state *state);
 
-/* Finds the state to go on from, and chooses its slot for reading. PLEAT_E_NOTFOUND: there is none.
+/* ---- loading ---- */
+
+/* Finds the state to go on from, and chooses its file for reading. PLEAT_E_NOTFOUND: there is none.
  */
 int pleat_state_find(struct pleat_state *state, struct pleat_state_header *header,
                      struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -211,7 +211,8 @@ static void save_state(struct pleat_state *state, unsigned what)
     struct pleat_state_header held;
     uint64_t generation;
     char data[64] = "saved";
-    if (pleat_state_begin(state, &wanted, &generation, NULL))
+    if (pleat_state_begin(state, &wanted, what % 5 == 0 && pleat_state_data(state) >= 0,
+                          &generation, NULL))
         return;
     must(pleat_state_write(state, 0, data, sizeof(data), NULL) == 0);
     must(pleat_state_write(state, 1, data, sizeof(data), NULL) < 0);

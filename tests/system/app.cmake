@@ -23,6 +23,12 @@ if(PLEAT_MPI)
     set_tests_properties(system-app-${scenario} PROPERTIES
       LABELS system TIMEOUT 180 PROCESSORS 2)
   endforeach()
+  foreach(scenario doubling odd-sizes more-ranks-than-rows large-state relaunch-and-merge heat)
+    add_test(NAME system-app-copies-${scenario} COMMAND test-app-driver ${scenario} openmpi
+      $<TARGET_FILE:app-loop> $<TARGET_FILE:app-heat> $<TARGET_FILE:app-matmul> copies)
+    set_tests_properties(system-app-copies-${scenario} PROPERTIES
+      LABELS system TIMEOUT 180 PROCESSORS 2)
+  endforeach()
   if(TARGET pleat-mpich)
     add_dependencies(test-app-driver app-mpich-loop app-mpich-heat app-mpich-matmul)
     # every size with every size here only: MPICH starts faster

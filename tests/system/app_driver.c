@@ -1,5 +1,6 @@
-/* app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL - libpleat with real mpirun: ranks that are
- * spawned and released, and whole programs that are started again from their state. */
+/* app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL [copies] - libpleat with real mpirun: ranks
+ * that are spawned and released, and whole programs that are started again from their state.
+ * copies: without a data file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +16,25 @@ static bool mpich;
 
 static struct app_job job;
 
+static bool copies; /* there is no data file: states are copies, and data move in messages */
+
 static void start(int ranks, const char *const *argv)
 {
-    const struct app_job_options options = {.ranks = ranks, .mpich = mpich};
+    const struct app_job_options options = {.ranks = ranks, .mpich = mpich, .without_data = copies};
     app_job_start(&job, &options, argv);
     app_job_wait_begun(&job);
     APP_CHECK(&job, app_job_status(&job).size == (uint32_t)ranks);
 }
 
-/* The state that is held is that of the last resize: not later than what ranks have done since. */
-static void check_held(uint64_t iteration)
+/* A copy that is held is that of the last resize: not later than what ranks have done since. The
+ * data file is no state any more, as they go on in it. */
+static void check_held(bool copied, uint64_t iteration)
 {
-    struct pleat_state_header header;
+    struct pleat_state_header header = {0};
+    if (!copied) {
+        APP_CHECK(&job, pleat_state_store_held(&job.store, &header) == PLEAT_E_NOTFOUND);
+        return;
+    }
     APP_CHECK(&job, pleat_state_store_held(&job.store, &header) == 0);
     APP_CHECK(&job, header.iteration >= 1 && header.iteration <= iteration);
 }
@@ -34,6 +42,7 @@ static void check_held(uint64_t iteration)
 /* Resizes through a list that ends with 0, each of which must be applied. */
 static void walk(const int *sizes)
 {
+    bool copied = copies;
     for (; *sizes; sizes++) {
         uint32_t before = app_job_status(&job).size;
         struct pleat_mailbox_status status = app_job_resize(&job, (uint32_t)*sizes);
@@ -43,7 +52,8 @@ static void walk(const int *sizes)
         APP_CHECK(&job, status.cost.total_ns > 0);
         APP_CHECK(&job, status.size == before || status.cost.processes_ns > 0);
         APP_CHECK(&job, status.cost.save_ns > 0);
-        check_held(status.iteration);
+        copied |= status.size == before;
+        check_held(copied, status.iteration);
         printf("%u -> %u: total %.1f ms (processes %.1f, data %.1f), waited %.1f ms\n", before,
                status.size, (double)status.cost.total_ns / 1e6,
                (double)status.cost.processes_ns / 1e6, (double)status.cost.redistribute_ns / 1e6,
@@ -55,18 +65,18 @@ static void walk(const int *sizes)
 static void relaunch_walk(const int *sizes)
 {
     for (; *sizes; sizes++) {
-        struct pleat_state_header header;
+        struct pleat_state_header header = {0};
         struct pleat_mailbox_status before = app_job_relaunch(&job, (uint32_t)*sizes);
         struct pleat_mailbox_status after = app_job_status(&job);
         APP_CHECK(&job, before.phase == PLEAT_MAILBOX_SAVED);
         APP_CHECK(&job, before.resize == job.resize);
         APP_CHECK(&job, before.cost.save_ns > 0 && before.cost.bytes > 0);
-        APP_CHECK(&job, pleat_state_store_held(&job.store, &header) == 0);
-        APP_CHECK(&job, header.bytes == before.cost.bytes);
+        APP_CHECK(&job, copies || pleat_state_store_held(&job.store, &header) == PLEAT_E_NOTFOUND);
+        APP_CHECK(&job, job.saved.bytes == before.cost.bytes);
         APP_CHECK(&job, after.loaded && after.cost.load_ns > 0);
         APP_CHECK(&job, after.cost.bytes == before.cost.bytes);
         APP_CHECK(&job, after.size == (uint32_t)*sizes);
-        APP_CHECK(&job, after.iteration >= header.iteration);
+        APP_CHECK(&job, after.iteration >= job.saved.iteration);
         printf("%u -> %u: save %.1f ms, load %.1f ms\n", before.size, after.size,
                (double)before.cost.save_ns / 1e6, (double)after.cost.load_ns / 1e6);
     }
@@ -243,7 +253,7 @@ static void relaunch_and_merge(void)
     end_well();
 }
 
-/* All processes are killed, wherever they are: it goes on from the last state. */
+/* All processes are killed, wherever they are: it goes on from the last copy. */
 static void restart_from_what_is_held(void)
 {
     struct pleat_state_header header;
@@ -252,6 +262,7 @@ static void restart_from_what_is_held(void)
         relaunch_walk((const int[]){3, 0});
     else
         walk((const int[]){3, 0});
+    APP_CHECK(&job, app_job_resize(&job, 3).phase == PLEAT_MAILBOX_APPLIED);
     uint64_t iteration = app_job_status(&job).iteration;
     app_job_restart(&job, 4);
     APP_CHECK(&job, app_job_status(&job).loaded);
@@ -300,9 +311,10 @@ static void relaunch_with_nowhere_to_save(void)
 /* No memory for the state: a relaunch fails, merging and splitting go on without it. */
 static void no_room_to_save(void)
 {
+    copies = true;
     struct pleat_state_header header;
     const struct app_job_options options = {
-        .ranks = 2, .mpich = mpich, .file_limit = (uint64_t)96 << 20};
+        .ranks = 2, .mpich = mpich, .file_limit = (uint64_t)96 << 20, .without_data = true};
     app_job_start(&job, &options,
                   WORDS(programs[0], "--iterations", "60", "--pause", "20", "--state", "100M"));
     app_job_wait_begun(&job);
@@ -391,11 +403,11 @@ static void die_while_saving(int rank, int number)
     close(fd);
     snprintf(order, sizeof(order), "%d:%d:%s", rank, number, file);
     const struct app_job_options options = {
-        .ranks = 2, .mpich = mpich, .preload = "LD_PRELOAD=" APP_DIE};
+        .ranks = 2, .mpich = mpich, .preload = "LD_PRELOAD=" APP_DIE, .without_data = true};
     app_job_start(&job, &options, WORDS(programs[0], "--iterations", "60", "--pause", "20"));
     app_job_wait_begun(&job);
     relaunch_walk((const int[]){2, 0});
-    APP_CHECK(&job, pleat_state_store_held(&job.store, &first) == 0);
+    first = job.saved;
     /* Armed from the next world on. */
     setenv("PLEAT_TEST_DIE", order, 1);
     app_job_restart(&job, 2);
@@ -416,6 +428,7 @@ static void die_while_saving(int rank, int number)
 /* Rank 0 writes header, value, rows, completion; the others their rows. */
 static void a_death_while_saving(void)
 {
+    copies = true;
     for (int number = 1; number <= 4; number++)
         die_while_saving(0, number);
     die_while_saving(1, 1);
@@ -622,11 +635,12 @@ static const struct scenario {
 
 int main(int argc, char **argv)
 {
-    if (argc != 6) {
-        fprintf(stderr, "usage: app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL\n");
+    if (argc < 6) {
+        fprintf(stderr, "usage: app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL [copies]\n");
         return 2;
     }
     mpich = !strcmp(argv[2], "mpich");
+    copies = argc == 7 && !strcmp(argv[6], "copies");
     for (int i = 0; i < 3; i++)
         programs[i] = argv[3 + i];
     for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {

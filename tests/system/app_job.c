@@ -166,7 +166,7 @@ void app_job_start(struct app_job *job, const struct app_job_options *options,
     job->options = *options;
     job->argv = argv;
     job->pidfd = -1;
-    job->store = (struct pleat_state_store){{-1, -1}};
+    job->store = (struct pleat_state_store){{-1, -1, -1}};
     snprintf(job->mark, sizeof(job->mark), MARK_NAME "=%d.%u", (int)getpid(), ++number);
     snprintf(job->directory, sizeof(job->directory), "/tmp/pleat-job-XXXXXX");
     double limit_s = options->limit_s > 0 ? options->limit_s : 120;
@@ -178,6 +178,8 @@ void app_job_start(struct app_job *job, const struct app_job_options *options,
     if (!options->without_pleat && pleat_state_store_init(&job->store, &err))
         app_job_fail(job, "%s", err.text);
     pleat_state_store_paths(&job->store, job->state_paths);
+    if (options->without_data)
+        *strrchr(job->state_paths, ':') = '\0';
     launch(job, options->ranks);
 }
 
@@ -403,6 +405,7 @@ struct pleat_mailbox_status app_job_relaunch(struct app_job *job, uint32_t targe
     int64_t saved_ns = pleat_clock_monotonic_ns();
     APP_CHECK(job, app_job_wait(job) == 0);
     APP_CHECK(job, end_processes(job) == 0);
+    APP_CHECK(job, pleat_state_store_held(&job->store, &job->saved) == 0);
     app_job_restart(job, (int)target);
     reckon(job, &status, pleat_clock_monotonic_ns() - saved_ns);
     return status;

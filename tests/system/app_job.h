@@ -22,6 +22,7 @@ struct app_job_options {
     bool mpich; /* instead of Open MPI */
     bool without_pleat;
     bool without_state;       /* nobody holds its state */
+    bool without_data;        /* its state is always a copy */
     bool no_oversubscribe;    /* then a spawn fails for want of slots */
     const char *mailbox_path; /* instead of a good one */
     const char *preload;      /* a library for its ranks */
@@ -47,6 +48,7 @@ struct app_job {
     bool ended;
     int wait_status;
     uint64_t resize;
+    struct pleat_state_header saved;    /* of the state with which the last relaunch began */
     struct pleat_mailbox_cost relaunch; /* of the last relaunch, as the agent reckons it */
     int64_t deadline_us;
 };

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -81,9 +82,144 @@ static void test_a_wandering_window(void **state)
         end = to;
     }
     pleat_memory_keep(&memory, 0, 0);
-    assert_int_equal(memory.open_first, memory.open_end);
+    assert_int_equal(memory.open.first, memory.open.end);
     pleat_memory_release(&memory);
     pleat_memory_release(&memory);
+}
+
+/* ---- memory of a file ---- */
+
+enum { FILE_BYTES = 1 << 20, MAPPERS = 3, PAGE = 4096 };
+
+/* Some ranks, each with its own mapping of one file. */
+struct mappers {
+    int fd;
+    struct pleat_memory memory[MAPPERS];
+    struct pleat_span block[MAPPERS];
+};
+
+static unsigned char byte_at(size_t i)
+{
+    return (unsigned char)(1 + i * 31 % 251);
+}
+
+static void mappers_open(struct mappers *m)
+{
+    struct pleat_error err = {0};
+    memset(m, 0, sizeof(*m));
+    m->fd = memfd_create("test", MFD_CLOEXEC);
+    assert_true(m->fd >= 0);
+    assert_int_equal(ftruncate(m->fd, 2 * PAGE + FILE_BYTES), 0);
+    for (int i = 0; i < MAPPERS; i++) {
+        assert_int_equal(pleat_memory_reserve(&m->memory[i], FILE_BYTES, &err), 0);
+        pleat_memory_share(&m->memory[i], m->fd, 2 * PAGE);
+    }
+}
+
+static void mappers_close(struct mappers *m)
+{
+    for (int i = 0; i < MAPPERS; i++)
+        pleat_memory_release(&m->memory[i]);
+    close(m->fd);
+}
+
+/* What libpleat does before a resize: what is on private pages goes to the file. */
+static void publish(struct mappers *m, int i)
+{
+    const struct pleat_span block = m->block[i], shared = m->memory[i].shared;
+    for (size_t at = block.first; at < block.end; at++)
+        if (at < shared.first || at >= shared.end)
+            assert_int_equal(pwrite(m->fd, m->memory[i].base + at, 1, (off_t)(2 * PAGE + at)), 1);
+}
+
+/* And after it: what is on private pages comes from the file. */
+static void fetch(struct mappers *m, int i)
+{
+    const struct pleat_span block = m->block[i], shared = m->memory[i].shared;
+    for (size_t at = block.first; at < block.end; at++)
+        if (at < shared.first || at >= shared.end)
+            assert_int_equal(pread(m->fd, m->memory[i].base + at, 1, (off_t)(2 * PAGE + at)), 1);
+}
+
+static void cut(struct pleat_random *random, size_t bound[MAPPERS + 1])
+{
+    /* often at, or just beside, the beginning of a page */
+    for (int i = 1; i < MAPPERS; i++) {
+        bound[i] = pleat_random_below(random, FILE_BYTES + 1);
+        if (pleat_random_below(random, 2))
+            bound[i] = bound[i] / PAGE * PAGE + pleat_random_below(random, 3);
+        bound[i] = bound[i] > FILE_BYTES ? FILE_BYTES : bound[i];
+    }
+    if (bound[1] > bound[2]) {
+        size_t swap = bound[1];
+        bound[1] = bound[2];
+        bound[2] = swap;
+    }
+    bound[0] = 0;
+    bound[MAPPERS] = FILE_BYTES;
+}
+
+/* Blocks move over the array: nothing is copied but parts of pages, everything is where it belongs,
+ * what is around a block is zero, and nobody writes into another one's block. */
+static void test_blocks_of_a_file_move(void **state)
+{
+    (void)state;
+    struct mappers m;
+    struct pleat_random random;
+    struct pleat_error err = {0};
+    size_t bound[MAPPERS + 1];
+    pleat_random_init(&random, 5);
+    mappers_open(&m);
+    for (int round = 0; round < 60; round++) {
+        cut(&random, bound);
+        for (int i = 0; i < MAPPERS; i++)
+            publish(&m, i);
+        for (int i = 0; i < MAPPERS; i++) {
+            const size_t halo = pleat_random_below(&random, 3 * PAGE);
+            m.block[i] = (struct pleat_span){bound[i], bound[i + 1]};
+            struct pleat_span open = {bound[i] > halo ? bound[i] - halo : 0,
+                                      bound[i + 1] + halo < FILE_BYTES ? bound[i + 1] + halo
+                                                                       : FILE_BYTES};
+            if (m.block[i].first == m.block[i].end)
+                open = (struct pleat_span){0, 0};
+            if (round % 3) /* a move that is given up changes nothing */
+                assert_int_equal(pleat_memory_prepare(&m.memory[i], m.block[i], &err), 0);
+            if (round % 3 == 2)
+                pleat_memory_unprepare(&m.memory[i], m.block[i]);
+            assert_int_equal(pleat_memory_move(&m.memory[i], m.block[i], open, &err), 0);
+            for (size_t at = open.first; at < m.block[i].first; at++)
+                assert_int_equal(m.memory[i].base[at], 0);
+            for (size_t at = m.block[i].end; at < open.end; at++)
+                assert_int_equal(m.memory[i].base[at], 0);
+            memset(m.memory[i].base + open.first, 255, m.block[i].first - open.first);
+            memset(m.memory[i].base + m.block[i].end, 255, open.end - m.block[i].end);
+            fetch(&m, i);
+        }
+        for (int i = 0; i < MAPPERS; i++)
+            for (size_t at = bound[i]; at < bound[i + 1]; at++) {
+                assert_int_equal(m.memory[i].base[at], round ? byte_at(at + (size_t)round - 1) : 0);
+                m.memory[i].base[at] = byte_at(at + (size_t)round);
+            }
+    }
+    mappers_close(&m);
+}
+
+static void test_what_is_detached_does_not_reach_the_file(void **state)
+{
+    (void)state;
+    struct mappers m;
+    struct pleat_error err = {0};
+    unsigned char byte = 0;
+    const struct pleat_span all = {0, FILE_BYTES};
+    mappers_open(&m);
+    assert_int_equal(pleat_memory_move(&m.memory[0], all, all, &err), 0);
+    m.memory[0].base[PAGE] = 7;
+    pleat_memory_detach(&m.memory[0]);
+    assert_int_equal(m.memory[0].base[PAGE], 7);
+    m.memory[0].base[PAGE] = 8;
+    assert_int_equal(pread(m.fd, &byte, 1, 3 * PAGE), 1);
+    assert_int_equal(byte, 7);
+    mappers_close(&m);
 }
 
 static long resident_pages(void)
@@ -138,6 +274,8 @@ int main(void)
         cmocka_unit_test(test_a_wandering_window),
         cmocka_unit_test(test_memory_is_given_back),
         cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_blocks_of_a_file_move),
+        cmocka_unit_test(test_what_is_detached_does_not_reach_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static int save(struct job *job, uint64_t iteration, int calls)
     uint64_t generation = 0;
     int done = 0;
     if (done++ < calls)
-        assert_int_equal(pleat_state_begin(job->ranks[0], &wanted, &generation, &err), 0);
+        assert_int_equal(pleat_state_begin(job->ranks[0], &wanted, false, &generation, &err), 0);
     for (int rank = 1; rank < RANKS; rank++)
         if (done++ < calls)
             assert_int_equal(pleat_state_join(job->ranks[rank], generation, &err), 0);
@@ -133,7 +133,7 @@ static void test_a_state_of_no_bytes(void **state)
     struct pleat_state_header header = {.iteration = 4};
     uint64_t generation;
     job_open(&job);
-    assert_int_equal(pleat_state_begin(job.ranks[0], &header, &generation, &err), 0);
+    assert_int_equal(pleat_state_begin(job.ranks[0], &header, false, &generation, &err), 0);
     assert_int_equal(pleat_state_write(job.ranks[0], 0, "", 0, &err), 0);
     assert_int_equal(pleat_state_write(job.ranks[0], 0, "x", 1, &err), PLEAT_E_STATE);
     assert_int_equal(pleat_state_commit(job.ranks[0], &err), 0);
@@ -215,7 +215,7 @@ static void test_large_saves(void **state)
         const struct pleat_state_header wanted = {.iteration = iteration, .bytes = LARGE};
         for (size_t i = 0; i < LARGE; i++)
             data[i] = byte_of(iteration, i);
-        assert_int_equal(pleat_state_begin(job.ranks[0], &wanted, &generation, &err), 0);
+        assert_int_equal(pleat_state_begin(job.ranks[0], &wanted, false, &generation, &err), 0);
         assert_int_equal(pleat_state_join(job.ranks[1], generation, &err), 0);
         assert_int_equal(pleat_state_write(job.ranks[1], FIRST, data + FIRST, LARGE - FIRST, &err),
                          0);
@@ -270,7 +270,7 @@ static void test_calls_out_of_turn(void **state)
     assert_int_equal(pleat_state_store_held(&job.store, &header), 0);
     assert_int_equal(pleat_state_join(job.ranks[1], header.generation, &err), PLEAT_E_CORRUPT);
     header.bytes = 100;
-    assert_int_equal(pleat_state_begin(job.ranks[0], &header, &generation, &err), 0);
+    assert_int_equal(pleat_state_begin(job.ranks[0], &header, false, &generation, &err), 0);
     assert_int_equal(pleat_state_join(job.ranks[1], generation, &err), 0);
     assert_int_equal(pleat_state_commit(job.ranks[1], &err), PLEAT_E_STATE);
     assert_int_equal(pleat_state_write(job.ranks[1], 99, "xy", 2, &err), PLEAT_E_STATE);
@@ -316,7 +316,7 @@ static void test_no_memory(void **state)
                               UINT64_MAX};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         wanted.bytes = sizes[i];
-        assert_int_equal(pleat_state_begin(job.ranks[0], &wanted, &generation, &err),
+        assert_int_equal(pleat_state_begin(job.ranks[0], &wanted, false, &generation, &err),
                          PLEAT_E_NOMEM);
         assert_non_null(strstr(err.text, "no room to save"));
     }
@@ -337,13 +337,13 @@ static void test_a_limit_on_the_size_of_files(void **state)
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     struct rlimit small = {.rlim_cur = 16384, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    int first = pleat_state_begin(job.ranks[0], &wanted, &generation, &err);
+    int first = pleat_state_begin(job.ranks[0], &wanted, false, &generation, &err);
     char text[PLEAT_ERROR_TEXT_SIZE];
     memcpy(text, err.text, sizeof(text));
     setrlimit(RLIMIT_FSIZE, &before);
     assert_int_equal(first, PLEAT_E_NOMEM);
     assert_non_null(strstr(text, "ulimit -f"));
-    assert_int_equal(pleat_state_begin(job.ranks[0], &wanted, &generation, &err), 0);
+    assert_int_equal(pleat_state_begin(job.ranks[0], &wanted, false, &generation, &err), 0);
     /* Another rank has the limit, and one gets it while it writes. */
     assert_int_equal(pleat_state_join(job.ranks[2], generation, &err), 0);
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
@@ -378,7 +378,9 @@ static void test_paths_are_checked(void **state)
     assert_int_equal(open_paths(""), PLEAT_E_INVALID);
     assert_int_equal(open_paths(":"), PLEAT_E_INVALID);
     assert_int_equal(open_paths("/dev/null"), PLEAT_E_INVALID);
-    assert_int_equal(open_paths("a:b:c"), PLEAT_E_INVALID);
+    assert_int_equal(open_paths("a:b:"), PLEAT_E_INVALID);
+    assert_int_equal(open_paths("a::b"), PLEAT_E_INVALID);
+    assert_int_equal(open_paths("a:b:c:d"), PLEAT_E_INVALID);
     assert_int_equal(open_paths("/nowhere:/nowhere"), PLEAT_E_SYSTEM);
     assert_int_equal(open_paths("/dev/null:/dev/null"), PLEAT_E_CORRUPT);
     pleat_state_store_finish(&store);
@@ -443,9 +445,9 @@ static void any_call(struct job *job, struct pleat_random *random)
     static unsigned char data[2 * BYTES];
     uint64_t offset = pleat_random_below(random, BYTES);
     int code = 0;
-    switch (pleat_random_below(random, 8)) {
+    switch (pleat_random_below(random, 10)) {
     case 0:
-        code = pleat_state_begin(rank, &header, &generation, &err);
+        code = pleat_state_begin(rank, &header, pleat_random_below(random, 2), &generation, &err);
         break;
     case 1:
         code = pleat_state_join(rank, generation, &err);
@@ -465,6 +467,12 @@ static void any_call(struct job *job, struct pleat_random *random)
     case 6:
         pleat_state_abandon(rank);
         break;
+    case 7:
+        code = pleat_state_go_on(rank, &err);
+        break;
+    case 8:
+        code = pleat_state_take_data(rank, pleat_random_below(random, 2), &err);
+        break;
     default:
         code = pleat_state_store_held(&job->store, &header);
         /* Whatever is called a state has the bytes that it says. */
@@ -476,7 +484,7 @@ static void any_call(struct job *job, struct pleat_random *random)
 
 static void damage(struct job *job, struct pleat_random *random)
 {
-    int fd = job->store.fd[pleat_random_below(random, 2)];
+    int fd = job->store.fd[pleat_random_below(random, PLEAT_STATE_FILES)];
     uint64_t value = pleat_random_below(random, 2) ? pleat_random_below(random, 8)
                                                    : UINT64_MAX - pleat_random_below(random, 8);
     if (pleat_random_below(random, 4) == 0)
@@ -506,6 +514,135 @@ static void test_random_damage(void **state)
         check_held(&job, 77);
         job_close(&job);
     }
+}
+
+/* ---- the data file ---- */
+
+/* Three ranks write an iteration into the data file; *generation: the save's number. */
+static void save_in_data(struct job *job, uint64_t iteration, uint64_t *generation)
+{
+    const struct pleat_state_header wanted = {.shape = 5, .iteration = iteration, .bytes = BYTES};
+    assert_int_equal(pleat_state_begin(job->ranks[0], &wanted, true, generation, &err), 0);
+    for (int rank = 1; rank < RANKS; rank++)
+        assert_int_equal(pleat_state_join(job->ranks[rank], *generation, &err), 0);
+    for (int rank = 0; rank < RANKS; rank++)
+        write_share(job, rank, iteration);
+}
+
+/* It is the state from its commit until the ranks go on; the copy before and after that. */
+static void test_the_data_file_is_the_state_for_a_while(void **state)
+{
+    (void)state;
+    struct job job;
+    struct pleat_state_header header;
+    uint64_t generation = 0;
+    job_open(&job);
+    assert_true(pleat_state_data(job.ranks[0]) >= 0);
+    assert_int_equal(pleat_state_take_data(job.ranks[0], false, &err), 0);
+    save_in_data(&job, 3, &generation);
+    assert_int_equal(pleat_state_store_held(&job.store, &header), PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_state_commit(job.ranks[0], &err), 0);
+    check_held(&job, 3);
+    assert_true(pleat_state_is_data(job.ranks[1]));
+    assert_int_equal(pleat_state_go_on(job.ranks[0], &err), 0);
+    assert_int_equal(pleat_state_store_held(&job.store, &header), PLEAT_E_NOTFOUND);
+    save(&job, 4, 1000);
+    check_held(&job, 4);
+    assert_false(pleat_state_is_data(job.ranks[1]));
+    /* A rank dies while it writes: the copy is still there. */
+    save_in_data(&job, 5, &generation);
+    check_held(&job, 4);
+    save_in_data(&job, 6, &generation);
+    assert_int_equal(pleat_state_commit(job.ranks[0], &err), 0);
+    check_held(&job, 6);
+    assert_int_equal(pleat_state_go_on(job.ranks[0], &err), 0);
+    check_held(&job, 4);
+    /* The copies take turns as before. */
+    save(&job, 7, 1000);
+    check_held(&job, 7);
+    save(&job, 8, 2 * RANKS);
+    check_held(&job, 7);
+    job_close(&job);
+}
+
+/* What is given up stays in the file: the ranks have mapped it. */
+static void test_the_data_file_is_never_freed_under_its_ranks(void **state)
+{
+    (void)state;
+    struct job job;
+    uint64_t generation = 0;
+    unsigned char byte = 0;
+    job_open(&job);
+    assert_int_equal(pleat_state_take_data(job.ranks[0], false, &err), 0);
+    unsigned char *at = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+                             pleat_state_data(job.ranks[1]), PLEAT_STATE_OFFSET);
+    assert_ptr_not_equal(at, MAP_FAILED);
+    save_in_data(&job, 3, &generation);
+    pleat_state_abandon(job.ranks[0]);
+    assert_int_equal(at[77], byte_of(3, 77));
+    at[77] = 99;
+    assert_int_equal(pleat_state_read_data(pleat_state_data(job.ranks[2]), 77, &byte, 1, &err), 0);
+    assert_int_equal(byte, 99);
+    pleat_state_store_finish(&job.store);
+    assert_int_equal(at[77], 99);
+    munmap(at, BYTES);
+    job_close(&job);
+}
+
+/* A program gets an empty file, or the state to go on from, and no other program has it then. */
+static void test_one_program_has_the_data_file(void **state)
+{
+    (void)state;
+    struct job job;
+    uint64_t generation = 0;
+    unsigned char byte = 1;
+    job_open(&job);
+    assert_int_equal(pleat_state_take_data(job.ranks[0], false, &err), 0);
+    assert_int_equal(pleat_state_take_data(job.ranks[1], false, &err), PLEAT_E_BUSY);
+    save_in_data(&job, 3, &generation);
+    assert_int_equal(pleat_state_commit(job.ranks[0], &err), 0);
+    pleat_state_close(job.ranks[0]);
+    job.ranks[0] = NULL;
+    assert_int_equal(pleat_state_take_data(job.ranks[1], true, &err), 0);
+    struct pleat_state_header header;
+    assert_int_equal(pleat_state_find(job.ranks[1], &header, &err), 0);
+    assert_int_equal(header.iteration, 3);
+    assert_int_equal(pleat_state_read(job.ranks[1], 500, &byte, 1, &err), 0);
+    assert_int_equal(byte, byte_of(3, 500));
+    assert_int_equal(pleat_state_take_data(job.ranks[1], false, &err), 0);
+    assert_int_equal(pleat_state_find(job.ranks[1], &header, &err), PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_state_read_data(pleat_state_data(job.ranks[1]), 500, &byte, 1, &err), 0);
+    assert_int_equal(byte, 0);
+    job_close(&job);
+}
+
+/* A limit on the size of files binds pwrite, and not what is mapped. */
+static void test_the_data_file_under_a_limit(void **state)
+{
+    (void)state;
+    struct job job;
+    struct rlimit before, limit;
+    uint64_t generation = 0;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    job_open(&job);
+    limit = before;
+    limit.rlim_cur = PLEAT_STATE_OFFSET + 100;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    save_in_data(&job, 3, &generation);
+    assert_int_equal(pleat_state_commit(job.ranks[0], &err), 0);
+    check_held(&job, 3);
+    struct pleat_state_store other;
+    assert_int_equal(pleat_state_store_init(&other, &err), 0);
+    assert_int_equal(other.fd[PLEAT_STATE_DATA], -1);
+    pleat_state_store_finish(&other);
+    limit.rlim_cur = 100;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    const struct pleat_state_header wanted = {.bytes = 8};
+    assert_int_equal(pleat_state_begin(job.ranks[0], &wanted, true, &generation, &err),
+                     PLEAT_E_NOMEM);
+    assert_int_equal(pleat_state_go_on(job.ranks[0], &err), PLEAT_E_NOMEM);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    job_close(&job);
 }
 
 /* ---- how much memory is available ---- */
@@ -587,6 +724,10 @@ int main(void)
         cmocka_unit_test(test_paths_are_checked),
         cmocka_unit_test(test_damaged_headers),
         cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_the_data_file_is_the_state_for_a_while),
+        cmocka_unit_test(test_the_data_file_is_never_freed_under_its_ranks),
+        cmocka_unit_test(test_one_program_has_the_data_file),
+        cmocka_unit_test(test_the_data_file_under_a_limit),
         cmocka_unit_test(test_available_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

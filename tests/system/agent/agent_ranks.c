@@ -103,7 +103,7 @@ static void save(uint64_t iteration)
     uint64_t generation;
     const struct pleat_state_header header = {
         .shape = 5, .iteration = iteration, .bytes = sizeof(starts)};
-    check(pleat_state_begin(held, &header, &generation, &err), &err);
+    check(pleat_state_begin(held, &header, false, &generation, &err), &err);
     check(pleat_state_write(held, 0, &starts, sizeof(starts), &err), &err);
     check(pleat_state_commit(held, &err), &err);
 }
