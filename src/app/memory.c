@@ -1,6 +1,7 @@
 #include "app/memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -55,6 +56,17 @@ void pleat_memory_populate(const struct pleat_memory *memory, size_t first, size
     end = page_ceil(end);
     if (first < end)
         (void)madvise(memory->base + first, end - first, MADV_POPULATE_WRITE);
+}
+
+bool pleat_memory_is_strict(void)
+{
+    char mode = '\0';
+    int fd = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool known = read(fd, &mode, 1) == 1;
+    close(fd);
+    return known && mode == '2';
 }
 
 /* ---- private memory ---- */

@@ -45,6 +45,10 @@ void pleat_memory_populate(const struct pleat_memory *memory, size_t first, size
 bool pleat_is_page(size_t offset);
 size_t pleat_page_bytes(void);
 
+/* Whether the kernel gives no more memory than there is (vm.overcommit_memory is 2). Then a page of
+ * a file of which there is no memory raises SIGBUS when it is touched. */
+bool pleat_memory_is_strict(void);
+
 /* ---- private memory ---- */
 
 /* Makes bytes [first, end) usable, too, with the gap to what is usable already. New pages read as

@@ -413,7 +413,10 @@ static int first_block(struct pleat_session *session, struct pleat_rows *rows,
     if (!session->in_data || session->resumed)
         return open_block(rows, rows->local, err);
     share(rows, pleat_state_data(session->saved));
-    return map_block(rows, err);
+    int code = pleat_memory_is_strict()
+                   ? pleat_memory_prepare(&rows->memory, span_of(rows, rows->local), err)
+                   : 0;
+    return code ? code : map_block(rows, err);
 }
 
 int pleat_rows_create(struct pleat_session *session, const char *name, int64_t count,

@@ -72,7 +72,13 @@ static int attach_first(struct pleat_session *session, struct pleat_error *err)
  * objects are in private memory, and copies are saved. */
 static int take_data(struct pleat_session *session, struct pleat_error *err)
 {
+    const char *save = getenv(PLEAT_SAVE_ENV);
     bool keep = session->resumed && pleat_state_is_data(session->saved);
+    if (save && *save && strcmp(save, "resize"))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               PLEAT_SAVE_ENV " is '%s': it must be 'resize', or not be set", save);
+    if (save && *save && !keep)
+        return 0;
     int code = pleat_state_take_data(session->saved, keep, err);
     session->in_data = !code;
     return keep ? code : 0;

@@ -27,6 +27,10 @@ enum pleat_session_state {
     PLEAT_SESSION_BROKEN   /* a communication failed half-way, or this rank was refused */
 };
 
+/* Environment variable of the program's user. "resize": at each resize a copy is saved, and kept
+ * until the next one; not set: the registered arrays are in the data file, and no copy is saved. */
+#define PLEAT_SAVE_ENV "PLEAT_SAVE"
+
 struct pleat_session {
     enum pleat_session_state state;
     bool joiner;               /* spawned by a growth; the running ranks wait for its begin */

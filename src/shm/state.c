@@ -284,6 +284,22 @@ void pleat_state_close(struct pleat_state *state)
     free(state);
 }
 
+/* ---- room ---- */
+
+static int no_room(struct pleat_error *err, uint64_t bytes, const char *why)
+{
+    return pleat_error_set(err, PLEAT_E_NOMEM, "no room to save %" PRIu64 " bytes of state: %s",
+                           bytes, why);
+}
+
+static int check_limit(int file, uint64_t bytes, struct pleat_error *err)
+{
+    /* In the data file only the header must be written; the rest can be mapped. */
+    if (!is_within_limit(PLEAT_STATE_OFFSET + (file == DATA ? 0 : bytes)))
+        return no_room(err, bytes, "the size of files is limited (ulimit -f)");
+    return 0;
+}
+
 /* ---- the data file ---- */
 
 int pleat_state_data(const struct pleat_state *state)
@@ -295,6 +311,9 @@ int pleat_state_take_data(struct pleat_state *state, bool keep, struct pleat_err
 {
     if (state->fd[DATA] < 0)
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "there is no memory for the data themselves");
+    int code = check_limit(DATA, 0, err);
+    if (code)
+        return code;
     /* The lock is gone when this process is, or has closed the file. */
     if (flock(state->fd[DATA], LOCK_EX | LOCK_NB))
         return pleat_error_set(err, PLEAT_E_BUSY,
@@ -310,20 +329,6 @@ bool pleat_state_is_data(const struct pleat_state *state)
 }
 
 /* ---- saving ---- */
-
-static int no_room(struct pleat_error *err, uint64_t bytes, const char *why)
-{
-    return pleat_error_set(err, PLEAT_E_NOMEM, "no room to save %" PRIu64 " bytes of state: %s",
-                           bytes, why);
-}
-
-static int check_limit(int file, uint64_t bytes, struct pleat_error *err)
-{
-    /* In the data file only the header must be written; the rest can be mapped. */
-    if (!is_within_limit(PLEAT_STATE_OFFSET + (file == DATA ? 0 : bytes)))
-        return no_room(err, bytes, "the size of files is limited (ulimit -f)");
-    return 0;
-}
 
 static int check_room(const struct pleat_state *state, int file, uint64_t bytes,
                       struct pleat_error *err)

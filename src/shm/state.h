@@ -101,7 +101,8 @@ void pleat_state_close(struct pleat_state *state);
 int pleat_state_data(const struct pleat_state *state);
 /* Rank 0, before any rank maps the data file: takes it for this program, until pleat_state_close.
  * keep: the program goes on from the state in it; otherwise it is emptied. PLEAT_E_NOTFOUND: there
- * is none; PLEAT_E_BUSY: another program of this run is using it. */
+ * is none; PLEAT_E_BUSY: another program of this run is using it; PLEAT_E_NOMEM: files are limited
+ * to less than its header (ulimit -f). */
 int pleat_state_take_data(struct pleat_state *state, bool keep,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Whether the state that was found, or is being saved, is that in the data file. */

@@ -13,7 +13,7 @@ if(PLEAT_MPI)
   set_target_properties(test-app-driver PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_dependencies(test-app-driver test-app-die app-loop app-heat app-matmul)
   set(both relaunch relaunch-large relaunch-more-ranks-than-rows relaunch-heat
-    relaunch-matmul restart-from-held restart-from-beginning nowhere-to-save no-room-to-save
+    relaunch-matmul restart-from-held copy-at-each-resize restart-from-beginning nowhere-to-save no-room-to-save
     another-shape another-program announced death-while-saving never-arrives death-in-iteration no-mailbox without-pleat)
   foreach(scenario ${both} doubling odd-sizes large-state initial-ranks-leave more-ranks-than-rows
       own-speed again-and-again same-size heat matmul offers offers-taken offers-greedy withdrawals

@@ -273,6 +273,27 @@ static void restart_from_what_is_held(void)
     end_well();
 }
 
+/* Its user wants a copy at each resize: that is there when all processes are killed later. */
+static void a_copy_at_each_resize(void)
+{
+    setenv("PLEAT_SAVE", "resize", 1);
+    copies = true;
+    start(2, WORDS(programs[0], "--iterations", "60", "--pause", "20"));
+    if (mpich)
+        relaunch_walk((const int[]){3, 0});
+    else
+        walk((const int[]){3, 2, 0});
+    app_job_restart(&job, 4);
+    APP_CHECK(&job, app_job_status(&job).loaded);
+    end_well();
+    setenv("PLEAT_SAVE", "always", 1);
+    const struct app_job_options options = {.ranks = 2, .mpich = mpich};
+    app_job_start(&job, &options, WORDS(programs[0]));
+    APP_CHECK(&job, app_job_wait(&job) != 0);
+    APP_CHECK(&job, mpich || strstr(job.output, "PLEAT_SAVE is 'always'")); /* see no_mailbox */
+    app_job_finish(&job);
+}
+
 /* Without a state that is held it begins from its beginning. */
 static void restart_from_the_beginning(void)
 {
@@ -611,6 +632,7 @@ static const struct scenario {
     {"relaunch-matmul", relaunch_matmul},
     {"relaunch-and-merge", relaunch_and_merge},
     {"restart-from-held", restart_from_what_is_held},
+    {"copy-at-each-resize", a_copy_at_each_resize},
     {"restart-from-beginning", restart_from_the_beginning},
     {"nowhere-to-save", relaunch_with_nowhere_to_save},
     {"no-room-to-save", no_room_to_save},
