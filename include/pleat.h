@@ -165,8 +165,9 @@ int pleat_value_register(struct pleat_session *session, const char *name, void *
  * library owns the memory, and *handle belongs to the session. Rows are zero at first. In a rank a
  * row has the same address for ever. Under Pleat the rows lie in a file in memory which all ranks
  * map, so a resize copies none of them. Only the block and its halo may be touched; access to the
- * rest of the array may fault. Each rank reserves address space (not memory) for the whole array. PLEAT_E_INVALID, PLEAT_E_EXISTS, PLEAT_E_STATE;
- * PLEAT_E_NOMEM: no memory, or a limit on address space (ulimit -v) below the size of the array. */
+ * rest of the array may fault. Each rank reserves address space (not memory) for the whole array.
+ * PLEAT_E_INVALID, PLEAT_E_EXISTS, PLEAT_E_STATE; PLEAT_E_NOMEM: no memory, or a limit on address
+ * space (ulimit -v) below the size of the array. */
 int pleat_rows_create(struct pleat_session *session, const char *name, int64_t rows,
                       size_t row_bytes, int halo, struct pleat_rows **handle,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
