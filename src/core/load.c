@@ -47,9 +47,21 @@ static int load_column(const struct column *columns, const struct section *secti
         return load_column(columns, section, bytes, (array)->items, sizeof((array)->items[0]));    \
     } while (0)
 
+/* Was the column padding (all zero) in records of earlier versions? Their states are still read. */
+static bool was_padding(const struct section *section)
+{
+    static const uint16_t numbers[] = {37, 60, 80, 83, 90, 93, 96};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (section->field == numbers[i])
+            return true;
+    return false;
+}
+
 static int load_components(struct pleat_core *core, const struct section *section,
                            const char *bytes)
 {
+    if (was_padding(section))
+        return 0;
     LOAD_TABLE(&core->components, component_columns, *component_fresh());
 }
 

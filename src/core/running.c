@@ -41,7 +41,8 @@ static void begin_running(struct pleat_core *core, uint32_t component)
         note->u.run.processors = comp->processors;
         note->u.run.processes = comp->processes;
     }
-    resize_to_limits(core, component);
+    if (comp->kind == PLEAT_MALLEABLE) /* asked here: reading back the state just stored stalls */
+        resize_to_limits(core, component);
     /* a pass is not needed if nobody can be resized and the site has no delays: the pass that
      * started the component knew that it would run */
     if (!site_at(core, comp->site)->instant || !core->settles || core->malleable > 0 ||

@@ -6,6 +6,7 @@
  */
 #include "core/save_columns.h"
 
+/* 37, 60, 80, 83, 90, 93 and 96 were padding: load.c passes over them. */
 #define COMPONENT_MEMBERS(X)                                                                       \
     X(1, previous)                                                                                 \
     X(2, next)                                                                                     \
@@ -43,7 +44,6 @@
     X(34, reason)                                                                                  \
     X(35, exited)                                                                                  \
     X(36, starting)                                                                                \
-    X(37, reserved)                                                                                \
     X(38, signal)                                                                                  \
     X(39, code)                                                                                    \
     X(40, processes)                                                                               \
@@ -66,7 +66,6 @@
     X(57, relaunches)                                                                              \
     X(58, since_us)                                                                                \
     X(59, young)                                                                                   \
-    X(60, spare)                                                                                   \
     X(61, first_timing)                                                                            \
     X(63, job_class)                                                                               \
     X(64, mpl_max)                                                                                 \
@@ -84,23 +83,18 @@
     X(77, claimed_us)                                                                              \
     X(78, staging)                                                                                 \
     X(79, below)                                                                                   \
-    X(80, spare2)                                                                                  \
     X(81, partition_least)                                                                         \
     X(82, mpl_first)                                                                               \
-    X(83, spare3)                                                                                  \
     X(84, first_need)                                                                              \
     X(85, first_dependent)                                                                         \
     X(86, group)                                                                                   \
     X(87, holds)                                                                                   \
     X(88, any_need)                                                                                \
     X(89, in_group)                                                                                \
-    X(90, spare4)                                                                                  \
     X(91, failed_starts)                                                                           \
     X(92, untold)                                                                                  \
-    X(93, spare5)                                                                                  \
     X(94, signalled)                                                                               \
     X(95, signal_script)                                                                           \
-    X(96, spare6)                                                                                  \
     X(97, signal_lead_us)                                                                          \
     X(98, signal_number)                                                                           \
     X(99, declared)                                                                                \

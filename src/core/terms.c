@@ -12,7 +12,7 @@
  * was told already. */
 static int64_t signal_due(const struct pleat_component *component)
 {
-    if (component->signal_number == 0 || component->limit_us == 0 || component->signalled)
+    if (component->limit_us == 0 || component->signal_number == 0 || component->signalled)
         return PLEAT_NEVER;
     return component->start_us + (component->limit_us > component->signal_lead_us
                                       ? component->limit_us - component->signal_lead_us

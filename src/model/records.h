@@ -7,6 +7,7 @@
 #define PLEAT_MODEL_RECORDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/types.h"
@@ -35,6 +36,9 @@ enum pleat_signalled {
     PLEAT_SIGNALLED_YES
 };
 
+/* Its members stand in the order of their use. A job that is not malleable, has no terms and no
+ * files, and is the only component of its job needs the first 256 bytes from its submission to its
+ * end; so a long queue takes no more than these from memory when its jobs start. */
 struct pleat_component {
     /* what policies look at for many at every pass stands together */
     uint32_t previous, next; /* QUEUED: the queue. RUNNING, RESIZING: running by start, per site */
@@ -58,8 +62,6 @@ struct pleat_component {
 
     /* the wish */
     uint64_t job;
-    int64_t submit_us;
-    int64_t due_us;        /* to be done by then; PLEAT_NEVER */
     int64_t begin_us;      /* starts then (advance reservation); 0: none */
     int64_t key, position; /* waiting: the queue is in the order of (key, position) */
     int32_t initial;       /* 0: as available */
@@ -67,84 +69,74 @@ struct pleat_component {
     uint32_t wanted_site; /* PLEAT_NONE: anywhere */
     uint16_t ordinal;     /* within its job */
     uint16_t flags;       /* PLEAT_COMPONENT_* */
-    int16_t priority;
 
     /* the present */
-    uint8_t reason;   /* why it ended, or is being ended */
-    uint8_t exited;   /* its processes are gone (or never were) */
-    uint8_t starting; /* START was given, STARTED has not come */
-    uint8_t reserved; /* no padding: tests compare records byte by byte */
-    int16_t signal;
-    int32_t code;
-    int32_t processes; /* of the present run. FOLDS: from the decision on, 0 while it waits */
     union {
         uint64_t run;            /* the present (or last) start of it; 0: never started */
         uint64_t staging_number; /* while `staging` is set: the id of the effect STAGE */
     };
-    int64_t start_us; /* of the present run; PLEAT_NEVER before */
-    int64_t end_us;   /* PLEAT_NEVER before */
-    int64_t last_try_us;
-    uint32_t resize;                  /* under way; PLEAT_NONE */
+    int64_t start_us;  /* of the present run; PLEAT_NEVER before */
+    int64_t end_us;    /* PLEAT_NEVER before */
+    int64_t since_us;  /* running: its size, or its run, began then */
+    int64_t limit_us;  /* a run's time limit; 0: none */
+    uint8_t reason;    /* why it ended, or is being ended */
+    uint8_t exited;    /* its processes are gone (or never were) */
+    uint8_t starting;  /* START was given, STARTED has not come */
+    uint8_t untold;    /* no agent can have been told to start its present run */
+    uint8_t young;     /* malleable, running: no policy changes its size yet. In a resize: nor will
+                        * one as soon as that is over */
+    uint8_t signalled; /* enum pleat_signalled, in the present run */
+    uint8_t holds;     /* enum pleat_hold; it is QUEUED, or will be soon */
+    uint8_t in_group;  /* it counts among those of its group that may run */
+    int32_t code;
+    int16_t signal;
+    uint16_t failed_starts; /* in a row, that the node could not do */
+    int32_t processes;      /* of the present run. FOLDS: from the decision on, 0 while it waits */
+    uint32_t relaunches;    /* of the present run */
+    uint32_t resize;        /* under way; PLEAT_NONE */
     uint32_t first_claim, last_claim; /* FOR_RUN and FOR_EARMARK claims, in the order of ranks */
     uint32_t claims;                  /* all that it owns, also growing and releasing ones */
     uint32_t start_claim;             /* asked for its start, not yet held; PLEAT_NONE */
     uint32_t promised_site;
-    uint32_t deadline; /* handle in the core's heap; PLEAT_HEAP_NONE */
+    uint32_t deadline;        /* handle in the core's heap; PLEAT_HEAP_NONE */
+    uint32_t first_dependent; /* dependencies: those that wait for it; PLEAT_NONE */
+    uint32_t group;           /* PLEAT_NONE: of none */
+    uint32_t first_timing;    /* what its iterations took, by size; PLEAT_NONE: nothing is known */
+    uint32_t buffer;          /* its buffer of prepared processes, if it evolves; PLEAT_NONE */
+    uint32_t lead; /* the first of its job, maybe itself; PLEAT_NONE: it is the only one */
+
     uint16_t tries;
     uint16_t attempt;
-
-    /* the terms (pleat_event.u.terms) */
-    int64_t notice_us, lifetime_us; /* -1: as configured */
-    int64_t limit_us;               /* 0: none */
-    int64_t since_us;               /* running: its size, or its run, began then */
-    uint32_t relaunches;            /* of the present run */
-    uint8_t young;    /* malleable, running: no policy changes its size yet. In a resize: nor will
-                       * one as soon as that is over */
-    uint8_t spare[3]; /* no padding: tests compare records byte by byte */
-    uint32_t first_timing; /* what its iterations took, by size; PLEAT_NONE: nothing is known */
-    uint8_t job_class;     /* enum pleat_job_class */
-    uint8_t mpl_max;       /* FOLDS: as asked; 0: as configured */
     uint8_t mpl; /* FOLDS: the most processes on a processor in the present run; 0: there is none */
-    uint8_t preempted;      /* how often it was; 255: or more often */
-    uint32_t buffer;        /* its buffer of prepared processes, if it evolves; PLEAT_NONE */
-    int32_t partition_most; /* FOLDS: processors that it may have, as asked; 0: no limit */
+    uint8_t staging;  /* STAGE was given, STAGED has not come */
+    uint8_t below;    /* it gave back processors, and has fewer than its minimum */
+    uint8_t any_need; /* one job that it waits for is enough */
 
-    /* a job of several components, and its files */
-    uint32_t lead;        /* the first of its job, maybe itself; PLEAT_NONE: it is the only one */
+    /* what is seldom asked */
+    int64_t submit_us;
+    int64_t due_us; /* to be done by then; PLEAT_NEVER */
+    int64_t last_try_us;
+    int64_t notice_us, lifetime_us; /* terms (pleat_event.u.terms); -1: as configured */
+    int64_t signal_lead_us;         /* between the signal and the time limit */
+    int16_t priority;
+    uint8_t job_class;       /* enum pleat_job_class */
+    uint8_t preempted;       /* how often it was; 255: or more often */
+    uint8_t signal_number;   /* given before the time limit; 0: none */
+    uint8_t signal_script;   /* it is for its script alone */
+    uint8_t mpl_max;         /* FOLDS: as asked; 0: as configured */
+    uint8_t mpl_first;       /* FOLDS: the MPL at which it starts, if it can */
+    int32_t partition_most;  /* FOLDS: processors that it may have, as asked; 0: no limit */
+    int32_t partition_least; /* FOLDS: that it has at least, or one for each process */
+
+    /* a job of several components, its files, and what it waits for */
+    int64_t files_us;     /* its files are expected there then; 0: they are there */
+    int64_t claimed_us;   /* it has all its processors, and waits: since then; PLEAT_NEVER */
     uint32_t sibling;     /* the next of its job, by ordinal; PLEAT_NONE */
     int32_t total;        /* lead of a flexible job: processors of the whole job; 0: not flexible */
     uint32_t first_input; /* what it reads; PLEAT_NONE: nothing that would have to be brought */
     uint32_t files_site;  /* where its files are, or are being brought; PLEAT_NONE */
     uint32_t retries;     /* claims that failed after its files had been waited for */
-    int64_t files_us;     /* its files are expected there then; 0: they are there */
-    int64_t claimed_us;   /* it has all its processors, and waits: since then; PLEAT_NEVER */
-    uint8_t staging;      /* STAGE was given, STAGED has not come */
-    uint8_t below;        /* it gave back processors, and has fewer than its minimum */
-    uint8_t spare2[6];
-    int32_t partition_least; /* FOLDS: processors that it has at least, or one for each process */
-    uint8_t mpl_first;       /* FOLDS: the MPL at which it starts, if it can */
-    uint8_t spare3[3];
-
-    /* what holds it back */
-    uint32_t first_need;      /* the jobs that it waits for: dependencies; PLEAT_NONE */
-    uint32_t first_dependent; /* those that wait for it; PLEAT_NONE */
-    uint32_t group;           /* PLEAT_NONE: of none */
-    uint8_t holds;            /* enum pleat_hold; it is QUEUED, or will be soon */
-    uint8_t any_need;         /* one job that it waits for is enough */
-    uint8_t in_group;         /* it counts among those of its group that may run */
-    uint8_t spare4;
-
-    /* its starts */
-    uint16_t failed_starts; /* in a row, that the node could not do */
-    uint8_t untold;         /* no agent can have been told to start its present run */
-    uint8_t spare5[5];
-
-    /* the signal before its time limit */
-    int64_t signal_lead_us; /* between the signal and that limit */
-    uint8_t signal_number;  /* 0: there is none */
-    uint8_t signal_script;  /* it is for its script alone */
-    uint8_t signalled;      /* enum pleat_signalled, in the present run */
-    uint8_t spare6[5];
+    uint32_t first_need;  /* the jobs that it waits for: dependencies; PLEAT_NONE */
 
     /* what its application said */
     int32_t declared; /* of the present run: processors that it can use at most; 0: any number */
@@ -152,7 +144,9 @@ struct pleat_component {
                        * application can use; 0 without */
 };
 
-_Static_assert(sizeof(struct pleat_component) == 392, "no padding in a component");
+_Static_assert(sizeof(struct pleat_component) == 368 &&
+                   offsetof(struct pleat_component, submit_us) == 256,
+               "no padding in a component, and what most jobs need stands in front");
 
 /* The `aside` of a component that has ended and was forgotten: its record is free. */
 enum { PLEAT_FORGOTTEN = 1 };

@@ -211,7 +211,7 @@ static int instant(struct sim *sim)
         rc = pass_time(sim);
     if (!rc)
         rc = submit_all(sim);
-    return rc ? rc : settle(sim);
+    return rc || !(sim->crowded || pleat_core_wants_pass(sim->core)) ? rc : settle(sim);
 }
 
 static int64_t next_instant(const struct sim *sim)
