@@ -44,16 +44,6 @@ static void count_area(struct sim *sim, struct app *app)
     app->sized_us = sim->now_us;
 }
 
-/* When no more than the share `left` of the work is left; PLEAT_NEVER: later than LATEST_US. */
-static int64_t time_of(const struct app *app, double left)
-{
-    if (left >= app->left)
-        return app->since_us;
-    double passes = (app->left - left) * app->duration + 0.5;
-    return passes < (double)(LATEST_US - app->since_us) ? app->since_us + (int64_t)passes
-                                                        : PLEAT_NEVER;
-}
-
 static const struct pleat_phase *next_phase(const struct sim *sim, const struct app *app)
 {
     const struct pleat_app *model = app->model;
@@ -77,10 +67,10 @@ static int schedule(struct sim *sim, uint32_t component)
         int64_t next = objects_next(sim, component);
         at = next < at ? next : at;
     } else if (app->stage == APP_COMPUTING && app->size > 0) {
-        app->end_us = time_of(app, 0);
+        app->end_us = app_time_of(app, 0);
         const struct pleat_phase *phase = next_phase(sim, app);
-        if (phase && time_of(app, 1 - phase->at) < at)
-            at = time_of(app, 1 - phase->at);
+        if (phase && app_time_of(app, 1 - phase->at) < at)
+            at = app_time_of(app, 1 - phase->at);
     }
     if (app->end_us < at)
         at = app->end_us;
@@ -123,43 +113,6 @@ static int want_minimum(struct sim *sim, uint32_t component)
         set_limits(sim, component, app->wanted_minimum, sim->view->components[component].maximum);
     app->wanted_minimum = 0;
     return rc == PLEAT_E_NOMEM ? rc : 0;
-}
-
-/* ---- what iterations take ---- */
-
-/* Into how many parts the work of an application without iterations is taken to be divided. */
-enum { PARTS = 100 };
-
-static int32_t parts_of(const struct app *app)
-{
-    return app->model->iterations > 0 ? app->model->iterations : PARTS;
-}
-
-/* When the first iteration ends that was computed at the present size from its beginning: then it
- * is reported. PLEAT_NEVER: there is none before the last iteration, which is not reported. */
-static int64_t first_timing(const struct sim *sim, const struct app *app)
-{
-    if (!sim->reads_times || app->size == 0 || app->model->component > 0 ||
-        app->model->objects > 0 || app->duration <= 0)
-        return PLEAT_NEVER;
-    double tolerance = 1 / app->duration;
-    double part = ceil((1 - app->left - tolerance) * parts_of(app)) + 1;
-    return part < parts_of(app) ? time_of(app, 1 - part / parts_of(app)) : PLEAT_NEVER;
-}
-
-static int tell_timing(struct sim *sim, uint32_t component)
-{
-    struct app *app = &sim->apps.items[component];
-    int64_t iteration_us = (int64_t)(app->duration / parts_of(app) + 0.5);
-    struct pleat_event event = {.time_us = sim->now_us,
-                                .kind = PLEAT_EV_TIMED,
-                                .component = component,
-                                .u.timed = {.run = app->run,
-                                            .iteration_us = iteration_us > 0 ? iteration_us : 1,
-                                            .redistribution_us = app->stood_us,
-                                            .processors = app->size}};
-    app->timed_us = PLEAT_NEVER;
-    return input(sim, &event);
 }
 
 /* ---- giving back ---- */
@@ -224,7 +177,7 @@ static int begin(struct sim *sim, uint32_t component)
     app->wanted_minimum = 0;
     app->duration = duration_at(sim, app);
     app->stood_us = 0;
-    app->timed_us = first_timing(sim, app);
+    app->timed_us = app_first_timing(sim, app);
     app->owed = 0;
     int rc = app->model->component > 0 ? work_begin(sim, app)
              : app->model->objects > 0 ? objects_begin(sim, component)
@@ -349,8 +302,8 @@ int app_milestone(struct sim *sim, uint32_t component)
     const struct pleat_phase *phase = next_phase(sim, app);
     int rc = 0;
     if (sim->now_us >= app->timed_us)
-        rc = tell_timing(sim, component);
-    if (!rc && phase && sim->now_us >= time_of(app, 1 - phase->at))
+        rc = app_tell_timing(sim, component);
+    if (!rc && phase && sim->now_us >= app_time_of(app, 1 - phase->at))
         rc = enter_phase(sim, component, phase);
     return rc ? rc : schedule(sim, component);
 }
@@ -391,7 +344,7 @@ static int64_t next_part(const struct sim *sim, const struct app *app, int32_t p
     double part = ceil((done - tolerance) * parts);
     if (part >= parts)
         return PLEAT_NEVER;
-    int64_t at = time_of(app, 1 - part / parts);
+    int64_t at = app_time_of(app, 1 - part / parts);
     return at > sim->now_us ? at : sim->now_us;
 }
 
@@ -431,7 +384,7 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
     else if (to > 0)
         app->duration = duration_at(sim, app);
     app->stood_us = stood_us;
-    app->timed_us = first_timing(sim, app);
+    app->timed_us = app_first_timing(sim, app);
     if (!rc)
         rc = changed(sim, app, from, to, stood_us);
     for (int i = 0; !rc && i < answers; i++) {
@@ -456,7 +409,7 @@ int app_adapt(struct sim *sim, uint32_t component)
     if (app->stage == APP_STANDING)
         return applied(sim, component, model->component > 0 ? 0 : sim->now_us - app->since_us);
     int64_t cost = pleat_workload_resize_time(sim->workload, model, app->size, app->target);
-    int rc = sim->now_us >= app->timed_us ? tell_timing(sim, component) : 0;
+    int rc = sim->now_us >= app->timed_us ? app_tell_timing(sim, component) : 0;
     if (rc)
         return rc;
     account(sim, app);

@@ -244,6 +244,13 @@ int app_added(struct sim *sim, uint32_t component);
 /* Finds an application's next milestone again, which may have changed. */
 int app_reschedule(struct sim *sim, uint32_t component);
 
+/* ---- app_timing.c ---- */
+/* When the share `left` of its work is left, or less; PLEAT_NEVER: too late to count. */
+int64_t app_time_of(const struct app *app, double left);
+int64_t app_first_timing(const struct sim *sim, const struct app *app);
+/* Reports what an iteration takes at the present size. */
+int app_tell_timing(struct sim *sim, uint32_t component);
+
 /* ---- work.c: component-and-work applications ---- */
 int work_begin(struct sim *sim, struct app *app);
 int work_resize(struct sim *sim, struct app *app, int32_t from, int32_t to);
