@@ -145,19 +145,27 @@ void pleat_run_execute_drop(struct pleat_run *run)
     uv_close((uv_handle_t *)&starting->poll, on_closed);
 }
 
-/* Reads the news of the start that have come. False: the start goes on, as far as is known. */
-static bool is_settled(struct pleat_run *run)
+bool pleat_run_execute_goes_on(struct pleat_run *run)
 {
     struct pleat_starting *starting = run->starting;
     char *const words[] = {run->program, NULL};
     struct pleat_process_spec spec = spec_of(run, words, NULL);
     if (starting->failed)
-        return true;
+        return false;
     int result = pleat_process_outcome(&spec, starting->report, &run->pid, &run->user_fault,
                                        &starting->failure);
     run->session = run->pid;
     starting->failed = result != 0 && result != 1;
-    return result != 1;
+    return result == 1;
+}
+
+/* Whether a main process that tells no more has executed its program. False: it has not, or it has
+ * ended, and who reaps it knows. */
+static bool has_executed(const struct pleat_run *run)
+{
+    struct pleat_tree_process process;
+    return run->pid && !pleat_tree_read_one(run->agent->proc, run->pid, &process) &&
+           !process.unexecuted;
 }
 
 static void settle(struct pleat_run *run)
@@ -172,22 +180,33 @@ static void settle(struct pleat_run *run)
 static void on_report(uv_poll_t *poll, int status, int events)
 {
     struct pleat_starting *starting = poll->data;
+    struct pleat_run *run = starting->run;
     (void)status;
     (void)events;
-    if (!starting->run || !is_settled(starting->run))
+    if (!run || pleat_run_execute_goes_on(run))
         return;
-    if (starting->failed)
-        (void)uv_poll_stop(poll);
+    if (!starting->failed && has_executed(run))
+        settle(run);
+    else if (!run->reaper && !run->pid) /* nobody will tell of its end */
+        pleat_run_execute_ended(run, true, SIGKILL);
     else
-        settle(starting->run);
+        (void)uv_poll_stop(poll);
 }
 
-void pleat_run_execute_ended(struct pleat_run *run)
+void pleat_run_execute_ended(struct pleat_run *run, bool unexecuted, int number)
 {
     /* The process has ended, so all that it wrote is in the pipe. A child of it cannot hold the
      * pipe open. */
-    if (is_settled(run))
-        settle(run);
+    struct pleat_starting *starting = run->starting;
+    (void)pleat_run_execute_goes_on(run);
+    if (unexecuted && !starting->failed && !run->killing && !pleat_memory_is_over(run)) {
+        starting->failed = true;
+        (void)pleat_error_set(&starting->failure, PLEAT_E_SYSTEM,
+                              "cannot start '%s': its process was ended by signal %d before it "
+                              "executed that",
+                              run->program, number);
+    }
+    settle(run);
 }
 
 static int watch(struct pleat_run *run, struct pleat_starting *starting, struct pleat_error *err)

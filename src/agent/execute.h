@@ -13,8 +13,13 @@ typedef void (*pleat_run_settled)(struct pleat_run *run, const struct pleat_erro
  * until `settled` is called from the loop. The arrays (of strings) are borrowed. */
 int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *env,
                       pleat_run_settled settled, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The main process ended while the run was STARTING: settles the start at once. */
-void pleat_run_execute_ended(struct pleat_run *run);
+/* Of a run that is STARTING: reads what its main process has told so far. False: it tells no more,
+ * since it executes its program, or ends, or has ended, or there never was one. */
+bool pleat_run_execute_goes_on(struct pleat_run *run);
+/* The main process of a run that is STARTING has ended, or there is none: settles the start at
+ * once. `unexecuted`: it had not executed its program. Unless the run was to end that is a failure
+ * of the start, by no fault of the user's. `number`: the signal that ended it. */
+void pleat_run_execute_ended(struct pleat_run *run, bool unexecuted, int number);
 /* Gives up a start: `settled` will not be called. */
 void pleat_run_execute_drop(struct pleat_run *run);
 

@@ -203,10 +203,19 @@ static void end_rest(struct pleat_run *run)
     run->kill_at_us = run->term_at_us + LEFT_GRACE_US;
 }
 
-static void main_exited(struct pleat_run *run, int status, const struct rusage *usage)
+/* How a main process ended. */
+struct end {
+    int status; /* as from wait(2) */
+    bool unexecuted;
+    struct rusage usage;
+};
+
+static void main_exited(struct pleat_run *run, const struct end *end)
 {
+    int status = end->status;
+    const struct rusage *usage = &end->usage;
     if (run->state == PLEAT_RUN_STARTING)
-        pleat_run_execute_ended(run);
+        pleat_run_execute_ended(run, end->unexecuted, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
     if (run->state != PLEAT_RUN_RUNNING)
         return; /* the program was not executed */
     run->pid = 0;
@@ -238,7 +247,8 @@ static void read_records(struct pleat_agent *agent)
         run->empty = record.alone;
         if (record.alone) /* the reaper writes nothing after this */
             run->reaper = 0;
-        main_exited(run, record.status, &record.usage);
+        const struct end end = {record.status, record.unexecuted, record.usage};
+        main_exited(run, &end);
     }
 }
 
@@ -249,48 +259,60 @@ static bool is_child(pid_t pid)
 }
 
 /* A reaper has ended or was killed. Where it ended by itself nothing is left of the run. Where it
- * was killed its processes are children of the agent now. If the main process is none of them it
- * has ended, and how it ended is lost. */
+ * was killed its processes are children of the agent now, also a main process that has ended and
+ * whose end it has not told. Where there is none, it was killed before it had forked one. */
 static void reaper_ended(struct pleat_run *run, int status)
 {
-    static const struct rusage unknown;
+    static const struct end unknown = {.status = SIGKILL, .unexecuted = true};
     run->reaper = 0;
     run->empty = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (run->empty)
         return;
-    if (run->state == PLEAT_RUN_STARTING)
-        pleat_run_execute_ended(run);
-    else
+    if (pleat_run_is_live(run))
         pleat_log("run %" PRIu64 " (job %s): its reaper was killed: what takes another session, "
                   "and clears its environment, cannot be told from others any more",
                   run->id, run->job);
-    if (run->state == PLEAT_RUN_RUNNING && !(run->pid && is_child(run->pid)))
-        main_exited(run, SIGKILL, &unknown);
+    if (run->state == PLEAT_RUN_STARTING && pleat_run_execute_goes_on(run))
+        return;
+    if ((run->state == PLEAT_RUN_STARTING || run->state == PLEAT_RUN_RUNNING) &&
+        !(run->pid && is_child(run->pid)))
+        main_exited(run, &unknown);
+}
+
+/* The main process of a run whose reaper was killed has ended, or another process of that run. */
+static void orphan_ended(struct pleat_agent *agent, pid_t pid, const struct end *end)
+{
+    for (size_t i = 0; i < agent->runs.count; i++) {
+        struct pleat_run *run = agent->runs.items[i];
+        if (run->state == PLEAT_RUN_STARTING)
+            (void)pleat_run_execute_goes_on(run); /* it may have told its number meanwhile */
+        if (run->pid == pid) {
+            main_exited(run, end);
+            return;
+        }
+    }
 }
 
 void pleat_runs_reap(struct pleat_agent *agent)
 {
     read_records(agent);
     for (;;) {
-        int status;
-        struct rusage usage;
-        pid_t pid = wait4(-1, &status, WNOHANG, &usage);
-        if (pid < 0 && errno == EINTR)
-            continue;
-        if (pid <= 0)
+        siginfo_t info = {0};
+        struct pleat_tree_process process;
+        struct end end = {0};
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == 0)
+            return;
+        end.unexecuted =
+            !pleat_tree_read_one(agent->proc, info.si_pid, &process) && process.unexecuted;
+        if (wait4(info.si_pid, &end.status, WNOHANG, &end.usage) != info.si_pid)
             return;
         /* the process may have been a reaper that wrote something before it ended */
         read_records(agent);
-        struct pleat_run *run = find_by_reaper(agent, pid);
+        struct pleat_run *run = find_by_reaper(agent, info.si_pid);
         if (run)
-            reaper_ended(run, status);
-        /* any other process is an orphan of a run whose reaper was killed */
-        for (size_t i = 0; i < agent->runs.count && !run; i++) {
-            if (agent->runs.items[i]->pid == pid) {
-                main_exited(agent->runs.items[i], status, &usage);
-                break;
-            }
-        }
+            reaper_ended(run, end.status);
+        else
+            orphan_ended(agent, info.si_pid, &end);
     }
 }
 

@@ -11,14 +11,13 @@
 #include <unistd.h>
 
 #include "agent/leftovers.h"
+#include "agent/tree.h"
 
 #define RECORDS 3 /* descriptor of the pipe in a reaper, which closes all above it */
 
 struct reaper {
     pid_t agent, guard;
-    pid_t main_process;
-    bool ended; /* the main process has ended */
-    bool told;  /* the agent was told that the main process has ended */
+    pid_t main_process; /* 0: it has ended, which the agent was told */
     struct pleat_reaper_record record;
 };
 
@@ -48,31 +47,42 @@ static void take_name(const char *job)
 
 static void tell(struct reaper *reaper, bool alone)
 {
-    if (reaper->told)
-        return;
-    reaper->told = true;
-    reaper->record.reaper = getpid();
     reaper->record.alone = alone;
     /* without an agent no process reads the pipe, and the record is not needed */
     (void)!write(RECORDS, &reaper->record, sizeof(reaper->record));
+}
+
+/* Tells how the main process has ended, which is not reaped yet. */
+static void tell_end(struct reaper *reaper)
+{
+    siginfo_t info = {0};
+    struct pleat_tree_process process;
+    /* waitid(2) of the C library does not give the usage */
+    if (syscall(SYS_waitid, P_PID, reaper->main_process, &info, WEXITED | WNOHANG | WNOWAIT,
+                &reaper->record.usage))
+        return;
+    reaper->record.reaper = getpid();
+    reaper->record.status =
+        info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : W_EXITCODE(0, info.si_status);
+    reaper->record.unexecuted =
+        !pleat_tree_read_one("/proc", reaper->main_process, &process) && process.unexecuted;
+    tell(reaper, false);
 }
 
 /* Waits for all processes that have ended. False: no child is left. */
 static bool reap(struct reaper *reaper)
 {
     for (;;) {
-        int status;
-        struct rusage usage;
-        pid_t pid = wait4(-1, &status, WNOHANG, &usage);
-        if (pid == 0)
-            return true;
-        if (pid < 0)
+        siginfo_t info = {0};
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT))
             return false; /* ECHILD: with WNOHANG the call is not interrupted */
-        if (pid != reaper->main_process || reaper->ended)
-            continue;
-        reaper->ended = true;
-        reaper->record.status = status;
-        reaper->record.usage = usage;
+        if (info.si_pid == 0)
+            return true;
+        if (info.si_pid == reaper->main_process) {
+            tell_end(reaper);
+            reaper->main_process = 0; /* its number may be another's from now on */
+        }
+        (void)waitpid(info.si_pid, NULL, WNOHANG);
     }
 }
 
@@ -105,8 +115,6 @@ static _Noreturn void watch(struct reaper *reaper)
             tell(reaper, true);
             _exit(0);
         }
-        if (reaper->ended)
-            tell(reaper, false);
         siginfo_t info = {0};
         if (sigwaitinfo(&signals, &info) == PLEAT_REAPER_END && info.si_pid == reaper->agent)
             end_all("a run that could not be watched is ended");

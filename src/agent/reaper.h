@@ -23,12 +23,14 @@
 /* The signal by which the agent has a reaper end all its processes and itself, without a word. */
 #define PLEAT_REAPER_END SIGHUP
 
-/* The record that a reaper writes into the agent's pipe, once, when the main process has ended. It
- * is shorter than PIPE_BUF, so it is written as a whole. */
+/* The record that a reaper writes into the agent's pipe when the main process has ended, and again
+ * when no other process is left. It is shorter than PIPE_BUF, so it is written as a whole. The main
+ * process is reaped after the first one: where the reaper is killed before, the agent gets it. */
 struct pleat_reaper_record {
     pid_t reaper;
-    int status; /* of the main process, as from wait(2) */
-    bool alone; /* no other process is left: the reaper ends */
+    int status;      /* of the main process, as from wait(2) */
+    bool unexecuted; /* the main process has ended before its program was executed */
+    bool alone;      /* no other process is left: the reaper ends */
     struct rusage usage;
 };
 

@@ -34,7 +34,9 @@ static int read_file(const char *path, char *buffer, size_t size)
     return (int)count;
 }
 
-#define PF_EXITING 0x4u /* a bit of `flags` in stat; include/linux/sched.h */
+/* bits of `flags` in stat; include/linux/sched.h */
+#define PF_EXITING 0x4u
+#define PF_FORKNOEXEC 0x40u
 
 /* proc(5): "pid (comm) state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime
  * stime cutime cstime priority nice num_threads itrealvalue starttime ..."; comm may contain
@@ -56,6 +58,7 @@ static bool parse_stat(const char *text, struct pleat_tree_process *process)
     process->parent = parent;
     process->session = session;
     process->exiting = flags & PF_EXITING && process->threads <= 1;
+    process->unexecuted = flags & PF_FORKNOEXEC;
     return process->pid > 0;
 }
 

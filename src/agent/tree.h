@@ -20,6 +20,7 @@ struct pleat_tree_process {
     char state; /* 'R', 'S', 'D', 'T', 'Z', ... of the first thread */
     /* the process is ending: its memory, and so its environment, may be gone already */
     bool exiting;
+    bool unexecuted; /* it has executed no program since it was forked */
     uint32_t threads;
     uint64_t start;            /* clock ticks since boot */
     uint64_t owner;            /* the caller's; 0 after reading */

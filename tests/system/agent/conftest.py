@@ -179,10 +179,10 @@ class World:
         words += [*(["--cpus", cpus] if cpus else []), *more]
         return words + (["--state", str(state)] if state else [])
 
-    def agent(self, **options):
+    def agent(self, env=None, **options):
         with open(self.log, "ab") as log:
             agent = subprocess.Popen(
-                self.command(**options), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                self.command(**options), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **(env or {})}
             )
         self.agents.append(agent)
         return agent

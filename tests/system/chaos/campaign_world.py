@@ -13,7 +13,7 @@ import time
 import campaign_jobs
 import campaign_verdict
 from conftest import (DIARY, PLEAT, ChaosInstance, Stubborn, check_slots, comm_of, is_alive, parent_of, pids_with, uptime,
-                      words_of)
+                      wait_until, words_of)
 
 PROCESSORS = 8
 ALIVE = 7       # jobs that wait or run at a time
@@ -235,6 +235,8 @@ class World:
                 self.strike_one(kind, *self.rng.choice(there[kind]), how)
 
     def strike_one(self, kind, pid, job, how):
+        if kind == "newborn":
+            kind = still_newborn(pid)
         # noted before: it may have ended by the time that the signal arrives
         if job is not None:
             self.hit[job].append(kind)
@@ -277,6 +279,21 @@ def part_of_agent(pid):
     kind, reaper = ("newborn", parent) if above == REAPER else ("reaper", pid)
     words = "".join(words_of(reaper)[:1]).split()
     return (kind, int(words[-1])) if own == REAPER and words[:2] == [f"{REAPER}:", "job"] else (None, None)
+
+
+def still_newborn(pid):
+    """Stops a job's first process, which may have executed its program meanwhile; the blow itself follows."""
+    if signal_to(pid, signal.SIGSTOP):
+        wait_until(lambda: state_of(pid) in (None, "T", "Z", "X"), "it is stopped")
+    return "newborn" if comm_of(pid) == REAPER else "shell"
+
+
+def state_of(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return None
 
 
 def signal_to(pid, how):

@@ -197,8 +197,8 @@ def test_a_user_who_may_have_no_more_processes():
     user = Somebody('site "local" { processors = 8 }\npause_s = 0.1\npause_max_s = 0.3\nattempts = 1\n')
     try:
         first = user.pleat("submit", "--", "sleep", 1000).strip()
-        agent = wait_until(user.agent, "an agent")
-        wait_until(lambda: user.site()["used"] == 1, "the first runs")
+        wait_until(lambda: json.loads(user.pleat("show", "--json", first))["state"] == "running", "the first runs")
+        agent = user.agent()  # not before: what becomes its guard has the name of an agent at first
         user.may_have(agent, 1)
         numbers = [user.pleat("submit", "--", "true").strip() for _ in range(20)]
         wait_until(lambda: user.site()["failed_starts"] >= 5, "starts fail")
