@@ -8,26 +8,38 @@
 #include "base/clock.h"
 #include "fold_run.h"
 
-static void set_mask(const struct run *run, pid_t tid, uint32_t first, uint32_t count)
+static cpu_set_t mask_of(const struct run *run, uint32_t first, uint32_t count)
 {
     cpu_set_t mask;
     CPU_ZERO(&mask);
     for (uint32_t i = first; i < first + count; i++)
         CPU_SET(run->options->cpus[i], &mask);
-    (void)sched_setaffinity(tid, sizeof(mask), &mask);
+    return mask;
 }
 
 void run_bind(const struct run *run, pid_t pid, uint32_t first, uint32_t count)
 {
+    cpu_set_t mask = mask_of(run, first, count);
+    (void)sched_setaffinity(pid, sizeof(mask), &mask);
+}
+
+/* Helper threads may be anywhere in the partition. One that has not all of the CPUs before the
+ * change was given its place by the program, and keeps it. */
+static void spread(struct run *run, uint32_t index)
+{
     char path[64];
     const struct dirent *entry;
+    pid_t pid = run->known[index];
+    cpu_set_t old = mask_of(run, 0, run->spread[index]), mask = mask_of(run, 0, run->count), has;
+    bool changed = run->spread[index] != run->count;
+    run->spread[index] = run->count;
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    set_mask(run, pid, first, count);
-    DIR *tasks = opendir(path);
-    while (tasks && (entry = readdir(tasks))) { /* helper threads: anywhere in the partition */
+    DIR *tasks = changed ? opendir(path) : NULL;
+    while (tasks && (entry = readdir(tasks))) {
         pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-        if (tid > 0 && tid != pid)
-            set_mask(run, tid, 0, run->count);
+        if (tid > 0 && tid != pid && !sched_getaffinity(tid, sizeof(has), &has) &&
+            CPU_EQUAL(&has, &old))
+            (void)sched_setaffinity(tid, sizeof(mask), &mask);
     }
     if (tasks)
         closedir(tasks);
@@ -46,6 +58,9 @@ static int64_t process_us(pid_t pid)
 static void begin(struct run *run, uint32_t index, pid_t pid)
 {
     run_bind(run, pid, run->where[index], 1);
+    run->known[index] = pid;
+    run->spread[index] = run->begun;
+    spread(run, index);
     run->came_with_us[index] = process_us(pid);
 }
 
@@ -88,8 +103,10 @@ void run_repartition(struct run *run, uint32_t count)
         exit(1);
     }
     for (uint32_t i = 0; i < run->options->processes; i++)
-        if (run->known[i])
+        if (run->known[i]) {
             run_bind(run, run->known[i], run->where[i], 1);
+            spread(run, i);
+        }
 }
 
 /* ---- others ---- */

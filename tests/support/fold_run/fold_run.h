@@ -45,7 +45,9 @@ struct run {
     struct pleat_fold *fold; /* NULL: unfolded */
     uint32_t count;          /* processors of the partition */
     uint32_t where[PLEAT_FOLD_PROCESSES_MAX];
-    pid_t known[PLEAT_FOLD_PROCESSES_MAX];          /* already bound to their CPU */
+    pid_t known[PLEAT_FOLD_PROCESSES_MAX]; /* already bound to their CPU */
+    uint32_t begun; /* processors of the partition when the command was started */
+    uint32_t spread[PLEAT_FOLD_PROCESSES_MAX];      /* likewise, that its helper threads have */
     int64_t came_with_us[PLEAT_FOLD_PROCESSES_MAX]; /* processor time that it had then */
     uint32_t attached;                              /* most at one time */
     struct pleat_contention contention[RUN_CPUS];

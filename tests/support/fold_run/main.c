@@ -178,6 +178,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < options.hogs * options.cpu_count; i++)
         run.hogs[run.hog_count++] = start_hog(&run, i % options.cpu_count);
     int64_t start_us = pleat_clock_monotonic_us();
+    run.begun = run.count;
     run.command = start_command(&run);
     int status = watch(&run, start_us, &usage);
     double elapsed_s = 1e-6 * (double)(pleat_clock_monotonic_us() - start_us);
