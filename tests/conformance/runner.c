@@ -98,23 +98,31 @@ static struct pleat_run_order run_order(struct pleat_spec *spec)
     return order;
 }
 
-/* The row of docs/protocol.md about a method that the daemon calls; free it. */
-static char *protocol_row(const char *method)
+/* What docs/protocol.md says of a method that the daemon calls: its row and, where there is one,
+ * the section "Members of" it, whose table is longer than a row. Free it. */
+static char *protocol_text(const char *method)
 {
     FILE *file = fopen(SOURCE_DIR "/docs/protocol.md", "r");
     assert_non_null(file);
-    char start[48], *line = NULL;
-    size_t size = 0;
-    snprintf(start, sizeof(start), "| `%s` |", method);
-    while (getline(&line, &size, file) > 0) {
-        if (!strncmp(line, start, strlen(start))) {
-            fclose(file);
-            return line;
-        }
+    char row[48], heading[64], *line = NULL, *text = NULL;
+    size_t line_size = 0, text_size = 0;
+    snprintf(row, sizeof(row), "| `%s` |", method);
+    snprintf(heading, sizeof(heading), "### Members of %s\n", method);
+    FILE *found = open_memstream(&text, &text_size);
+    assert_non_null(found);
+    bool inside = false;
+    while (getline(&line, &line_size, file) > 0) {
+        if (line[0] == '#')
+            inside = !strcmp(line, heading);
+        if (inside || !strncmp(line, row, strlen(row)))
+            fputs(line, found);
     }
+    free(line);
     fclose(file);
-    fail_msg("docs/protocol.md has no method '%s'", method);
-    return NULL;
+    fclose(found);
+    if (text_size == 0)
+        fail_msg("docs/protocol.md has no method '%s'", method);
+    return text;
 }
 
 /* What was sent is what the protocol says; these are the members that must be there. */
@@ -128,17 +136,17 @@ static void check_sent(const struct bed *bed, const char *method, const char *co
     for (; *members; members++)
         if (!json_object_get(bed->agent.params, *members))
             fail_msg("%s: no member '%s'", method, *members);
-    char *row = protocol_row(method);
+    char *text = protocol_text(method);
     const char *name;
     json_t *value;
     json_object_foreach(bed->agent.params, name, value)
     {
         char quoted[48];
         snprintf(quoted, sizeof(quoted), "`%s`", name);
-        if (!strstr(row, quoted) && strcmp(method, "withdraw")) /* unknown ones are ignored */
+        if (!strstr(text, quoted) && strcmp(method, "withdraw")) /* unknown ones are ignored */
             fail_msg("docs/protocol.md does not know '%s' of '%s'", name, method);
     }
-    free(row);
+    free(text);
 }
 
 static json_int_t number(const struct bed *bed, const char *name)
@@ -510,7 +518,7 @@ static void test_notices_become_events(void **state)
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
             struct bed bed;
             open_bed(&bed, live[r]);
-            free(protocol_row(cases[i].method));
+            free(protocol_text(cases[i].method));
             assert_int_equal(notice(&bed, cases[i].method, cases[i].params, NULL), 0);
             assert_int_equal(bed.host.events.count, 1);
             const struct pleat_event *event = &bed.host.events.items[0];
