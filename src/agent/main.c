@@ -208,7 +208,7 @@ static int find_cpus(struct pleat_agent *agent, struct pleat_error *err)
     if (!agent->options.cpus)
         return pleat_cpus_in_order(NULL, &agent->allowed, &agent->cpus, err);
     int result = pleat_cpus_named(agent->options.cpus, &agent->allowed, &agent->cpus, err);
-    return result ? pleat_error_prefix(err, "--cpus") : 0;
+    return result ? pleat_error_prefix(err, result, "--cpus") : 0;
 }
 
 static int prepare(struct pleat_agent *agent, struct pleat_error *err)

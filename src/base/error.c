@@ -31,10 +31,10 @@ int pleat_error_sys(struct pleat_error *err, int errno_value, const char *fmt, .
     return PLEAT_E_SYSTEM;
 }
 
-int pleat_error_prefix(struct pleat_error *err, const char *fmt, ...)
+int pleat_error_prefix(struct pleat_error *err, int code, const char *fmt, ...)
 {
     if (!err)
-        return PLEAT_E_INVALID;
+        return code;
     char old[PLEAT_ERROR_TEXT_SIZE];
     memcpy(old, err->text, sizeof(old));
     va_list args;
@@ -44,7 +44,7 @@ int pleat_error_prefix(struct pleat_error *err, const char *fmt, ...)
     if (used >= 0 && (size_t)used < sizeof(err->text))
         snprintf(err->text + used, sizeof(err->text) - (size_t)used, ": %.*s",
                  (int)(sizeof(err->text) - (size_t)used), old);
-    return err->code;
+    return code;
 }
 
 const char *pleat_error_name(int code)

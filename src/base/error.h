@@ -12,8 +12,10 @@ int pleat_error_set(struct pleat_error *err, int code, const char *fmt, ...) PLE
 int pleat_error_sys(struct pleat_error *err, int errno_value, const char *fmt, ...)
     PLEAT_PRINTF(3, 4);
 
-/* Puts the formatted context and ": " in front of the text that is there; returns err's code. */
-int pleat_error_prefix(struct pleat_error *err, const char *fmt, ...) PLEAT_PRINTF(2, 3);
+/* Puts the formatted context and ": " in front of the text that is there (where err is not NULL).
+ * Returns code, which the caller has from what failed: without an err nothing else knows it. *err
+ * keeps its own. */
+int pleat_error_prefix(struct pleat_error *err, int code, const char *fmt, ...) PLEAT_PRINTF(3, 4);
 
 /* The short name of a code ("invalid", "not found"), for JSON; never NULL. */
 const char *pleat_error_name(int code);

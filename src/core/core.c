@@ -216,8 +216,8 @@ static int apply_plan(struct pleat_core *core, struct pleat_events *decisions,
     for (size_t i = 0; i < plan->count; i++) {
         int rc = pleat_core_apply(core, &plan->items[i], effects, err);
         if (rc < 0) {
-            if (err && rc != PLEAT_E_NOMEM)
-                pleat_error_prefix(err, "a decision of %s was refused",
+            if (rc != PLEAT_E_NOMEM)
+                pleat_error_prefix(err, rc, "a decision of %s was refused",
                                    core->pass.policies[PLEAT_APPROACH]->name);
             return rc;
         }

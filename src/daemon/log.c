@@ -125,10 +125,9 @@ int log_put_in_place(struct daemon *d, struct pleat_error *err)
         return 0;
     log_path(d, path, sizeof(path));
     int rc = pleat_store_copy(d->store, err);
-    if (rc) {
-        pleat_error_prefix(err, "%s (or its write-ahead log) was removed or replaced", path);
-        return rc;
-    }
+    if (rc)
+        return pleat_error_prefix(err, rc, "%s (or its write-ahead log) was removed or replaced",
+                                  path);
     pleat_store_abandon(d->store);
     d->store = NULL;
     rc = pleat_store_open(path, sizeof(struct pleat_event), &d->store, err);

@@ -90,10 +90,8 @@ int log_salvage(struct daemon *d, int64_t most_seq, struct pleat_error *why)
                                  &result, why);
     if (!rc)
         rc = pleat_store_open(path, sizeof(struct pleat_event), &d->store, why);
-    if (rc) {
-        pleat_error_prefix(why, "the damaged log cannot be repaired");
-        return rc;
-    }
+    if (rc)
+        return pleat_error_prefix(why, rc, "the damaged log cannot be repaired");
     (void)log_is_behind(d);
     salvage_count_started(d);
     d->jobs.last_number =

@@ -103,7 +103,7 @@ int submission_complete(struct daemon *d, const struct pleat_event *submit,
     struct pleat_event cancel = {
         .time_us = submit->time_us, .kind = PLEAT_EV_CANCEL, .component = submit->component};
     struct pleat_error ignored;
-    pleat_error_prefix(err, "job %lld is refused", (long long)job->id);
+    pleat_error_prefix(err, rc, "job %lld is refused", (long long)job->id);
     note_make(d, submit->time_us, "warning", job->id, note_text(err->text));
     if (turn_apply(d, &cancel, &ignored) < 0)
         daemon_log("job %lld cannot be cancelled: %s", (long long)job->id, ignored.text);

@@ -64,7 +64,7 @@ static int read_directive(struct pleat_batch *batch, const char *line, size_t le
     int taken = take_words(batch, words, count, number, status ? NULL : err);
     status = status ? status : taken;
     if (status)
-        (void)pleat_error_prefix(err, "%s:%d", name, number);
+        pleat_error_prefix(err, status, "%s:%d", name, number);
     return status;
 }
 

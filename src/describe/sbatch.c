@@ -330,7 +330,7 @@ int pleat_sbatch_read(const char *name, const char *text, size_t size, bool size
     if (!status && sbatch->left.failed)
         status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (status) {
-        (void)pleat_error_prefix(err, "%s:%d", name, reading.line);
+        pleat_error_prefix(err, status, "%s:%d", name, reading.line);
         pleat_sbatch_finish(sbatch);
     }
     return status;

@@ -92,10 +92,8 @@ static int take_script(struct pleat_submission *submission, struct pleat_error *
         while (i + count < batch->words.count && batch->words.items[i + count].line == line)
             count++;
         int status = take_line(submission, batch, i, count, err);
-        if (status) {
-            (void)pleat_error_prefix(err, "%s:%d", submission->argv[0], line);
-            return status;
-        }
+        if (status)
+            return pleat_error_prefix(err, status, "%s:%d", submission->argv[0], line);
         i += count;
     }
     return 0;

@@ -51,7 +51,7 @@ static int read_list(const struct pleat_submission *s, struct pleat_submission_f
                                s->processes);
     int status = pleat_sizes_parse(s->processes, &sizes, &list, err);
     if (status)
-        return pleat_error_prefix(err, "--processes");
+        return pleat_error_prefix(err, status, "--processes");
     fold->least = list.items[0];
     fold->most = list.items[list.count - 1];
     pleat_array_finish(&list);
@@ -104,8 +104,9 @@ static int read_settings(const char *text, struct pleat_submission_fold *fold,
     }
     fold->settings = rest.text;
     struct pleat_fold_settings settings = {0};
-    if (rest.length > 0 && pleat_fold_settings_parse(rest.text, &settings, err))
-        return pleat_error_prefix(err, "--fold");
+    int status = rest.length > 0 ? pleat_fold_settings_parse(rest.text, &settings, err) : 0;
+    if (status)
+        return pleat_error_prefix(err, status, "--fold");
     static const char *const mappings[] = {"round-robin", "communication", "balance"};
     size_t which;
     return fold->mapping

@@ -22,7 +22,7 @@ static int take_sizes(struct pleat_submission *submission, const char *value,
     int status = pleat_sizes_parse(value, &sizes, &list, err);
     pleat_array_finish(&list);
     if (status)
-        return pleat_error_prefix(err, "--sizes");
+        return pleat_error_prefix(err, status, "--sizes");
     submission->sizes = value;
     return 0;
 }
@@ -85,7 +85,7 @@ static int take_array(struct pleat_submission *submission, const char *value,
     int status = pleat_indexes_parse(value, &list, &limit, err);
     pleat_array_finish(&list);
     if (status)
-        return pleat_error_prefix(err, "--array");
+        return pleat_error_prefix(err, status, "--array");
     submission->array = value;
     return 0;
 }
@@ -98,7 +98,7 @@ static int take_dependency(struct pleat_submission *submission, const char *valu
     int status = pleat_needs_parse(value, &needs, &any, err);
     pleat_array_finish(&needs);
     if (status)
-        return pleat_error_prefix(err, "--dependency");
+        return pleat_error_prefix(err, status, "--dependency");
     submission->dependency = value;
     return 0;
 }

@@ -154,7 +154,7 @@ static int scale_sizes(const struct pleat_submission *submission, int64_t most, 
     pleat_array_finish(&list);
     if (status) {
         pleat_string_finish(&text);
-        return pleat_error_prefix(err, "--sizes");
+        return pleat_error_prefix(err, status, "--sizes");
     }
     *sizes = text.text;
     return 0;

@@ -143,11 +143,8 @@ static int make(struct pleat_plan *plan, const int coordinates[PLEAT_DIST_DIMS],
         const struct pleat_runs_side own = {&mine->dim[d], plan->halos && !plan->sends};
         const struct pleat_runs_side peer = {&peers_of(plan)->dim[d], plan->halos && plan->sends};
         int failed = pleat_runs_make(&own, coordinates[d], &peer, &plan->dim[d], err);
-        if (failed) {
-            if (err)
-                pleat_error_prefix(err, "%s: dimension %d", name_of(mine), d);
-            return failed;
-        }
+        if (failed)
+            return pleat_error_prefix(err, failed, "%s: dimension %d", name_of(mine), d);
     }
     return count(plan, err);
 }

@@ -467,28 +467,23 @@ int pleat_workload_check_job(const struct pleat_workload *workload,
     return 0;
 }
 
-/* Says which job or application it was. */
-static int blame(struct pleat_error *err, const char *what, int64_t number)
-{
-    pleat_error_prefix(err, "%s %lld", what, (long long)number);
-    return PLEAT_E_INVALID;
-}
-
 int pleat_workload_check(const struct pleat_workload *workload, struct pleat_error *err)
 {
     if (workload->apps.count < 1)
         return wrong(err, "a workload without application 0 was not initialized");
     for (size_t i = 0; i < workload->apps.count; i++) {
-        if (pleat_workload_check_app(workload, &workload->apps.items[i], err))
-            return blame(err, "application", (int64_t)i);
+        int rc = pleat_workload_check_app(workload, &workload->apps.items[i], err);
+        if (rc)
+            return pleat_error_prefix(err, rc, "application %zu", i);
     }
     int64_t last = 0;
     double total = 0;
     bool follows = false;
     for (size_t i = 0; i < workload->jobs.count; i++) {
         const struct pleat_workload_job *job = &workload->jobs.items[i];
-        if (pleat_workload_check_job(workload, job, err))
-            return blame(err, "job", job->number);
+        int rc = pleat_workload_check_job(workload, job, err);
+        if (rc)
+            return pleat_error_prefix(err, rc, "job %lld", (long long)job->number);
         if (job->submit_us < last)
             return pleat_error_set(err, PLEAT_E_INVALID,
                                    "job %lld: submitted before the job in front of it",

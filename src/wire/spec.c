@@ -251,8 +251,11 @@ static int read_holds(const json_t *object, struct pleat_spec *spec, struct plea
     int rc = pleat_get_bool(object, "hold", false, &spec->hold, err);
     if (!rc)
         rc = copy_bounded(object, "dependency", PLEAT_SPEC_TEXT_MAX, &spec->dependency, err);
-    if (!rc && spec->dependency && pleat_needs_parse(spec->dependency, &needs, &any, err))
-        rc = pleat_error_prefix(err, "'dependency'");
+    if (!rc && spec->dependency) {
+        rc = pleat_needs_parse(spec->dependency, &needs, &any, err);
+        if (rc)
+            pleat_error_prefix(err, rc, "'dependency'");
+    }
     pleat_array_finish(&needs);
     if (!rc && spec->begin_us && (spec->hold || spec->dependency))
         rc =

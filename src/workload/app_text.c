@@ -393,8 +393,7 @@ int pleat_app_parse(const char *text, struct pleat_workload *workload, struct pl
         workload->costs.count = costs;
         workload->phases.count = phases;
         workload->inputs.count = inputs;
-        pleat_error_prefix(err, "application '%.80s'", text);
-        return rc;
+        return pleat_error_prefix(err, rc, "application '%.80s'", text);
     }
     *app = read;
     return 0;

@@ -132,12 +132,12 @@ static int check(const struct pleat_workload *workload, const struct pleat_conve
         (conversion->sizes_parameter < 1 || conversion->sizes_parameter > PLEAT_SIZE_MAX))
         return pleat_error_set(err, PLEAT_E_INVALID, "multiples of %d: not from 1 to %d",
                                conversion->sizes_parameter, PLEAT_SIZE_MAX);
-    if (pleat_workload_check_app(workload, &conversion->app, err))
-        return pleat_error_prefix(err, "the application of converted jobs");
-    if (conversion->sizes_kind == PLEAT_SIZES_LIST &&
-        pleat_workload_check_list(&conversion->app, err))
-        return pleat_error_prefix(err, "converted jobs");
-    return 0;
+    int rc = pleat_workload_check_app(workload, &conversion->app, err);
+    if (rc)
+        return pleat_error_prefix(err, rc, "the application of converted jobs");
+    if (conversion->sizes_kind == PLEAT_SIZES_LIST)
+        rc = pleat_workload_check_list(&conversion->app, err);
+    return rc ? pleat_error_prefix(err, rc, "converted jobs") : 0;
 }
 
 /* The accepted sizes. Those of a list are written into `values`, which has room for the longest

@@ -307,7 +307,7 @@ static int add_apps(const struct pleat_grid_mix *mix, struct pleat_workload *wor
         struct pleat_app app = {0};
         int status = pleat_app_parse(type->model ? type->model : "linear", workload, &app, err);
         if (status)
-            return pleat_error_prefix(err, "type %s", type->name);
+            return pleat_error_prefix(err, status, "type %s", type->name);
         size_t length = strnlen(type->name, sizeof(app.name) - 1);
         memcpy(app.name, type->name, length);
         app.name[length] = 0;

@@ -209,8 +209,11 @@ static int take_table(struct pleat_grid_type *type, struct pleat_error *err)
     if (type->sizes_kind != PLEAT_SIZES_LIST)
         return 0;
     int status = type->model ? pleat_app_parse(type->model, &scratch, &app, err) : 0;
-    if (!status && pleat_workload_check_list(&app, err))
-        status = pleat_error_prefix(err, "type %s: accepts = table, model", type->name);
+    if (!status) {
+        status = pleat_workload_check_list(&app, err);
+        if (status)
+            pleat_error_prefix(err, status, "type %s: accepts = table, model", type->name);
+    }
     if (!status && pleat_array_reserve(&type->accepted, app.speedup.count))
         status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     for (uint32_t i = 0; !status && i < app.speedup.count; i++)
@@ -270,7 +273,7 @@ static int check_section(const struct pleat_grid_mix *mix, const struct pleat_gr
         const char *from = i ? type->options : type->command;
         status = from ? pleat_grid_expand(from, type, &component, &text, err) : 0;
         if (status)
-            pleat_error_prefix(err, "type %s", type->name);
+            pleat_error_prefix(err, status, "type %s", type->name);
     }
     pleat_string_finish(&text);
     return status;
@@ -289,7 +292,7 @@ static int take_types(cfg_t *cfg, const char *name, struct pleat_grid_mix *mix,
         if (!status)
             status = check_section(mix, type, err);
         if (status)
-            return pleat_error_prefix(err, "%s:%d", name, section->line);
+            return pleat_error_prefix(err, status, "%s:%d", name, section->line);
     }
     return 0;
 }
@@ -371,8 +374,11 @@ static int parse(const char *text, const char *name, struct pleat_grid_mix *mix,
     int status = pleat_config_parse(cfg, name, text, err);
     if (!status)
         status = take(cfg, name, mix, err);
-    if (!status && pleat_grid_check(mix, err))
-        status = pleat_error_prefix(err, "%s", name);
+    if (!status) {
+        status = pleat_grid_check(mix, err);
+        if (status)
+            pleat_error_prefix(err, status, "%s", name);
+    }
     pleat_config_close(cfg);
     return status;
 }

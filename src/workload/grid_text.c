@@ -156,7 +156,7 @@ int pleat_grid_text(const struct pleat_grid_mix *mix, const struct pleat_grid_dr
         const struct pleat_grid_component *c = &draw->list.items[i];
         status = add_line(mix, c, &text, err);
         if (status)
-            pleat_error_prefix(err, "type %s", mix->types.items[c->type].name);
+            pleat_error_prefix(err, status, "type %s", mix->types.items[c->type].name);
     }
     if (!status)
         pleat_string_add_bytes(out, text.text ? text.text : "", text.length);

@@ -291,7 +291,7 @@ static int read_line(struct pleat_swf_reading *reading, const char *at, const ch
         return 0;
     int rc = *at == ';' ? read_header(reading, at, end) : read_job(reading, at, end);
     if (rc)
-        pleat_error_prefix(reading->err, "%s:%zu", reading->name, reading->report.lines);
+        pleat_error_prefix(reading->err, rc, "%s:%zu", reading->name, reading->report.lines);
     return rc;
 }
 

@@ -52,7 +52,7 @@ static int apply_all(const struct pleat_events *records, struct pleat_error *err
         if (rc > 0)
             rc = pleat_error_set(err, PLEAT_E_CORRUPT, "it changes nothing");
         if (rc)
-            pleat_error_prefix(err, "record %zu ('%s') cannot be applied", i + 1,
+            pleat_error_prefix(err, rc, "record %zu ('%s') cannot be applied", i + 1,
                                pleat_event_name(records->items[i].kind));
     }
     if (!rc)

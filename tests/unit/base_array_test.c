@@ -102,16 +102,17 @@ static void test_errors(void **state)
     assert_int_equal(pleat_error_set(&err, PLEAT_E_BUSY, "%s has %d", "x", 3), PLEAT_E_BUSY);
     assert_int_equal(err.code, PLEAT_E_BUSY);
     assert_string_equal(err.text, "x has 3");
-    assert_int_equal(pleat_error_prefix(&err, "line %d", 7), PLEAT_E_BUSY);
+    assert_int_equal(pleat_error_prefix(&err, PLEAT_E_BUSY, "line %d", 7), PLEAT_E_BUSY);
     assert_string_equal(err.text, "line 7: x has 3");
     assert_int_equal(pleat_error_sys(&err, ENOENT, "cannot open %s", "f"), PLEAT_E_SYSTEM);
     assert_string_equal(err.text, "cannot open f: No such file or directory");
+    assert_int_equal(pleat_error_prefix(NULL, PLEAT_E_NOMEM, "nobody listens"), PLEAT_E_NOMEM);
     assert_int_equal(pleat_error_set(NULL, PLEAT_E_BUSY, "nobody listens"), PLEAT_E_BUSY);
     memset(longer, 'l', sizeof(longer) - 1);
     longer[sizeof(longer) - 1] = '\0';
     assert_int_equal(pleat_error_sys(&err, ENOENT, "%s", longer), PLEAT_E_SYSTEM);
     assert_int_equal(strlen(err.text), PLEAT_ERROR_TEXT_SIZE - 1);
-    assert_int_equal(pleat_error_prefix(&err, "%s", longer), PLEAT_E_SYSTEM);
+    assert_int_equal(pleat_error_prefix(&err, PLEAT_E_SYSTEM, "%s", longer), PLEAT_E_SYSTEM);
     assert_int_equal(strlen(err.text), PLEAT_ERROR_TEXT_SIZE - 1);
 }
 

@@ -74,7 +74,7 @@ int pleat_mix_add(struct pleat_mix *mix, char **words, int count, const char *pa
     for (const char *at = remarks.text; !status && at && *at; at += strcspn(at, "\n") + 1)
         pleat_string_addf(notes, "%s:%d: %.*s\n", path, line, (int)strcspn(at, "\n"), at);
     pleat_string_finish(&remarks);
-    return status ? pleat_error_prefix(err, "%s:%d", path, line) : 0;
+    return status ? pleat_error_prefix(err, status, "%s:%d", path, line) : 0;
 }
 
 /* Adds the job that a line describes. An empty line adds none. */
@@ -89,7 +89,7 @@ static int add_line(struct pleat_mix *mix, const char *text, int line, struct pl
     for (int i = 0; i < count; i++)
         free(words[i]);
     free(words);
-    return status ? pleat_error_prefix(err, "%s:%d", mix->path, line) : 0;
+    return status ? pleat_error_prefix(err, status, "%s:%d", mix->path, line) : 0;
 }
 
 /* ---- the file ---- */

@@ -49,7 +49,7 @@ static int each_line(const char *path, FILE *file,
         if (text[strspn(text, " \t")])
             status = take(arg, text, line, err);
         if (status)
-            (void)pleat_error_prefix(err, "%s:%d", path, line);
+            pleat_error_prefix(err, status, "%s:%d", path, line);
     }
     if (!status && ferror(file))
         status = pleat_error_sys(err, errno, "cannot read %s", path);

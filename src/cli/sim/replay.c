@@ -289,7 +289,7 @@ int pleat_sim_replay(const char *path)
                                                            records->count, &result, &err)
                              : pleat_replay_policies(records->items, records->count, &result, &err);
         if (rc)
-            pleat_error_prefix(&err, "%s", path);
+            pleat_error_prefix(&err, rc, "%s", path);
     }
     int code = rc ? pleat_fail(&err) : tell(path, &recorded, &result);
     pleat_array_finish(&recorded.records);

@@ -110,19 +110,21 @@ static int read_app(const struct pleat_sim_experiment *experiment, struct pleat_
     struct pleat_conversion conversion;
     pleat_conversion_default(&conversion);
     *app = conversion.app;
-    if (request->app && pleat_app_parse(request->app, workload, app, err))
-        return pleat_error_prefix(err, "--app");
-    if (experiment->sizes.kind == PLEAT_SIZES_LIST && pleat_workload_check_list(app, err))
-        return pleat_error_prefix(err, "--sizes table, --app");
-    return 0;
+    int rc = request->app ? pleat_app_parse(request->app, workload, app, err) : 0;
+    if (rc)
+        return pleat_error_prefix(err, rc, "--app");
+    if (experiment->sizes.kind == PLEAT_SIZES_LIST)
+        rc = pleat_workload_check_list(app, err);
+    return rc ? pleat_error_prefix(err, rc, "--sizes table, --app") : 0;
 }
 
 static int read_sizes(struct pleat_sim_experiment *experiment,
                       const struct pleat_sim_request *request, struct pleat_error *err)
 {
-    if (!request->sizes || !pleat_conversion_sizes_parse(request->sizes, &experiment->sizes, err))
+    if (!request->sizes)
         return 0;
-    return pleat_error_prefix(err, "--sizes");
+    int rc = pleat_conversion_sizes_parse(request->sizes, &experiment->sizes, err);
+    return rc ? pleat_error_prefix(err, rc, "--sizes") : 0;
 }
 
 /* ---- where workloads come from ---- */
@@ -134,7 +136,7 @@ static int estimate(const struct pleat_sim_request *request, uint64_t seed,
     if (!request->popular.wanted)
         return 0;
     int rc = pleat_estimate_popular(&workload->jobs, request->popular.longest_us, seed, err);
-    return rc ? pleat_error_prefix(err, "--estimates popular") : 0;
+    return rc ? pleat_error_prefix(err, rc, "--estimates popular") : 0;
 }
 
 static int generate(const struct pleat_sim_request *request, uint64_t seed,
@@ -144,7 +146,7 @@ static int generate(const struct pleat_sim_request *request, uint64_t seed,
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     int rc = pleat_generator_draw(&request->generator, seed, workload, err);
     if (rc)
-        return pleat_error_prefix(err, "--generate %s, seed %llu", request->generate,
+        return pleat_error_prefix(err, rc, "--generate %s, seed %llu", request->generate,
                                   (unsigned long long)seed);
     if (request->jobs > 0 && workload->jobs.count > request->jobs)
         workload->jobs.count = request->jobs;

@@ -56,11 +56,12 @@ static int check_app(const char *text, struct pleat_app *app, struct pleat_error
                      ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
                      : pleat_app_parse(text, &scratch, app, err);
     pleat_workload_finish(&scratch);
-    return status ? pleat_error_prefix(err, "--app") : 0;
+    return status ? pleat_error_prefix(err, status, "--app") : 0;
 }
 
 static int take(struct request *request, int option, struct pleat_error *err)
 {
+    int rc;
     switch (option) {
     case OPTION_MALLEABLE:
         return pleat_parse_percent("--malleable", optarg, &request->malleable, err);
@@ -74,9 +75,8 @@ static int take(struct request *request, int option, struct pleat_error *err)
         return pleat_parse_seconds("--initial-factor", optarg, 0, 1e6, &request->initial, err);
     case OPTION_SIZES:
         request->has_sizes = true;
-        return pleat_conversion_sizes_parse(optarg, &request->sizes, err)
-                   ? pleat_error_prefix(err, "--sizes")
-                   : 0;
+        rc = pleat_conversion_sizes_parse(optarg, &request->sizes, err);
+        return rc ? pleat_error_prefix(err, rc, "--sizes") : 0;
     case OPTION_APP:
         request->app = optarg;
         return check_app(optarg, &request->described, err);
@@ -111,10 +111,10 @@ static int check(const struct request *request, struct pleat_error *err)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%s needs --malleable PCT or --moldable PCT: no job is converted",
                                lonely);
-    if (request->sizes.kind == PLEAT_SIZES_LIST &&
-        pleat_workload_check_list(&request->described, err))
-        return pleat_error_prefix(err, "--sizes table, --app");
-    return 0;
+    int rc = request->sizes.kind == PLEAT_SIZES_LIST
+                 ? pleat_workload_check_list(&request->described, err)
+                 : 0;
+    return rc ? pleat_error_prefix(err, rc, "--sizes table, --app") : 0;
 }
 
 static int read_options(struct pleat_options *options, struct request *request)

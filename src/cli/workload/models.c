@@ -32,8 +32,8 @@ typedef int take_option(struct pleat_model_request *request, int option, struct 
 static int take_distribution(const char *what, struct pleat_distribution *distribution,
                              struct pleat_error *err)
 {
-    return pleat_distribution_parse(optarg, distribution, err) ? pleat_error_prefix(err, "%s", what)
-                                                               : 0;
+    int rc = pleat_distribution_parse(optarg, distribution, err);
+    return rc ? pleat_error_prefix(err, rc, "%s", what) : 0;
 }
 
 static int take_jobs(size_t *jobs, struct pleat_error *err)
@@ -196,7 +196,7 @@ static int estimate(const struct pleat_model_request *request, uint64_t seed,
     if (!request->estimates.wanted)
         return 0;
     int rc = pleat_estimate_popular(&workload->jobs, request->estimates.longest_us, seed, err);
-    return rc ? pleat_error_prefix(err, "--estimate popular") : 0;
+    return rc ? pleat_error_prefix(err, rc, "--estimate popular") : 0;
 }
 
 static int generate_simple(const struct pleat_model_request *request,
