@@ -1,0 +1,1 @@
+pleat_unit_test(checkpoint SOURCES ${test_dir}/checkpoint_test.c DEPS pleat-checkpoint)
