@@ -161,7 +161,10 @@ bool agents_absent(struct daemon *d)
         const struct agent *agent = d->agents;
         while (agent && (agent->site != site || agent->node != 0))
             agent = agent->next;
-        if ((!agent || !agent->connection) && agent_lock_is_held(d, site, 0))
+        if (agent && agent->connection)
+            continue;
+        /* one that was started a moment ago has no lock yet */
+        if ((agent && agent->started && agent->process) || agent_lock_is_held(d, site, 0))
             return true;
     }
     return false;

@@ -251,3 +251,29 @@ def test_cancelled_while_no_agent_comes(pleat):
     pleat.call("cancel", job=number)
     assert pleat.wait_end(number)["state"] == "cancelled"
     pleat.wait_free()
+
+
+def test_stopped_while_its_agent_starts(pleat):
+    """An agent that has not called yet is not left behind, to look for its daemon."""
+    where = pleat.path("bin")
+    os.mkdir(where)
+    for name in ("pleat", "pleatd"):
+        shutil.copy(os.path.join(BUILD, "bin", name), where)
+    with open(os.path.join(where, "pleat-agent"), "w", encoding="ascii") as file:
+        file.write(f"""#!/bin/sh
+echo $$ > {where}/started.new
+mv {where}/started.new {where}/started
+sleep 1
+exec {BUILD}/bin/pleat-agent "$@"
+""")
+    os.chmod(os.path.join(where, "pleat-agent"), 0o700)
+    pleat.popen("submit", "--", "true", program=os.path.join(where, "pleat")).communicate()
+    wait_until(lambda: os.path.exists(os.path.join(where, "started")), "the agent is started")
+    with open(os.path.join(where, "started"), encoding="ascii") as file:
+        agent = int(file.read())
+    stop = pleat.popen("stop", "--force", program=os.path.join(where, "pleat"))
+    stop.communicate()
+    assert stop.returncode == 0
+    wait_until(lambda: not os.path.exists(f"/proc/{agent}"), "the agent ends")
+    with open(pleat.path("pleatd.log"), encoding="utf-8") as file:
+        assert "no daemon and nothing to do" not in file.read()
