@@ -135,16 +135,26 @@ static json_t *times_to_json(const struct pleat_view *view, const struct pleat_c
     return array;
 }
 
-/* Overrides members of a job whose submission could not be written into the log yet: what the core
- * decided about it does not count, and nobody was told that the job exists. */
-static void add_untaken(const struct daemon *d, json_t *object, int64_t job)
+bool job_add_untaken(const struct daemon *d, json_t *object, int64_t job)
 {
-    if (!object || turn_has_taken(d, job))
-        return;
+    static const char *const nothing[] = {"start_s", "end_s",  "run_s",  "promised_s", "site",
+                                          "resize",  "signal", "folded", "exit_code"};
+    if (turn_has_taken(d, job))
+        return false;
     json_object_set_new(object, "taken", json_false());
     json_object_set_new(object, "state", json_string(pleat_state_name(PLEAT_QUEUED)));
-    json_object_set_new(object, "reason", json_string("not taken: the log cannot be written"));
+    json_object_set_new(object, "reason",
+                        json_sprintf("not submitted yet: pleatd cannot write it into its log (%s)",
+                                     d->turn.holding_why.text));
     json_object_set_new(object, "processors", json_integer(0));
+    for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++)
+        if (json_object_get(object, nothing[i]))
+            json_object_set_new(object, nothing[i], json_null());
+    if (json_object_get(object, "target"))
+        json_object_set_new(object, "target", json_integer(0));
+    if (json_object_get(object, "slots"))
+        json_object_set_new(object, "slots", json_array());
+    return true;
 }
 
 json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
@@ -176,7 +186,6 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
                         c->declared ? json_integer(c->declared) : json_null());
     json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
     json_object_set_new(object, "reason", reason_to_json(d, c));
-    add_untaken(d, object, job->id);
     json_object_set_new(object, "promised_s",
                         json_seconds(c->state == PLEAT_QUEUED ? c->promised_us : PLEAT_NEVER));
     json_object_set_new(object, "held_by", holds_to_json(c));
@@ -208,6 +217,7 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
         json_object_del(object, "script"); /* a script may be long */
     if (history)
         json_object_set_new(object, "history", account_to_history(account));
+    job_add_untaken(d, object, job->id);
     return object;
 }
 
@@ -255,7 +265,8 @@ json_t *job_brief(struct daemon *d, struct job *job)
         over && c->signal ? json_integer(c->signal) : json_null(), "progress",
         progress_or_null(job), "processes", processes, "held_by", holds_to_json(c), "array",
         json_object_get(spec, "array"));
-    add_untaken(d, object, job->id);
+    if (object)
+        job_add_untaken(d, object, job->id);
     return object;
 }
 

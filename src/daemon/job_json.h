@@ -3,6 +3,7 @@
 #define PLEAT_DAEMON_JOB_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "model/types.h"
 
@@ -17,6 +18,10 @@ json_t *job_to_json(struct daemon *d, struct job *job, bool history);
 json_t *job_now_to_json(struct daemon *d, struct job *job, bool history);
 /* The members that a list of many jobs needs (`brief` of `jobs` in docs/protocol.md). */
 json_t *job_brief(struct daemon *d, struct job *job);
+/* While the log cannot be written: overrides members of a job whose submission is not in it. What
+ * the core decided about such a job does not count, and nobody was told that the job exists. False:
+ * the job is in the log, and nothing was changed. */
+bool job_add_untaken(const struct daemon *d, json_t *object, int64_t job);
 /* How many jobs there are in each state, without states that have none: {"queued":1,..}. */
 json_t *jobs_counts(struct daemon *d);
 /* The fewest and the most processors that a job may have, whether it folds or not. */

@@ -81,6 +81,11 @@ static void add_job(struct daemon *d, uint32_t component, json_t *why, json_t *j
                             ? json_pack("{s:I, s:f}", "iteration", (json_int_t)job->iteration,
                                         "iteration_s", (double)job->iteration_us / 1e6)
                             : json_null());
+    if (job_add_untaken(d, object, (int64_t)c->job)) {
+        json_object_set_new(object, "why", json_null());
+        json_object_set_new(object, "reason",
+                            short_text(json_string_value(json_object_get(object, "reason"))));
+    }
     json_array_append_new(jobs, object);
 }
 

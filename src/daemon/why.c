@@ -229,6 +229,19 @@ static json_t *ending_to_json(const struct pleat_component *job)
                      over && job->signal ? json_integer(job->signal) : json_null(), "over", over);
 }
 
+/* Overrides what was said of a job whose submission is not in the log yet: nothing was decided. */
+static void add_untaken(struct daemon *d, json_t *object, int64_t job)
+{
+    if (!job_add_untaken(d, object, job))
+        return;
+    json_object_del(object, "reason");
+    json_object_set_new(object, "waiting",
+                        json_pack("{s:s, s:s}", "code", "log", "log", d->turn.holding_why.text));
+    json_object_set_new(object, "size", json_null());
+    json_object_set_new(object, "ending", json_null());
+    json_object_set_new(object, "decisions", json_array());
+}
+
 /* Sets "waiting", "size" or "ending", after the job's state. */
 static int add_present(struct daemon *d, uint32_t component, json_t *object,
                        struct pleat_error *err)
@@ -275,9 +288,11 @@ int why_to_json(struct daemon *d, struct job *job, json_t **result, struct pleat
         decisions);
     rc = object ? add_present(d, job->component, object, err)
                 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    if (rc)
+    if (rc) {
         json_decref(object);
-    else
-        *result = object;
-    return rc;
+        return rc;
+    }
+    add_untaken(d, object, job->id);
+    *result = object;
+    return 0;
 }

@@ -61,6 +61,9 @@ static int print_info(const json_t *info)
     print_members(&term, "jobs", json_object_get(info, "jobs"));
     snprintf(records, sizeof(records), "%lld", (long long)pleat_reply_int(info, "log_records", 0));
     print_line(&term, "log records", records);
+    const char *holding = pleat_reply_text(info, "holding", NULL);
+    if (holding)
+        print_line(&term, "log not written", holding);
     const char *damage = pleat_reply_text(info, "damage", NULL);
     if (damage)
         print_line(&term, "damage", damage);

@@ -90,6 +90,9 @@ static void add_waiting(const json_t *why, const json_t *waiting, struct pleat_s
         pleat_string_add(out, "there is room for it, it is started next");
     } else if (!strcmp(code, "held")) {
         pleat_string_add(out, pleat_reply_text(waiting, "held", "something holds it"));
+    } else if (!strcmp(code, "log")) {
+        pleat_string_addf(out, "it is not submitted yet, pleatd cannot write it into its log (%s)",
+                          pleat_reply_text(waiting, "log", "see pleatd.log"));
     } else if (!strcmp(code, "begin")) {
         add_moment(out, "its reservation begins at ", waiting, "until_s");
     } else if (!strcmp(code, "too large")) {

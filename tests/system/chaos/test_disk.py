@@ -63,14 +63,26 @@ def test_full_disk(pleat, tmp_path):
         return daemon.call("info")["holding"]
 
     assert "free some space" in wait_until(holds, "the log cannot be written")
-    # the last one is in no log, and nobody was told that it is a job
+    # the last one (or several, submitted in one turn) is in no log, and nobody was told that it is a job
     jobs = daemon.call("jobs")["jobs"]
-    assert [one.get("taken", True) for one in jobs] == [True] * (len(jobs) - 1) + [False]
+    left_out = sum(not one.get("taken", True) for one in jobs)
+    assert left_out and [one.get("taken", True) for one in jobs] == [True] * (len(jobs) - left_out) + [False] * left_out
     untaken = jobs[-1]
-    assert (untaken["state"], untaken["reason"]) == ("queued", "not taken: the log cannot be written")
-    assert daemon.job(untaken["job"])["taken"] is False
-    rows = pleat.pleat("ps", check=0).stdout.splitlines()
-    assert [row for row in rows if "not taken" in row] == [rows[-1]]
+    not_yet = "not submitted yet: pleatd cannot write it into its log (cannot write "
+    assert untaken["state"] == "queued" and untaken["reason"].startswith(not_yet)
+    assert "free some space" in untaken["reason"]
+    whole = daemon.job(untaken["job"])
+    assert whole["taken"] is False
+    # nothing that was decided about it counts
+    assert [whole[name] for name in ("processors", "target", "site", "slots", "start_s")] == [0, 0, None, [], None]
+    words = " ".join(pleat.pleat("ps", check=0).stdout.split())
+    assert not_yet in words.split(f" {untaken['job']} ")[-1] and words.count("not submitted yet") == left_out
+    why = " ".join(pleat.pleat("why", str(untaken["job"]), check=0).stdout.split())
+    assert "it is not submitted yet" in why and "free some space" in why and "started" not in why
+    shown = [one for one in daemon.call("top", limit=99)["jobs"] if one["job"] == untaken["job"]]
+    assert [(one["state"], one["taken"], one["why"]) for one in shown] == [("queued", False, None)]
+    assert shown[0]["reason"].startswith(not_yet)
+    assert "log not written" in pleat.pleat("info", check=0).stdout
     touch(go)  # the job's end cannot be written down
     done = pleat.pleat("submit", "--", "true", check=1)
     assert "cannot write its log" in done.stderr and "refused until it can" in done.stderr
